@@ -1,0 +1,77 @@
+import type { Address, Kind } from "./address.ts";
+import type { Origin } from "./diagnostic.ts";
+import type { JsonObject, Path } from "./json.ts";
+import type { Value } from "./value.ts";
+
+/**
+ * What the manifests want of one stage: resolved, complete, checked. Nobody downstream asks which layer a value
+ * came from, unless to show it.
+ */
+export interface Desired {
+  readonly stage: string;
+  /** Sorted by key. */
+  readonly targets: readonly DesiredTarget[];
+}
+
+export interface DesiredTarget extends DesiredResource<"target"> {
+  readonly onRemove: "ignore" | "disable";
+  /** Each list sorted by key. */
+  readonly environments: readonly DesiredResource<"environment">[];
+  readonly testCases: readonly DesiredResource<"testCase">[];
+  readonly batchGenerations: readonly DesiredResource<"batchGeneration">[];
+  readonly moved: readonly Move[];
+}
+
+export interface DesiredResource<K extends Kind = Kind> {
+  readonly kind: K;
+  readonly address: Address;
+  readonly key: string;
+  /** `id:` of the manifest: binds the address by hand. */
+  readonly id?: string;
+  /** By field name as the field table has it, `discovery.prompt` for example; only what is declared. */
+  readonly fields: DesiredFields;
+  /** Lowest first; a field's value comes from the last layer that has it. */
+  readonly layers: readonly Layer[];
+}
+
+export type DesiredFields = Readonly<Record<string, Value>>;
+
+/** A map of a document that gives values to a resource, before interpolation. */
+export interface Layer {
+  readonly kind: "defaults" | "base" | "stage defaults" | "stage";
+  readonly file: string;
+  readonly path: Path;
+  readonly value: JsonObject;
+}
+
+/** `moved:` of a target document. */
+export interface Move {
+  readonly from: Address;
+  readonly to: Address;
+  readonly origin: Origin;
+}
+
+/** Where the manifest declares a resource, or, with `field`, the value of one field that counts. */
+export function originOf(resource: DesiredResource, field: Path = []): Origin | undefined {
+  return (field.length === 0 ? undefined : originIn(resource.layers, field)) ?? declarationOf(resource);
+}
+
+/** The place of the value that counts among layers, lowest first; `undefined` if none has one. */
+export function originIn(layers: readonly Layer[], path: Path): Origin | undefined {
+  const layer = layers.findLast((candidate) => has(candidate.value, path));
+  return layer && { file: layer.file, path: [...layer.path, ...path] };
+}
+
+/** Defaults declare nothing; a resource is declared by its own map, or by a stage's if only that one has it. */
+function declarationOf({ layers }: DesiredResource): Origin | undefined {
+  return layers.find(({ kind }) => kind === "base") ?? layers.find(({ kind }) => kind === "stage");
+}
+
+function has(value: JsonObject, path: Path): boolean {
+  let node: unknown = value;
+  for (const step of path) {
+    if (typeof node !== "object" || node === null || !Object.hasOwn(node, step)) return false;
+    node = Reflect.get(node, step);
+  }
+  return true;
+}

@@ -1,0 +1,32 @@
+import type { Address } from "./address.ts";
+import type { Path } from "./json.ts";
+
+export type Severity = "error" | "warning";
+
+/** A place in a manifest; line and column count from 1, columns in UTF-16 units. */
+export interface Place {
+  /** Relative to the project folder, with forward slashes. */
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** A place in a manifest by its path; lines and columns are looked up only for what is shown. */
+export interface Origin {
+  readonly file: string;
+  readonly path: Path;
+}
+
+/**
+ * Something the user should know or mend. `code` is for programs and stays the same across wordings;
+ * `summary` is one short sentence; `detail` says what exactly was found, why it matters and what to do next.
+ */
+export interface Diagnostic {
+  readonly severity: Severity;
+  readonly code: string;
+  readonly summary: string;
+  readonly detail: string;
+  readonly address?: Address;
+  readonly origin?: Origin;
+  readonly place?: Place;
+}

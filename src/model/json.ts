@@ -1,0 +1,27 @@
+/** Plain data as JSON has it: what manifests, answers, plans and state are made of. */
+export type Json = null | boolean | number | string | JsonArray | JsonObject;
+export type JsonArray = readonly Json[];
+export type JsonObject = { readonly [key: string]: Json };
+
+/** Where a value stands inside a document: map keys and list positions, from the root. */
+export type Path = readonly (string | number)[];
+
+export function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function isArray(value: Json | undefined): value is JsonArray {
+  return Array.isArray(value);
+}
+
+/** Equality of plain data; the order of an object's keys does not count. */
+export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
+  if (a === b) return true;
+  if (isArray(a)) return isArray(b) && a.length === b.length && a.every((item, at) => sameJson(item, b[at]));
+  if (!isObject(a) || !isObject(b)) return false;
+  const keys = Object.keys(a);
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key], b[key]))
+  );
+}

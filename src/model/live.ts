@@ -1,0 +1,71 @@
+import type { Json, JsonObject } from "./json.ts";
+
+/**
+ * What the service showed, in our words. Optional fields are those that service-api.md does not call
+ * required: `undefined` means the answer did not show them, `null` that it showed null.
+ * Enumerations are plain strings, since the service may know values that the text does not list.
+ */
+
+/** service-api.md, "Test target". */
+export interface LiveTarget {
+  readonly id: string;
+  readonly app: string;
+  readonly environments: readonly LiveEnvironment[];
+}
+
+/** An item of a test target's `environments`. */
+export interface LiveEnvironment {
+  readonly id: string;
+  readonly type: string | undefined;
+  readonly discoveryUrl: string | undefined;
+}
+
+/** service-api.md, "Test case", list shape. */
+export interface LiveTestCase {
+  readonly id: string;
+  readonly description: string | undefined;
+  readonly status: string | undefined;
+  readonly runStatus: string | undefined;
+  readonly type: string | null | undefined;
+  readonly entryPointUrlPath: string | null | undefined;
+  readonly folderId: string | null | undefined;
+  readonly externalId: string | null | undefined;
+  readonly tags: readonly string[] | undefined;
+  readonly prerequisiteId: string | null | undefined;
+  readonly elements: readonly LiveElement[] | undefined;
+  readonly discovery: LiveDiscovery | undefined;
+}
+
+/** service-api.md, "Test case", field `discovery`; absent and null mean the same to us. */
+export interface LiveDiscovery {
+  readonly status: string | undefined;
+  readonly freePrompt: string | undefined;
+  readonly abortCause: string | undefined;
+  readonly message: string | undefined;
+}
+
+/**
+ * service-api.md, "Test case element", sorted by `index`. `raw` is the element as it came, for the parts
+ * that a PATCH of all elements must send back unchanged.
+ */
+export interface LiveElement {
+  readonly id: string | undefined;
+  readonly interaction: { readonly action: string | undefined; readonly calledWith: Json } | null;
+  readonly assertion: { readonly expectation: string | undefined; readonly calledWith: Json } | null;
+  readonly selectors: readonly LiveSelector[];
+  readonly ignoreFailure: boolean | undefined;
+  readonly raw: JsonObject;
+}
+
+export interface LiveSelector {
+  readonly selectorType: string | undefined;
+  readonly selector: string | undefined;
+  readonly options: JsonObject | undefined;
+}
+
+/** Everything that one plan read: all targets, and the test cases of those that are managed. */
+export interface Live {
+  readonly targets: readonly LiveTarget[];
+  /** By target id; a target that was not read has no entry. */
+  readonly testCases: ReadonlyMap<string, readonly LiveTestCase[]>;
+}

@@ -1,0 +1,121 @@
+import type { Json } from "./json.ts";
+import type { Address } from "./address.ts";
+
+/** What stands for a sensitive value wherever one would show. */
+export const SENSITIVE = "(sensitive)";
+/** What stands for an id that the service has yet to give. */
+export const KNOWN_AFTER_APPLY = "(known after apply)";
+
+const INSPECT = Symbol.for("nodejs.util.inspect.custom");
+
+/**
+ * A value that must not show. Whatever prints it prints `(sensitive)`: string conversion, JSON and the
+ * debugger's view alike. Only the transport, the fingerprints and comparisons call `reveal`.
+ */
+export class Secret {
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  reveal(): string {
+    return this.#text;
+  }
+
+  toString(): string {
+    return SENSITIVE;
+  }
+
+  toJSON(): string {
+    return SENSITIVE;
+  }
+
+  [INSPECT](): string {
+    return SENSITIVE;
+  }
+}
+
+/** A value of which a secret is missing (`--allow-missing-secrets`): it is neither compared nor sent. */
+export class Unknown {
+  toString(): string {
+    return SENSITIVE;
+  }
+
+  toJSON(): string {
+    return SENSITIVE;
+  }
+
+  [INSPECT](): string {
+    return SENSITIVE;
+  }
+}
+
+export const UNKNOWN = new Unknown();
+
+/** The id of another resource, in a planned call: known at once, or only when that resource is made. */
+export class IdOf {
+  readonly address: Address;
+
+  constructor(address: Address) {
+    this.address = address;
+  }
+
+  toJSON(): string {
+    return KNOWN_AFTER_APPLY;
+  }
+}
+
+/** The id that the service gives an element, by the element's position, once all elements are written. */
+export class IdOfElement {
+  readonly at: number;
+
+  constructor(at: number) {
+    this.at = at;
+  }
+
+  toJSON(): string {
+    return KNOWN_AFTER_APPLY;
+  }
+}
+
+/** A declared value: plain data in which a leaf may be sensitive, or not known. */
+export type Value = null | boolean | number | string | Secret | Unknown | readonly Value[] | ValueObject;
+export type ValueObject = { readonly [key: string]: Value };
+
+export function isLeafObject(value: Value | undefined): value is Secret | Unknown {
+  return value instanceof Secret || value instanceof Unknown;
+}
+
+export function isValueObject(value: Value | undefined): value is ValueObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !isLeafObject(value);
+}
+
+export function isValueList(value: Value | undefined): value is readonly Value[] {
+  return Array.isArray(value);
+}
+
+/** Whether any leaf of the value satisfies the test. */
+function hasLeaf(value: Value, test: (leaf: Secret | Unknown) => boolean): boolean {
+  if (isLeafObject(value)) return test(value);
+  if (isValueList(value)) return value.some((item) => hasLeaf(item, test));
+  return isValueObject(value) && Object.values(value).some((item) => hasLeaf(item, test));
+}
+
+export function isSensitive(value: Value): boolean {
+  return hasLeaf(value, () => true);
+}
+
+export function isUnknown(value: Value): boolean {
+  return hasLeaf(value, (leaf) => leaf instanceof Unknown);
+}
+
+/** The plain data behind a value. @throws TypeError for a value that holds an unknown one. */
+export function reveal(value: Value): Json {
+  if (value instanceof Secret) return value.reveal();
+  if (value instanceof Unknown) throw new TypeError("an unknown value was to be revealed");
+  if (isValueList(value)) return value.map(reveal);
+  if (isValueObject(value))
+    return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, reveal(part)]));
+  return value;
+}
