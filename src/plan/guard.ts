@@ -1,0 +1,153 @@
+import { fieldsOf } from "../fields/fields.ts";
+import { ENVIRONMENT_FIELDS } from "../fields/environment.ts";
+import type { Field } from "../fields/field.ts";
+import { TARGET_FIELDS } from "../fields/target.ts";
+import { TEST_CASE_FIELDS } from "../fields/test-case.ts";
+import { parseAddress } from "../model/address.ts";
+import type { Address } from "../model/address.ts";
+import type { DesiredResource } from "../model/desired.ts";
+import type { Json } from "../model/json.ts";
+import type { Change } from "../model/plan.ts";
+import { isUnknown, reveal } from "../model/value.ts";
+import { normalise } from "./compare.ts";
+import { declaredElements, projectElement } from "./elements.ts";
+import type { Fingerprinter } from "./inputs.ts";
+import { resourcesOf } from "./plan.ts";
+import type { Planned } from "./plan.ts";
+import { targetOf } from "./scope.ts";
+import type { Seen } from "./seen.ts";
+
+/**
+ * What a saved plan must find unchanged to be applied (design contract, section 3): for each address that it touches,
+ * which live resource it means, the live values of the fields that it changes, and the resolved manifest with its
+ * secrets. Values are kept as keyed digests, so the file lets nobody test a guess; what can be shown of them stands in
+ * the plan itself.
+ */
+export interface Guard {
+  /** Id of the live resource; null where there was none. */
+  readonly id: string | null;
+  /** Digest of everything that is declared of the address. */
+  readonly declared: string;
+  /** Field name → digest of its live value, for the changed fields that the service shows. */
+  readonly live: Readonly<Record<string, string>>;
+}
+
+export function guardsOf(planned: Planned, fingerprints: Fingerprinter): Readonly<Record<string, Guard>> {
+  return Object.fromEntries(
+    planned.plan.changes.map((change) => [
+      change.address,
+      guardOf(change.address, changedFields(change), planned, fingerprints),
+    ]),
+  );
+}
+
+/** Names of the fields that a change shows, as the field table has them. */
+export function changedFields(change: Pick<Change, "address" | "fields">): readonly string[] {
+  const kind = parseAddress(change.address)?.kind;
+  if (kind === undefined) return [];
+  return fieldsOf(kind)
+    .filter((field) => change.fields.some(({ path }) => field.path.every((step, at) => path[at] === step)))
+    .map((field) => field.name);
+}
+
+/** What an address is guarded by, as things are now. */
+export function guardOf(
+  address: Address,
+  fields: readonly string[],
+  planned: Planned,
+  fingerprints: Fingerprinter,
+): Guard {
+  const seen = planned.seen.get(targetOf(address));
+  const resource = seen && resourcesOf(seen.target).find((candidate) => candidate.address === address);
+  const found = seen && liveOf(seen, address);
+  const live: Record<string, string> = {};
+  for (const name of fields) {
+    const value = found && readField(found, name, resource);
+    if (value !== undefined) live[name] = fingerprints.of(`guard/${address}/${name}`, value);
+  }
+  return { id: found?.id ?? null, declared: fingerprints.of(`guard/${address}`, declaredOf(resource)), live };
+}
+
+function declaredOf(resource: DesiredResource | undefined): Json {
+  if (resource === undefined) return null;
+  const fields = Object.entries(resource.fields).map(([name, value]) => [
+    name,
+    isUnknown(value) ? null : reveal(value),
+  ]);
+  return {
+    id: resource.id ?? null,
+    fields: Object.fromEntries<Json>(fields.map(([name, value]) => [String(name), value ?? null])),
+  };
+}
+
+/** A live resource with the reader of its fields. */
+interface Found {
+  readonly id: string;
+  readonly read: (name: string, resource: DesiredResource | undefined) => Json | undefined;
+}
+
+function liveOf(seen: Seen, address: Address): Found | undefined {
+  if (address === seen.target.address) return seen.live && found(TARGET_FIELDS, seen.live.id, seen.live);
+  const environment = seen.environmentMatches.get(address);
+  if (environment?.found === true) return found(ENVIRONMENT_FIELDS, environment.id, environment.live);
+  const testCase = seen.testCaseMatches.get(address);
+  if (testCase?.found === true) return found(TEST_CASE_FIELDS, testCase.id, testCase.live);
+  const orphan = seen.state?.bindings.get(address)?.id;
+  const live = seen.testCases.find((candidate) => candidate.id === orphan);
+  return live && found(TEST_CASE_FIELDS, live.id, live);
+}
+
+function found<L>(fields: readonly Field<L>[], id: string, live: L): Found {
+  return {
+    id,
+    read: (name, resource) => {
+      const field = fields.find((candidate) => candidate.name === name);
+      return field && readLive(field, live, resource);
+    },
+  };
+}
+
+function readField(live: Found, name: string, resource: DesiredResource | undefined): Json | undefined {
+  return live.read(name, resource);
+}
+
+function readLive<L>(field: Field<L>, live: L, resource: DesiredResource | undefined): Json | undefined {
+  const { behaviour } = field;
+  switch (behaviour.kind) {
+    case "readable": {
+      const value = behaviour.read(live);
+      return value === undefined ? undefined : normalise(behaviour.compare, value);
+    }
+    case "indirect":
+      return behaviour.readId(live);
+    case "elements": {
+      const declared = declaredElements(resource?.fields[field.name]);
+      return behaviour.read(live).map((element, at) => projectElement(declared[at] ?? {}, element));
+    }
+    case "writeOnly":
+    case "fixed":
+      return undefined;
+  }
+}
+
+/** Why a saved plan no longer holds for an address. */
+export type Staleness =
+  | {
+      readonly kind: "existence";
+      readonly address: Address;
+      readonly reviewed: string | null;
+      readonly now: string | null;
+    }
+  | { readonly kind: "manifest"; readonly address: Address }
+  | { readonly kind: "value"; readonly address: Address; readonly field: string };
+
+/** Compares what a saved plan saw of an address with what is there now. */
+export function compareGuards(address: Address, reviewed: Guard, now: Guard): readonly Staleness[] {
+  if (reviewed.id !== now.id) return [{ kind: "existence", address, reviewed: reviewed.id, now: now.id }];
+  const manifest: readonly Staleness[] =
+    reviewed.declared === now.declared ? [] : [{ kind: "manifest", address }];
+  const values = Object.keys(reviewed.live)
+    .filter((field) => reviewed.live[field] !== now.live[field])
+    .map((field): Staleness => ({ kind: "value", address, field }));
+  return [...manifest, ...values];
+}

@@ -1,0 +1,229 @@
+import type { Address } from "../model/address.ts";
+import type { DesiredResource, DesiredTarget } from "../model/desired.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import type { LiveEnvironment, LiveTarget, LiveTestCase } from "../model/live.ts";
+import type { State } from "../model/state.ts";
+import { isUnknown, reveal } from "../model/value.ts";
+import { DELETED } from "../fields/test-case.ts";
+import { problem } from "./problem.ts";
+import { sameUrl } from "./compare.ts";
+
+/**
+ * Which live resource each address means (design contract, section 2): by the `id:` of the manifest, else by the
+ * id in state, else by what the resource is called. One live resource never answers to two addresses: the ids that
+ * are bound take theirs first, and what is then found twice is an error that lists the ids.
+ */
+export type Match<L> =
+  | { readonly found: true; readonly id: string; readonly live: L }
+  /** `removed`: the id it was bound to, which the service no longer lists. */
+  | { readonly found: false; readonly removed?: string };
+
+export interface Matches<L> {
+  /** An address with a problem has no entry. */
+  readonly byAddress: ReadonlyMap<Address, Match<L>>;
+  readonly problems: readonly Diagnostic[];
+}
+
+/** How resources of a kind are told apart; the rest of matching is the same for all kinds. */
+interface Kind<L> {
+  readonly noun: string;
+  readonly live: readonly L[];
+  readonly idOf: (live: L) => string;
+  readonly nameOf: (live: L) => string;
+  /** Live resources that the declared one may mean when no id says so. */
+  readonly candidates: (resource: DesiredResource) => readonly L[];
+  /** How the user tells tasc which one is meant. */
+  readonly remedy: string;
+}
+
+export function matchTargets(
+  targets: readonly DesiredTarget[],
+  live: readonly LiveTarget[],
+  states: ReadonlyMap<string, State>,
+): Matches<LiveTarget> {
+  const byApp = groupBy(live, (target) => target.app);
+  return matchAll(targets, (resource) => boundId(resource, states.get(resource.key)), {
+    noun: "test target",
+    live,
+    idOf: (target) => target.id,
+    nameOf: (target) => `app "${target.app}"`,
+    candidates: (resource) => byApp.get(text(resource, "app")) ?? [],
+    remedy: "Write the id of the one you mean as `id:` into the target.",
+  });
+}
+
+export function matchEnvironments(
+  target: DesiredTarget,
+  live: readonly LiveEnvironment[],
+  state: State | undefined,
+): Matches<LiveEnvironment> {
+  return matchAll(target.environments, (resource) => boundId(resource, state), {
+    noun: "environment",
+    live,
+    idOf: (environment) => environment.id,
+    nameOf: (environment) =>
+      `${environment.type ?? "environment"} at ${environment.discoveryUrl ?? "no URL"}`,
+    candidates: (resource) => environmentCandidates(resource, live),
+    remedy: "Write the id of the one you mean as `id:` into the environment.",
+  });
+}
+
+function environmentCandidates(
+  resource: DesiredResource,
+  live: readonly LiveEnvironment[],
+): readonly LiveEnvironment[] {
+  if (resource.key === "default") return live.filter((environment) => environment.type === "DEFAULT");
+  const url = text(resource, "discoveryUrl");
+  return live.filter(
+    (environment) =>
+      environment.type === "ADDITIONAL" &&
+      url !== undefined &&
+      environment.discoveryUrl !== undefined &&
+      sameUrl(environment.discoveryUrl, url),
+  );
+}
+
+export function matchTestCases(
+  target: DesiredTarget,
+  all: readonly LiveTestCase[],
+  state: State | undefined,
+): Matches<LiveTestCase> {
+  const live = all.filter((testCase) => testCase.status !== DELETED);
+  const byName = lazy(() => groupBy(live, (testCase) => testCase.description));
+  const byExternalId = lazy(() => groupBy(live, (testCase) => testCase.externalId ?? undefined));
+  return matchAll(target.testCases, (resource) => boundId(resource, state), {
+    noun: "test case",
+    live,
+    idOf: (testCase) => testCase.id,
+    nameOf: (testCase) => `"${testCase.description ?? ""}"`,
+    candidates: (resource) => testCaseCandidates(resource, byName(), byExternalId()),
+    remedy:
+      "Write the id of the one you mean as `id:` into the test case, or give the test cases names of their own.",
+  });
+}
+
+function testCaseCandidates(
+  resource: DesiredResource,
+  byName: ReadonlyMap<string | undefined, readonly LiveTestCase[]>,
+  byExternalId: ReadonlyMap<string | undefined, readonly LiveTestCase[]>,
+): readonly LiveTestCase[] {
+  const externalId = text(resource, "externalId");
+  const named = byName.get(text(resource, "description")) ?? [];
+  if (externalId === undefined) return named;
+  const same = byExternalId.get(externalId) ?? [];
+  // A case with an external id of its own is another one, however alike the names.
+  return same.length > 0 ? same : named.filter((testCase) => (testCase.externalId ?? null) === null);
+}
+
+function boundId(resource: DesiredResource, state: State | undefined): string | undefined {
+  return state?.bindings.get(resource.address)?.id;
+}
+
+function matchAll<L>(
+  resources: readonly DesiredResource[],
+  stateId: (resource: DesiredResource) => string | undefined,
+  kind: Kind<L>,
+): Matches<L> {
+  const byId = new Map(kind.live.map((live) => [kind.idOf(live), live]));
+  const problems: Diagnostic[] = [];
+  const found = new Map<Address, Match<L>>();
+  const claims = new Map<string, DesiredResource[]>();
+
+  const bind = (resource: DesiredResource, live: L): void => {
+    const id = kind.idOf(live);
+    found.set(resource.address, { found: true, id, live });
+    claims.set(id, [...(claims.get(id) ?? []), resource]);
+  };
+
+  const unbound: DesiredResource[] = [];
+  for (const resource of resources) {
+    const id = resource.id ?? stateId(resource);
+    const live = id === undefined ? undefined : byId.get(id);
+    if (live !== undefined) bind(resource, live);
+    else if (resource.id === undefined) unbound.push(resource);
+    else problems.push(unlisted(resource, resource.id, kind));
+  }
+
+  // Those found by id are taken: a name must not reach them a second time.
+  const taken = new Set(claims.keys());
+  for (const resource of unbound) {
+    const candidates = kind.candidates(resource).filter((live) => !taken.has(kind.idOf(live)));
+    const [only] = candidates;
+    const removed = stateId(resource);
+    if (candidates.length > 1) problems.push(ambiguous(resource, candidates, kind));
+    else if (only !== undefined) bind(resource, only);
+    else found.set(resource.address, removed === undefined ? { found: false } : { found: false, removed });
+  }
+
+  for (const [id, claimants] of claims) {
+    if (claimants.length < 2) continue;
+    for (const resource of claimants) {
+      found.delete(resource.address);
+      problems.push(claimedTwice(resource, id, claimants, kind));
+    }
+  }
+  return { byAddress: found, problems };
+}
+
+function unlisted<L>(resource: DesiredResource, id: string, kind: Kind<L>): Diagnostic {
+  return problem(
+    "id-not-listed",
+    resource,
+    `The service lists no ${kind.noun} with the id ${id}`,
+    `The manifest binds it by \`id: ${id}\`. Correct the id, or take the line out so that the ${kind.noun} is found by name or created.`,
+    ["id"],
+  );
+}
+
+function ambiguous<L>(resource: DesiredResource, candidates: readonly L[], kind: Kind<L>): Diagnostic {
+  const list = candidates.map((live) => `  ${kind.idOf(live)}  ${kind.nameOf(live)}`).join("\n");
+  return problem(
+    "ambiguous-match",
+    resource,
+    `${candidates.length} live ${kind.noun}s fit`,
+    `All of these fit what is declared:\n${list}\n${kind.remedy}`,
+  );
+}
+
+function claimedTwice<L>(
+  resource: DesiredResource,
+  id: string,
+  claimants: readonly DesiredResource[],
+  kind: Kind<L>,
+): Diagnostic {
+  const others = claimants.filter((other) => other !== resource).map((other) => other.address);
+  return problem(
+    "claimed-twice",
+    resource,
+    `The ${kind.noun} ${id} is also what ${others.join(", ")} means`,
+    `One live ${kind.noun} cannot answer to two addresses. ${kind.remedy}`,
+  );
+}
+
+/** A declared text, or `undefined` where there is none or it is not known. */
+function text(resource: DesiredResource, name: string): string | undefined {
+  const value = resource.fields[name];
+  if (value === undefined || value === null || isUnknown(value)) return undefined;
+  const plain = reveal(value);
+  return typeof plain === "string" ? plain : undefined;
+}
+
+function groupBy<L, K>(
+  items: readonly L[],
+  keyOf: (item: L) => K | undefined,
+): ReadonlyMap<K | undefined, L[]> {
+  const groups = new Map<K | undefined, L[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    if (key === undefined) continue;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
+  return groups;
+}
+
+function lazy<T extends object>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
+}

@@ -1,0 +1,66 @@
+import { parseAddress, targetAddress } from "../model/address.ts";
+import type { Address } from "../model/address.ts";
+import type { LiveTarget } from "../model/live.ts";
+import type { Change, Orphan } from "../model/plan.ts";
+import type { State } from "../model/state.ts";
+import type { Seen } from "./seen.ts";
+
+/** What state binds of a target and no manifest declares any more, as far as the service still lists it. */
+export function orphansOf(seen: Seen, declared: ReadonlySet<Address>): readonly Orphan[] {
+  const listed = new Set([
+    ...seen.testCases.map((testCase) => testCase.id),
+    ...(seen.live?.environments ?? []).map((environment) => environment.id),
+  ]);
+  const managed = managedIds(seen);
+  const orphans: Orphan[] = [];
+  for (const [address, { id }] of seen.state?.bindings ?? [])
+    if (!declared.has(address) && listed.has(id) && !managed.has(id)) orphans.push({ address, id });
+  return orphans;
+}
+
+/** What the states of undeclared targets bind, as far as the target is still there; its parts are not read. */
+export function strayOrphans(strays: readonly State[], targets: readonly LiveTarget[]): readonly Orphan[] {
+  const live = new Set(targets.map((target) => target.id));
+  return strays.flatMap((state) => {
+    const own = state.bindings.get(targetAddress(state.target));
+    if (own === undefined || !live.has(own.id)) return [];
+    return [...state.bindings].map(([address, { id }]) => ({ address, id }));
+  });
+}
+
+/** Ids that some address means. */
+export function managedIds({ environmentMatches, testCaseMatches }: Seen): ReadonlySet<string> {
+  const ids = new Set<string>();
+  for (const match of environmentMatches.values()) if (match.found) ids.add(match.id);
+  for (const match of testCaseMatches.values()) if (match.found) ids.add(match.id);
+  return ids;
+}
+
+/** Live cases and environments that nothing declares, orphans apart. */
+export function countUnmanaged(seen: Seen, orphans: readonly Orphan[]): number {
+  const known = new Set([...managedIds(seen), ...orphans.map((orphan) => orphan.id)]);
+  const unknown = (item: { readonly id: string }): boolean => !known.has(item.id);
+  return seen.testCases.filter(unknown).length + (seen.live?.environments ?? []).filter(unknown).length;
+}
+
+/** With `onRemove: disable`, an orphaned test case that is still in use is set to DISABLED. */
+export function disableOrphan(seen: Seen, orphan: Orphan): Change | undefined {
+  if (parseAddress(orphan.address)?.kind !== "testCase" || seen.live === undefined) return undefined;
+  const live = seen.testCases.find((testCase) => testCase.id === orphan.id);
+  if (live === undefined || live.status === "DISABLED") return undefined;
+  return {
+    address: orphan.address,
+    action: "disable",
+    id: orphan.id,
+    fields: [{ path: ["status"], before: live.status ?? null, after: "DISABLED" }],
+    calls: [
+      {
+        method: "PATCH",
+        path: ["apiKey", "v3", "test-targets", seen.live.id, "test-cases", orphan.id],
+        body: { status: "DISABLED" },
+      },
+    ],
+    followUps: [],
+    dependsOn: [],
+  };
+}

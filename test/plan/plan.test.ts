@@ -1,0 +1,530 @@
+import { describe, expect, test } from "vitest";
+import { Secret, UNKNOWN } from "../../src/model/value.ts";
+import type { ChangeJson } from "../../src/model/plan.ts";
+import { createdRecords } from "../../src/apply/records.ts";
+import { settleEvents } from "../../src/plan/settle.ts";
+import { fingerprints, liveCase, liveElement, liveTarget, planOf, publicPlan, resource } from "./build.ts";
+import type { Situation } from "./build.ts";
+
+/** The only change of a plan that has no problems. */
+function change(situation: Situation): ChangeJson {
+  const plan = publicPlan(situation);
+  expect(plan.diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
+  expect(plan.changes).toHaveLength(1);
+  const [only] = plan.changes;
+  if (only === undefined) throw new Error("no change");
+  return only;
+}
+
+const PATCH_CASE = "/apiKey/v3/test-targets/T/test-cases/C1";
+
+describe("a readable field that differs is patched alone", () => {
+  const live = {
+    testCases: [
+      liveCase("C1", {
+        description: "Log in",
+        entryPointUrlPath: "/login",
+        tags: ["a", "b"],
+        externalId: "X-1",
+        discovery: { status: "FINISHED", freePrompt: "Old", abortCause: undefined, message: undefined },
+      }),
+    ],
+  };
+  const bound = [{ type: "bound", address: "testCase.shop.login", id: "C1", fields: {} }] as const;
+  const rows: readonly (readonly [string, Record<string, never> | object, object, object])[] = [
+    [
+      "status",
+      { status: "DISABLED" },
+      { path: ["status"], before: "ENABLED", after: "DISABLED" },
+      { status: "DISABLED" },
+    ],
+    [
+      "runStatus",
+      { runStatus: "OFF" },
+      { path: ["runStatus"], before: "ON", after: "OFF" },
+      { runStatus: "OFF" },
+    ],
+    [
+      "description",
+      { description: "Sign in" },
+      { path: ["description"], before: "Log in", after: "Sign in" },
+      { description: "Sign in" },
+    ],
+    [
+      "externalId",
+      { externalId: "X-2" },
+      { path: ["externalId"], before: "X-1", after: "X-2" },
+      { externalId: "X-2" },
+    ],
+    [
+      "externalId, cleared",
+      { externalId: null },
+      { path: ["externalId"], before: "X-1", after: null },
+      { externalId: null },
+    ],
+    [
+      "entry point, cleared",
+      { entryPointUrlPath: null },
+      { path: ["entryPointUrlPath"], before: "/login", after: null },
+      { entryPointUrlPath: null },
+    ],
+    [
+      "tags",
+      { tags: ["b", "c"] },
+      { path: ["tags"], before: ["a", "b"], after: ["b", "c"] },
+      { assignedTagNames: ["b", "c"] },
+    ],
+    [
+      "interactionStatus, write-only",
+      { interactionStatus: "APPROVED" },
+      { path: ["interactionStatus"], after: "APPROVED" },
+      { interactionStatus: "APPROVED" },
+    ],
+    ["folder", { folder: "Auth" }, { path: ["folder"], before: null, after: "Auth" }, { folderName: "Auth" }],
+  ];
+  test.each(rows)("%s", (_, fields, shown, body) => {
+    const found = change({ declared: { testCases: { login: { ...fields } } }, live, state: bound });
+    expect(found).toEqual({
+      address: "testCase.shop.login",
+      action: "update",
+      id: "C1",
+      fields: [shown],
+      calls: [{ method: "PATCH", path: PATCH_CASE, body }],
+      followUps: [],
+    });
+  });
+
+  test("the prompt, where the list shows it, is a rediscovery", () => {
+    const declared = { testCases: { login: { "discovery.prompt": "New", status: "ENABLED", tags: ["z"] } } };
+    expect(change({ declared, live, state: bound })).toMatchObject({
+      action: "rediscover",
+      fields: [{ path: ["tags"] }, { path: ["discovery", "prompt"], before: "Old", after: "New" }],
+      calls: [{ method: "PATCH", body: { assignedTagNames: ["z"], createBackendDiscoveryPrompt: "New" } }],
+      followUps: [{ method: "PATCH", path: PATCH_CASE, body: { status: "ENABLED" } }],
+    });
+  });
+
+  test("tags in another order are no difference", () => {
+    const plan = publicPlan({ declared: { testCases: { login: { tags: ["b", "a"] } } }, live, state: bound });
+    expect(plan.changes).toEqual([]);
+    expect(plan.summary).toMatchObject({ unchanged: 2, calls: { POST: 0, PATCH: 0 } });
+  });
+});
+
+describe("what does not exist is created", () => {
+  test("a target with its default environment, another environment, a case and a batch generation", () => {
+    const plan = publicPlan({
+      declared: {
+        fields: { app: "Shop", timeoutPerStep: 1000 },
+        environments: {
+          default: {
+            discoveryUrl: "https://shop.example.com",
+            basicAuth: { username: "u", password: new Secret("pass-1") },
+          },
+          preview: { discoveryUrl: "https://preview.example.com", name: null },
+        },
+        testCases: {
+          banner: {
+            description: "Banner",
+            "discovery.prompt": "Accept",
+            "discovery.type": "COOKIE_BANNER",
+            folder: null,
+          },
+          login: {
+            description: "Log in",
+            "discovery.prompt": "Log in",
+            "discovery.prerequisite": "banner",
+            status: "ENABLED",
+          },
+        },
+        batchGenerations: { spring: { prompt: "Spring", environment: "preview", prerequisite: "login" } },
+      },
+    });
+    expect(plan).toMatchSnapshot();
+  });
+
+  test("a case without a prompt is a problem", () => {
+    const plan = publicPlan({ declared: { testCases: { login: { description: "Log in" } } }, live: {} });
+    expect(plan.changes).toEqual([]);
+    expect(plan.diagnostics).toMatchObject([{ severity: "error", address: "testCase.shop.login" }]);
+    expect(plan.summary.unchanged).toBe(1);
+  });
+
+  test("a null and an unknown value are left out", () => {
+    const declared = {
+      environments: {
+        preview: {
+          discoveryUrl: "https://p.example.com",
+          basicAuth: null,
+          testAccount: { username: "u", password: UNKNOWN },
+        },
+      },
+    };
+    expect(change({ declared, live: {} }).calls).toEqual([
+      {
+        method: "POST",
+        path: "/apiKey/v3/test-targets/T/environments",
+        body: { name: "preview", discoveryUrl: "https://p.example.com" },
+      },
+    ]);
+  });
+});
+
+describe("matching", () => {
+  const login = { login: { description: "Log in", status: "ENABLED" } };
+  const rows: readonly (readonly [string, Situation, string | "error" | "create"])[] = [
+    [
+      "by id: in the manifest, whatever the name",
+      {
+        declared: { testCases: { login: { description: "Log in" } }, ids: { login: "C2" } },
+        live: { testCases: [liveCase("C1", { description: "Log in" }), liveCase("C2")] },
+      },
+      "C2",
+    ],
+    [
+      "by the id in state, whatever the name",
+      {
+        declared: { testCases: login },
+        live: { testCases: [liveCase("C1")] },
+        state: [{ type: "bound", address: "testCase.shop.login", id: "C1", fields: {} }],
+      },
+      "C1",
+    ],
+    [
+      "by externalId before the name",
+      {
+        declared: { testCases: { login: { description: "Log in", externalId: "X" } } },
+        live: { testCases: [liveCase("C1", { description: "Log in" }), liveCase("C2", { externalId: "X" })] },
+      },
+      "C2",
+    ],
+    [
+      "by name",
+      { declared: { testCases: login }, live: { testCases: [liveCase("C1", { description: "Log in" })] } },
+      "C1",
+    ],
+    [
+      "not by name where that case has an externalId of its own",
+      {
+        declared: { testCases: { login: { description: "Log in", externalId: "X" } } },
+        live: { testCases: [liveCase("C1", { description: "Log in", externalId: "Y" })] },
+      },
+      "error",
+    ],
+    [
+      "two of one name are an error",
+      {
+        declared: { testCases: login },
+        live: {
+          testCases: [liveCase("C1", { description: "Log in" }), liveCase("C2", { description: "Log in" })],
+        },
+      },
+      "error",
+    ],
+    [
+      "a deleted case is gone",
+      {
+        declared: { testCases: login },
+        live: {
+          testCases: [
+            liveCase("C1", { description: "Log in" }),
+            liveCase("C2", { description: "Log in", status: "DELETED" }),
+          ],
+        },
+      },
+      "C1",
+    ],
+    [
+      "an id: that is not listed is an error",
+      {
+        declared: { testCases: login, ids: { login: "C9" } },
+        live: { testCases: [liveCase("C1", { description: "Log in" })] },
+      },
+      "error",
+    ],
+    [
+      "two addresses cannot mean one case",
+      {
+        declared: { testCases: { login: { description: "Log in" }, other: { description: "Log in" } } },
+        live: { testCases: [liveCase("C1", { description: "Log in" })] },
+      },
+      "error",
+    ],
+    [
+      "a case that is bound to another address is not free",
+      {
+        declared: {
+          testCases: {
+            login: { description: "Log in", "discovery.prompt": "p" },
+            other: { description: "Else" },
+          },
+        },
+        live: { testCases: [liveCase("C1", { description: "Log in" })] },
+        state: [{ type: "bound", address: "testCase.shop.other", id: "C1", fields: {} }],
+      },
+      "create",
+    ],
+    [
+      "what was moved keeps its id",
+      {
+        declared: {
+          testCases: { login: { description: "New name" } },
+          moved: [["testCase.shop.old", "testCase.shop.login"]],
+        },
+        live: { testCases: [liveCase("C1")] },
+        state: [{ type: "bound", address: "testCase.shop.old", id: "C1", fields: {} }],
+      },
+      "C1",
+    ],
+  ];
+  test.each(rows)("%s", (_, situation, expected) => {
+    const { plan, seen } = planOf(situation);
+    const match = seen.get("shop")?.testCaseMatches.get("testCase.shop.login");
+    const errors = plan.diagnostics.filter(({ severity }) => severity === "error");
+    if (expected === "error") expect(errors.length).toBeGreaterThan(0);
+    else expect(errors).toEqual([]);
+    if (expected === "create") expect(match).toEqual({ found: false });
+    else if (expected !== "error") expect(match).toMatchObject({ found: true, id: expected });
+  });
+
+  test("a bound id that is no longer listed is created again, and the plan says so", () => {
+    const plan = publicPlan({
+      declared: { testCases: { login: { description: "Log in", "discovery.prompt": "p" } } },
+      live: {},
+      state: [{ type: "bound", address: "testCase.shop.login", id: "C1", fields: {} }],
+    });
+    expect(plan.changes).toMatchObject([{ action: "create" }]);
+    expect(plan.diagnostics).toMatchObject([{ severity: "warning", summary: "Removed outside tasc" }]);
+  });
+});
+
+describe("write-only fields", () => {
+  const declared = {
+    environments: {
+      preview: {
+        discoveryUrl: "https://p",
+        testAccount: { username: "qa", password: new Secret("hunter22") },
+      },
+    },
+  };
+  const live = { target: liveTarget([{ id: "E1", discoveryUrl: "https://p" }]) };
+  const bound = (fields: object) =>
+    [
+      {
+        type: "bound",
+        address: "environment.shop.preview",
+        id: "E1",
+        fields: createdRecords(fingerprints, resource("environment", "preview", { ...fields }), "E1"),
+      },
+    ] as const;
+
+  test("are planned where state has no record", () => {
+    expect(change({ declared, live }).fields).toEqual([
+      { path: ["testAccount", "username"], after: "qa" },
+      { path: ["testAccount", "password"], sensitive: true },
+    ]);
+  });
+  test("are quiet where the record is the same", () => {
+    expect(publicPlan({ declared, live, state: bound(declared.environments.preview) }).changes).toEqual([]);
+  });
+  test("a changed part shows alone, and all declared parts are sent", () => {
+    const before = { testAccount: { username: "qa", password: new Secret("old-pass") } };
+    expect(change({ declared, live, state: bound(before) })).toMatchObject({
+      fields: [{ path: ["testAccount", "password"], sensitive: true }],
+      calls: [{ body: { testAccount: { username: "qa", password: "(sensitive)" } } }],
+    });
+  });
+  test("a header that left the map is a change", () => {
+    const headers = (...names: string[]) => ({
+      additionalHeaderFields: Object.fromEntries(names.map((name) => [name, new Secret("value")])),
+    });
+    const situation = {
+      declared: { environments: { preview: { discoveryUrl: "https://p", ...headers("A") } } },
+      live,
+      state: bound(headers("A", "B")),
+    };
+    expect(change(situation)).toMatchObject({
+      fields: [{ path: ["additionalHeaderFields", "B"], sensitive: true }],
+      calls: [{ body: { additionalHeaderFields: { A: "(sensitive)" } } }],
+    });
+  });
+  test("after null was written, the old parts are a change again", () => {
+    expect(publicPlan({ declared, live, state: bound({ testAccount: null }) }).changes).toHaveLength(1);
+  });
+  test("are unknown, and no changes, without the key", () => {
+    expect(publicPlan({ declared, live, input: { fingerprints: undefined } }).changes).toEqual([]);
+  });
+  test("a prompt that the service does not show is recorded, not sent", () => {
+    const situation: Situation = {
+      declared: { testCases: { login: { description: "C1", "discovery.prompt": "p" } } },
+      live: { testCases: [liveCase("C1")] },
+    };
+    const { plan, seen } = planOf(situation);
+    expect(plan.changes).toEqual([]);
+    const shop = seen.get("shop");
+    const events = shop === undefined ? [] : settleEvents(shop, fingerprints, () => true);
+    const bind = events.find((event) => event.type === "bound" && event.address === "testCase.shop.login");
+    expect(bind).toMatchObject({ fields: { "discovery.prompt": expect.any(String) as string } });
+    const changed = {
+      ...situation,
+      declared: { testCases: { login: { description: "C1", "discovery.prompt": "q" } } },
+    };
+    expect(change({ ...changed, state: events })).toMatchObject({ action: "rediscover" });
+    expect(
+      change({ ...situation, input: { rediscover: new Set(["testCase.shop.login"] as const) } }),
+    ).toMatchObject({ action: "rediscover" });
+  });
+});
+
+describe("folders", () => {
+  const declared = { testCases: { a: { description: "C1", folder: "Auth" } } };
+  const live = { testCases: [liveCase("C1", { folderId: "F1" })] };
+  test("are planned while the name's id is unknown", () => {
+    expect(change({ declared, live }).fields).toEqual([{ path: ["folder"], after: "Auth" }]);
+  });
+  test("compare by id once it is known", () => {
+    expect(
+      publicPlan({ declared, live, state: [{ type: "folder", name: "Auth", id: "F1" }] }).changes,
+    ).toEqual([]);
+  });
+  test("show the old name where it is known", () => {
+    const state = [
+      { type: "folder", name: "Old", id: "F1" },
+      { type: "folder", name: "Auth", id: "F2" },
+    ] as const;
+    expect(change({ declared, live, state }).fields).toEqual([
+      { path: ["folder"], before: "Old", after: "Auth" },
+    ]);
+  });
+});
+
+describe("elements", () => {
+  const click = (calledWith: string) => ({ interaction: { action: "CLICK", calledWith } });
+  const cases = (...elements: ReturnType<typeof liveElement>[]) => ({
+    testCases: [liveCase("C1", { elements })],
+  });
+  const declared = (...elements: object[]) => ({
+    testCases: { a: { description: "C1", elements: elements.map((element) => ({ ...element })) } },
+  });
+  const live = cases(liveElement("1", 0, click("one")), liveElement("2", 1, click("two")));
+
+  test("are equal by their declared parts", () => {
+    expect(
+      publicPlan({ declared: declared({ interaction: { action: "CLICK" } }, click("two")), live }).changes,
+    ).toEqual([]);
+  });
+  test("an inserted one leaves the others their ids and what is not declared of them", () => {
+    expect(change({ declared: declared(click("one"), click("new"), click("two")), live }).calls).toEqual([
+      {
+        method: "PATCH",
+        path: PATCH_CASE,
+        body: {
+          elements: [
+            {
+              id: "1",
+              index: 0,
+              interaction: { id: "1-i", action: "CLICK", calledWith: "one" },
+              assertion: null,
+              selectors: [],
+            },
+            { index: 1, interaction: { action: "CLICK", calledWith: "new" } },
+            {
+              id: "2",
+              index: 2,
+              interaction: { id: "2-i", action: "CLICK", calledWith: "two" },
+              assertion: null,
+              selectors: [],
+            },
+          ],
+        },
+      },
+    ]);
+  });
+  test("where only a locator line differs, the element is patched alone", () => {
+    expect(
+      change({ declared: declared(click("one"), { ...click("two"), locatorLine: "getByText('x')" }), live }),
+    ).toMatchObject({
+      fields: [{ path: ["elements", 1, "locatorLine"], after: "getByText('x')" }],
+      calls: [{ method: "PATCH", path: `${PATCH_CASE}/elements/2`, body: { locatorLine: "getByText('x')" } }],
+    });
+  });
+  test("a new one with a locator line takes both calls", () => {
+    const found = change({
+      declared: declared(click("one"), click("two"), { ...click("three"), locatorLine: "x" }),
+      live,
+    });
+    expect(found.calls.map(({ path }) => path)).toEqual([
+      PATCH_CASE,
+      `${PATCH_CASE}/elements/(known after apply)`,
+    ]);
+  });
+});
+
+describe("what left the manifests", () => {
+  const state = [{ type: "bound", address: "testCase.shop.gone", id: "C1", fields: {} }] as const;
+  const live = { testCases: [liveCase("C1"), liveCase("C2")] };
+  test("is listed and not touched", () => {
+    const plan = publicPlan({ declared: {}, live, state });
+    expect(plan).toMatchObject({ changes: [], orphaned: [{ address: "testCase.shop.gone", id: "C1" }] });
+    expect(plan.summary).toMatchObject({ orphaned: 1, unmanaged: 1 });
+  });
+  test("is disabled where that is asked for, and still listed", () => {
+    const plan = publicPlan({ declared: { onRemove: "disable" }, live, state });
+    expect(plan.changes).toMatchObject([{ action: "disable", calls: [{ body: { status: "DISABLED" } }] }]);
+    expect(plan.summary).toMatchObject({ update: 1, orphaned: 1 });
+  });
+});
+
+describe("batch generations", () => {
+  const declared = { batchGenerations: { spring: { prompt: "Spring" } } };
+  const settled = [{ type: "bound", address: "target.shop", id: "T", fields: {} }] as const;
+  test("are held on a target that was there before", () => {
+    const plan = publicPlan({ declared, live: {} });
+    expect(plan).toMatchObject({
+      changes: [],
+      summary: { unchanged: 2 },
+      diagnostics: [{ severity: "warning" }],
+    });
+  });
+  test("run on a target that is managed already", () => {
+    expect(change({ declared, live: {}, state: settled })).toMatchObject({
+      action: "create",
+      calls: [{ method: "POST", body: { prompt: "Spring" } }],
+    });
+  });
+  test("run once per content", () => {
+    const content = fingerprints.of("batchGeneration.shop.spring", { prompt: "Spring" });
+    const done = [
+      ...settled,
+      { type: "batch", address: "batchGeneration.shop.spring", record: { status: "done", content } },
+    ] as const;
+    expect(publicPlan({ declared, live: {}, state: done }).changes).toEqual([]);
+    const changed = { batchGenerations: { spring: { prompt: "Summer" } } };
+    expect(publicPlan({ declared: changed, live: {}, state: done }).changes).toHaveLength(1);
+  });
+});
+
+describe("the scope", () => {
+  const declared = {
+    testCases: {
+      a: { description: "A", "discovery.prompt": "p" },
+      b: { description: "B", "discovery.prompt": "p", "discovery.prerequisite": "a" },
+    },
+  };
+  test("takes along what must be made first", () => {
+    const plan = publicPlan({
+      declared,
+      live: {},
+      input: { scope: { only: ["testCase.shop.b"], exclude: [] } },
+    });
+    expect(plan.changes.map(({ address }) => address)).toEqual(["testCase.shop.a", "testCase.shop.b"]);
+  });
+  test("cannot leave out what must be made first", () => {
+    const plan = publicPlan({
+      declared,
+      live: {},
+      input: { scope: { only: [], exclude: ["testCase.shop.a"] } },
+    });
+    expect(plan.diagnostics).toMatchObject([{ severity: "error", address: "testCase.shop.b" }]);
+  });
+});
