@@ -1,0 +1,59 @@
+/** What a command was given, as the command line parser leaves it. */
+export interface Given {
+  readonly args: readonly string[];
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+/** An option that a command understands; `flags` in the parser's form. */
+export interface OptionSpec {
+  readonly flags: string;
+  readonly description: string;
+  /** The values that it takes; any where absent. */
+  readonly choices?: readonly string[];
+  /** May be given several times. */
+  readonly repeatable?: true;
+}
+
+export function textOption({ options }: Given, name: string): string | undefined {
+  const value = options[name];
+  return typeof value === "string" ? value : undefined;
+}
+
+export function flagOption({ options }: Given, name: string): boolean {
+  return options[name] === true;
+}
+
+export function listOption({ options }: Given, name: string): readonly string[] {
+  const value = options[name];
+  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
+}
+
+/** Options that every command takes. */
+export const GLOBAL_OPTIONS: readonly OptionSpec[] = [
+  { flags: "--chdir <dir>", description: "work in this folder instead of the current one" },
+  { flags: "--stage <stage>", description: "stage to work on; else TASC_STAGE, else the project's default" },
+  {
+    flags: "--dotenv <file>",
+    description: "read KEY=value lines; variables that are set already win",
+    repeatable: true,
+  },
+  { flags: "--no-color", description: "print without colour, as NO_COLOR does" },
+  {
+    flags: "--log-level <level>",
+    description: "how much to say on stderr",
+    choices: ["error", "warn", "info", "debug"],
+  },
+];
+
+/** Options of commands that call the service. */
+export const SERVICE_OPTIONS: readonly OptionSpec[] = [
+  { flags: "--request-timeout <duration>", description: "time limit of each call, such as 30s" },
+  { flags: "--retries <n>", description: "sends of a call after the first, at most" },
+  { flags: "--concurrency <n>", description: "calls in flight, of any kind" },
+  { flags: "--insecure", description: "allow plain http to an address that is not this machine's" },
+];
+
+export const SCOPE_OPTIONS: readonly OptionSpec[] = [
+  { flags: "--only <address>", description: "an address or glob to narrow the plan to", repeatable: true },
+  { flags: "--exclude <address>", description: "an address or glob to leave out", repeatable: true },
+];

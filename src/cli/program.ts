@@ -1,0 +1,89 @@
+import { Argument, Command, CommanderError, Option } from "commander";
+import type { CommandSpec } from "./commands.ts";
+import { COMMANDS } from "./commands.ts";
+import { EXIT } from "./exit.ts";
+import type { ExitCode } from "./exit.ts";
+import { GLOBAL_OPTIONS } from "./options.ts";
+import type { OptionSpec } from "./options.ts";
+import type { World } from "./world.ts";
+
+/** What the command line asks for: a command to run, or nothing further. */
+export type Request =
+  | {
+      readonly kind: "run";
+      readonly spec: CommandSpec;
+      readonly args: readonly string[];
+      readonly options: Readonly<Record<string, unknown>>;
+    }
+  | { readonly kind: "answered"; readonly code: ExitCode };
+
+/**
+ * Reads a command line. Help, versions and errors are answered here; a command is only named, so that its code is
+ * loaded by whoever runs it.
+ */
+export function readCommandLine(argv: readonly string[], world: World): Request {
+  let request: Request = { kind: "answered", code: EXIT.done };
+  const program = new Command("tasc")
+    .description("Test Automation Service as Code: plan and apply the configuration of a test service")
+    .version(world.version, "-V, --version", "print the version")
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => world.stdout.write(text),
+      writeErr: (text) => world.stderr.write(text),
+    })
+    .showHelpAfterError("Run the command with --help to see what it takes.");
+  addOptions(program, GLOBAL_OPTIONS);
+  for (const spec of COMMANDS)
+    addCommand(program, spec, (chosen, args, options) => {
+      request = { kind: "run", spec: chosen, args, options };
+    });
+  try {
+    program.parse(argv, { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return { kind: "answered", code: error.exitCode === 0 ? EXIT.done : EXIT.invalid };
+  }
+  return request;
+}
+
+type Choose = (
+  spec: CommandSpec,
+  args: readonly string[],
+  options: Readonly<Record<string, unknown>>,
+) => void;
+
+function addCommand(parent: Command, spec: CommandSpec, choose: Choose): void {
+  const command = parent.command(spec.name).description(spec.summary).allowExcessArguments(false);
+  for (const { name, description, choices } of spec.args ?? []) {
+    const argument = new Argument(name, description);
+    command.addArgument(choices === undefined ? argument : argument.choices([...choices]));
+  }
+  addOptions(command, [...(spec.options ?? []), ...GLOBAL_OPTIONS]);
+  command.addHelpText("after", examples(spec));
+  for (const child of spec.commands ?? []) addCommand(command, child, choose);
+  if (spec.load !== undefined)
+    command.action(() => choose(spec, command.args, { ...parentOptions(command), ...command.opts() }));
+}
+
+/** Options given before the command's name; the parser keeps them apart, and unset ones must not hide set ones. */
+function parentOptions(command: Command): Record<string, unknown> {
+  const all: Record<string, unknown> = {};
+  for (let parent = command.parent; parent !== null; parent = parent.parent)
+    for (const [name, value] of Object.entries(parent.opts())) all[name] ??= value;
+  return all;
+}
+
+function addOptions(command: Command, options: readonly OptionSpec[]): void {
+  for (const { flags, description, choices, repeatable } of options) {
+    const option = new Option(flags, description);
+    if (choices !== undefined) option.choices([...choices]);
+    if (repeatable) option.argParser((value: string, before: readonly string[] = []) => [...before, value]);
+    command.addOption(option);
+  }
+}
+
+function examples({ examples: list }: CommandSpec): string {
+  const width = Math.max(...list.map((example) => example.command.length));
+  const lines = list.map((example) => `  ${example.command.padEnd(width)}  ${example.does}`);
+  return `\nExamples:\n${lines.join("\n")}\n`;
+}

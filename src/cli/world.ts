@@ -1,0 +1,29 @@
+/** The outside world, handed to commands from the top, so that nothing below reaches for it. */
+export interface World {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Working directory of the process, absolute. */
+  readonly cwd: string;
+  readonly stdin: NodeJS.ReadStream;
+  readonly stdout: NodeJS.WriteStream;
+  readonly stderr: NodeJS.WriteStream;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** From 0 to 1, for the jitter of retries. */
+  readonly random: () => number;
+  readonly version: string;
+}
+
+declare const __TASC_VERSION__: string;
+
+export function realWorld(): World {
+  return {
+    env: process.env,
+    cwd: process.cwd(),
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    now: () => Date.now(),
+    random: () => Math.random(),
+    version: __TASC_VERSION__,
+  };
+}

@@ -1,0 +1,239 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { apply } from "../apply/apply.ts";
+import type { Outcome } from "../apply/outcome.ts";
+import { EXIT } from "../cli/exit.ts";
+import type { ExitCode } from "../cli/exit.ts";
+import { flagOption, textOption } from "../cli/options.ts";
+import type { Given } from "../cli/options.ts";
+import type { World } from "../cli/world.ts";
+import type { Client } from "../client/index.ts";
+import { desiredInScope } from "../look/look.ts";
+import type { Look } from "../look/look.ts";
+import { serviceOf } from "../look/service.ts";
+import { parseDuration } from "../manifest/shape/duration.ts";
+import type { State } from "../model/state.ts";
+import { StateFailure } from "../state/problem.ts";
+import type { Session } from "../state/session.ts";
+import { connect } from "./connect.ts";
+import type { CallSettings } from "./connect.ts";
+import { fingerprinterOf, lookAround } from "./look.ts";
+import { openProject } from "./opening.ts";
+import type { Opened } from "./opening.ts";
+import { withPlaces } from "./plan.ts";
+import { printPlan } from "./print-plan.ts";
+import { ask } from "./question.ts";
+import { checkRequest } from "./request.ts";
+import type { PlanRequest } from "./request.ts";
+import { readSavedPlan } from "./saved-plan.ts";
+import type { SavedPlan } from "./saved-plan.ts";
+import { sayOutcome, sayProgress } from "./say-apply.ts";
+import { listenForStop } from "./stop.ts";
+import type { Stop } from "./stop.ts";
+import { asReviewed, sayStale } from "./stale.ts";
+import {
+  closeSessions,
+  openSessions,
+  openStates,
+  readStates,
+  readStrays,
+  sayStateProblem,
+} from "./states.ts";
+import type { States } from "./states.ts";
+
+const WAIT_BY_DEFAULT = 15 * 60_000;
+
+/** What an apply works with from beginning to end. */
+interface Job {
+  readonly given: Given;
+  readonly world: World;
+  readonly opened: Opened;
+  readonly states: States;
+  readonly stop: Stop;
+  /** Milliseconds; nothing: no wait. */
+  readonly wait: number | undefined;
+  readonly lockTimeout: number;
+  readonly saved: SavedPlan | undefined;
+}
+
+/** `tasc apply`: plans, asks, and makes the service what the manifests say. */
+export async function run(given: Given, world: World): Promise<ExitCode> {
+  const [file] = given.args;
+  const saved = file === undefined ? undefined : readSavedPlan(file, world);
+  const opened = await openProject(withStage(given, saved?.ok === true ? saved.saved : undefined), world, {
+    needsApiKey: true,
+  });
+  if (!opened.ok) return opened.code;
+  if (saved?.ok === false) {
+    opened.console.say("error", saved.problem);
+    return EXIT.invalid;
+  }
+  const wait = durationOption(given, "wait", WAIT_BY_DEFAULT);
+  const lockTimeout = durationOption(given, "lockTimeout", 0);
+  if (wait === "wrong" || lockTimeout === "wrong") {
+    opened.console.say("error", "error: --wait and --lock-timeout take a duration such as 90s or 10m.");
+    return EXIT.invalid;
+  }
+  const stop = listenForStop(opened.console);
+  try {
+    const states = await openStates(opened, world);
+    return await underLock({
+      given,
+      world,
+      opened,
+      states,
+      stop,
+      wait,
+      lockTimeout: lockTimeout ?? 0,
+      saved: saved?.saved,
+    });
+  } catch (error) {
+    if (error instanceof StateFailure) return sayStateProblem(opened.console, error.problem);
+    throw error;
+  } finally {
+    stop.end();
+  }
+}
+
+/** A saved plan carries its stage. */
+function withStage(given: Given, saved: SavedPlan | undefined): Given {
+  return saved === undefined ? given : { ...given, options: { ...given.options, stage: saved.plan.stage } };
+}
+
+/** A duration in milliseconds; the flag alone means the default. */
+function durationOption(given: Given, name: string, fallback: number): number | undefined | "wrong" {
+  if (flagOption(given, name)) return fallback;
+  const text = textOption(given, name);
+  return text === undefined ? undefined : (parseDuration(text) ?? "wrong");
+}
+
+async function underLock(job: Job): Promise<ExitCode> {
+  const { opened, states, given } = job;
+  const { project, console } = opened;
+  const targets = project.desired.targets.map((target) => target.key);
+  const before = await readStates(states, targets, console);
+  if (!before.ok) return before.code;
+  const strays = await readStrays(states, targets, console);
+  if (!strays.ok) return strays.code;
+  const checked = checkRequest(given, project.desired, [...before.value.values(), ...strays.value], console);
+  if (!checked.ok) return checked.code;
+  const request = job.saved?.request ?? checked.value;
+  const inScope = desiredInScope(project.desired, request.scope, before.value);
+  const sessions = await openSessions(
+    states,
+    inScope.targets.map((target) => target.key),
+    console,
+    {
+      timeout: job.lockTimeout,
+      signal: job.stop.signal,
+      why: "tasc apply",
+    },
+  );
+  if (!sessions.ok) return sessions.code;
+  try {
+    return await lookAndApply(job, request, sessions.value, strays.value);
+  } finally {
+    await closeSessions(sessions.value);
+  }
+}
+
+async function lookAndApply(
+  job: Job,
+  request: PlanRequest,
+  sessions: ReadonlyMap<string, Session>,
+  strays: readonly State[],
+): Promise<ExitCode> {
+  const { opened, given, world, stop } = job;
+  const connected = connect(given, world, opened.project.settings, opened.console, stop.signal);
+  if (!connected.ok) return connected.code;
+  try {
+    const states = new Map(
+      [...sessions].filter(([, { isNew }]) => !isNew).map(([key, session]) => [key, session.state]),
+    );
+    const look = await lookAround(opened, connected.client, states, strays, request);
+    if (!look.ok) return look.code;
+    if (stop.stopping()) return EXIT.interrupted;
+    return job.saved === undefined
+      ? await reviewed(job, look.value, connected.client, connected.settings, sessions)
+      : await unlessStale(job, job.saved, look.value, connected.client, connected.settings, sessions);
+  } finally {
+    await connected.client.close();
+  }
+}
+
+/** Shows the plan and asks. */
+async function reviewed(
+  job: Job,
+  look: Look,
+  client: Client,
+  calls: CallSettings,
+  sessions: ReadonlyMap<string, Session>,
+): Promise<ExitCode> {
+  const { opened, given, world } = job;
+  const plan = await withPlaces(look.planned.plan, opened);
+  printPlan(given, opened.console, plan, world);
+  if (plan.diagnostics.some((diagnostic) => diagnostic.severity === "error")) {
+    opened.console.say("error", "Nothing was applied: the plan has errors.");
+    return EXIT.failed;
+  }
+  if (plan.changes.length > 0 && !flagOption(given, "autoApprove")) {
+    const answer = await ask(world, opened.console, `Apply these changes to ${plan.stage}?`);
+    if (answer === "interrupted") return EXIT.interrupted;
+    if (answer === "no") return EXIT.failed;
+  }
+  return carryOut(job, look, client, calls, sessions);
+}
+
+async function unlessStale(
+  job: Job,
+  saved: SavedPlan,
+  look: Look,
+  client: Client,
+  calls: CallSettings,
+  sessions: ReadonlyMap<string, Session>,
+): Promise<ExitCode> {
+  const { console, project } = job.opened;
+  const fingerprints = fingerprinterOf(project.settings);
+  const verdict = asReviewed(saved, look.planned, fingerprints);
+  if (!verdict.ok) {
+    sayStale(console, saved, verdict.stale);
+    return EXIT.stale;
+  }
+  return carryOut(job, { ...look, planned: verdict.planned }, client, calls, sessions);
+}
+
+async function carryOut(
+  { opened, world, stop, wait }: Job,
+  look: Look,
+  client: Client,
+  calls: CallSettings,
+  sessions: ReadonlyMap<string, Session>,
+): Promise<ExitCode> {
+  const fingerprints = fingerprinterOf(opened.project.settings);
+  if (fingerprints === undefined) throw new TypeError("an apply without a key");
+  const outcome = await apply({
+    service: serviceOf(client),
+    sessions,
+    fingerprints,
+    input: look.input,
+    planned: look.planned,
+    concurrency: calls.concurrency,
+    retries: calls.retries,
+    wait,
+    now: world.now,
+    sleep: async (ms) => void (await delay(ms, undefined, { signal: stop.signal }).catch(() => undefined)),
+    stopping: stop.stopping,
+    emit: sayProgress(opened.console, world),
+  });
+  sayOutcome(opened.console, outcome);
+  return exitCodeOf(outcome);
+}
+
+function exitCodeOf(outcome: Outcome): ExitCode {
+  if (outcome.interrupted) return EXIT.interrupted;
+  if (outcome.fatal !== undefined && outcome.fatal.fatal) return EXIT.unreachable;
+  const clean =
+    outcome.fatal === undefined &&
+    outcome.failed.length + outcome.skipped.length + outcome.notTaken.length + outcome.unfinished.length ===
+      0;
+  return clean ? EXIT.done : EXIT.failed;
+}

@@ -1,0 +1,105 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { EXIT } from "../cli/exit.ts";
+import type { ExitCode } from "../cli/exit.ts";
+import { flagOption, textOption } from "../cli/options.ts";
+import type { Given } from "../cli/options.ts";
+import type { World } from "../cli/world.ts";
+import type { Client } from "../client/index.ts";
+import { checkBaseUrl, createClient, describeFailure, isOutOfReach } from "../client/index.ts";
+import type { Failure } from "../client/index.ts";
+import { parseDuration } from "../manifest/shape/duration.ts";
+import type { Settings } from "../model/settings.ts";
+import type { Console } from "./console.ts";
+
+/** How calls are made: the project's settings, and what the command line says over them. */
+export interface CallSettings {
+  readonly concurrency: number;
+  readonly requestTimeout: number;
+  readonly retries: number;
+}
+
+export type Connected =
+  | { readonly ok: true; readonly client: Client; readonly settings: CallSettings }
+  | { readonly ok: false; readonly code: ExitCode };
+
+/** Makes the client for a project's service; nothing is sent yet. */
+export function connect(
+  given: Given,
+  world: World,
+  settings: Settings,
+  console: Console,
+  signal?: AbortSignal,
+): Connected {
+  const calls = callSettings(given, settings);
+  if (typeof calls === "string") return refuse(console, calls);
+  const base = checkBaseUrl(settings.baseUrl, { insecure: flagOption(given, "insecure") });
+  if (!base.ok) return refuse(console, `error: ${base.failure.summary}\n  ${base.failure.detail}`);
+  if (settings.apiKey === undefined)
+    return refuse(console, "error: The API key is missing\n  Declare `service.apiKey` in tasc.yaml.");
+  const client = createClient({
+    baseUrl: base.value,
+    apiKey: settings.apiKey,
+    ...calls,
+    world: {
+      now: world.now,
+      random: world.random,
+      sleep: async (ms, abort) =>
+        void (await delay(ms, undefined, abort === undefined ? {} : { signal: abort })),
+    },
+    redact: (text) => console.redactor.text(text),
+    onEvent: (event) => {
+      if (event.kind === "finished")
+        console.say(
+          "debug",
+          `${event.method} ${event.path} ${event.status ?? event.fault ?? ""} ${Math.round(event.ms)} ms (try ${event.attempt})`,
+        );
+      if (event.kind === "waiting")
+        console.say(
+          "info",
+          `${event.method} ${event.path}: ${event.status ?? event.fault}; again in ${Math.round(event.delay)} ms`,
+        );
+      if (event.kind === "slowed")
+        console.say(
+          "info",
+          `The service asks for less: waiting ${Math.round(event.pause)} ms, then ${event.concurrency} calls at a time.`,
+        );
+    },
+    ...(signal === undefined ? {} : { signal }),
+  });
+  return { ok: true, client, settings: calls };
+}
+
+function refuse(console: Console, text: string): Connected {
+  console.say("error", text);
+  return { ok: false, code: EXIT.invalid };
+}
+
+/** The settings, or what is wrong with an option. */
+function callSettings(given: Given, settings: Settings): CallSettings | string {
+  const concurrency = numberOption(given, "concurrency", settings.concurrency, 1);
+  const retries = numberOption(given, "retries", settings.retries, 0);
+  const text = textOption(given, "requestTimeout");
+  const requestTimeout = text === undefined ? settings.requestTimeout : parseDuration(text);
+  if (typeof concurrency === "string") return concurrency;
+  if (typeof retries === "string") return retries;
+  if (requestTimeout === undefined || requestTimeout === 0)
+    return "error: --request-timeout takes a duration such as 500ms, 30s or 2m.";
+  return { concurrency, retries, requestTimeout };
+}
+
+function numberOption(given: Given, name: string, fallback: number, least: number): number | string {
+  const text = textOption(given, name);
+  if (text === undefined) return fallback;
+  const number = Number(text);
+  return Number.isSafeInteger(number) && number >= least && /^\d+$/.test(text)
+    ? number
+    : `error: --${name} takes a whole number from ${least} up.`;
+}
+
+/** Says why the service could not be read, and what exit code that is. */
+export function refusedByService(console: Console, failure: Failure): ExitCode {
+  const { summary, detail } = describeFailure(failure);
+  console.say("error", `error: ${summary}\n  ${detail}`);
+  if (failure.kind === "interrupted") return EXIT.interrupted;
+  return isOutOfReach(failure) ? EXIT.unreachable : EXIT.failed;
+}

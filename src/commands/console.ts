@@ -1,0 +1,61 @@
+import { createRedactor } from "../output/redact.ts";
+import type { Redactor } from "../output/redact.ts";
+import { safeOutput } from "../output/safe.ts";
+import type { World } from "../cli/world.ts";
+
+export type LogLevel = "error" | "warn" | "info" | "debug";
+
+const LEVELS: readonly LogLevel[] = ["error", "warn", "info", "debug"];
+
+/**
+ * The only way to the outside: data to stdout, all else to stderr, everything through the redactor and the check for
+ * what would drive a terminal.
+ */
+export interface Console {
+  readonly redactor: Redactor;
+  readonly colour: { readonly stdout: boolean; readonly stderr: boolean };
+  readonly columns: number;
+  readonly level: LogLevel;
+  /** The command's result. */
+  data(text: string): void;
+  /** A word to the person at the terminal, if the log level lets it through. */
+  say(level: LogLevel, text: string): void;
+}
+
+export interface ConsoleOptions {
+  readonly secrets: readonly string[];
+  readonly level: LogLevel;
+  /** `--no-color` was given. */
+  readonly noColour: boolean;
+}
+
+export function openConsole(world: World, { secrets, level, noColour }: ConsoleOptions): Console {
+  const redactor = createRedactor(secrets);
+  const colour = {
+    stdout: wantsColour(world, world.stdout, noColour),
+    stderr: wantsColour(world, world.stderr, noColour),
+  };
+  return {
+    redactor,
+    colour,
+    columns: world.stdout.columns ?? 100,
+    level,
+    data: (text) => void world.stdout.write(safeOutput(redactor.text(text), { colour: colour.stdout })),
+    say: (wanted, text) => {
+      if (LEVELS.indexOf(wanted) > LEVELS.indexOf(level)) return;
+      world.stderr.write(safeOutput(redactor.text(`${text}\n`), { colour: colour.stderr }));
+    },
+  };
+}
+
+/** no-color.org and its counterpart; a `dumb` terminal shows no colours. */
+function wantsColour({ env }: World, stream: NodeJS.WriteStream, noColour: boolean): boolean {
+  if (noColour || (env["NO_COLOR"] ?? "") !== "") return false;
+  const force = env["FORCE_COLOR"];
+  if (force !== undefined && force !== "") return force !== "0";
+  return stream.isTTY === true && env["TERM"] !== "dumb";
+}
+
+export function isLogLevel(text: string | undefined): text is LogLevel {
+  return text !== undefined && LEVELS.some((level) => level === text);
+}

@@ -1,0 +1,28 @@
+import { createInterface } from "node:readline/promises";
+import type { World } from "../cli/world.ts";
+import type { Console } from "./console.ts";
+
+export type Answer = "yes" | "no" | "interrupted";
+
+/** Asks the person at the terminal; only the whole word counts. Without a terminal nothing is asked. */
+export async function ask(world: World, console: Console, question: string): Promise<Answer> {
+  if (!world.stdin.isTTY || !world.stderr.isTTY) {
+    console.say(
+      "error",
+      "error: There is no terminal to ask at\n  Nothing was applied. Run it with --auto-approve, or save the plan with `tasc plan --out FILE` and apply that.",
+    );
+    return "no";
+  }
+  const terminal = createInterface({ input: world.stdin, output: world.stderr });
+  try {
+    return await new Promise<Answer>((resolve) => {
+      terminal.once("SIGINT", () => resolve("interrupted"));
+      terminal.once("close", () => resolve("no"));
+      void terminal.question(`\n${question}\nOnly "yes" applies them: `).then((answer) => {
+        resolve(answer.trim() === "yes" ? "yes" : "no");
+      });
+    });
+  } finally {
+    terminal.close();
+  }
+}

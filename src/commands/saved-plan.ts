@@ -1,0 +1,133 @@
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import type { World } from "../cli/world.ts";
+import type { Look } from "../look/look.ts";
+import { isAddress } from "../model/address.ts";
+import type { Address } from "../model/address.ts";
+import { isArray, isObject } from "../model/json.ts";
+import type { Json, JsonObject } from "../model/json.ts";
+import type { PlanJson } from "../model/plan.ts";
+import { guardsOf } from "../plan/guard.ts";
+import type { Guard } from "../plan/guard.ts";
+import { planJson, writeJson } from "../render/json.ts";
+import { validate } from "../manifest/schema/generated/plan.js";
+import type { Console } from "./console.ts";
+import { fingerprinterOf } from "./look.ts";
+import type { Opened } from "./opening.ts";
+import type { PlanRequest } from "./request.ts";
+
+/** A plan in a file: the public form, and what an apply of it needs (design contract, section 3). */
+export interface SavedPlan {
+  readonly plan: PlanJson;
+  readonly request: PlanRequest;
+  readonly guards: Readonly<Record<string, Guard>>;
+}
+
+/** Saves a plan, readable for its owner alone. Whether it could be is said, and returned. */
+export function savePlan(
+  file: string,
+  { planned }: Look,
+  request: PlanRequest,
+  { project, console }: Opened,
+  world: World,
+): boolean {
+  const fingerprints = fingerprinterOf(project.settings);
+  const saved = {
+    ...planJson(planned.plan, planMeta(world)),
+    apply: {
+      only: request.scope.only,
+      exclude: request.scope.exclude,
+      run: [...request.run],
+      rediscover: [...request.rediscover],
+      guards: fingerprints === undefined ? {} : guardsOf(planned, fingerprints),
+    },
+  };
+  return writeOwn(resolve(world.cwd, file), console.redactor.text(writeJson(saved)), file, console);
+}
+
+export function planMeta(world: World): { readonly tool: string; readonly createdAt: string } {
+  return { tool: `tasc ${world.version}`, createdAt: new Date(world.now()).toISOString() };
+}
+
+/** Whole or not at all, and never readable for others, not even for a moment. */
+function writeOwn(path: string, text: string, shown: string, console: Console): boolean {
+  const temporary = `${path}.${process.pid}.tmp`;
+  try {
+    writeFileSync(temporary, text, { mode: 0o600, flag: "wx" });
+    renameSync(temporary, path);
+    return true;
+  } catch {
+    rmSync(temporary, { force: true });
+    console.say("error", `error: Cannot write ${shown}`);
+    return false;
+  }
+}
+
+export type ReadPlan =
+  { readonly ok: true; readonly saved: SavedPlan } | { readonly ok: false; readonly problem: string };
+
+/** Reads a saved plan; what is none, or not whole, is a problem. */
+export function readSavedPlan(file: string, world: World): ReadPlan {
+  let value: Json;
+  try {
+    value = parseJson(readFileSync(resolve(world.cwd, file), "utf8"));
+  } catch (error) {
+    const missing = error instanceof Error && "code" in error;
+    return refused(file, missing ? "it cannot be read" : "it is not JSON");
+  }
+  if (!isPlan(value)) return refused(file, "it is not a plan, or of a version that this tasc does not know");
+  const apply = isObject(value) ? readApply(value["apply"]) : undefined;
+  if (apply === undefined) return refused(file, "it was printed by `--format json` and not saved by `--out`");
+  return { ok: true, saved: { plan: value, ...apply } };
+}
+
+function parseJson(text: string): Json {
+  const value: Json = JSON.parse(text);
+  return value;
+}
+
+function refused(file: string, why: string): ReadPlan {
+  return {
+    ok: false,
+    problem: `error: ${file} is no saved plan: ${why}.\n  Save one with \`tasc plan --out ${file}\`.`,
+  };
+}
+
+function isPlan(value: Json): value is Json & PlanJson {
+  return validate(value);
+}
+
+function readApply(value: Json | undefined): Omit<SavedPlan, "plan"> | undefined {
+  if (!isObject(value)) return undefined;
+  const guards: Record<string, Guard> = {};
+  for (const [address, guard] of Object.entries(isObject(value["guards"]) ? value["guards"] : {})) {
+    const read = isObject(guard) ? readGuard(guard) : undefined;
+    if (read === undefined) return undefined;
+    guards[address] = read;
+  }
+  return {
+    request: {
+      scope: { only: texts(value["only"]), exclude: texts(value["exclude"]) },
+      run: addresses(value["run"]),
+      rediscover: addresses(value["rediscover"]),
+    },
+    guards,
+  };
+}
+
+function readGuard(guard: JsonObject): Guard | undefined {
+  const { id, declared, live } = guard;
+  if ((typeof id !== "string" && id !== null) || typeof declared !== "string" || !isObject(live))
+    return undefined;
+  const digests: Record<string, string> = {};
+  for (const [field, digest] of Object.entries(live)) if (typeof digest === "string") digests[field] = digest;
+  return { id, declared, live: digests };
+}
+
+function texts(value: Json | undefined): readonly string[] {
+  return isArray(value) ? value.filter((item) => typeof item === "string") : [];
+}
+
+function addresses(value: Json | undefined): ReadonlySet<Address> {
+  return new Set(texts(value).filter(isAddress));
+}

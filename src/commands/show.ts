@@ -1,0 +1,19 @@
+import { EXIT } from "../cli/exit.ts";
+import type { ExitCode } from "../cli/exit.ts";
+import type { Given } from "../cli/options.ts";
+import type { World } from "../cli/world.ts";
+import { consoleFor } from "./opening.ts";
+import { printPlanJson } from "./print-plan.ts";
+import { readSavedPlan } from "./saved-plan.ts";
+
+/** `tasc show FILE`: prints a saved plan again. */
+export async function run(given: Given, world: World): Promise<ExitCode> {
+  const console = consoleFor(given, world, []);
+  const read = readSavedPlan(given.args[0] ?? "", world);
+  if (!read.ok) {
+    console.say("error", read.problem);
+    return EXIT.invalid;
+  }
+  printPlanJson(given, console, read.saved.plan);
+  return EXIT.done;
+}

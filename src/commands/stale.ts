@@ -1,0 +1,115 @@
+import { isAddress } from "../model/address.ts";
+import type { BodyValue, Change } from "../model/plan.ts";
+import { SENSITIVE } from "../model/value.ts";
+import { changedFields, compareGuards, guardOf } from "../plan/guard.ts";
+import type { Staleness } from "../plan/guard.ts";
+import type { Fingerprinter } from "../plan/inputs.ts";
+import type { Planned } from "../plan/plan.ts";
+import type { Console } from "./console.ts";
+import type { SavedPlan } from "./saved-plan.ts";
+
+export type Verdict =
+  | { readonly ok: true; readonly planned: Planned }
+  | { readonly ok: false; readonly stale: readonly StaleField[] };
+
+/** A reason with the three values that a person compares. */
+export interface StaleField {
+  readonly why: Staleness;
+  readonly reviewed: string;
+  readonly now: string;
+  readonly wanted: string;
+}
+
+/**
+ * The plan of now, cut down to what a saved plan shows, or the places where what the saved one saw has changed.
+ * What else differs by now was not reviewed and is left for the next plan.
+ */
+export function asReviewed(
+  saved: SavedPlan,
+  planned: Planned,
+  fingerprints: Fingerprinter | undefined,
+): Verdict {
+  const current = new Map(planned.plan.changes.map((change) => [change.address, change]));
+  const stale: StaleField[] = [];
+  const changes: Change[] = [];
+  for (const reviewed of saved.plan.changes) {
+    const guard = saved.guards[reviewed.address];
+    const now =
+      fingerprints && isAddress(reviewed.address)
+        ? guardOf(reviewed.address, changedFields(reviewed), planned, fingerprints)
+        : undefined;
+    const whys: readonly Staleness[] =
+      guard === undefined || now === undefined
+        ? [{ kind: "manifest", address: reviewed.address }]
+        : compareGuards(reviewed.address, guard, now);
+    stale.push(...whys.map((why) => explain(why, reviewed, current.get(reviewed.address))));
+    const change = current.get(reviewed.address);
+    if (change !== undefined) changes.push(restrict(change, reviewed.calls));
+  }
+  if (stale.length > 0) return { ok: false, stale };
+  const kept = changes.filter((change) => change.calls.length > 0 || change.action === "create");
+  return { ok: true, planned: { ...planned, plan: { ...planned.plan, changes: kept } } };
+}
+
+/** Only the parts of calls that were reviewed. */
+function restrict(change: Change, reviewed: SavedPlan["plan"]["changes"][number]["calls"]): Change {
+  const keys = new Set(reviewed.flatMap((call) => (isRecord(call.body) ? Object.keys(call.body) : [])));
+  const calls = change.calls.flatMap((call) => {
+    const body: Record<string, BodyValue> = {};
+    for (const [key, value] of Object.entries(call.body)) if (keys.has(key)) body[key] = value;
+    return Object.keys(body).length === 0 ? [] : [{ ...call, body }];
+  });
+  return { ...change, calls };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function explain(
+  why: Staleness,
+  reviewed: SavedPlan["plan"]["changes"][number],
+  now: Change | undefined,
+): StaleField {
+  switch (why.kind) {
+    case "existence":
+      return {
+        why,
+        reviewed: why.reviewed === null ? "to be created" : `exists as ${why.reviewed}`,
+        now: why.now === null ? "does not exist" : `exists as ${why.now}`,
+        wanted: reviewed.action,
+      };
+    case "manifest":
+      return {
+        why,
+        reviewed: "the manifest and its secrets as they were",
+        now: "the manifest, a variable or a secret has changed",
+        wanted: "a plan of what the manifests say now",
+      };
+    case "value": {
+      const before = reviewed.fields.find(({ path }) => path.join(".").startsWith(why.field));
+      const after = now?.fields.find(({ path }) => path.join(".").startsWith(why.field));
+      return {
+        why,
+        reviewed: before?.sensitive ? SENSITIVE : show(before?.before),
+        now: after === undefined ? "as wanted" : after.sensitive ? SENSITIVE : show(after.before),
+        wanted: before?.sensitive ? SENSITIVE : show(before?.after),
+      };
+    }
+  }
+}
+
+function show(value: unknown): string {
+  return value === undefined ? "(not shown)" : JSON.stringify(value);
+}
+
+export function sayStale(console: Console, saved: SavedPlan, stale: readonly StaleField[]): void {
+  const places = stale.map(({ why, reviewed, now, wanted }) => {
+    const where = why.kind === "value" ? `${why.address}, ${why.field}` : why.address;
+    return `  ${where}\n    as reviewed: ${reviewed}\n    live now:    ${now}\n    wanted:      ${wanted}`;
+  });
+  console.say(
+    "error",
+    `error: The saved plan is stale: what it saw at ${saved.plan.createdAt} has changed\n${places.join("\n")}\n  Nothing was applied. Plan again and review that: tasc plan --out FILE`,
+  );
+}

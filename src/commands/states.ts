@@ -1,0 +1,126 @@
+import { randomUUID } from "node:crypto";
+import { hostname, userInfo } from "node:os";
+import { setTimeout as delay } from "node:timers/promises";
+import { EXIT } from "../cli/exit.ts";
+import type { ExitCode } from "../cli/exit.ts";
+import type { World } from "../cli/world.ts";
+import type { Settings } from "../model/settings.ts";
+import type { State } from "../model/state.ts";
+import type { Backend } from "../state/backend.ts";
+import { DEFAULT_LOCAL } from "../state/config.ts";
+import { explainProblem, explainTakeover } from "../state/explain.ts";
+import { openBackend } from "../state/open-backend.ts";
+import type { StateProblem } from "../state/problem.ts";
+import { readProcesses } from "../state/processes.ts";
+import { openSession } from "../state/session.ts";
+import type { Session } from "../state/session.ts";
+import type { StateWorld } from "../state/world.ts";
+import type { Console } from "./console.ts";
+import type { Opened } from "./opening.ts";
+
+/** The state of a project's stage, through the backend that its settings name. */
+export interface States {
+  readonly backend: Backend;
+  readonly world: StateWorld;
+  readonly settings: Settings;
+}
+
+export type OrCode<T> =
+  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly code: ExitCode };
+
+export async function openStates({ root, env, project }: Opened, world: World): Promise<States> {
+  const stateWorld: StateWorld = {
+    projectFolder: root,
+    clock: {
+      now: () => new Date(world.now()),
+      sleep: async (ms, signal) =>
+        void (await delay(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined)),
+    },
+    newId: randomUUID,
+    processes: await readProcesses(hostname(), process.pid),
+    user: userName(),
+    workingFolder: world.cwd,
+    environment: env,
+  };
+  return {
+    backend: await openBackend(DEFAULT_LOCAL, stateWorld),
+    world: stateWorld,
+    settings: project.settings,
+  };
+}
+
+/** A user without an entry in the system's list, as in some containers, has no name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return "unknown";
+  }
+}
+
+/** The states of targets as they are, without a lock. Targets without state have none. */
+export async function readStates(
+  { backend, settings }: States,
+  targets: readonly string[],
+  console: Console,
+): Promise<OrCode<ReadonlyMap<string, State>>> {
+  const states = new Map<string, State>();
+  for (const target of targets) {
+    const stored = await backend.read({ stage: settings.stage, target, service: settings.baseUrl });
+    if (!stored.ok) return { ok: false, code: sayStateProblem(console, stored.problem) };
+    if (stored.value !== undefined) states.set(target, stored.value.state);
+  }
+  return { ok: true, value: states };
+}
+
+/** The states of the stage's targets that no manifest declares. */
+export async function readStrays(
+  states: States,
+  declared: readonly string[],
+  console: Console,
+): Promise<OrCode<readonly State[]>> {
+  const listed = await states.backend.list(states.settings.stage);
+  if (!listed.ok) return { ok: false, code: sayStateProblem(console, listed.problem) };
+  const strays = await readStates(
+    states,
+    listed.value.filter((key) => !declared.includes(key)),
+    console,
+  );
+  return strays.ok ? { ok: true, value: [...strays.value.values()] } : strays;
+}
+
+/** Locks and opens the states of targets, in order; if one cannot be had, none is kept. */
+export async function openSessions(
+  { backend, world, settings }: States,
+  targets: readonly string[],
+  console: Console,
+  options: { readonly timeout: number; readonly signal?: AbortSignal; readonly why: string },
+): Promise<OrCode<ReadonlyMap<string, Session>>> {
+  const sessions = new Map<string, Session>();
+  for (const target of targets) {
+    const key = { stage: settings.stage, target, service: settings.baseUrl };
+    const session = await openSession(backend, key, world, options);
+    if (!session.ok) {
+      await closeSessions(sessions);
+      return { ok: false, code: sayStateProblem(console, session.problem) };
+    }
+    sessions.set(target, session.value);
+    const { takenOver } = session.value;
+    if (takenOver !== undefined) {
+      const { summary, detail } = explainTakeover(key, takenOver);
+      console.say("warn", `warning: ${summary}\n  ${detail}`);
+    }
+  }
+  return { ok: true, value: sessions };
+}
+
+export async function closeSessions(sessions: ReadonlyMap<string, Session>): Promise<void> {
+  for (const session of sessions.values()) await session.close();
+}
+
+export function sayStateProblem(console: Console, problem: StateProblem): ExitCode {
+  const { summary, detail } = explainProblem(problem);
+  console.say("error", `error: ${summary}\n  ${detail}`);
+  if (problem.kind === "misconfigured") return EXIT.invalid;
+  return problem.kind === "locked" ? EXIT.locked : EXIT.failed;
+}

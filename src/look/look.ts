@@ -1,0 +1,64 @@
+import type { Address } from "../model/address.ts";
+import type { Desired } from "../model/desired.ts";
+import type { LiveTarget, LiveTestCase } from "../model/live.ts";
+import type { State } from "../model/state.ts";
+import type { Fingerprinter, PlanInput } from "../plan/inputs.ts";
+import { liveTargets, makePlan, resourcesOf } from "../plan/plan.ts";
+import type { Planned } from "../plan/plan.ts";
+import { targetInScope } from "../plan/scope.ts";
+import type { Scope } from "../plan/scope.ts";
+
+/** What a look at the service needs to read; the client gives it, or a snapshot. */
+export interface Reader<F> {
+  listTargets(): Promise<Read<readonly LiveTarget[], F>>;
+  listTestCases(targetId: string): Promise<Read<readonly LiveTestCase[], F>>;
+}
+
+export type Read<T, F> =
+  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: F };
+
+export interface LookOptions {
+  readonly desired: Desired;
+  readonly states: ReadonlyMap<string, State>;
+  /** States of targets that no manifest declares any more. */
+  readonly strays: readonly State[];
+  readonly fingerprints: Fingerprinter | undefined;
+  readonly scope: Scope;
+  readonly run: ReadonlySet<Address>;
+  readonly rediscover: ReadonlySet<Address>;
+  readonly baseUrl: string;
+  readonly disableRemoved: boolean;
+}
+
+export interface Look {
+  readonly input: PlanInput;
+  readonly planned: Planned;
+}
+
+/** The project cut down to the targets of which anything can be in scope: the others are not read. */
+export function desiredInScope(desired: Desired, scope: Scope, states: ReadonlyMap<string, State>): Desired {
+  const targets = desired.targets.filter((target) => {
+    const orphans = states.get(target.key)?.bindings.keys() ?? [];
+    return targetInScope(scope, [...resourcesOf(target).map((resource) => resource.address), ...orphans]);
+  });
+  return { ...desired, targets };
+}
+
+/**
+ * Reads the service and plans: one request for all targets, and one for the test cases of each managed target, side
+ * by side (design contract, section 2).
+ */
+export async function look<F>(reader: Reader<F>, options: LookOptions): Promise<Read<Look, F>> {
+  const input = { ...options, desired: desiredInScope(options.desired, options.scope, options.states) };
+  const targets = await reader.listTargets();
+  if (!targets.ok) return targets;
+  const ids = [...new Set(liveTargets(input, targets.value).values())];
+  const lists = await Promise.all(ids.map(async (id) => [id, await reader.listTestCases(id)] as const));
+  const testCases = new Map<string, readonly LiveTestCase[]>();
+  for (const [id, list] of lists) {
+    if (!list.ok) return list;
+    testCases.set(id, list.value);
+  }
+  const whole: PlanInput = { ...input, live: { targets: targets.value, testCases } };
+  return { ok: true, value: { input: whole, planned: makePlan(whole) } };
+}
