@@ -1,0 +1,22 @@
+// Runs the tests and ends with one plain line of counts, which .ci/run repeats.
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+const root = join(import.meta.dirname, "..");
+const report = join(root, ".cache", "tests.json");
+const counts = join(root, ".cache", process.env.TASC_COUNTS ?? "counts.json");
+mkdirSync(join(root, ".cache"), { recursive: true });
+rmSync(report, { force: true });
+
+const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
+const { status } = spawnSync(
+  process.execPath,
+  [vitest, "run", "--reporter=default", "--reporter=json", `--outputFile.json=${report}`, ...process.argv.slice(2)],
+  { cwd: root, stdio: "inherit" },
+);
+
+const { numPassedTests: passed, numFailedTests: failed, numPendingTests: skipped } = JSON.parse(readFileSync(report, "utf8"));
+writeFileSync(counts, JSON.stringify({ passed, failed, skipped }));
+console.log(`Tests: ${passed} passed, ${failed} failed${skipped === 0 ? "" : `, ${skipped} skipped`}`);
+process.exitCode = status ?? 1;
