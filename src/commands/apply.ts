@@ -16,6 +16,7 @@ import { StateFailure } from "../state/problem.ts";
 import type { Session } from "../state/session.ts";
 import { connect } from "./connect.ts";
 import type { CallSettings } from "./connect.ts";
+import { sayError } from "./diagnostics.ts";
 import { fingerprinterOf, lookAround } from "./look.ts";
 import { openProject } from "./opening.ts";
 import type { Opened } from "./opening.ts";
@@ -61,26 +62,28 @@ export async function run(given: Given, world: World): Promise<ExitCode> {
   const saved = file === undefined ? undefined : readSavedPlan(file, world);
   const opened = await openProject(withStage(given, saved?.ok === true ? saved.saved : undefined), world, {
     needsApiKey: true,
+    leave: "warnings",
   });
   if (!opened.ok) return opened.code;
   if (saved?.ok === false) {
-    opened.console.say("error", saved.problem);
+    sayError(opened.console, saved.summary, saved.detail);
     return EXIT.invalid;
   }
   const wait = durationOption(given, "wait", WAIT_BY_DEFAULT);
   const lockTimeout = durationOption(given, "lockTimeout", 0);
   if (wait === "wrong" || lockTimeout === "wrong") {
-    opened.console.say("error", "error: --wait and --lock-timeout take a duration such as 90s or 10m.");
+    sayError(opened.console, "--wait and --lock-timeout take a duration such as 90s or 10m");
     return EXIT.invalid;
   }
   const stop = listenForStop(opened.console);
   try {
     const states = await openStates(opened, world);
+    if (!states.ok) return states.code;
     return await underLock({
       given,
       world,
       opened,
-      states,
+      states: states.value,
       stop,
       wait,
       lockTimeout: lockTimeout ?? 0,
@@ -170,9 +173,9 @@ async function reviewed(
 ): Promise<ExitCode> {
   const { opened, given, world } = job;
   const plan = await withPlaces(look.planned.plan, opened);
-  printPlan(given, opened.console, plan, world);
+  printPlan(given, opened, plan, world);
   if (plan.diagnostics.some((diagnostic) => diagnostic.severity === "error")) {
-    opened.console.say("error", "Nothing was applied: the plan has errors.");
+    sayError(opened.console, "Nothing was applied: the plan has errors");
     return EXIT.failed;
   }
   if (plan.changes.length > 0 && !flagOption(given, "autoApprove")) {

@@ -10,6 +10,7 @@ import type { Failure } from "../client/index.ts";
 import { parseDuration } from "../manifest/shape/duration.ts";
 import type { Settings } from "../model/settings.ts";
 import type { Console } from "./console.ts";
+import { sayError } from "./diagnostics.ts";
 
 /** How calls are made: the project's settings, and what the command line says over them. */
 export interface CallSettings {
@@ -31,11 +32,11 @@ export function connect(
   signal?: AbortSignal,
 ): Connected {
   const calls = callSettings(given, settings);
-  if (typeof calls === "string") return refuse(console, calls);
+  if (typeof calls === "string") return refuse(console, calls, "");
   const base = checkBaseUrl(settings.baseUrl, { insecure: flagOption(given, "insecure") });
-  if (!base.ok) return refuse(console, `error: ${base.failure.summary}\n  ${base.failure.detail}`);
+  if (!base.ok) return refuse(console, base.failure.summary, base.failure.detail);
   if (settings.apiKey === undefined)
-    return refuse(console, "error: The API key is missing\n  Declare `service.apiKey` in tasc.yaml.");
+    return refuse(console, "The API key is missing", "Declare `service.apiKey` in tasc.yaml.");
   const client = createClient({
     baseUrl: base.value,
     apiKey: settings.apiKey,
@@ -69,8 +70,8 @@ export function connect(
   return { ok: true, client, settings: calls };
 }
 
-function refuse(console: Console, text: string): Connected {
-  console.say("error", text);
+function refuse(console: Console, summary: string, detail: string): Connected {
+  sayError(console, summary, detail);
   return { ok: false, code: EXIT.invalid };
 }
 
@@ -83,7 +84,7 @@ function callSettings(given: Given, settings: Settings): CallSettings | string {
   if (typeof concurrency === "string") return concurrency;
   if (typeof retries === "string") return retries;
   if (requestTimeout === undefined || requestTimeout === 0)
-    return "error: --request-timeout takes a duration such as 500ms, 30s or 2m.";
+    return "--request-timeout takes a duration such as 500ms, 30s or 2m";
   return { concurrency, retries, requestTimeout };
 }
 
@@ -93,13 +94,13 @@ function numberOption(given: Given, name: string, fallback: number, least: numbe
   const number = Number(text);
   return Number.isSafeInteger(number) && number >= least && /^\d+$/.test(text)
     ? number
-    : `error: --${name} takes a whole number from ${least} up.`;
+    : `--${name} takes a whole number from ${least} up`;
 }
 
 /** Says why the service could not be read, and what exit code that is. */
 export function refusedByService(console: Console, failure: Failure): ExitCode {
   const { summary, detail } = describeFailure(failure);
-  console.say("error", `error: ${summary}\n  ${detail}`);
+  sayError(console, summary, detail);
   if (failure.kind === "interrupted") return EXIT.interrupted;
   return isOutOfReach(failure) ? EXIT.unreachable : EXIT.failed;
 }

@@ -1,6 +1,8 @@
 import { createRedactor } from "../output/redact.ts";
 import type { Redactor } from "../output/redact.ts";
 import { safeOutput } from "../output/safe.ts";
+import { COLOURED, PLAIN } from "../render/style.ts";
+import type { Style } from "../render/style.ts";
 import type { World } from "../cli/world.ts";
 
 export type LogLevel = "error" | "warn" | "info" | "debug";
@@ -13,7 +15,8 @@ const LEVELS: readonly LogLevel[] = ["error", "warn", "info", "debug"];
  */
 export interface Console {
   readonly redactor: Redactor;
-  readonly colour: { readonly stdout: boolean; readonly stderr: boolean };
+  readonly style: { readonly stdout: Style; readonly stderr: Style };
+  /** Of the terminal, or what reads well elsewhere. */
   readonly columns: number;
   readonly level: LogLevel;
   /** The command's result. */
@@ -37,8 +40,8 @@ export function openConsole(world: World, { secrets, level, noColour }: ConsoleO
   };
   return {
     redactor,
-    colour,
-    columns: world.stdout.columns ?? 100,
+    style: { stdout: colour.stdout ? COLOURED : PLAIN, stderr: colour.stderr ? COLOURED : PLAIN },
+    columns: world.stdout.columns ?? world.stderr.columns ?? 100,
     level,
     data: (text) => void world.stdout.write(safeOutput(redactor.text(text), { colour: colour.stdout })),
     say: (wanted, text) => {

@@ -1,24 +1,28 @@
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Sources } from "../manifest/locate.ts";
+import { diagnosticView } from "../render/diagnostic-view.ts";
+import { renderDiagnostics } from "../render/diagnostics.ts";
 import type { Console } from "./console.ts";
 
-/** Says errors and warnings on stderr. */
+/** Says errors and warnings on stderr, each with the line that it is about. */
 export function sayDiagnostics(
   console: Console,
   diagnostics: readonly Diagnostic[],
-  _sources: Sources,
+  sources: Sources = new Map(),
 ): void {
-  for (const diagnostic of diagnostics) {
-    const level = diagnostic.severity === "error" ? "error" : "warn";
-    console.say(level, diagnosticText(diagnostic));
+  for (const severity of ["error", "warning"] as const) {
+    const own = diagnostics.filter((diagnostic) => diagnostic.severity === severity);
+    if (own.length === 0) continue;
+    const text = renderDiagnostics(own.map(diagnosticView), {
+      style: console.style.stderr,
+      width: console.columns,
+      source: (file) => sources.get(file)?.text,
+    });
+    console.say(severity === "error" ? "error" : "warn", text);
   }
 }
 
-function diagnosticText({ severity, summary, detail, place, address }: Diagnostic): string {
-  const where = place === undefined ? (address ?? "") : `${place.file}:${place.line}:${place.column}`;
-  const head = `${severity}: ${summary}${where === "" ? "" : `\n  at ${where}`}`;
-  return `${head}\n${detail
-    .split("\n")
-    .map((line) => `  ${line}`)
-    .join("\n")}\n`;
+/** Says one error that has no place in a manifest. */
+export function sayError(console: Console, summary: string, detail = ""): void {
+  sayDiagnostics(console, [{ severity: "error", code: "", summary, detail }]);
 }

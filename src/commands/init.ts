@@ -7,6 +7,7 @@ import type { World } from "../cli/world.ts";
 import project from "../../schemas/project.schema.json" with { type: "json" };
 import target from "../../schemas/target.schema.json" with { type: "json" };
 import { writeJson } from "../render/json.ts";
+import { sayError } from "./diagnostics.ts";
 import { consoleFor, projectRoot } from "./opening.ts";
 
 const PROJECT = `# yaml-language-server: $schema=.tasc/schemas/project.schema.json
@@ -57,9 +58,10 @@ export async function run(given: Given, world: World): Promise<ExitCode> {
     [".tasc/schemas/target.schema.json", writeJson(target)],
   ];
   if (existsSync(join(root, "tasc.yaml"))) {
-    console.say(
-      "error",
-      "error: There is a project already\n  tasc.yaml exists in this folder and stays as it is. Choose another folder with --chdir.",
+    sayError(
+      console,
+      "There is a project already",
+      "tasc.yaml exists in this folder and stays as it is. Choose another folder with --chdir.",
     );
     return EXIT.failed;
   }

@@ -11,7 +11,7 @@ import type { LoadedProject } from "../manifest/load.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { isLogLevel, openConsole } from "./console.ts";
 import type { Console } from "./console.ts";
-import { sayDiagnostics } from "./diagnostics.ts";
+import { sayDiagnostics, sayError } from "./diagnostics.ts";
 
 /** A project that is read and resolved, and a console that keeps its secrets. */
 export interface Opened {
@@ -32,21 +32,21 @@ export interface NotOpened {
 
 export interface OpeningOptions {
   readonly needsApiKey: boolean;
-  /** Keeps the diagnostics for the caller to print. */
-  readonly quiet?: boolean;
+  /** Leaves it to the caller to print what was found: always, or only if there are no errors. */
+  readonly leave?: "all" | "warnings";
 }
 
 /** What every command does first: finds the folder, the variables and the stage, and reads the manifests. */
 export async function openProject(
   given: Given,
   world: World,
-  { needsApiKey, quiet = false }: OpeningOptions,
+  { needsApiKey, leave }: OpeningOptions,
 ): Promise<Opened | NotOpened> {
   const root = projectRoot(given, world);
   const plain = consoleFor(given, world, []);
   const variables = readVariables(given, world, root);
   if ("problem" in variables) {
-    plain.say("error", variables.problem);
+    sayError(plain, variables.problem);
     return { ok: false, code: EXIT.invalid, diagnostics: [], console: plain };
   }
   const loaded = await loadProject({
@@ -57,7 +57,8 @@ export async function openProject(
     needsApiKey,
   });
   const console = consoleFor(given, world, loaded.secrets);
-  if (!quiet) sayDiagnostics(console, loaded.diagnostics, loaded.sources);
+  const left = leave === "all" || (leave === "warnings" && loaded.ok);
+  if (!left) sayDiagnostics(console, loaded.diagnostics, loaded.sources);
   if (!loaded.ok) return { ok: false, code: EXIT.invalid, diagnostics: loaded.diagnostics, console };
   return { ok: true, root, env: variables.env, project: loaded, console };
 }
@@ -87,7 +88,7 @@ function readVariables(
       const path = textOption(given, "chdir") === undefined ? resolve(cwd, file) : resolve(root, file);
       for (const [name, value] of Object.entries(parseEnv(readFileSync(path, "utf8")))) all[name] ??= value;
     } catch {
-      return { problem: `Cannot read the file ${file} that --dotenv names.` };
+      return { problem: `Cannot read ${file}, which --dotenv names` };
     }
   }
   return { env: { ...all, ...env } };

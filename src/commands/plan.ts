@@ -16,11 +16,13 @@ import { openStates, readStates, readStrays } from "./states.ts";
 
 /** `tasc plan`: reads manifests, state and service, and shows what an apply would do. It changes nothing. */
 export async function run(given: Given, world: World): Promise<ExitCode> {
-  const opened = await openProject(given, world, { needsApiKey: true });
+  const opened = await openProject(given, world, { needsApiKey: true, leave: "warnings" });
   if (!opened.ok) return opened.code;
   const { project, console } = opened;
   const targets = project.desired.targets.map((target) => target.key);
-  const states = await openStates(opened, world);
+  const opening = await openStates(opened, world);
+  if (!opening.ok) return opening.code;
+  const states = opening.value;
   const read = await readStates(states, targets, console);
   if (!read.ok) return read.code;
   const strays = await readStrays(states, targets, console);
@@ -46,7 +48,7 @@ export async function run(given: Given, world: World): Promise<ExitCode> {
     );
     if (!saved) return EXIT.failed;
   }
-  printPlan(given, console, plan, world);
+  printPlan(given, opened, plan, world);
   return exitCodeOf(plan, flagOption(given, "detailedExitcode"));
 }
 

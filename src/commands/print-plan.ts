@@ -1,22 +1,35 @@
-import { textOption } from "../cli/options.ts";
+import { flagOption, textOption } from "../cli/options.ts";
 import type { Given } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import type { Plan, PlanJson } from "../model/plan.ts";
+import { planExtras } from "../render/extras.ts";
+import type { PlanExtras } from "../render/extras.ts";
 import { planJson, writeJson } from "../render/json.ts";
+import { renderPlanText } from "../render/text.ts";
 import type { Console } from "./console.ts";
+import type { Opened } from "./opening.ts";
 import { planMeta } from "./saved-plan.ts";
 
 /** Prints a plan in the format that was asked for. */
-export function printPlan(given: Given, console: Console, plan: Plan, world: World): void {
-  printPlanJson(given, console, planJson(plan, planMeta(world)));
+export function printPlan(given: Given, { console, project }: Opened, plan: Plan, world: World): void {
+  const source = (file: string): string | undefined => project.sources.get(file)?.text;
+  printPlanJson(given, console, planJson(plan, planMeta(world)), planExtras(plan), source);
 }
 
-/** Prints a plan in its public form: a saved one, for instance. */
-export function printPlanJson(given: Given, console: Console, json: PlanJson): void {
-  if (textOption(given, "format") === "json") return console.data(writeJson(json));
-  const { summary } = json;
-  for (const change of json.changes) console.data(`${change.action} ${change.address}\n`);
-  console.data(
-    `Plan: ${summary.create} to create, ${summary.update} to update, ${summary.rediscover} to rediscover, ${summary.unchanged} unchanged (${summary.calls.POST} POST, ${summary.calls.PATCH} PATCH)\n`,
-  );
+/** Prints a plan in its public form, a saved one for instance. */
+export function printPlanJson(
+  given: Given,
+  console: Console,
+  plan: PlanJson,
+  extras: PlanExtras,
+  source: (file: string) => string | undefined = () => undefined,
+): void {
+  if (textOption(given, "format") === "json") return console.data(writeJson(plan));
+  const options = {
+    style: console.style.stdout,
+    width: console.columns,
+    verbose: flagOption(given, "verbose"),
+    source,
+  };
+  console.data(renderPlanText(plan, extras, options));
 }

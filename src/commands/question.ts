@@ -1,5 +1,6 @@
 import { createInterface } from "node:readline/promises";
 import type { World } from "../cli/world.ts";
+import { sayError } from "./diagnostics.ts";
 import type { Console } from "./console.ts";
 
 export type Answer = "yes" | "no" | "interrupted";
@@ -7,9 +8,10 @@ export type Answer = "yes" | "no" | "interrupted";
 /** Asks the person at the terminal; only the whole word counts. Without a terminal nothing is asked. */
 export async function ask(world: World, console: Console, question: string): Promise<Answer> {
   if (!world.stdin.isTTY || !world.stderr.isTTY) {
-    console.say(
-      "error",
-      "error: There is no terminal to ask at\n  Nothing was applied. Run it with --auto-approve, or save the plan with `tasc plan --out FILE` and apply that.",
+    sayError(
+      console,
+      "There is no terminal to ask at",
+      "Nothing was applied. Run it with --auto-approve, or save the plan with `tasc plan --out FILE` and apply that.",
     );
     return "no";
   }

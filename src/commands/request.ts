@@ -10,6 +10,7 @@ import { resourcesOf } from "../plan/plan.ts";
 import { idlePatterns } from "../plan/scope.ts";
 import type { Scope } from "../plan/scope.ts";
 import type { Console } from "./console.ts";
+import { sayError } from "./diagnostics.ts";
 import type { OrCode } from "./states.ts";
 
 /** What the command line asks of a plan beyond what the manifests say. */
@@ -60,8 +61,9 @@ export function checkRequest(
 function sayUnknown(console: Console, text: string, known: readonly Address[]): void {
   const close = nearest(text, known);
   const hint = close === undefined ? "" : ` Did you mean ${close}?`;
-  console.say(
-    "error",
-    `error: Nothing in this project has the address ${text}\n  Addresses look like testCase.shop.login, and * stands for any text.${hint}`,
+  sayError(
+    console,
+    `Nothing in this project has the address ${text}`,
+    `Addresses look like testCase.shop.login, and * stands for any text.${hint}`,
   );
 }

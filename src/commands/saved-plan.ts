@@ -9,9 +9,12 @@ import type { Json, JsonObject } from "../model/json.ts";
 import type { PlanJson } from "../model/plan.ts";
 import { guardsOf } from "../plan/guard.ts";
 import type { Guard } from "../plan/guard.ts";
+import { planExtras } from "../render/extras.ts";
+import type { PlanExtras } from "../render/extras.ts";
 import { planJson, writeJson } from "../render/json.ts";
 import { validate } from "../manifest/schema/generated/plan.js";
 import type { Console } from "./console.ts";
+import { sayError } from "./diagnostics.ts";
 import { fingerprinterOf } from "./look.ts";
 import type { Opened } from "./opening.ts";
 import type { PlanRequest } from "./request.ts";
@@ -21,6 +24,7 @@ export interface SavedPlan {
   readonly plan: PlanJson;
   readonly request: PlanRequest;
   readonly guards: Readonly<Record<string, Guard>>;
+  readonly extras: PlanExtras;
 }
 
 /** Saves a plan, readable for its owner alone. Whether it could be is said, and returned. */
@@ -39,6 +43,7 @@ export function savePlan(
       exclude: request.scope.exclude,
       run: [...request.run],
       rediscover: [...request.rediscover],
+      extras: planExtras(planned.plan),
       guards: fingerprints === undefined ? {} : guardsOf(planned, fingerprints),
     },
   };
@@ -58,13 +63,14 @@ function writeOwn(path: string, text: string, shown: string, console: Console): 
     return true;
   } catch {
     rmSync(temporary, { force: true });
-    console.say("error", `error: Cannot write ${shown}`);
+    sayError(console, `Cannot write ${shown}`);
     return false;
   }
 }
 
 export type ReadPlan =
-  { readonly ok: true; readonly saved: SavedPlan } | { readonly ok: false; readonly problem: string };
+  | { readonly ok: true; readonly saved: SavedPlan }
+  | { readonly ok: false; readonly summary: string; readonly detail: string };
 
 /** Reads a saved plan; what is none, or not whole, is a problem. */
 export function readSavedPlan(file: string, world: World): ReadPlan {
@@ -89,7 +95,9 @@ function parseJson(text: string): Json {
 function refused(file: string, why: string): ReadPlan {
   return {
     ok: false,
-    problem: `error: ${file} is no saved plan: ${why}.\n  Save one with \`tasc plan --out ${file}\`.`,
+    summary: `${file} is no saved plan: ${why}`,
+    detail: `Save one:
+tasc plan --out ${file}`,
   };
 }
 
@@ -112,7 +120,13 @@ function readApply(value: Json | undefined): Omit<SavedPlan, "plan"> | undefined
       rediscover: addresses(value["rediscover"]),
     },
     guards,
+    extras: isExtras(value["extras"]) ? value["extras"] : {},
   };
+}
+
+/** For display only: what does not fit shows nothing. */
+function isExtras(value: Json | undefined): value is Json & PlanExtras {
+  return isObject(value) && Object.values(value).every((part) => typeof part === "object" && part !== null);
 }
 
 function readGuard(guard: JsonObject): Guard | undefined {

@@ -8,6 +8,7 @@ import { parseDuration } from "../manifest/shape/duration.ts";
 import { DataDirInUseError, startServer } from "../server/index.ts";
 import type { RunningServer, ServerOptions } from "../server/index.ts";
 import type { Console } from "./console.ts";
+import { sayError } from "./diagnostics.ts";
 import { consoleFor } from "./opening.ts";
 
 const PORT = 4010;
@@ -18,7 +19,7 @@ export async function run(given: Given, world: World): Promise<ExitCode> {
   const console = consoleFor(given, world, []);
   const options = readOptions(given, world);
   if (typeof options === "string") {
-    console.say("error", options);
+    sayError(console, options);
     return EXIT.invalid;
   }
   const server = await start(options, console);
@@ -34,11 +35,11 @@ export async function run(given: Given, world: World): Promise<ExitCode> {
 function readOptions(given: Given, world: World): ServerOptions | string {
   const port = Number(textOption(given, "port") ?? PORT);
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    return "error: --port takes a number from 0 to 65535; 0 is any free port.";
+    return "--port takes a number from 0 to 65535; 0 is any free port";
   const text = textOption(given, "discoveryTime");
   const discoveryTime = text === undefined ? undefined : parseDuration(text);
   if (text !== undefined && discoveryTime === undefined)
-    return "error: --discovery-time takes a duration such as 500ms or 2s.";
+    return "--discovery-time takes a duration such as 500ms or 2s";
   return {
     port,
     dataDir: resolve(world.cwd, textOption(given, "data") ?? ".tasc/service"),
@@ -52,16 +53,18 @@ async function start(options: ServerOptions, console: Console): Promise<RunningS
     return await startServer(options);
   } catch (error) {
     if (error instanceof DataDirInUseError) {
-      console.say(
-        "error",
-        `error: Another process serves ${options.dataDir}\n  Stop it, or choose another folder with --data.`,
+      sayError(
+        console,
+        `Another process serves ${options.dataDir}`,
+        "Stop it, or choose another folder with --data.",
       );
       return undefined;
     }
     if (error instanceof Error && "code" in error && error.code === "EADDRINUSE") {
-      console.say(
-        "error",
-        `error: Port ${options.port} is in use\n  Choose another one with --port; --port 0 takes any that is free.`,
+      sayError(
+        console,
+        `Port ${options.port} is in use`,
+        "Choose another one with --port; --port 0 takes any that is free.",
       );
       return undefined;
     }

@@ -2,6 +2,7 @@ import { EXIT } from "../cli/exit.ts";
 import type { ExitCode } from "../cli/exit.ts";
 import type { Given } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
+import { sayError } from "./diagnostics.ts";
 import { consoleFor } from "./opening.ts";
 import { printPlanJson } from "./print-plan.ts";
 import { readSavedPlan } from "./saved-plan.ts";
@@ -11,9 +12,9 @@ export async function run(given: Given, world: World): Promise<ExitCode> {
   const console = consoleFor(given, world, []);
   const read = readSavedPlan(given.args[0] ?? "", world);
   if (!read.ok) {
-    console.say("error", read.problem);
+    sayError(console, read.summary, read.detail);
     return EXIT.invalid;
   }
-  printPlanJson(given, console, read.saved.plan);
+  printPlanJson(given, console, read.saved.plan, read.saved.extras);
   return EXIT.done;
 }

@@ -6,6 +6,7 @@ import type { Staleness } from "../plan/guard.ts";
 import type { Fingerprinter } from "../plan/inputs.ts";
 import type { Planned } from "../plan/plan.ts";
 import type { Console } from "./console.ts";
+import { sayError } from "./diagnostics.ts";
 import type { SavedPlan } from "./saved-plan.ts";
 
 export type Verdict =
@@ -108,8 +109,9 @@ export function sayStale(console: Console, saved: SavedPlan, stale: readonly Sta
     const where = why.kind === "value" ? `${why.address}, ${why.field}` : why.address;
     return `  ${where}\n    as reviewed: ${reviewed}\n    live now:    ${now}\n    wanted:      ${wanted}`;
   });
-  console.say(
-    "error",
-    `error: The saved plan is stale: what it saw at ${saved.plan.createdAt} has changed\n${places.join("\n")}\n  Nothing was applied. Plan again and review that: tasc plan --out FILE`,
+  sayError(
+    console,
+    `The saved plan is stale: what it saw at ${saved.plan.createdAt} has changed`,
+    `${places.join("\n")}\nNothing was applied. Plan again and review that:\ntasc plan --out FILE`,
   );
 }

@@ -13,7 +13,9 @@ export async function run(given: Given, world: World): Promise<ExitCode> {
   const opened = await openProject(given, world, { needsApiKey: false });
   if (!opened.ok) return opened.code;
   const { console, project } = opened;
-  const states = await openStates(opened, world);
+  const opening = await openStates(opened, world);
+  if (!opening.ok) return opening.code;
+  const states = opening.value;
   const listed = await states.backend.list(project.settings.stage);
   if (!listed.ok) return sayStateProblem(console, listed.problem);
   const read = await readStates(states, listed.value, console);

@@ -7,6 +7,7 @@ import { parseDuration } from "../manifest/shape/duration.ts";
 import { isAddress, parseAddress } from "../model/address.ts";
 import type { BatchRecord } from "../model/state.ts";
 import { batchContent } from "../plan/batch-generation.ts";
+import { sayError } from "./diagnostics.ts";
 import { fingerprinterOf } from "./look.ts";
 import { openProject } from "./opening.ts";
 import { closeSessions, openSessions, openStates } from "./states.ts";
@@ -21,18 +22,21 @@ export async function run(given: Given, world: World): Promise<ExitCode> {
   const target = project.desired.targets.find((candidate) => candidate.key === parts?.target);
   const resource = target?.batchGenerations.find((candidate) => candidate.address === address);
   if (!isAddress(address) || parts === undefined || resource === undefined) {
-    console.say(
-      "error",
-      `error: ${address} is no batch generation of this project\n  Such addresses look like batchGeneration.shop.spring.`,
+    sayError(
+      console,
+      `${address} is no batch generation of this project`,
+      "Such addresses look like batchGeneration.shop.spring.",
     );
     return EXIT.invalid;
   }
   const timeout = parseDuration(textOption(given, "lockTimeout") ?? "0s");
   if (timeout === undefined) {
-    console.say("error", "error: --lock-timeout takes a duration such as 90s or 10m.");
+    sayError(console, "--lock-timeout takes a duration such as 90s or 10m");
     return EXIT.invalid;
   }
-  const sessions = await openSessions(await openStates(opened, world), [parts.target], console, {
+  const states = await openStates(opened, world);
+  if (!states.ok) return states.code;
+  const sessions = await openSessions(states.value, [parts.target], console, {
     timeout,
     why: "tasc state mark",
   });

@@ -7,8 +7,8 @@ import type { World } from "../cli/world.ts";
 import type { Settings } from "../model/settings.ts";
 import type { State } from "../model/state.ts";
 import type { Backend } from "../state/backend.ts";
-import { DEFAULT_LOCAL } from "../state/config.ts";
 import { explainProblem, explainTakeover } from "../state/explain.ts";
+import { readConfig } from "../state/read-config.ts";
 import { openBackend } from "../state/open-backend.ts";
 import type { StateProblem } from "../state/problem.ts";
 import { readProcesses } from "../state/processes.ts";
@@ -16,6 +16,7 @@ import { openSession } from "../state/session.ts";
 import type { Session } from "../state/session.ts";
 import type { StateWorld } from "../state/world.ts";
 import type { Console } from "./console.ts";
+import { sayDiagnostics } from "./diagnostics.ts";
 import type { Opened } from "./opening.ts";
 
 /** The state of a project's stage, through the backend that its settings name. */
@@ -28,7 +29,12 @@ export interface States {
 export type OrCode<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly code: ExitCode };
 
-export async function openStates({ root, env, project }: Opened, world: World): Promise<States> {
+export async function openStates(
+  { root, env, project, console }: Opened,
+  world: World,
+): Promise<OrCode<States>> {
+  const config = readConfig(project.settings.state);
+  if (!config.ok) return { ok: false, code: sayStateProblem(console, config.problem) };
   const stateWorld: StateWorld = {
     projectFolder: root,
     clock: {
@@ -42,11 +48,8 @@ export async function openStates({ root, env, project }: Opened, world: World): 
     workingFolder: world.cwd,
     environment: env,
   };
-  return {
-    backend: await openBackend(DEFAULT_LOCAL, stateWorld),
-    world: stateWorld,
-    settings: project.settings,
-  };
+  const backend = await openBackend(config.value, stateWorld);
+  return { ok: true, value: { backend, world: stateWorld, settings: project.settings } };
 }
 
 /** A user without an entry in the system's list, as in some containers, has no name. */
@@ -107,8 +110,7 @@ export async function openSessions(
     sessions.set(target, session.value);
     const { takenOver } = session.value;
     if (takenOver !== undefined) {
-      const { summary, detail } = explainTakeover(key, takenOver);
-      console.say("warn", `warning: ${summary}\n  ${detail}`);
+      sayDiagnostics(console, [explainTakeover(key, takenOver)]);
     }
   }
   return { ok: true, value: sessions };
@@ -119,8 +121,7 @@ export async function closeSessions(sessions: ReadonlyMap<string, Session>): Pro
 }
 
 export function sayStateProblem(console: Console, problem: StateProblem): ExitCode {
-  const { summary, detail } = explainProblem(problem);
-  console.say("error", `error: ${summary}\n  ${detail}`);
+  sayDiagnostics(console, [explainProblem(problem)]);
   if (problem.kind === "misconfigured") return EXIT.invalid;
   return problem.kind === "locked" ? EXIT.locked : EXIT.failed;
 }

@@ -9,7 +9,7 @@ import { openProject } from "./opening.ts";
 /** `tasc validate`: reads and checks the manifests; it calls nothing. */
 export async function run(given: Given, world: World): Promise<ExitCode> {
   const json = textOption(given, "format") === "json";
-  const opened = await openProject(given, world, { needsApiKey: false, quiet: json });
+  const opened = await openProject(given, world, { needsApiKey: false, ...(json ? { leave: "all" } : {}) });
   const diagnostics = opened.ok ? opened.project.diagnostics : opened.diagnostics;
   if (json) {
     const places = diagnostics.map(({ severity, code, summary, detail, address, place }) => ({
