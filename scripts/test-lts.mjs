@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 
-const LTS = "24.18.0";
+const LTS = "24.21.0";
 
 const root = join(import.meta.dirname, "..");
 const folder = join(root, ".cache", `node-${LTS}`);

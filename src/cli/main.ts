@@ -1,19 +1,28 @@
 import { EXIT } from "./exit.ts";
+import type { ExitCode } from "./exit.ts";
 import { readCommandLine } from "./program.ts";
 import { realWorld } from "./world.ts";
+import type { World } from "./world.ts";
 
-async function main(): Promise<void> {
-  const world = realWorld();
+async function main(world: World): Promise<ExitCode> {
   const request = readCommandLine(process.argv.slice(2), world);
-  if (request.kind === "answered") {
-    process.exitCode = request.code;
-    return;
+  if (request.kind === "answered") return request.code;
+  try {
+    const command = await request.spec.load?.();
+    return (await command?.run({ args: request.args, options: request.options }, world)) ?? EXIT.invalid;
+  } catch (error) {
+    const { sayCrash } = await import("./crash.ts");
+    return sayCrash(error, world, request.options["logLevel"] === "debug");
   }
-  const command = await request.spec.load?.();
-  process.exitCode =
-    command === undefined
-      ? EXIT.invalid
-      : await command.run({ args: request.args, options: request.options }, world);
 }
 
-void main();
+const world = realWorld();
+// A reader that has seen enough, `tasc plan | head`, is no error.
+for (const stream of [world.stdout, world.stderr])
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+  });
+
+void main(world).then((code) => {
+  process.exitCode = code;
+});

@@ -57,3 +57,25 @@ export const SCOPE_OPTIONS: readonly OptionSpec[] = [
   { flags: "--only <address>", description: "an address or glob to narrow the plan to", repeatable: true },
   { flags: "--exclude <address>", description: "an address or glob to leave out", repeatable: true },
 ];
+
+export const MISSING_SECRETS: OptionSpec = {
+  flags: "--allow-missing-secrets",
+  description: "take a missing secret as unknown and plan nothing from it",
+};
+
+export const REDISCOVER: OptionSpec = {
+  flags: "--rediscover <address>",
+  description: "send the prompt of this test case, whatever state says",
+  repeatable: true,
+};
+
+export const RUN: OptionSpec = {
+  flags: "--run <address>",
+  description: "run this batch generation, whatever state says",
+  repeatable: true,
+};
+
+export const LOCK_TIMEOUT: OptionSpec = {
+  flags: "--lock-timeout <duration>",
+  description: "how long to wait for a lock that somebody holds, such as 2m",
+};

@@ -1,5 +1,5 @@
 import { Argument, Command, CommanderError, Option } from "commander";
-import type { CommandSpec } from "./commands.ts";
+import type { CommandSpec } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { EXIT } from "./exit.ts";
 import type { ExitCode } from "./exit.ts";
@@ -61,15 +61,16 @@ function addCommand(parent: Command, spec: CommandSpec, choose: Choose): void {
   addOptions(command, [...(spec.options ?? []), ...GLOBAL_OPTIONS]);
   command.addHelpText("after", examples(spec));
   for (const child of spec.commands ?? []) addCommand(command, child, choose);
-  if (spec.load !== undefined)
-    command.action(() => choose(spec, command.args, { ...parentOptions(command), ...command.opts() }));
+  if (spec.load !== undefined) command.action(() => choose(spec, command.args, allOptions(command)));
 }
 
-/** Options given before the command's name; the parser keeps them apart, and unset ones must not hide set ones. */
-function parentOptions(command: Command): Record<string, unknown> {
-  const all: Record<string, unknown> = {};
+/** The command's options, and those given before its name, which the parser keeps apart. */
+function allOptions(command: Command): Record<string, unknown> {
+  const all: Record<string, unknown> = { ...command.opts() };
   for (let parent = command.parent; parent !== null; parent = parent.parent)
-    for (const [name, value] of Object.entries(parent.opts())) all[name] ??= value;
+    for (const [name, value] of Object.entries(parent.opts()))
+      // `--no-color` is on unless it was given, so in any place it counts only when it says no.
+      if (all[name] === undefined || value === false) all[name] = value;
   return all;
 }
 

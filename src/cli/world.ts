@@ -11,6 +11,8 @@ export interface World {
   /** From 0 to 1, for the jitter of retries. */
   readonly random: () => number;
   readonly version: string;
+  /** Every secret met so far, for the words about an error that nobody expected. */
+  readonly secrets: Set<string>;
 }
 
 declare const __TASC_VERSION__: string;
@@ -25,5 +27,6 @@ export function realWorld(): World {
     now: () => Date.now(),
     random: () => Math.random(),
     version: __TASC_VERSION__,
+    secrets: new Set(),
   };
 }

@@ -33,6 +33,7 @@ export interface ConsoleOptions {
 }
 
 export function openConsole(world: World, { secrets, level, noColour }: ConsoleOptions): Console {
+  for (const secret of secrets) world.secrets.add(secret);
   const redactor = createRedactor(secrets);
   const colour = {
     stdout: wantsColour(world, world.stdout, noColour),

@@ -7,11 +7,16 @@ import { liveTargets, makePlan, resourcesOf } from "../plan/plan.ts";
 import type { Planned } from "../plan/plan.ts";
 import { targetInScope } from "../plan/scope.ts";
 import type { Scope } from "../plan/scope.ts";
+import { retaining } from "./retain.ts";
 
 /** What a look at the service needs to read; the client gives it, or a snapshot. */
 export interface Reader<F> {
   listTargets(): Promise<Read<readonly LiveTarget[], F>>;
-  listTestCases(targetId: string): Promise<Read<readonly LiveTestCase[], F>>;
+  /** @param keep what to hold on to of each test case as it comes */
+  listTestCases(
+    targetId: string,
+    keep: (testCase: LiveTestCase) => LiveTestCase,
+  ): Promise<Read<readonly LiveTestCase[], F>>;
 }
 
 export type Read<T, F> =
@@ -52,8 +57,15 @@ export async function look<F>(reader: Reader<F>, options: LookOptions): Promise<
   const input = { ...options, desired: desiredInScope(options.desired, options.scope, options.states) };
   const targets = await reader.listTargets();
   if (!targets.ok) return targets;
-  const ids = [...new Set(liveTargets(input, targets.value).values())];
-  const lists = await Promise.all(ids.map(async (id) => [id, await reader.listTestCases(id)] as const));
+  const ids = liveTargets(input, targets.value);
+  const keepers = input.desired.targets.flatMap((target) => {
+    const id = ids.get(target.key);
+    return id === undefined ? [] : [[id, retaining(target, options.states.get(target.key))] as const];
+  });
+  const reads = [...new Map(keepers)].map(
+    async ([id, keep]) => [id, await reader.listTestCases(id, keep)] as const,
+  );
+  const lists = await Promise.all(reads);
   const testCases = new Map<string, readonly LiveTestCase[]>();
   for (const [id, list] of lists) {
     if (!list.ok) return list;

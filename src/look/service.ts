@@ -1,13 +1,18 @@
 import type { Answered, Failure, Service } from "../apply/service.ts";
 import type { Client, Failure as ClientFailure, Result } from "../client/index.ts";
 import { describeFailure, inAList, isOutOfReach } from "../client/index.ts";
+import type { LiveTestCase } from "../model/live.ts";
 import type { Reader } from "./look.ts";
 
 /** The client as a look reads through it. */
 export function readerOf(client: Client): Reader<ClientFailure> {
   return {
     listTargets: () => client.listTargets(),
-    listTestCases: (id) => client.listTestCases(id, () => inAList()),
+    listTestCases: (id, keep) =>
+      client.listTestCases(id, () => {
+        const kept: LiveTestCase[] = [];
+        return { add: (testCase) => void kept.push(keep(testCase)), result: () => kept };
+      }),
   };
 }
 
@@ -16,7 +21,7 @@ export function serviceOf(client: Client): Service {
   const reader = readerOf(client);
   return {
     listTargets: async () => answered(await reader.listTargets()),
-    listTestCases: async (id) => answered(await reader.listTestCases(id)),
+    listTestCases: async (id) => answered(await client.listTestCases(id, () => inAList())),
     finishedDiscoveries: async (id) => {
       const answer = await client.listNotifications(id);
       if (!answer.ok) return answered(answer);

@@ -1,0 +1,37 @@
+import type { CommandSpec } from "../command.ts";
+import { MISSING_SECRETS } from "../options.ts";
+
+export const PROJECT_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: "init",
+    summary: "write a project that validates and plans at once",
+    examples: [
+      { command: "tasc init", does: "in the current folder" },
+      { command: "tasc init --chdir e2e", does: "in the folder e2e" },
+    ],
+    load: () => import("../../commands/init.ts"),
+  },
+  {
+    name: "validate",
+    summary: "check the manifests, without the service",
+    options: [
+      MISSING_SECRETS,
+      { flags: "--format <format>", description: "how to print what was found", choices: ["text", "json"] },
+    ],
+    examples: [
+      { command: "tasc validate", does: "check the project in the current folder" },
+      {
+        command: "tasc validate --stage production --allow-missing-secrets",
+        does: "without the secrets of production",
+      },
+    ],
+    load: () => import("../../commands/validate.ts"),
+  },
+  {
+    name: "schema",
+    summary: "print a JSON Schema",
+    args: [{ name: "<which>", description: "of which document", choices: ["project", "target", "plan"] }],
+    examples: [{ command: "tasc schema target > target.schema.json", does: "for an editor" }],
+    load: () => import("../../commands/schema.ts"),
+  },
+];
