@@ -1,5 +1,5 @@
 // Builds dist/: the executable, cut where commands load what they run, and the library.
-import { chmod, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, readFile, rm } from "node:fs/promises";
 import { rolldown } from "rolldown";
 
 const { version } = JSON.parse(await readFile("package.json", "utf8"));

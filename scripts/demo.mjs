@@ -23,8 +23,16 @@ try {
   await run(url, "apply", "--auto-approve", "--wait");
   await run(url, "plan");
   say("one test case is switched off and its prompt rewritten");
-  edit("targets/shop-checkout.yaml", "Redeem the voucher $voucher and check", "Redeem the voucher $voucher twice and check");
-  edit("targets/backoffice.yaml", "description: Change a price\n", "description: Change a price\n    runStatus: OFF\n");
+  edit(
+    "targets/shop-checkout.yaml",
+    "Redeem the voucher $voucher and check",
+    "Redeem the voucher $voucher twice and check",
+  );
+  edit(
+    "targets/backoffice.yaml",
+    "description: Change a price\n",
+    "description: Change a price\n    runStatus: OFF\n",
+  );
   await run(url, "plan");
   await run(url, "apply", "--auto-approve", "--wait");
   await run(url, "plan");
@@ -59,6 +67,8 @@ function run(url, ...args) {
     env: { ...process.env, TASC_BASE_URL: url },
   });
   return new Promise((resolve, reject) => {
-    child.once("exit", (code) => (code === 0 ? resolve() : reject(new Error(`tasc ${args[0]} ended with ${code}`))));
+    child.once("exit", (code) =>
+      code === 0 ? resolve() : reject(new Error(`tasc ${args[0]} ended with ${code}`)),
+    );
   });
 }

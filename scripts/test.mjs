@@ -12,11 +12,22 @@ rmSync(report, { force: true });
 const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
 const { status } = spawnSync(
   process.execPath,
-  [vitest, "run", "--reporter=default", "--reporter=json", `--outputFile.json=${report}`, ...process.argv.slice(2)],
+  [
+    vitest,
+    "run",
+    "--reporter=default",
+    "--reporter=json",
+    `--outputFile.json=${report}`,
+    ...process.argv.slice(2),
+  ],
   { cwd: root, stdio: "inherit" },
 );
 
-const { numPassedTests: passed, numFailedTests: failed, numPendingTests: skipped } = JSON.parse(readFileSync(report, "utf8"));
+const {
+  numPassedTests: passed,
+  numFailedTests: failed,
+  numPendingTests: skipped,
+} = JSON.parse(readFileSync(report, "utf8"));
 writeFileSync(counts, JSON.stringify({ passed, failed, skipped }));
 console.log(`Tests: ${passed} passed, ${failed} failed${skipped === 0 ? "" : `, ${skipped} skipped`}`);
 process.exitCode = status ?? 1;

@@ -78,7 +78,8 @@ function addOptions(command: Command, options: readonly OptionSpec[]): void {
   for (const { flags, description, choices, repeatable } of options) {
     const option = new Option(flags, description);
     if (choices !== undefined) option.choices([...choices]);
-    if (repeatable) option.argParser((value: string, before: readonly string[] = []) => [...before, value]);
+    if (repeatable)
+      option.argParser<readonly string[] | undefined>((value, before) => [...(before ?? []), value]);
     command.addOption(option);
   }
 }

@@ -223,7 +223,7 @@ async function carryOut(
     retries: calls.retries,
     wait,
     now: world.now,
-    sleep: async (ms) => void (await delay(ms, undefined, { signal: stop.signal }).catch(() => undefined)),
+    sleep: (ms) => delay(ms, undefined, { signal: stop.signal }).catch(() => undefined),
     stopping: stop.stopping,
     emit: sayProgress(opened.console, world),
   });

@@ -44,8 +44,7 @@ export function connect(
     world: {
       now: world.now,
       random: world.random,
-      sleep: async (ms, abort) =>
-        void (await delay(ms, undefined, abort === undefined ? {} : { signal: abort })),
+      sleep: (ms, abort) => delay(ms, undefined, abort === undefined ? {} : { signal: abort }),
     },
     redact: (text) => console.redactor.text(text),
     onEvent: (event) => {

@@ -57,7 +57,7 @@ function wantsColour({ env }: World, stream: NodeJS.WriteStream, noColour: boole
   if (noColour || (env["NO_COLOR"] ?? "") !== "") return false;
   const force = env["FORCE_COLOR"];
   if (force !== undefined && force !== "") return force !== "0";
-  return stream.isTTY === true && env["TERM"] !== "dumb";
+  return stream.isTTY && env["TERM"] !== "dumb";
 }
 
 export function isLogLevel(text: string | undefined): text is LogLevel {

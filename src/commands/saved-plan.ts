@@ -4,7 +4,7 @@ import type { World } from "../cli/world.ts";
 import type { Look } from "../look/look.ts";
 import { isAddress } from "../model/address.ts";
 import type { Address } from "../model/address.ts";
-import { isArray, isObject } from "../model/json.ts";
+import { isArray, isObject, parseJson } from "../model/json.ts";
 import type { Json, JsonObject } from "../model/json.ts";
 import type { PlanJson } from "../model/plan.ts";
 import { guardsOf } from "../plan/guard.ts";
@@ -85,11 +85,6 @@ export function readSavedPlan(file: string, world: World): ReadPlan {
   const apply = isObject(value) ? readApply(value["apply"]) : undefined;
   if (apply === undefined) return refused(file, "it was printed by `--format json` and not saved by `--out`");
   return { ok: true, saved: { plan: value, ...apply } };
-}
-
-function parseJson(text: string): Json {
-  const value: Json = JSON.parse(text);
-  return value;
 }
 
 function refused(file: string, why: string): ReadPlan {

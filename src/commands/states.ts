@@ -39,8 +39,8 @@ export async function openStates(
     projectFolder: root,
     clock: {
       now: () => new Date(world.now()),
-      sleep: async (ms, signal) =>
-        void (await delay(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined)),
+      sleep: (ms, signal) =>
+        delay(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined),
     },
     newId: randomUUID,
     processes: await readProcesses(hostname(), process.pid),

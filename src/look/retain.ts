@@ -36,8 +36,9 @@ export function retaining(
 function namesOf({ fields }: DesiredResource): readonly string[] {
   return ["description", "externalId"].flatMap((name) => {
     const value = fields[name];
-    if (value === undefined || value === null || isUnknown(value)) return [];
-    return [`${name} ${String(reveal(value))}`];
+    if (value === undefined || isUnknown(value)) return [];
+    const text = reveal(value);
+    return typeof text === "string" ? [`${name} ${text}`] : [];
   });
 }
 

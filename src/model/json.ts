@@ -25,3 +25,9 @@ export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
     keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key], b[key]))
   );
 }
+
+/** Reads JSON. @throws SyntaxError for anything else */
+export function parseJson(text: string): Json {
+  // oxlint-disable-next-line typescript/no-unsafe-return -- JSON.parse gives nothing but Json, and says any
+  return JSON.parse(text);
+}
