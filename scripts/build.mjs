@@ -1,26 +1,38 @@
-// Builds dist/: the executable, cut where commands load what they run, and the library.
-import { chmod, readFile, rm } from "node:fs/promises";
+// Builds the executable into dist/, or into the folder that is named: cut where commands load what they run.
+import { chmod, mkdtemp, readFile, rename, rm } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import { rolldown } from "rolldown";
 
-const { version } = JSON.parse(await readFile("package.json", "utf8"));
+const root = join(import.meta.dirname, "..");
+const target = resolve(process.argv[2] ?? join(root, "dist"));
+const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
 
-const shared = {
+const build = await rolldown({
+  cwd: root,
+  input: { tasc: "src/cli/main.ts" },
   platform: "node",
   // The one dependency with a native part; it is loaded only by `tasc serve`.
   external: ["libsql"],
   transform: { define: { __TASC_VERSION__: JSON.stringify(version) } },
-};
-
-await rm("dist", { recursive: true, force: true });
-
-const executable = await rolldown({ ...shared, input: { tasc: "src/cli/main.ts" } });
-await executable.write({
-  dir: "dist",
-  format: "cjs",
-  entryFileNames: "[name].cjs",
-  chunkFileNames: "chunks/[name]-[hash].cjs",
-  banner: (chunk) => (chunk.isEntry ? "#!/usr/bin/env node" : ""),
-  minify: true,
-  comments: { legal: false },
+  onLog: (level, log, report) => report(log.code === "UNRESOLVED_IMPORT" ? "error" : level, log),
 });
-await chmod("dist/tasc.cjs", 0o755);
+
+// Finished before it takes the place of the last one, so that a broken build leaves that as it was.
+const fresh = await mkdtemp(`${target}-`);
+try {
+  await build.write({
+    dir: fresh,
+    format: "cjs",
+    entryFileNames: "[name].cjs",
+    chunkFileNames: "chunks/[name]-[hash].cjs",
+    banner: (chunk) => (chunk.isEntry ? "#!/usr/bin/env node" : ""),
+    minify: true,
+    comments: { legal: false },
+  });
+  await chmod(join(fresh, "tasc.cjs"), 0o755);
+  await chmod(fresh, 0o755);
+  await rm(target, { recursive: true, force: true });
+  await rename(fresh, target);
+} finally {
+  await rm(fresh, { recursive: true, force: true });
+}

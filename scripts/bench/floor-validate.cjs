@@ -1,0 +1,6 @@
+// What validation is measured against: the usual parser over the same files. Argument: the folder of the files.
+const { readdirSync, readFileSync } = require("node:fs");
+const { parse } = require("yaml");
+
+const folder = process.argv[2];
+for (const file of readdirSync(folder)) parse(readFileSync(`${folder}/${file}`, "utf8"));

@@ -1,0 +1,171 @@
+// The rows of the benchmark: each measures a piece of work against a floor in the same run.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { writeFiles, writeProject } from "./data.mjs";
+import { once, pair, root, serve, tasc } from "./run.mjs";
+
+const KEY = { BENCH_KEY: "key-of-the-bench" };
+const floor = (name) => join(root, "scripts", "bench", name);
+const ms = async (args, options) => (await once(args, options)).ms;
+
+async function inFolder(work) {
+  const folder = mkdtempSync(join(tmpdir(), "tasc-bench-"));
+  try {
+    return await work(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+export const ROWS = [
+  {
+    name: "--help",
+    run: async (rounds) => {
+      const result = await pair(
+        () => ms([tasc, "--help"]),
+        () => ms(["-e", "0"]),
+        rounds * 3,
+      );
+      const { mib } = await once([tasc, "--help"], { usage: true });
+      return [ratio("time, against node -e 0", result, 1.25), limit("memory", mib, 46, "MiB")];
+    },
+  },
+  {
+    name: "validate 10,000 files",
+    run: (rounds) =>
+      inFolder(async (folder) => {
+        writeFiles(folder, 10_000);
+        const env = { ...KEY, BENCH_URL: "http://127.0.0.1:1" };
+        const own = [tasc, "validate", "--chdir", folder];
+        const parse = [floor("floor-validate.cjs"), join(folder, "targets", "cases")];
+        const result = await pair(
+          () => ms(own, { env }),
+          () => ms(parse),
+          rounds,
+        );
+        const { mib } = await once(own, { env, usage: true });
+        return [ratio("time, against parsing alone", result, 0.25), limit("memory", mib, 100, "MiB")];
+      }),
+  },
+  {
+    name: "plan of 10,000 cases in 10 targets",
+    run: (rounds) => planRow(10, 1000, rounds, { goal: 2.4, memory: 180 }),
+  },
+  { name: "plan of 100,000 cases, against 10,000", run: () => growthRow() },
+  { name: "apply of 1,000 PATCHes at 20 ms, concurrency 8", run: (rounds) => applyRow(8, rounds) },
+  { name: "apply of 1,000 PATCHes at 20 ms, concurrency 32", run: (rounds) => applyRow(32, rounds) },
+  {
+    name: "plan of 100 targets at 50 ms, concurrency 100",
+    run: (rounds) =>
+      inFolder(async (folder) => {
+        writeProject(folder, 100, 1);
+        const server = await serve(100, 1, 50);
+        const swift = await serve(100, 1, 0);
+        const own = [tasc, "plan", "--chdir", folder, "--concurrency", "100"];
+        try {
+          // The same plan without latency is its CPU time; what latency adds is counted in round trips.
+          const result = await pair(
+            () => ms(own, { env: { ...KEY, BENCH_URL: server.url } }),
+            () => ms(own, { env: { ...KEY, BENCH_URL: swift.url } }),
+            rounds,
+          );
+          return [limit("round trips", (result.own - result.floor) / 50, 3, "")];
+        } finally {
+          server.stop();
+          swift.stop();
+        }
+      }),
+  },
+];
+
+function planRow(targets, cases, rounds, { goal, memory }) {
+  return inFolder(async (folder) => {
+    writeProject(folder, targets, cases);
+    const server = await serve(targets, cases, 0);
+    const env = { ...KEY, BENCH_URL: server.url };
+    const own = [tasc, "plan", "--chdir", folder];
+    try {
+      const result = await pair(
+        () => ms(own, { env }),
+        () => ms([floor("floor-plan.cjs")], { env }),
+        rounds,
+      );
+      const { mib } = await once(own, { env, usage: true });
+      return [ratio("time, against fetching and parsing", result, goal), limit("memory", mib, memory, "MiB")];
+    } finally {
+      server.stop();
+    }
+  });
+}
+
+/** 100,000 cases, in 100 targets and in one, against the time of 10,000. */
+async function growthRow() {
+  const small = await planOnce(10, 1000);
+  const wide = await planOnce(100, 1000);
+  const tall = await planOnce(1, 100_000);
+  return [
+    ratio("time in 100 targets", { own: wide.ms, floor: small.ms, ratio: wide.ms / small.ms }, 11),
+    limit("memory in 100 targets", wide.mib, 450, "MiB"),
+    ratio("time in one target", { own: tall.ms, floor: small.ms, ratio: tall.ms / small.ms }, 11),
+    limit("memory in one target", tall.mib, 450, "MiB"),
+  ];
+}
+
+/** Time and peak memory of a plan of so many cases; the second of two runs. */
+export function planOnce(targets, cases) {
+  return inFolder(async (folder) => {
+    writeProject(folder, targets, cases);
+    const server = await serve(targets, cases, 0);
+    const env = { ...KEY, BENCH_URL: server.url };
+    try {
+      await once([tasc, "plan", "--chdir", folder], { env });
+      return await once([tasc, "plan", "--chdir", folder], { env, usage: true });
+    } finally {
+      server.stop();
+    }
+  });
+}
+
+/** The apply phase as the server sees it: from the first PATCH to the last. */
+function applyRow(concurrency, rounds) {
+  return inFolder(async (folder) => {
+    writeProject(folder, 1, 1000, { status: "DISABLED" });
+    const server = await serve(1, 1000, 20);
+    const env = { ...KEY, BENCH_URL: server.url };
+    const phase = async (args, options) => {
+      await once(args, options);
+      const answer = await fetch(`${server.url}/phase`);
+      const { ms: time, patches } = await answer.json();
+      if (patches !== 1000) throw new Error(`${patches} PATCHes instead of 1,000`);
+      return time;
+    };
+    const apply = [tasc, "apply", "--auto-approve", "--chdir", folder, "--concurrency", String(concurrency)];
+    // The server never changes, so what was written reads otherwise at the end: exit code 1.
+    const options = { env, accept: [0, 1] };
+    try {
+      const result = await pair(
+        () => phase(apply, options),
+        () => phase([floor("floor-apply.cjs"), "1000", String(concurrency)], { env }),
+        rounds,
+      );
+      const planned = await once([tasc, "plan", "--chdir", folder], { env, usage: true });
+      const applied = await once(apply, { ...options, usage: true });
+      const each = (applied.cpu - planned.cpu) / 1000;
+      return [
+        ratio("phase, against a bare client", result, 1.15),
+        limit("CPU for each call", each, 0.8, "ms"),
+      ];
+    } finally {
+      server.stop();
+    }
+  });
+}
+
+function ratio(what, { own, floor: least, ratio: value }, goal) {
+  return { what, value, goal, unit: "×", detail: `${Math.round(own)} ms / ${Math.round(least)} ms` };
+}
+
+function limit(what, value, goal, unit) {
+  return { what, value, goal, unit, detail: "" };
+}

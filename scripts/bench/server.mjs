@@ -1,0 +1,37 @@
+// Answers that were made beforehand, from a process of its own, so that serving them costs next to nothing.
+// Arguments: targets, cases per target, latency in ms.
+import { createServer } from "node:http";
+import { caseList, targetList, uuid } from "./data.mjs";
+
+const [targets, cases, latency] = process.argv.slice(2).map(Number);
+const list = Buffer.from(targetList(targets));
+const lists = new Map(
+  Array.from({ length: targets }, (_, at) => [uuid(`t${at}`), Buffer.from(caseList(at, cases))]),
+);
+
+const server = createServer((request, response) => {
+  request.resume();
+  request.on("end", () => setTimeout(() => answer(request, response), latency));
+});
+
+/** From the first PATCH to the last, as this end sees it: the same clock for whoever sends them. */
+let phase = { from: 0, to: 0, patches: 0 };
+
+function answer({ method, url }, response) {
+  response.setHeader("content-type", "application/json");
+  if (url === "/phase") {
+    response.end(JSON.stringify({ ms: phase.to - phase.from, patches: phase.patches }));
+    phase = { from: 0, to: 0, patches: 0 };
+    return;
+  }
+  if (method === "PATCH") {
+    if (phase.patches++ === 0) phase.from = performance.now() - latency;
+    phase.to = performance.now();
+    return response.end("{}");
+  }
+  const target = /test-targets\/([^/]+)\/test-cases/.exec(url)?.[1];
+  response.end(target === undefined ? list : lists.get(target));
+}
+
+server.keepAliveTimeout = 60_000;
+server.listen(0, "127.0.0.1", () => console.log(`http://127.0.0.1:${server.address().port}`));

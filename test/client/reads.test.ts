@@ -1,0 +1,160 @@
+import { describe, expect, test } from "vitest";
+import { inAList } from "../../src/client/index.ts";
+import { clientOf, failureOf, KEY, valueOf } from "./support/client.ts";
+import { httpServer, json, rawServer, reply } from "./support/server.ts";
+
+const TARGET = { id: "t1", app: "Web Shop", tags: ["a", null], environments: [] };
+
+describe("reads", () => {
+  test("targets are listed with the key, and nothing that the interface does not describe is sent", async () => {
+    const server = await httpServer((response) => json(response, [{ ...TARGET, extra: 1 }]));
+    const { client } = clientOf(server.url);
+    expect(await valueOf(client.listTargets())).toEqual([{ id: "t1", app: "Web Shop", environments: [] }]);
+    const [request] = server.received;
+    expect(request).toMatchObject({ method: "GET", url: "/apiKey/v3/test-targets", body: "" });
+    expect(Object.keys(request?.headers ?? {}).toSorted()).toEqual([
+      "accept",
+      "connection",
+      "host",
+      "user-agent",
+      "x-api-key",
+    ]);
+    expect(request?.headers["x-api-key"]).toBe(KEY);
+  });
+
+  test("the base address may carry a path", async () => {
+    const server = await httpServer((response) => json(response, TARGET));
+    const { client } = clientOf(`${server.url}/some/where/`);
+    await valueOf(client.getTarget("t1"));
+    expect(server.received[0]?.url).toBe("/some/where/apiKey/v3/test-targets/t1");
+  });
+
+  test("segments of a path are percent-encoded", async () => {
+    const server = await httpServer((response) => json(response, TARGET));
+    const { client } = clientOf(server.url);
+    await valueOf(client.getTarget("a/b?c#d é"));
+    expect(server.received[0]?.url).toBe("/apiKey/v3/test-targets/a%2Fb%3Fc%23d%20%C3%A9");
+  });
+
+  test.each([".", "..", "", "a\nb", "\ud800"])("the segment %j is no part of a path", async (id) => {
+    const server = await httpServer((response) => json(response, TARGET));
+    const { client } = clientOf(server.url);
+    await expect(client.getTarget(id)).rejects.toThrow(RangeError);
+    expect(server.received).toEqual([]);
+  });
+
+  test("test cases are collected one by one", async () => {
+    const server = await httpServer((response) =>
+      json(response, [
+        { id: "c1", testTargetId: "t1", description: "One" },
+        { id: "c2", testTargetId: "t1", description: "Two" },
+      ]),
+    );
+    const { client } = clientOf(server.url);
+    const cases = await valueOf(client.listTestCases("t1", inAList));
+    expect(cases.map(({ id, description }) => [id, description])).toEqual([
+      ["c1", "One"],
+      ["c2", "Two"],
+    ]);
+    expect(server.received[0]?.url).toBe("/apiKey/v3/test-targets/t1/test-cases");
+  });
+
+  test("a case of another shape is a failure that names the field", async () => {
+    const server = await httpServer((response) =>
+      json(response, [
+        { id: "c1", testTargetId: "t1" },
+        { id: "c2", testTargetId: "t1", elements: [{ selectors: [{ selector: 7 }] }] },
+      ]),
+    );
+    const { client } = clientOf(server.url);
+    expect(await failureOf(client.listTestCases("t1", inAList))).toEqual({
+      kind: "misshapen",
+      at: [1, "elements", 0, "selectors", 0, "selector"],
+      expected: "a string",
+      found: "a number",
+      method: "GET",
+      path: "/apiKey/v3/test-targets/t1/test-cases",
+      attempts: 1,
+      acted: "no",
+    });
+  });
+
+  test("an error of a collector is thrown, and is not taken for the connection's", async () => {
+    const server = await httpServer((response, _received, nth) =>
+      nth === 2 ? reply(response, 503) : json(response, [{ id: "c1", testTargetId: "t1" }]),
+    );
+    const { client } = clientOf(server.url, { concurrency: 1 });
+    const collector = {
+      add: (): void => {
+        throw new Error("a mistake of ours");
+      },
+      result: (): undefined => undefined,
+    };
+    await expect(client.listTestCases("t1", () => collector)).rejects.toThrow("a mistake of ours");
+    // Its place and its turn are free again, as another call, which needs two sends, can tell.
+    expect((await client.listTestCases("t1", inAList)).ok).toBe(true);
+  });
+
+  test.each([
+    ["an empty answer", "", { kind: "unreadable", why: "empty" }],
+    ["a page", "<html></html>", { kind: "unreadable", why: "not-json" }],
+    ["half an answer", '[{"id":', { kind: "unreadable", why: "not-json" }],
+    ["bytes that are not UTF-8", Buffer.from([0x22, 0xff, 0x22]), { kind: "unreadable", why: "not-utf-8" }],
+    ["an object", "{}", { kind: "misshapen", at: [], expected: "a list", found: "an object" }],
+    ["depth without end", "[".repeat(200), { kind: "too-big", what: "depth", limit: 100 }],
+  ])("%s is not a list of targets", async (_name, body, failure) => {
+    const server = await httpServer((response) => void response.end(body));
+    const { client } = clientOf(server.url);
+    expect(await failureOf(client.listTargets())).toMatchObject(failure);
+    expect(server.received).toHaveLength(1);
+  });
+
+  test.each([
+    ["an empty answer", "", { kind: "unreadable", why: "empty" }],
+    ["a page", "<html></html>", { kind: "unreadable", why: "not-a-list", offset: 0 }],
+    ["an object", "{}", { kind: "unreadable", why: "not-a-list", offset: 0 }],
+    ["a case that is not JSON", '[{"id":tru}]', { kind: "unreadable", why: "not-json", offset: 1 }],
+    ["depth without end", "[".repeat(200), { kind: "too-big", what: "depth", limit: 100 }],
+  ])("%s is not a list of test cases", async (_name, body, failure) => {
+    const server = await httpServer((response) => void response.end(body));
+    const { client } = clientOf(server.url);
+    expect(await failureOf(client.listTestCases("t1", inAList))).toMatchObject(failure);
+    expect(server.received).toHaveLength(1);
+  });
+
+  test("brackets in strings are no depth", async () => {
+    const app = "[".repeat(200);
+    const server = await httpServer((response) => json(response, [{ ...TARGET, app }]));
+    const { client } = clientOf(server.url);
+    expect(await valueOf(client.listTargets())).toMatchObject([{ app }]);
+  });
+
+  test("a byte order mark is skipped", async () => {
+    const server = await httpServer((response) => void response.end("\ufeff[]"));
+    const { client } = clientOf(server.url);
+    expect(await valueOf(client.listTargets())).toEqual([]);
+    expect(await valueOf(client.listTestCases("t1", inAList))).toEqual([]);
+  });
+
+  test("an answer that is compressed all the same is refused by name", async () => {
+    const server = await httpServer((response) => reply(response, 200, { "content-encoding": "gzip" }, "[]"));
+    const { client } = clientOf(server.url);
+    expect(await failureOf(client.listTargets())).toMatchObject({ kind: "unreadable", why: "compressed" });
+  });
+
+  test("what comes before an answer is not taken for it", async () => {
+    const url = await rawServer((socket) =>
+      socket.end(
+        "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]",
+      ),
+    );
+    const { client } = clientOf(url);
+    expect(await valueOf(client.listTargets())).toEqual([]);
+  });
+
+  test("status 200 is not the only good one", async () => {
+    const server = await httpServer((response) => json(response, [TARGET], 206));
+    const { client } = clientOf(server.url);
+    expect(await valueOf(client.listTargets())).toHaveLength(1);
+  });
+});

@@ -1,0 +1,166 @@
+import { describe, expect, test } from "vitest";
+import { readReport, readReportPage } from "../../src/client/answers/read-report.ts";
+import type { Json } from "../../src/model/json.ts";
+import { clientOf, failureOf, valueOf } from "./support/client.ts";
+import { httpServer, json, reply } from "./support/server.ts";
+
+const REPORT = {
+  id: "r1",
+  testTargetId: "t1",
+  createdAt: "2024-01-01T00:00:00Z",
+  updatedAt: "2024-01-01T00:00:00Z",
+  executionUrl: "https://shop.example",
+  status: "PASSED",
+  context: { source: "manual", issueNumber: 7 },
+  breakpoint: "DESKTOP",
+  browser: "CHROMIUM",
+};
+
+const RESULT = {
+  id: "x1",
+  testCaseId: "c1",
+  name: "Log in",
+  createdAt: "2024-01-01T00:00:00Z",
+  updatedAt: "2024-01-01T00:00:00Z",
+  status: "FAILED",
+  errorMessage: "no button",
+  traceUrl: "https://trace.example",
+};
+
+describe("a report", () => {
+  test("with everything", () => {
+    const report = {
+      ...REPORT,
+      testResults: [{ ...RESULT, testTargetId: "t1", testReportId: "r1" }],
+      more: 1,
+    };
+    expect(readReport(report)).toEqual({ ok: true, value: { ...REPORT, results: [RESULT] } });
+  });
+
+  test("with the least", () => {
+    expect(readReport({ id: "r1" })).toEqual({ ok: true, value: { id: "r1", results: [] } });
+  });
+
+  test("whose results are wrapped in report-shaped entries, as in the list's sample", () => {
+    const wrapped = {
+      ...REPORT,
+      testResults: [{ ...REPORT, testResults: [RESULT, { ...RESULT, id: "x2" }] }],
+    };
+    expect(readReport(wrapped)).toEqual({
+      ok: true,
+      value: { ...REPORT, results: [RESULT, { ...RESULT, id: "x2" }] },
+    });
+  });
+
+  test("whose results are neither, or both: what names a test case is a result", () => {
+    const both = { ...RESULT, testResults: [] };
+    expect(readReport({ id: "r1", testResults: [both, { status: "WAITING" }] })).toMatchObject({
+      value: { results: [RESULT, { status: "WAITING" }] },
+    });
+  });
+
+  test.each<[Json, (string | number)[]]>([
+    [{}, ["id"]],
+    [{ id: "r1", status: 7 }, ["status"]],
+    [{ id: "r1", context: "x" }, ["context"]],
+    [{ id: "r1", testResults: [{ status: 7 }] }, ["testResults", 0, "status"]],
+    [{ id: "r1", testResults: [{ testResults: [7] }] }, ["testResults", 0, "testResults", 0]],
+  ])("%j is none", (report, at) => {
+    expect(readReport(report)).toMatchObject({ ok: false, failure: { at } });
+  });
+});
+
+describe("a page", () => {
+  test.each<[Json, Json | undefined, boolean]>([
+    [{ data: [], key: { createdAt: "2024" }, hasNextPage: true }, { createdAt: "2024" }, true],
+    [{ data: [], key: { createdAt: "2024" }, hasNextPage: false }, { createdAt: "2024" }, false],
+    [{ data: [], key: "abc" }, "abc", true],
+    [{ data: [], key: null }, undefined, false],
+    [{ data: [] }, undefined, false],
+  ])("%j", (page, key, hasNextPage) => {
+    expect(readReportPage(page)).toEqual({ ok: true, value: { reports: [], key, hasNextPage } });
+  });
+
+  test.each<[Json, (string | number)[]]>([
+    [[], []],
+    [{}, ["data"]],
+    [{ data: [{}] }, ["data", 0, "id"]],
+    [{ data: [], hasNextPage: "no" }, ["hasNextPage"]],
+  ])("%j is none", (page, at) => {
+    expect(readReportPage(page)).toMatchObject({ ok: false, failure: { at } });
+  });
+});
+
+/** Serves the pages one after the other, whatever is asked for. */
+async function read(...pages: Json[]): Promise<{ ids: string[][]; ends: string[]; urls: string[] }> {
+  const server = await httpServer((response, _received, nth) =>
+    json(response, pages[nth - 1] ?? pages.at(-1)),
+  );
+  const { client } = clientOf(server.url);
+  const ids: string[][] = [];
+  const ends: string[] = [];
+  for await (const page of client.allReports("t1")) {
+    if (!page.ok) throw new Error("a page failed");
+    ids.push(page.value.reports.map(({ id }) => id));
+    ends.push(page.value.next);
+  }
+  return { ids, ends, urls: server.received.map(({ url }) => url) };
+}
+
+describe("all reports", () => {
+  test("are asked for with the key of the page before", async () => {
+    const key = { createdAt: "2024-01-01T00:00:00+02:00", more: "&=?" };
+    const { ids, ends, urls } = await read(
+      { data: [{ id: "r1" }, { id: "r2" }], key, hasNextPage: true },
+      { data: [{ id: "r3" }], key: null, hasNextPage: false },
+    );
+    expect(ids).toEqual([["r1", "r2"], ["r3"]]);
+    expect(ends).toEqual(["more", "end"]);
+    const path = "/apiKey/v3/test-targets/t1/test-reports";
+    expect(urls).toEqual([path, `${path}?key=${encodeURIComponent(JSON.stringify(key))}`]);
+  });
+
+  test("that overlap come once", async () => {
+    const { ids } = await read(
+      { data: [{ id: "r1" }, { id: "r2" }], key: "a", hasNextPage: true },
+      { data: [{ id: "r2" }, { id: "r3" }], key: "b", hasNextPage: false },
+    );
+    expect(ids).toEqual([["r1", "r2"], ["r3"]]);
+  });
+
+  test("end where the service serves the same page for ever", async () => {
+    const { ids, ends } = await read({ data: [{ id: "r1" }], key: "a", hasNextPage: true });
+    expect(ids).toEqual([["r1"], []]);
+    expect(ends).toEqual(["more", "nothing-new"]);
+  });
+
+  test("end where there is more and no key to ask for it", async () => {
+    expect((await read({ data: [{ id: "r1" }], hasNextPage: true })).ends).toEqual(["no-key"]);
+  });
+
+  test("end with a failure", async () => {
+    const server = await httpServer((response, _received, nth) =>
+      nth === 1
+        ? json(response, { data: [{ id: "r1" }], key: "a", hasNextPage: true })
+        : reply(response, 404),
+    );
+    const { client } = clientOf(server.url);
+    const pages = [];
+    for await (const page of client.allReports("t1")) pages.push(page);
+    expect(pages).toMatchObject([{ ok: true }, { ok: false, failure: { status: 404 } }]);
+  });
+});
+
+test("one report and the notifications are read", async () => {
+  const server = await httpServer((response, { url }) =>
+    json(response, url.endsWith("notifications") ? [] : REPORT),
+  );
+  const { client } = clientOf(server.url);
+  expect(await valueOf(client.getReport("t1", "r1"))).toEqual({ ...REPORT, results: [] });
+  expect(await valueOf(client.listNotifications("t1"))).toEqual([]);
+  expect(await failureOf(client.listTargets())).toMatchObject({ kind: "misshapen" });
+  expect(server.received.map(({ url }) => url).slice(0, 2)).toEqual([
+    "/apiKey/v3/test-targets/t1/test-reports/r1",
+    "/apiKey/v3/test-targets/t1/notifications",
+  ]);
+});

@@ -1,0 +1,57 @@
+import { onTestFinished } from "vitest";
+import {
+  checkBaseUrl,
+  type Client,
+  type ClientEvent,
+  type ClientOptions,
+  createClient,
+} from "../../../src/client/index.ts";
+import type { BaseUrl, Failure, Result } from "../../../src/client/index.ts";
+import { Secret } from "../../../src/model/value.ts";
+import { type FakeWorld, fakeWorld } from "./world.ts";
+
+export const KEY = "key-0123456789";
+
+export interface Tested {
+  readonly client: Client;
+  readonly world: FakeWorld;
+  readonly events: ClientEvent[];
+}
+
+/** A client of the address for the current test, with defaults that a test changes where it matters. */
+export function clientOf(url: string, options: Partial<ClientOptions> = {}): Tested {
+  const world = fakeWorld();
+  const events: ClientEvent[] = [];
+  const client = createClient({
+    baseUrl: baseUrl(url),
+    apiKey: new Secret(KEY),
+    concurrency: 8,
+    requestTimeout: 5000,
+    retries: 5,
+    world,
+    onEvent: (event) => events.push(event),
+    ...options,
+  });
+  onTestFinished(() => client.close());
+  return { client, world, events };
+}
+
+export function baseUrl(url: string): BaseUrl {
+  const checked = checkBaseUrl(url);
+  if (!checked.ok) throw new Error(checked.failure.summary);
+  return checked.value;
+}
+
+/** The failure of a call that must fail. */
+export async function failureOf(outcome: Promise<Result<unknown>>): Promise<Failure> {
+  const result = await outcome;
+  if (result.ok) throw new Error("the call went well");
+  return result.failure;
+}
+
+/** The value of a call that must go well. */
+export async function valueOf<T>(outcome: Promise<Result<T>>): Promise<T> {
+  const result = await outcome;
+  if (!result.ok) throw new Error(`the call failed: ${JSON.stringify(result.failure)}`);
+  return result.value;
+}

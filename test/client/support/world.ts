@@ -1,0 +1,24 @@
+import type { World } from "../../../src/client/world.ts";
+
+/** A world in which sleeping takes no time, but the clock goes on by it. */
+export interface FakeWorld extends World {
+  /** Milliseconds of each sleep. */
+  readonly sleeps: number[];
+}
+
+export function fakeWorld(random = 1): FakeWorld {
+  let now = Date.UTC(2024, 0, 1);
+  const sleeps: number[] = [];
+  return {
+    sleeps,
+    now: () => now,
+    random: () => random,
+    async sleep(ms, signal) {
+      sleeps.push(ms);
+      // A turn of the event loop, so that what happens on real sockets meanwhile has its say.
+      await new Promise((resolve) => setImmediate(resolve));
+      signal?.throwIfAborted();
+      now += ms;
+    },
+  };
+}

@@ -1,0 +1,99 @@
+import { describe, expect, test } from "vitest";
+import { clientOf, failureOf } from "./support/client.ts";
+import { httpServer, json, reply } from "./support/server.ts";
+
+const TARGET = { id: "t1", app: "Shop" };
+
+describe("calls of any kind", () => {
+  test("are no more at a time than the concurrency, and go in the order in which they were made", async () => {
+    let inFlight = 0;
+    let most = 0;
+    const server = await httpServer(async (response) => {
+      most = Math.max(most, ++inFlight);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      inFlight--;
+      json(response, TARGET);
+    });
+    const { client, events } = clientOf(server.url, { concurrency: 3 });
+    const calls = Array.from({ length: 12 }, (_, at) =>
+      at % 2 === 0
+        ? client.getTarget(`t${at}`)
+        : client.send({ method: "POST", path: ["apiKey", "v3", "test-targets", `t${at}`], body: {} }),
+    );
+    expect((await Promise.all(calls)).every(({ ok }) => ok)).toBe(true);
+    expect(most).toBe(3);
+    const started = events.flatMap((event) => (event.kind === "started" ? [event.path] : []));
+    expect(started).toEqual(calls.map((_, at) => `/apiKey/v3/test-targets/t${at}`));
+  });
+
+  test("all wait after a 429 of one, and are fewer at a time afterwards", async () => {
+    const server = await httpServer((response, _received, nth) =>
+      nth === 1 ? reply(response, 429, { "retry-after": "30" }) : json(response, TARGET),
+    );
+    const { client, events, world } = clientOf(server.url, { concurrency: 2 });
+    const first = client.getTarget("t1");
+    const others = Promise.all([client.getTarget("t2"), client.getTarget("t3"), client.getTarget("t4")]);
+    expect((await first).ok).toBe(true);
+    await others;
+    expect(world.sleeps).toEqual([30_000]);
+    expect(events).toContainEqual({ kind: "slowed", pause: 30_000, concurrency: 1 });
+    const afterwards = events.slice(events.findIndex(({ kind }) => kind === "slowed"));
+    // t2 was on the wire already; then the refused one goes before those that had not begun.
+    expect(afterwards.flatMap((event) => (event.kind === "started" ? [event.path.slice(-2)] : []))).toEqual([
+      "t1",
+      "t3",
+      "t4",
+    ]);
+  });
+
+  test("also wait when the call that was refused is not sent again", async () => {
+    const server = await httpServer((response, _received, nth) =>
+      nth === 1 ? reply(response, 429) : json(response, TARGET),
+    );
+    const { client, world } = clientOf(server.url, { concurrency: 1, retries: 0 });
+    const first = failureOf(client.getTarget("t1"));
+    const second = client.getTarget("t2");
+    expect(await first).toMatchObject({ kind: "status", status: 429 });
+    expect((await second).ok).toBe(true);
+    expect(world.sleeps).toEqual([1000]);
+  });
+});
+
+test("between a 429 and its pause no call slips out", async () => {
+  const server = await httpServer((response, _received, nth) =>
+    nth <= 3 ? reply(response, 429) : json(response, TARGET),
+  );
+  const sleeping: (() => void)[] = [];
+  const sleep = (): Promise<void> => new Promise((resolve) => sleeping.push(resolve));
+  const { client } = clientOf(server.url, {
+    concurrency: 2,
+    world: { now: () => 0, random: () => 1, sleep },
+  });
+  const calls = Promise.all([client.getTarget("t1"), client.getTarget("t2")]);
+  // Both are told to wait; then one goes, as fewer may, and is told again while the other waits its turn.
+  await expect.poll(() => sleeping.length).toBe(2);
+  for (const wake of sleeping.splice(0)) wake();
+  await expect.poll(() => sleeping.length).toBe(1);
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  expect(server.received).toHaveLength(3);
+  for (const wake of sleeping) wake();
+  expect((await calls).every(({ ok }) => ok)).toBe(true);
+});
+
+describe("events", () => {
+  test("tell a call's sends and waits, and no body, header or query", async () => {
+    const server = await httpServer((response, _received, nth) =>
+      nth === 1 ? reply(response, 503) : json(response, { data: [], hasNextPage: false }),
+    );
+    const { client, events } = clientOf(server.url);
+    await client.listReports("t1", { createdAt: "2024" });
+    const call = { call: 1, method: "GET", path: "/apiKey/v3/test-targets/t1/test-reports" };
+    expect(events).toEqual([
+      { kind: "started", ...call, attempt: 1 },
+      { kind: "finished", ...call, attempt: 1, status: 503, ms: 0, fault: "status" },
+      { kind: "waiting", ...call, attempt: 1, status: 503, fault: "status", delay: 250 },
+      { kind: "started", ...call, attempt: 2 },
+      { kind: "finished", ...call, attempt: 2, status: 200, ms: 0, fault: undefined },
+    ]);
+  });
+});
