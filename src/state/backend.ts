@@ -1,0 +1,56 @@
+import type { State, StateEvent } from "../model/state.ts";
+import type { LockInfo } from "./lock-info.ts";
+import type { DocumentKey, Result, StateKey } from "./problem.ts";
+
+/**
+ * A keeper of state documents. All of them answer alike; what can go wrong comes back as a `StateProblem`, never
+ * as an exception.
+ */
+export interface Backend {
+  /**
+   * The document with everything journalled on top; `undefined` if there is none. It needs no lock and writes
+   * nothing. What it sees is at least all that was recorded before a session that has ended ended.
+   */
+  read(key: DocumentKey): Promise<Result<StoredState | undefined>>;
+  /** Keys of the targets that have state in a stage, sorted. */
+  list(stage: string): Promise<Result<readonly string[]>>;
+  /** Takes the lock if it is free, or held by a process that is gone; it does not wait (see `acquireLock`). */
+  lock(key: DocumentKey, info: LockInfo): Promise<Result<HeldLock>>;
+  /** Takes the lock away from whoever holds it. Returns who that was; `undefined` if nobody. */
+  forceUnlock(key: StateKey): Promise<Result<LockInfo | undefined>>;
+  /** Lets go of connections, and with them of locks still held. Nothing may be called afterwards. */
+  close(): Promise<void>;
+}
+
+/** A lock in hand: only through it is a document written. */
+export interface HeldLock {
+  readonly info: LockInfo;
+  /** The process whose lock it was: it is gone, and left it behind. */
+  readonly takenOver?: LockInfo;
+  /**
+   * Replaces the document, if its revision still is `base` and the lock still is ours; what was journalled on
+   * top of `base` is then part of the document, which `state` is to contain. Durable once it resolves.
+   */
+  write(state: State, base: Revision): Promise<Result<Revision>>;
+  /**
+   * Adds events on top of revision `base`, in little time however large the document. Durable once it resolves.
+   * Absent where the keeper knows only whole documents. One call at a time.
+   */
+  readonly append?: (events: readonly StateEvent[], base: Revision) => Promise<Result<void>>;
+  /** Frees the lock, if it still is ours. */
+  unlock(): Promise<Result<void>>;
+}
+
+export interface StoredState {
+  readonly state: State;
+  /** Of the document below the journal. */
+  readonly revision: Revision;
+  /** Whether a journal of an interrupted session lies on top, yet to become part of the document. */
+  readonly journalled: boolean;
+}
+
+/** Tells one version of a document from every other; what it looks like is the backend's affair. */
+export type Revision = string;
+
+/** The revision of a document that is not there. */
+export const NO_DOCUMENT: Revision = "";

@@ -1,0 +1,53 @@
+import { Buffer } from "node:buffer";
+import { createHmac, hkdfSync } from "node:crypto";
+import type { Json } from "../model/json.ts";
+import type { Fingerprint } from "../model/state.ts";
+import type { Secret } from "../model/value.ts";
+import { canonicalJson } from "./canonical.ts";
+
+/*
+ * State must tell whether a value is still the one last written without holding the value, and many values are
+ * easy to guess (a status, a user name, a short password). So a fingerprint is no plain digest but a keyed one:
+ * who has the file alone can test no guess. The key derives from the stage's API key, which whoever applies has
+ * anyway, or from `state.fingerprintKey`.
+ *
+ * 96 bits keep a document of many fingerprints small. Only a second preimage would do harm (a changed value
+ * taken for unchanged), and that is a matter of chance in 2^96, for nobody without the key can search for one.
+ */
+
+const SALT = "tasc state";
+const KEY_BYTES = 32;
+const FINGERPRINT_BYTES = 12;
+
+/** Makes the keyed digests that state keeps in place of values. */
+export interface Fingerprinter {
+  /** Equal for two fingerprinters exactly when their keys are; tells nothing else about the key. */
+  readonly keyCheck: string;
+  /**
+   * 16 characters of base64url. The order of an object's keys does not count. `context`, such as an address
+   * with a field's name, makes equal values in different places have different fingerprints.
+   */
+  readonly of: (context: string, value: Json) => Fingerprint;
+}
+
+/** @throws TypeError if the secret is empty: that key anybody could guess. */
+export function createFingerprinter(secret: Secret): Fingerprinter {
+  const text = secret.reveal();
+  if (text === "") throw new TypeError("a fingerprint key must not be empty");
+  const key = derive(text, "fingerprint", KEY_BYTES);
+  return {
+    keyCheck: derive(text, "key check", FINGERPRINT_BYTES).toString("base64url"),
+    of: (context, value) => digest(key, context, canonicalJson(value)),
+  };
+}
+
+/** What is derived for one purpose tells nothing about what is derived for another. */
+function derive(secret: string, purpose: string, bytes: number): Buffer {
+  return Buffer.from(hkdfSync("sha256", secret, SALT, `tasc state 1: ${purpose}`, bytes));
+}
+
+/** The length in front keeps the end of the context and the start of the value apart. */
+function digest(key: Buffer, context: string, value: string): Fingerprint {
+  const text = `${context.length}:${context}${value}`;
+  return createHmac("sha256", key).update(text).digest().toString("base64url", 0, FINGERPRINT_BYTES);
+}

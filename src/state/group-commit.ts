@@ -1,0 +1,38 @@
+/**
+ * Gathers what many ask to have saved at the same time, so that they share one flush: while one is under way,
+ * whatever comes waits for the next, which takes all of it, in order.
+ *
+ * After a failed flush nothing is flushed any more and everybody gets that failure: what is saved stays a prefix
+ * of what was asked for.
+ */
+export class GroupCommit<T> {
+  readonly #flush: (items: readonly T[]) => Promise<void>;
+  #waiting: T[] = [];
+  #next: Promise<void> | undefined;
+  #current: Promise<void> = Promise.resolve();
+
+  constructor(flush: (items: readonly T[]) => Promise<void>) {
+    this.#flush = flush;
+  }
+
+  /** Resolves when the items are flushed, and everything given before them. */
+  async add(items: readonly T[]): Promise<void> {
+    for (const item of items) this.#waiting.push(item);
+    this.#next ??= this.#startAfterCurrent();
+    await this.#next;
+  }
+
+  /** Resolves when nothing is under way. */
+  async idle(): Promise<void> {
+    await (this.#next ?? this.#current);
+  }
+
+  async #startAfterCurrent(): Promise<void> {
+    await this.#current;
+    const items = this.#waiting;
+    this.#waiting = [];
+    this.#current = this.#flush(items);
+    this.#next = undefined;
+    await this.#current;
+  }
+}

@@ -1,0 +1,152 @@
+import type { State, StateEvent } from "../model/state.ts";
+import { emptyState } from "../model/state.ts";
+import { acquireLock } from "./acquire.ts";
+import type { Patience } from "./acquire.ts";
+import type { Backend, HeldLock, Revision, StoredState } from "./backend.ts";
+import { NO_DOCUMENT } from "./backend.ts";
+import { GroupCommit } from "./group-commit.ts";
+import type { LockInfo } from "./lock-info.ts";
+import { createLockInfo } from "./lock-info.ts";
+import type { DocumentKey, Result } from "./problem.ts";
+import { StateFailure, success } from "./problem.ts";
+import { applyEvents } from "./reduce.ts";
+import type { StateWorld } from "./world.ts";
+
+/**
+ * A target's state in the hands of one apply, or of a command that alters state. Its lock is held from open to
+ * close. After a kill at any moment, what the next reader finds is a prefix of what was recorded, with everything
+ * in it whose `record` had resolved.
+ */
+export interface Session {
+  /** With all that was recorded so far, saved or under way. A value: it does not change afterwards. */
+  readonly state: State;
+  /** Whether there was no state before. */
+  readonly isNew: boolean;
+  /** Whose lock was taken over: a process of this machine that is gone. Worth a word to the user. */
+  readonly takenOver?: LockInfo;
+  /**
+   * Resolves when the events are durable. Calls at the same time share one flush.
+   *
+   * @throws StateFailure if they could not be saved; the session then saves no more until it is closed.
+   */
+  record(events: readonly StateEvent[]): Promise<void>;
+  /**
+   * Saves what is not yet part of the document, also what a failed `record` left, and frees the lock. Later
+   * calls do nothing.
+   *
+   * @throws StateFailure if it could not be saved, or the lock not be freed; what `record` had saved is not lost.
+   */
+  close(): Promise<void>;
+}
+
+export interface SessionOptions extends Patience {
+  /** The command, for whoever waits for the lock: `tasc apply`. */
+  readonly why: string;
+}
+
+/** Locks a document, reads it, and folds in what an interrupted session left. */
+export async function openSession(
+  backend: Backend,
+  key: DocumentKey,
+  world: StateWorld,
+  options: SessionOptions,
+): Promise<Result<Session>> {
+  const info = createLockInfo(world, options.why);
+  const lock = await acquireLock(backend, key, info, world.clock, options);
+  if (!lock.ok) return lock;
+  const start = await readUnderLock(backend, key, lock.value);
+  if (start.ok) return success(new LockedSession(key, lock.value, start.value));
+  await lock.value.unlock();
+  return start;
+}
+
+async function readUnderLock(
+  backend: Backend,
+  key: DocumentKey,
+  lock: HeldLock,
+): Promise<Result<StoredState | undefined>> {
+  const stored = await backend.read(key);
+  if (!stored.ok || stored.value?.journalled !== true) return stored;
+  const { state, revision } = stored.value;
+  const folded = await lock.write(state, revision);
+  return folded.ok ? success({ state, revision: folded.value, journalled: false }) : folded;
+}
+
+class LockedSession implements Session {
+  readonly isNew: boolean;
+  readonly takenOver?: LockInfo;
+  readonly #lock: HeldLock;
+  readonly #commit: GroupCommit<StateEvent>;
+  /** The state up to the events that wait in `#ahead`; folding many at once copies its maps once. */
+  #folded: State;
+  #ahead: StateEvent[] = [];
+  /** The last state written as a whole, and how many recorded events are not in it. */
+  #document: State;
+  #revision: Revision;
+  #unwritten = 0;
+  #closed: Promise<void> | undefined;
+
+  constructor(key: DocumentKey, lock: HeldLock, stored: StoredState | undefined) {
+    this.#lock = lock;
+    this.isNew = stored === undefined;
+    if (lock.takenOver !== undefined) this.takenOver = lock.takenOver;
+    this.#folded = stored?.state ?? emptyState(key.stage, key.target, key.service);
+    this.#document = this.#folded;
+    this.#revision = stored?.revision ?? NO_DOCUMENT;
+    this.#commit = new GroupCommit((events) => this.#save(events));
+  }
+
+  get state(): State {
+    this.#folded = applyEvents(this.#folded, this.#ahead);
+    this.#ahead = [];
+    return this.#folded;
+  }
+
+  async record(events: readonly StateEvent[]): Promise<void> {
+    if (this.#closed !== undefined) throw new Error("a session was used after it was closed");
+    if (events.length === 0) return;
+    for (const event of events) this.#ahead.push(event);
+    this.#unwritten += events.length;
+    await this.#commit.add(events);
+  }
+
+  async close(): Promise<void> {
+    this.#closed ??= this.#finish();
+    await this.#closed;
+  }
+
+  async #save(events: readonly StateEvent[]): Promise<void> {
+    if (this.#lock.append === undefined)
+      return await this.#writeDocument(applyEvents(this.#document, events), events.length);
+    valueOrThrow(await this.#lock.append(events, this.#revision));
+  }
+
+  async #writeDocument(state: State, added: number): Promise<void> {
+    this.#revision = valueOrThrow(await this.#lock.write(state, this.#revision));
+    this.#document = state;
+    this.#unwritten -= added;
+  }
+
+  async #finish(): Promise<void> {
+    // What failed was thrown to those who recorded it; here is one more try to save it.
+    await this.#commit.idle().catch(ignoreStateFailure);
+    const written = await this.#writeRest();
+    const unlocked = await this.#lock.unlock();
+    valueOrThrow(written);
+    valueOrThrow(unlocked);
+  }
+
+  async #writeRest(): Promise<Result<unknown>> {
+    if (this.#unwritten === 0) return success(undefined);
+    return await this.#lock.write(this.state, this.#revision);
+  }
+}
+
+function ignoreStateFailure(error: unknown): void {
+  if (!(error instanceof StateFailure)) throw error;
+}
+
+function valueOrThrow<T>(result: Result<T>): T {
+  if (!result.ok) throw new StateFailure(result.problem);
+  return result.value;
+}

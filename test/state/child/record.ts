@@ -1,0 +1,49 @@
+import { readFileSync, writeSync } from "node:fs";
+import type { StateSettings } from "../../../src/model/settings.ts";
+import type { BackendConfig } from "../../../src/state/config.ts";
+import { openBackend } from "../../../src/state/open-backend.ts";
+import { readConfig } from "../../../src/state/read-config.ts";
+import { openSession } from "../../../src/state/session.ts";
+import { isRecord, isText } from "../../../src/state/shape.ts";
+import { numbered, SHOP } from "../support/numbered.ts";
+import { valueOf } from "../support/result.ts";
+import { realWorld } from "../support/world.ts";
+
+/*
+ * Records numbered events for ever, several at a time, and says the number of each that is safe. Every so often it
+ * closes its session and opens another, so that a kill can come at any step.
+ *
+ * Arguments: project folder, path of a file with the `state` settings as JSON.
+ */
+
+const AT_ONCE = 4;
+const EVENTS_OF_A_SESSION = 16;
+
+const [folder = "", config = ""] = process.argv.slice(2);
+const world = await realWorld(folder);
+const backend = await openBackend(readConfiguration(config), world);
+for (;;) await runSession();
+
+async function runSession(): Promise<void> {
+  const session = valueOf(await openSession(backend, SHOP, world, { why: "tasc apply", timeout: 0 }));
+  const first = session.state.bindings.size;
+  for (let n = first; n < first + EVENTS_OF_A_SESSION; n += AT_ONCE) {
+    const numbers = Array.from({ length: AT_ONCE }, (_, at) => n + at);
+    await Promise.all(numbers.map((number) => session.record([numbered(number)]).then(() => say(number))));
+  }
+  await session.close();
+}
+
+function say(number: number): void {
+  writeSync(1, `${number}\n`);
+}
+
+function readConfiguration(path: string): BackendConfig {
+  const settings: unknown = JSON.parse(readFileSync(path, "utf8"));
+  if (!isSettings(settings)) throw new Error(`no configuration in ${path}`);
+  return valueOf(readConfig(settings));
+}
+
+function isSettings(value: unknown): value is StateSettings {
+  return isRecord(value) && isText(value["backend"]) && isRecord(value["options"]);
+}

@@ -1,0 +1,331 @@
+import * as fc from "fast-check";
+import { describe, expect, it, test } from "vitest";
+import { emptyState } from "../../src/model/state.ts";
+import type { State, StateEvent } from "../../src/model/state.ts";
+import { isAddress as isModelAddress } from "../../src/model/address.ts";
+import { formatDocument } from "../../src/state/document.ts";
+import { parseDocument } from "../../src/state/parse-document.ts";
+import { isAddress, isStateEvent } from "../../src/state/record-shape.ts";
+import type { DocumentKey, StateProblem } from "../../src/state/problem.ts";
+import { applyEvents } from "../../src/state/reduce.ts";
+import { event, state as anyState } from "./support/arbitrary.ts";
+import { SERVICE } from "./support/numbered.ts";
+
+const KEY: DocumentKey = { stage: "staging", target: "shop", service: SERVICE };
+const WHERE = "shop.json";
+
+const sample: State = applyEvents(emptyState("staging", "shop", SERVICE), [
+  { type: "keyed", keyCheck: "kkkkkkkkkkkkkkkk" },
+  { type: "bound", address: "testCase.shop.login", id: "id-2", fields: { tags: "t", status: "s" } },
+  {
+    type: "bound",
+    address: "environment.shop.preview",
+    id: "id-1",
+    fields: { testAccount: { username: "u", password: "p" }, name: "n" },
+  },
+  {
+    type: "located",
+    address: "testCase.shop.login",
+    locators: { "e-2": { selectors: "s2", line: "l2" }, "e-1": { line: "l1", selectors: "s1" } },
+  },
+  { type: "folder", name: "Zahlung & Versand", id: "f-2" },
+  { type: "folder", name: "Auth", id: "f-1" },
+  { type: "batch", address: "batchGeneration.shop.spring", record: { content: "c", status: "done" } },
+  {
+    type: "intended",
+    address: "testCase.shop.cart",
+    intent: {
+      existing: ["id-9"],
+      at: "2026-01-02T03:04:05.000Z",
+      fields: { tags: "t", folder: "f" },
+      name: "n",
+    },
+  },
+]);
+
+const SAMPLE_TEXT = `{
+  "format": "tasc-state",
+  "version": 1,
+  "stage": "staging",
+  "target": "shop",
+  "service": "https://service.example.com/base",
+  "keyCheck": "kkkkkkkkkkkkkkkk",
+  "bindings": {
+    "environment.shop.preview": {"id":"id-1","fields":{"name":"n","testAccount":{"password":"p","username":"u"}}},
+    "testCase.shop.login": {"id":"id-2","fields":{"status":"s","tags":"t"},"locators":{"e-1":{"line":"l1","selectors":"s1"},"e-2":{"line":"l2","selectors":"s2"}}}
+  },
+  "folders": {
+    "Auth": "f-1",
+    "Zahlung & Versand": "f-2"
+  },
+  "batchGenerations": {
+    "batchGeneration.shop.spring": {"status":"done","content":"c"}
+  },
+  "intents": {
+    "testCase.shop.cart": {"at":"2026-01-02T03:04:05.000Z","existing":["id-9"],"name":"n","fields":{"folder":"f","tags":"t"}}
+  }
+}
+`;
+
+function problemOf(text: string, key = KEY): StateProblem | undefined {
+  const parsed = parseDocument(text, key, WHERE);
+  return parsed.ok ? undefined : parsed.problem;
+}
+
+function stateOf(text: string): State {
+  const parsed = parseDocument(text, KEY, WHERE);
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problem));
+  return parsed.value.state;
+}
+
+describe("the document's text", () => {
+  it("says what it is, is sorted, and has one binding a line", () => {
+    expect(formatDocument(sample)).toBe(SAMPLE_TEXT);
+  });
+
+  it("of an empty state is small", () => {
+    expect(formatDocument(emptyState("staging", "shop", SERVICE))).toBe(`{
+  "format": "tasc-state",
+  "version": 1,
+  "stage": "staging",
+  "target": "shop",
+  "service": "https://service.example.com/base",
+  "bindings": {},
+  "folders": {},
+  "batchGenerations": {},
+  "intents": {}
+}
+`);
+  });
+
+  it("has a serial only for keepers that count", () => {
+    expect(formatDocument(sample, 7)).toBe(
+      SAMPLE_TEXT.replace('"version": 1,\n', '"version": 1,\n  "serial": 7,\n'),
+    );
+    expect(parseDocument(formatDocument(sample, 7), KEY, WHERE)).toEqual({
+      ok: true,
+      value: { state: sample, serial: 7 },
+    });
+  });
+
+  it("gives back the state it was made of", () => {
+    fc.assert(
+      fc.property(anyState, (state) => {
+        expect(stateOf(formatDocument(state))).toEqual(state);
+      }),
+    );
+  });
+
+  it("is the same to the byte for the same state, in whatever order it came about", () => {
+    fc.assert(
+      fc.property(anyState, (state) => {
+        const turned: State = {
+          ...state,
+          bindings: new Map([...state.bindings].toReversed()),
+          folders: new Map([...state.folders].toReversed()),
+          intents: new Map([...state.intents].toReversed()),
+        };
+        const text = formatDocument(state);
+        expect(formatDocument(turned)).toBe(text);
+        expect(formatDocument(stateOf(text))).toBe(text);
+      }),
+    );
+  });
+
+  it("puts each entry on a line of its own", () => {
+    fc.assert(
+      fc.property(anyState, (state) => {
+        const entries =
+          state.bindings.size + state.folders.size + state.batchGenerations.size + state.intents.size;
+        const lines = formatDocument(state).split("\n");
+        expect(lines.filter((line) => line.startsWith('    "'))).toHaveLength(entries);
+      }),
+    );
+  });
+});
+
+interface Refusal {
+  readonly rule: string;
+  readonly text: string;
+  readonly problem: StateProblem;
+}
+
+const corrupt = (reason: string): StateProblem => ({ kind: "corrupt", where: WHERE, reason });
+const notAsWritten = (member: string, key: string): StateProblem =>
+  corrupt(`the entry "${key}" of "${member}" is not as tasc writes it`);
+
+const refusals: readonly Refusal[] = [
+  { rule: "an empty file", text: "", problem: corrupt("it is no JSON; it may have been cut short") },
+  {
+    rule: "a file that was cut short",
+    text: SAMPLE_TEXT.slice(0, 400),
+    problem: corrupt("it is no JSON; it may have been cut short"),
+  },
+  { rule: "JSON that is no object", text: "[]", problem: corrupt("it is JSON, but no object") },
+  {
+    rule: "a document of something else",
+    text: '{ "version": 4, "terraform_version": "1.9.0", "serial": 3 }',
+    problem: corrupt('its "format" is not "tasc-state"'),
+  },
+  {
+    rule: "a document without a version",
+    text: SAMPLE_TEXT.replace('"version": 1', '"version": "1"'),
+    problem: corrupt('its "version" is no whole number from 1 on'),
+  },
+  {
+    // Whatever else is in it: a later version may look entirely different.
+    rule: "a document of a later version",
+    text: '{ "format": "tasc-state", "version": 2, "things": [] }',
+    problem: { kind: "newer", where: WHERE, version: 2, understood: 1 },
+  },
+  {
+    rule: "a document without a stage",
+    text: SAMPLE_TEXT.replace('  "stage": "staging",\n', ""),
+    problem: corrupt('it does not name its "stage", "target" and "service"'),
+  },
+  {
+    rule: "another stage's document",
+    text: SAMPLE_TEXT.replace('"staging"', '"production"'),
+    problem: {
+      kind: "misplaced",
+      where: WHERE,
+      expected: { stage: "staging", target: "shop" },
+      found: { stage: "production", target: "shop" },
+    },
+  },
+  {
+    rule: "another target's document",
+    text: SAMPLE_TEXT.replace('"shop"', '"web"'),
+    problem: {
+      kind: "misplaced",
+      where: WHERE,
+      expected: { stage: "staging", target: "shop" },
+      found: { stage: "staging", target: "web" },
+    },
+  },
+  {
+    rule: "another service's document",
+    text: SAMPLE_TEXT.replace("service.example.com", "other.example.com"),
+    problem: {
+      kind: "other-service",
+      where: WHERE,
+      expected: SERVICE,
+      found: "https://other.example.com/base",
+    },
+  },
+  {
+    rule: "a conflict that git marked",
+    text: SAMPLE_TEXT.replace('  "folders": {\n', '<<<<<<< HEAD\n  "folders": {\n=======\n>>>>>>> branch\n'),
+    problem: { kind: "conflicted", where: WHERE, line: 12 },
+  },
+  {
+    rule: "a conflict that git marked in a file with Windows' line ends",
+    text: SAMPLE_TEXT.replaceAll("\n", "\r\n").replace('"folders"', '\r\n=======\r\n  "folders"'),
+    problem: { kind: "conflicted", where: WHERE, line: 13 },
+  },
+  {
+    rule: "an entry that a merge left twice",
+    text: SAMPLE_TEXT.replace('    "Auth": "f-1",\n', '    "Auth": "f-1",\n    "Auth": "f-3",\n'),
+    problem: { kind: "conflicted", where: WHERE, line: 13 },
+  },
+  {
+    rule: "a member that no version 1 has",
+    text: SAMPLE_TEXT.replace('"folders"', '"extra": {},\n  "folders"'),
+    problem: corrupt('it has a member "extra" that tasc does not know'),
+  },
+  {
+    rule: "a document without bindings",
+    text: '{ "format": "tasc-state", "version": 1, "stage": "staging", "target": "shop", "service": "https://service.example.com/base" }',
+    problem: corrupt('"bindings" is missing or no object'),
+  },
+  {
+    rule: "a key that is no address",
+    text: SAMPLE_TEXT.replace("testCase.shop.login", "testCase.login"),
+    problem: corrupt('"bindings" has a key "testCase.login" that is no address'),
+  },
+  {
+    rule: "a binding without an id",
+    text: SAMPLE_TEXT.replace('"id":"id-2",', ""),
+    problem: notAsWritten("bindings", "testCase.shop.login"),
+  },
+  {
+    rule: "a binding with more than we know",
+    text: SAMPLE_TEXT.replace('"id":"id-2",', '"id":"id-2","since":"today",'),
+    problem: notAsWritten("bindings", "testCase.shop.login"),
+  },
+  {
+    // A name that every object inherits must not pass for one of ours.
+    rule: "a binding with a prototype",
+    text: SAMPLE_TEXT.replace('"id":"id-2",', '"id":"id-2","__proto__":{},'),
+    problem: notAsWritten("bindings", "testCase.shop.login"),
+  },
+  {
+    rule: "a fingerprint that is none",
+    text: SAMPLE_TEXT.replace('"password":"p"', '"password":1'),
+    problem: notAsWritten("bindings", "environment.shop.preview"),
+  },
+  {
+    rule: "a batch record of an unknown status",
+    text: SAMPLE_TEXT.replace('"status":"done"', '"status":"perhaps"'),
+    problem: notAsWritten("batchGenerations", "batchGeneration.shop.spring"),
+  },
+  {
+    rule: "an intent without the ids there were",
+    text: SAMPLE_TEXT.replace('"existing":["id-9"],', ""),
+    problem: notAsWritten("intents", "testCase.shop.cart"),
+  },
+];
+
+describe("reading refuses", () => {
+  test.each(refusals)("$rule", ({ text, problem }) => {
+    expect(problemOf(text)).toEqual(problem);
+  });
+
+  it("any document that was cut short", () => {
+    fc.assert(
+      fc.property(anyState, fc.double({ min: 0, max: 0.999, noNaN: true }), (state, part) => {
+        const text = formatDocument(state).trimEnd();
+        expect(problemOf(text.slice(0, Math.floor(text.length * part)))?.kind).toBe("corrupt");
+      }),
+    );
+  });
+});
+
+describe("reading accepts", () => {
+  it("a document that git gave Windows' line ends", () => {
+    expect(stateOf(SAMPLE_TEXT.replaceAll("\n", "\r\n"))).toEqual(sample);
+  });
+
+  it("a document that a formatter has spread over more lines", () => {
+    const spread = JSON.stringify(JSON.parse(SAMPLE_TEXT), undefined, 4);
+    expect(stateOf(spread)).toEqual(sample);
+  });
+
+  it("the same base address written otherwise", () => {
+    const service = "HTTPS://Service.Example.com:443/base/";
+    expect(problemOf(SAMPLE_TEXT, { ...KEY, service })).toBeUndefined();
+  });
+
+  it("nothing but addresses, as the model has them", () => {
+    const dotted = fc
+      .array(fc.constantFrom("target", "environment", "testCase", "shop", "", "a_b-c", "-x", "ä"), {
+        maxLength: 4,
+      })
+      .map((parts) => parts.join("."));
+    fc.assert(
+      fc.property(dotted, (text) => {
+        expect(isAddress(text)).toBe(isModelAddress(text));
+      }),
+    );
+  });
+
+  it("every event, after a way through JSON", () => {
+    fc.assert(
+      fc.property(event, (one: StateEvent) => {
+        const again: unknown = JSON.parse(JSON.stringify(one));
+        expect(isStateEvent(again)).toBe(true);
+        expect(again).toEqual(one);
+      }),
+    );
+  });
+});

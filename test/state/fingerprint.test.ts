@@ -1,0 +1,99 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Json } from "../../src/model/json.ts";
+import { isArray, isObject, sameJson } from "../../src/model/json.ts";
+import { Secret } from "../../src/model/value.ts";
+import { canonicalJson } from "../../src/state/canonical.ts";
+import { createFingerprinter } from "../../src/state/fingerprint.ts";
+import { json } from "./support/arbitrary.ts";
+
+const { of: fingerprint, keyCheck } = createFingerprinter(new Secret("the stage's key"));
+const other = createFingerprinter(new Secret("another key"));
+
+/** The same value with every object's keys the other way round. */
+function turned(value: Json): Json {
+  if (isArray(value)) return value.map(turned);
+  if (!isObject(value)) return value;
+  const entries = Object.entries(value).toReversed();
+  return Object.fromEntries(entries.map(([key, part]) => [key, turned(part)]));
+}
+
+describe("a fingerprint", () => {
+  it("is short and fit for any file", () => {
+    fc.assert(
+      fc.property(fc.string(), json, (context, value) => {
+        expect(fingerprint(context, value)).toMatch(/^[\w-]{16}$/);
+      }),
+    );
+  });
+
+  it("is the same for equal values, whatever the order of keys, and else differs", () => {
+    fc.assert(
+      fc.property(json, json, (a, b) => {
+        expect(fingerprint("context", turned(a))).toBe(fingerprint("context", a));
+        expect(fingerprint("context", a) === fingerprint("context", b)).toBe(sameJson(a, b));
+      }),
+    );
+  });
+
+  it("differs by context", () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), json, (one, two, value) => {
+        expect(fingerprint(one, value) === fingerprint(two, value)).toBe(one === two);
+      }),
+    );
+  });
+
+  it("keeps the end of the context and the start of the value apart", () => {
+    expect(fingerprint("a", 11)).not.toBe(fingerprint("a1", 1));
+    expect(fingerprint("1:a", 1)).not.toBe(fingerprint("a", 1));
+  });
+
+  it("differs by key", () => {
+    fc.assert(
+      fc.property(json, (value) => {
+        expect(fingerprint("context", value)).not.toBe(other.of("context", value));
+      }),
+    );
+  });
+
+  it("is the same on every machine and in every release", () => {
+    expect(keyCheck).toBe("mm1Euh788ZCm4adc");
+    expect(fingerprint("testCase.shop.login discovery.prompt", { b: [1, "ä"], a: null })).toBe(
+      "s3Gh7D7YBZa-q0N5",
+    );
+  });
+});
+
+describe("the key check", () => {
+  it("tells equal keys from different ones", () => {
+    expect(createFingerprinter(new Secret("the stage's key")).keyCheck).toBe(keyCheck);
+    expect(other.keyCheck).not.toBe(keyCheck);
+  });
+
+  it("is no fingerprint of anything the key could be asked for", () => {
+    expect(keyCheck).not.toBe(fingerprint("key check", "the stage's key"));
+    expect(keyCheck).not.toBe(fingerprint("", ""));
+  });
+
+  it("is not made of an empty key", () => {
+    expect(() => createFingerprinter(new Secret(""))).toThrow(TypeError);
+  });
+});
+
+describe("canonical JSON", () => {
+  it("is JSON of the same value", () => {
+    fc.assert(
+      fc.property(json, (value) => {
+        const again: unknown = JSON.parse(canonicalJson(value));
+        expect(again).toEqual(value);
+      }),
+    );
+  });
+
+  it("sorts keys by code unit at every depth and has no white space", () => {
+    expect(canonicalJson({ b: { d: 1, c: [true, null] }, B: "x y", a: 2, 10: 0, 9: 0 })).toBe(
+      '{"10":0,"9":0,"B":"x y","a":2,"b":{"c":[true,null],"d":1}}',
+    );
+  });
+});

@@ -1,0 +1,85 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { GroupCommit } from "../../src/state/group-commit.ts";
+
+/** A flush that waits until it is told how to end. */
+function heldFlushes() {
+  const flushed: (readonly number[])[] = [];
+  const ends: { readonly resolve: () => void; readonly reject: (error: Error) => void }[] = [];
+  const flush = async (items: readonly number[]): Promise<void> => {
+    flushed.push(items);
+    await new Promise<void>((resolve, reject) => ends.push({ resolve, reject }));
+  };
+  return { flushed, ends, flush };
+}
+
+/** Lets everything go on that can. */
+const settle = async (): Promise<void> => await new Promise((resolve) => setImmediate(resolve));
+
+describe("a group commit", () => {
+  it("gathers what comes while a flush is under way", async () => {
+    const { flushed, ends, flush } = heldFlushes();
+    const commit = new GroupCommit(flush);
+    const first = commit.add([1]);
+    await settle();
+    const later = [commit.add([2, 3]), commit.add([4])];
+    await settle();
+    expect(flushed).toEqual([[1]]);
+    ends[0]?.resolve();
+    await first;
+    await settle();
+    expect(flushed).toEqual([[1], [2, 3, 4]]);
+    ends[1]?.resolve();
+    await Promise.all(later);
+  });
+
+  it("flushes nothing after a failure, and tells everybody of it", async () => {
+    const { flushed, ends, flush } = heldFlushes();
+    const commit = new GroupCommit(flush);
+    const adds = [commit.add([1])];
+    await settle();
+    adds.push(commit.add([2]));
+    const outcomes = Promise.allSettled(adds);
+    ends[0]?.reject(new Error("no room"));
+    expect((await outcomes).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    await expect(commit.add([3])).rejects.toThrow("no room");
+    await expect(commit.idle()).rejects.toThrow("no room");
+    expect(flushed).toEqual([[1]]);
+  });
+
+  it("is idle when all that was given is flushed", async () => {
+    const { flushed, ends, flush } = heldFlushes();
+    const commit = new GroupCommit(flush);
+    await commit.idle();
+    void commit.add([1]);
+    await settle();
+    void commit.add([2]);
+    let idle = false;
+    const waiting = commit.idle().then(() => (idle = true));
+    ends[0]?.resolve();
+    await settle();
+    expect([flushed.length, idle]).toEqual([2, false]);
+    ends[1]?.resolve();
+    await waiting;
+  });
+
+  it("keeps the order, whatever comes when", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.scheduler(), fc.array(fc.nat(3), { maxLength: 12 }), async (scheduler, sizes) => {
+        const flushed: number[] = [];
+        const commit = new GroupCommit<number>(async (items) => {
+          await scheduler.schedule(Promise.resolve());
+          flushed.push(...items);
+        });
+        let next = 0;
+        const added = sizes.map(async (size) => {
+          const items = Array.from({ length: size }, () => (next += 1));
+          await commit.add(items);
+          for (const item of items) expect(flushed).toContain(item);
+        });
+        await scheduler.waitFor(Promise.all(added));
+        expect(flushed).toEqual(Array.from({ length: next }, (_, n) => n + 1));
+      }),
+    );
+  });
+});

@@ -1,0 +1,262 @@
+import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
+import { applyEvents } from "../../src/state/reduce.ts";
+import type { Backend } from "../../src/state/backend.ts";
+import { addressesOf } from "../../src/state/http/address.ts";
+import type { HttpConfig } from "../../src/state/config.ts";
+import { explainProblem } from "../../src/state/explain.ts";
+import { createLockInfo } from "../../src/state/lock-info.ts";
+import { openSession } from "../../src/state/session.ts";
+import type { HttpFixture } from "./support/http-fixture.ts";
+import { httpFixture } from "./support/http-fixture.ts";
+import { KILLING_TIMEOUT, killAtRandom } from "./support/killing.ts";
+import { numbered, SHOP, stateAfter } from "./support/numbered.ts";
+import { problemOf, valueOf } from "./support/result.ts";
+import { describeBackend } from "./support/suite.ts";
+
+const OPTIONS = { why: "tasc apply", timeout: 0 };
+const GITLAB = { lock: "POST", unlock: "DELETE", suffix: "/lock", status: 409 };
+const GITLAB_OPTIONS = {
+  address: "{address}/{stage}/{target}",
+  lockAddress: "{address}/{stage}/{target}/lock",
+  lockMethod: "POST",
+  unlockMethod: "DELETE",
+};
+
+describeBackend("http", async () => await httpFixture());
+describeBackend(
+  "http (GitLab's addresses and methods)",
+  async () => await httpFixture(GITLAB_OPTIONS, GITLAB),
+);
+
+describe("the http backend alone", () => {
+  let fixture: HttpFixture;
+  let backend: Backend;
+  const begin = async (options?: Readonly<Record<string, string>>): Promise<void> => {
+    fixture = await httpFixture(options);
+    backend = await fixture.open();
+  };
+  beforeEach(async () => await begin());
+  afterEach(async () => {
+    await backend.close();
+    await fixture.dispose();
+  });
+
+  const record = async (...numbers: readonly number[]): Promise<void> => {
+    const session = valueOf(await openSession(backend, SHOP, await fixture.world(), OPTIONS));
+    await session.record(numbers.map(numbered));
+    await session.close();
+  };
+  const calls = () => fixture.server.seen.map(({ method, path }) => `${method} ${path}`);
+
+  it("speaks the protocol", async () => {
+    let id = 0;
+    const world = await fixture.world({ newId: () => `id-${(id += 1)}` });
+    const save = async (n: number) => {
+      const session = valueOf(await openSession(backend, SHOP, world, OPTIONS));
+      await session.record([numbered(n)]);
+      await session.close();
+    };
+    await save(0);
+    expect(calls()).toEqual([
+      "LOCK /base/staging/shop",
+      "GET /base/staging/shop",
+      // The first document of a target: look again before writing, and add the target to the stage's index.
+      "GET /base/staging/shop",
+      "GET /base/staging/_index",
+      "LOCK /base/staging/_index",
+      "GET /base/staging/_index",
+      "POST /base/staging/_index?ID=id-1",
+      "UNLOCK /base/staging/_index?ID=id-1",
+      "POST /base/staging/shop?ID=id-1",
+      "UNLOCK /base/staging/shop?ID=id-1",
+    ]);
+    fixture.server.seen.length = 0;
+    await save(1);
+    expect(calls()).toEqual([
+      "LOCK /base/staging/shop",
+      "GET /base/staging/shop",
+      "GET /base/staging/shop",
+      "POST /base/staging/shop?ID=id-2",
+      "UNLOCK /base/staging/shop?ID=id-2",
+    ]);
+  });
+
+  it("counts the document's versions, for servers that keep them by number", async () => {
+    await record(0);
+    await record(1);
+    expect(await fixture.text(SHOP)).toContain('\n  "serial": 2,\n');
+  });
+
+  it("sends a lock in the protocol's words", async () => {
+    const world = await fixture.world({ newId: () => "id-1", user: "ci" });
+    const info = createLockInfo(world, "tasc apply");
+    valueOf(await backend.lock(SHOP, info));
+    const body: unknown = JSON.parse(fixture.server.locks.get("/base/staging/shop") ?? "");
+    expect(body).toEqual({
+      ID: "id-1",
+      Operation: "tasc apply",
+      Info: JSON.stringify(info),
+      Who: info.who,
+      Version: "1",
+      Created: info.since,
+      Path: "staging/shop",
+    });
+  });
+
+  it("tells who holds a lock that another program took", async () => {
+    const other = { ID: "x-1", Operation: "OperationTypeApply", Who: "ann@laptop", Created: "2026-01-02" };
+    fixture.server.locks.set("/base/staging/shop", JSON.stringify(other));
+    const refused = problemOf(await backend.lock(SHOP, createLockInfo(await fixture.world(), "tasc apply")));
+    const holder = { id: "x-1", who: "ann@laptop", since: "2026-01-02", why: "OperationTypeApply" };
+    expect(refused).toEqual({ kind: "locked", key: { stage: "staging", target: "shop" }, holder });
+    expect(valueOf(await backend.forceUnlock(SHOP))).toEqual(holder);
+    expect(fixture.server.locks.size).toBe(0);
+  });
+
+  it("gathers what is recorded at once in few writes", async () => {
+    const session = valueOf(await openSession(backend, SHOP, await fixture.world(), OPTIONS));
+    await Promise.all(Array.from({ length: 500 }, (_, n) => session.record([numbered(n)])));
+    await session.close();
+    expect(valueOf(await backend.read(SHOP))?.state).toEqual(stateAfter(500));
+    expect(calls().filter((call) => call.startsWith("POST /base/staging/shop")).length).toBeLessThanOrEqual(
+      3,
+    );
+  });
+
+  it("keeps all targets in the index when they are first written at once", async () => {
+    const targets = Array.from({ length: 8 }, (_, n) => `t${n}`);
+    const world = await fixture.world();
+    await Promise.all(
+      targets.map(async (target) => {
+        const session = valueOf(await openSession(backend, { ...SHOP, target }, world, OPTIONS));
+        await session.record([{ type: "folder", name: target, id: "f" }]);
+        await session.close();
+      }),
+    );
+    expect(valueOf(await backend.list("staging"))).toEqual(targets);
+  });
+
+  it.each(["cut before", "cut after", 500, 429, 503] as const)("tries again after: %s", async (fault) => {
+    const failed = new Set<string>();
+    fixture.server.fault = ({ method, path }) => {
+      const call = `${method} ${path.split("?")[0]}`;
+      if (failed.has(call)) return undefined;
+      failed.add(call);
+      return fault;
+    };
+    await record(0);
+    await record(1);
+    expect(valueOf(await backend.read(SHOP))?.state).toEqual(stateAfter(2));
+    expect(fixture.server.locks.size).toBe(0);
+  });
+
+  it("gives up after four tries, and saves at the end what could not be saved before", async () => {
+    const session = valueOf(await openSession(backend, SHOP, await fixture.world(), OPTIONS));
+    await session.record([numbered(0)]);
+    fixture.server.seen.length = 0;
+    fixture.server.fault = () => "cut after";
+    await expect(session.record([numbered(1)])).rejects.toMatchObject({ problem: { kind: "failed" } });
+    expect(calls()).toHaveLength(4);
+    await expect(session.record([numbered(2)])).rejects.toMatchObject({ problem: { kind: "failed" } });
+    fixture.server.fault = () => undefined;
+    await session.close();
+    expect(valueOf(await backend.read(SHOP))?.state).toEqual(stateAfter(3));
+  });
+
+  it.each([
+    [401, "state.username"],
+    [403, "does not let"],
+    [302, "redirects are not followed"],
+    [405, "state.lockMethod"],
+    [418, "status 418"],
+  ])("refuses status %i and says what to do", async (status, words) => {
+    fixture.server.fault = () => status;
+    const problem = problemOf(await openSession(backend, SHOP, await fixture.world(), OPTIONS));
+    expect(problem).toMatchObject({ kind: "failed", where: `${fixture.server.address}/staging/shop` });
+    expect(explainProblem(problem).detail).toContain(words);
+    expect(fixture.server.seen).toHaveLength(1);
+  });
+
+  it("sends credentials, and shows none", async () => {
+    await fixture.dispose();
+    await begin({ username: "ci", password: "hush-hush" });
+    await record(0);
+    const expected = `Basic ${Buffer.from("ci:hush-hush").toString("base64")}`;
+    expect(new Set(fixture.server.seen.map(({ authorization }) => authorization))).toEqual(
+      new Set([expected]),
+    );
+    fixture.server.fault = () => 401;
+    expect(JSON.stringify(problemOf(await backend.read(SHOP)))).not.toContain("hush-hush");
+  });
+
+  it("does without locks where the server has none, and still overwrites nobody's work", async () => {
+    await fixture.dispose();
+    await begin({ lock: "false", updateMethod: "PUT" });
+    fixture.server.fault = ({ method }) => (method === "GET" || method === "PUT" ? undefined : 405);
+    const first = valueOf(await openSession(backend, SHOP, await fixture.world(), OPTIONS));
+    const second = valueOf(await openSession(backend, SHOP, await fixture.world(), OPTIONS));
+    await first.record([numbered(0)]);
+    await expect(second.record([numbered(1)])).rejects.toMatchObject({ problem: { kind: "changed" } });
+    await first.close();
+    await expect(second.close()).rejects.toMatchObject({ problem: { kind: "changed" } });
+    expect(valueOf(await backend.read(SHOP))?.state).toEqual(stateAfter(1));
+    expect(valueOf(await backend.list("staging"))).toEqual(["shop"]);
+  });
+
+  it("takes an answer without content for no document", async () => {
+    fixture.server.fault = () => 204;
+    expect(valueOf(await backend.read(SHOP))).toBeUndefined();
+  });
+
+  it("refuses an index that is not ours", async () => {
+    fixture.server.documents.set("/base/staging/_index", "{}");
+    expect(problemOf(await backend.list("staging")).kind).toBe("corrupt");
+    const session = valueOf(await openSession(backend, SHOP, await fixture.world(), OPTIONS));
+    await expect(session.record([numbered(0)])).rejects.toMatchObject({ problem: { kind: "corrupt" } });
+    await expect(session.close()).rejects.toMatchObject({ problem: { kind: "corrupt" } });
+    expect(fixture.server.documents.get("/base/staging/_index")).toBe("{}");
+  });
+
+  it("keeps a document without a serial, as another tool may have copied it there", async () => {
+    await record(0);
+    const text = (await fixture.text(SHOP)) ?? "";
+    await fixture.put(SHOP, text.replace(/ {2}"serial": \d+,\n/, ""));
+    await record(1);
+    expect(valueOf(await backend.read(SHOP))?.state).toEqual(applyEvents(stateAfter(1), [numbered(1)]));
+  });
+
+  it(
+    "keeps a prefix of what was recorded by processes that are killed",
+    async () => {
+      const { folder, settings } = fixture;
+      const betweenRounds = async () => {
+        for (const target of ["shop", "_index"]) await backend.forceUnlock({ stage: "staging", target });
+      };
+      await killAtRandom({ folder, settings, backend, rounds: 6, betweenRounds });
+    },
+    KILLING_TIMEOUT,
+  );
+});
+
+describe("addresses", () => {
+  const rows: readonly (readonly [string, string])[] = [
+    ["https://state.example.com", "https://state.example.com/staging/shop"],
+    ["https://state.example.com/team/", "https://state.example.com/team/staging/shop"],
+    ["https://state.example.com/team?token=x", "https://state.example.com/team/staging/shop?token=x"],
+    ["https://git.example.com/state/{stage}-{target}", "https://git.example.com/state/staging-shop"],
+    ["https://git.example.com/{stage}/state/{target}/raw", "https://git.example.com/staging/state/shop/raw"],
+    ["https://git.example.com/fixed/{target}", "https://git.example.com/fixed/shop"],
+  ];
+
+  test.each(rows)("%s is for the document %s", (address, expected) => {
+    const config: HttpConfig = {
+      backend: "http",
+      address,
+      locking: undefined,
+      updateMethod: "POST",
+      username: undefined,
+      password: undefined,
+    };
+    expect(addressesOf(config, SHOP).document).toBe(expected);
+  });
+});

@@ -1,0 +1,25 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { KILLING_TIMEOUT, killAtRandom } from "./support/killing.ts";
+import type { LocalFixture } from "./support/local-fixture.ts";
+import { LOCAL_SETTINGS, localFixture } from "./support/local-fixture.ts";
+
+describe("a local session that is killed", () => {
+  let fixture: LocalFixture;
+  beforeEach(async () => {
+    fixture = await localFixture();
+  });
+  afterEach(async () => {
+    await fixture.dispose();
+  });
+
+  it(
+    "leaves a prefix of what was recorded, with all that was safe",
+    async () => {
+      const { folder } = fixture;
+      const backend = await fixture.open();
+      await killAtRandom({ folder, settings: LOCAL_SETTINGS, backend, rounds: 40 });
+      expect(await fixture.text({ stage: "staging", target: "shop" })).toBeDefined();
+    },
+    KILLING_TIMEOUT,
+  );
+});

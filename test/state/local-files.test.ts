@@ -1,0 +1,319 @@
+import { appendFile, chmod, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { StateEvent } from "../../src/model/state.ts";
+import type { Backend } from "../../src/state/backend.ts";
+import { createLockInfo } from "../../src/state/lock-info.ts";
+import { readIfThere } from "../../src/state/local/files.ts";
+import { foldedLine } from "../../src/state/local/journal-text.ts";
+import { pathsOf, targetOf } from "../../src/state/local/paths.ts";
+import { readFiles, revisionOf, stateOf } from "../../src/state/local/stored.ts";
+import type { Session } from "../../src/state/session.ts";
+import { openSession } from "../../src/state/session.ts";
+import type { LocalFixture } from "./support/local-fixture.ts";
+import { localFixture } from "./support/local-fixture.ts";
+import { numbered, SHOP, stateAfter } from "./support/numbered.ts";
+import { problemOf, valueOf } from "./support/result.ts";
+
+let fixture: LocalFixture;
+let backend: Backend;
+beforeEach(async () => {
+  fixture = await localFixture();
+  backend = await fixture.open();
+});
+afterEach(async () => {
+  await fixture.dispose();
+});
+
+async function session(): Promise<Session> {
+  return valueOf(await openSession(backend, SHOP, await fixture.world(), { why: "tasc apply", timeout: 0 }));
+}
+
+const path = (ending: string): string => fixture.path(SHOP, ending);
+const fileText = async (ending: string): Promise<string | undefined> =>
+  await readFile(path(ending), "utf8").catch(() => undefined);
+
+async function save(...numbers: readonly number[]): Promise<void> {
+  const opened = await session();
+  await opened.record(numbers.map(numbered));
+  await opened.close();
+}
+
+/** A session that ended without folding: what it recorded lies in the journal. */
+async function interrupted(...numbers: readonly number[]): Promise<string> {
+  const opened = await session();
+  for (const n of numbers) await opened.record([numbered(n)]);
+  valueOf(await backend.forceUnlock(SHOP));
+  await expect(opened.close()).rejects.toMatchObject({ problem: { kind: "lock-lost" } });
+  return (await fileText(".journal")) ?? "";
+}
+
+const modeOf = async (file: string): Promise<number> => (await stat(file)).mode & 0o777;
+const count = async (): Promise<number> => valueOf(await backend.read(SHOP))?.state.bindings.size ?? 0;
+
+describe("files of the local backend", () => {
+  it("are for their owner only, however they were before", async () => {
+    await save(0);
+    await chmod(path(".json"), 0o644);
+    const opened = await session();
+    await opened.record([numbered(1)]);
+    expect(await modeOf(path(".journal"))).toBe(0o600);
+    expect(await modeOf(path(".lock"))).toBe(0o600);
+    await opened.close();
+    expect(await modeOf(path(".json"))).toBe(0o600);
+    for (const folder of [".tasc", ".tasc/state", ".tasc/state/staging"])
+      expect(await modeOf(join(fixture.folder, folder))).toBe(0o700);
+  });
+
+  it("are named after stage and target, and never lead out of the folder", () => {
+    expect(documentOf("staging")).toBe("/state/staging/shop.json");
+    expect(documentOf("../..")).toBe("/state/%2E.%2F../shop.json");
+    expect(documentOf(".")).toBe("/state/%2E/shop.json");
+    expect(documentOf("a b/ä")).toBe("/state/a%20b%2F%C3%A4/shop.json");
+    expect(["shop.json", "shop.journal", "shop.json.tmp", "shop.lock", "%.json"].map(targetOf)).toEqual([
+      "shop",
+      "shop",
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it("are not touched by a reader, not even those of an interrupted session", async () => {
+    await save(0);
+    const journal = await interrupted(1);
+    const before = await Promise.all([stat(path(".json")), stat(path(".journal"))]);
+    expect(await count()).toBe(2);
+    const after = await Promise.all([stat(path(".json")), stat(path(".journal"))]);
+    expect(after.map(({ mtimeMs, ino }) => [mtimeMs, ino])).toEqual(
+      before.map(({ mtimeMs, ino }) => [mtimeMs, ino]),
+    );
+    expect(await fileText(".journal")).toBe(journal);
+  });
+
+  it("that cannot be read or written are a problem, not an exception", async () => {
+    await mkdir(path(".json"), { recursive: true });
+    expect(problemOf(await backend.read(SHOP))).toMatchObject({ kind: "failed", where: path(".json") });
+    await rm(dirname(path(".json")), { recursive: true });
+    await writeFile(dirname(path(".json")), "a file where a folder should be");
+    const locked = await backend.lock(SHOP, createLockInfo(await fixture.world(), "x"));
+    expect(problemOf(locked)).toMatchObject({ kind: "failed", where: path(".lock") });
+  });
+
+  it("that git left in conflict are refused and stay", async () => {
+    await save(0);
+    const text = `<<<<<<< HEAD\n${await fileText(".json")}=======\n{}\n>>>>>>> other\n`;
+    await fixture.put(SHOP, text);
+    expect(problemOf(await backend.read(SHOP))).toEqual({
+      kind: "conflicted",
+      where: path(".json"),
+      line: 1,
+    });
+    expect(await fileText(".json")).toBe(text);
+  });
+});
+
+describe("the journal", () => {
+  it("takes what is recorded, and leaves the document alone until the end", async () => {
+    await save(0);
+    const before = await stat(path(".json"));
+    const opened = await session();
+    for (let n = 1; n <= 50; n += 1) await opened.record([numbered(n)]);
+    expect((await stat(path(".json"))).mtimeMs).toBe(before.mtimeMs);
+    expect((await fileText(".journal"))?.split("\n")).toHaveLength(52);
+    await opened.close();
+    expect(await fileText(".journal")).toBeUndefined();
+    expect(await count()).toBe(51);
+  });
+
+  it("gets one line, and one flush, for all that is recorded at once", async () => {
+    const opened = await session();
+    await Promise.all(Array.from({ length: 100 }, (_, n) => opened.record([numbered(n)])));
+    expect((await fileText(".journal"))?.split("\n").length).toBeLessThanOrEqual(4);
+    await opened.close();
+    expect(await count()).toBe(100);
+  });
+
+  it("of an interrupted session is folded in by the next", async () => {
+    await save(0);
+    await interrupted(1, 2);
+    const opened = await session();
+    expect(opened.state).toEqual(stateAfter(3));
+    expect(await fileText(".journal")).toBeUndefined();
+    await opened.close();
+    expect(await count()).toBe(3);
+  });
+
+  it("of a first session that was interrupted is a state of its own", async () => {
+    await interrupted(0, 1);
+    expect(await fileText(".json")).toBeUndefined();
+    expect(valueOf(await backend.list("staging"))).toEqual(["shop"]);
+    expect(valueOf(await backend.read(SHOP))?.state).toEqual(stateAfter(2));
+    await save(2);
+    expect(valueOf(await backend.read(SHOP))?.state).toEqual(stateAfter(3));
+  });
+
+  it("counts up to any byte where the writing was cut", async () => {
+    await save(0);
+    const journal = Buffer.from(await interrupted(1, 2, 3));
+    for (let length = 0; length <= journal.length; length += 7) {
+      await writeFile(path(".journal"), journal.subarray(0, length));
+      const whole = journal.subarray(0, length).toString().split("\n").length - 2;
+      expect(await count()).toBe(1 + Math.max(0, whole));
+    }
+  });
+
+  it("that was cut is folded in up to there, and no further", async () => {
+    await save(0);
+    const journal = await interrupted(1, 2);
+    await writeFile(path(".journal"), journal.slice(0, -20));
+    await save(9);
+    expect([...(valueOf(await backend.read(SHOP))?.state.bindings.keys() ?? [])]).toEqual([
+      "testCase.shop.case-0",
+      "testCase.shop.case-1",
+      "testCase.shop.case-9",
+    ]);
+  });
+
+  it("whose last line a power cut filled with zeros counts up to there", async () => {
+    await save(0);
+    await interrupted(1);
+    await appendFile(path(".journal"), Buffer.alloc(4096));
+    expect(await count()).toBe(2);
+    await appendFile(path(".journal"), "]\n");
+    expect(await count()).toBe(2);
+  });
+
+  it("that is damaged before its end is refused and stays", async () => {
+    await save(0);
+    const journal = await interrupted(1, 2, 3);
+    const damaged = journal.replace("case-2", 'case"2');
+    await writeFile(path(".journal"), damaged);
+    const problem = problemOf(await backend.read(SHOP));
+    expect(problem).toEqual({
+      kind: "corrupt",
+      where: path(".journal"),
+      reason: "line 3 is not as tasc writes it",
+    });
+    const world = await fixture.world();
+    expect(problemOf(await openSession(backend, SHOP, world, { why: "x", timeout: 0 }))).toEqual(problem);
+    expect(await fileText(".journal")).toBe(damaged);
+  });
+
+  it.each([
+    ["newer", '"version":1', '"version":2'],
+    ["misplaced", '"target":"shop"', '"target":"web"'],
+    ["other-service", "service.example.com", "other.example.com"],
+    ["corrupt", "tasc-journal", "something"],
+  ])("that is %s is refused", async (kind, from, to) => {
+    await save(0);
+    const journal = await interrupted(1);
+    await writeFile(path(".journal"), journal.replace(from, to));
+    expect(problemOf(await backend.read(SHOP)).kind).toBe(kind);
+  });
+
+  it("is not folded twice when the end of a session was interrupted", async () => {
+    const unbound: StateEvent = { type: "unbound", address: "testCase.shop.case-0" };
+    const opened = await session();
+    await opened.record([numbered(0)]);
+    const journal = (await fileText(".journal")) ?? "";
+    await opened.close();
+    const document = (await fileText(".json")) ?? "";
+    const folded = `${journal}${foldedMark(document)}`;
+    // Before the document was replaced: the journal still counts.
+    await rm(path(".json"));
+    await writeFile(path(".journal"), folded);
+    expect(await count()).toBe(1);
+    // After it was replaced: the journal's events are in it.
+    await writeFile(path(".json"), document);
+    expect(valueOf(await backend.read(SHOP))?.journalled).toBe(false);
+    const next = await session();
+    await next.record([unbound]);
+    expect(await count()).toBe(0);
+    await next.close();
+    expect(await count()).toBe(0);
+  });
+
+  it("whose document was replaced by another is refused, and both stay", async () => {
+    await save(0);
+    const other = (await fileText(".json")) ?? "";
+    await save(1);
+    const journal = await interrupted(2);
+    await fixture.put(SHOP, other);
+    expect(problemOf(await backend.read(SHOP))).toEqual({
+      kind: "stranded-journal",
+      where: path(".json"),
+      journal: path(".journal"),
+    });
+    expect([await fileText(".json"), await fileText(".journal")]).toEqual([other, journal]);
+  });
+
+  it("keeps a document that is replaced during a session", async () => {
+    await save(0);
+    const opened = await session();
+    await opened.record([numbered(1)]);
+    const changed = `${(await fileText(".json")) ?? ""}\n`;
+    await fixture.put(SHOP, changed);
+    await expect(opened.close()).rejects.toMatchObject({ problem: { kind: "stranded-journal" } });
+    expect(await fileText(".json")).toBe(changed);
+  });
+
+  it("is read whole by readers while sessions come and go", async () => {
+    const sessions = 15;
+    const write = async () => {
+      for (let n = 0; n < sessions; n += 1) await save(n);
+    };
+    const watch = async () => {
+      for (let last = 0; last < sessions;) {
+        const seen = await count();
+        expect(seen).toBeGreaterThanOrEqual(last);
+        last = seen;
+      }
+    };
+    await Promise.all([write(), ...Array.from({ length: 3 }, watch)]);
+  });
+});
+
+describe("a reader without a lock", () => {
+  it("sees a session that ends while it reads", async () => {
+    const opened = await session();
+    await opened.record([numbered(0)]);
+    expect(await readDuring(async () => await opened.close())).toBe(1);
+  });
+
+  it("sees a session that ends and another that begins while it reads", async () => {
+    const opened = await session();
+    await opened.record([numbered(0)]);
+    const both = async () => {
+      await opened.close();
+      await interrupted(1);
+    };
+    expect(await readDuring(both)).toBe(2);
+  });
+
+  it("sees no less when a session begins while it reads", async () => {
+    await save(0);
+    expect(await readDuring(async () => void (await interrupted(1)))).toBe(1);
+  });
+});
+
+/** Counts bindings, while sessions do something between reading the journal and reading the document. */
+async function readDuring(happens: () => Promise<void>): Promise<number> {
+  let hasHappened = false;
+  const paths = pathsOf(join(fixture.folder, ".tasc/state"), SHOP);
+  const files = await readFiles(paths, SHOP, async (file) => {
+    if (file === paths.document && !hasHappened) await happens();
+    hasHappened ||= file === paths.document;
+    return await readIfThere(file);
+  });
+  return valueOf(stateOf(valueOf(files), SHOP, "here"))?.state.bindings.size ?? 0;
+}
+
+function documentOf(stage: string): string {
+  return pathsOf("/state", { stage, target: "shop" }).document;
+}
+
+/** The line that a session adds before it replaces the document, taken from one that was stopped there. */
+function foldedMark(document: string): string {
+  return foldedLine(revisionOf(Buffer.from(document)));
+}

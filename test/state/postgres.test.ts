@@ -1,0 +1,152 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { explainProblem } from "../../src/state/explain.ts";
+import { createLockInfo } from "../../src/state/lock-info.ts";
+import { openBackend } from "../../src/state/open-backend.ts";
+import { readConfig } from "../../src/state/read-config.ts";
+import { openSession } from "../../src/state/session.ts";
+import { KILLING_TIMEOUT, killAtRandom } from "./support/killing.ts";
+import { numbered, SHOP, stateAfter } from "./support/numbered.ts";
+import type { PostgresFixture } from "./support/postgres-fixture.ts";
+import { postgresFixture } from "./support/postgres-fixture.ts";
+import type { PostgresServer } from "./support/postgres-server.ts";
+import { startPostgres } from "./support/postgres-server.ts";
+import { problemOf, valueOf } from "./support/result.ts";
+import { describeBackend } from "./support/suite.ts";
+import { realWorld } from "./support/world.ts";
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(async () => {
+  await server.stop();
+});
+
+const OPTIONS = { why: "tasc apply", timeout: 0 };
+
+describeBackend("postgres", async () => await postgresFixture(server.url));
+
+describe("the postgres backend alone", () => {
+  let fixture: PostgresFixture;
+  beforeEach(async () => {
+    fixture = await postgresFixture(server.url);
+  });
+  afterEach(async () => {
+    await fixture.dispose();
+  });
+
+  it("reads without making tables", async () => {
+    const backend = await fixture.open();
+    expect(valueOf(await backend.read(SHOP))).toBeUndefined();
+    const made = await fixture.sql`select 1 from pg_namespace where nspname like 'test_%'`;
+    expect(made).toHaveLength(0);
+    await backend.close();
+  });
+
+  it("does not take a journal that is gone for no state", async () => {
+    const backend = await fixture.open();
+    const session = valueOf(await openSession(backend, SHOP, await fixture.world(), OPTIONS));
+    await session.record([numbered(0)]);
+    await session.close();
+    await fixture.sql.unsafe(`drop table ${String(fixture.settings.options["schema"])}.state_journal`);
+    expect(problemOf(await backend.read(SHOP)).kind).toBe("failed");
+    await backend.close();
+  });
+
+  it("makes the tables once, however many begin at once", async () => {
+    const backends = await Promise.all(Array.from({ length: 4 }, () => fixture.open()));
+    const world = await fixture.world();
+    const locks = await Promise.all(
+      backends.map((backend, n) => backend.lock({ ...SHOP, target: `t${n}` }, createLockInfo(world, "x"))),
+    );
+    for (const lock of locks) valueOf(await valueOf(lock).unlock());
+    for (const backend of backends) await backend.close();
+  });
+
+  it("needs no right to make tables that are there", async () => {
+    const owner = await fixture.open();
+    const session = valueOf(await openSession(owner, SHOP, await fixture.world(), OPTIONS));
+    await session.record([numbered(0)]);
+    await session.close();
+    await owner.close();
+    const { schema } = fixture.settings.options;
+    await fixture.sql.unsafe(`
+      drop role if exists guest; create role guest login;
+      grant usage on schema ${String(schema)} to guest;
+      grant select, insert, update, delete on all tables in schema ${String(schema)} to guest`);
+    const url = server.url.replace("tasc@", "guest@");
+    const guest = await openBackend(
+      valueOf(readConfig({ backend: "postgres", options: { ...fixture.settings.options, url } })),
+      await fixture.world(),
+    );
+    const again = valueOf(await openSession(guest, SHOP, await fixture.world(), OPTIONS));
+    await again.record([numbered(1)]);
+    await again.close();
+    expect(valueOf(await guest.read(SHOP))?.state).toEqual(stateAfter(2));
+    await guest.close();
+    await fixture.sql.unsafe(`drop owned by guest; drop role guest`);
+  });
+
+  it("refuses to write once the connection that held the lock is lost", async () => {
+    const backend = await fixture.open();
+    const session = valueOf(await openSession(backend, SHOP, await fixture.world(), OPTIONS));
+    await session.record([numbered(0)]);
+    await fixture.cut();
+    await expect(session.record([numbered(1)])).rejects.toMatchObject({ problem: { kind: "lock-lost" } });
+    await expect(session.close()).rejects.toMatchObject({ problem: { kind: "lock-lost" } });
+    expect(valueOf(await backend.read(SHOP))?.state).toEqual(stateAfter(1));
+    await backend.close();
+  });
+
+  it("frees the lock of a process that died, and tells whose it was", async () => {
+    const first = await fixture.open();
+    const world = await fixture.world({ user: "killed" });
+    valueOf(await first.lock(SHOP, createLockInfo(world, "tasc apply")));
+    await first.close();
+    const second = await fixture.open();
+    const session = valueOf(await openSession(second, SHOP, world, OPTIONS));
+    expect(session.takenOver?.who).toBe(createLockInfo(world, "").who);
+    await session.close();
+    const third = valueOf(await openSession(second, SHOP, world, OPTIONS));
+    expect(third.takenOver).toBeUndefined();
+    await third.close();
+    await second.close();
+  });
+
+  it("appends while the document is large, and folds once", async () => {
+    const backend = await fixture.open();
+    const session = valueOf(await openSession(backend, SHOP, await fixture.world(), OPTIONS));
+    for (let n = 0; n < 10; n += 1) await session.record([numbered(n)]);
+    const { schema } = fixture.settings.options;
+    const count = async (table: string) =>
+      (await fixture.sql.unsafe(`select 1 from ${String(schema)}.${table}`)).length;
+    expect([await count("state"), await count("state_journal")]).toEqual([0, 10]);
+    await session.close();
+    expect([await count("state"), await count("state_journal"), await count("state_lock")]).toEqual([
+      1, 0, 0,
+    ]);
+    await backend.close();
+  });
+
+  it("says what is wrong when there is no server, and no password", async () => {
+    const url = "postgres://ci:hush-hush@127.0.0.1:1/state";
+    const config = valueOf(readConfig({ backend: "postgres", options: { url } }));
+    const backend = await openBackend(config, await realWorld(fixture.folder));
+    const problem = problemOf(await backend.read(SHOP));
+    expect(problem.kind).toBe("failed");
+    expect(explainProblem(problem).detail).toContain("ECONNREFUSED");
+    expect(JSON.stringify(problem)).not.toContain("hush-hush");
+    await backend.close();
+  });
+
+  it(
+    "keeps a prefix of what was recorded by processes that are killed",
+    async () => {
+      const { folder, settings } = fixture;
+      const backend = await fixture.open();
+      await killAtRandom({ folder, settings, backend, rounds: 6 });
+      await backend.close();
+    },
+    KILLING_TIMEOUT,
+  );
+});

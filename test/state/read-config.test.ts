@@ -1,0 +1,106 @@
+import { describe, expect, it, test } from "vitest";
+import type { StateSettings } from "../../src/model/settings.ts";
+import { Secret } from "../../src/model/value.ts";
+import { readConfig } from "../../src/state/read-config.ts";
+import { problemOf, valueOf } from "./support/result.ts";
+
+type Options = StateSettings["options"];
+
+describe("the configuration of a backend is completed", () => {
+  it("for local", () => {
+    expect(valueOf(readConfig({ backend: "local", options: {} }))).toEqual({
+      backend: "local",
+      path: ".tasc/state",
+    });
+  });
+
+  it("for postgres", () => {
+    const url = new Secret("postgresql://ci@db/tasc");
+    const config = valueOf(readConfig({ backend: "postgres", options: { url } }));
+    expect(config).toMatchObject({ backend: "postgres", schema: "tasc", table: "state" });
+    expect(config.backend === "postgres" && config.url.reveal()).toBe("postgresql://ci@db/tasc");
+  });
+
+  it("for http", () => {
+    const options = { address: "https://state.example.com" };
+    expect(valueOf(readConfig({ backend: "http", options }))).toEqual({
+      backend: "http",
+      address: "https://state.example.com",
+      locking: {
+        lockAddress: "https://state.example.com",
+        lockMethod: "LOCK",
+        unlockAddress: "https://state.example.com",
+        unlockMethod: "UNLOCK",
+      },
+      updateMethod: "POST",
+      username: undefined,
+      password: undefined,
+    });
+  });
+
+  it("with the address to unlock taken from that to lock", () => {
+    const options = {
+      address: "https://s.example.com/{target}",
+      lockAddress: "https://l.example.com/{target}",
+    };
+    const config = valueOf(readConfig({ backend: "http", options }));
+    expect(config.backend === "http" && config.locking?.unlockAddress).toBe("https://l.example.com/{target}");
+  });
+
+  it("without locks where they are turned off", () => {
+    const options = { address: "https://state.example.com", lock: false };
+    const config = valueOf(readConfig({ backend: "http", options }));
+    expect(config.backend === "http" && config.locking).toBeUndefined();
+  });
+});
+
+describe("the configuration of a backend is refused", () => {
+  const rows: readonly (readonly [string, StateSettings["backend"], Options, string])[] = [
+    [
+      "an option of another backend",
+      "local",
+      { url: "x" },
+      "state.url is unknown to the local backend; it knows path",
+    ],
+    [
+      "a misspelt option",
+      "postgres",
+      { url: "postgres://db", tabel: "x" },
+      "state.tabel is unknown to the postgres backend; it knows url, schema, table",
+    ],
+    [
+      "no url",
+      "postgres",
+      {},
+      "state.url is missing; it must be postgres://user:password@host:port/database",
+    ],
+    ["a url of something else", "postgres", { url: "mysql://ci:hush@db" }, "state.url does not fit"],
+    [
+      "a table that needs quotes",
+      "postgres",
+      { url: "postgres://db", table: "a b" },
+      "state.table does not fit",
+    ],
+    ["no address", "http", {}, "state.address is missing"],
+    ["an address that is none", "http", { address: "state.example.com" }, "state.address does not fit"],
+    // All targets of a stage would share one document.
+    ["an address with a stage alone", "http", { address: "https://s/{stage}" }, "state.address does not fit"],
+    [
+      "a method that is none",
+      "http",
+      { address: "https://s", lockMethod: "lock it" },
+      "state.lockMethod does not fit",
+    ],
+    [
+      "a lock that is neither on nor off",
+      "http",
+      { address: "https://s", lock: "maybe" },
+      "state.lock does not fit",
+    ],
+  ];
+  test.each(rows)("for %s", (_, backend, options, reason) => {
+    const problem = problemOf(readConfig({ backend, options }));
+    expect(problem.kind === "misconfigured" && problem.reason.startsWith(reason)).toBe(true);
+    expect(JSON.stringify(problem)).not.toContain("hush");
+  });
+});

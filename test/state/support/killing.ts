@@ -1,0 +1,67 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect } from "vitest";
+import type { StateSettings } from "../../../src/model/settings.ts";
+import type { Backend } from "../../../src/state/backend.ts";
+import { buildChild, startChild } from "./child.ts";
+import { SHOP, stateAfter } from "./numbered.ts";
+import { valueOf } from "./result.ts";
+
+/** Milliseconds; each round starts a process, and the machine may be busy. */
+export const KILLING_TIMEOUT = 240_000;
+
+export interface Killing {
+  /** Project folder of the processes that are killed. */
+  readonly folder: string;
+  /** Theirs, with secrets in plain text. */
+  readonly settings: StateSettings;
+  /** Of the process that looks at what they left. */
+  readonly backend: Backend;
+  readonly rounds: number;
+  /** What has to be done before the next process can take the lock. */
+  readonly betweenRounds?: () => Promise<void>;
+}
+
+/**
+ * Starts a process that records, kills it after so many answers, and checks that what it left is a prefix of what
+ * it recorded, with all that it was told is safe. Each process goes on where the last one was killed.
+ */
+export async function killAtRandom({
+  folder,
+  settings,
+  backend,
+  rounds,
+  betweenRounds,
+}: Killing): Promise<void> {
+  const script = await buildChild("record", folder);
+  const settingsFile = join(folder, "settings.json");
+  await writeFile(settingsFile, JSON.stringify(settings));
+  let kept = 0;
+  for (let round = 0; round < rounds; round += 1) {
+    const safe = await killAfter(startChild(script, folder, settingsFile), answersOf(round));
+    const state = valueOf(await backend.read(SHOP))?.state;
+    const count = state?.bindings.size ?? 0;
+    expect(count).toBeGreaterThanOrEqual(Math.max(kept, safe + 1));
+    expect(state ?? stateAfter(0)).toEqual(stateAfter(count));
+    kept = count;
+    await betweenRounds?.();
+  }
+  expect(kept).toBeGreaterThan(rounds);
+}
+
+/** Scattered over the steps of a session; where within a step the kill hits is up to the machine. */
+function answersOf(round: number): number {
+  return 1 + ((round * 37) % 41);
+}
+
+/** Returns the highest number that the child had called safe. */
+async function killAfter(child: ReturnType<typeof startChild>, answers: number): Promise<number> {
+  const heard: (string | undefined)[] = [];
+  while (heard.length < answers) {
+    const line = await child.hear();
+    if (line === undefined) break;
+    heard.push(line);
+  }
+  heard.push(...(await child.kill()));
+  return Math.max(-1, ...heard.map(Number));
+}

@@ -1,0 +1,20 @@
+import type { State, StateEvent } from "../../../src/model/state.ts";
+import { emptyState } from "../../../src/model/state.ts";
+import type { DocumentKey } from "../../../src/state/problem.ts";
+import { applyEvents } from "../../../src/state/reduce.ts";
+
+/* Kept apart from what needs test libraries: processes that tests start use it too. */
+
+export const SERVICE = "https://service.example.com/base";
+export const SHOP: DocumentKey = { stage: "staging", target: "shop", service: SERVICE };
+
+/** Event number `n` of a run: each leaves a trace of its own. */
+export function numbered(n: number): StateEvent {
+  return { type: "bound", address: `testCase.shop.case-${n}`, id: `id-${n}`, fields: { status: `s-${n}` } };
+}
+
+/** The state after the first `count` numbered events. */
+export function stateAfter(count: number): State {
+  const events = Array.from({ length: count }, (_, n) => numbered(n));
+  return applyEvents(emptyState(SHOP.stage, SHOP.target, SHOP.service), events);
+}

@@ -1,0 +1,71 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmod, chown, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { promisify } from "node:util";
+import { findPrograms, serverUser } from "./postgres-programs.ts";
+
+const run = promisify(execFile);
+
+/** A PostgreSQL server for one test file. */
+export interface PostgresServer {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+export async function startPostgres(): Promise<PostgresServer> {
+  const user = await serverUser();
+  const folder = await mkdtemp(join(tmpdir(), "tasc-postgres-"));
+  await chmod(folder, 0o755);
+  const programs = await findPrograms(folder, user);
+  const data = join(folder, "data");
+  await mkdir(data, { mode: 0o700 });
+  if (user !== undefined) await chown(data, user.uid, user.gid);
+  const options = { ...user, cwd: data };
+  const cluster = ["-D", data, "-U", "tasc", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"];
+  await run(join(programs, "initdb"), cluster, options);
+  const port = await freePort();
+  const settings = { port, listen_addresses: "127.0.0.1", unix_socket_directories: "", fsync: "off" };
+  const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  const server = spawn(join(programs, "postgres"), ["-D", data, ...flags], {
+    ...options,
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const ended = once(server, "close");
+  await untilReady(createInterface({ input: server.stderr }));
+  return {
+    url: `postgres://tasc@127.0.0.1:${port}/postgres`,
+    stop: async () => {
+      server.kill("SIGINT"); // fast shutdown
+      await ended;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Reads the server's log up to the line that says that it accepts connections, and lets the rest run through. */
+async function untilReady(log: AsyncIterable<string> & NodeJS.EventEmitter): Promise<void> {
+  const seen: string[] = [];
+  const ready = new Promise<void>((resolve, reject) => {
+    log.on("line", (line: string) => {
+      seen.push(line);
+      if (line.includes("ready to accept connections")) resolve();
+    });
+    log.on("close", () => reject(new Error(`PostgreSQL did not start:\n${seen.join("\n")}`)));
+  });
+  await ready;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  if (address === null || typeof address === "string") throw new Error("no port was given");
+  return address.port;
+}

@@ -1,0 +1,318 @@
+import * as fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { State, StateEvent } from "../../../src/model/state.ts";
+import { emptyState } from "../../../src/model/state.ts";
+import type { Backend, HeldLock } from "../../../src/state/backend.ts";
+import { NO_DOCUMENT } from "../../../src/state/backend.ts";
+import { formatDocument } from "../../../src/state/document.ts";
+import { createLockInfo } from "../../../src/state/lock-info.ts";
+import type { DocumentKey } from "../../../src/state/problem.ts";
+import { applyEvents } from "../../../src/state/reduce.ts";
+import type { Session } from "../../../src/state/session.ts";
+import { openSession } from "../../../src/state/session.ts";
+import { events as anyEvents } from "./arbitrary.ts";
+import type { Fixture } from "./fixture.ts";
+import { numbered, SHOP } from "./numbered.ts";
+import { problemOf, valueOf } from "./result.ts";
+import { steppedClock } from "./world.ts";
+
+const WEB: DocumentKey = { ...SHOP, target: "web" };
+const PRODUCTION: DocumentKey = { ...SHOP, stage: "production" };
+
+const OPTIONS = { why: "tasc apply", timeout: 0 };
+
+function fresh({ stage, target, service }: DocumentKey): State {
+  return emptyState(stage, target, service);
+}
+
+/** What every backend does alike. */
+export function describeBackend(name: string, makeFixture: () => Promise<Fixture>): void {
+  describe(`the ${name} backend`, () => {
+    let fixture: Fixture;
+    let backend: Backend;
+
+    beforeEach(async () => {
+      fixture = await makeFixture();
+      backend = await fixture.open();
+    });
+    afterEach(async () => {
+      await backend.close();
+      await fixture.dispose();
+    });
+
+    const lock = async (key: DocumentKey, by = backend): Promise<HeldLock> =>
+      valueOf(await by.lock(key, createLockInfo(await fixture.world(), "tasc apply")));
+    const session = async (key = SHOP, by = backend): Promise<Session> =>
+      valueOf(await openSession(by, key, await fixture.world(), OPTIONS));
+    const stateIn = async (key: DocumentKey, by = backend): Promise<State | undefined> =>
+      valueOf(await by.read(key))?.state;
+    /** Runs one session from open to close. */
+    const save = async (key: DocumentKey, ...list: StateEvent[]): Promise<void> => {
+      const opened = await session(key);
+      await opened.record(list);
+      await opened.close();
+    };
+
+    describe("documents", () => {
+      it("are not there at first", async () => {
+        expect(await stateIn(SHOP)).toBeUndefined();
+        expect(valueOf(await backend.list("staging"))).toEqual([]);
+      });
+
+      it("come back as they were written", async () => {
+        const state = applyEvents(fresh(SHOP), [
+          numbered(1),
+          { type: "folder", name: "Prüfung – \u0000\u2028 😀", id: "f'1\"" },
+        ]);
+        const held = await lock(SHOP);
+        const revision = valueOf(await held.write(state, NO_DOCUMENT));
+        expect(valueOf(await backend.read(SHOP))).toEqual({ state, revision, journalled: false });
+        await held.unlock();
+      });
+
+      it("are apart by stage and target", async () => {
+        await save(SHOP, numbered(1));
+        await save(WEB, numbered(2));
+        await save(PRODUCTION, numbered(3));
+        expect(await stateIn(SHOP)).toEqual(applyEvents(fresh(SHOP), [numbered(1)]));
+        expect(await stateIn(WEB)).toEqual(applyEvents(fresh(WEB), [numbered(2)]));
+        expect(await stateIn(PRODUCTION)).toEqual(applyEvents(fresh(PRODUCTION), [numbered(3)]));
+      });
+
+      it("are listed by stage, sorted", async () => {
+        await save(WEB, numbered(2));
+        await save(SHOP, numbered(1));
+        await save(PRODUCTION, numbered(3));
+        expect(valueOf(await backend.list("staging"))).toEqual(["shop", "web"]);
+        expect(valueOf(await backend.list("production"))).toEqual(["shop"]);
+        expect(valueOf(await backend.list("other"))).toEqual([]);
+      });
+
+      it("are not written over what somebody else wrote", async () => {
+        const held = await lock(SHOP);
+        const old = valueOf(await held.write(fresh(SHOP), NO_DOCUMENT));
+        valueOf(await held.write(applyEvents(fresh(SHOP), [numbered(1)]), old));
+        expect(problemOf(await held.write(applyEvents(fresh(SHOP), [numbered(2)]), old)).kind).toBe(
+          "changed",
+        );
+        expect(await stateIn(SHOP)).toEqual(applyEvents(fresh(SHOP), [numbered(1)]));
+        await held.unlock();
+      });
+
+      it("are not written as new where there is one", async () => {
+        await save(SHOP, numbered(1));
+        const held = await lock(SHOP);
+        expect(problemOf(await held.write(fresh(SHOP), NO_DOCUMENT)).kind).toBe("changed");
+        await held.unlock();
+      });
+
+      it.each([
+        ["corrupt", formatDocument(fresh(SHOP)).replace("tasc-state", "something")],
+        ["newer", formatDocument(fresh(SHOP)).replace('"version": 1', '"version": 99')],
+        ["misplaced", formatDocument(fresh(WEB))],
+        ["other-service", formatDocument({ ...fresh(SHOP), service: "https://elsewhere.example.com" })],
+      ])("that are %s are refused and stay", async (kind, text) => {
+        await fixture.put(SHOP, text);
+        expect(problemOf(await backend.read(SHOP)).kind).toBe(kind);
+        const refused = await openSession(backend, SHOP, await fixture.world(), OPTIONS);
+        expect(problemOf(refused).kind).toBe(kind);
+        expect(await fixture.text(SHOP)).toBe(text);
+        // The lock that the refused session took is free again.
+        await (await lock(SHOP)).unlock();
+      });
+    });
+
+    describe("locks", () => {
+      it("are held by one, and tell by whom, where, since when and why", async () => {
+        const world = await fixture.world({
+          user: "ci",
+          workingFolder: "/builds/shop",
+          clock: steppedClock(),
+          environment: { CI_JOB_URL: "https://ci.example.com/jobs/7" },
+        });
+        const info = createLockInfo(world, "tasc apply --auto-approve");
+        const held = valueOf(await backend.lock(SHOP, info));
+        const other = await fixture.open();
+        const refused = problemOf(await other.lock(SHOP, createLockInfo(world, "tasc apply")));
+        expect(refused).toEqual({ kind: "locked", key: { stage: "staging", target: "shop" }, holder: info });
+        expect(info).toMatchObject({
+          who: `ci@${world.processes.self.host}`,
+          since: "2026-01-02T03:04:05.000Z",
+          job: "https://ci.example.com/jobs/7",
+        });
+        await held.unlock();
+        await other.close();
+      });
+
+      it("hold within one process too", async () => {
+        const held = await lock(SHOP);
+        expect(problemOf(await backend.lock(SHOP, createLockInfo(await fixture.world(), "x"))).kind).toBe(
+          "locked",
+        );
+        await held.unlock();
+        await (await lock(SHOP)).unlock();
+      });
+
+      it("are apart by stage and target", async () => {
+        const all = [await lock(SHOP), await lock(WEB), await lock(PRODUCTION)];
+        for (const held of all) valueOf(await held.unlock());
+      });
+
+      it("do not stop a reader", async () => {
+        await save(SHOP, numbered(1));
+        const held = await lock(SHOP);
+        const other = await fixture.open();
+        expect(await stateIn(SHOP, other)).toEqual(applyEvents(fresh(SHOP), [numbered(1)]));
+        await held.unlock();
+        await other.close();
+      });
+
+      it("go to one of many who ask at once", async () => {
+        const world = await fixture.world();
+        const asked = await Promise.all(
+          Array.from({ length: 8 }, () => backend.lock(SHOP, createLockInfo(world, "tasc apply"))),
+        );
+        const taken = asked.flatMap((one) => (one.ok ? [one.value] : []));
+        expect(taken).toHaveLength(1);
+        for (const held of taken) await held.unlock();
+      });
+
+      it("are waited for until they are free", async () => {
+        const held = await lock(SHOP);
+        const clock = steppedClock(async () => {
+          if (clock.slept.length === 3) await held.unlock();
+        });
+        const world = await fixture.world({ clock });
+        const opened = await openSession(backend, SHOP, world, { why: "tasc apply", timeout: 60_000 });
+        await valueOf(opened).close();
+        expect(clock.slept).toEqual([100, 200, 400]);
+      });
+
+      it("are waited for no longer than the limit", async () => {
+        const held = await lock(SHOP);
+        const clock = steppedClock();
+        const world = await fixture.world({ clock });
+        const refused = await openSession(backend, SHOP, world, { why: "tasc apply", timeout: 1_000 });
+        expect(problemOf(refused).kind).toBe("locked");
+        expect(clock.slept).toEqual([100, 200, 400, 300]);
+        await held.unlock();
+      });
+
+      it("are waited for no longer than the user wants", async () => {
+        const held = await lock(SHOP);
+        const interrupt = new AbortController();
+        const world = await fixture.world({ clock: steppedClock(() => interrupt.abort()) });
+        const options = { why: "tasc apply", timeout: 60_000, signal: interrupt.signal };
+        expect(problemOf(await openSession(backend, SHOP, world, options)).kind).toBe("locked");
+        await held.unlock();
+      });
+
+      it("can be taken away, and who lost one writes no more", async () => {
+        const first = await session();
+        await first.record([numbered(1)]);
+        const other = await fixture.open();
+        const holder = valueOf(await other.forceUnlock(SHOP));
+        expect(holder?.why).toBe("tasc apply");
+        const second = await session(SHOP, other);
+        await second.record([numbered(2)]);
+        await expect(first.record([numbered(3)])).rejects.toMatchObject({ problem: { kind: "lock-lost" } });
+        await expect(first.close()).rejects.toMatchObject({ problem: { kind: "lock-lost" } });
+        await second.record([numbered(4)]);
+        await second.close();
+        const kept = [numbered(1), numbered(2), numbered(4)];
+        expect(await stateIn(SHOP, other)).toEqual(applyEvents(fresh(SHOP), kept));
+        await other.close();
+      });
+
+      it("that nobody holds need no force", async () => {
+        expect(valueOf(await backend.forceUnlock(SHOP))).toBeUndefined();
+        await (await lock(SHOP)).unlock();
+      });
+    });
+
+    describe("sessions", () => {
+      it("begin with an empty state where there is none, and then say so", async () => {
+        const first = await session();
+        expect(first.isNew).toBe(true);
+        expect(first.state).toEqual(fresh(SHOP));
+        await first.record([numbered(1)]);
+        await first.close();
+        const second = await session();
+        expect(second.isNew).toBe(false);
+        expect(second.state).toEqual(applyEvents(fresh(SHOP), [numbered(1)]));
+        await second.close();
+      });
+
+      it("that record nothing write nothing", async () => {
+        const opened = await session();
+        await opened.record([]);
+        await opened.close();
+        expect(await fixture.text(SHOP)).toBeUndefined();
+        expect(valueOf(await backend.list("staging"))).toEqual([]);
+      });
+
+      it("show what was recorded to a reader without a lock", async () => {
+        const opened = await session();
+        const other = await fixture.open();
+        await opened.record([numbered(1)]);
+        expect(await stateIn(SHOP, other)).toEqual(applyEvents(fresh(SHOP), [numbered(1)]));
+        expect(valueOf(await other.list("staging"))).toEqual(["shop"]);
+        await opened.record([numbered(2)]);
+        expect(await stateIn(SHOP, other)).toEqual(applyEvents(fresh(SHOP), [numbered(1), numbered(2)]));
+        await opened.close();
+        expect(await stateIn(SHOP, other)).toEqual(applyEvents(fresh(SHOP), [numbered(1), numbered(2)]));
+        await other.close();
+      });
+
+      it("keep a state that was handed out as it was", async () => {
+        const opened = await session();
+        const before = opened.state;
+        const recording = opened.record([numbered(1)]);
+        expect(opened.state.bindings.size).toBe(1);
+        expect(before.bindings.size).toBe(0);
+        await recording;
+        await opened.close();
+      });
+
+      it("save many records at once, in order", async () => {
+        const opened = await session();
+        const list = Array.from({ length: 300 }, (_, n) => numbered(n % 100));
+        await Promise.all(list.map((one) => opened.record([one])));
+        await opened.close();
+        expect(await stateIn(SHOP)).toEqual(applyEvents(fresh(SHOP), list));
+      });
+
+      it("save what is under way when they are closed", async () => {
+        const opened = await session();
+        const recording = opened.record([numbered(1)]);
+        await opened.close();
+        await recording;
+        await opened.close();
+        expect(await stateIn(SHOP)).toEqual(applyEvents(fresh(SHOP), [numbered(1)]));
+      });
+
+      it("are of no more use once they are closed", async () => {
+        const opened = await session();
+        await opened.close();
+        await expect(opened.record([numbered(1)])).rejects.toThrow("closed");
+      });
+
+      it("leave one document, the same to the byte as if written at once", async () => {
+        await fc.assert(
+          fc.asyncProperty(fc.array(anyEvents, { minLength: 1, maxLength: 4 }), async (lists) => {
+            const before = (await stateIn(SHOP)) ?? fresh(SHOP);
+            const opened = await session();
+            await Promise.all(lists.map((list) => opened.record(list)));
+            await opened.close();
+            if (lists.flat().length === 0) return;
+            const expected = applyEvents(before, lists.flat());
+            expect(await stateIn(SHOP)).toEqual(expected);
+            const text = (await fixture.text(SHOP))?.replace(/ {2}"serial": \d+,\n/, "");
+            expect(text).toBe(formatDocument(expected));
+          }),
+          { numRuns: 15 },
+        );
+      });
+    });
+  });
+}

@@ -1,0 +1,49 @@
+import { hostname } from "node:os";
+import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import type { ProcessTraits } from "../../../src/state/processes.ts";
+import { readProcesses } from "../../../src/state/processes.ts";
+import type { Clock, StateWorld } from "../../../src/state/world.ts";
+
+/** The real world, with its state in a folder of the test. */
+export async function realWorld(projectFolder: string, over: Partial<StateWorld> = {}): Promise<StateWorld> {
+  return {
+    projectFolder,
+    clock: realClock,
+    newId: randomUUID,
+    processes: await readProcesses(hostname(), process.pid),
+    user: "tester",
+    workingFolder: projectFolder,
+    environment: {},
+    ...over,
+  };
+}
+
+const realClock: Clock = {
+  now: () => new Date(),
+  sleep: async (milliseconds, signal) => {
+    await pause(milliseconds, undefined, signal && { signal }).catch(() => {});
+  },
+};
+
+/** A clock that moves only when somebody sleeps; `onSleep` runs in the middle of each sleep. */
+export function steppedClock(onSleep: (milliseconds: number) => void | Promise<void> = () => {}): Clock & {
+  readonly slept: number[];
+} {
+  let time = Date.parse("2026-01-02T03:04:05.000Z");
+  const slept: number[] = [];
+  return {
+    slept,
+    now: () => new Date(time),
+    sleep: async (milliseconds) => {
+      slept.push(milliseconds);
+      time += milliseconds;
+      await onSleep(milliseconds);
+    },
+  };
+}
+
+/** A process that has certainly ended: the machine's own first one, as of another start of it. */
+export function goneProcess(self: ProcessTraits): ProcessTraits {
+  return { ...self, pid: 1, started: "before-the-machine-started" };
+}
