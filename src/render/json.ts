@@ -1,0 +1,129 @@
+import type { Diagnostic } from "../model/diagnostic.ts";
+import type { Json } from "../model/json.ts";
+import type {
+  BodyValue,
+  CallJson,
+  Change,
+  ChangeJson,
+  DiagnosticJson,
+  FieldChange,
+  FieldJson,
+  Plan,
+  PlanJson,
+  PlannedCall,
+  Summary,
+} from "../model/plan.ts";
+import { IdOf, KNOWN_AFTER_APPLY, Secret, SENSITIVE, Unknown } from "../model/value.ts";
+import { printedJson } from "../output/escape.ts";
+
+/** Rises when a program that reads plans would have to change. */
+export const PLAN_FORMAT = "1.0";
+
+export interface PlanMeta {
+  /** Name and version, `tasc 1.0.0`. */
+  readonly tool: string;
+  /** ISO 8601. */
+  readonly createdAt: string;
+}
+
+/**
+ * The public form of a plan (design contract, section 3). Keys stand in the order of the contract and lists in the
+ * order of the plan, so the same plan gives the same bytes. A secret is not in it in any form.
+ */
+export function planJson(plan: Plan, meta: PlanMeta): PlanJson {
+  return {
+    formatVersion: PLAN_FORMAT,
+    tool: meta.tool,
+    stage: plan.stage,
+    baseUrl: plan.baseUrl,
+    createdAt: meta.createdAt,
+    summary: summaryJson(plan.summary),
+    changes: plan.changes.map(changeJson),
+    orphaned: plan.orphaned.map(({ address, id }) => ({ address, id })),
+    diagnostics: plan.diagnostics.map(diagnosticJson),
+  };
+}
+
+/** Plain data as text: two spaces of indentation, a line break at the end, safe to be printed. */
+export function writeJson(value: unknown): string {
+  return `${printedJson(JSON.stringify(value, null, 2))}\n`;
+}
+
+function summaryJson({
+  create,
+  update,
+  rediscover,
+  unchanged,
+  orphaned,
+  unmanaged,
+  calls,
+}: Summary): Summary {
+  const { POST, PATCH } = calls;
+  return { create, update, rediscover, unchanged, orphaned, unmanaged, calls: { POST, PATCH } };
+}
+
+function changeJson(change: Change): ChangeJson {
+  return {
+    address: change.address,
+    action: change.action,
+    id: change.id ?? KNOWN_AFTER_APPLY,
+    fields: change.fields.map(fieldJson),
+    calls: change.calls.map(callJson),
+    followUps: change.followUps.map(callJson),
+  };
+}
+
+function fieldJson({ path, before, after, sensitive }: FieldChange): FieldJson {
+  if (sensitive) return { path, sensitive };
+  return {
+    path,
+    ...(before === undefined ? {} : { before }),
+    ...(after === undefined ? {} : { after }),
+  };
+}
+
+/** A planned call as it is shown: secrets and unknown ids by what stands for them. */
+export function callJson({ method, path, body }: PlannedCall): CallJson {
+  return { method, path: path.map((segment) => `/${segmentText(segment)}`).join(""), body: bodyJson(body) };
+}
+
+function segmentText(segment: PlannedCall["path"][number]): string {
+  return typeof segment === "string" ? encodeURIComponent(wellFormed(segment)) : KNOWN_AFTER_APPLY;
+}
+
+/** Half of a character cannot be encoded. */
+function wellFormed(text: string): string {
+  return text.replace(/\p{Cs}/gu, "\ufffd");
+}
+
+function bodyJson(value: BodyValue): Json {
+  if (value instanceof Secret || value instanceof Unknown) return SENSITIVE;
+  if (value instanceof IdOf) return KNOWN_AFTER_APPLY;
+  if (isList(value)) return value.map(bodyJson);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, bodyJson(part)]));
+}
+
+function isList(value: BodyValue): value is readonly BodyValue[] {
+  return Array.isArray(value);
+}
+
+/** A diagnostic with its place laid flat; one whose line was not looked up names its file alone. */
+export function diagnosticJson({
+  severity,
+  address,
+  summary,
+  detail,
+  origin,
+  place,
+}: Diagnostic): DiagnosticJson {
+  const file = place?.file ?? origin?.file;
+  return {
+    severity,
+    ...(address === undefined ? {} : { address }),
+    summary,
+    detail,
+    ...(file === undefined ? {} : { file }),
+    ...(place === undefined ? {} : { line: place.line, column: place.column }),
+  };
+}

@@ -1,0 +1,50 @@
+import stringWidth from "string-width";
+
+/** Columns that a text takes on a terminal: wide characters two, colours and joiners none. */
+export function textWidth(text: string): number {
+  return stringWidth(text);
+}
+
+export function padTo(text: string, width: number): string {
+  return text + " ".repeat(Math.max(0, width - textWidth(text)));
+}
+
+/**
+ * Breaks a line at its spaces. A word that is wider than the line stays whole: half an address or half an id helps
+ * nobody, and half a secret would get past the redactor.
+ */
+export function wrap(line: string, width: number): readonly string[] {
+  if (textWidth(line) <= width) return [line];
+  const lines: string[] = [];
+  let current = "";
+  for (const word of line.split(/(?<=\S)(?= )/)) {
+    if (current !== "" && textWidth(current) + textWidth(word) > width) {
+      lines.push(current);
+      current = word.trimStart();
+    } else current += word;
+  }
+  return [...lines, current];
+}
+
+/** Lines of running text, each wrapped by itself, so that lists and commands in it keep their form. */
+export function wrapLines(text: string, width: number): readonly string[] {
+  return text.split("\n").flatMap((line) => wrap(line, width));
+}
+
+const graphemes = new Intl.Segmenter();
+// oxlint-disable-next-line no-control-regex -- a terminal's colours start with this control
+const COLOUR = /(\u001b\[[0-9;]*m)/;
+
+/** The start of a line that fits; colours stay, so that what was switched on is switched off again. */
+export function cutTo(line: string, width: number): string {
+  if (textWidth(line) <= width) return line;
+  let left = width - 1;
+  const kept = line.split(COLOUR).map((part, at) => {
+    if (at % 2 === 1) return part;
+    return Array.from(graphemes.segment(part), ({ segment }) => {
+      left -= textWidth(segment);
+      return left >= 0 ? segment : "";
+    }).join("");
+  });
+  return `${kept.join("")}…`;
+}

@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { createProgress } from "../../src/output/progress.ts";
+import { PLAIN } from "../../src/render/style.ts";
+import { EVENTS } from "../render/apply-sample.ts";
+import { screen } from "./screen.ts";
+
+function run(live: boolean): string {
+  const { writer, stderr, stdout } = screen({ live });
+  let now = 5000;
+  const progress = createProgress({ writer, style: PLAIN, live, now: () => now });
+  for (const [after, event] of EVENTS) {
+    now += after;
+    progress.event(event);
+  }
+  now += 1000;
+  progress.tick();
+  progress.end();
+  expect(stdout()).toBe("");
+  return stderr();
+}
+
+test("plain lines where lines stay", async () => {
+  await expect(run(false)).toMatchFileSnapshot("../render/golden/apply-log.txt");
+});
+
+test("one status area on a terminal, with what must not be missed above it", () => {
+  const shown = playBack(run(true));
+  expect(shown).toEqual([
+    "failed   testCase.shop.cart: 422, no\\nsuch \\u001b[31mtag",
+    "stopping what is in flight finishes and is recorded; once more stops at once",
+    "",
+  ]);
+});
+
+/** What a terminal shows in the end: going up and clearing are all that it is asked for. */
+function playBack(written: string): readonly string[] {
+  const lines = [""];
+  // oxlint-disable-next-line no-control-regex -- the two orders that the area gives
+  for (const part of written.split(/(\u001b\[\d+A\u001b\[0J|\n)/)) {
+    // oxlint-disable-next-line no-control-regex -- see above
+    const up = /^\u001b\[(\d+)A/.exec(part);
+    if (up !== null) lines.splice(lines.length - 1 - Number(up[1]), Infinity, "");
+    else if (part === "\n") lines.push("");
+    else lines.push((lines.pop() ?? "") + part);
+  }
+  return lines;
+}

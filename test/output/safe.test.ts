@@ -1,0 +1,109 @@
+import { describe, expect, test } from "vitest";
+import {
+  annotationMessage,
+  annotationProperty,
+  html,
+  markdownBlock,
+  markdownCellCode,
+  markdownCode,
+  markdownText,
+  printedJson,
+  scriptJson,
+  xml,
+} from "../../src/output/escape.ts";
+import { safeLine, safeLines, safeOutput, withoutWorkflowCommands } from "../../src/output/safe.ts";
+
+describe("one line of text from outside", () => {
+  test.each([
+    ["plain text stays", "Log in – ok", "Log in – ok"],
+    ["a line break", "a\nb\r\nc", "a\\nb\\r\\nc"],
+    ["a tab", "a\tb", "a\\tb"],
+    ["a colour", "\u001b[31mred", "\\u001b[31mred"],
+    ["C1, where CSI is one character", "\u009b2J\u007f", "\\u009b2J\\u007f"],
+    ["a title for the terminal", "\u001b]0;x\u0007", "\\u001b]0;x\\u0007"],
+    ["bidirectional controls", "\u202ea\u2066b\u200fc\u061c", "\\u202ea\\u2066b\\u200fc\\u061c"],
+    ["spaces that show nothing", "a\u200bb\ufeffc\u00add\u2060", "a\\u200bb\\ufeffc\\u00add\\u2060"],
+    ["line separators", "a\u2028b\u2029", "a\\u2028b\\u2029"],
+    ["invisible letters", "a\u{e0041}", "a\\u{e0041}"],
+    ["half a character", "\ud800a", "\\ud800a"],
+    ["private use", "\uf8ff", "\\uf8ff"],
+    ["a filler that passes for a space", "a\u3164b", "a\\u3164b"],
+  ])("%s", (_, text, expected) => {
+    expect(safeLine(text)).toBe(expected);
+  });
+
+  test.each([
+    ["a family", "👩‍👩‍👧"],
+    ["skin colour and profession", "🧑🏽‍🚀"],
+    ["a heart", "❤️"],
+    ["a keycap", "1️⃣"],
+    ["the flag of England", "🏴󠁧󠁢󠁥󠁮󠁧󠁿"],
+    ["a rainbow flag", "🏳️‍🌈"],
+    ["Persian with a joiner's opposite", "می‌خواهم"],
+    ["Hindi with a joiner", "क्‍ष"],
+  ])("%s is not taken apart", (_, text) => {
+    expect(safeLine(text)).toBe(text);
+  });
+
+  test.each([
+    ["between Latin letters", "a\u200db"],
+    ["at the edge of an emoji", "👩\u200d"],
+    ["a selector on a letter", "a\ufe0f"],
+  ])("a joiner %s is shown", (_, text) => {
+    expect(safeLine(text)).toMatch(/\\u(200d|fe0f)/);
+  });
+});
+
+test("several lines keep their breaks and tabs", () => {
+  expect(safeLines("a\r\n\tb\rc\u001b")).toBe("a\n\tb\\rc\\u001b");
+});
+
+describe("a whole output", () => {
+  test("keeps our colours where they are wanted, and nothing else", () => {
+    const text = "\u001b[1mbold\u001b[22m \u001b[2J \u001b]0;x\u0007";
+    expect(safeOutput(text, { colour: true })).toBe("\u001b[1mbold\u001b[22m \\u001b[2J \\u001b]0;x\\u0007");
+    expect(safeOutput(text, { colour: false })).toBe(
+      "\\u001b[1mbold\\u001b[22m \\u001b[2J \\u001b]0;x\\u0007",
+    );
+  });
+
+  test.each([
+    ["at the start of a line", "::error::x", ": :error::x"],
+    ["after white space", "a\n \t\u3000::stop-commands::x", "a\n \t\u3000: :stop-commands::x"],
+    ["with something invisible between", "\u200b:\ufe0f:error::x", "\u200b: \ufe0f:error::x"],
+    ["anywhere in the old form", "a ##[group]b", "a # #[group]b"],
+    ["of Azure and TeamCity", "##vso[x] ##teamcity[y]", "# #vso[x] # #teamcity[y]"],
+    ["but not in the middle of a line", "a::b", "a::b"],
+    ["nor a heading", "## Heading [x]", "## Heading [x]"],
+  ])("gives no workflow command %s", (_, text, expected) => {
+    expect(withoutWorkflowCommands(text)).toBe(expected);
+  });
+});
+
+describe("pieces of a format", () => {
+  test.each([
+    [annotationMessage, "a%b\nc:d,e", "a%25b%0Ac:d,e"],
+    [annotationMessage, "##[group]x\r\ny\r", "# #[group]x%0Ay\\r"],
+    [annotationProperty, "a:b,c%\n", "a%3Ab%2Cc%25%0A"],
+    [markdownCode, "a", "`a`"],
+    [markdownCode, "", ""],
+    [markdownCode, "a `b` ``c", "```a `b` ``c```"],
+    [markdownCode, "`a`", "`` `a` ``"],
+    [markdownCode, " a ", "`  a  `"],
+    [markdownCode, "a\nb", "`a\\nb`"],
+    [markdownCellCode, "a|b\\|c", "`a\\|b\\\\|c`"],
+    [markdownText, "a_b @x #1", "a&#95;b &#64;&#8203;x &#35;&#8203;1"],
+    [markdownText, "see 1234567890abcdef", "see 1&#8203;234567890abcdef"],
+    [html, `<a href="x" b='y'>&\``, "&lt;a href=&quot;x&quot; b=&#39;y&#39;&gt;&amp;&#96;"],
+    [xml, "]]>\n ::error", "]]&gt;\n &#58;:error"],
+    [xml, "\u0000\uffff\ud800", "\\u0000\\uffff\\ud800"],
+    [scriptJson, '"</script><!--&"', '"\\u003c/script\\u003e\\u003c!--\\u0026"'],
+    [printedJson, '"\u009b\u202e\u{e0041} ##[x]"', '"\\u009b\\u202e\\udb40\\udc41 \\u0023\\u0023[x]"'],
+  ])("%o of %j", (escape, text, expected) => {
+    expect(escape(text)).toBe(expected);
+  });
+
+  test("a block's fence is longer than any in it", () => {
+    expect(markdownBlock("a\n````\nb", "diff")).toBe("`````diff\na\n````\nb\n`````\n");
+  });
+});

@@ -1,0 +1,44 @@
+import { Writable } from "node:stream";
+import { createRedactor } from "../../src/output/redact.ts";
+import { terminalOf } from "../../src/output/terminal.ts";
+import type { Terminal } from "../../src/output/terminal.ts";
+import { createWriter } from "../../src/output/writer.ts";
+import type { Writer } from "../../src/output/writer.ts";
+
+export interface Screen {
+  readonly writer: Writer;
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+}
+
+/** A writer on two streams that keep what they are given. */
+export function screen(
+  options: { readonly live?: boolean; readonly secrets?: readonly string[] } = {},
+): Screen {
+  const out = collector();
+  const err = collector();
+  const terminal = terminalFor(options.live ?? false);
+  const writer = createWriter({
+    stdout: out.stream,
+    stderr: err.stream,
+    terminals: { stdout: terminal, stderr: terminal },
+    redactor: createRedactor(options.secrets ?? []),
+  });
+  return { writer, stdout: out.text, stderr: err.text };
+}
+
+export function terminalFor(live: boolean): Terminal {
+  return terminalOf({ isTTY: live, columns: 60, environment: {}, noColor: true });
+}
+
+function collector(): { readonly stream: Writable; readonly text: () => string } {
+  const chunks: string[] = [];
+  const stream = new Writable({
+    decodeStrings: false,
+    write(chunk: unknown, _, done) {
+      chunks.push(String(chunk));
+      done();
+    },
+  });
+  return { stream, text: () => chunks.join("") };
+}

@@ -1,0 +1,93 @@
+import { Writable } from "node:stream";
+import { describe, expect, test } from "vitest";
+import { createRedactor } from "../../src/output/redact.ts";
+import { createWriter } from "../../src/output/writer.ts";
+import { screen, terminalFor } from "./screen.ts";
+
+describe("the writer", () => {
+  test("parts results from all else", () => {
+    const { writer, stdout, stderr } = screen();
+    writer.text("plan\n");
+    writer.note("reading\n");
+    writer.document("{}\n");
+    expect(stdout()).toBe("plan\n{}\n");
+    expect(stderr()).toBe("reading\n");
+  });
+
+  test("redacts and disarms whatever goes out", () => {
+    const { writer, stdout, stderr } = screen({ secrets: ["hunter2!pass"], live: true });
+    writer.text("a hunter2!pass \u001b[2J\n::error::x\n");
+    writer.note("b hunter2!pass \u009b\n");
+    writer.status(["c hunter2!pass"]);
+    expect(stdout()).toBe("a (sensitive) \\u001b[2J\n: :error::x\n");
+    expect(stderr()).toBe("b (sensitive) \\u009b\nc (sensitive)\n");
+  });
+
+  test("leaves documents as they are, but for secrets", () => {
+    const { writer, stdout } = screen({ secrets: ["hunter2!pass", "1234", "changes"] });
+    writer.document('::notice::{"changes":1234,"x":"hunter2!pass"}\n');
+    expect(stdout()).toBe('::notice::{"changes":1234,"x":"(sensitive)"}\n');
+  });
+
+  test("draws the status over, and around other output", () => {
+    const { writer, stderr } = screen({ live: true });
+    writer.status(["one", "two"]);
+    writer.note("note\n");
+    writer.status(["three"]);
+    writer.status([]);
+    expect(stderr()).toBe(
+      "one\ntwo\n" +
+        "\u001b[2A\u001b[0Jnote\none\ntwo\n" +
+        "\u001b[2A\u001b[0Jthree\n" +
+        "\u001b[1A\u001b[0J",
+    );
+  });
+
+  test("cuts a status line that would break in two, by what it takes on the screen", () => {
+    const { writer, stderr } = screen({ live: true });
+    writer.status(["語".repeat(50)]);
+    expect(stderr()).toBe(`${"語".repeat(29)}…\n`);
+  });
+
+  test("draws no status where it cannot", () => {
+    const { writer, stderr } = screen();
+    writer.status(["one"]);
+    expect(stderr()).toBe("");
+  });
+});
+
+function broken(code: string): Writable {
+  return new Writable({
+    write(_chunk, _encoding, done) {
+      done(Object.assign(new Error(code), { code }));
+    },
+  });
+}
+
+function writerTo(stdout: Writable): ReturnType<typeof createWriter> {
+  const terminal = terminalFor(false);
+  return createWriter({
+    stdout,
+    stderr: broken("EPIPE"),
+    terminals: { stdout: terminal, stderr: terminal },
+    redactor: createRedactor([]),
+  });
+}
+
+describe("a reader that goes", () => {
+  test("is no error", async () => {
+    const writer = writerTo(broken("EPIPE"));
+    writer.text("a");
+    writer.note("b");
+    writer.text("c");
+    await expect(writer.flush()).resolves.toBeUndefined();
+    writer.text("d");
+    await expect(writer.flush()).resolves.toBeUndefined();
+  });
+
+  test("a full disk is one", async () => {
+    const writer = writerTo(broken("ENOSPC"));
+    writer.text("a");
+    await expect(writer.flush()).rejects.toThrow("ENOSPC");
+  });
+});

@@ -1,0 +1,74 @@
+import { describe, expect, test } from "vitest";
+import { renderApplyReport } from "../../src/render/apply-report.ts";
+import { advance, beginStatus, statusLines } from "../../src/render/apply-status.ts";
+import { clockText, durationText } from "../../src/render/duration.ts";
+import { COLOURED, PLAIN } from "../../src/render/style.ts";
+import { EVENTS, FACTS, OUTCOME } from "./apply-sample.ts";
+
+describe("the report at the end", () => {
+  const options = { style: PLAIN, width: 80, verbose: false };
+  const good = { ...OUTCOME, failed: [], skipped: [], notTaken: [], unfinished: [], fatal: undefined };
+  const many = [...Array(120).keys()].map((at) => `testCase.shop.c${at}` as const);
+
+  test.each([
+    ["apply-report.txt", renderApplyReport(OUTCOME, FACTS, options)],
+    ["apply-report.ansi", renderApplyReport(OUTCOME, FACTS, { ...options, style: COLOURED })],
+    ["apply-report-good.txt", renderApplyReport(good, { ...FACTS, uncertain: [], next: [] }, options)],
+    [
+      "apply-report-many.txt",
+      renderApplyReport({ ...OUTCOME, interrupted: true, done: many }, FACTS, options),
+    ],
+  ])("%s", async (file, text) => {
+    await expect(text).toMatchFileSnapshot(`golden/${file}`);
+  });
+
+  test("names every done change if asked to", () => {
+    const text = renderApplyReport({ ...OUTCOME, done: many }, FACTS, { ...options, verbose: true });
+    for (const address of many) expect(text).toContain(`  ${address}\n`);
+  });
+});
+
+test("the status after each event", async () => {
+  let now = 1000;
+  let status = beginStatus(now);
+  const frames = EVENTS.map(([after, event]) => {
+    now += after;
+    status = advance(status, event, now);
+    return [`--- ${"kind" in event ? event.kind : event.type}`, ...statusLines(status, now, PLAIN)].join(
+      "\n",
+    );
+  });
+  await expect(`${frames.join("\n")}\n`).toMatchFileSnapshot("golden/apply-status.txt");
+});
+
+test("a note about waiting ends with the wait", () => {
+  const status = advance(beginStatus(0), { kind: "slowed", pause: 1000, concurrency: 2 }, 0);
+  expect(statusLines(status, 999, PLAIN)).toHaveLength(2);
+  expect(statusLines(status, 1000, PLAIN)).toHaveLength(1);
+});
+
+test("of many changes under way the longest are named", () => {
+  const status = [...Array(5).keys()].reduce(
+    (before, at) =>
+      advance(before, { type: "changeStarted", address: `testCase.shop.c${at}`, action: "update" }, at),
+    beginStatus(0),
+  );
+  expect(statusLines(status, 5000, PLAIN).slice(1)).toEqual([
+    "  testCase.shop.c0  5 s",
+    "  testCase.shop.c1  5 s",
+    "  testCase.shop.c2  5 s",
+    "  and 2 more under way",
+  ]);
+});
+
+test.each([
+  [0, "0 s", "00:00"],
+  [440, "0.4 s", "00:00"],
+  [9960, "10 s", "00:09"],
+  [59_600, "1 min 0 s", "00:59"],
+  [200_000, "3 min 20 s", "03:20"],
+  [7_500_000, "2 h 5 min", "2:05:00"],
+])("%d ms", (milliseconds, duration, clock) => {
+  expect(durationText(milliseconds)).toBe(duration);
+  expect(clockText(milliseconds)).toBe(clock);
+});

@@ -1,0 +1,88 @@
+import { describe, expect, test } from "vitest";
+import { diagnosticView } from "../../src/render/diagnostic-view.ts";
+import type { DiagnosticView } from "../../src/render/diagnostic-view.ts";
+import { renderDiagnosticsJson } from "../../src/render/diagnostics-json.ts";
+import { renderDiagnostics } from "../../src/render/diagnostics.ts";
+import { renderDiagnosticsGithub } from "../../src/render/github.ts";
+import { renderDiagnosticsJunit } from "../../src/render/junit.ts";
+import { renderDiagnosticsSarif } from "../../src/render/sarif.ts";
+import { PLAIN } from "../../src/render/style.ts";
+import { DIAGNOSTICS, HOSTILE, PASSWORD, PROBLEM, SOURCE } from "./sample.ts";
+
+const VIEWS = [...DIAGNOSTICS, PROBLEM].map(diagnosticView);
+const OPTIONS = { style: PLAIN, width: 80, source: (): string => SOURCE };
+
+const FORMATS: readonly (readonly [string, (views: readonly DiagnosticView[]) => string])[] = [
+  ["txt", (views) => renderDiagnostics(views, OPTIONS)],
+  ["json", renderDiagnosticsJson],
+  ["github.txt", renderDiagnosticsGithub],
+  ["sarif.json", (views) => renderDiagnosticsSarif(views, "tasc 1.0.0")],
+  ["junit.xml", (views) => renderDiagnosticsJunit(views, "tasc validate")],
+];
+
+describe.each(FORMATS)("diagnostics as %s", (ending, render) => {
+  test.each([
+    ["diagnostics", VIEWS],
+    ["diagnostics-none", []],
+    ["diagnostics-hostile", HOSTILE.diagnostics.map(diagnosticView)],
+  ])("%s", async (name, views) => {
+    const text = render(views);
+    await expect(text).toMatchFileSnapshot(`golden/${name}.${ending}`);
+    expect(text).not.toContain(PASSWORD);
+  });
+});
+
+function excerpt(line: string, column: number, view: Partial<DiagnosticView> = {}): readonly string[] {
+  const diagnostic: DiagnosticView = {
+    severity: "error",
+    summary: "s",
+    detail: "",
+    file: "f",
+    line: 2,
+    column,
+    ...view,
+  };
+  const text = renderDiagnostics([diagnostic], { ...OPTIONS, source: () => `first\n${line}\nthird` });
+  return text.split("\n").filter((row) => row.includes("│"));
+}
+
+describe("the line that a diagnostic is about", () => {
+  test.each([
+    ["the caret stands under wide characters", "忘れ: x", 5, ["  2 │ 忘れ: x", "    │       ^"]],
+    ["a tab takes two columns, before and in the line", "\tname: x", 2, ["  2 │   name: x", "    │   ^"]],
+    ["a carriage return at the end is no part of it", "name: x\r", 1, ["  2 │ name: x", "    │ ^"]],
+    ["a password is not repeated", "password: hunter2", 1, ["  2 │ password: (sensitive)", "    │ ^"]],
+    [
+      "nor a quoted one with a comma",
+      '{ password: "a, b", x: 1 }',
+      3,
+      ["  2 │ { password: (sensitive), x: 1 }", "    │   ^"],
+    ],
+    ["nor a key", "apiKey: 'it''s'", 1, ["  2 │ apiKey: (sensitive)", "    │ ^"]],
+    [
+      "a reference to a secret may be read",
+      "password: ${secret:X}",
+      1,
+      ["  2 │ password: ${secret:X}", "    │ ^"],
+    ],
+    ["an empty line shows nothing", "  ", 1, []],
+  ])("%s", (_, line, column, expected) => {
+    expect(excerpt(line, column)).toEqual(expected);
+  });
+
+  test("any value under headers is taken for a secret", () => {
+    const path = ["environments", "default", "additionalHeaderFields", "X-Key"];
+    expect(excerpt("      X-Key: abc def", 14, { path })[0]).toBe("  2 │       X-Key: (sensitive)");
+  });
+
+  test("without the source there is none", () => {
+    const text = renderDiagnostics(VIEWS, { style: PLAIN, width: 80 });
+    expect(text).not.toContain("│");
+  });
+});
+
+test("commands in a detail keep their columns, sentences wrap", () => {
+  const detail = `${"word ".repeat(30)}\n  tasc state mark ${"x".repeat(80)}  done`;
+  const text = renderDiagnostics([{ severity: "warning", summary: "s", detail }], OPTIONS);
+  expect(text.split("\n").map((line) => line.length)).toEqual([10, 76, 76, 106, 0]);
+});

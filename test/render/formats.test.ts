@@ -1,0 +1,48 @@
+import { describe, expect, test } from "vitest";
+import type { Plan, PlanJson } from "../../src/model/plan.ts";
+import type { PlanExtras } from "../../src/render/extras.ts";
+import { renderPlanGithub } from "../../src/render/github.ts";
+import { renderPlanGitlab } from "../../src/render/gitlab.ts";
+import { renderPlanHtml } from "../../src/render/html.ts";
+import { writeJson } from "../../src/render/json.ts";
+import { renderPlanJunit } from "../../src/render/junit.ts";
+import { renderPlanMarkdown } from "../../src/render/markdown.ts";
+import { renderPlanSarif } from "../../src/render/sarif.ts";
+import { EMPTY, HOSTILE, PASSWORD, PLAN, REFUSED, shown } from "./sample.ts";
+
+type Render = (plan: PlanJson, extras: PlanExtras) => string;
+
+/** Every format of a plan beside the text, and the ending of its golden files. */
+const FORMATS: readonly (readonly [string, string, Render])[] = [
+  ["json", "json", (plan) => writeJson(plan)],
+  ["markdown", "md", renderPlanMarkdown],
+  ["github", "github.txt", renderPlanGithub],
+  ["gitlab", "gitlab.json", renderPlanGitlab],
+  ["sarif", "sarif.json", renderPlanSarif],
+  ["junit", "junit.xml", renderPlanJunit],
+  ["html", "html", renderPlanHtml],
+];
+
+const PLANS: readonly (readonly [string, Plan])[] = [
+  ["plan", PLAN],
+  ["plan-refused", REFUSED],
+  ["plan-empty", EMPTY],
+  ["plan-hostile", HOSTILE],
+];
+
+function rendered(plan: Plan, render: Render): string {
+  const { json, extras } = shown(plan);
+  const places = Object.fromEntries(
+    plan.changes.map(({ address }, at) => [address, { file: "targets/shop.yaml", line: at + 1, column: 3 }]),
+  );
+  return render(json, { ...extras, places });
+}
+
+describe.each(FORMATS)("%s", (_, ending, render) => {
+  test.each(PLANS)("of %s", async (name, plan) => {
+    const text = rendered(plan, render);
+    await expect(text).toMatchFileSnapshot(`golden/${name}.${ending}`);
+    expect(text).not.toContain(PASSWORD);
+    expect(rendered(plan, render)).toBe(text);
+  });
+});

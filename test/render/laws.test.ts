@@ -1,0 +1,294 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { createRedactor } from "../../src/output/redact.ts";
+import { redactPlan } from "../../src/output/redact-plan.ts";
+import type { Plan, PlanJson } from "../../src/model/plan.ts";
+import { Secret } from "../../src/model/value.ts";
+import { renderPlanGithub } from "../../src/render/github.ts";
+import { renderPlanGitlab } from "../../src/render/gitlab.ts";
+import { renderPlanHtml } from "../../src/render/html.ts";
+import { planJson, writeJson } from "../../src/render/json.ts";
+import { renderPlanJunit } from "../../src/render/junit.ts";
+import { COMMENT_LIMIT, renderPlanMarkdown } from "../../src/render/markdown.ts";
+import { renderPlanSarif } from "../../src/render/sarif.ts";
+import { COLOURED, PLAIN } from "../../src/render/style.ts";
+import { renderPlanText } from "../../src/render/text.ts";
+import { hostilePlan, hostileText } from "./hostile.ts";
+import { BIG } from "./big.ts";
+import { META, PLAN, shown } from "./sample.ts";
+
+const TEXT = { style: PLAIN, width: 80, verbose: true };
+
+function text(plan: Plan): string {
+  const { json, extras } = shown(plan);
+  return renderPlanText(json, extras, TEXT);
+}
+
+/** Controls but line breaks and tabs, and what turns or hides text. */
+const ACTING = /[^\t\n\P{Cc}]|[\u202a-\u202e\u2066-\u2069\u200b\u2028\p{Cs}]/u;
+
+describe("whatever names say", () => {
+  test("text drives no terminal and gives no order to a workflow", () => {
+    fc.assert(
+      fc.property(hostilePlan, (plan) => {
+        const out = text(plan);
+        expect(out).not.toMatch(ACTING);
+        expect(out).not.toMatch(/^\s*::/m);
+        expect(out).not.toMatch(/##\[/);
+        expect(out.match(/^Plan: /gm)).toHaveLength(1);
+      }),
+    );
+  });
+
+  test("JSON keeps every value and shows none that acts", () => {
+    fc.assert(
+      fc.property(hostilePlan, (plan) => {
+        const { json } = shown(plan);
+        const out = writeJson(json);
+        expect(JSON.parse(out)).toEqual(JSON.parse(JSON.stringify(json)));
+        expect(out).not.toMatch(ACTING);
+        expect(out).not.toMatch(/^\s*::|##\[/m);
+      }),
+    );
+  });
+
+  test("Markdown has no more structure than it was given", () => {
+    fc.assert(
+      fc.property(hostilePlan, (plan) => {
+        const { json, extras } = shown(plan);
+        expectHarmlessMarkdown(renderPlanMarkdown(json, extras));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("each line of annotations is one that was meant", () => {
+    fc.assert(
+      fc.property(hostilePlan, (plan) => {
+        const { json, extras } = shown(plan);
+        const lines = renderPlanGithub(json, extras)
+          .trimEnd()
+          .split(/[\n\r\u2028]/);
+        expect(lines.map((line) => line.slice(0, 6))).toEqual([
+          "::erro",
+          "::warn",
+          "::noti",
+          "Plan: ",
+          "Beside",
+        ]);
+        for (const line of lines.slice(0, 3)) expect(line).toMatch(/^::\w+ (\w+=[^:,]*,?)*::/);
+      }),
+    );
+  });
+
+  test("SARIF stays JSON, JUnit stays XML", () => {
+    fc.assert(
+      fc.property(hostilePlan, (plan) => {
+        const { json, extras } = shown(plan);
+        expect(() => JSON.parse(renderPlanSarif(json, extras)) as unknown).not.toThrow();
+        const xml = renderPlanJunit(json, extras);
+        expect(xml).not.toMatch(/[^\t\n\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u);
+        const content = xml.replace(
+          /<\/?(testsuites?|testcase|failure|skipped)( \w+="[^"<>]*")*\/?>|<\?xml [^>]*\?>/g,
+          "",
+        );
+        expect(content).not.toMatch(/[<>]|&(?!amp;|lt;|gt;|quot;|#\d+;)/);
+      }),
+    );
+  });
+
+  test("the page has no element that was not meant", () => {
+    fc.assert(
+      fc.property(hostilePlan, (plan) => {
+        const { json, extras } = shown(plan);
+        const page = renderPlanHtml(json, extras);
+        expect(page.match(/<\/?script/gi)).toHaveLength(4);
+        const shell = page.replace(/<(script|style)( [^<>]*)?>[^<]*<\/\1>|<script>[^]*?<\/script>/g, "");
+        for (const [tag] of shell.matchAll(/<[^>]*>?/g)) expect(tag).toMatch(MEANT);
+      }),
+    );
+  });
+});
+
+const MEANT =
+  /^<(!doctype html|\/?(html|head|title|body|header|main|section|div|h[1-6]|p|ul|li|b|form|label|fieldset|legend|select|option|button|noscript|strong|pre|code|details|summary|a|input|meta|svg|g|rect|text|path)( [a-z-]+(="[^"<>]*")?)*)>$/;
+
+/**
+ * Takes out what Markdown takes literally (fenced blocks, code) and our own marks; of what is left, nothing may act.
+ */
+function expectHarmlessMarkdown(markdown: string): void {
+  const outside = withoutBlocks(markdown);
+  for (const line of outside.split("\n").filter((row) => row.startsWith("|")))
+    expect(line.match(/(?<!\\)\|/g), line).toHaveLength(4);
+  const rest = outside
+    .replace(/(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)/g, "")
+    .replace(/^<!-- tasc:plan [\w%.!~*'()-]* -->$/m, "")
+    .replace(/<details><summary>.*?<\/summary>/g, (summary) =>
+      summary
+        .replace(/<code>[^<>`]*<\/code>/g, "")
+        .replace(/<\/?(details|summary)>|[↻~+-] (rediscover|update|create|disable)/g, ""),
+    )
+    .replace(/^<\/details>$|<br>/gm, "")
+    .replace(/^#{3,4} [A-Za-z ]*$/gm, "")
+    .replace(/^\|.*$/gm, "")
+    .replace(/^\*\*(.*)\*\*/gm, "$1");
+  expect(rest.replace(/&#\d+;/g, "")).not.toMatch(/[<>`*_[\]#@|~]|:\/\/|www\./);
+}
+
+function withoutBlocks(markdown: string): string {
+  let fence: string | undefined;
+  const kept = markdown.split("\n").filter((line) => {
+    const [run] = /^`{3,}/.exec(line) ?? [];
+    if (fence === undefined) fence = run;
+    else if (line.trim() === fence) fence = undefined;
+    else return false;
+    return run === undefined && fence === undefined;
+  });
+  expect(fence).toBeUndefined();
+  return kept.join("\n");
+}
+
+describe("a plan of five thousand changes", () => {
+  const { json, extras } = shown(BIG);
+
+  test("fits a comment, with the most dangerous first, and says what is missing", () => {
+    const markdown = renderPlanMarkdown(json, extras);
+    expect(markdown.length).toBeLessThanOrEqual(COMMENT_LIMIT);
+    expect(markdown.length).toBeGreaterThan(COMMENT_LIMIT * 0.9);
+    for (const { address, action } of json.changes)
+      if (action === "rediscover" || action === "disable") expect(markdown).toContain(address);
+    expect(markdown).toMatch(
+      /^5000 changes; for lack of room \d+ of them and the details of \d+ more left out/m,
+    );
+  });
+
+  test("says the truth about what is missing", () => {
+    const markdown = renderPlanMarkdown(json, extras);
+    const missing = Number(/lack of room (\d+) of them/.exec(markdown)?.[1]);
+    const rows = markdown.match(/^\| [↻~+-] /gm)?.length ?? 0;
+    const alike = [...markdown.matchAll(/^\|.*and (\d+) more alike/gm)].map(([, more]) => Number(more));
+    expect(rows + alike.reduce((sum, more) => sum + more, 0) + missing).toBe(5000);
+    const details = Number(/details of (\d+) more/.exec(markdown)?.[1]);
+    expect(markdown.match(/^<details><summary>[↻~+-] /gm)?.length).toBe(rows - details);
+  });
+
+  test("fits any budget that holds the summary", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1500, max: 200_000 }), (budget) => {
+        const markdown = renderPlanMarkdown(json, extras, budget);
+        expect(markdown.length).toBeLessThanOrEqual(budget);
+        expectHarmlessMarkdown(markdown);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  test("is drawn in no time, and folded to what a person can read", () => {
+    const start = performance.now();
+    const out = renderPlanText(json, extras, { style: COLOURED, width: 100, verbose: false });
+    for (const render of [
+      renderPlanMarkdown,
+      renderPlanGithub,
+      renderPlanSarif,
+      renderPlanJunit,
+      renderPlanHtml,
+    ])
+      render(json, extras);
+    writeJson(json);
+    expect(performance.now() - start).toBeLessThan(4000);
+    expect(out.split("\n").length).toBeLessThan(1300);
+    expect(out).toMatch(/3980 test cases/);
+  });
+});
+
+describe("a secret", () => {
+  const secret = fc
+    .string({ minLength: 4, maxLength: 20 })
+    .filter(
+      (value) =>
+        !JSON.stringify(PLAN).includes(value) &&
+        !"(sensitive)".includes(value) &&
+        /[^\d\s.]/.test(value) &&
+        value === value.trim(),
+    );
+
+  test("in a planned body is not in the plan's JSON", () => {
+    fc.assert(
+      fc.property(secret, (value) => {
+        const plan = planJson(
+          withBody({ testAccount: { password: new Secret(value), list: [new Secret(value)] } }),
+          META,
+        );
+        const before = writeJson(planJson(withBody({ testAccount: { password: "", list: [""] } }), META));
+        fc.pre(!before.includes(value));
+        expect(writeJson(plan)).not.toContain(value);
+      }),
+    );
+  });
+
+  test("that the service repeats is in no output", () => {
+    fc.assert(
+      fc.property(secret, hostileText, (value, around) => {
+        const { json, extras } = shown(echoing(around + value + around));
+        const redactor = createRedactor([value]);
+        const clean = redactPlan(json, redactor);
+        const { json: unrelated } = shown(echoing(""));
+        for (const render of RENDERERS) {
+          fc.pre(!render(unrelated, extras).includes(value) && !around.includes(value));
+          expect(redactor.document(render(clean, extras))).not.toContain(value);
+        }
+      }),
+    );
+  });
+
+  const RENDERERS: readonly ((plan: PlanJson, extras: object) => string)[] = [
+    (plan, extras) => renderPlanText(plan, extras, TEXT),
+    renderPlanMarkdown,
+    renderPlanGithub,
+    renderPlanSarif,
+    renderPlanJunit,
+    renderPlanGitlab,
+    renderPlanHtml,
+    (plan) => writeJson(plan),
+  ];
+});
+
+function withBody(body: Plan["changes"][number]["calls"][number]["body"]): Plan {
+  return {
+    ...PLAN,
+    changes: [
+      {
+        address: "environment.shop.default",
+        action: "update",
+        fields: [{ path: ["testAccount", "password"], sensitive: true, before: "never", after: "never" }],
+        calls: [{ method: "PATCH", path: ["apiKey"], body }],
+        followUps: [],
+        dependsOn: [],
+      },
+    ],
+  };
+}
+
+function echoing(message: string): Plan {
+  const plan = withBody({ description: message });
+  return {
+    ...plan,
+    changes: plan.changes.map((change) => ({
+      ...change,
+      fields: [
+        { path: ["description"], before: message, after: [message] },
+        { path: ["discovery", "prompt"], before: `a\n${message}`, after: `${message}\nb` },
+      ],
+    })),
+    diagnostics: [{ severity: "error", code: "x", summary: message, detail: message }],
+  };
+}
+
+test("the same plan gives the same bytes", () => {
+  expect(writeJson(shown(PLAN).json)).toBe(writeJson(shown(structuredCloneOf(PLAN)).json));
+  expect(text(PLAN)).toBe(text(structuredCloneOf(PLAN)));
+});
+
+function structuredCloneOf(plan: Plan): Plan {
+  return { ...plan, changes: plan.changes.map((change) => ({ ...change })) };
+}
