@@ -1,0 +1,29 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { applyUndisturbed, expectRecovery } from "./cases.ts";
+import type { Undisturbed } from "./cases.ts";
+import { FAULTS } from "./proxy.ts";
+import { Rig } from "./rig.ts";
+
+/** Every call with one fault each, in turn; with TASC_FAULTS=all, every call with every fault. */
+const ALL = process.env["TASC_FAULTS"] === "all";
+/** What an undisturbed apply of the project sends. */
+const WRITES = 39;
+
+describe("a creation happens once, whatever befalls a call", () => {
+  let rig: Rig;
+  let undisturbed: Undisturbed;
+  beforeAll(async () => {
+    rig = await Rig.open();
+    undisturbed = await applyUndisturbed(rig);
+  });
+  afterAll(() => rig.close());
+
+  test("an undisturbed apply sends as many writes as are tried here", () => {
+    expect(undisturbed.writes).toBe(WRITES);
+  });
+
+  for (let nth = 1; nth <= WRITES; nth++)
+    for (const [at, kind] of FAULTS.entries())
+      if (ALL || (nth % 3 === 1 && at === Math.floor(nth / 3) % FAULTS.length))
+        test(`write ${nth}: ${kind}`, () => expectRecovery(rig, undisturbed, nth, kind));
+});

@@ -1,0 +1,121 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startServer } from "../../src/server/index.ts";
+import type { RunningServer } from "../../src/server/index.ts";
+import { openFaultyWay } from "./proxy.ts";
+import type { Fault, FaultyWay } from "./proxy.ts";
+import { writeFaultProject } from "./project.ts";
+
+const TASC = join(import.meta.dirname, "..", "..", "dist", "tasc.cjs");
+const KEY = "key-for-the-fault-tests";
+
+/** How a run of the command ended. */
+export interface Ended {
+  /** Nothing for a process that was killed. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A service, a faulty way to it, and a project; each case starts from an empty service. */
+export class Rig {
+  readonly #server: RunningServer;
+  readonly #way: FaultyWay;
+  readonly #folder: string;
+
+  static async open(): Promise<Rig> {
+    const folder = mkdtempSync(join(tmpdir(), "tasc-faults-"));
+    const server = await startServer({ dataDir: join(folder, "service"), apiKey: KEY, discoveryTime: 0 });
+    return new Rig(server, await openFaultyWay(server.url), folder);
+  }
+
+  private constructor(server: RunningServer, way: FaultyWay, folder: string) {
+    this.#server = server;
+    this.#way = way;
+    this.#folder = folder;
+  }
+
+  /** An empty service and a fresh project. */
+  async reset(): Promise<void> {
+    await this.#control("PUT", "/data", {});
+    rmSync(join(this.#folder, "project"), { recursive: true, force: true });
+    writeFaultProject(join(this.#folder, "project"));
+  }
+
+  /** Runs the command; with a fault, the n-th write of this run meets it. */
+  async run(args: readonly string[], fault?: { readonly nth: number; readonly kind: Fault }): Promise<Ended> {
+    const child = spawn(process.execPath, [TASC, ...args, "--chdir", join(this.#folder, "project")], {
+      env: { PATH: process.env["PATH"], BASE: this.#way.url, KEY, PASSWORD: "password-of-the-account" },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    this.#way.arm(fault?.nth ?? 0, fault?.kind ?? "reset before the service acts", () =>
+      child.kill("SIGKILL"),
+    );
+    const [stdout, stderr]: [string[], string[]] = [[], []];
+    child.stdout.on("data", (text: Buffer) => stdout.push(text.toString()));
+    child.stderr.on("data", (text: Buffer) => stderr.push(text.toString()));
+    const code = await new Promise<number | null>((ended) => child.once("close", ended));
+    return { code, stdout: stdout.join(""), stderr: stderr.join("") };
+  }
+
+  /** Writes of the last run. */
+  writes(): number {
+    return this.#way.writes();
+  }
+
+  /** Everything that the service has, without what differs from run to run. */
+  async serviceState(): Promise<unknown> {
+    return normalised(await this.#control("GET", "/data"));
+  }
+
+  async #control(method: string, path: string, body?: object): Promise<unknown> {
+    const answer = await fetch(`${this.#server.controlUrl}${path}`, {
+      method,
+      ...(body === undefined
+        ? {}
+        : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
+    });
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+    const text = await answer.text();
+    return text === "" ? undefined : (JSON.parse(text) as unknown);
+  }
+
+  async close(): Promise<void> {
+    await this.#way.close();
+    await this.#server.close();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+/** Ids and times differ from run to run, and so does the order in which resources were made. */
+function normalised(data: unknown): unknown {
+  const names = new Map<string, string>();
+  const text = JSON.stringify(data, (key, value: unknown) =>
+    /At$|^ack$|^emailPrefix$/.test(key) ? undefined : value,
+  );
+  // Every id stands for the name of what bears it, so that references compare too.
+  for (const found of text.matchAll(
+    /\{"id":"([0-9a-f-]{36})"[^{}]*?"(?:app|description|name|discoveryUrl)":"([^"]*)"/g,
+  ))
+    names.set(found[1] ?? "", found[2] ?? "");
+  const plain = text.replaceAll(
+    /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g,
+    (id) => names.get(id) ?? "id",
+  );
+  return sorted(JSON.parse(plain));
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    const items: unknown[] = value.map(sorted);
+    return items.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+  }
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .map(([key, part]) => [key, sorted(part)] as const)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1)),
+  );
+}
