@@ -4,71 +4,92 @@ import type { Change, PlannedCall } from "../model/plan.ts";
 import type { StateEvent } from "../model/state.ts";
 import { IdOfElement, Secret } from "../model/value.ts";
 import type { Value } from "../model/value.ts";
-import { knownText } from "../plan/seen.ts";
-import { idOf, sessionOf } from "./context.ts";
+import { targetOf } from "../plan/scope.ts";
+import { idOf, mayGoOn, record } from "./context.ts";
 import type { Run } from "./context.ts";
-import { create, findDefaultEnvironment } from "./create.ts";
-import { elementIds, folderEvents, patchedRecords, writtenLocator } from "./records.ts";
+import { create } from "./create.ts";
+import { findDefault, isDefaultCreation } from "./default-environment.ts";
+import { elementIds, folderEvents, folderName, patchedRecords, writtenLocator } from "./records.ts";
 import { awaitsElement, sendCall } from "./send.ts";
-import type { Failure } from "./service.ts";
+import type { Answered, Failure } from "./service.ts";
 
-/**
- * Carries out one change: its calls in turn, each recorded as soon as it is answered.
- *
- * @returns the failure that ended it, or nothing.
- */
-export async function carryOut(run: Run, change: Change): Promise<Failure | undefined> {
+/** How far a change came. */
+export type End =
+  | { readonly kind: "done" }
+  /** What is left names elements whose ids only another look can tell. */
+  | { readonly kind: "halfway" }
+  /** Nothing further may be started. */
+  | { readonly kind: "stopped" }
+  | { readonly kind: "failed"; readonly failure: Failure };
+
+/** Carries out one change: its calls in turn, each recorded as soon as it is answered. */
+export async function carryOut(run: Run, change: Change): Promise<End> {
   const resource = run.resources.get(change.address);
-  let elements: readonly string[] = [];
-  for (const call of change.calls) {
-    if (call.method === "POST") {
-      if (resource === undefined)
-        throw new TypeError(`a creation of ${change.address}, which is not declared`);
-      const failure = (await create(run, resource, call)) ?? (await afterCreation(run, change.address));
-      if (failure !== undefined) return failure;
-    } else if (!awaitsElement(call, elements)) {
-      const answer = await sendCall(run, change.address, call, elements);
-      if (!answer.ok) return answer.failure;
-      await sessionOf(run, change.address).record(patchEvents(run, change, call, elements, answer.value));
-      if (Object.hasOwn(call.body, "elements")) elements = elementIds(answer.value);
-    }
-    // Else the answer did not tell the new elements' ids: the check at the end finds what is left to write.
+  if (resource !== undefined && isDefaultCreation(change)) {
+    const failure = await findDefault(run, resource);
+    if (failure !== undefined) return { kind: "failed", failure };
   }
-  return undefined;
+  let elements: readonly string[] = [];
+  let halfway = false;
+  for (const call of change.calls) {
+    if (!mayGoOn(run)) return { kind: "stopped" };
+    if (awaitsElement(call, elements)) {
+      halfway = true;
+      continue;
+    }
+    const sent =
+      call.method === "POST" ? await post(run, change, call) : await patch(run, change, call, elements);
+    if (!sent.ok) return { kind: "failed", failure: sent.failure };
+    if (Object.hasOwn(call.body, "elements")) elements = elementIds(sent.value);
+  }
+  return { kind: halfway ? "halfway" : "done" };
 }
 
-async function afterCreation(run: Run, address: Address): Promise<Failure | undefined> {
+async function post(run: Run, { address }: Change, call: PlannedCall): Promise<Answered<undefined>> {
   const resource = run.resources.get(address);
-  if (resource?.kind === "target") return findDefaultEnvironment(run, resource);
-  if (resource?.kind === "testCase") {
+  if (resource === undefined) throw new TypeError(`a creation of ${address}, which is not declared`);
+  const failure = await create(run, resource, call);
+  if (failure !== undefined) return { ok: false, failure };
+  if (resource.kind === "testCase") {
     run.progress.generating.add(address);
-    const folder = knownText(resource, "folder");
-    if (folder !== undefined) run.progress.folders.set(address, folder);
+    noteFolder(run, address, call);
   }
-  return undefined;
+  return { ok: true, value: undefined };
+}
+
+async function patch(
+  run: Run,
+  change: Change,
+  call: PlannedCall,
+  elements: readonly string[],
+): Promise<Answered<Json | undefined>> {
+  const { address } = change;
+  const answer = await sendCall(run, address, call, elements);
+  if (!answer.ok) return answer;
+  if (Object.hasOwn(call.body, "createBackendDiscoveryPrompt")) run.progress.generating.add(address);
+  noteFolder(run, address, call);
+  await record(run, targetOf(address), patchEvents(run, change, call, elements, answer.value));
+  return answer;
+}
+
+function noteFolder({ progress }: Run, address: Address, call: PlannedCall): void {
+  const folder = folderName(call.body);
+  if (folder !== undefined) progress.folders.set(address, folder);
 }
 
 /** What state remembers of an answered PATCH. */
 function patchEvents(
   run: Run,
-  change: Change,
+  { address, id = idOf(run, address) }: Change,
   call: PlannedCall,
   elements: readonly string[],
   answer: Json | undefined,
 ): readonly StateEvent[] {
-  const { address } = change;
   const resource = run.resources.get(address);
-  const id = change.id ?? idOf(run, address);
   if (resource === undefined || id === undefined) return [];
   const { fingerprints } = run.context;
   const elementId = elementOf(call, elements);
-  if (elementId !== undefined) {
-    run.progress.located.add(address);
-    return [writtenLocator(fingerprints, address, elementId, lineOf(call), undefined)];
-  }
-  const folder = call.body["folderName"];
-  if (typeof folder === "string") run.progress.folders.set(address, folder);
-  if (Object.hasOwn(call.body, "createBackendDiscoveryPrompt")) run.progress.generating.add(address);
+  if (elementId !== undefined) return [writtenLocator(fingerprints, address, elementId, lineOf(call))];
   return [
     { type: "wrote", address, fields: patchedRecords(fingerprints, resource, id, call.body) },
     ...folderEvents(call.body, answer),

@@ -1,11 +1,12 @@
 import type { Address } from "../model/address.ts";
 import type { DesiredResource } from "../model/desired.ts";
 import type { Live, LiveTarget, LiveTestCase } from "../model/live.ts";
+import type { Change } from "../model/plan.ts";
 import type { State, StateEvent } from "../model/state.ts";
 import type { Fingerprinter, PlanInput } from "../plan/inputs.ts";
-import { makePlan, resourcesOf } from "../plan/plan.ts";
+import { makePlan } from "../plan/plan.ts";
 import type { Planned } from "../plan/plan.ts";
-import { targetOf } from "../plan/scope.ts";
+import { byAddress, resourcesOf } from "../plan/resources.ts";
 import type { ApplyEvent } from "./events.ts";
 import type { Failed, Skipped } from "./outcome.ts";
 import type { Failure, Service } from "./service.ts";
@@ -48,14 +49,18 @@ export interface Progress {
   readonly done: Set<Address>;
   readonly failed: Map<Address, Failed>;
   readonly skipped: Map<Address, Skipped>;
+  /** Reviewed changes of which a part is carried out, and the rest is to follow after another look. */
+  readonly halfway: Map<Address, Change>;
   /** Addresses whose creation succeeded in this run. */
   readonly created: Set<Address>;
+  /** Creations that were sent and of which nobody knows yet what became. */
+  readonly open: Set<Address>;
+  /** Live ids by address, as state has them: a state of many bindings is not to be put together for every call. */
+  readonly ids: Map<Address, string>;
   /** Test cases that the service generates because of this run. */
   readonly generating: Set<Address>;
   /** Folder names written in this run, by address: a later read tells their ids. */
   readonly folders: Map<Address, string>;
-  /** Test cases of which locator lines were written: a later read tells the selectors. */
-  readonly located: Set<Address>;
   /** Keys of targets written to since they were last read. */
   readonly dirty: Set<string>;
   /** Keys of targets written to at all. */
@@ -74,43 +79,81 @@ export interface Run {
 
 export function startRun(context: ApplyContext): Run {
   const { live, desired } = context.input;
+  const sessions = [...context.sessions.values()];
   const progress: Progress = {
     targets: live.targets,
     testCases: new Map(live.testCases),
     done: new Set(),
     failed: new Map(),
     skipped: new Map(),
+    halfway: new Map(),
     created: new Set(),
+    open: new Set(sessions.flatMap(({ state }) => [...state.intents.keys()])),
+    ids: new Map(
+      sessions.flatMap(({ state }) => [...state.bindings].map(([address, { id }]) => [address, id])),
+    ),
     generating: new Set(),
     folders: new Map(),
-    located: new Set(),
     dirty: new Set(),
     touched: new Set(),
     calls: { POST: 0, PATCH: 0 },
     fatal: undefined,
   };
-  const resources = desired.targets
-    .flatMap(resourcesOf)
-    .map((resource) => [resource.address, resource] as const);
-  return { context, progress, resources: new Map(resources) };
+  return { context, progress, resources: byAddress(desired.targets.flatMap(resourcesOf)) };
 }
 
-export function sessionOf({ context }: Run, address: Address): StateSession {
-  const session = context.sessions.get(targetOf(address));
-  if (session === undefined) throw new TypeError(`no state is open for ${address}`);
+export function sessionOf({ context }: Run, target: string): StateSession {
+  const session = context.sessions.get(target);
+  if (session === undefined) throw new TypeError(`no state is open for ${target}`);
   return session;
 }
 
+/** Makes events of a target durable; whatever needs an id of theirs has it from then on. */
+export async function record(run: Run, target: string, events: readonly StateEvent[]): Promise<void> {
+  if (events.length === 0) return;
+  await sessionOf(run, target).record(events);
+  for (const event of events) follow(run.progress, event);
+}
+
+function follow({ ids, open }: Progress, event: StateEvent): void {
+  switch (event.type) {
+    case "bound":
+      ids.set(event.address, event.id);
+      return void open.delete(event.address);
+    case "unbound":
+      return void ids.delete(event.address);
+    case "moved":
+      return move(ids, event.from, event.to);
+    case "intended":
+      return void open.add(event.address);
+    case "settled":
+    case "batch":
+      return void open.delete(event.address);
+    case "keyed":
+    case "wrote":
+    case "forgot":
+    case "located":
+    case "folder":
+  }
+}
+
+function move(ids: Map<Address, string>, from: Address, to: Address): void {
+  const id = ids.get(from);
+  ids.delete(from);
+  if (id !== undefined) ids.set(to, id);
+}
+
 /** The live id that an address has by now. */
-export function idOf(run: Run, address: Address): string | undefined {
-  return sessionOf(run, address).state.bindings.get(address)?.id;
+export function idOf({ progress }: Run, address: Address): string | undefined {
+  return progress.ids.get(address);
 }
 
 /** Plans anew from what was last read and recorded: the same function that made the reviewed plan. */
 export function replan({ context, progress }: Run): Planned {
   const live: Live = { targets: progress.targets, testCases: progress.testCases };
   const states = new Map([...context.sessions].map(([key, session]) => [key, session.state]));
-  return makePlan({ ...context.input, live, states, run: new Set(), rediscover: new Set() });
+  const rediscover = new Set([...context.input.rediscover].filter((one) => !progress.generating.has(one)));
+  return makePlan({ ...context.input, live, states, run: new Set(), rediscover });
 }
 
 /** Whether anything further may be started. */

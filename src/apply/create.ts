@@ -1,17 +1,17 @@
 import { isObject } from "../model/json.ts";
 import type { Json } from "../model/json.ts";
-import type { Address } from "../model/address.ts";
 import { addressOf } from "../model/address.ts";
 import type { DesiredResource } from "../model/desired.ts";
 import type { PlannedCall } from "../model/plan.ts";
-import type { Intent, StateEvent } from "../model/state.ts";
+import type { StateEvent } from "../model/state.ts";
 import { batchContent } from "../plan/batch-generation.ts";
-import { nameDigest, recover, urlDigest } from "../plan/recover.ts";
-import { knownText } from "../plan/seen.ts";
+import { recover } from "../plan/recover.ts";
 import { targetOf } from "../plan/scope.ts";
-import { idOf, sessionOf } from "./context.ts";
+import { record, sessionOf } from "./context.ts";
 import type { Run } from "./context.ts";
-import { createdRecords, defaultEnvironmentRecords } from "./records.ts";
+import { bindDefault } from "./default-environment.ts";
+import { intentOf } from "./intent.ts";
+import { createdRecords } from "./records.ts";
 import { reread, rereadTestCases } from "./read.ts";
 import { sendCall } from "./send.ts";
 import type { Answered, Failure } from "./service.ts";
@@ -30,11 +30,10 @@ export async function create(
   call: PlannedCall,
 ): Promise<Failure | undefined> {
   const { context } = run;
+  const { address } = resource;
   for (let attempt = 0; ; attempt++) {
-    await sessionOf(run, resource.address).record([
-      { type: "intended", address: resource.address, intent: intentOf(run, resource) },
-    ]);
-    const answer = await sendCall(run, resource.address, call);
+    await record(run, targetOf(address), [{ type: "intended", address, intent: intentOf(run, resource) }]);
+    const answer = await sendCall(run, address, call);
     const verdict = await judge(run, resource, answer);
     if (verdict.kind === "made") return undefined;
     if (verdict.kind === "failed" || attempt >= context.retries || context.stopping()) return verdict.failure;
@@ -58,19 +57,32 @@ async function judge(
   resource: DesiredResource,
   answer: Answered<Json | undefined>,
 ): Promise<Verdict> {
-  const session = sessionOf(run, resource.address);
+  const { address } = resource;
   if (!answer.ok && answer.failure.acted === "no") {
-    await session.record([{ type: "settled", address: resource.address }]);
+    await record(run, targetOf(address), [{ type: "settled", address }]);
     return { kind: "failed", failure: answer.failure };
   }
   const events = answer.ok ? madeEvents(run, resource, answer.value) : undefined;
-  if (events !== undefined) {
-    await session.record(events);
-    run.progress.created.add(resource.address);
-    return { kind: "made" };
-  }
+  if (events !== undefined) return made(run, resource, events);
   const why: Failure = answer.ok ? UNREADABLE : answer.failure;
   return resource.kind === "batchGeneration" ? leaveOpen(run, resource, why) : lookUp(run, resource, why);
+}
+
+async function made(
+  run: Run,
+  { address, kind, key }: DesiredResource,
+  events: readonly StateEvent[],
+): Promise<Verdict> {
+  await record(run, targetOf(address), kind === "target" ? [...forgotten(run, key), ...events] : events);
+  run.progress.created.add(address);
+  return { kind: "made" };
+}
+
+/** What an earlier test target of the same address held went with it. */
+function forgotten({ progress }: Run, target: string): readonly StateEvent[] {
+  return [...progress.ids.keys()]
+    .filter((address) => targetOf(address) === target)
+    .map((address) => ({ type: "unbound", address }));
 }
 
 const UNREADABLE: Failure = {
@@ -88,57 +100,34 @@ function madeEvents(
 ): readonly StateEvent[] | undefined {
   const { fingerprints } = run.context;
   const { address } = resource;
+  // Its id is of no use to anyone, so a success without one is a success.
   if (resource.kind === "batchGeneration")
     return [
       { type: "batch", address, record: { status: "done", content: batchContent(fingerprints, resource) } },
     ];
   const id = isObject(answer) ? answer[resource.kind === "testCase" ? "testCaseId" : "id"] : undefined;
   if (typeof id !== "string" || id === "") return undefined;
-  const bound: StateEvent = {
-    type: "bound",
-    address,
-    id,
-    fields: createdRecords(fingerprints, resource, id),
-  };
+  const fields = createdRecords(fingerprints, resource, id);
+  const bound: StateEvent = { type: "bound", address, id, fields };
   return resource.kind === "target" ? [bound, ...defaultEvents(run, resource, answer)] : [bound];
 }
 
 /** The DEFAULT environment came with its target; where the answer shows it, it is bound at once. */
 function defaultEvents(run: Run, target: DesiredResource, answer: Json | undefined): readonly StateEvent[] {
   const environment = run.resources.get(addressOf("environment", target.key, "default"));
-  const shown = isObject(answer) && Array.isArray(answer["environments"]) ? answer["environments"] : [];
-  const found: unknown = shown.find((item: Json) => isObject(item) && item["type"] === "DEFAULT");
-  if (environment === undefined || typeof found !== "object" || found === null || !("id" in found)) return [];
-  return typeof found.id === "string" ? [bindDefault(run, environment, found.id)] : [];
-}
-
-function bindDefault({ context }: Run, environment: DesiredResource, id: string): StateEvent {
-  const fields = defaultEnvironmentRecords(context.fingerprints, environment, id);
-  return { type: "bound", address: environment.address, id, fields };
-}
-
-/** Binds the DEFAULT environment of a target that was just made, if its POST's answer did not show it. */
-export async function findDefaultEnvironment(
-  run: Run,
-  target: DesiredResource,
-): Promise<Failure | undefined> {
-  const address = addressOf("environment", target.key, "default");
-  const environment = run.resources.get(address);
-  if (environment === undefined || idOf(run, address) !== undefined) return undefined;
-  const failure = await reread(run, []);
-  if (failure !== undefined) return failure;
-  const targetId = idOf(run, target.address);
-  const live = run.progress.targets.find((candidate) => candidate.id === targetId);
-  const found = live?.environments.find((candidate) => candidate.type === "DEFAULT");
-  if (found !== undefined) await sessionOf(run, address).record([bindDefault(run, environment, found.id)]);
-  return undefined;
+  const shown = isObject(answer) ? answer["environments"] : undefined;
+  const found = Array.isArray(shown)
+    ? shown.filter(isObject).find((item) => item["type"] === "DEFAULT")
+    : undefined;
+  const id = found?.["id"];
+  return environment === undefined || typeof id !== "string" ? [] : [bindDefault(run, environment, id)];
 }
 
 /** Nothing can be read of a batch generation, so it is the user who must say. */
 async function leaveOpen(run: Run, resource: DesiredResource, why: Failure): Promise<Verdict> {
   const { address } = resource;
   const content = batchContent(run.context.fingerprints, resource);
-  await sessionOf(run, address).record([
+  await record(run, targetOf(address), [
     { type: "batch", address, record: { status: "uncertain", content } },
   ]);
   return {
@@ -153,30 +142,38 @@ async function leaveOpen(run: Run, resource: DesiredResource, why: Failure): Pro
 
 /** Looks what became of a POST without a readable success, by the intent that was recorded before it. */
 async function lookUp(run: Run, resource: DesiredResource, why: Failure): Promise<Verdict> {
-  const { context, progress } = run;
+  const { context } = run;
   const { address } = resource;
   context.emit({ type: "lookingUp", address, why: why.summary });
   const failure =
     resource.kind === "testCase" ? await rereadTestCases(run, targetOf(address)) : await reread(run, []);
   if (failure !== undefined) return { kind: "failed", failure: unresolved(why, failure) };
-  const session = sessionOf(run, address);
-  const own = [...session.state.intents].filter(([intended]) => intended === address);
-  const state = { ...session.state, intents: new Map(own) };
-  const live = { targets: progress.targets, testCases: progress.testCases };
-  const { events, diagnostics } = recover(state, live, context.fingerprints);
+  const { events, diagnostics } = recoverOne(run, resource);
   const [unclear] = diagnostics;
   if (unclear !== undefined)
     return { kind: "failed", failure: { ...why, summary: unclear.summary, detail: unclear.detail } };
   const bound = events.find((event) => event.type === "bound");
-  if (bound === undefined) {
-    await session.record(events);
-    return { kind: "again", failure: why };
+  if (bound !== undefined) {
+    context.emit({ type: "adopted", address, id: bound.id });
+    return made(run, resource, events);
   }
-  const fields = createdRecords(context.fingerprints, resource, bound.id);
-  await session.record([{ ...bound, fields }]);
-  progress.created.add(address);
-  context.emit({ type: "adopted", address, id: bound.id });
-  return { kind: "made" };
+  await record(run, targetOf(address), events);
+  return { kind: "again", failure: why };
+}
+
+function recoverOne(run: Run, { address }: DesiredResource): ReturnType<typeof recover> {
+  const { context, progress, resources } = run;
+  const { state } = sessionOf(run, targetOf(address));
+  const own = [...state.intents].filter(([intended]) => intended === address);
+  return recover(
+    { ...state, intents: new Map(own) },
+    {
+      live: { targets: progress.targets, testCases: progress.testCases },
+      fingerprints: context.fingerprints,
+      resources,
+      taken: new Set(progress.ids.values()),
+    },
+  );
 }
 
 /** The intent stays open, so the next run looks again. */
@@ -185,47 +182,5 @@ function unresolved(why: Failure, failure: Failure): Failure {
     ...failure,
     summary: why.summary,
     detail: `${why.detail}\nWhat became of it could not be looked up: ${failure.summary}. The next run looks again before it repeats anything.`,
-  };
-}
-
-/** What must be known later to tell what the POST made from what was there before. */
-function intentOf(run: Run, resource: DesiredResource): Intent {
-  const { context, progress } = run;
-  const { fingerprints } = context;
-  const at = new Date(context.now()).toISOString();
-  switch (resource.kind) {
-    case "target": {
-      const app = knownText(resource, "app") ?? "";
-      const existing = progress.targets.filter((target) => target.app === app).map((target) => target.id);
-      return { at, existing, name: nameDigest(fingerprints, app), fields: {} };
-    }
-    case "environment": {
-      const targetId = idOf(run, `target.${targetOf(resource.address)}`);
-      const target = progress.targets.find((candidate) => candidate.id === targetId);
-      const existing = (target?.environments ?? []).map((environment) => environment.id);
-      return { at, existing, name: urlDigest(fingerprints, knownText(resource, "discoveryUrl")), fields: {} };
-    }
-    case "testCase":
-      return testCaseIntent(run, resource, at);
-    case "batchGeneration":
-      return { at, existing: [], content: batchContent(fingerprints, resource), fields: {} };
-  }
-}
-
-function testCaseIntent(run: Run, resource: DesiredResource, at: string): Intent {
-  const { context, progress } = run;
-  const targetId: Address = `target.${targetOf(resource.address)}`;
-  const name = knownText(resource, "description") ?? "";
-  const externalId = knownText(resource, "externalId");
-  const alike = (progress.testCases.get(idOf(run, targetId) ?? "") ?? []).filter(
-    (testCase) =>
-      testCase.description === name || (externalId !== undefined && testCase.externalId === externalId),
-  );
-  return {
-    at,
-    existing: alike.map((testCase) => testCase.id),
-    name: nameDigest(context.fingerprints, name),
-    ...(externalId === undefined ? {} : { externalId: nameDigest(context.fingerprints, externalId) }),
-    fields: {},
   };
 }

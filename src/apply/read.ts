@@ -1,14 +1,14 @@
+import { targetAddress } from "../model/address.ts";
+import type { Address } from "../model/address.ts";
 import type { StateEvent } from "../model/state.ts";
-import { settleEvents } from "../plan/settle.ts";
+import type { Planned } from "../plan/plan.ts";
 import { scopeTest } from "../plan/scope.ts";
-import { replan } from "./context.ts";
+import type { Seen } from "../plan/seen.ts";
+import { settleEvents } from "../plan/settle.ts";
+import { applyEvents } from "../state/reduce.ts";
+import { idOf, record, replan, sessionOf } from "./context.ts";
 import type { Run } from "./context.ts";
 import type { Failure } from "./service.ts";
-import type { Seen } from "../plan/seen.ts";
-import { writtenLocator } from "./records.ts";
-import type { Planned } from "../plan/plan.ts";
-import { declaredElements } from "../plan/elements.ts";
-import type { Address } from "../model/address.ts";
 
 /** Reads targets again: the list of targets, and the test cases of the targets named. */
 export async function reread(run: Run, targetKeys: Iterable<string>): Promise<Failure | undefined> {
@@ -18,53 +18,57 @@ export async function reread(run: Run, targetKeys: Iterable<string>): Promise<Fa
   progress.targets = targets.value;
   const keys = [...targetKeys];
   const failures = await Promise.all(keys.map((key) => rereadTestCases(run, key)));
-  return failures.find((failure) => failure !== undefined);
+  const failure = failures.find((one) => one !== undefined);
+  // Called between phases, when nothing is in flight that the answer could have missed.
+  if (failure === undefined) for (const key of keys) progress.dirty.delete(key);
+  return failure;
 }
 
 /** Reads one target's test cases again. */
 export async function rereadTestCases(run: Run, key: string): Promise<Failure | undefined> {
   const { context, progress } = run;
-  const id = context.sessions.get(key)?.state.bindings.get(`target.${key}`)?.id;
+  const id = idOf(run, targetAddress(key));
   if (id === undefined) return undefined;
-  progress.dirty.delete(key);
   const testCases = await context.service.listTestCases(id);
   if (!testCases.ok) return testCases.failure;
   progress.testCases.set(id, testCases.value);
   return undefined;
 }
 
-/** Records what a look at the targets has shown: folder ids, selectors, and that what was written is there. */
+/**
+ * Records what a look at targets has shown (folder ids, that what was written is there, what open creations have made),
+ * and plans anew from it. Only for targets that were just read: of others, an open creation would seem to have made
+ * nothing.
+ */
 export async function recordSight(run: Run, targetKeys: Iterable<string>): Promise<Planned> {
-  const inScope = scopeTest(run.context.input.scope);
-  const touched = (address: Address): boolean =>
-    inScope(address) || run.progress.done.has(address) || run.progress.created.has(address);
-  const keys = new Set(targetKeys);
-  const first = replan(run);
-  await recordEach(run, keys, first, (seen) => [...folderSights(run, seen), ...locatorSights(run, seen)]);
-  const second = replan(run);
-  await recordEach(run, keys, second, (seen) => settleEvents(seen, run.context.fingerprints, touched));
-  return replan(run);
+  const planned = replan(run);
+  const keys = [...targetKeys];
+  const learned = await Promise.all(keys.map((key) => recordTarget(run, planned, key)));
+  // All but the id of a folder the plan has taken into account already.
+  return learned.includes(true) ? replan(run) : planned;
 }
 
-async function recordEach(
-  run: Run,
-  keys: ReadonlySet<string>,
-  planned: Planned,
-  eventsOf: (seen: Seen) => readonly StateEvent[],
-): Promise<void> {
-  const records = [...planned.seen]
-    .filter(([key]) => keys.has(key))
-    .map(async ([key, seen]) => {
-      const events = eventsOf(seen);
-      if (events.length > 0) await run.context.sessions.get(key)?.record(events);
-    });
-  await Promise.all(records);
+async function recordTarget(run: Run, planned: Planned, key: string): Promise<boolean> {
+  const { context, progress } = run;
+  const inScope = scopeTest(context.input.scope);
+  const touched = (address: Address): boolean =>
+    inScope(address) || progress.done.has(address) || progress.created.has(address);
+  const seen = planned.seen.get(key);
+  if (seen === undefined) return false;
+  const folders = folderSights(run, seen);
+  const state = applyEvents(seen.state ?? sessionOf(run, key).state, folders);
+  await record(run, key, [
+    ...(planned.stateEvents.get(key) ?? []),
+    ...folders,
+    ...settleEvents({ ...seen, state }, context.fingerprints, touched),
+  ]);
+  return folders.length > 0;
 }
 
 /** A folder that was written by name and now shows its id. */
 function folderSights({ progress }: Run, { testCaseMatches, state }: Seen): readonly StateEvent[] {
-  const events: StateEvent[] = [];
   const known = new Map(state?.folders);
+  const events: StateEvent[] = [];
   for (const [address, name] of progress.folders) {
     const match = testCaseMatches.get(address);
     const id = match?.found === true ? match.live.folderId : undefined;
@@ -73,20 +77,4 @@ function folderSights({ progress }: Run, { testCaseMatches, state }: Seen): read
     events.push({ type: "folder", name, id });
   }
   return events;
-}
-
-/** The selectors that the service made of the locator lines written in this run, as its list shows them. */
-function locatorSights({ progress, resources, context }: Run, seen: Seen): readonly StateEvent[] {
-  return [...progress.located].flatMap((address) => {
-    const match = seen.testCaseMatches.get(address);
-    const declared = declaredElements(resources.get(address)?.fields["elements"]);
-    const records = seen.state?.bindings.get(address)?.locators ?? {};
-    if (match?.found !== true) return [];
-    return (match.live.elements ?? []).flatMap((element, at): readonly StateEvent[] => {
-      const line = declared[at]?.["locatorLine"];
-      const { id } = element;
-      if (line === undefined || id === undefined || records[id] === undefined) return [];
-      return [writtenLocator(context.fingerprints, address, id, line, element)];
-    });
-  });
 }

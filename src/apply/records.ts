@@ -5,13 +5,12 @@ import type { Json } from "../model/json.ts";
 import type { Address } from "../model/address.ts";
 import type { DesiredResource } from "../model/desired.ts";
 import type { PlannedCall } from "../model/plan.ts";
-import type { FieldRecord, LocatorRecord, StateEvent } from "../model/state.ts";
-import { isUnknown, reveal } from "../model/value.ts";
+import type { FieldRecord, StateEvent } from "../model/state.ts";
+import { isUnknown } from "../model/value.ts";
 import type { Value } from "../model/value.ts";
-import { declaredElements, selectorsDigest, locatorDigest } from "../plan/elements.ts";
+import { declaredElements, locatorDigest, NOT_READ_YET, shownElements } from "../plan/elements.ts";
 import type { Fingerprinter } from "../plan/inputs.ts";
-import { memoryOf, recordField, wholeRecord } from "../plan/memory.ts";
-import type { LiveElement } from "../model/live.ts";
+import { recordField, wholeRecord } from "../plan/memory.ts";
 
 type Records = Readonly<Record<string, FieldRecord>>;
 
@@ -79,16 +78,20 @@ function recordValue(
   value: Value,
 ): FieldRecord {
   if (field.behaviour.kind !== "elements") return recordField(fingerprints, id, field, value);
-  // Locator lines have records of their own.
-  const shown = declaredElements(value).map(({ locatorLine: _, ...parts }) => reveal(parts));
-  return wholeRecord(fingerprints, id, field, shown);
+  return wholeRecord(fingerprints, id, field, shownElements(declaredElements(value)));
+}
+
+/** The folder that a call writes by name; state keeps no name that is a secret. */
+export function folderName(body: PlannedCall["body"]): string | undefined {
+  const name = body["folderName"];
+  return typeof name === "string" ? name : undefined;
 }
 
 /** The folder's id, where the answer to a call that wrote its name shows it. */
 export function folderEvents(body: PlannedCall["body"], answer: Json | undefined): readonly StateEvent[] {
-  const name = body["folderName"];
+  const name = folderName(body);
   const id = isObject(answer) ? answer["folderId"] : undefined;
-  return typeof name === "string" && typeof id === "string" ? [{ type: "folder", name, id }] : [];
+  return name !== undefined && typeof id === "string" ? [{ type: "folder", name, id }] : [];
 }
 
 /** Ids of the elements in an answer, in the order of their positions; nothing where it does not show them all. */
@@ -108,12 +111,7 @@ export function writtenLocator(
   address: Address,
   elementId: string,
   line: Value,
-  element: LiveElement | undefined,
 ): StateEvent {
-  const memory = memoryOf(address, "", undefined, fingerprints);
-  const record: LocatorRecord = {
-    line: locatorDigest(memory, elementId, line) ?? "",
-    selectors: (element && selectorsDigest(memory, element)) ?? "",
-  };
-  return { type: "located", address, locators: { [elementId]: record } };
+  const digest = locatorDigest(fingerprints, elementId, line);
+  return { type: "located", address, locators: { [elementId]: { line: digest, selectors: NOT_READ_YET } } };
 }

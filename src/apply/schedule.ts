@@ -31,23 +31,23 @@ export async function runTasks<K>(
   await new Promise<void>((resolve, reject) => {
     let next = 0;
     let running = 0;
-    let failure: { readonly error: unknown } | undefined;
+    const errors: unknown[] = [];
     const advance = (): void => {
-      while (failure === undefined && running < limit && next < ready.length && mayStart()) {
+      while (errors.length === 0 && running < limit && next < ready.length && mayStart()) {
         const task = ready[next++];
         if (task === undefined) break;
         running++;
         task.run().then(
           () => ended(task),
           (error: unknown) => {
-            failure ??= { error };
+            errors.push(error);
             ended(task);
           },
         );
       }
       if (running > 0) return;
-      if (failure === undefined) resolve();
-      else reject(failure.error);
+      if (errors.length === 0) resolve();
+      else reject(errors[0]);
     };
     const ended = (task: Task<K>): void => {
       running--;

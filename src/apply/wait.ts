@@ -1,6 +1,7 @@
 import type { Address } from "../model/address.ts";
 import { targetAddress } from "../model/address.ts";
 import type { LiveTestCase } from "../model/live.ts";
+import type { Change } from "../model/plan.ts";
 import { targetOf } from "../plan/scope.ts";
 import { idOf, mayGoOn } from "./context.ts";
 import type { Run } from "./context.ts";
@@ -12,11 +13,13 @@ const INTERVAL = 2000;
 /** Notifications that were there before: what they tell is of earlier discoveries. */
 export type EarlierNotifications = ReadonlySet<string>;
 
-/** Ids of the notifications of all targets in scope, read only where the apply is to wait. */
-export async function discoveriesBefore(run: Run): Promise<EarlierNotifications> {
+/** Ids of the notifications of the targets that are to generate, read only where the apply is to wait. */
+export async function discoveriesBefore(run: Run, changes: readonly Change[]): Promise<EarlierNotifications> {
   const { context } = run;
   if (context.wait === undefined) return new Set();
-  const ids = [...context.planned.seen.values()].flatMap(({ live }) => (live === undefined ? [] : [live.id]));
+  const generating = changes.filter(({ action }) => action === "create" || action === "rediscover");
+  const keys = new Set(generating.map(({ address }) => targetOf(address)));
+  const ids = [...keys].flatMap((key) => context.planned.seen.get(key)?.live?.id ?? []);
   const answers = await Promise.all(ids.map((id) => context.service.finishedDiscoveries(id)));
   return new Set(answers.flatMap((answer) => (answer.ok ? answer.value.map((finished) => finished.id) : [])));
 }
@@ -32,43 +35,46 @@ export async function awaitDiscoveries(run: Run, before: EarlierNotifications): 
   const { context, progress } = run;
   if (context.wait === undefined) return [];
   const deadline = context.now() + context.wait;
-  let open: readonly Address[] = [...progress.generating].filter((address) => progress.done.has(address));
-  for (;;) {
+  const { generating, failed, skipped } = progress;
+  let open = [...generating].filter((address) => !failed.has(address) && !skipped.has(address));
+  while (open.length > 0 && mayGoOn(run)) {
     open = await stillOpen(run, open, before);
-    if (open.length === 0 || context.now() >= deadline || !mayGoOn(run)) return open;
+    if (open.length === 0 || context.now() >= deadline || !mayGoOn(run)) break;
     context.emit({ type: "waiting", unfinished: open.length });
     await context.sleep(Math.min(INTERVAL, Math.max(1, deadline - context.now())));
   }
+  return open;
 }
 
 async function stillOpen(
   run: Run,
   open: readonly Address[],
   before: EarlierNotifications,
-): Promise<readonly Address[]> {
+): Promise<Address[]> {
+  const keys = [...new Set(open.map(targetOf))];
+  const ended = await Promise.all(keys.map((key) => endedIn(run, key, before)));
+  const isOpen = new Map(keys.map((key, at) => [key, ended[at]]));
+  return open.filter((address) => isOpen.get(targetOf(address))?.(idOf(run, address)) !== true);
+}
+
+/** A look at one target: a test for the test cases whose discovery has ended. A failed look tells of none. */
+async function endedIn(
+  run: Run,
+  key: string,
+  before: EarlierNotifications,
+): Promise<(id: string | undefined) => boolean> {
   const { context, progress } = run;
-  const left: Address[] = [];
-  for (const key of new Set(open.map(targetOf))) {
-    const targetId = idOf(run, targetAddress(key));
-    if (targetId === undefined) continue;
-    const [notified] = await Promise.all([
-      context.service.finishedDiscoveries(targetId),
-      rereadTestCases(run, key),
-    ]);
-    // What generation has changed since is patched afterwards, so the target counts as not read.
-    progress.dirty.add(key);
-    const told = new Set(
-      notified.ok
-        ? notified.value.filter((finished) => !before.has(finished.id)).map((finished) => finished.testCaseId)
-        : [],
-    );
-    const live = new Map((progress.testCases.get(targetId) ?? []).map((testCase) => [testCase.id, testCase]));
-    for (const address of open.filter((candidate) => targetOf(candidate) === key)) {
-      const id = idOf(run, address);
-      if (id !== undefined && !told.has(id) && !hasEnded(live.get(id))) left.push(address);
-    }
-  }
-  return left;
+  const targetId = idOf(run, targetAddress(key)) ?? "";
+  const [notified, failure] = await Promise.all([
+    context.service.finishedDiscoveries(targetId),
+    rereadTestCases(run, key),
+  ]);
+  if (failure?.fatal === true) progress.fatal = failure;
+  const told = new Set(
+    notified.ok ? notified.value.flatMap(({ id, testCaseId }) => (before.has(id) ? [] : testCaseId)) : [],
+  );
+  const live = new Map((progress.testCases.get(targetId) ?? []).map((testCase) => [testCase.id, testCase]));
+  return (id) => id !== undefined && (told.has(id) || hasEnded(live.get(id)));
 }
 
 /** The text lists CREATED alone; a cause or a message of an abort, or a word for an end, says that it is over. */

@@ -1,4 +1,6 @@
 import type { CommandSpec } from "./command.ts";
+import { LOOK_COMMANDS } from "./specs/look.ts";
+import { ADOPT_COMMANDS } from "./specs/adopt.ts";
 import { PLAN_COMMANDS } from "./specs/plan.ts";
 import { PROJECT_COMMANDS } from "./specs/project.ts";
 import { SERVICE_COMMANDS } from "./specs/service.ts";
@@ -8,6 +10,8 @@ import { STATE_COMMANDS } from "./specs/state.ts";
 export const COMMANDS: readonly CommandSpec[] = [
   ...PROJECT_COMMANDS,
   ...PLAN_COMMANDS,
+  ...ADOPT_COMMANDS,
+  ...LOOK_COMMANDS,
   ...STATE_COMMANDS,
   ...SERVICE_COMMANDS,
 ];

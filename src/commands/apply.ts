@@ -11,6 +11,7 @@ import { desiredInScope } from "../look/look.ts";
 import type { Look } from "../look/look.ts";
 import { serviceOf } from "../look/service.ts";
 import { parseDuration } from "../manifest/shape/duration.ts";
+import type { Address } from "../model/address.ts";
 import type { State } from "../model/state.ts";
 import { StateFailure } from "../state/problem.ts";
 import type { Session } from "../state/session.ts";
@@ -27,7 +28,8 @@ import { checkRequest } from "./request.ts";
 import type { PlanRequest } from "./request.ts";
 import { readSavedPlan } from "./saved-plan.ts";
 import type { SavedPlan } from "./saved-plan.ts";
-import { sayOutcome, sayProgress } from "./say-apply.ts";
+import { openDisplay, sayOutcome } from "./say-apply.ts";
+import type { ApplyDisplay } from "./say-apply.ts";
 import { listenForStop } from "./stop.ts";
 import type { Stop } from "./stop.ts";
 import { asReviewed, sayStale } from "./stale.ts";
@@ -54,6 +56,7 @@ interface Job {
   readonly wait: number | undefined;
   readonly lockTimeout: number;
   readonly saved: SavedPlan | undefined;
+  readonly display: ApplyDisplay;
 }
 
 /** `tasc apply`: plans, asks, and makes the service what the manifests say. */
@@ -75,25 +78,32 @@ export async function run(given: Given, world: World): Promise<ExitCode> {
     sayError(opened.console, "--wait and --lock-timeout take a duration such as 90s or 10m");
     return EXIT.invalid;
   }
-  const stop = listenForStop(opened.console);
+  const display = openDisplay(opened.console, world);
+  const stop = listenForStop(display.stopping);
   try {
     const states = await openStates(opened, world);
     if (!states.ok) return states.code;
-    return await underLock({
-      given,
-      world,
-      opened,
-      states: states.value,
-      stop,
-      wait,
-      lockTimeout: lockTimeout ?? 0,
-      saved: saved?.saved,
-    });
+    try {
+      return await underLock({
+        given,
+        world,
+        opened,
+        states: states.value,
+        stop,
+        wait,
+        lockTimeout: lockTimeout ?? 0,
+        saved: saved?.saved,
+        display,
+      });
+    } finally {
+      await states.value.backend.close();
+    }
   } catch (error) {
     if (error instanceof StateFailure) return sayStateProblem(opened.console, error.problem);
     throw error;
   } finally {
     stop.end();
+    display.end();
   }
 }
 
@@ -146,7 +156,10 @@ async function lookAndApply(
   strays: readonly State[],
 ): Promise<ExitCode> {
   const { opened, given, world, stop } = job;
-  const connected = connect(given, world, opened.project.settings, opened.console, stop.signal);
+  const connected = connect(given, world, opened.project.settings, opened.console, {
+    signal: stop.signal,
+    heard: job.display.heard,
+  });
   if (!connected.ok) return connected.code;
   try {
     const states = new Map(
@@ -173,7 +186,7 @@ async function reviewed(
 ): Promise<ExitCode> {
   const { opened, given, world } = job;
   const plan = await withPlaces(look.planned.plan, opened);
-  printPlan(given, opened, plan, world);
+  await printPlan(given, opened, plan, world);
   if (plan.diagnostics.some((diagnostic) => diagnostic.severity === "error")) {
     sayError(opened.console, "Nothing was applied: the plan has errors");
     return EXIT.failed;
@@ -205,7 +218,7 @@ async function unlessStale(
 }
 
 async function carryOut(
-  { opened, world, stop, wait }: Job,
+  { opened, given, world, stop, wait, display }: Job,
   look: Look,
   client: Client,
   calls: CallSettings,
@@ -213,6 +226,7 @@ async function carryOut(
 ): Promise<ExitCode> {
   const fingerprints = fingerprinterOf(opened.project.settings);
   if (fingerprints === undefined) throw new TypeError("an apply without a key");
+  const startedAt = world.now();
   const outcome = await apply({
     service: serviceOf(client),
     sessions,
@@ -225,10 +239,28 @@ async function carryOut(
     now: world.now,
     sleep: (ms) => delay(ms, undefined, { signal: stop.signal }).catch(() => undefined),
     stopping: stop.stopping,
-    emit: sayProgress(opened.console, world),
+    emit: display.heard,
   });
-  sayOutcome(opened.console, outcome);
+  display.end();
+  sayOutcome(opened.console, outcome, look.planned.plan, {
+    milliseconds: world.now() - startedAt,
+    verbose: flagOption(given, "verbose"),
+    command: ["tasc apply", ...given.args].join(" "),
+    uncertain: uncertainBatches(outcome, sessions),
+  });
   return exitCodeOf(outcome);
+}
+
+/** What failed and may have run all the same. */
+function uncertainBatches(outcome: Outcome, sessions: ReadonlyMap<string, Session>): readonly Address[] {
+  const open = new Set(
+    [...sessions.values()].flatMap(({ state }) =>
+      [...state.batchGenerations].flatMap(([address, { status }]) =>
+        status === "uncertain" ? [address] : [],
+      ),
+    ),
+  );
+  return outcome.failed.map(({ address }) => address).filter((address) => open.has(address));
 }
 
 function exitCodeOf(outcome: Outcome): ExitCode {

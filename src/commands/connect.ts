@@ -6,7 +6,8 @@ import type { Given } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import type { Client } from "../client/index.ts";
 import { checkBaseUrl, createClient, describeFailure, isOutOfReach } from "../client/index.ts";
-import type { Failure } from "../client/index.ts";
+import type { ClientEvent, Failure } from "../client/index.ts";
+import { eventLine } from "../render/apply-log.ts";
 import { parseDuration } from "../manifest/shape/duration.ts";
 import type { Settings } from "../model/settings.ts";
 import type { Console } from "./console.ts";
@@ -23,13 +24,20 @@ export type Connected =
   | { readonly ok: true; readonly client: Client; readonly settings: CallSettings }
   | { readonly ok: false; readonly code: ExitCode };
 
+export interface ConnectOptions {
+  /** Ends all calls at once. */
+  readonly signal?: AbortSignal;
+  /** Is told of every call; what it shows is then not said a second time. */
+  readonly heard?: (event: ClientEvent) => void;
+}
+
 /** Makes the client for a project's service; nothing is sent yet. */
 export function connect(
   given: Given,
   world: World,
   settings: Settings,
   console: Console,
-  signal?: AbortSignal,
+  { signal, heard }: ConnectOptions = {},
 ): Connected {
   const calls = callSettings(given, settings);
   if (typeof calls === "string") return refuse(console, calls, "");
@@ -48,25 +56,24 @@ export function connect(
     },
     redact: (text) => console.redactor.text(text),
     onEvent: (event) => {
-      if (event.kind === "finished")
-        console.say(
-          "debug",
-          `${event.method} ${event.path} ${event.status ?? event.fault ?? ""} ${Math.round(event.ms)} ms (try ${event.attempt})`,
-        );
-      if (event.kind === "waiting")
-        console.say(
-          "info",
-          `${event.method} ${event.path}: ${event.status ?? event.fault}; again in ${Math.round(event.delay)} ms`,
-        );
-      if (event.kind === "slowed")
-        console.say(
-          "info",
-          `The service asks for less: waiting ${Math.round(event.pause)} ms, then ${event.concurrency} calls at a time.`,
-        );
+      heard?.(event);
+      sayCall(console, event, heard === undefined);
     },
     ...(signal === undefined ? {} : { signal }),
   });
   return { ok: true, client, settings: calls };
+}
+
+/** Every call at the level `debug`; waits at `info`, unless somebody else shows them. */
+function sayCall(console: Console, event: ClientEvent, alone: boolean): void {
+  if (event.kind === "finished") {
+    const answer = event.status ?? event.fault ?? "";
+    const time = `${Math.round(event.ms)} ms`;
+    console.say("debug", `${event.method} ${event.path}  ${answer}  ${time}  try ${event.attempt}`);
+  } else if (event.kind !== "started" && alone) {
+    const line = eventLine(event);
+    if (line !== undefined) console.say("info", line);
+  }
 }
 
 function refuse(console: Console, summary: string, detail: string): Connected {

@@ -1,26 +1,33 @@
+import type { World } from "../cli/world.ts";
 import { createRedactor } from "../output/redact.ts";
 import type { Redactor } from "../output/redact.ts";
-import { safeOutput } from "../output/safe.ts";
+import { terminalOf } from "../output/terminal.ts";
+import type { Terminal } from "../output/terminal.ts";
+import { createWriter } from "../output/writer.ts";
+import type { Writer } from "../output/writer.ts";
+import { writeJson } from "../render/json.ts";
 import { COLOURED, PLAIN } from "../render/style.ts";
 import type { Style } from "../render/style.ts";
-import type { World } from "../cli/world.ts";
+import type { Json } from "../model/json.ts";
 
 export type LogLevel = "error" | "warn" | "info" | "debug";
 
 const LEVELS: readonly LogLevel[] = ["error", "warn", "info", "debug"];
 
-/**
- * The only way to the outside: data to stdout, all else to stderr, everything through the redactor and the check for
- * what would drive a terminal.
- */
+/** A command's way to the outside: the writer, and what is known of the terminals. */
 export interface Console {
+  readonly writer: Writer;
   readonly redactor: Redactor;
   readonly style: { readonly stdout: Style; readonly stderr: Style };
-  /** Of the terminal, or what reads well elsewhere. */
+  /** Columns for running text. */
   readonly columns: number;
+  /** Whether lines on stderr may be drawn over. */
+  readonly live: boolean;
   readonly level: LogLevel;
-  /** The command's result. */
+  /** The command's result, for people. */
   data(text: string): void;
+  /** The command's result, for programs. */
+  json(value: Json): void;
   /** A word to the person at the terminal, if the log level lets it through. */
   say(level: LogLevel, text: string): void;
 }
@@ -35,29 +42,34 @@ export interface ConsoleOptions {
 export function openConsole(world: World, { secrets, level, noColour }: ConsoleOptions): Console {
   for (const secret of secrets) world.secrets.add(secret);
   const redactor = createRedactor(secrets);
-  const colour = {
-    stdout: wantsColour(world, world.stdout, noColour),
-    stderr: wantsColour(world, world.stderr, noColour),
+  const terminals = {
+    stdout: terminalFor(world, world.stdout, noColour),
+    stderr: terminalFor(world, world.stderr, noColour),
   };
+  const writer = createWriter({ stdout: world.stdout, stderr: world.stderr, terminals, redactor });
   return {
+    writer,
     redactor,
-    style: { stdout: colour.stdout ? COLOURED : PLAIN, stderr: colour.stderr ? COLOURED : PLAIN },
-    columns: world.stdout.columns ?? world.stderr.columns ?? 100,
+    style: { stdout: styleOf(terminals.stdout), stderr: styleOf(terminals.stderr) },
+    columns: terminals.stdout.width,
+    live: terminals.stderr.live,
     level,
-    data: (text) => void world.stdout.write(safeOutput(redactor.text(text), { colour: colour.stdout })),
+    data: (text) => writer.text(text),
+    json: (value) => writer.document(writeJson(redactor.json(value))),
     say: (wanted, text) => {
-      if (LEVELS.indexOf(wanted) > LEVELS.indexOf(level)) return;
-      world.stderr.write(safeOutput(redactor.text(`${text}\n`), { colour: colour.stderr }));
+      if (LEVELS.indexOf(wanted) <= LEVELS.indexOf(level)) writer.note(`${text}\n`);
     },
   };
 }
 
-/** no-color.org and its counterpart; a `dumb` terminal shows no colours. */
-function wantsColour({ env }: World, stream: NodeJS.WriteStream, noColour: boolean): boolean {
-  if (noColour || (env["NO_COLOR"] ?? "") !== "") return false;
-  const force = env["FORCE_COLOR"];
-  if (force !== undefined && force !== "") return force !== "0";
-  return stream.isTTY && env["TERM"] !== "dumb";
+function terminalFor({ env }: World, stream: NodeJS.WriteStream, noColor: boolean): Terminal {
+  const { isTTY, columns } = stream;
+  // The types say that a stream has these; one that leads to a file or a pipe has not.
+  return terminalOf({ isTTY: Boolean(isTTY), columns: columns ?? 0, environment: env, noColor });
+}
+
+function styleOf(terminal: Terminal): Style {
+  return terminal.colour ? COLOURED : PLAIN;
 }
 
 export function isLogLevel(text: string | undefined): text is LogLevel {

@@ -42,8 +42,9 @@ testCases:
 
 const IGNORE = `# Locks and journals of runs under way, and the local service's data.
 /.tasc/service/
-/.tasc/**/*.lock
+/.tasc/**/*.lock*
 /.tasc/**/*.journal
+/.tasc/**/*.tmp
 `;
 
 /** `tasc init`: writes a project. A file that is there already stays as it is. */

@@ -9,11 +9,13 @@ import type { Json, JsonObject } from "../model/json.ts";
 import type { PlanJson } from "../model/plan.ts";
 import { guardsOf } from "../plan/guard.ts";
 import type { Guard } from "../plan/guard.ts";
-import { planExtras } from "../render/extras.ts";
+import { redactPlan } from "../output/redact-plan.ts";
 import type { PlanExtras } from "../render/extras.ts";
 import { planJson, writeJson } from "../render/json.ts";
 import { validate } from "../manifest/schema/generated/plan.js";
 import type { Console } from "./console.ts";
+import { placedExtras } from "./print-plan.ts";
+import { planMeta } from "./plan-meta.ts";
 import { sayError } from "./diagnostics.ts";
 import { fingerprinterOf } from "./look.ts";
 import type { Opened } from "./opening.ts";
@@ -28,30 +30,27 @@ export interface SavedPlan {
 }
 
 /** Saves a plan, readable for its owner alone. Whether it could be is said, and returned. */
-export function savePlan(
+export async function savePlan(
   file: string,
   { planned }: Look,
   request: PlanRequest,
-  { project, console }: Opened,
+  opened: Opened,
   world: World,
-): boolean {
+): Promise<boolean> {
+  const { project, console } = opened;
   const fingerprints = fingerprinterOf(project.settings);
   const saved = {
-    ...planJson(planned.plan, planMeta(world)),
+    ...redactPlan(planJson(planned.plan, planMeta(world)), console.redactor),
     apply: {
       only: request.scope.only,
       exclude: request.scope.exclude,
       run: [...request.run],
       rediscover: [...request.rediscover],
-      extras: planExtras(planned.plan),
+      extras: await placedExtras(planned.plan, opened),
       guards: fingerprints === undefined ? {} : guardsOf(planned, fingerprints),
     },
   };
-  return writeOwn(resolve(world.cwd, file), console.redactor.text(writeJson(saved)), file, console);
-}
-
-export function planMeta(world: World): { readonly tool: string; readonly createdAt: string } {
-  return { tool: `tasc ${world.version}`, createdAt: new Date(world.now()).toISOString() };
+  return writeOwn(resolve(world.cwd, file), console.redactor.document(writeJson(saved)), file, console);
 }
 
 /** Whole or not at all, and never readable for others, not even for a moment. */

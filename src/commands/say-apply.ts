@@ -1,25 +1,83 @@
 import type { ApplyEvent } from "../apply/events.ts";
 import type { Outcome } from "../apply/outcome.ts";
 import type { World } from "../cli/world.ts";
+import type { ClientEvent } from "../client/index.ts";
+import type { Address } from "../model/address.ts";
+import type { Plan } from "../model/plan.ts";
+import { createProgress } from "../output/progress.ts";
+import { renderApplyReport } from "../render/apply-report.ts";
+import type { NextStep } from "../render/apply-report.ts";
 import type { Console } from "./console.ts";
 
-export function sayProgress(console: Console, _world: World): (event: ApplyEvent) => void {
-  return (event) => {
-    if (event.type === "changeDone") console.say("info", `done: ${event.action} ${event.address}`);
-    if (event.type === "changeFailed")
-      console.say("error", `failed: ${event.address}: ${event.failure.summary}`);
-    if (event.type === "waiting") console.say("info", `waiting for ${event.unfinished} discoveries`);
+/** How often a live display moves on by itself, in milliseconds. */
+const TICK = 200;
+
+/** The display of an apply under way; calls tell it their part through `heard`. */
+export interface ApplyDisplay {
+  readonly heard: (event: ApplyEvent | ClientEvent) => void;
+  readonly stopping: () => void;
+  readonly end: () => void;
+}
+
+export function openDisplay(console: Console, world: World): ApplyDisplay {
+  if (console.level === "error" || console.level === "warn") return { heard() {}, stopping() {}, end() {} };
+  const progress = createProgress({
+    writer: console.writer,
+    style: console.style.stderr,
+    live: console.live,
+    now: world.now,
+  });
+  const timer = setInterval(progress.tick, TICK);
+  return {
+    heard: progress.event,
+    stopping: () => progress.event({ type: "stopping" }),
+    end: () => {
+      clearInterval(timer);
+      progress.end();
+    },
   };
 }
 
-export function sayOutcome(console: Console, outcome: Outcome): void {
-  for (const { address, failure } of outcome.failed)
-    console.say("error", `failed: ${address}\n  ${failure.summary}\n  ${failure.detail}`);
-  for (const { address, reason } of outcome.skipped)
-    console.say("error", `skipped: ${address} (${reason.kind})`);
-  for (const { address, paths } of outcome.notTaken)
-    console.say("error", `did not take: ${address}: ${paths.map((path) => path.join(".")).join(", ")}`);
-  console.data(
-    `Applied: ${outcome.done.length} done, ${outcome.failed.length} failed, ${outcome.skipped.length} skipped (${outcome.calls.POST} POST, ${outcome.calls.PATCH} PATCH)\n`,
+export interface OutcomeFacts {
+  readonly milliseconds: number;
+  readonly verbose: boolean;
+  /** The command, to be run again. */
+  readonly command: string;
+  /** Batch generations that were sent and had no readable answer. */
+  readonly uncertain: readonly Address[];
+}
+
+/** What came of it, and how to go on. */
+export function sayOutcome(
+  console: Console,
+  outcome: Outcome,
+  plan: Plan,
+  { milliseconds, verbose, command, uncertain }: OutcomeFacts,
+): void {
+  const text = renderApplyReport(
+    outcome,
+    {
+      stage: plan.stage,
+      milliseconds,
+      actions: new Map(plan.changes.map(({ address, action }) => [address, action])),
+      uncertain,
+      next: nextSteps(outcome, uncertain, command),
+    },
+    { style: console.style.stdout, width: console.columns, verbose },
   );
+  console.data(text);
+}
+
+function nextSteps(outcome: Outcome, uncertain: readonly Address[], command: string): readonly NextStep[] {
+  const unclear = uncertain.flatMap((address) => [
+    { command: `tasc state mark ${address} done`, purpose: "if it ran" },
+    { command: `tasc apply --run ${address}`, purpose: "if it is to run" },
+  ]);
+  const open = outcome.failed.length + outcome.skipped.length - uncertain.length;
+  const again = open > 0 || outcome.interrupted ? [{ command, purpose: "does the rest" }] : [];
+  const look =
+    outcome.notTaken.length + outcome.unfinished.length > 0
+      ? [{ command: "tasc plan", purpose: "shows what still differs" }]
+      : [];
+  return [...again, ...look, ...unclear];
 }

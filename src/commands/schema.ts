@@ -16,6 +16,6 @@ const SCHEMAS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
 
 /** `tasc schema project|target|plan`: prints a JSON Schema. */
 export async function run(given: Given, world: World): Promise<ExitCode> {
-  consoleFor(given, world, []).data(writeJson(SCHEMAS.get(given.args[0] ?? "")));
+  consoleFor(given, world, []).writer.document(writeJson(SCHEMAS.get(given.args[0] ?? "")));
   return EXIT.done;
 }

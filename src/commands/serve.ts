@@ -1,3 +1,4 @@
+import { existsSync, readdirSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
 import { EXIT } from "../cli/exit.ts";
 import type { ExitCode } from "../cli/exit.ts";
@@ -7,6 +8,9 @@ import type { World } from "../cli/world.ts";
 import { parseDuration } from "../manifest/shape/duration.ts";
 import { DataDirInUseError, startServer } from "../server/index.ts";
 import type { RunningServer, ServerOptions } from "../server/index.ts";
+import { Refusal } from "../server/read/refusal.ts";
+import { openSnapshot } from "../snapshot/read.ts";
+import { seedOf } from "../snapshot/seed.ts";
 import type { Console } from "./console.ts";
 import { sayError } from "./diagnostics.ts";
 import { consoleFor } from "./opening.ts";
@@ -22,7 +26,9 @@ export async function run(given: Given, world: World): Promise<ExitCode> {
     sayError(console, options);
     return EXIT.invalid;
   }
-  const server = await start(options, console);
+  const seed = readSeed(given, world, options.dataDir, console);
+  if (!seed.ok) return EXIT.invalid;
+  const server = await start({ ...options, ...seed.value }, console);
   if (server === undefined) return EXIT.failed;
   console.data(
     `Serving on ${server.url}\n  API key: ${options.apiKey === KEY ? KEY : "as given"}\n  data:    ${options.dataDir}\n  control: ${server.controlUrl}\nCtrl-C stops it; the data stays.\n`,
@@ -48,10 +54,43 @@ function readOptions(given: Given, world: World): ServerOptions | string {
   };
 }
 
+/** `--from`: what an empty data folder begins with. One that holds data keeps it, so that a restart goes on. */
+function readSeed(
+  given: Given,
+  world: World,
+  dataDir: string,
+  console: Console,
+): { readonly ok: true; readonly value: Pick<ServerOptions, "seed"> } | { readonly ok: false } {
+  const file = textOption(given, "from");
+  if (file === undefined) return { ok: true, value: {} };
+  if (existsSync(dataDir) && readdirSync(dataDir).length > 0) {
+    console.say(
+      "warn",
+      `${dataDir} holds data already, which is served; ${file} was not read. For a copy of it, choose another folder with --data.`,
+    );
+    return { ok: true, value: {} };
+  }
+  const snapshot = openSnapshot(resolve(world.cwd, file), file);
+  const seed = snapshot.ok ? seedOf(snapshot.value) : snapshot;
+  if (seed.ok) return { ok: true, value: { seed: seed.value } };
+  sayError(console, seed.failure.summary, seed.failure.detail);
+  return { ok: false };
+}
+
 async function start(options: ServerOptions, console: Console): Promise<RunningServer | undefined> {
   try {
     return await startServer(options);
   } catch (error) {
+    if (error instanceof Refusal) {
+      // The folder was empty, or there would be no seed; empty again, it takes the mended snapshot.
+      rmSync(options.dataDir, { recursive: true, force: true });
+      sayError(
+        console,
+        "The local service cannot hold what the snapshot says",
+        `${error.message}. It is as strict as the interface is described.`,
+      );
+      return undefined;
+    }
     if (error instanceof DataDirInUseError) {
       sayError(
         console,

@@ -15,6 +15,6 @@ export async function run(given: Given, world: World): Promise<ExitCode> {
     sayError(console, read.summary, read.detail);
     return EXIT.invalid;
   }
-  printPlanJson(given, console, read.saved.plan, read.saved.extras);
+  await printPlanJson(given, console, read.saved.plan, read.saved.extras);
   return EXIT.done;
 }

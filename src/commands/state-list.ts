@@ -4,7 +4,6 @@ import { textOption } from "../cli/options.ts";
 import type { Given } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import { compareAddresses } from "../model/address.ts";
-import { writeJson } from "../render/json.ts";
 import { openProject } from "./opening.ts";
 import { openStates, readStates, sayStateProblem } from "./states.ts";
 
@@ -25,7 +24,7 @@ export async function run(given: Given, world: World): Promise<ExitCode> {
     ...[...state.batchGenerations].map(([address, { status }]) => ({ address, status })),
   ]);
   const sorted = bindings.toSorted((a, b) => compareAddresses(a.address, b.address));
-  if (textOption(given, "format") === "json") console.data(writeJson(sorted));
+  if (textOption(given, "format") === "json") console.json(sorted);
   else
     for (const entry of sorted)
       console.data(`${entry.address}  ${"id" in entry ? entry.id : entry.status}\n`);

@@ -29,7 +29,8 @@ export async function run(given: Given, world: World): Promise<ExitCode> {
     );
     return EXIT.invalid;
   }
-  const timeout = parseDuration(textOption(given, "lockTimeout") ?? "0s");
+  const limit = textOption(given, "lockTimeout");
+  const timeout = limit === undefined ? 0 : parseDuration(limit);
   if (timeout === undefined) {
     sayError(console, "--lock-timeout takes a duration such as 90s or 10m");
     return EXIT.invalid;

@@ -116,8 +116,10 @@ export async function openSessions(
   return { ok: true, value: sessions };
 }
 
+/** Closes all, also after one could not be saved; the first failure is thrown. */
 export async function closeSessions(sessions: ReadonlyMap<string, Session>): Promise<void> {
-  for (const session of sessions.values()) await session.close();
+  const closed = await Promise.allSettled([...sessions.values()].map((session) => session.close()));
+  for (const result of closed) if (result.status === "rejected") throw result.reason;
 }
 
 export function sayStateProblem(console: Console, problem: StateProblem): ExitCode {

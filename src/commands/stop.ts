@@ -1,4 +1,3 @@
-import type { Console } from "./console.ts";
 import { EXIT } from "../cli/exit.ts";
 
 /** The wish to stop, by Ctrl-C or SIGTERM. */
@@ -11,13 +10,14 @@ export interface Stop {
   end(): void;
 }
 
-export function listenForStop(console: Console): Stop {
+/** @param said is called at the first wish, so that the person knows what happens now */
+export function listenForStop(said: () => void): Stop {
   const twice = new AbortController();
   let wishes = 0;
   const wish = (): void => {
     wishes++;
     if (wishes === 1) {
-      console.say("warn", "\nStopping: what is in flight finishes and is recorded. Once more stops at once.");
+      said();
       return;
     }
     twice.abort();

@@ -3,7 +3,6 @@ import type { ExitCode } from "../cli/exit.ts";
 import { textOption } from "../cli/options.ts";
 import type { Given } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
-import { writeJson } from "../render/json.ts";
 import { openProject } from "./opening.ts";
 
 /** `tasc validate`: reads and checks the manifests; it calls nothing. */
@@ -20,7 +19,7 @@ export async function run(given: Given, world: World): Promise<ExitCode> {
       detail,
       ...place,
     }));
-    opened.console.data(writeJson({ valid: opened.ok, diagnostics: places }));
+    opened.console.json({ valid: opened.ok, diagnostics: places });
   }
   if (!opened.ok) return opened.code;
   const { desired, documents } = opened.project;

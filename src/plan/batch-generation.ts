@@ -1,4 +1,5 @@
 import { BATCH_GENERATION_FIELDS } from "../fields/batch-generation.ts";
+import type { Field } from "../fields/field.ts";
 import { addressOf } from "../model/address.ts";
 import type { Address } from "../model/address.ts";
 import type { DesiredResource } from "../model/desired.ts";
@@ -6,8 +7,11 @@ import type { Diagnostic } from "../model/diagnostic.ts";
 import type { BodyValue } from "../model/plan.ts";
 import type { Fingerprint } from "../model/state.ts";
 import { IdOf, isUnknown, reveal } from "../model/value.ts";
+import type { Value } from "../model/value.ts";
+import { knownText, sendable } from "./declared.ts";
 import { declaredChanges } from "./field-changes.ts";
 import type { Fingerprinter } from "./inputs.ts";
+import type { Match } from "./match.ts";
 import { keyHolds } from "./memory.ts";
 import { caution } from "./problem.ts";
 import { needsTarget, targetId, testCaseReference, UNCHANGED, unmanagedByName } from "./seen.ts";
@@ -48,9 +52,10 @@ function contentChanged(seen: Seen, resource: BatchGeneration, recorded: Fingerp
   return batchContent(seen.fingerprints, resource) !== recorded;
 }
 
-/** The record of a batch generation's content. */
+/** The record of a batch generation's content: of what is sent, wherever `moved:` may have taken the address. */
 export function batchContent(fingerprints: Fingerprinter, resource: DesiredResource): Fingerprint {
-  return fingerprints.of(resource.address, reveal(resource.fields));
+  const content = sentFields(resource).map(({ field, value }) => [field.name, value] as const);
+  return fingerprints.of("batchGeneration", reveal(Object.fromEntries(content)));
 }
 
 function held(resource: BatchGeneration): Decision {
@@ -90,62 +95,57 @@ function waysOn(resource: BatchGeneration, code: string, summary: string, why: s
 }
 
 function runBatchGeneration(seen: Seen, resource: BatchGeneration): Decision {
+  const declared = sentFields(resource);
+  const lowered = declared.map(({ field, value }) => ({ field, ...lower(seen, resource, field, value) }));
+  const problems = lowered.flatMap(({ problem }) => problem ?? []);
+  if (problems.length > 0) return { diagnostics: problems };
   const body: Record<string, BodyValue> = {};
-  const dependsOn: Address[] = [...needsTarget(seen)];
-  for (const field of BATCH_GENERATION_FIELDS) {
-    const value = resource.fields[field.name];
-    if (field.create === undefined || value === undefined || value === null || isUnknown(value)) continue;
-    if (field.shape.type !== "reference") body[field.create] = value;
-    else if (field.shape.to === "environment")
-      body[field.create] = environmentId(seen, reveal(value), dependsOn);
-    else {
-      const id = prerequisiteId(seen, resource, value, dependsOn);
-      if (id instanceof Object && "code" in id) return { diagnostics: [id] };
-      body[field.create] = id;
-    }
-  }
+  for (const { field, sent } of lowered)
+    if (field.create !== undefined && sent !== undefined) body[field.create] = sent;
   return {
     change: {
       address: resource.address,
       action: "create",
-      fields: BATCH_GENERATION_FIELDS.flatMap((field) => {
-        const value = resource.fields[field.name];
-        return value === undefined || value === null || isUnknown(value) ? [] : declaredChanges(field, value);
-      }),
+      fields: declared.flatMap(({ field, value }) => declaredChanges(field, value)),
       calls: [
         { method: "POST", path: ["apiKey", "v3", "test-targets", targetId(seen), "batch-generations"], body },
       ],
       followUps: [],
-      dependsOn,
+      dependsOn: [...needsTarget(seen), ...lowered.flatMap(({ needs }) => needs ?? [])],
     },
     diagnostics: [],
   };
 }
 
-function environmentId(seen: Seen, key: unknown, dependsOn: Address[]): string | IdOf {
-  const address = addressOf("environment", seen.target.key, String(key));
-  const match = seen.environmentMatches.get(address);
-  if (match?.found === true) return match.id;
-  dependsOn.push(address);
-  return new IdOf(address);
+/** A declared null is left out, and so is what is not known. */
+function sentFields(resource: DesiredResource) {
+  return BATCH_GENERATION_FIELDS.flatMap((field) => {
+    const value = sendable(resource, field.name);
+    return value === undefined ? [] : [{ field, value }];
+  });
 }
 
-function prerequisiteId(
-  seen: Seen,
-  resource: BatchGeneration,
-  value: Parameters<typeof testCaseReference>[1],
-  dependsOn: Address[],
-): string | IdOf | Diagnostic {
-  const reference = testCaseReference(seen, value);
-  if (reference === undefined) return "";
-  if ("description" in reference) {
-    const [found] = unmanagedByName(seen, reference.description);
-    return (
-      unmanagedPrerequisiteProblem(seen, resource, reference.description, "prerequisite") ?? found?.id ?? ""
-    );
+/** A field as it goes into the body, and the creation that must come first; or why it cannot be sent. */
+interface Lowered {
+  readonly sent?: BodyValue;
+  readonly needs?: Address;
+  readonly problem?: Diagnostic;
+}
+
+function lower(seen: Seen, resource: BatchGeneration, field: Field<never>, value: Value): Lowered {
+  if (field.shape.type !== "reference") return { sent: value };
+  if (field.shape.to === "environment") {
+    const address = addressOf("environment", seen.target.key, knownText(resource, field.name) ?? "");
+    return idOrNeed(address, seen.environmentMatches.get(address));
   }
-  const match = seen.testCaseMatches.get(reference.key);
-  if (match?.found === true) return match.id;
-  dependsOn.push(reference.key);
-  return new IdOf(reference.key);
+  const reference = testCaseReference(seen, value);
+  if (reference === undefined) return {};
+  if ("key" in reference) return idOrNeed(reference.key, seen.testCaseMatches.get(reference.key));
+  const problem = unmanagedPrerequisiteProblem(seen, resource, reference.description, field.name);
+  const [found] = unmanagedByName(seen, reference.description);
+  return problem === undefined && found !== undefined ? { sent: found.id } : { ...(problem && { problem }) };
+}
+
+function idOrNeed(address: Address, match: Match<unknown> | undefined): Lowered {
+  return match?.found === true ? { sent: match.id } : { sent: new IdOf(address), needs: address };
 }

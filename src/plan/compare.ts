@@ -23,7 +23,7 @@ function sortedSet(items: readonly Json[]): Json {
 }
 
 /** A service may write `https://shop.example.com` back as `https://shop.example.com/`. */
-function normalUrl(text: string): string {
+export function normalUrl(text: string): string {
   return URL.canParse(text) ? new URL(text).href : text;
 }
 

@@ -1,10 +1,11 @@
-import { isArray, isObject, sameJson } from "../model/json.ts";
+import { isObject, sameJson } from "../model/json.ts";
 import type { Json, JsonObject } from "../model/json.ts";
 import type { LiveElement, LiveSelector } from "../model/live.ts";
 import type { Fingerprint } from "../model/state.ts";
 import type { Value, ValueObject } from "../model/value.ts";
 import { isValueList, isValueObject, reveal } from "../model/value.ts";
-import type { BodyValue } from "../model/plan.ts";
+import type { ChangedBy } from "../model/plan.ts";
+import type { Fingerprinter } from "./inputs.ts";
 import type { Memory } from "./memory.ts";
 
 /**
@@ -36,10 +37,17 @@ export function sameElement(declared: ValueObject, live: LiveElement | undefined
 }
 
 /** The declared parts that the service shows, as plain data. */
-function shownOf(declared: ValueObject): JsonObject {
-  const { locatorLine: _, ...shown } = declared;
-  const plain = reveal(shown);
-  return isObject(plain) ? plain : {};
+function shownOf(declared: ValueObject): Json {
+  return reveal(withoutLine(declared));
+}
+
+export function withoutLine(declared: ValueObject): ValueObject {
+  return Object.fromEntries(Object.entries(declared).filter(([part]) => part !== "locatorLine"));
+}
+
+/** What the service shows of declared elements, as plain data; locator lines have records of their own. */
+export function shownElements(declared: readonly ValueObject[]): Json {
+  return declared.map(shownOf);
 }
 
 /** The live element cut down to the parts that are declared, in the manifest's form. */
@@ -53,6 +61,14 @@ export function projectElement(declared: ValueObject, live: LiveElement): JsonOb
   }
   return parts;
 }
+
+/** Every part that the service shows; what is declared in these words shows a live element whole. */
+export const ALL_PARTS: ValueObject = {
+  interaction: { action: "", calledWith: "" },
+  assertion: { expectation: "", calledWith: "" },
+  selectors: [],
+  ignoreFailure: false,
+};
 
 function shown(part: LiveElement["interaction"] | LiveElement["assertion"]): Json {
   if (part === null) return null;
@@ -70,7 +86,8 @@ function project(declared: Value | undefined, live: Json): Json {
 
 function projectSelectors(declared: Value | undefined, live: readonly LiveSelector[]): Json {
   const wanted = isValueList(declared) ? declared : [];
-  return live.map((selector, at) => project(wanted[at] ?? {}, selectorJson(selector)));
+  // One that is declared by nothing differs as a whole.
+  return live.map((selector, at) => project(wanted[at], selectorJson(selector)));
 }
 
 function selectorJson(selector: LiveSelector): JsonObject {
@@ -82,26 +99,38 @@ function selectorJson(selector: LiveSelector): JsonObject {
 }
 
 /** What is kept of the selectors that the service made of a locator line, to see later that they were changed. */
-export function selectorsDigest(memory: Memory, live: LiveElement): Fingerprint | undefined {
-  return memory.fingerprints?.of(`${live.id ?? ""}/selectors`, live.selectors.map(selectorJson));
+export function selectorsDigest(fingerprints: Fingerprinter, live: LiveElement): Fingerprint {
+  return fingerprints.of(`${live.id ?? ""}/selectors`, live.selectors.map(selectorJson));
 }
 
 /** The record of a locator line, for the element that bears it. */
-export function locatorDigest(memory: Memory, elementId: string, line: Value): Fingerprint | undefined {
-  return memory.fingerprints?.of(`${elementId}/locatorLine`, reveal(line));
+export function locatorDigest(fingerprints: Fingerprinter, elementId: string, line: Value): Fingerprint {
+  return fingerprints.of(`${elementId}/locatorLine`, reveal(line));
 }
 
-/** Whether an element's locator line is to be written: never written, changed, or its selectors were. */
-export function locatorDiffers(match: ElementMatch, memory: Memory): boolean {
-  const line = match.declared["locatorLine"];
-  if (line === undefined || memory.fingerprints === undefined) return false;
-  const id = match.live?.id;
-  const record = id === undefined ? undefined : memory.binding?.locators?.[id];
-  if (record === undefined || id === undefined || match.live === undefined) return true;
-  return (
-    record.line !== locatorDigest(memory, id, line) ||
-    record.selectors !== selectorsDigest(memory, match.live)
-  );
+/** In place of a digest until the selectors that the service makes of a line have been read. */
+export const NOT_READ_YET = "";
+
+/**
+ * Why an element's locator line is to be written: it never was, it has changed, or its selectors have; nothing where
+ * it is as it should be, or where the service shows no id by which the element could be called.
+ */
+export function locatorDifference(
+  { declared, live }: ElementMatch,
+  memory: Memory,
+): "new" | ChangedBy | undefined {
+  const line = declared["locatorLine"];
+  const { fingerprints } = memory;
+  if (line === undefined || fingerprints === undefined) return undefined;
+  if (live === undefined) return "new";
+  if (live.id === undefined) return undefined;
+  const record = memory.binding?.locators?.[live.id];
+  if (record === undefined) return "new";
+  const manifest = record.line !== locatorDigest(fingerprints, live.id, line);
+  const service =
+    record.selectors !== NOT_READ_YET && record.selectors !== selectorsDigest(fingerprints, live);
+  if (manifest) return service ? "both" : "manifest";
+  return service ? "service" : undefined;
 }
 
 /**
@@ -117,10 +146,11 @@ export function alignElements(
     const element = declared[i];
     return element !== undefined && sameElement(element, live[j]) && sameLocator(element, live[j], memory);
   };
-  const partner = new Array<number | undefined>(declared.length).fill(undefined);
+  const partner: (number | undefined)[] = declared.map(() => undefined);
   let nextDeclared = 0;
   let nextLive = 0;
-  for (const [i, j] of [...commonSubsequence(declared.length, live.length, same), END(declared, live)]) {
+  const end = [declared.length, live.length] as const;
+  for (const [i, j] of [...commonSubsequence(declared.length, live.length, same), end]) {
     // In the gap before an equal pair, elements changed in place keep their ids one by one.
     for (let k = 0; nextDeclared + k < i && nextLive + k < j; k++) partner[nextDeclared + k] = nextLive + k;
     if (i < declared.length) partner[i] = j;
@@ -133,18 +163,13 @@ export function alignElements(
   });
 }
 
-const END = (declared: readonly unknown[], live: readonly unknown[]): readonly [number, number] => [
-  declared.length,
-  live.length,
-];
-
 /** Steps that differ in nothing but the locator are told apart by the line that was last written to each. */
 function sameLocator(declared: ValueObject, live: LiveElement | undefined, memory: Memory): boolean {
   const line = declared["locatorLine"];
   const id = live?.id;
   const record = id === undefined ? undefined : memory.binding?.locators?.[id];
   if (line === undefined || id === undefined || record === undefined) return true;
-  return record.line === locatorDigest(memory, id, line);
+  return memory.fingerprints === undefined || record.line === locatorDigest(memory.fingerprints, id, line);
 }
 
 /** Pairs of equal positions, longest first choice, after trimming what is equal at both ends. */
@@ -174,72 +199,4 @@ function commonSubsequence(
     else j++;
   for (let k = tail; k > 0; k--) pairs.push([n - k, m - k]);
   return pairs;
-}
-
-/**
- * The `elements` of a PATCH (service-api.md, operation 8). It carries only what the text describes there, so what
- * the list shows beyond that (scroll states) stays behind.
- */
-export function elementBodies(
-  matches: readonly ElementMatch[],
-  live: readonly LiveElement[],
-): readonly BodyValue[] {
-  const first = live[0]?.raw["index"];
-  const base = typeof first === "number" ? first : 0;
-  return matches.map((match, position) => elementBody(match, base + position));
-}
-
-function elementBody({ declared, live }: ElementMatch, index: number): BodyValue {
-  const raw = live?.raw ?? {};
-  return {
-    ...pick(raw, ["id"]),
-    index,
-    ...objectPart("interaction", declared, raw, ["id", "action", "calledWith", "testCaseElementId"]),
-    ...objectPart("assertion", declared, raw, ["id", "expectation", "calledWith", "testCaseElementId"]),
-    ...selectorsPart(declared, raw),
-    ...pick(raw, ["testCaseId"]),
-    ...(declared["ignoreFailure"] === undefined
-      ? pick(raw, ["ignoreFailure"])
-      : { ignoreFailure: declared["ignoreFailure"] }),
-  };
-}
-
-function objectPart(
-  name: "interaction" | "assertion",
-  declared: ValueObject,
-  raw: JsonObject,
-  keys: readonly string[],
-): { readonly [key: string]: BodyValue } {
-  const value = declared[name];
-  const before = raw[name];
-  const kept = isObject(before) ? pick(before, keys) : {};
-  if (isValueObject(value)) return { [name]: { ...kept, ...value } };
-  if (value !== undefined) return { [name]: value };
-  if (before === undefined) return {};
-  return { [name]: before === null ? null : kept };
-}
-
-const SELECTOR_KEYS = ["id", "index", "selector", "selectorType", "options", "testCaseElementId"];
-
-function selectorsPart(declared: ValueObject, raw: JsonObject): { readonly [key: string]: BodyValue } {
-  const before = isArray(raw["selectors"]) ? raw["selectors"].filter(isObject) : undefined;
-  const value = declared["selectors"];
-  if (!isValueList(value))
-    return before === undefined ? {} : { selectors: before.map((selector) => pick(selector, SELECTOR_KEYS)) };
-  return {
-    selectors: value.filter(isValueObject).map((selector, index) => ({
-      ...pick(before?.[index] ?? {}, ["id", "testCaseElementId", "options"]),
-      index: before?.[index]?.["index"] ?? index,
-      ...selector,
-    })),
-  };
-}
-
-function pick(source: JsonObject, keys: readonly string[]): JsonObject {
-  return Object.fromEntries(
-    keys.flatMap((key) => {
-      const value = source[key];
-      return value === undefined ? [] : [[key, value]];
-    }),
-  );
 }

@@ -1,17 +1,17 @@
 import type { Field } from "../fields/field.ts";
-import { isArray, isObject, sameJson } from "../model/json.ts";
 import type { Json, Path } from "../model/json.ts";
 import type { ChangedBy, FieldChange } from "../model/plan.ts";
 import type { Value } from "../model/value.ts";
 import {
   isLeafObject,
+  isSensitive,
   isValueList,
   isValueObject,
   reveal,
-  Secret,
   SENSITIVE,
   UNKNOWN,
 } from "../model/value.ts";
+import { ordered, orderedParts } from "./ordered.ts";
 import { differences } from "./deep.ts";
 
 /** How a value reads where it is not shown: a creation, or a field that the service never shows. */
@@ -33,11 +33,14 @@ function wholeChanges<L>(field: Field<L>, value: Value): readonly FieldChange[] 
   const split = field.shape.type === "object" || field.shape.type === "map";
   if (!split || !isValueObject(value) || Object.keys(value).length === 0)
     return [afterOnly(field.path, value)];
-  return Object.entries(value).map(([part, partValue]) => afterOnly([...field.path, part], partValue));
+  return orderedParts(field.shape, Object.keys(value)).map((part) =>
+    afterOnly([...field.path, part], value[part] ?? null),
+  );
 }
 
+/** With one sensitive leaf the whole is: what stands around it would tell of it. */
 function afterOnly(path: Path, value: Value): FieldChange {
-  return isLeafObject(value) ? { path, sensitive: true } : { path, after: display(value) };
+  return isSensitive(value) ? { path, sensitive: true } : { path, after: ordered(reveal(value)) };
 }
 
 /** A readable field's difference: the value as a whole, or, for structures, each place that differs. */
@@ -48,19 +51,14 @@ export function readableChanges<L>(
   changedBy: ChangedBy | undefined,
 ): readonly FieldChange[] {
   const by = changedBy === undefined ? {} : { changedBy };
-  if (isLeafObject(value)) return [{ path: field.path, sensitive: true, ...by }];
-  if (field.behaviour.kind !== "elements")
-    return [{ path: field.path, before, after: display(value), ...by }];
-  return differences(before, masked(value, before)).map(({ path, before: was, after }) =>
-    after === SENSITIVE
-      ? { path: [...field.path, ...path], sensitive: true, ...by }
-      : {
-          path: [...field.path, ...path],
-          ...(was === undefined ? {} : { before: was }),
-          ...(after === undefined ? {} : { after }),
-          ...by,
-        },
-  );
+  if (isSensitive(value)) return [{ path: field.path, sensitive: true, ...by }];
+  const after = ordered(reveal(value));
+  if (field.behaviour.kind !== "elements") return [{ path: field.path, before, after, ...by }];
+  return differences(ordered(before), after).map(({ path, ...sides }) => ({
+    path: [...field.path, ...path],
+    ...sides,
+    ...by,
+  }));
 }
 
 /** Plain data for showing: what is sensitive reads `(sensitive)`. */
@@ -70,15 +68,4 @@ export function display(value: Value): Json {
   if (isValueObject(value))
     return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, display(part)]));
   return value;
-}
-
-/** Like `display`, but a sensitive leaf that is already live reads as it is there, so that it makes no difference. */
-function masked(value: Value, live: Json | undefined): Json {
-  if (value instanceof Secret) return live !== undefined && sameJson(reveal(value), live) ? live : SENSITIVE;
-  if (isValueList(value)) return value.map((item, at) => masked(item, isArray(live) ? live[at] : undefined));
-  if (isValueObject(value))
-    return Object.fromEntries(
-      Object.entries(value).map(([key, part]) => [key, masked(part, isObject(live) ? live[key] : undefined)]),
-    );
-  return display(value);
 }

@@ -3,10 +3,10 @@ import type { DesiredResource } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Json } from "../model/json.ts";
 import type { ChangedBy, FieldChange } from "../model/plan.ts";
-import { isUnknown, reveal } from "../model/value.ts";
+import { isSensitive, isUnknown, reveal } from "../model/value.ts";
 import type { Value } from "../model/value.ts";
-import { sameAsLive } from "./compare.ts";
-import { declaredChanges, readableChanges } from "./field-changes.ts";
+import { normalise, sameAsLive } from "./compare.ts";
+import { declaredChanges, display, readableChanges } from "./field-changes.ts";
 import { unwrittenParts, wholeRecord } from "./memory.ts";
 import type { Memory } from "./memory.ts";
 import { caution } from "./problem.ts";
@@ -39,7 +39,13 @@ function diffField<L>(field: Field<L>, value: Value, live: L, memory: Memory): r
       const before = field.behaviour.read(live);
       if (before === undefined) return diffHidden(field, value, memory);
       if (sameAsLive(field.behaviour.compare, value, before)) return [];
-      return readableChanges(field, before, value, changedBy(field, value, before, memory));
+      return readableChanges(
+        field,
+        // The order in which a set is shown means nothing.
+        field.behaviour.compare === "set" ? normalise("set", before) : before,
+        value,
+        changedBy(field, value, before, memory),
+      );
     }
     case "indirect":
       return diffFolder(field, value, field.behaviour.readId(live), memory);
@@ -56,23 +62,33 @@ function diffField<L>(field: Field<L>, value: Value, live: L, memory: Memory): r
  * differs: without a record of it, the prompt counts as it stands and is only recorded.
  */
 function diffHidden<L>(field: Field<L>, value: Value, memory: Memory): readonly FieldChange[] {
-  if (field.generates && memory.binding?.fields[field.name] === undefined) return [];
-  return declaredChanges(field, value, unwrittenParts(field, value, memory));
+  const known = memory.binding?.fields[field.name] !== undefined;
+  if (field.generates && !known) return [];
+  const shown = declaredChanges(field, value, unwrittenParts(field, value, memory));
+  return known ? shown.map((change) => ({ ...change, changedBy: "manifest" })) : shown;
 }
 
-/** A folder is written by name and read as an id; as long as a name's id is unknown, only null tells anything. */
+/**
+ * A folder is written by name and read as an id; as long as a name's id is unknown, only null tells anything. A name
+ * that is a secret has no place in state, so its id is never known.
+ */
 function diffFolder<L>(
   field: Field<L>,
   value: Value,
   liveId: string | null,
   memory: Memory,
 ): readonly FieldChange[] {
+  if (isSensitive(value)) return diffHidden(field, value, memory);
   const name = reveal(value);
   const wantedId = typeof name === "string" ? memory.folders.get(name) : null;
   if (wantedId === liveId) return [];
   const before = liveId === null ? null : folderName(memory.folders, liveId);
-  if (before === undefined) return declaredChanges(field, value);
-  return readableChanges(field, before, value, changedBy(field, value, before, memory));
+  if (before !== undefined)
+    return readableChanges(field, before, value, changedBy(field, value, before, memory));
+  const movedAway = wantedId !== undefined && changedBy(field, value, liveId, memory) === "service";
+  return declaredChanges(field, value).map((change) =>
+    movedAway ? { ...change, changedBy: "service" } : change,
+  );
 }
 
 function folderName(folders: ReadonlyMap<string, string>, id: string): string | undefined {
@@ -113,7 +129,7 @@ export function fixedWarnings<L>(
         "fixed-field-differs",
         resource,
         `${field.name} is fixed after creation and differs`,
-        `The service has ${shown === null ? "none" : JSON.stringify(shown)}, the manifest says ${JSON.stringify(reveal(value))}. The interface cannot change it: take the live value into the manifest, or make the test case anew.`,
+        `The service has ${shown === null ? "none" : JSON.stringify(shown)}, the manifest says ${JSON.stringify(display(value))}. The interface cannot change it: take the live value into the manifest, or make the test case anew.`,
         field.path,
       ),
     ];

@@ -7,12 +7,13 @@ import { parseAddress } from "../model/address.ts";
 import type { Address } from "../model/address.ts";
 import type { DesiredResource } from "../model/desired.ts";
 import type { Json } from "../model/json.ts";
+import type { LiveElement } from "../model/live.ts";
 import type { Change } from "../model/plan.ts";
 import { isUnknown, reveal } from "../model/value.ts";
+import type { ValueObject } from "../model/value.ts";
 import { normalise } from "./compare.ts";
-import { declaredElements, projectElement } from "./elements.ts";
+import { ALL_PARTS, declaredElements, projectElement } from "./elements.ts";
 import type { Fingerprinter } from "./inputs.ts";
-import { resourcesOf } from "./plan.ts";
 import type { Planned } from "./plan.ts";
 import { targetOf } from "./scope.ts";
 import type { Seen } from "./seen.ts";
@@ -58,57 +59,56 @@ export function guardOf(
   fingerprints: Fingerprinter,
 ): Guard {
   const seen = planned.seen.get(targetOf(address));
-  const resource = seen && resourcesOf(seen.target).find((candidate) => candidate.address === address);
-  const found = seen && liveOf(seen, address);
-  const live: Record<string, string> = {};
+  const resource = seen?.resources.get(address);
+  const live = seen && liveOf(seen, address, resource);
+  const digests: Record<string, string> = {};
   for (const name of fields) {
-    const value = found && readField(found, name, resource);
-    if (value !== undefined) live[name] = fingerprints.of(`guard/${address}/${name}`, value);
+    const value = live?.read(name);
+    if (value !== undefined) digests[name] = fingerprints.of(`guard/${address}/${name}`, value);
   }
-  return { id: found?.id ?? null, declared: fingerprints.of(`guard/${address}`, declaredOf(resource)), live };
+  const declared = fingerprints.of(`guard/${address}`, declaredOf(resource));
+  return { id: live?.id ?? null, declared, live: digests };
 }
 
 function declaredOf(resource: DesiredResource | undefined): Json {
   if (resource === undefined) return null;
-  const fields = Object.entries(resource.fields).map(([name, value]) => [
+  const fields = Object.entries(resource.fields).map(([name, value]): [string, Json] => [
     name,
     isUnknown(value) ? null : reveal(value),
   ]);
-  return {
-    id: resource.id ?? null,
-    fields: Object.fromEntries<Json>(fields.map(([name, value]) => [String(name), value ?? null])),
-  };
+  return { id: resource.id ?? null, fields: Object.fromEntries(fields) };
 }
 
-/** A live resource with the reader of its fields. */
+/** A live resource, and the live value of a field, as far as the service shows it. */
 interface Found {
   readonly id: string;
-  readonly read: (name: string, resource: DesiredResource | undefined) => Json | undefined;
+  readonly read: (field: string) => Json | undefined;
 }
 
-function liveOf(seen: Seen, address: Address): Found | undefined {
-  if (address === seen.target.address) return seen.live && found(TARGET_FIELDS, seen.live.id, seen.live);
+function liveOf(seen: Seen, address: Address, resource: DesiredResource | undefined): Found | undefined {
+  if (address === seen.target.address) return seen.live && found(TARGET_FIELDS, seen.live, resource);
   const environment = seen.environmentMatches.get(address);
-  if (environment?.found === true) return found(ENVIRONMENT_FIELDS, environment.id, environment.live);
+  if (environment?.found === true) return found(ENVIRONMENT_FIELDS, environment.live, resource);
   const testCase = seen.testCaseMatches.get(address);
-  if (testCase?.found === true) return found(TEST_CASE_FIELDS, testCase.id, testCase.live);
+  if (testCase?.found === true) return found(TEST_CASE_FIELDS, testCase.live, resource);
+  // A batch generation has no binding; what has one and matches nothing is an orphan.
   const orphan = seen.state?.bindings.get(address)?.id;
-  const live = seen.testCases.find((candidate) => candidate.id === orphan);
-  return live && found(TEST_CASE_FIELDS, live.id, live);
+  const live = orphan === undefined ? undefined : seen.testCases.find(({ id }) => id === orphan);
+  return live && found(TEST_CASE_FIELDS, live, resource);
 }
 
-function found<L>(fields: readonly Field<L>[], id: string, live: L): Found {
+function found<L extends { readonly id: string }>(
+  fields: readonly Field<L>[],
+  live: L,
+  resource: DesiredResource | undefined,
+): Found {
   return {
-    id,
-    read: (name, resource) => {
+    id: live.id,
+    read: (name) => {
       const field = fields.find((candidate) => candidate.name === name);
       return field && readLive(field, live, resource);
     },
   };
-}
-
-function readField(live: Found, name: string, resource: DesiredResource | undefined): Json | undefined {
-  return live.read(name, resource);
 }
 
 function readLive<L>(field: Field<L>, live: L, resource: DesiredResource | undefined): Json | undefined {
@@ -122,12 +122,19 @@ function readLive<L>(field: Field<L>, live: L, resource: DesiredResource | undef
       return behaviour.readId(live);
     case "elements": {
       const declared = declaredElements(resource?.fields[field.name]);
-      return behaviour.read(live).map((element, at) => projectElement(declared[at] ?? {}, element));
+      return behaviour.read(live).map((element, at) => guardedParts(declared[at], element));
     }
     case "writeOnly":
     case "fixed":
       return undefined;
   }
+}
+
+/** The parts that a plan changes: those declared, selectors where a line makes them, all of an element that goes. */
+function guardedParts(declared: ValueObject | undefined, element: LiveElement): Json {
+  if (declared === undefined) return projectElement(ALL_PARTS, element);
+  const line = declared["locatorLine"] === undefined ? {} : { selectors: [] };
+  return projectElement({ ...declared, ...line }, element);
 }
 
 /** Why a saved plan no longer holds for an address. */

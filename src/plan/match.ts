@@ -1,12 +1,14 @@
 import type { Address } from "../model/address.ts";
+import { compareText } from "../model/address.ts";
 import type { DesiredResource, DesiredTarget } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { LiveEnvironment, LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { State } from "../model/state.ts";
-import { isUnknown, reveal } from "../model/value.ts";
+import { isSensitive } from "../model/value.ts";
 import { DELETED } from "../fields/test-case.ts";
 import { problem } from "./problem.ts";
 import { sameUrl } from "./compare.ts";
+import { knownText } from "./declared.ts";
 
 /**
  * Which live resource each address means (design contract, section 2): by the `id:` of the manifest, else by the
@@ -30,6 +32,8 @@ interface Kind<L> {
   readonly live: readonly L[];
   readonly idOf: (live: L) => string;
   readonly nameOf: (live: L) => string;
+  /** Fields that the name is made of. */
+  readonly names: readonly string[];
   /** Live resources that the declared one may mean when no id says so. */
   readonly candidates: (resource: DesiredResource) => readonly L[];
   /** How the user tells tasc which one is meant. */
@@ -47,7 +51,8 @@ export function matchTargets(
     live,
     idOf: (target) => target.id,
     nameOf: (target) => `app "${target.app}"`,
-    candidates: (resource) => byApp.get(text(resource, "app")) ?? [],
+    names: ["app"],
+    candidates: (resource) => byApp.get(knownText(resource, "app")) ?? [],
     remedy: "Write the id of the one you mean as `id:` into the target.",
   });
 }
@@ -63,6 +68,7 @@ export function matchEnvironments(
     idOf: (environment) => environment.id,
     nameOf: (environment) =>
       `${environment.type ?? "environment"} at ${environment.discoveryUrl ?? "no URL"}`,
+    names: ["discoveryUrl"],
     candidates: (resource) => environmentCandidates(resource, live),
     remedy: "Write the id of the one you mean as `id:` into the environment.",
   });
@@ -73,7 +79,7 @@ function environmentCandidates(
   live: readonly LiveEnvironment[],
 ): readonly LiveEnvironment[] {
   if (resource.key === "default") return live.filter((environment) => environment.type === "DEFAULT");
-  const url = text(resource, "discoveryUrl");
+  const url = knownText(resource, "discoveryUrl");
   return live.filter(
     (environment) =>
       environment.type === "ADDITIONAL" &&
@@ -96,6 +102,7 @@ export function matchTestCases(
     live,
     idOf: (testCase) => testCase.id,
     nameOf: (testCase) => `"${testCase.description ?? ""}"`,
+    names: ["description"],
     candidates: (resource) => testCaseCandidates(resource, byName(), byExternalId()),
     remedy:
       "Write the id of the one you mean as `id:` into the test case, or give the test cases names of their own.",
@@ -107,8 +114,8 @@ function testCaseCandidates(
   byName: ReadonlyMap<string | undefined, readonly LiveTestCase[]>,
   byExternalId: ReadonlyMap<string | undefined, readonly LiveTestCase[]>,
 ): readonly LiveTestCase[] {
-  const externalId = text(resource, "externalId");
-  const named = byName.get(text(resource, "description")) ?? [];
+  const externalId = knownText(resource, "externalId");
+  const named = byName.get(knownText(resource, "description")) ?? [];
   if (externalId === undefined) return named;
   const same = byExternalId.get(externalId) ?? [];
   // A case with an external id of its own is another one, however alike the names.
@@ -176,7 +183,11 @@ function unlisted<L>(resource: DesiredResource, id: string, kind: Kind<L>): Diag
 }
 
 function ambiguous<L>(resource: DesiredResource, candidates: readonly L[], kind: Kind<L>): Diagnostic {
-  const list = candidates.map((live) => `  ${kind.idOf(live)}  ${kind.nameOf(live)}`).join("\n");
+  const hidden = kind.names.some((name) => isSensitive(resource.fields[name] ?? null));
+  const list = candidates
+    .map((live) => `  ${kind.idOf(live)}${hidden ? "" : `  ${kind.nameOf(live)}`}`)
+    .toSorted(compareText)
+    .join("\n");
   return problem(
     "ambiguous-match",
     resource,
@@ -198,14 +209,6 @@ function claimedTwice<L>(
     `The ${kind.noun} ${id} is also what ${others.join(", ")} means`,
     `One live ${kind.noun} cannot answer to two addresses. ${kind.remedy}`,
   );
-}
-
-/** A declared text, or `undefined` where there is none or it is not known. */
-function text(resource: DesiredResource, name: string): string | undefined {
-  const value = resource.fields[name];
-  if (value === undefined || value === null || isUnknown(value)) return undefined;
-  const plain = reveal(value);
-  return typeof plain === "string" ? plain : undefined;
 }
 
 function groupBy<L, K>(

@@ -6,6 +6,7 @@ import type { Value } from "../model/value.ts";
 import { isUnknown, isValueObject, reveal } from "../model/value.ts";
 import { normalise } from "./compare.ts";
 import type { Fingerprinter } from "./inputs.ts";
+import { orderedParts } from "./ordered.ts";
 
 /** What state remembers of one live resource. */
 export interface Memory {
@@ -90,5 +91,5 @@ export function unwrittenParts<L>(field: Field<L>, value: Value, memory: Memory)
   const gone =
     field.shape.type === "map" ? Object.keys(before).filter((part) => !Object.hasOwn(wanted, part)) : [];
   const emptied = Object.keys(wanted).length === 0 && record === undefined ? [[]] : [];
-  return [...[...changed, ...gone].map((part) => [part]), ...emptied];
+  return [...orderedParts(field.shape, [...changed, ...gone]).map((part) => [part]), ...emptied];
 }

@@ -13,28 +13,33 @@ export function pendingMoves(moves: readonly Move[], state: State): readonly Sta
     ...state.intents.keys(),
   ]);
   const events: StateEvent[] = [];
-  for (const { from, to } of inOrder(moves)) {
-    if (!bound.has(from) || bound.has(to)) continue;
-    bound.delete(from);
-    bound.add(to);
-    events.push({ type: "moved", from, to });
+  const ordered = lastLinksFirst(moves);
+  for (let done = -1; done < events.length;) {
+    done = events.length;
+    for (const { from, to } of ordered) {
+      if (!bound.has(from) || bound.has(to)) continue;
+      bound.delete(from);
+      bound.add(to);
+      events.push({ type: "moved", from, to });
+    }
   }
   return events;
 }
 
-/** Of a chain a → b → c the last link first would free nothing: b must have left before a arrives there. */
-function inOrder(moves: readonly Move[]): readonly Move[] {
+/**
+ * Of a chain a → b → c the last link comes first, since b must have left before a arrives there. What was left at a
+ * when b had long gone on to c goes all the way in further turns.
+ */
+function lastLinksFirst(moves: readonly Move[]): readonly Move[] {
   const byFrom = new Map(moves.map((move) => [move.from, move]));
-  const done = new Set<Address>();
-  const ordered: Move[] = [];
-  const visit = (move: Move): void => {
-    if (done.has(move.from)) return;
-    done.add(move.from);
-    const next = byFrom.get(move.to);
-    if (next !== undefined) visit(next);
-    ordered.push(move);
-  };
-  for (const move of moves) visit(move);
-  // What was moved to b long ago goes on to c; what is at a goes to b, and then on as well.
-  return [...ordered, ...moves];
+  const seen = new Set<Address>();
+  return moves.flatMap((start) => {
+    const chain: Move[] = [];
+    for (let move = byFrom.get(start.from); move !== undefined && !seen.has(move.from);) {
+      seen.add(move.from);
+      chain.push(move);
+      move = byFrom.get(move.to);
+    }
+    return chain.toReversed();
+  });
 }

@@ -21,20 +21,17 @@ export function withNeeded(
 ): Needed {
   const byAddress = new Map(all.map((change) => [change.address, change]));
   const allowed = scopeTest({ only: [], exclude: scope.exclude });
-  const kept = new Map<Address, Change>();
+  const kept = new Set(all.filter((change) => inScope(change.address)));
   const problems: Diagnostic[] = [];
-  const keep = (change: Change): void => {
-    if (kept.has(change.address)) return;
-    kept.set(change.address, change);
-    for (const address of change.dependsOn) {
-      const needed = byAddress.get(address);
-      if (!allowed(address)) problems.push(excluded(change.address, address));
-      else if (needed === undefined) problems.push(unmakeable(change.address, address));
-      else keep(needed);
+  // A set that grows while it is walked: prerequisites of prerequisites get their turn.
+  for (const { address, dependsOn } of kept)
+    for (const needed of dependsOn) {
+      const change = byAddress.get(needed);
+      if (!allowed(needed)) problems.push(excluded(address, needed));
+      else if (change === undefined) problems.push(unmakeable(address, needed));
+      else kept.add(change);
     }
-  };
-  for (const change of all) if (inScope(change.address)) keep(change);
-  return { changes: [...kept.values()], problems };
+  return { changes: [...kept], problems };
 }
 
 function excluded(address: Address, needed: Address): Diagnostic {

@@ -1,20 +1,16 @@
 import { parseAddress, targetAddress } from "../model/address.ts";
-import type { Address } from "../model/address.ts";
 import type { LiveTarget } from "../model/live.ts";
 import type { Change, Orphan } from "../model/plan.ts";
 import type { State } from "../model/state.ts";
 import type { Seen } from "./seen.ts";
 
 /** What state binds of a target and no manifest declares any more, as far as the service still lists it. */
-export function orphansOf(seen: Seen, declared: ReadonlySet<Address>): readonly Orphan[] {
-  const listed = new Set([
-    ...seen.testCases.map((testCase) => testCase.id),
-    ...(seen.live?.environments ?? []).map((environment) => environment.id),
-  ]);
+export function orphansOf(seen: Seen): readonly Orphan[] {
+  const listed = listedIds(seen);
   const managed = managedIds(seen);
   const orphans: Orphan[] = [];
   for (const [address, { id }] of seen.state?.bindings ?? [])
-    if (!declared.has(address) && listed.has(id) && !managed.has(id)) orphans.push({ address, id });
+    if (!seen.resources.has(address) && listed.has(id) && !managed.has(id)) orphans.push({ address, id });
   return orphans;
 }
 
@@ -28,6 +24,11 @@ export function strayOrphans(strays: readonly State[], targets: readonly LiveTar
   });
 }
 
+/** Ids that the service lists inside of a target. */
+export function listedIds({ testCases, live }: Seen): ReadonlySet<string> {
+  return new Set([...testCases, ...(live?.environments ?? [])].map((resource) => resource.id));
+}
+
 /** Ids that some address means. */
 export function managedIds({ environmentMatches, testCaseMatches }: Seen): ReadonlySet<string> {
   const ids = new Set<string>();
@@ -39,8 +40,7 @@ export function managedIds({ environmentMatches, testCaseMatches }: Seen): Reado
 /** Live cases and environments that nothing declares, orphans apart. */
 export function countUnmanaged(seen: Seen, orphans: readonly Orphan[]): number {
   const known = new Set([...managedIds(seen), ...orphans.map((orphan) => orphan.id)]);
-  const unknown = (item: { readonly id: string }): boolean => !known.has(item.id);
-  return seen.testCases.filter(unknown).length + (seen.live?.environments ?? []).filter(unknown).length;
+  return [...listedIds(seen)].filter((id) => !known.has(id)).length;
 }
 
 /** With `onRemove: disable`, an orphaned test case that is still in use is set to DISABLED. */

@@ -13,6 +13,8 @@ import type { Match } from "./match.ts";
 /** One target as a plan sees it: what is wanted, what is there, what is remembered, and which is which. */
 export interface Seen {
   readonly target: DesiredTarget;
+  /** All that is declared of the target, itself included. */
+  readonly resources: ReadonlyMap<Address, DesiredResource>;
   /** Nothing for a target that is yet to be made. */
   readonly live: LiveTarget | undefined;
   /** Live test cases, the deleted ones left out. */
@@ -60,12 +62,4 @@ export function unmanagedByName(seen: Seen, description: string): readonly LiveT
   return seen.testCases.filter(
     (testCase) => testCase.description === description && !managed.has(testCase.id),
   );
-}
-
-/** A declared text that is known, for what must be one: a name, a prompt, a URL. */
-export function knownText(resource: DesiredResource, field: string): string | undefined {
-  const value = resource.fields[field];
-  if (value === undefined || value === null || isUnknown(value)) return undefined;
-  const plain = reveal(value);
-  return typeof plain === "string" ? plain : undefined;
 }

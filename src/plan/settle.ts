@@ -5,17 +5,17 @@ import { TEST_CASE_FIELDS } from "../fields/test-case.ts";
 import type { Address } from "../model/address.ts";
 import type { DesiredResource } from "../model/desired.ts";
 import { sameJson } from "../model/json.ts";
-import type { Json } from "../model/json.ts";
-import type { LiveElement } from "../model/live.ts";
-import type { FieldRecord, StateEvent } from "../model/state.ts";
-import { isUnknown, reveal } from "../model/value.ts";
+import type { LiveElement, LiveTarget, LiveTestCase } from "../model/live.ts";
+import type { FieldRecord, LocatorRecord, StateEvent } from "../model/state.ts";
+import { isSensitive, isUnknown, reveal } from "../model/value.ts";
 import type { Value } from "../model/value.ts";
 import { batchContent } from "./batch-generation.ts";
 import { sameAsLive } from "./compare.ts";
-import { declaredElements, sameElements } from "./elements.ts";
+import { declaredElements, NOT_READ_YET, sameElements, selectorsDigest, shownElements } from "./elements.ts";
 import type { Fingerprinter } from "./inputs.ts";
 import { keyHolds, memoryOf, recordField, wholeRecord } from "./memory.ts";
 import type { Memory } from "./memory.ts";
+import { listedIds, managedIds } from "./orphans.ts";
 import type { Seen } from "./seen.ts";
 
 /**
@@ -28,28 +28,50 @@ export function settleEvents(
   fingerprints: Fingerprinter,
   inScope: (address: Address) => boolean,
 ): readonly StateEvent[] {
-  const { state, target, live } = seen;
-  if (live === undefined) return [];
-  const memory = (address: Address, id: string): Memory => memoryOf(address, id, state, fingerprints);
-  const events: StateEvent[] = [];
-  const settle = <L>(fields: readonly Field<L>[], resource: DesiredResource, id: string, shown: L): void => {
-    if (!inScope(resource.address)) return;
-    const event = settled(fields, resource, shown, memory(resource.address, id), seen);
-    if (event !== undefined) events.push(event);
-  };
+  const { state, live } = seen;
+  // The key comes first, and also before anything is made: what is recorded from here on is made with it.
+  const keyed: readonly StateEvent[] =
+    state?.keyCheck === fingerprints.keyCheck ? [] : [{ type: "keyed", keyCheck: fingerprints.keyCheck }];
+  if (live === undefined) return keyed;
+  return [
+    ...keyed,
+    // Before the bindings: once there are any, what is not recorded as held counts as never run.
+    ...batchEvents(seen, fingerprints),
+    ...bindingEvents(seen, fingerprints, live, inScope),
+    ...goneEvents(seen),
+  ];
+}
 
-  if (state?.keyCheck !== fingerprints.keyCheck)
-    events.push({ type: "keyed", keyCheck: fingerprints.keyCheck });
-  settle(TARGET_FIELDS, target, live.id, live);
-  for (const resource of target.environments) {
-    const match = seen.environmentMatches.get(resource.address);
-    if (match?.found === true) settle(ENVIRONMENT_FIELDS, resource, match.id, match.live);
-  }
-  for (const resource of target.testCases) {
-    const match = seen.testCaseMatches.get(resource.address);
-    if (match?.found === true) settle(TEST_CASE_FIELDS, resource, match.id, match.live);
-  }
-  return [...events, ...goneEvents(seen), ...batchEvents(seen, fingerprints, inScope)];
+/** The target is bound whatever the scope: nothing in it could be looked up again without its id. */
+function bindingEvents(
+  seen: Seen,
+  fingerprints: Fingerprinter,
+  live: LiveTarget,
+  inScope: (address: Address) => boolean,
+): readonly StateEvent[] {
+  const { target, state, environmentMatches, testCaseMatches } = seen;
+  const memory = (address: Address, id: string): Memory => memoryOf(address, id, state, fingerprints);
+  const settle = <L>(fields: readonly Field<L>[], resource: DesiredResource, id: string, shown: L) =>
+    settled(fields, resource, shown, memory(resource.address, id), seen);
+  return [
+    ...settle(TARGET_FIELDS, target, live.id, live),
+    ...target.environments
+      .filter(({ address }) => inScope(address))
+      .flatMap((resource) => {
+        const match = environmentMatches.get(resource.address);
+        return match?.found === true ? settle(ENVIRONMENT_FIELDS, resource, match.id, match.live) : [];
+      }),
+    ...target.testCases
+      .filter(({ address }) => inScope(address))
+      .flatMap((resource) => {
+        const match = testCaseMatches.get(resource.address);
+        if (match?.found !== true) return [];
+        return [
+          ...settle(TEST_CASE_FIELDS, resource, match.id, match.live),
+          ...locatorEvents(resource, match.live, memory(resource.address, match.id), fingerprints),
+        ];
+      }),
+  ];
 }
 
 function settled<L>(
@@ -58,7 +80,7 @@ function settled<L>(
   live: L,
   memory: Memory,
   seen: Seen,
-): StateEvent | undefined {
+): readonly StateEvent[] {
   const records: Record<string, FieldRecord> = { ...memory.binding?.fields };
   for (const field of fields) {
     const value = resource.fields[field.name];
@@ -67,8 +89,8 @@ function settled<L>(
     if (record !== undefined) records[field.name] = record;
   }
   const before = seen.state?.bindings.get(resource.address);
-  if (before?.id === memory.id && sameJson(before.fields, records)) return undefined;
-  return { type: "bound", address: resource.address, id: memory.id, fields: records };
+  if (before?.id === memory.id && sameJson(before.fields, records)) return [];
+  return [{ type: "bound", address: resource.address, id: memory.id, fields: records }];
 }
 
 /** The record of a field that is seen to be as declared, or of a prompt that is taken as it is. */
@@ -88,6 +110,7 @@ function recordOnSight<L>(field: Field<L>, value: Value, live: L, memory: Memory
 }
 
 function folderIsLive(value: Value, liveId: string | null, { folders }: Memory): boolean {
+  if (isSensitive(value)) return false;
   const name = reveal(value);
   return typeof name === "string" ? folders.get(name) === liveId && liveId !== null : liveId === null;
 }
@@ -104,51 +127,56 @@ function elementsRecord<L>(
   return wholeRecord(memory.fingerprints, memory.id, field, shownElements(declared));
 }
 
-function shownElements(declared: ReturnType<typeof declaredElements>): Json {
-  return declared.map(({ locatorLine: _, ...shown }) => reveal(shown));
+/**
+ * The selectors that the service has made of the locator lines which were written to it, as its list shows them; and
+ * nothing is kept of elements that are no more.
+ */
+function locatorEvents(
+  resource: DesiredResource,
+  { elements }: LiveTestCase,
+  memory: Memory,
+  fingerprints: Fingerprinter,
+): readonly StateEvent[] {
+  const records = memory.binding?.locators ?? {};
+  const ids = elements?.flatMap(({ id }) => id ?? []);
+  if (ids === undefined || Object.keys(records).length === 0) return [];
+  const locators: Record<string, LocatorRecord> = {};
+  for (const element of elements ?? []) {
+    const record = records[element.id ?? ""];
+    if (element.id !== undefined && record?.selectors === NOT_READ_YET)
+      locators[element.id] = { ...record, selectors: selectorsDigest(fingerprints, element) };
+  }
+  const gone = Object.keys(records).some((id) => !ids.includes(id));
+  if (!gone && Object.keys(locators).length === 0) return [];
+  return [{ type: "located", address: resource.address, locators, elements: ids }];
 }
 
-/** Bindings of what is neither declared nor listed any more have nothing left to say. */
-function goneEvents({
-  state,
-  target,
-  live,
-  testCases,
-  testCaseMatches,
-  environmentMatches,
-}: Seen): readonly StateEvent[] {
-  const declared = new Set<Address>([
-    target.address,
-    ...environmentMatches.keys(),
-    ...testCaseMatches.keys(),
-  ]);
-  for (const resource of [...target.environments, ...target.testCases]) declared.add(resource.address);
-  const listed = new Set([...testCases, ...(live?.environments ?? [])].map((resource) => resource.id));
+/** Bindings of what no manifest declares have nothing left to say once it is gone, or means another address. */
+function goneEvents(seen: Seen): readonly StateEvent[] {
+  const listed = listedIds(seen);
+  const managed = managedIds(seen);
   const events: StateEvent[] = [];
-  for (const [address, { id }] of state?.bindings ?? [])
-    if (!declared.has(address) && !listed.has(id)) events.push({ type: "unbound", address });
+  for (const [address, { id }] of seen.state?.bindings ?? [])
+    if (!seen.resources.has(address) && (!listed.has(id) || managed.has(id)))
+      events.push({ type: "unbound", address });
   return events;
 }
 
-/** A batch generation of an adopted target is held until the user says whether it ran. */
-function batchEvents(
-  { target, state }: Seen,
-  fingerprints: Fingerprinter,
-  inScope: (address: Address) => boolean,
-): readonly StateEvent[] {
+/**
+ * A batch generation of an adopted target is held until the user says whether it ran; also one out of scope, since by
+ * the next run nobody will know that the target was adopted.
+ */
+function batchEvents({ target, state }: Seen, fingerprints: Fingerprinter): readonly StateEvent[] {
   const adopting = state === undefined || state.bindings.size === 0;
   const rekeyed = !keyHolds(state, fingerprints);
   return target.batchGenerations.flatMap((resource): readonly StateEvent[] => {
-    if (!inScope(resource.address) || Object.values(resource.fields).some(isUnknown)) return [];
-    const record = state?.batchGenerations.get(resource.address);
+    const { address } = resource;
+    if (Object.values(resource.fields).some(isUnknown)) return [];
+    const record = state?.batchGenerations.get(address);
     const content = batchContent(fingerprints, resource);
     if (record === undefined)
-      return adopting
-        ? [{ type: "batch", address: resource.address, record: { status: "held", content } }]
-        : [];
+      return adopting ? [{ type: "batch", address, record: { status: "held", content } }] : [];
     const unread = record.content === undefined && record.status === "done";
-    return rekeyed || unread
-      ? [{ type: "batch", address: resource.address, record: { ...record, content } }]
-      : [];
+    return rekeyed || unread ? [{ type: "batch", address, record: { ...record, content } }] : [];
   });
 }

@@ -1,5 +1,4 @@
 import { TARGET_FIELDS } from "../fields/target.ts";
-import { addressOf } from "../model/address.ts";
 import type { LiveTarget } from "../model/live.ts";
 import type { BodyValue, PlannedCall } from "../model/plan.ts";
 import { IdOf, isUnknown } from "../model/value.ts";
@@ -7,7 +6,8 @@ import { declaredChanges } from "./field-changes.ts";
 import { diffFields } from "./field-diff.ts";
 import { memoryOf } from "./memory.ts";
 import { problem } from "./problem.ts";
-import { knownText, UNCHANGED } from "./seen.ts";
+import { sendable } from "./declared.ts";
+import { UNCHANGED } from "./seen.ts";
 import type { Decision, Seen } from "./seen.ts";
 
 /** service-api.md, operations 2 and 4. */
@@ -39,8 +39,8 @@ function updateTarget({ target, state, fingerprints }: Seen, live: LiveTarget): 
 
 function createTarget({ target }: Seen): Decision {
   const environment = target.environments.find((candidate) => candidate.key === "default");
-  const app = knownText(target, "app");
-  const discoveryUrl = environment && knownText(environment, "discoveryUrl");
+  const app = sendable(target, "app");
+  const discoveryUrl = environment && sendable(environment, "discoveryUrl");
   if (app === undefined || discoveryUrl === undefined) return uncreatable(target, app === undefined);
   const declared = TARGET_FIELDS.flatMap((field) => {
     const value = target.fields[field.name];
@@ -92,9 +92,4 @@ export function bodyOf(
   const body: Record<string, BodyValue> = {};
   for (const { field, value } of diffs) if (field.update !== undefined) body[field.update] = value;
   return body;
-}
-
-/** Where the DEFAULT environment of a target stands among the addresses. */
-export function defaultEnvironment(target: string): ReturnType<typeof addressOf> {
-  return addressOf("environment", target, "default");
 }

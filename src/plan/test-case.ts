@@ -1,20 +1,23 @@
 import { TEST_CASE_FIELDS } from "../fields/test-case.ts";
 import type { Field } from "../fields/field.ts";
 import type { Address } from "../model/address.ts";
+import { compareText } from "../model/address.ts";
 import type { DesiredResource } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Json } from "../model/json.ts";
 import type { LiveTestCase } from "../model/live.ts";
 import type { BodyValue, Change, FieldChange, PlannedCall } from "../model/plan.ts";
-import { IdOf, IdOfElement, isUnknown } from "../model/value.ts";
+import { IdOf, IdOfElement, isSensitive, isUnknown, reveal, Secret } from "../model/value.ts";
 import type { Value } from "../model/value.ts";
+import { elementBodies } from "./element-bodies.ts";
 import {
   alignElements,
+  ALL_PARTS,
   declaredElements,
-  elementBodies,
-  locatorDiffers,
+  locatorDifference,
   projectElement,
   sameElements,
+  withoutLine,
 } from "./elements.ts";
 import type { ElementMatch } from "./elements.ts";
 import { declaredChanges, readableChanges } from "./field-changes.ts";
@@ -22,8 +25,9 @@ import { changedBy, diffFields, fixedWarnings } from "./field-diff.ts";
 import type { FieldDiff } from "./field-diff.ts";
 import { memoryOf } from "./memory.ts";
 import type { Memory } from "./memory.ts";
-import { problem } from "./problem.ts";
-import { knownText, needsTarget, targetId, testCaseReference, UNCHANGED, unmanagedByName } from "./seen.ts";
+import { knownText } from "./declared.ts";
+import { caution, problem } from "./problem.ts";
+import { needsTarget, targetId, testCaseReference, UNCHANGED, unmanagedByName } from "./seen.ts";
 import type { Decision, Seen } from "./seen.ts";
 import { bodyOf } from "./target.ts";
 
@@ -36,9 +40,12 @@ export function decideTestCase(seen: Seen, resource: TestCase, rediscover: boole
   if (!match.found) return createTestCase(seen, resource);
   const memory = memoryOf(resource.address, match.id, seen.state, seen.fingerprints);
   const change = updateTestCase(seen, resource, match.live, memory, rediscover);
-  const diagnostics = fixedWarnings(TEST_CASE_FIELDS, resource, match.live, (field, value) =>
-    expectedLive(seen, field, value),
-  );
+  const diagnostics = [
+    ...fixedWarnings(TEST_CASE_FIELDS, resource, match.live, (field, value) =>
+      expectedLive(seen, field, value),
+    ),
+    ...namelessElements(resource, match.live),
+  ];
   return change === undefined ? { diagnostics } : { change, diagnostics };
 }
 
@@ -50,6 +57,24 @@ function expectedLive(seen: Seen, field: Field<LiveTestCase>, value: Value): Jso
   if ("description" in reference) return unmanagedByName(seen, reference.description)[0]?.id;
   const match = seen.testCaseMatches.get(reference.key);
   return match?.found === true ? match.id : undefined;
+}
+
+/** A live element that bears a locator line and has no id cannot be called (operation 9). */
+function namelessElements(resource: TestCase, live: LiveTestCase): readonly Diagnostic[] {
+  const declared = declaredElements(resource.fields["elements"]);
+  const nameless = (live.elements ?? []).some(
+    ({ id }, at) => id === undefined && declared[at]?.["locatorLine"] !== undefined,
+  );
+  if (!nameless) return [];
+  return [
+    caution(
+      "element-without-id",
+      resource,
+      "Locator lines cannot be written",
+      "The service shows no id of the elements, and the interface writes a locator line by it.",
+      ["elements"],
+    ),
+  ];
 }
 
 function updateTestCase(
@@ -65,7 +90,7 @@ function updateTestCase(
   const generates = diffs.some((diff) => diff.field.generates);
   const calls = [
     ...(Object.keys(body).length === 0 ? [] : [patchTestCase(seen, live.id, body)]),
-    ...elements.locators.map((locator) => patchElement(seen, live.id, locator)),
+    ...elements.locators.map((locator) => patchElement(seen, resource, live.id, locator)),
   ];
   if (calls.length === 0) return undefined;
   return {
@@ -74,9 +99,21 @@ function updateTestCase(
     id: live.id,
     fields: [...diffs.flatMap((diff) => diff.shown), ...elements.shown],
     calls,
-    followUps: generates ? followUps(seen, resource, live.id) : [],
+    followUps: generates ? regenerated(seen, resource, live.id, elements.locators) : [],
     dependsOn: [],
   };
+}
+
+/** What may be left to do once the service has generated again: new elements want their locator lines, too. */
+function regenerated(
+  seen: Seen,
+  resource: TestCase,
+  id: string,
+  announced: readonly ElementMatch[],
+): readonly PlannedCall[] {
+  const positions = new Set(announced.map(({ at }) => at));
+  const lines = newLocators(resource).filter(({ at }) => !positions.has(at));
+  return [...followUps(seen, resource, id), ...lines.map((line) => patchElement(seen, resource, id, line))];
 }
 
 /** `--rediscover` sends a prompt that, by all that is known, is already there. */
@@ -113,11 +150,11 @@ function diffElements(resource: TestCase, live: LiveTestCase, memory: Memory): E
   const matches = same
     ? declared.map((element, at) => ({ declared: element, at, live: current[at] }))
     : alignElements(declared, current, memory);
-  const locators = matches.filter((match) => locatorDiffers(match, memory));
-  const lines = locators.flatMap((match) => locatorChange(ELEMENTS, match));
+  const locators = matches.filter((match) => locatorDifference(match, memory) !== undefined);
+  const lines = locators.flatMap((match) => locatorChanges(ELEMENTS, value, match, memory));
   if (same) return { body: {}, locators, shown: lines };
   const before = current.map((element, at) => projectElement(declared[at] ?? ALL_PARTS, element));
-  const after = declared.map(({ locatorLine: _, ...shown }) => shown);
+  const after = declared.map(withoutLine);
   return {
     body: { elements: elementBodies(matches, current) },
     locators,
@@ -128,21 +165,18 @@ function diffElements(resource: TestCase, live: LiveTestCase, memory: Memory): E
   };
 }
 
-/** An element that is to go shows whole. */
-const ALL_PARTS = {
-  interaction: { action: "", calledWith: "" },
-  assertion: { expectation: "", calledWith: "" },
-  selectors: [],
-  ignoreFailure: false,
-};
-
-function locatorChange(field: Field<LiveTestCase>, { declared, at }: ElementMatch): readonly FieldChange[] {
-  const line = declared["locatorLine"];
+function locatorChanges(
+  field: Field<LiveTestCase>,
+  elements: Value,
+  match: ElementMatch,
+  memory: Memory,
+): readonly FieldChange[] {
+  const line = match.declared["locatorLine"];
+  const path = [...field.path, match.at, "locatorLine"];
+  const difference = locatorDifference(match, memory);
+  const by = difference === undefined || difference === "new" ? {} : { changedBy: difference };
   if (line === undefined) return [];
-  return declaredChanges(
-    { ...field, path: [...field.path, at, "locatorLine"], shape: { type: "string" } },
-    line,
-  );
+  return [isSensitive(elements) ? { path, sensitive: true, ...by } : { path, after: reveal(line), ...by }];
 }
 
 function createTestCase(seen: Seen, resource: TestCase): Decision {
@@ -169,7 +203,7 @@ function createTestCase(seen: Seen, resource: TestCase): Decision {
           body: discoveryBody(resource, prerequisite.name),
         },
         ...(afterwards.length === 0 ? [] : [patchTestCase(seen, self, bodyOf(afterwards))]),
-        ...newLocators(resource).map((match) => patchElement(seen, self, match)),
+        ...newLocators(resource).map((match) => patchElement(seen, resource, self, match)),
       ],
       followUps: followUps(seen, resource, self),
       dependsOn: [...needsTarget(seen), ...prerequisite.dependsOn],
@@ -179,6 +213,8 @@ function createTestCase(seen: Seen, resource: TestCase): Decision {
 }
 
 function uncreatable(resource: TestCase, missing: string): Decision {
+  // A missing secret is said elsewhere, and nothing is planned from it.
+  if (isUnknown(resource.fields[missing] ?? null)) return UNCHANGED;
   return {
     diagnostics: [
       problem(
@@ -253,14 +289,18 @@ function prerequisiteOf(seen: Seen, resource: TestCase): Prerequisite {
   if (reference === undefined) return { dependsOn: [] };
   if ("description" in reference) return unmanagedPrerequisite(seen, resource, reference.description);
   const match = seen.testCaseMatches.get(reference.key);
-  const declared = seen.target.testCases.find((testCase) => testCase.address === reference.key);
+  const name = seen.resources.get(reference.key)?.fields["description"];
   if (match?.found === true && match.live.description !== undefined)
-    return { name: match.live.description, dependsOn: [] };
-  const name = declared?.fields["description"];
+    return { name: likeDeclared(name, match.live.description), dependsOn: [] };
   return {
     ...(name === undefined ? {} : { name }),
     dependsOn: match?.found === true ? [] : [reference.key],
   };
+}
+
+/** The live form of what is declared as sensitive is so as well. */
+function likeDeclared(declared: Value | undefined, live: string): Value {
+  return declared !== undefined && isSensitive(declared) ? new Secret(live) : live;
 }
 
 function unmanagedPrerequisite(seen: Seen, resource: TestCase, description: string): Prerequisite {
@@ -277,7 +317,10 @@ export function unmanagedPrerequisiteProblem(
 ): Diagnostic | undefined {
   const found = unmanagedByName(seen, description);
   if (found.length === 1) return undefined;
-  const list = found.map((testCase) => `  ${testCase.id}`).join("\n");
+  const list = found
+    .map((testCase) => `  ${testCase.id}`)
+    .toSorted(compareText)
+    .join("\n");
   return problem(
     "prerequisite-by-name",
     resource,
@@ -295,12 +338,18 @@ function patchTestCase(seen: Seen, id: string | IdOf, body: PlannedCall["body"])
   return { method: "PATCH", path: [...testCasePath(seen), id], body };
 }
 
-function patchElement(seen: Seen, id: string | IdOf, { declared, at, live }: ElementMatch): PlannedCall {
-  const elementId = live?.id ?? new IdOfElement(at);
+function patchElement(
+  seen: Seen,
+  resource: TestCase,
+  id: string | IdOf,
+  { declared, at, live }: ElementMatch,
+): PlannedCall {
+  const line = declared["locatorLine"] ?? "";
+  const hide = typeof line === "string" && isSensitive(resource.fields["elements"] ?? null);
   return {
     method: "PATCH",
-    path: [...testCasePath(seen), id, "elements", elementId],
-    body: { locatorLine: declared["locatorLine"] ?? "" },
+    path: [...testCasePath(seen), id, "elements", live?.id ?? new IdOfElement(at)],
+    body: { locatorLine: hide ? new Secret(line) : line },
   };
 }
 

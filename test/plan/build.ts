@@ -29,8 +29,9 @@ export function resource<K extends "environment" | "testCase" | "batchGeneration
   key: string,
   fields: DesiredFields,
   id?: string,
+  within = "shop",
 ): DesiredResource<K> {
-  const address = addressOf(kind, "shop", key);
+  const address = addressOf(kind, within, key);
   return { kind, key, address, fields, layers: [], ...(id === undefined ? {} : { id }) };
 }
 
@@ -44,18 +45,18 @@ export interface TargetParts {
   readonly moved?: readonly (readonly [Address, Address])[];
 }
 
-export function target(parts: TargetParts): DesiredTarget {
+export function target(parts: TargetParts, name = "shop"): DesiredTarget {
   const all = <K extends "environment" | "testCase" | "batchGeneration">(
     kind: K,
     fields: Readonly<Record<string, DesiredFields>> = {},
   ): DesiredResource<K>[] =>
     Object.entries(fields)
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, own]) => resource(kind, key, own, parts.ids?.[key]));
+      .map(([key, own]) => resource(kind, key, own, parts.ids?.[key], name));
   return {
     kind: "target",
-    key: "shop",
-    address: targetAddress("shop"),
+    key: name,
+    address: targetAddress(name),
     fields: parts.fields ?? { app: "Shop" },
     layers: [],
     onRemove: parts.onRemove ?? "ignore",
@@ -141,7 +142,7 @@ export interface Situation {
 }
 
 export function planInput({ declared, live, state, input }: Situation): PlanInput {
-  const desired: Desired = { stage: "default", targets: [target(declared)] };
+  const desired = project(target(declared));
   const targets = live === undefined ? [] : [live.target ?? liveTarget()];
   const whole: Live = { targets, testCases: new Map([["T", live?.testCases ?? []]]) };
   return {
@@ -157,6 +158,11 @@ export function planInput({ declared, live, state, input }: Situation): PlanInpu
     disableRemoved: false,
     ...input,
   };
+}
+
+/** A project of the targets given, the only one being `shop`. */
+export function project(...targets: readonly DesiredTarget[]): Desired {
+  return { stage: "default", targets };
 }
 
 export function stateOf(events: readonly StateEvent[]): State {

@@ -1,4 +1,5 @@
 import type { CommandSpec } from "../command.ts";
+import type { OptionSpec } from "../options.ts";
 import {
   LOCK_TIMEOUT,
   MISSING_SECRETS,
@@ -8,18 +9,31 @@ import {
   SERVICE_OPTIONS,
 } from "../options.ts";
 
+/** How plans are printed; each is made from the JSON form. */
+const PLAN_FORMATS = ["text", "json", "markdown", "github", "gitlab", "sarif", "junit", "html"];
+
+const BUDGET: OptionSpec = {
+  flags: "--budget <characters>",
+  description: "length that a markdown comment may have; 65536 unless given",
+};
+
 export const PLAN_COMMANDS: readonly CommandSpec[] = [
   {
     name: "plan",
     summary: "show what an apply would change",
     options: [
-      { flags: "--format <format>", description: "how to print the plan", choices: ["text", "json"] },
+      { flags: "--format <format>", description: "how to print the plan", choices: PLAN_FORMATS },
+      BUDGET,
       { flags: "--out <file>", description: "save the plan, for `tasc apply FILE`" },
       { flags: "--detailed-exitcode", description: "exit with 2 when there are changes" },
       ...SCOPE_OPTIONS,
       REDISCOVER,
       RUN,
       MISSING_SECRETS,
+      {
+        flags: "--snapshot <file>",
+        description: "plan offline, from what `tasc snapshot` wrote; needs no key",
+      },
       { flags: "--verbose", description: "show every change in full" },
       ...SERVICE_OPTIONS,
     ],
@@ -38,7 +52,8 @@ export const PLAN_COMMANDS: readonly CommandSpec[] = [
     summary: "print a saved plan again",
     args: [{ name: "<file>", description: "a plan saved by `tasc plan --out`" }],
     options: [
-      { flags: "--format <format>", description: "how to print it", choices: ["text", "json"] },
+      { flags: "--format <format>", description: "how to print it", choices: PLAN_FORMATS },
+      BUDGET,
       { flags: "--verbose", description: "show every change in full" },
     ],
     examples: [{ command: "tasc show plan.json", does: "print it as the plan did" }],

@@ -1,0 +1,37 @@
+import type { CommandSpec } from "../command.ts";
+import { LOCK_TIMEOUT, SERVICE_OPTIONS } from "../options.ts";
+
+export const ADOPT_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: "import",
+    summary: "write manifests for what is live and not declared yet",
+    options: [
+      {
+        flags: "--target <app-or-id>",
+        description: "import this live target; all unless given",
+        repeatable: true,
+      },
+      { flags: "--dir <dir>", description: "folder of the project to write to; targets unless given" },
+      {
+        flags: "--split <by>",
+        description: "one file per target, or one per folder of test cases besides",
+        choices: ["target", "folder"],
+      },
+      { flags: "--elements", description: "declare the steps of test cases, too" },
+      {
+        flags: "--folder <id=name>",
+        description: "the name of a folder, which the service shows by id alone",
+        repeatable: true,
+      },
+      { flags: "--dry-run", description: "print the manifests and write nothing" },
+      LOCK_TIMEOUT,
+      ...SERVICE_OPTIONS,
+    ],
+    examples: [
+      { command: "tasc import", does: "a manifest for each live target" },
+      { command: "tasc import --target 'Web Shop' --elements", does: "one target, with its steps" },
+      { command: "tasc import --split folder --dry-run", does: "see what a file per folder would hold" },
+    ],
+    load: () => import("../../commands/import.ts"),
+  },
+];

@@ -1,0 +1,55 @@
+import { EXIT } from "../cli/exit.ts";
+import type { ExitCode } from "../cli/exit.ts";
+import { flagOption, textOption } from "../cli/options.ts";
+import type { Given } from "../cli/options.ts";
+import type { World } from "../cli/world.ts";
+import { driftOf, hasDrifted } from "../drift/drift.ts";
+import type { Drift } from "../drift/drift.ts";
+import { driftJson } from "../drift/json.ts";
+import { redactDrift } from "../drift/redact.ts";
+import { renderDriftText } from "../drift/text.ts";
+import { locate } from "../manifest/locate.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import { planExtras } from "../render/extras.ts";
+import { sayDiagnostics } from "./diagnostics.ts";
+import { planMeta } from "./plan-meta.ts";
+import { survey } from "./survey.ts";
+import type { Survey } from "./survey.ts";
+
+/** `tasc drift`: what the service changed since the last apply. It changes nothing. */
+export async function run(given: Given, world: World): Promise<ExitCode> {
+  const looked = await survey(given, world);
+  if (!looked.ok) return looked.code;
+  const { opened, planned, input } = looked.value;
+  const { console, project } = opened;
+  const found = redactDrift(driftOf(planned, input.scope), console.redactor);
+  const drift: Drift = { ...found, problems: await locate(found.problems, project.sources) };
+  const { stage, baseUrl } = project.settings;
+  const meta = { ...planMeta(world), stage, baseUrl };
+  sayDiagnostics(console, [...drift.problems, ...neverApplied(looked.value)], project.sources);
+  if (textOption(given, "format") === "json") console.json(driftJson(drift, meta));
+  else
+    console.data(
+      renderDriftText(drift, planExtras(planned.plan), meta, {
+        style: console.style.stdout,
+        width: console.columns,
+        verbose: flagOption(given, "verbose"),
+      }),
+    );
+  if (drift.problems.length > 0) return EXIT.failed;
+  return hasDrifted(drift) ? EXIT.changes : EXIT.done;
+}
+
+/** A night job that looks at a stage without state would else find no drift for ever. */
+function neverApplied({ input, states }: Survey): readonly Diagnostic[] {
+  return input.desired.targets
+    .filter(({ key }) => !states.has(key))
+    .map(({ address }) => ({
+      severity: "warning",
+      code: "no-state",
+      address,
+      summary: "Nothing was applied yet, so nothing can have drifted",
+      detail:
+        "There is no state of this target in this stage. If it was applied, `state:` names another place.",
+    }));
+}

@@ -1,0 +1,38 @@
+import { EXIT } from "../cli/exit.ts";
+import type { ExitCode } from "../cli/exit.ts";
+import { textOption } from "../cli/options.ts";
+import type { Given } from "../cli/options.ts";
+import type { World } from "../cli/world.ts";
+import { describe } from "../correct/describe.ts";
+import { knownAddresses } from "../correct/knows.ts";
+import { renderRemembered } from "../correct/text.ts";
+import { nearest } from "../manifest/nearest.ts";
+import { sayError } from "./diagnostics.ts";
+import { readAddress, readState, withStates } from "./state-access.ts";
+import type { Access } from "./state-access.ts";
+
+/** `tasc state show ADDRESS`: what state remembers of one address. */
+export async function run(given: Given, world: World): Promise<ExitCode> {
+  return await withStates(given, world, (access) => show(given, access));
+}
+
+async function show(given: Given, access: Access): Promise<ExitCode> {
+  const { console, project } = access.opened;
+  const named = readAddress(given.args[0], console);
+  if (named === undefined) return EXIT.invalid;
+  const read = await readState(access, named.parts.target);
+  if (!read.ok) return read.code;
+  const remembered = read.value && describe(read.value, named.address);
+  if (remembered === undefined) {
+    const close = nearest(named.address, read.value === undefined ? [] : knownAddresses(read.value));
+    sayError(
+      console,
+      `State knows nothing of ${named.address} in stage ${project.settings.stage}`,
+      `${close === undefined ? "" : `Did you mean ${close}? `}What is known:\n  tasc state list`,
+    );
+    return EXIT.invalid;
+  }
+  if (textOption(given, "format") === "json") console.json(remembered);
+  else console.data(renderRemembered(remembered, console.style.stdout));
+  return EXIT.done;
+}

@@ -1,0 +1,71 @@
+import type { Given } from "../cli/options.ts";
+import type { World } from "../cli/world.ts";
+import type { Look } from "../look/look.ts";
+import type { Desired } from "../model/desired.ts";
+import type { State } from "../model/state.ts";
+import { connect } from "./connect.ts";
+import { lookAround } from "./look.ts";
+import { openProject } from "./opening.ts";
+import type { Opened } from "./opening.ts";
+import { checkRequest } from "./request.ts";
+import type { PlanRequest } from "./request.ts";
+import { openStates, readStates, readStrays } from "./states.ts";
+import type { OrCode } from "./states.ts";
+
+/** Manifests, state and service, read and compared: what all commands that only look begin with. */
+export interface Survey extends Look {
+  readonly opened: Opened;
+  /** What the command line asks for beyond what the manifests say. */
+  readonly request: PlanRequest;
+  /** By target key. */
+  readonly states: ReadonlyMap<string, State>;
+}
+
+/** What is remembered of the project's targets, and of those that no manifest declares any more. */
+export interface Remembered {
+  readonly states: ReadonlyMap<string, State>;
+  readonly strays: readonly State[];
+}
+
+/** Reads and plans; what keeps it from that is said. @param narrow cuts the command line's options down further */
+export async function survey(
+  given: Given,
+  world: World,
+  narrow: (given: Given) => Given = (same) => same,
+): Promise<OrCode<Survey>> {
+  const opened = await openProject(given, world, { needsApiKey: true, leave: "warnings" });
+  if (!opened.ok) return opened;
+  const remembered = await readRemembered(opened, world);
+  if (!remembered.ok) return remembered;
+  const { states, strays } = remembered.value;
+  const { project, console } = opened;
+  const request = checkRequest(narrow(given), project.desired, [...states.values(), ...strays], console);
+  if (!request.ok) return request;
+  const connected = connect(given, world, project.settings, console);
+  if (!connected.ok) return connected;
+  try {
+    const look = await lookAround(opened, connected.client, states, strays, request.value);
+    return look.ok ? { ok: true, value: { ...look.value, opened, request: request.value, states } } : look;
+  } finally {
+    await connected.client.close();
+  }
+}
+
+/** Reads the stage's states, without a lock, and lets go of where they are kept. */
+export async function readRemembered(opened: Opened, world: World): Promise<OrCode<Remembered>> {
+  const states = await openStates(opened, world);
+  if (!states.ok) return states;
+  const targets = targetKeys(opened.project.desired);
+  try {
+    const read = await readStates(states.value, targets, opened.console);
+    if (!read.ok) return read;
+    const strays = await readStrays(states.value, targets, opened.console);
+    return strays.ok ? { ok: true, value: { states: read.value, strays: strays.value } } : strays;
+  } finally {
+    await states.value.backend.close();
+  }
+}
+
+function targetKeys({ targets }: Desired): readonly string[] {
+  return targets.map(({ key }) => key);
+}

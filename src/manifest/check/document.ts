@@ -1,0 +1,48 @@
+import type { Document } from "../document.ts";
+import type { ManifestProblem } from "../problem.ts";
+import { bare } from "../shape/shape.ts";
+import { PROJECT } from "../tables/project.ts";
+import { TARGET_DOCUMENT } from "../tables/target.ts";
+import type { FoundTemplate } from "../template/find.ts";
+import { documentLayers } from "./document-subject.ts";
+import type { DocumentRule } from "./document-subject.ts";
+import { elementsHaveOneLocator } from "./elements.ts";
+import { fingerprintKeysAreSecret } from "./fingerprint-keys.ts";
+import { overridesAreForKnownStages } from "./overrides.ts";
+import { placeholdersAreKnown } from "./placeholders.ts";
+
+const PROJECT_RULES: readonly DocumentRule[] = [placeholdersAreKnown, fingerprintKeysAreSecret];
+
+const TARGET_RULES: readonly DocumentRule[] = [
+  placeholdersAreKnown,
+  overridesAreForKnownStages,
+  elementsHaveOneLocator,
+];
+
+const PROJECT_ROOT = bare(PROJECT);
+const TARGET_ROOT = bare(TARGET_DOCUMENT);
+
+/** Checks `tasc.yaml` beyond its shape. */
+export function checkProject(
+  document: Document,
+  templates: readonly FoundTemplate[],
+): readonly ManifestProblem[] {
+  const subject = {
+    document,
+    root: PROJECT_ROOT,
+    templates,
+    layers: documentLayers(document),
+    stages: undefined,
+  };
+  return PROJECT_RULES.flatMap((rule) => rule(subject));
+}
+
+/** Checks a target document beyond its shape; `stages` are the project's, where they are known. */
+export function checkTargetDocument(
+  document: Document,
+  templates: readonly FoundTemplate[],
+  stages: readonly string[] | undefined,
+): readonly ManifestProblem[] {
+  const subject = { document, root: TARGET_ROOT, templates, layers: documentLayers(document), stages };
+  return TARGET_RULES.flatMap((rule) => rule(subject));
+}

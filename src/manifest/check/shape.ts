@@ -1,0 +1,70 @@
+import type { Path } from "../../model/json.ts";
+import type { Document } from "../document.ts";
+import type { ManifestProblem } from "../problem.ts";
+import { validate as validateProject } from "../schema/generated/project.js";
+import { validate as validateTarget } from "../schema/generated/target.js";
+import type { ManifestPart } from "../shape/shape.ts";
+import { SECTIONS, TARGET_KEYS } from "../tables/kinds.ts";
+import { PROJECT } from "../tables/project.ts";
+import { TARGET_DOCUMENT } from "../tables/target.ts";
+import type { SchemaFinding } from "../schema/validator.ts";
+import { explainFindings } from "./explain.ts";
+import { without } from "../pointer.ts";
+
+export interface CheckedDocument {
+  /** Without what is wrong in it, so that the rest can be checked in the same run. */
+  readonly document: Document;
+  readonly problems: readonly ManifestProblem[];
+  /** What went with the wrong is more than a field, so that references to what is not there prove nothing. */
+  readonly lossy: boolean;
+}
+
+const PROJECT_PART: ManifestPart = { shape: PROJECT, description: "" };
+const TARGET_PART: ManifestPart = { shape: TARGET_DOCUMENT, description: "" };
+
+/** Checks `tasc.yaml` against its schema. */
+export function checkProjectShape(document: Document): CheckedDocument {
+  return validateProject(document.value)
+    ? { document, problems: [], lossy: false }
+    : explained(document, PROJECT_PART, validateProject.errors ?? [], isLossOfStages);
+}
+
+/** Checks a target document against its schema. */
+export function checkTargetShape(document: Document): CheckedDocument {
+  return validateTarget(document.value)
+    ? { document, problems: [], lossy: false }
+    : explained(document, TARGET_PART, validateTarget.errors ?? [], isLossOfResources);
+}
+
+function explained(
+  document: Document,
+  root: ManifestPart,
+  findings: readonly SchemaFinding[],
+  isLoss: (spoilt: Path) => boolean,
+): CheckedDocument {
+  const mistakes = explainFindings(document.file, document.value, root, findings);
+  const spoilt = mistakes.flatMap((mistake) => (mistake.spoilt === undefined ? [] : [mistake.spoilt]));
+  return {
+    document: { ...document, value: spoilt.reduce(without, document.value) },
+    problems: mistakes.map(({ problem }) => problem),
+    lossy: mistakes.some(({ spoilt: path, problem }) => isLoss(path ?? problem.origin.path)),
+  };
+}
+
+/** Whether stages, or the patterns of manifests, went with what was at a path. */
+function isLossOfStages(path: Path): boolean {
+  const [first] = path;
+  if (first === undefined) return false;
+  if (path.length === 1) return !["version", "service", "state", "policy", "vars"].includes(String(first));
+  return first === "manifests" || (first === "stages" && path.length === 2);
+}
+
+/** Whether a resource, or more, went with what was at a path. */
+function isLossOfResources(path: Path): boolean {
+  const inside = path[0] === "stages" ? path.slice(2) : path;
+  const [first] = inside;
+  if (inside.length > 1) return inside.length === 2 && SECTIONS.some(({ name }) => name === first);
+  return !FIELDS_OF_TARGETS.has(String(first));
+}
+
+const FIELDS_OF_TARGETS: ReadonlySet<string> = new Set([...TARGET_KEYS, "defaults", "moved"]);

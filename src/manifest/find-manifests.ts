@@ -1,0 +1,78 @@
+import type { Origin } from "../model/diagnostic.ts";
+import { isArray } from "../model/json.ts";
+import { PROJECT_FILE } from "./document.ts";
+import type { Document } from "./document.ts";
+import type { ProjectFolder } from "./files.ts";
+import { findFiles } from "./find.ts";
+import { compilePattern } from "./glob.ts";
+import type { Pattern } from "./glob.ts";
+import { manifestError } from "./problem.ts";
+import type { ManifestProblem } from "./problem.ts";
+import { DEFAULT_MANIFESTS } from "./tables/project.ts";
+
+export interface FoundManifests {
+  readonly files: readonly string[];
+  readonly problems: readonly ManifestProblem[];
+}
+
+/** The files that `manifests:` means. That there are none is an error, unless the patterns are not `certain`. */
+export function findManifests(folder: ProjectFolder, project: Document, certain: boolean): FoundManifests {
+  const { patterns, problems } = compilePatterns(project);
+  const { files, escaping } = findFiles(folder, patterns);
+  const manifests = files.filter((file) => file !== PROJECT_FILE);
+  const all = [...problems, ...escaping.map((path) => escapingLink(project, path))];
+  if (manifests.length > 0 || all.length > 0 || !certain) return { files: manifests, problems: all };
+  return { files: [], problems: [noManifests(project)] };
+}
+
+function patternsOf(project: Document): readonly string[] {
+  const { manifests } = project.value;
+  return isArray(manifests) ? manifests.filter((item) => typeof item === "string") : DEFAULT_MANIFESTS;
+}
+
+function compilePatterns(project: Document): {
+  readonly patterns: readonly Pattern[];
+  readonly problems: readonly ManifestProblem[];
+} {
+  const compiled = patternsOf(project).map(compilePattern);
+  return {
+    patterns: compiled.flatMap((result) => ("patterns" in result ? result.patterns : [])),
+    problems: compiled.flatMap((result, at) =>
+      "fault" in result ? [badPattern(project, at, result.fault)] : [],
+    ),
+  };
+}
+
+function badPattern(project: Document, at: number, fault: string): ManifestProblem {
+  return manifestError(
+    "bad-pattern",
+    { file: project.file, path: ["manifests", at] },
+    "The pattern cannot be used",
+    `\`${patternsOf(project)[at] ?? ""}\`: ${fault}. A pattern stays inside of the project folder: \`targets/**/*.yaml\`.`,
+  );
+}
+
+function escapingLink(project: Document, path: string): ManifestProblem {
+  return manifestError(
+    "escaping-link",
+    manifestsOrigin(project),
+    "A symbolic link leads out of the project folder",
+    `\`${path}\` is matched by \`manifests\` and leads elsewhere, or nowhere. Manifests stay inside of the project folder: copy them there, or narrow the pattern.`,
+  );
+}
+
+function noManifests(project: Document): ManifestProblem {
+  const patterns = patternsOf(project)
+    .map((pattern) => `\`${pattern}\``)
+    .join(", ");
+  return manifestError(
+    "no-manifests",
+    manifestsOrigin(project),
+    "There are no target documents",
+    `No file fits ${patterns}. Write one, for example targets/shop.yaml, or correct \`manifests:\`.`,
+  );
+}
+
+function manifestsOrigin({ file, value }: Document): Origin {
+  return { file, path: value.manifests === undefined ? [] : ["manifests"] };
+}

@@ -1,0 +1,119 @@
+import { checkProject, checkTargetDocument } from "./check/document.ts";
+import { checkProjectShape, checkTargetShape } from "./check/shape.ts";
+import { PROJECT_FILE, readDocuments } from "./document.ts";
+import type { Document, SourceText } from "./document.ts";
+import type { ProjectFolder } from "./files.ts";
+import { findManifests } from "./find-manifests.ts";
+import type { Sources } from "./locate.ts";
+import { manifestError } from "./problem.ts";
+import type { ManifestProblem } from "./problem.ts";
+import { stagesOf } from "./settings/stage.ts";
+import { findDuplicates } from "./target/duplicates.ts";
+import { groupByTarget } from "./target/group.ts";
+import { findTemplates } from "./template/find.ts";
+import type { FoundTemplate } from "./template/find.ts";
+import type { TextFile } from "./template/surroundings.ts";
+import { filesNamed, readTextFiles } from "./text-files.ts";
+
+/** A project as it was read from its folder: checked by itself, but nothing is chosen, merged or filled in yet. */
+export interface ProjectReading {
+  /** `tasc.yaml`; `undefined` where too little of it can be used to go on. */
+  readonly project: Document | undefined;
+  /** The target documents, sorted by file, without what is wrong in them. */
+  readonly documents: readonly Document[];
+  /** What `${file:…}` names, by the path as written. */
+  readonly textFiles: ReadonlyMap<string, TextFile>;
+  /** Every file that was read, for places in it. */
+  readonly sources: Sources;
+  readonly problems: readonly ManifestProblem[];
+  /** Whether all resources are there; if not, a reference to one that is missing proves nothing. */
+  readonly complete: boolean;
+}
+
+/** Reads `tasc.yaml` and all target documents. The only function that reads manifests from the disk. */
+export async function readProject(folder: ProjectFolder): Promise<ProjectReading> {
+  const { project, usable, templates, sources, problems } = await readProjectFile(folder);
+  if (project === undefined)
+    return { project, documents: [], textFiles: new Map(), sources, problems, complete: false };
+  const found = findManifests(folder, project, usable);
+  const targets = await readTargets(folder, found.files, usable ? stagesOf(project) : undefined);
+  return {
+    project: usable ? project : undefined,
+    documents: targets.documents,
+    textFiles: readTextFiles(folder, filesNamed([...templates, ...targets.templates])),
+    sources: new Map([...sources, ...targets.sources]),
+    problems: [...problems, ...found.problems, ...targets.problems],
+    complete: found.problems.length === 0 && targets.complete,
+  };
+}
+
+interface ProjectFile extends Pick<ProjectReading, "project" | "sources" | "problems"> {
+  /** Whether the stages are known for sure. */
+  readonly usable: boolean;
+  readonly templates: readonly FoundTemplate[];
+}
+
+async function readProjectFile(folder: ProjectFolder): Promise<ProjectFile> {
+  const nothing = { project: undefined, usable: false, templates: [] };
+  const read = folder.read(PROJECT_FILE);
+  if (!read.ok && read.missing) return { ...nothing, sources: new Map(), problems: [noProject(folder)] };
+  const { documents, sources, problems } = await readDocuments(folder, [PROJECT_FILE]);
+  const [document] = documents;
+  if (document === undefined) return { ...nothing, sources: byFile(sources), problems };
+  const checked = checkProjectShape(document);
+  const project = checked.document;
+  const templates = findTemplates(project);
+  return {
+    project,
+    usable: !checked.lossy,
+    templates,
+    sources: byFile(sources),
+    problems: [...checked.problems, ...checkProject(project, templates)],
+  };
+}
+
+interface TargetFiles extends Pick<ProjectReading, "documents" | "sources" | "problems" | "complete"> {
+  readonly templates: readonly FoundTemplate[];
+}
+
+/** `stages` are those of the project, where they are known. */
+async function readTargets(
+  folder: ProjectFolder,
+  files: readonly string[],
+  stages: readonly string[] | undefined,
+): Promise<TargetFiles> {
+  const read = await readDocuments(folder, files);
+  const checked = read.documents.map((document) => {
+    const shape = checkTargetShape(document);
+    const templates = findTemplates(shape.document);
+    return { ...shape, templates, found: checkTargetDocument(shape.document, templates, stages) };
+  });
+  const documents = checked.map(({ document }) => document);
+  return {
+    documents,
+    templates: checked.flatMap(({ templates }) => templates),
+    sources: byFile(read.sources),
+    problems: [
+      ...read.problems,
+      ...checked.flatMap(({ problems, found }) => [...problems, ...found]),
+      ...groupByTarget(documents).flatMap((target) => findDuplicates(target, stages ?? [])),
+    ],
+    complete: read.problems.length === 0 && !checked.some(({ lossy }) => lossy),
+  };
+}
+
+function byFile(sources: readonly SourceText[]): Sources {
+  return new Map(sources.map((source) => [source.file, source]));
+}
+
+function noProject(folder: ProjectFolder): ManifestProblem {
+  const misnamed = folder.list("").some(({ name }) => name === "tasc.yml");
+  return manifestError(
+    "no-project",
+    { file: PROJECT_FILE, path: [] },
+    "There is no tasc.yaml here",
+    misnamed
+      ? "There is a tasc.yml. Rename it to tasc.yaml."
+      : "It makes a folder a project. Run tasc in the project's folder, name that by `--chdir DIR`, or make one:\n  tasc init",
+  );
+}

@@ -1,0 +1,130 @@
+import { isArray, isObject } from "../model/json.ts";
+import type { Json, JsonObject, Path } from "../model/json.ts";
+import type { Origin } from "../model/diagnostic.ts";
+import { Secret, UNKNOWN } from "../model/value.ts";
+import type { Value } from "../model/value.ts";
+import { manifestError, manifestWarning } from "./problem.ts";
+import type { ManifestProblem } from "./problem.ts";
+import { allowed } from "./shape/allowed.ts";
+import type { ManifestPart } from "./shape/shape.ts";
+import { bare, entryOf, holdsHidden, isHidden, itemOf } from "./shape/shape.ts";
+import { convert } from "./shape/convert.ts";
+import type { Filler } from "./template/fill.ts";
+import type { Filled, FillProblem } from "./template/filled.ts";
+import { isTemplate } from "./template/parse.ts";
+import { showFound, showPath } from "./words.ts";
+
+/** What a value is resolved in. Paths count from where resolving began. */
+export interface Scene {
+  readonly filler: Filler;
+  /** Where the value at a path stands, of several layers in the one that counts. */
+  readonly originOf: (path: Path) => Origin;
+  readonly report: (problem: ManifestProblem) => void;
+}
+
+/**
+ * A declared value with its interpolations filled in, converted to its shape, and its sensitive leaves wrapped.
+ * Where that fails it is unknown, and the problem is reported; the rest is trusted, since JSON Schema has checked it.
+ */
+export function resolveValue(part: ManifestPart, json: Json, path: Path, scene: Scene): Value {
+  if (isPlain(json) && !holdsHidden(part)) return json;
+  return resolve(part, json, path, scene);
+}
+
+function resolve(part: ManifestPart, json: Json, path: Path, scene: Scene): Value {
+  if (typeof json === "string") return resolveText(part, json, path, scene);
+  if (isArray(json)) return json.map((item, at) => resolve(itemOf(part), item, [...path, at], scene));
+  if (isObject(json)) return resolveMap(part, json, path, scene);
+  return isHidden(part) && json !== null ? protect(String(json), scene) : json;
+}
+
+function resolveMap(part: ManifestPart, json: JsonObject, path: Path, scene: Scene): Value {
+  return Object.fromEntries(
+    Object.entries(json).map(([key, value]) => [
+      key,
+      resolve(entryOf(part, key) ?? UNTYPED, value, [...path, key], scene),
+    ]),
+  );
+}
+
+function resolveText(part: ManifestPart, text: string, path: Path, scene: Scene): Value {
+  if (!isTemplate(text)) return isHidden(part) ? protect(text, scene) : text;
+  const filled = scene.filler.fill(text);
+  const problems = problemsOf(part, filled, text, () => scene.originOf(path));
+  for (const problem of problems) scene.report(problem);
+  if (filled.unknown || problems.length > 0) return UNKNOWN;
+  const value = convert(part.shape, filled.value) ?? filled.value;
+  if (!filled.sensitive && !isHidden(part)) return value;
+  if (isHidden(part)) for (const piece of filled.pieces) scene.filler.protect(piece);
+  return protect(String(value), scene);
+}
+
+/** What keeps a filled text from standing where it does; its place is looked up only if there is anything. */
+function problemsOf(
+  part: ManifestPart,
+  filled: Filled,
+  text: string,
+  originOf: () => Origin,
+): readonly ManifestProblem[] {
+  const missing = filled.problems.map((problem) => placed(problem, originOf));
+  if (part.secret === true && !filled.guarded) return [...missing, unguarded(originOf(), text)];
+  if (filled.sensitive && !mayBeSecret(part)) return [...missing, notSecret(originOf(), text)];
+  if (filled.unknown || convert(part.shape, filled.value) !== undefined) return missing;
+  return [...missing, notFitting(originOf(), part, filled, text)];
+}
+
+function placed(problem: FillProblem, originOf: () => Origin): ManifestProblem {
+  const { severity, code, summary, detail, within, origin = originOf() } = problem;
+  const at = severity === "error" ? manifestError : manifestWarning;
+  return at(code, origin, summary, detail, { within });
+}
+
+/** A secret is a text to us; and what others refer to, or count with, must be seen in the plan. */
+function mayBeSecret({ shape, open }: ManifestPart): boolean {
+  return open !== true && ["string", "url", "enum", "scalar", "json"].includes(shape.type);
+}
+
+function unguarded(origin: Origin, text: string): ManifestProblem {
+  return manifestError(
+    "secret-in-clear",
+    origin,
+    `\`${showPath(origin.path)}\` must come from a secret or a file`,
+    `\`${text}\` brings in something else. Write \`\${secret:NAME}\` or \`\${file:path}\`; a \`\${var:name}\` is fine if it comes to nothing but these.`,
+    { within: text },
+  );
+}
+
+function notSecret(origin: Origin, text: string): ManifestProblem {
+  return manifestError(
+    "secret-misplaced",
+    origin,
+    `\`${showPath(origin.path)}\` cannot be a secret`,
+    `\`${text}\` holds a secret, and what stands here shows in plans and messages. Use \`\${env:NAME}\` instead.`,
+    { within: text },
+  );
+}
+
+function notFitting(origin: Origin, part: ManifestPart, filled: Filled, text: string): ManifestProblem {
+  const found = showFound(filled.value, !filled.sensitive && !isHidden(part));
+  return manifestError(
+    "bad-value",
+    origin,
+    `\`${showPath(origin.path)}\` must be ${allowed(part.shape)}`,
+    `\`${text}\` came to ${found}.`,
+    { within: text },
+  );
+}
+
+const UNTYPED = bare({ type: "json" });
+
+function protect(text: string, { filler }: Scene): Secret {
+  filler.protect(text);
+  return new Secret(text);
+}
+
+/** Whether no text in the value is a template, so that it stands for itself. */
+function isPlain(json: Json): boolean {
+  if (typeof json === "string") return !isTemplate(json);
+  if (isArray(json)) return json.every(isPlain);
+  return !isObject(json) || Object.values(json).every(isPlain);
+}

@@ -1,0 +1,3 @@
+import type { Validate } from "../validator.ts";
+
+export declare const validate: Validate;

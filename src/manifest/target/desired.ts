@@ -1,0 +1,89 @@
+import { addressOf, compareText, targetAddress } from "../../model/address.ts";
+import type { DesiredResource, DesiredTarget } from "../../model/desired.ts";
+import type { Policy } from "../../model/settings.ts";
+import type { Value } from "../../model/value.ts";
+import { BATCH_GENERATIONS, ENVIRONMENTS, TARGET_ROWS, TEST_CASES } from "../tables/kinds.ts";
+import type { InnerKind, Section } from "../tables/kinds.ts";
+import { mergedAt } from "../merge.ts";
+import type { ManifestProblem } from "../problem.ts";
+import { resolveValue } from "../resolve-value.ts";
+import { ON_REMOVE_PART } from "../tables/project.ts";
+import type { Filler } from "../template/fill.ts";
+import type { TargetDocuments } from "./group.ts";
+import { layersOf, originsOf, sectionLayers, targetLayers } from "./layers.ts";
+import type { Origins } from "./layers.ts";
+import { movesOf } from "./moves.ts";
+import { resolveResource, sceneOf } from "./resource.ts";
+import type { ResourceParts } from "./resource.ts";
+
+export interface TargetRequest {
+  readonly stage: string;
+  readonly filler: Filler;
+  /** What holds for a target that does not say it itself. */
+  readonly onRemove: Policy["onRemove"];
+}
+
+/** What the documents of a target want of one stage; problems are added to the list that is handed in. */
+export function resolveTarget(
+  target: TargetDocuments,
+  request: TargetRequest,
+  problems: ManifestProblem[],
+): DesiredTarget {
+  const origins = originsOf(target.documents, request.stage);
+  const parts = targetParts(target.key, origins);
+  const inner = <K extends InnerKind>(section: Section<K>): readonly DesiredResource<K>[] =>
+    resolveSection(target.key, section, origins, request.filler, problems);
+  return {
+    ...resolveResource(parts, request.filler, problems),
+    onRemove: onRemoveOf(parts, request, problems),
+    environments: inner(ENVIRONMENTS),
+    testCases: inner(TEST_CASES),
+    batchGenerations: inner(BATCH_GENERATIONS),
+    moved: movesOf(target.documents),
+  };
+}
+
+function targetParts(key: string, origins: Origins): ResourceParts<"target"> {
+  return {
+    kind: "target",
+    address: targetAddress(key),
+    key,
+    layers: targetLayers(origins),
+    rows: TARGET_ROWS,
+  };
+}
+
+function onRemoveOf(
+  parts: ResourceParts<"target">,
+  { filler, onRemove = "ignore" }: TargetRequest,
+  problems: ManifestProblem[],
+): DesiredTarget["onRemove"] {
+  const declared = mergedAt(parts.layers, ["onRemove"]);
+  if (declared === undefined) return onRemove;
+  const value: Value = resolveValue(ON_REMOVE_PART, declared, ["onRemove"], sceneOf(parts, filler, problems));
+  return value === "disable" ? "disable" : "ignore";
+}
+
+function resolveSection<K extends InnerKind>(
+  target: string,
+  section: Section<K>,
+  origins: Origins,
+  filler: Filler,
+  problems: ManifestProblem[],
+): readonly DesiredResource<K>[] {
+  const layers = sectionLayers(origins, section);
+  const keys = new Set([...layers.base.keys(), ...layers.stage.keys()]);
+  return [...keys].toSorted(compareText).map((key) =>
+    resolveResource(
+      {
+        kind: section.kind,
+        address: addressOf(section.kind, target, key),
+        key,
+        layers: layersOf(layers, key),
+        rows: section.fields,
+      },
+      filler,
+      problems,
+    ),
+  );
+}

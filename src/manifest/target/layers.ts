@@ -1,0 +1,92 @@
+import type { Layer } from "../../model/desired.ts";
+import { isObject } from "../../model/json.ts";
+import type { JsonObject } from "../../model/json.ts";
+import type { Document } from "../document.ts";
+import { TARGET_KEYS } from "../tables/kinds.ts";
+import type { Section } from "../tables/kinds.ts";
+
+/**
+ * The layers of a target in one stage. A layer is made once and shared by all resources that it gives values to:
+ * a hundred thousand test cases with the same defaults hold the same object.
+ */
+
+/** A document's own maps, or those of its overrides for the stage: both have the same keys inside. */
+export interface Origins {
+  readonly base: readonly Layer[];
+  readonly stage: readonly Layer[];
+}
+
+export function originsOf(documents: readonly Document[], stage: string): Origins {
+  return { base: baseLayers(documents), stage: stageLayers(documents, stage) };
+}
+
+export function baseLayers(documents: readonly Document[]): readonly Layer[] {
+  return documents.map(({ file, value }) => ({ kind: "base", file, path: [], value }));
+}
+
+export function stageLayers(documents: readonly Document[], stage: string): readonly Layer[] {
+  return documents.flatMap((document) => stageLayer(document, stage));
+}
+
+function stageLayer({ file, value: { stages } }: Document, stage: string): Layer[] {
+  const value = isObject(stages) && Object.hasOwn(stages, stage) ? stages[stage] : undefined;
+  return isObject(value) ? [{ kind: "stage", file, path: ["stages", stage], value }] : [];
+}
+
+/** The layers of the target itself. A document that only adds test cases to it is none, unless there is no other. */
+export function targetLayers({ base, stage }: Origins): readonly Layer[] {
+  const layers = [...base, ...stage].filter(speaksOfTarget);
+  return layers.some(({ kind }) => kind === "base") ? layers : [...base.slice(0, 1), ...layers];
+}
+
+function speaksOfTarget({ value }: Layer): boolean {
+  return TARGET_KEYS.some((key) => value[key] !== undefined);
+}
+
+/** What a section's resources are made of. */
+export interface SectionLayers {
+  /** Lowest first, as far as the resource's own map. */
+  readonly defaults: readonly Layer[];
+  readonly stageDefaults: readonly Layer[];
+  readonly base: ReadonlyMap<string, Layer>;
+  readonly stage: ReadonlyMap<string, Layer>;
+}
+
+export function sectionLayers({ base, stage }: Origins, section: Section): SectionLayers {
+  return {
+    defaults: base.flatMap((layer) => defaultsLayer(layer, section)),
+    stageDefaults: stage.flatMap((layer) => defaultsLayer(layer, section)),
+    base: resourceLayers(base, section),
+    stage: resourceLayers(stage, section),
+  };
+}
+
+function defaultsLayer(layer: Layer, { name }: Section): Layer[] {
+  const value = mapAt(mapAt(layer.value, "defaults"), name);
+  if (value === undefined) return [];
+  const kind = layer.kind === "stage" ? "stage defaults" : "defaults";
+  return [{ kind, file: layer.file, path: [...layer.path, "defaults", name], value }];
+}
+
+function resourceLayers(layers: readonly Layer[], { name }: Section): ReadonlyMap<string, Layer> {
+  const resources = new Map<string, Layer>();
+  for (const { kind, file, path, value } of layers)
+    for (const [key, resource] of Object.entries(mapAt(value, name) ?? {}))
+      if (isObject(resource) && !resources.has(key))
+        resources.set(key, { kind, file, path: [...path, name, key], value: resource });
+  return resources;
+}
+
+function mapAt(value: JsonObject | undefined, key: string): JsonObject | undefined {
+  const part = value?.[key];
+  return isObject(part) ? part : undefined;
+}
+
+/** The layers of one resource, lowest first. */
+export function layersOf(section: SectionLayers, key: string): readonly Layer[] {
+  const [base, stage] = [section.base.get(key), section.stage.get(key)];
+  const layers = base === undefined ? [...section.defaults] : [...section.defaults, base];
+  layers.push(...section.stageDefaults);
+  if (stage !== undefined) layers.push(stage);
+  return layers;
+}

@@ -1,0 +1,11 @@
+import type { Address } from "../model/address.ts";
+import type { DesiredResource, DesiredTarget } from "../model/desired.ts";
+
+/** Every resource of a target, the target first. */
+export function resourcesOf(target: DesiredTarget): readonly DesiredResource[] {
+  return [target, ...target.environments, ...target.testCases, ...target.batchGenerations];
+}
+
+export function byAddress(resources: readonly DesiredResource[]): ReadonlyMap<Address, DesiredResource> {
+  return new Map(resources.map((resource) => [resource.address, resource]));
+}

@@ -1,0 +1,406 @@
+import { describe, expect, test } from "vitest";
+import type { Address } from "../../src/model/address.ts";
+import type { Desired, DesiredFields } from "../../src/model/desired.ts";
+import { Secret } from "../../src/model/value.ts";
+import { planJson } from "../../src/render/json.ts";
+import { project, target } from "../plan/build.ts";
+import type { TargetParts } from "../plan/build.ts";
+import { MemoryService, PLAIN_KNOBS } from "./memory-service.ts";
+import type { Knobs, StoredTarget, StoredTestCase } from "./memory-service.ts";
+import { Workbench } from "./workbench.ts";
+import type { Applied } from "./workbench.ts";
+
+function benchWith(knobs: Partial<Knobs> = {}): Workbench {
+  return new Workbench(new MemoryService({ ...PLAIN_KNOBS, ...knobs }));
+}
+
+/** A live target named Shop with its DEFAULT environment, and some test cases. */
+function shopOn(bench: Workbench, ...cases: readonly Partial<StoredTestCase>[]): StoredTarget {
+  const live = bench.service.addTarget("Shop");
+  live.environments.push({
+    id: bench.service.newId("env"),
+    type: "DEFAULT",
+    fields: { discoveryUrl: "https://shop.example.com" },
+  });
+  for (const fields of cases) bench.service.addTestCase(live, fields);
+  return live;
+}
+
+function shop(parts: TargetParts): Desired {
+  return project(target(parts));
+}
+
+/** What was written, in short: the last resource of the path, and the keys of the body. */
+function writesOf({ service }: Workbench): readonly string[] {
+  return service.calls.map(({ operation, body }) => `${operation} ${Object.keys(body).join(",")}`);
+}
+
+function failedOf({ outcome }: Applied): readonly Address[] {
+  return outcome.failed.map(({ address }) => address);
+}
+
+const made = (description: string, more: DesiredFields = {}): DesiredFields => ({
+  description,
+  "discovery.prompt": `Do ${description}`,
+  ...more,
+});
+
+describe("folders whose ids are not known yet", () => {
+  const names = ["a", "b", "c", "d"];
+  const filed = shop({
+    testCases: Object.fromEntries(names.map((key) => [key, { description: key, folder: "Auth" }])),
+  });
+  const answers: readonly (readonly [string, Partial<Knobs>])[] = [
+    ["the answer to a PATCH shows the id", {}],
+    ["only the list shows it", { folderInPatchAnswer: false }],
+    ["a PATCH is answered with nothing", { patchAnswer: "nothing" }],
+  ];
+  test.each(answers)("one call tells it where all are in it already, and %s", async (_, knobs) => {
+    const bench = benchWith(knobs);
+    shopOn(bench, ...names.map((description) => ({ description, folder: "Auth" })));
+    await bench.apply(filed);
+    expect(writesOf(bench)).toEqual(["patchTestCase folderName"]);
+  });
+  test.each(answers)("the one that is in no folder is enough, and %s", async (_, knobs) => {
+    const bench = benchWith(knobs);
+    const live = shopOn(bench, ...names.map((description) => ({ description, folder: "Auth" })));
+    const stray = live.testCases.at(-1);
+    if (stray !== undefined) stray.folder = null;
+    await bench.apply(filed);
+    expect(bench.service.calls.map(({ path }) => path.at(-1))).toEqual([stray?.id]);
+  });
+  test("a creation tells it", async () => {
+    const bench = benchWith();
+    shopOn(bench, ...names.map((description) => ({ description, folder: "Auth" })));
+    const [{ testCases } = { testCases: [] }] = filed.targets;
+    const more = target({ testCases: { new: made("new", { folder: "Auth" }) } });
+    await bench.apply(project({ ...more, testCases: [...testCases, ...more.testCases] }));
+    expect(writesOf(bench)).toEqual(["createDiscovery name,folderName,prompt"]);
+  });
+  test("a scout that fails leaves the others to themselves", async () => {
+    const bench = benchWith();
+    shopOn(bench, ...names.map((description) => ({ description, folder: "Auth" })));
+    bench.service.faultOf = (_, nth) => (nth === 0 ? { when: "before", acted: "no" } : undefined);
+    const applied = await bench.apply(filed);
+    expect(failedOf(applied)).toEqual(["testCase.shop.a"]);
+    expect(applied.outcome.done).toHaveLength(3);
+  });
+});
+
+const line = (prompt: string): Desired =>
+  shop({
+    testCases: {
+      login: {
+        description: "L",
+        "discovery.prompt": prompt,
+        elements: [{ locatorLine: "getByText('x')" }],
+      },
+    },
+  });
+
+describe("generation", () => {
+  test("a prompt that the service shows otherwise is sent once in a run, and reported", async () => {
+    const bench = benchWith({ discovery: "with altered prompt" });
+    shopOn(bench, { description: "Log in", prompt: "Old" });
+    const applied = await bench.apply(shop({ testCases: { login: made("Log in", { status: "ENABLED" }) } }));
+    expect(writesOf(bench)).toEqual(["patchTestCase createBackendDiscoveryPrompt", "patchTestCase status"]);
+    expect(applied.outcome.notTaken).toEqual([
+      { address: "testCase.shop.login", paths: [["discovery", "prompt"]] },
+    ]);
+  });
+  test("--rediscover is obeyed also where something is created beside it", async () => {
+    const bench = benchWith({ discovery: "null" });
+    shopOn(bench, { description: "Log in" });
+    const wanted = shop({ testCases: { login: made("Log in"), other: made("Other") } });
+    await bench.apply(wanted, { rediscover: ["testCase.shop.login"] });
+    expect(writesOf(bench).toSorted()).toEqual([
+      "createDiscovery name,prompt",
+      "patchTestCase createBackendDiscoveryPrompt",
+    ]);
+  });
+  test("a prompt that has changed since a killed run sent it is sent as it is now", async () => {
+    const bench = benchWith({ discovery: "null" });
+    shopOn(bench);
+    bench.service.faultOf = () => "kill after";
+    await bench.apply(shop({ testCases: { login: made("Log in") } })).catch(() => undefined);
+    bench.service.killed = false;
+    bench.service.faultOf = () => undefined;
+    await bench.apply(shop({ testCases: { login: made("Log in", { "discovery.prompt": "New" }) } }));
+    expect(writesOf(bench)).toEqual([
+      "createDiscovery name,prompt",
+      "patchTestCase createBackendDiscoveryPrompt",
+    ]);
+  });
+  test("what a killed run sent is not sent once more", async () => {
+    const bench = benchWith();
+    const wanted = shop({
+      environments: { preview: { discoveryUrl: "https://p.example.com", basicAuth: { username: "u" } } },
+    });
+    shopOn(bench);
+    bench.service.faultOf = () => "kill after";
+    await bench.apply(wanted).catch(() => undefined);
+    bench.service.killed = false;
+    bench.service.faultOf = () => undefined;
+    await bench.apply(wanted);
+    expect(writesOf(bench)).toEqual(["createEnvironment name,discoveryUrl,basicAuth"]);
+  });
+  test("locator lines are written to the elements that a rediscovery makes", async () => {
+    const bench = benchWith({ made: { status: "DRAFT", runStatus: "ON", elements: 1 } });
+    shopOn(bench);
+    await bench.apply(line("one"));
+    await bench.apply(line("two"));
+    expect(writesOf(bench)).toEqual([
+      "createDiscovery name,prompt",
+      "patchElement locatorLine",
+      "patchTestCase createBackendDiscoveryPrompt",
+      "patchElement locatorLine",
+    ]);
+  });
+});
+
+describe("--wait", () => {
+  const wanted = shop({ testCases: { login: made("Log in", { status: "ENABLED", runStatus: "ON" }) } });
+  const knobs = { generation: "later", made: { status: "DRAFT", runStatus: "OFF", elements: 0 } } as const;
+
+  test("waits for the end of the generation, and patches what it changed", async () => {
+    const bench = benchWith(knobs);
+    shopOn(bench);
+    let looks = 0;
+    const applied = await bench.apply(wanted, {
+      wait: 60_000,
+      sleep: () => void (++looks === 3 && bench.service.finishGenerations()),
+    });
+    expect(looks).toBe(3);
+    expect(applied.outcome).toMatchObject({ unfinished: [], notTaken: [], done: ["testCase.shop.login"] });
+    expect(writesOf(bench)).toEqual([
+      "createDiscovery name,prompt",
+      "patchTestCase status",
+      "patchTestCase status,runStatus",
+    ]);
+    expect((await bench.look(wanted)).planned.plan.changes).toEqual([]);
+  });
+  test("ends at its limit, and says what is unfinished", async () => {
+    const bench = benchWith(knobs);
+    shopOn(bench);
+    const start = bench.now;
+    const applied = await bench.apply(wanted, { wait: 5000 });
+    expect(applied.outcome.unfinished).toEqual(["testCase.shop.login"]);
+    expect(bench.now - start).toBe(5000);
+  });
+  test("does not take notifications of earlier discoveries for the end", async () => {
+    const bench = benchWith({ ...knobs, discovery: "null" });
+    const live = shopOn(bench, { description: "Log in" });
+    live.notifications.push({ id: "old", testCaseId: live.testCases[0]?.id ?? "" });
+    const options = { wait: 5000, rediscover: ["testCase.shop.login"] } as const;
+    expect((await bench.apply(wanted, options)).outcome.unfinished).toEqual(["testCase.shop.login"]);
+  });
+  test("asks for no notifications where nothing is generated", async () => {
+    const bench = benchWith();
+    shopOn(bench, { description: "Log in", prompt: "Do Log in", status: "DRAFT" });
+    const reads = bench.service.reads;
+    await bench.apply(wanted, { wait: 5000 });
+    expect(bench.service.reads - reads).toBe(4);
+  });
+});
+
+describe("new targets", () => {
+  const whole = shop({
+    fields: { app: "Shop", timeoutPerStep: 1 },
+    environments: {
+      default: { discoveryUrl: "https://shop.example.com", privateLocationName: "berlin" },
+      preview: { discoveryUrl: "https://preview.example.com" },
+    },
+    testCases: { login: made("Log in") },
+    batchGenerations: { spring: { prompt: "Spring", environment: "default" } },
+  });
+
+  test("of one whose settings cannot be written the parts are made all the same", async () => {
+    const bench = benchWith();
+    bench.service.faultOf = ({ operation }) =>
+      operation === "patchTarget" ? { when: "before", acted: "no" } : undefined;
+    const applied = await bench.apply(whole);
+    expect(failedOf(applied)).toEqual(["target.shop"]);
+    expect(applied.outcome.done).toHaveLength(4);
+  });
+  test("one that shows no DEFAULT environment fails in that alone, and in what needs it", async () => {
+    const bench = benchWith({ environmentsInTargetAnswer: false });
+    const list = bench.service.listTargets.bind(bench.service);
+    bench.service.listTargets = async () => {
+      const answer = await list();
+      return answer.ok
+        ? { ok: true, value: answer.value.map((one) => ({ ...one, environments: [] })) }
+        : answer;
+    };
+    const { outcome, ...applied } = await bench.apply(whole);
+    expect(failedOf({ outcome, ...applied })).toEqual(["environment.shop.default"]);
+    expect(outcome.skipped).toEqual([
+      {
+        address: "batchGeneration.shop.spring",
+        reason: { kind: "needs", address: "environment.shop.default" },
+      },
+    ]);
+    expect(outcome.done).toContain("testCase.shop.login");
+  });
+  test("one that was removed outside is made anew, with nothing taken over from the old one", async () => {
+    const bench = benchWith({ environmentsInTargetAnswer: false });
+    await bench.apply(whole);
+    const [old] = bench.service.targets.splice(0, 1);
+    const again = await bench.apply(whole);
+    expect(again.outcome).toMatchObject({ failed: [], notTaken: [] });
+    const [live] = bench.service.targets;
+    expect(live?.environments[0]?.fields).toMatchObject({ privateLocationName: "berlin" });
+    expect(live?.batchGenerations).toHaveLength(1);
+    const ids = [...bench.state().bindings.values()].map(({ id }) => id);
+    expect(ids).not.toContain(old?.environments[0]?.id);
+  });
+  test("secrets in what it is made of are not shown", async () => {
+    const bench = benchWith();
+    const { planned } = await bench.look(
+      shop({
+        fields: { app: new Secret("s3cret app") },
+        environments: { default: { discoveryUrl: new Secret("https://s3cret.example.com") } },
+      }),
+    );
+    expect(JSON.stringify(planJson(planned.plan, { tool: "", createdAt: "" }))).not.toContain("s3cret");
+  });
+});
+
+const spring = (parts: TargetParts = {}): Desired =>
+  shop({ ...parts, batchGenerations: { spring: { prompt: "Spring" } } });
+
+async function managed(bench: Workbench): Promise<void> {
+  shopOn(bench);
+  await bench.apply(shop({}));
+}
+
+describe("batch generations", () => {
+  const address: Address = "batchGeneration.shop.spring";
+
+  test("answered with nothing has run", async () => {
+    const bench = benchWith({ postAnswer: "nothing" });
+    await managed(bench);
+    expect((await bench.apply(spring())).outcome).toMatchObject({ done: [address], failed: [] });
+    expect((await bench.apply(spring())).writes).toBe(0);
+  });
+  test("without a readable answer is left to the user, who may run it", async () => {
+    const bench = benchWith();
+    await managed(bench);
+    bench.service.faultOf = () => ({ when: "before", acted: "maybe" });
+    expect(failedOf(await bench.apply(spring()))).toEqual([address]);
+    bench.service.faultOf = () => undefined;
+    const later = await bench.apply(spring());
+    expect(later.look.planned.plan).toMatchObject({
+      changes: [],
+      diagnostics: [{ code: "batch-uncertain" }],
+    });
+    await bench.apply(spring(), { run: [address] });
+    expect(bench.service.targets[0]?.batchGenerations).toEqual([{ prompt: "Spring" }]);
+    expect((await bench.look(spring())).planned.plan.diagnostics).toEqual([]);
+  });
+  test("of an adopted target stays held, whatever the scope of the first apply was", async () => {
+    const bench = benchWith();
+    shopOn(bench, { description: "Log in" });
+    const wanted = spring({ testCases: { login: { description: "Log in" } } });
+    await bench.apply(wanted, { scope: { only: ["testCase.shop.login"], exclude: [] } });
+    const later = await bench.apply(wanted);
+    expect(later.look.planned.plan).toMatchObject({ changes: [], diagnostics: [{ code: "batch-held" }] });
+  });
+  test("does not run again when it is moved", async () => {
+    const bench = benchWith();
+    await managed(bench);
+    await bench.apply(spring());
+    const moved = shop({
+      batchGenerations: { may: { prompt: "Spring" } },
+      moved: [[address, "batchGeneration.shop.may"]],
+    });
+    expect((await bench.apply(moved)).writes).toBe(0);
+  });
+  test("a declared null is as good as none", async () => {
+    const bench = benchWith();
+    await managed(bench);
+    await bench.apply(spring());
+    const nothing = shop({ batchGenerations: { spring: { prompt: "Spring", environment: null } } });
+    expect((await bench.apply(nothing)).writes).toBe(0);
+  });
+  test("names its environment and its prerequisite by id", async () => {
+    const bench = benchWith();
+    const live = shopOn(bench, { description: "Outside" });
+    await bench.apply(shop({ environments: { default: {} } }));
+    const fields = { prompt: "Spring", environment: "default", prerequisite: { description: "Outside" } };
+    await bench.apply(shop({ environments: { default: {} }, batchGenerations: { spring: fields } }));
+    expect(live.batchGenerations).toEqual([
+      { prompt: "Spring", environmentId: live.environments[0]?.id, prerequisiteId: live.testCases[0]?.id },
+    ]);
+  });
+});
+
+describe("what a manifest no longer declares", () => {
+  test("is disabled where that is asked for, once", async () => {
+    const bench = benchWith();
+    const live = shopOn(bench, { description: "Old" });
+    await bench.apply(shop({ testCases: { old: { description: "Old" } } }));
+    const wanted = shop({ onRemove: "disable" });
+    expect((await bench.apply(wanted)).outcome).toMatchObject({ done: ["testCase.shop.old"], notTaken: [] });
+    expect(live.testCases[0]?.status).toBe("DISABLED");
+    const later = await bench.apply(wanted);
+    expect(later.look.planned.plan).toMatchObject({
+      changes: [],
+      orphaned: [{ address: "testCase.shop.old" }],
+    });
+  });
+  test("is no longer bound once another key means it", async () => {
+    const bench = benchWith();
+    shopOn(bench, { description: "Log in" });
+    await bench.apply(shop({ testCases: { old: { description: "Log in" } } }));
+    await bench.apply(shop({ testCases: { new: { description: "Log in" } } }));
+    expect([...bench.state().bindings.keys()].toSorted()).toEqual(["target.shop", "testCase.shop.new"]);
+  });
+});
+
+describe("a reviewed plan", () => {
+  test("what differs by the time of the apply and was not reviewed waits for the next", async () => {
+    const bench = benchWith();
+    const live = shopOn(bench, { description: "Log in", status: "DRAFT" });
+    const wanted = shop({
+      testCases: {
+        login: { description: "Log in", status: "ENABLED", runStatus: "ON" },
+        other: made("Other"),
+      },
+    });
+    const applied = await bench.apply(wanted, {
+      meanwhile: () => void (live.testCases[0] && (live.testCases[0].runStatus = "OFF")),
+    });
+    expect(writesOf(bench)).toContain("patchTestCase status");
+    expect(applied.outcome.notTaken).toEqual([{ address: "testCase.shop.login", paths: [["runStatus"]] }]);
+  });
+  test("renames come after creations, so a prerequisite is named as it is when the POST arrives", async () => {
+    const bench = benchWith();
+    const live = shopOn(bench, { description: "Banner" });
+    await bench.apply(shop({ testCases: { banner: { description: "Banner" } } }));
+    await bench.apply(
+      shop({
+        testCases: {
+          banner: { description: "Cookie banner" },
+          login: made("Log in", { "discovery.prerequisite": "banner" }),
+        },
+      }),
+    );
+    expect(live.testCases.map(({ description, prerequisiteId }) => [description, prerequisiteId])).toEqual([
+      ["Cookie banner", null],
+      ["Log in", live.testCases[0]?.id],
+    ]);
+  });
+  test("prerequisites are made first, in whatever order they stand", async () => {
+    const bench = benchWith();
+    shopOn(bench);
+    const chain = { a: "c", b: "a", c: undefined } as const;
+    const testCases = Object.fromEntries(
+      Object.entries(chain).map(([key, before]) => [
+        key,
+        made(key, before === undefined ? {} : { "discovery.prerequisite": before }),
+      ]),
+    );
+    await bench.apply(shop({ testCases }));
+    expect(bench.service.calls.map(({ body }) => body["name"])).toEqual(["c", "a", "b"]);
+  });
+});

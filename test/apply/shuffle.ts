@@ -1,0 +1,52 @@
+import type { Desired, DesiredResource, DesiredTarget } from "../../src/model/desired.ts";
+import type { Value } from "../../src/model/value.ts";
+import { isValueList, isValueObject } from "../../src/model/value.ts";
+import type { MemoryService } from "./memory-service.ts";
+
+type Random = () => number;
+
+function shuffled<T>(items: readonly T[], random: Random): T[] {
+  return items
+    .map((item) => [random(), item] as const)
+    .toSorted(([a], [b]) => a - b)
+    .map(([, item]) => item);
+}
+
+/** Lists whose order means nothing, in another one. */
+export function shuffledService({ targets }: MemoryService, random: Random): void {
+  targets.splice(0, targets.length, ...shuffled(targets, random));
+  for (const target of targets) {
+    target.environments = shuffled(target.environments, random);
+    target.testCases = shuffled(target.testCases, random);
+    for (const testCase of target.testCases) testCase.tags = shuffled(testCase.tags, random);
+  }
+}
+
+/** The same manifests with the keys of their maps in another order; addresses are sorted by who reads them. */
+export function shuffledDesired(desired: Desired, random: Random): Desired {
+  return { ...desired, targets: desired.targets.map((target) => shuffledTarget(target, random)) };
+}
+
+function shuffledTarget(target: DesiredTarget, random: Random): DesiredTarget {
+  return {
+    ...shuffledResource(target, random),
+    environments: target.environments.map((one) => shuffledResource(one, random)),
+    testCases: target.testCases.map((one) => shuffledResource(one, random)),
+    batchGenerations: target.batchGenerations.map((one) => shuffledResource(one, random)),
+  };
+}
+
+function shuffledResource<R extends DesiredResource>(resource: R, random: Random): R {
+  const fields = shuffled(Object.entries(resource.fields), random);
+  return {
+    ...resource,
+    fields: Object.fromEntries(fields.map(([name, value]) => [name, shuffledValue(value, random)])),
+  };
+}
+
+function shuffledValue(value: Value, random: Random): Value {
+  if (isValueList(value)) return value.map((item) => shuffledValue(item, random));
+  if (!isValueObject(value)) return value;
+  const parts = shuffled(Object.entries(value), random);
+  return Object.fromEntries(parts.map(([key, part]) => [key, shuffledValue(part, random)]));
+}

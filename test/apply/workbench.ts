@@ -1,0 +1,146 @@
+import { apply } from "../../src/apply/apply.ts";
+import type { StateSession } from "../../src/apply/context.ts";
+import type { ApplyEvent } from "../../src/apply/events.ts";
+import type { Outcome } from "../../src/apply/outcome.ts";
+import { look } from "../../src/look/look.ts";
+import type { Look } from "../../src/look/look.ts";
+import type { Address } from "../../src/model/address.ts";
+import type { Desired } from "../../src/model/desired.ts";
+import type { State, StateEvent } from "../../src/model/state.ts";
+import { emptyState } from "../../src/model/state.ts";
+import { EVERYTHING } from "../../src/plan/scope.ts";
+import type { Scope } from "../../src/plan/scope.ts";
+import { formatDocument } from "../../src/state/document.ts";
+import { parseDocument } from "../../src/state/parse-document.ts";
+import { applyEvents } from "../../src/state/reduce.ts";
+import { BASE_URL, fingerprints } from "../plan/build.ts";
+import { Killed } from "./memory-service.ts";
+import type { MemoryService } from "./memory-service.ts";
+
+export interface Options {
+  readonly scope?: Scope;
+  readonly run?: readonly Address[];
+  readonly rediscover?: readonly Address[];
+  readonly wait?: number;
+  readonly concurrency?: number;
+  readonly retries?: number;
+  /** Whether to stop, asked with the number of writes sent since the apply began. */
+  readonly stopping?: (writes: number) => boolean;
+  readonly sleep?: (ms: number) => void;
+  /** Between the look and the apply. */
+  readonly meanwhile?: () => void;
+}
+
+export interface Applied {
+  readonly look: Look;
+  readonly outcome: Outcome;
+  readonly events: readonly ApplyEvent[];
+  /** Events that were recorded in states. */
+  readonly recorded: readonly StateEvent[];
+  /** Writes sent. */
+  readonly writes: number;
+}
+
+/** A project's states beside a service, as text, and commands on the two. The clock stands still unless one sleeps. */
+export class Workbench {
+  readonly service: MemoryService;
+  readonly documents = new Map<string, string>();
+  now = Date.UTC(2026, 0, 1);
+
+  constructor(service: MemoryService) {
+    this.service = service;
+  }
+
+  states(): ReadonlyMap<string, State> {
+    return new Map([...this.documents].map(([key, text]) => [key, this.#parse(key, text)]));
+  }
+
+  state(key = "shop"): State {
+    return this.states().get(key) ?? emptyState("default", key, BASE_URL);
+  }
+
+  #parse(key: string, text: string): State {
+    const parsed = parseDocument(text, { stage: "default", target: key, service: BASE_URL }, key);
+    if (!parsed.ok)
+      throw new Error(`the document of ${key} cannot be read: ${JSON.stringify(parsed.problem)}`);
+    return parsed.value.state;
+  }
+
+  setState(key: string, state: State): void {
+    this.documents.set(key, formatDocument(state));
+  }
+
+  async look(desired: Desired, options: Options = {}): Promise<Look> {
+    const found = await look(this.service, {
+      desired,
+      states: this.states(),
+      strays: [],
+      fingerprints,
+      scope: options.scope ?? EVERYTHING,
+      run: new Set(options.run),
+      rediscover: new Set(options.rediscover),
+      baseUrl: BASE_URL,
+      disableRemoved: false,
+    });
+    if (!found.ok) throw new Error("the look failed");
+    return found.value;
+  }
+
+  async apply(desired: Desired, options: Options = {}): Promise<Applied> {
+    const seen = await this.look(desired, options);
+    options.meanwhile?.();
+    return this.carryOut(seen, options);
+  }
+
+  async carryOut(seen: Look, options: Options = {}): Promise<Applied> {
+    const recorded: StateEvent[] = [];
+    const events: ApplyEvent[] = [];
+    const before = this.service.calls.length;
+    const writes = (): number => this.service.calls.length - before;
+    const keys = seen.input.desired.targets.map(({ key }) => key);
+    const outcome = await apply({
+      service: this.service,
+      sessions: new Map(keys.map((key) => [key, this.#open(key, recorded)])),
+      fingerprints,
+      input: seen.input,
+      planned: seen.planned,
+      concurrency: options.concurrency ?? 4,
+      retries: options.retries ?? 2,
+      wait: options.wait,
+      now: () => this.now,
+      sleep: (ms) => {
+        this.now += ms;
+        options.sleep?.(ms);
+        return Promise.resolve();
+      },
+      stopping: () => options.stopping?.(writes()) ?? false,
+      emit: (event) => events.push(event),
+    });
+    return { look: seen, outcome, events, recorded, writes: writes() };
+  }
+
+  #open(key: string, recorded: StateEvent[]): StateSession {
+    let state = this.state(key);
+    const record = async (events: readonly StateEvent[]): Promise<void> => {
+      if (this.service.killed) throw new Killed("the process is gone");
+      recorded.push(...events);
+      state = applyEvents(state, events);
+      this.setState(key, state);
+      await Promise.resolve();
+      if (this.service.killed) throw new Killed("the process is gone");
+    };
+    return {
+      get state() {
+        return state;
+      },
+      record,
+    };
+  }
+}
+
+/** What the plan says is wrong; a test of calls has none. */
+export function errorsOf({ planned }: Look): readonly string[] {
+  return planned.plan.diagnostics
+    .filter(({ severity }) => severity === "error")
+    .map(({ address, summary }) => `${address ?? ""}: ${summary}`);
+}

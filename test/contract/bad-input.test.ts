@@ -1,0 +1,462 @@
+// Manifests and arguments that are wrong: exit 3, every error with its place, no call, no stack trace.
+import { symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { expectNoStack, PROJECT, scene, type Env, type Files } from "./support/cli.ts";
+import { isObject, parseJson } from "./support/json.ts";
+
+interface Bad {
+  readonly says: string;
+  readonly files: Files;
+  readonly env?: Env;
+  readonly args?: readonly string[];
+  /** All of these are said. */
+  readonly told: readonly (string | RegExp)[];
+}
+
+const BASE = "target: shop\napp: Web Shop\n";
+const shop = (content: string | Buffer): Files => ({ "targets/shop.yaml": content });
+const added = (content: string): Files => shop(BASE + content);
+
+const BAD: readonly Bad[] = [
+  { says: "broken YAML", files: added("testCases: { a: [\n"), told: [/targets\/shop\.yaml:\d+:\d+/u] },
+  {
+    says: "a tab for indentation",
+    files: added("testCases:\n\ta: {}\n"),
+    told: [/targets\/shop\.yaml:4:1/u, /tab/iu],
+  },
+  {
+    says: "a duplicate key",
+    files: added("testCases:\n  a: { description: A }\n  a: { description: B }\n"),
+    told: [/targets\/shop\.yaml:5:3/u, /duplicate|twice|already/iu],
+  },
+  {
+    says: "an unknown key, with the nearest right one",
+    files: added("testCases:\n  a: { descripton: A }\n"),
+    told: ["targets/shop.yaml:4:8", "descripton", "description"],
+  },
+  {
+    says: "an unknown key at the top",
+    files: added("timeoutPerSteps: 3\n"),
+    told: ["targets/shop.yaml:3:1", "timeoutPerSteps", "timeoutPerStep"],
+  },
+  {
+    says: "an unknown key in tasc.yaml",
+    files: { "tasc.yaml": `${PROJECT}stagess: {}\n`, ...added("") },
+    told: [/tasc\.yaml:6:1/u, "stagess", "stages"],
+  },
+  {
+    says: "a wrong enum, with the nearest right one",
+    files: added("testCases:\n  a: { description: A, status: ENABELD }\n"),
+    told: [
+      "targets/shop.yaml:4:32",
+      "ENABELD",
+      "ENABLED",
+      "DISABLED",
+      "PROVISIONAL",
+      /testCases\.a\.status/u,
+    ],
+  },
+  {
+    says: "a wrong type",
+    files: added("timeoutPerStep: soon\n"),
+    told: ["targets/shop.yaml:3:17", "soon", /integer|number/u],
+  },
+  {
+    says: "a map where a list must be",
+    files: added("testCases:\n  a: { description: A, tags: { x: 1 } }\n"),
+    told: [/targets\/shop\.yaml:4:(?:24|30)/u, /list|array/u],
+  },
+  {
+    says: "a null where the interface has none",
+    files: added("testCases:\n  a: { description: null }\n"),
+    told: ["targets/shop.yaml:4:21", /null/u],
+  },
+  {
+    says: "a null tag list",
+    files: added("testCases:\n  a: { description: A, tags: null }\n"),
+    told: ["targets/shop.yaml:4:30"],
+  },
+  {
+    says: "all errors, not the first, of all files",
+    files: {
+      "targets/a.yaml": "target: a\napp: A\nappp: B\ntestCases: { x: { status: NO } }\n",
+      "targets/b.yaml": "target: b\napp: [1]\n",
+    },
+    told: ["targets/a.yaml:3:1", "targets/a.yaml:4:27", /targets\/b\.yaml:2:[16]/u],
+  },
+  {
+    says: "missing env vars, all at once, each with its place",
+    files: {
+      "tasc.yaml": PROJECT.replace("TASC_API_KEY", "MISSING_KEY"),
+      ...added(
+        "testIdAttribute: ${env:MISSING_1}\ntestCases:\n  a: { description: A, entryPointUrlPath: '/${env:MISSING_2}' }\nenvironments: { default: { testAccount: { password: '${secret:MISSING_3}' } } }\n",
+      ),
+    },
+    told: [
+      "MISSING_KEY",
+      /tasc\.yaml:4:\d+/u,
+      "MISSING_1",
+      /targets\/shop\.yaml:3:\d+/u,
+      "MISSING_2",
+      /targets\/shop\.yaml:5:\d+/u,
+      "MISSING_3",
+      /targets\/shop\.yaml:6:\d+/u,
+    ],
+  },
+  {
+    says: "a secret that is set but empty",
+    files: added("environments: { default: { testAccount: { password: '${secret:EMPTY}' } } }\n"),
+    env: { EMPTY: "" },
+    told: ["EMPTY", /targets\/shop\.yaml:3:\d+/u],
+  },
+  {
+    says: "a literal password, without repeating it",
+    files: added("environments: { default: { testAccount: { password: literal-pw-1 } } }\n"),
+    told: ["targets/shop.yaml:3:53", "${secret:"],
+  },
+  {
+    says: "a password from env",
+    files: added("environments: { default: { basicAuth: { password: '${env:GATE_PASSWORD}' } } }\n"),
+    told: ["targets/shop.yaml:3:51", "${secret:"],
+  },
+  {
+    says: "a literal otpInitializerKey",
+    files: added("environments: { default: { testAccount: { otpInitializerKey: ABCD } } }\n"),
+    told: ["targets/shop.yaml:3:62", "${secret:"],
+  },
+  {
+    says: "a literal tracker apiKey",
+    files: added("trackerIntegration: { apiKey: abcdef }\n"),
+    told: ["targets/shop.yaml:3:31", "${secret:"],
+  },
+  {
+    says: "a literal service.apiKey",
+    files: { "tasc.yaml": PROJECT.replace("${secret:TASC_API_KEY}", "abcdef"), ...added("") },
+    told: [/tasc\.yaml:4:11/u, "${secret:"],
+  },
+  {
+    says: "a default password that is a literal",
+    files: added("defaults: { environments: { testAccount: { password: literal } } }\n"),
+    told: ["targets/shop.yaml:3:54"],
+  },
+  {
+    says: "an unknown ${…}, with the escape",
+    files: added("testIdAttribute: a-${data}\n"),
+    told: [/targets\/shop\.yaml:3:\d+/u, "${data}", "$${"],
+  },
+  {
+    says: "an unknown kind of ${…:…}, with the escape",
+    files: added("testIdAttribute: ${vault:x}\n"),
+    told: [/targets\/shop\.yaml:3:\d+/u, "$${"],
+  },
+  {
+    says: "an interpolation that is not closed",
+    files: added('testIdAttribute: "${env:X"\n'),
+    told: [/targets\/shop\.yaml:3:\d+/u],
+  },
+  {
+    says: "an unknown var",
+    files: added("testIdAttribute: ${var:nope}\n"),
+    told: [/shop\.yaml:3:\d+/u, "nope"],
+  },
+  {
+    says: "vars that go in a circle",
+    files: {
+      "tasc.yaml": `${PROJECT}vars: { a: "\${var:b}", b: "\${var:a}" }\n`,
+      ...added("testIdAttribute: ${var:a}\n"),
+    },
+    told: [/\.yaml:\d+:\d+/u],
+  },
+  {
+    says: "a file that is not there",
+    files: added("testIdAttribute: ${file:nope.txt}\n"),
+    told: [/targets\/shop\.yaml:3:\d+/u, "nope.txt"],
+  },
+  {
+    says: "a file outside of the project",
+    files: added("testIdAttribute: ${file:../../etc/passwd}\n"),
+    told: [/targets\/shop\.yaml:3:\d+/u, /outside|leave|project folder/u],
+  },
+  {
+    says: "a file by an absolute path",
+    files: added("testIdAttribute: ${file:/etc/passwd}\n"),
+    told: [/targets\/shop\.yaml:3:\d+/u],
+  },
+  {
+    says: "a manifest pattern that leaves the project",
+    files: { "tasc.yaml": `${PROJECT}manifests: ["../**/*.yaml"]\n`, ...added("") },
+    told: [/tasc\.yaml:6:13/u],
+  },
+  ...["__proto__", "constructor", "prototype"].flatMap((key): readonly Bad[] => [
+    {
+      says: `${key} as a key of a document`,
+      files: added(`${key}: { polluted: true }\n`),
+      told: ["targets/shop.yaml:3:1", key],
+    },
+    {
+      says: `${key} as the key of a test case`,
+      files: added(`testCases:\n  ${key}: { description: A }\n`),
+      told: ["targets/shop.yaml:4:3", key],
+    },
+  ]),
+  {
+    says: "a key with a dot",
+    files: added("testCases:\n  a.b: { description: A }\n"),
+    told: ["targets/shop.yaml:4:3", "a.b"],
+  },
+  {
+    says: "a merge key",
+    files: added("testCases:\n  a: &a { description: A }\n  b: { <<: *a }\n"),
+    told: [/targets\/shop\.yaml:5:\d+/u, "<<"],
+  },
+  {
+    says: "an alias bomb",
+    files: added(
+      `testCases:\n  a: { description: A, tags: &t0 [x, x, x, x, x, x, x, x, x] }\n${Array.from(
+        { length: 12 },
+        (_, n) =>
+          `  b${n}: { description: B, tags: &t${n + 1} [${Array.from({ length: 9 }, () => `*t${n}`).join(", ")}] }\n`,
+      ).join("")}`,
+    ),
+    told: [/targets\/shop\.yaml:\d+:\d+/u],
+  },
+  {
+    says: "an alias that holds itself",
+    files: added("testCases: &a\n  x: *a\n"),
+    told: [/targets\/shop\.yaml:\d+:\d+/u],
+  },
+  {
+    says: "an alias without an anchor",
+    files: added("testCases: *nowhere\n"),
+    told: [/targets\/shop\.yaml:3:\d+/u],
+  },
+  {
+    says: "one address in two files names both places",
+    files: {
+      "targets/a.yaml": "target: shop\napp: Web Shop\ntestCases: { login: { description: A } }\n",
+      "targets/b.yaml": "target: shop\ntestCases: { login: { description: A } }\n",
+    },
+    told: ["testCase.shop.login", /targets\/a\.yaml:3:\d+/u, /targets\/b\.yaml:2:\d+/u],
+  },
+  {
+    says: "a field of one target in two files names both places",
+    files: { "targets/a.yaml": BASE, "targets/b.yaml": BASE },
+    told: ["app", /targets\/a\.yaml:2:\d+/u, /targets\/b\.yaml:2:\d+/u],
+  },
+  {
+    says: "a prerequisite that does not exist, with the nearest",
+    files: added(
+      "testCases:\n  login: { description: L }\n  a: { description: A, discovery: { prompt: P, prerequisite: logn } }\n",
+    ),
+    told: [/targets\/shop\.yaml:5:\d+/u, "logn", "login"],
+  },
+  {
+    says: "a cycle of prerequisites, printed",
+    files: added(
+      "testCases:\n" +
+        "  a: { description: A, discovery: { prompt: P, prerequisite: b } }\n" +
+        "  b: { description: B, discovery: { prompt: P, prerequisite: c } }\n" +
+        "  c: { description: C, discovery: { prompt: P, prerequisite: a } }\n",
+    ),
+    told: [
+      /targets\/shop\.yaml:\d+:\d+/u,
+      /(?:a\b.*\bb\b.*\bc\b.*\ba)|(?:b\b.*\bc\b.*\ba\b.*\bb)|(?:c\b.*\ba\b.*\bb\b.*\bc)/u,
+    ],
+  },
+  {
+    says: "a case that is its own prerequisite",
+    files: added("testCases:\n  a: { description: A, discovery: { prompt: P, prerequisite: a } }\n"),
+    told: [/targets\/shop\.yaml:4:\d+/u],
+  },
+  {
+    says: "a batch generation's unknown environment",
+    files: added("batchGenerations: { s: { prompt: P, environment: nowhere } }\n"),
+    told: [/targets\/shop\.yaml:3:\d+/u, "nowhere"],
+  },
+  {
+    says: "a batch generation's unknown prerequisite",
+    files: added("batchGenerations: { s: { prompt: P, prerequisite: nobody } }\n"),
+    told: [/targets\/shop\.yaml:3:\d+/u, "nobody"],
+  },
+  {
+    says: "an empty manifest",
+    files: { ...added(""), "targets/empty.yaml": "" },
+    told: ["targets/empty.yaml:1:1"],
+  },
+  {
+    says: "a manifest of comments only",
+    files: { ...added(""), "targets/empty.yaml": "# later\n" },
+    told: [/targets\/empty\.yaml:1:1/u],
+  },
+  {
+    says: "bytes that are not UTF-8",
+    files: shop(Buffer.concat([Buffer.from(BASE), Buffer.from([0x23, 0xff, 0xfe, 0x0a])])),
+    told: ["targets/shop.yaml", /UTF-8/u],
+  },
+  { says: "no manifests at all", files: {}, told: [/targets/u] },
+  { says: "a list for a document", files: shop("- a\n"), told: ["targets/shop.yaml:1:1"] },
+  {
+    says: "a document without target",
+    files: shop("app: Web Shop\n"),
+    told: [/targets\/shop\.yaml:1:1/u, "target"],
+  },
+  { says: "an empty tasc.yaml", files: { "tasc.yaml": "", ...added("") }, told: [/tasc\.yaml:1:1/u] },
+  {
+    says: "another version of tasc.yaml",
+    files: { "tasc.yaml": PROJECT.replace("version: 1", "version: 2"), ...added("") },
+    told: [/tasc\.yaml:1:10/u],
+  },
+  {
+    says: "an override for an unknown stage",
+    files: added("stages: { prod: { app: X } }\n"),
+    told: [/targets\/shop\.yaml:3:11/u, "prod"],
+  },
+  {
+    says: "moved in a circle",
+    files: added(
+      "testCases: { a: { description: A } }\nmoved:\n  - { from: testCase.shop.a, to: testCase.shop.b }\n  - { from: testCase.shop.b, to: testCase.shop.a }\n",
+    ),
+    told: [/targets\/shop\.yaml:[56]:\d+/u],
+  },
+  {
+    says: "moved to another kind",
+    files: added(
+      "testCases: { a: { description: A } }\nmoved: [{ from: environment.shop.a, to: testCase.shop.a }]\n",
+    ),
+    told: [/targets\/shop\.yaml:4:\d+/u],
+  },
+  {
+    says: "an --only that names nothing",
+    files: added("testCases: { login: { description: A } }\n"),
+    args: ["--only", "testCase.shop.logni"],
+    told: ["testCase.shop.logni"],
+  },
+  { says: "an unknown --stage", files: added(""), args: ["--stage", "nope"], told: ["nope", "default"] },
+  { says: "an unknown flag", files: added(""), args: ["--no-such-flag"], told: ["--no-such-flag"] },
+  { says: "an unknown format", files: added(""), args: ["--format", "yaml"], told: ["yaml", "json"] },
+  { says: "an unknown log level", files: added(""), args: ["--log-level", "loud"], told: ["loud", "debug"] },
+  {
+    says: "a duration that is none",
+    files: added(""),
+    args: ["--request-timeout", "soon"],
+    told: ["--request-timeout"],
+  },
+  { says: "retries that are no number", files: added(""), args: ["--retries", "many"], told: ["--retries"] },
+  { says: "an argument too many", files: added(""), args: ["surplus"], told: [/argument/u] },
+  {
+    says: "a --dotenv file that is not there",
+    files: added(""),
+    args: ["--dotenv", "nope.env"],
+    told: ["nope.env"],
+  },
+  {
+    says: "a --chdir folder that is not there",
+    files: added(""),
+    args: ["--chdir", "nowhere"],
+    told: ["tasc.yaml"],
+  },
+];
+
+describe.concurrent("bad input: exit 3", () => {
+  test.each(BAD)("$says", async ({ files, env, args = [], told }) => {
+    await scene({}, async ({ project, service }) => {
+      await project.write(files);
+      const ran = await project.run(["plan", ...args], env);
+      expect(ran.code, ran.stdout + ran.stderr).toBe(3);
+      expect(ran.stdout).toBe("");
+      for (const part of told)
+        if (typeof part === "string") expect(ran.stderr).toContain(part);
+        else expect(ran.stderr).toMatch(part);
+      expect(ran.stderr).not.toContain("literal-pw-1");
+      expectNoStack(ran);
+      expect(service.log).toEqual([]);
+    });
+  });
+
+  test("a file through a symbolic link out of the project", async () => {
+    await scene({}, async ({ project, service }) => {
+      await project.write(added("testIdAttribute: ${file:link.txt}\n"));
+      await symlink("/etc/hostname", join(project.dir, "link.txt"));
+      const ran = await project.run(["plan"]);
+      expect(ran.code).toBe(3);
+      expect(ran.stderr).toMatch(/targets\/shop\.yaml:3:\d+/u);
+      expect(service.log).toEqual([]);
+    });
+  });
+
+  test.each([
+    ["plam"],
+    ["state", "lst"],
+    ["schema", "plans"],
+    ["state", "mark", "batchGeneration.shop.x", "maybe"],
+  ])("an unknown command or choice: %s", async (...args) => {
+    await scene({}, async ({ project, service }) => {
+      await project.write(added(""));
+      const ran = await project.run(args);
+      expect(ran.code).toBe(3);
+      expect(ran.stdout).toBe("");
+      expect(ran.stderr).toContain(args.find((arg) => ["plam", "lst", "plans", "maybe"].includes(arg)));
+      expectNoStack(ran);
+      expect(service.log).toEqual([]);
+    });
+  });
+
+  test("a folder without tasc.yaml", async () => {
+    await scene({}, async ({ project, service }) => {
+      await project.remove("tasc.yaml");
+      const ran = await project.run(["plan"]);
+      expect(ran.code).toBe(3);
+      expect(ran.stderr).toContain("tasc.yaml");
+      expectNoStack(ran);
+      expect(service.log).toEqual([]);
+    });
+  });
+
+  test("bad input says the same in validate, which needs neither the key nor the service", async () => {
+    await scene({}, async ({ project, service }) => {
+      await project.write(added("appp: X\n"));
+      const bad = await project.run(["validate"], { TASC_API_KEY: "" });
+      expect(bad.code).toBe(3);
+      expect(bad.stdout + bad.stderr).toContain("targets/shop.yaml:3:1");
+      await project.write(added(""));
+      const good = await project.run(["validate"], { TASC_API_KEY: "" });
+      expect(good.code, good.stderr).toBe(0);
+      expect(service.log).toEqual([]);
+    });
+  });
+
+  test("--allow-missing-secrets takes a missing secret as unknown, with a warning, and plans nothing from it", async () => {
+    await scene({}, async ({ project, service }) => {
+      service.addTarget("Web Shop");
+      await project.write(
+        added(
+          "testIdAttribute: x\nenvironments: { default: { testAccount: { username: qa, password: '${secret:MISSING_3}' } } }\n",
+        ),
+      );
+      expect((await project.run(["validate"])).code).toBe(3);
+      const valid = await project.run(["validate", "--allow-missing-secrets"]);
+      expect(valid.code, valid.stderr).toBe(0);
+      expect(valid.stdout + valid.stderr).toContain("MISSING_3");
+      const { ran, value: plan } = await project.json(["plan", "--allow-missing-secrets"]);
+      expect(ran.code, ran.stderr).toBe(0);
+      expect(JSON.stringify(plan["diagnostics"])).toContain("MISSING_3");
+      expect(JSON.stringify(plan["changes"])).not.toContain("testAccount");
+      expect(JSON.stringify(plan["changes"])).toContain("testIdAttribute");
+    });
+  });
+
+  test.each([["validate"], ["plan"]])(
+    "%s --format json leaves one JSON value on stdout, also for errors",
+    async (command) => {
+      await scene({}, async ({ project }) => {
+        await project.write(added("appp: X\n"));
+        const ran = await project.run([command, "--format", "json"]);
+        expect(ran.code).toBe(3);
+        const value = parseJson(ran.stdout);
+        expect(isObject(value) || Array.isArray(value)).toBe(true);
+        expect(JSON.stringify(value)).toContain("targets/shop.yaml");
+      });
+    },
+  );
+});

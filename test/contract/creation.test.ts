@@ -1,0 +1,474 @@
+// What is not there yet: targets, environments, discoveries, batch generations.
+import { describe, expect, test } from "vitest";
+import { scene } from "./support/cli.ts";
+import { at, list, object, text, type Json, type JsonObject } from "./support/json.ts";
+import {
+  change,
+  diagnostics,
+  expectNothingLeft,
+  expectPlanForm,
+  KNOWN_LATER,
+  seed,
+  tell,
+  type Call,
+  type Story,
+} from "./support/story.ts";
+
+const BASE = "target: shop\napp: Web Shop\n";
+const PROMPT = "Accept all cookies.";
+
+interface Discovered {
+  readonly says: string;
+  readonly declared: string;
+  readonly fields: readonly JsonObject[];
+  readonly body: JsonObject;
+  /** What no discovery can carry, and what this service does not set by itself. */
+  readonly calls?: JsonObject;
+  readonly followUp?: JsonObject;
+  readonly sends?: JsonObject;
+}
+
+const MADE: readonly Discovered[] = [
+  { says: "name and prompt alone", declared: "", fields: [], body: {} },
+  {
+    says: "entryPointUrlPath",
+    declared: "entryPointUrlPath: /start",
+    fields: [{ path: ["entryPointUrlPath"], after: "/start" }],
+    body: { entryPointUrlPath: "/start" },
+  },
+  {
+    says: "externalId",
+    declared: "externalId: SHOP-7",
+    fields: [{ path: ["externalId"], after: "SHOP-7" }],
+    body: { externalId: "SHOP-7" },
+  },
+  {
+    says: "tagNames",
+    declared: "tags: [web, smoke]",
+    fields: [{ path: ["tags"], after: ["web", "smoke"] }],
+    body: { tagNames: ["web", "smoke"] },
+  },
+  {
+    says: "folderName",
+    declared: "folder: Basics",
+    fields: [{ path: ["folder"], after: "Basics" }],
+    body: { folderName: "Basics" },
+  },
+  {
+    says: "status, which a discovery cannot carry, is a follow-up",
+    declared: "status: ENABLED",
+    fields: [{ path: ["status"], after: "ENABLED" }],
+    body: {},
+    followUp: { status: "ENABLED" },
+    sends: { status: "ENABLED" },
+  },
+  {
+    says: "a follow-up is not sent where the service's own value is the wanted one",
+    declared: "status: DRAFT",
+    fields: [{ path: ["status"], after: "DRAFT" }],
+    body: {},
+    followUp: { status: "DRAFT" },
+  },
+  {
+    says: "a null is left out of a creation",
+    declared: "folder: null\n    entryPointUrlPath: null\n    externalId: null",
+    fields: [],
+    body: {},
+    followUp: { externalId: null, folderName: null, entryPointUrlPath: null },
+  },
+];
+
+const discovery = (item: Discovered): Story => ({
+  says: item.says,
+  manifest: `${BASE}testCases:\n  cookies:\n    description: Cookies\n    discovery: { prompt: "${PROMPT}" }\n    ${item.declared}\n`,
+  expected: (live) => {
+    const patch = (body: JsonObject | undefined): readonly Call[] =>
+      body === undefined
+        ? []
+        : [{ method: "PATCH", path: `${live.paths.target}/test-cases/${KNOWN_LATER}`, body }];
+    const post: Call = {
+      method: "POST",
+      path: live.paths.discoveries,
+      body: { name: "Cookies", prompt: PROMPT, ...item.body },
+    };
+    return {
+      address: "testCase.shop.cookies",
+      action: "create",
+      id: KNOWN_LATER,
+      fields: [
+        { path: ["description"], after: "Cookies" },
+        ...item.fields,
+        { path: ["discovery", "prompt"], after: PROMPT },
+      ],
+      calls: [post, ...patch(item.calls)],
+      followUps: patch(item.followUp),
+    };
+  },
+  sends: (live) => {
+    const post: Call = {
+      method: "POST",
+      path: live.paths.discoveries,
+      body: { name: "Cookies", prompt: PROMPT, ...item.body },
+    };
+    const path = `${live.paths.target}/test-cases/${live.service.case(live.target, "Cookies").id}`;
+    return item.sends === undefined ? [post] : [post, { method: "PATCH", path, body: item.sends }];
+  },
+});
+
+tell("a discovery", [
+  ...MADE.map(discovery),
+  {
+    says: "type",
+    manifest: `${BASE}testCases:\n  cookies:\n    description: Cookies\n    discovery: { prompt: "${PROMPT}", type: COOKIE_BANNER }\n`,
+    expected: (live) => ({
+      address: "testCase.shop.cookies",
+      action: "create",
+      id: KNOWN_LATER,
+      fields: [
+        { path: ["description"], after: "Cookies" },
+        { path: ["discovery", "prompt"], after: PROMPT },
+        { path: ["discovery", "type"], after: "COOKIE_BANNER" },
+      ],
+      calls: [
+        {
+          method: "POST",
+          path: live.paths.discoveries,
+          body: { name: "Cookies", prompt: PROMPT, type: "COOKIE_BANNER" },
+        },
+      ],
+    }),
+  },
+  {
+    says: "prerequisiteName of a managed live case",
+    manifest: `${BASE}testCases:\n  login: { description: Log in }\n  cookies:\n    description: Cookies\n    discovery: { prompt: "${PROMPT}", prerequisite: login }\n`,
+    expected: (live) => ({
+      address: "testCase.shop.cookies",
+      action: "create",
+      id: KNOWN_LATER,
+      fields: [
+        { path: ["description"], after: "Cookies" },
+        { path: ["discovery", "prompt"], after: PROMPT },
+        { path: ["discovery", "prerequisite"], after: "login" },
+      ],
+      calls: [
+        {
+          method: "POST",
+          path: live.paths.discoveries,
+          body: { name: "Cookies", prompt: PROMPT, prerequisiteName: "Log in" },
+        },
+      ],
+    }),
+  },
+  {
+    says: "prerequisiteName of the one live case of that name that nothing manages",
+    manifest: `${BASE}testCases:\n  cookies:\n    description: Cookies\n    discovery: { prompt: "${PROMPT}", prerequisite: { description: Log in } }\n`,
+    expected: (live) => ({
+      address: "testCase.shop.cookies",
+      action: "create",
+      id: KNOWN_LATER,
+      fields: [
+        { path: ["description"], after: "Cookies" },
+        { path: ["discovery", "prompt"], after: PROMPT },
+        { path: ["discovery", "prerequisite"], after: { description: "Log in" } },
+      ],
+      calls: [
+        {
+          method: "POST",
+          path: live.paths.discoveries,
+          body: { name: "Cookies", prompt: PROMPT, prerequisiteName: "Log in" },
+        },
+      ],
+    }),
+  },
+]);
+
+interface Batch {
+  readonly says: string;
+  readonly declared: string;
+  readonly fields: readonly JsonObject[];
+  readonly body: (ids: { readonly preview: string; readonly login: string }) => JsonObject;
+}
+
+const BATCHES: readonly Batch[] = [
+  {
+    says: "prompt",
+    declared: "prompt: Cover it",
+    fields: [{ path: ["prompt"], after: "Cover it" }],
+    body: () => ({ prompt: "Cover it" }),
+  },
+  {
+    says: "imageUrls",
+    declared: 'prompt: Cover it, imageUrls: ["https://img.example.com/a.png"]',
+    fields: [
+      { path: ["prompt"], after: "Cover it" },
+      { path: ["imageUrls"], after: ["https://img.example.com/a.png"] },
+    ],
+    body: () => ({ prompt: "Cover it", imageUrls: ["https://img.example.com/a.png"] }),
+  },
+  {
+    says: "entryPointUrlPath",
+    declared: "prompt: Cover it, entryPointUrlPath: /start",
+    fields: [
+      { path: ["prompt"], after: "Cover it" },
+      { path: ["entryPointUrlPath"], after: "/start" },
+    ],
+    body: () => ({ prompt: "Cover it", entryPointUrlPath: "/start" }),
+  },
+  {
+    says: "environmentId, from the environment's key",
+    declared: "prompt: Cover it, environment: preview",
+    fields: [
+      { path: ["prompt"], after: "Cover it" },
+      { path: ["environment"], after: "preview" },
+    ],
+    body: ({ preview }) => ({ prompt: "Cover it", environmentId: preview }),
+  },
+  {
+    says: "prerequisiteId, from the test case's key",
+    declared: "prompt: Cover it, prerequisite: login",
+    fields: [
+      { path: ["prompt"], after: "Cover it" },
+      { path: ["prerequisite"], after: "login" },
+    ],
+    body: ({ login }) => ({ prompt: "Cover it", prerequisiteId: login }),
+  },
+  {
+    says: "baseUrl",
+    declared: 'prompt: Cover it, baseUrl: "https://other.example.com"',
+    fields: [
+      { path: ["prompt"], after: "Cover it" },
+      { path: ["baseUrl"], after: "https://other.example.com" },
+    ],
+    body: () => ({ prompt: "Cover it", baseUrl: "https://other.example.com" }),
+  },
+  {
+    says: "context",
+    declared: "prompt: Cover it, context: { source: github, issueNumber: 7 }",
+    fields: [
+      { path: ["prompt"], after: "Cover it" },
+      { path: ["context"], after: { source: "github", issueNumber: 7 } },
+    ],
+    body: () => ({ prompt: "Cover it", context: { source: "github", issueNumber: 7 } }),
+  },
+  {
+    says: "nulls are left out",
+    declared:
+      "prompt: Cover it, entryPointUrlPath: null, environment: null, prerequisite: null, baseUrl: null",
+    fields: [{ path: ["prompt"], after: "Cover it" }],
+    body: () => ({ prompt: "Cover it" }),
+  },
+];
+
+const MANAGED =
+  'environments: { preview: { discoveryUrl: "https://preview.example.com" } }\ntestCases: { login: { description: Log in } }\n';
+
+tell(
+  "a batch generation, on a target that state knows",
+  BATCHES.map((item): Story => ({
+    says: item.says,
+    first: `${BASE}testIdAttribute: data-testid\n${MANAGED}`,
+    manifest: `${BASE}testIdAttribute: data-testid\n${MANAGED}batchGenerations:\n  spring: { ${item.declared} }\n`,
+    expected: (live) => ({
+      address: "batchGeneration.shop.spring",
+      action: "create",
+      id: KNOWN_LATER,
+      fields: item.fields,
+      calls: [
+        {
+          method: "POST",
+          path: live.paths.batches,
+          body: item.body({ preview: live.preview.id, login: live.login.id }),
+        },
+      ],
+    }),
+  })),
+);
+
+tell("an environment", [
+  {
+    says: "without a name sends its key, and what is declared",
+    manifest: `${BASE}environments:\n  beta: { discoveryUrl: "https://beta.example.com", privateLocationName: berlin, testAccount: null }\n`,
+    expected: (live) => ({
+      address: "environment.shop.beta",
+      action: "create",
+      id: KNOWN_LATER,
+      fields: [
+        { path: ["discoveryUrl"], after: "https://beta.example.com" },
+        { path: ["privateLocationName"], after: "berlin" },
+      ],
+      calls: [
+        {
+          method: "POST",
+          path: `${live.paths.target}/environments`,
+          body: { name: "beta", discoveryUrl: "https://beta.example.com", privateLocationName: "berlin" },
+        },
+      ],
+    }),
+  },
+  {
+    says: "with a name sends that",
+    manifest: `${BASE}environments:\n  beta: { name: Beta!, discoveryUrl: "https://beta.example.com" }\n`,
+    expected: (live) => ({
+      address: "environment.shop.beta",
+      action: "create",
+      id: KNOWN_LATER,
+      fields: [
+        { path: ["name"], after: "Beta!" },
+        { path: ["discoveryUrl"], after: "https://beta.example.com" },
+      ],
+      calls: [
+        {
+          method: "POST",
+          path: `${live.paths.target}/environments`,
+          body: { name: "Beta!", discoveryUrl: "https://beta.example.com" },
+        },
+      ],
+    }),
+  },
+]);
+
+const NEW_TARGET = `
+target: shop
+app: New Shop
+testIdAttribute: data-testid
+environments:
+  default:
+    discoveryUrl: https://new.example.com
+    testAccount: { username: qa, password: "\${secret:QA_PASSWORD}" }
+  preview: { discoveryUrl: https://preview.new.example.com }
+testCases:
+  checkout: { description: Check out, discovery: { prompt: Buy it., prerequisite: cart } }
+  cart: { description: Fill the cart, discovery: { prompt: Fill it., prerequisite: login } }
+  login: { description: Log in, status: ENABLED, tags: [a], discovery: { prompt: Log in., type: LOGIN } }
+batchGenerations:
+  spring: { prompt: Cover it, environment: preview, prerequisite: checkout }
+`;
+
+describe.concurrent("a new target", () => {
+  test("is one read, creates in order, each prerequisite before what needs it, and is read again", async () => {
+    await scene({}, async ({ project, service }) => {
+      await project.write({ "targets/shop.yaml": NEW_TARGET });
+      const { value: plan } = await project.json(["plan"]);
+      expectPlanForm(plan);
+      expect(service.reads()).toEqual(["/apiKey/v3/test-targets"]);
+      expect(plan["summary"]).toEqual({
+        create: 7,
+        update: 0,
+        rediscover: 0,
+        unchanged: 0,
+        orphaned: 0,
+        unmanaged: 0,
+        calls: { POST: 6, PATCH: 2 },
+      });
+      expect(at(change(plan, "target.shop"), "calls")).toEqual([
+        {
+          method: "POST",
+          path: "/apiKey/v3/test-targets",
+          body: { testTarget: { app: "New Shop", discoveryUrl: "https://new.example.com" } },
+        },
+        {
+          method: "PATCH",
+          path: `/apiKey/v3/test-targets/${KNOWN_LATER}`,
+          body: { testIdAttribute: "data-testid" },
+        },
+      ]);
+      expect(change(plan, "environment.shop.default")["action"]).toBe("create");
+      expect(at(change(plan, "environment.shop.default"), "calls")).toEqual([
+        {
+          method: "PATCH",
+          path: `/apiKey/v3/test-targets/${KNOWN_LATER}/environments/${KNOWN_LATER}`,
+          body: { testAccount: { username: "qa", password: "(sensitive)" } },
+        },
+      ]);
+      expect(at(change(plan, "batchGeneration.shop.spring"), "calls", 0, "body")).toEqual({
+        prompt: "Cover it",
+        environmentId: KNOWN_LATER,
+        prerequisiteId: KNOWN_LATER,
+      });
+      for (const item of list(plan["changes"])) {
+        expect(at(item, "id")).toBe(KNOWN_LATER);
+        for (const field of list(at(item, "fields")))
+          expect(Object.keys(object(field))).not.toContain("before");
+      }
+
+      service.forget();
+      const applied = await project.run(["apply", "--auto-approve"]);
+      expect(applied.code, applied.stdout + applied.stderr).toBe(0);
+      expect(service.violations).toEqual([]);
+      const made = service
+        .writes()
+        .filter((call) => call["method"] === "POST")
+        .map((call) => nameOf(call));
+      expect(made[0]).toBe("New Shop");
+      expect(made.indexOf("Log in")).toBeLessThan(made.indexOf("Fill the cart"));
+      expect(made.indexOf("Fill the cart")).toBeLessThan(made.indexOf("Check out"));
+      expect(made.at(-1)).toBe("Cover it");
+      const kinds = service.writes().map((call) => kindOf(call));
+      expect(kinds).toEqual(kinds.toSorted((one, other) => one - other));
+      const shop = service.target("New Shop");
+      const ids = new Map(shop.cases.map((item) => [item.description, item.id]));
+      expect(service.case(shop, "Check out").prerequisiteId).toBe(ids.get("Fill the cart"));
+      expect(shop.batches).toEqual([
+        { prompt: "Cover it", environmentId: shop.environments[1]?.id, prerequisiteId: ids.get("Check out") },
+      ]);
+      expect(service.case(shop, "Log in").status).toBe("ENABLED");
+      await expectNothingLeft(project);
+    });
+  });
+
+  test("without environments.default.discoveryUrl is an error of the plan", async () => {
+    await scene({}, async ({ project, service }) => {
+      await project.write({ "targets/shop.yaml": "target: shop\napp: New Shop\n" });
+      const { ran, value: plan } = await project.json(["plan"]);
+      expect(ran.code).toBe(1);
+      expect(diagnostics(plan).join("\n")).toMatch(/discoveryUrl/u);
+      expect((await project.run(["apply", "--auto-approve"])).code).toBe(1);
+      expect(service.writes()).toEqual([]);
+    });
+  });
+
+  test("a test case without a prompt cannot be created: an error of the plan that names it", async () => {
+    await scene({}, async ({ project, service }) => {
+      seed(service);
+      await project.write({
+        "targets/shop.yaml": `${BASE}testCases: { ghost: { description: Nobody made me }, login: { description: Log in, status: DRAFT } }\n`,
+      });
+      const { ran, value: plan } = await project.json(["plan"]);
+      expect(ran.code).toBe(1);
+      const error = list(plan["diagnostics"]).find((item) => at(item, "severity") === "error");
+      expect(at(error, "address")).toBe("testCase.shop.ghost");
+      expect(JSON.stringify(error)).toContain("prompt");
+      expect(at(error, "file")).toBe("targets/shop.yaml");
+      expect((await project.run(["plan", "--detailed-exitcode"])).code, "1 wins over 2").toBe(1);
+      expect((await project.run(["apply", "--auto-approve"])).code).toBe(1);
+      expect(service.writes()).toEqual([]);
+    });
+  });
+
+  test("what the service sets by itself to what is wanted is not patched", async () => {
+    await scene({ made: { status: "ENABLED", runStatus: "ON" } }, async ({ project, service }) => {
+      seed(service);
+      await project.write({
+        "targets/shop.yaml": `${BASE}testCases: { cookies: { description: Cookies, status: ENABLED, runStatus: ON, discovery: { prompt: P } } }\n`,
+      });
+      expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+      expect(service.writes()).toHaveLength(1);
+      await expectNothingLeft(project);
+    });
+  });
+});
+
+function nameOf(call: JsonObject): Json | undefined {
+  const body = call["body"];
+  return at(body, "testTarget", "app") ?? at(body, "name") ?? at(body, "prompt");
+}
+
+/** Where in the order of an apply a call belongs: targets, environments, discoveries, case patches, batches. */
+function kindOf(call: JsonObject): number {
+  const path = text(call["path"]);
+  if (path.includes("/batch-generations")) return 5;
+  if (path.includes("/test-cases/")) return 4;
+  if (path.includes("/discoveries")) return 3;
+  if (path.includes("/environments")) return 2;
+  return 1;
+}

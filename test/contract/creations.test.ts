@@ -1,0 +1,298 @@
+// "A creation happens once": whatever happens to the POST.
+import { describe, expect, test } from "vitest";
+import { answer, type Answer, type FakeService } from "./fake-service.ts";
+import { scene } from "./support/cli.ts";
+import { at, list, text } from "./support/json.ts";
+import { changed, diagnostics, expectNothingLeft, seed } from "./support/story.ts";
+
+interface Kind {
+  readonly kind: string;
+  /** Its manifest, and the key of its target. */
+  readonly file: string;
+  readonly manifest: string;
+  readonly path: RegExp;
+  readonly made: (service: FakeService) => number;
+}
+
+const BASE = "target: shop\napp: Web Shop\n";
+
+const KINDS: readonly Kind[] = [
+  {
+    kind: "a target",
+    file: "new",
+    manifest:
+      'target: new\napp: New Shop\nenvironments: { default: { discoveryUrl: "https://new.example.com" } }\n',
+    path: /\/test-targets$/u,
+    made: (service) => service.targets.filter((target) => target.app === "New Shop").length,
+  },
+  {
+    kind: "an environment",
+    file: "shop-1",
+    manifest:
+      'target: shop-1\napp: Shop 1\nenvironments: { beta: { discoveryUrl: "https://beta.example.com" } }\n',
+    path: /\/environments$/u,
+    made: (service) =>
+      service.target("Shop 1").environments.filter((item) => item.discoveryUrl === "https://beta.example.com")
+        .length,
+  },
+  {
+    kind: "an environment without an address",
+    file: "shop-2",
+    manifest: "target: shop-2\napp: Shop 2\nenvironments: { beta: { name: Beta } }\n",
+    path: /\/environments$/u,
+    made: (service) => service.target("Shop 2").environments.length - 2,
+  },
+  {
+    kind: "a discovery",
+    file: "shop-3",
+    manifest:
+      "target: shop-3\napp: Shop 3\ntestCases: { cart: { description: Cart, discovery: { prompt: P } } }\n",
+    path: /\/discoveries$/u,
+    made: (service) => service.target("Shop 3").cases.filter((item) => item.description === "Cart").length,
+  },
+  {
+    kind: "a discovery with an external id",
+    file: "shop-4",
+    manifest:
+      "target: shop-4\napp: Shop 4\ntestCases: { cart: { description: Cart, externalId: S-1, discovery: { prompt: P } } }\n",
+    path: /\/discoveries$/u,
+    made: (service) => service.target("Shop 4").cases.filter((item) => item.externalId === "S-1").length,
+  },
+];
+
+const DISCOVERY = KINDS[3];
+
+interface Trouble {
+  readonly trouble: string;
+  readonly phase: "before" | "after";
+  readonly answer: Answer;
+  /** POSTs that may be sent for it. */
+  readonly posts: number;
+}
+
+const json = { "content-type": "application/json" };
+
+const TROUBLES: readonly Trouble[] = [
+  { trouble: "a reset after acting", phase: "after", answer: { kind: "reset" }, posts: 1 },
+  { trouble: "a reset before acting", phase: "before", answer: { kind: "reset" }, posts: 2 },
+  { trouble: "500 after acting", phase: "after", answer: answer(500, "oops"), posts: 1 },
+  { trouble: "503 before acting", phase: "before", answer: answer(503, "later"), posts: 2 },
+  { trouble: "408 after acting", phase: "after", answer: answer(408), posts: 1 },
+  { trouble: "a truncated answer", phase: "after", answer: { kind: "truncate" }, posts: 1 },
+  {
+    trouble: "an answer that is not JSON",
+    phase: "after",
+    answer: answer(200, "<html>fine</html>"),
+    posts: 1,
+  },
+  {
+    trouble: "an answer of another shape",
+    phase: "after",
+    answer: answer(200, '{"ok":true}', json),
+    posts: 1,
+  },
+  { trouble: "an answer that never comes", phase: "after", answer: { kind: "hang" }, posts: 1 },
+  {
+    trouble: "429 with Retry-After: 0",
+    phase: "before",
+    answer: answer(429, "", { "retry-after": "0" }),
+    posts: 2,
+  },
+];
+
+function seedAll(service: FakeService): void {
+  for (const n of [1, 2, 3, 4]) seed(service, `Shop ${n}`);
+}
+
+/** The path of the creation, on the kind's own target. */
+function creation(kind: Kind, service: FakeService): RegExp {
+  const number = /\d$/u.exec(kind.file)?.[0];
+  return number === undefined
+    ? kind.path
+    : new RegExp(`${service.target(`Shop ${number}`).id}${kind.path.source}`, "u");
+}
+
+describe.concurrent("a creation happens once", () => {
+  test.each(TROUBLES)("$trouble", async ({ phase, answer: how, posts }) => {
+    await scene({}, async ({ project, service }) => {
+      seedAll(service);
+      for (const kind of KINDS) {
+        // oxlint-disable-next-line no-await-in-loop
+        await project.write({ [`targets/${kind.file}.yaml`]: kind.manifest });
+        service.fail({ on: { method: "POST", path: creation(kind, service) }, phase, answer: how });
+      }
+      const ran = await project.run(["apply", "--auto-approve", "--request-timeout", "2s"]);
+      expect.soft(ran.code, ran.stdout + ran.stderr).toBe(0);
+      for (const kind of KINDS) {
+        expect.soft(kind.made(service), kind.kind).toBe(1);
+        const path = creation(kind, service);
+        const sent = service.log.filter((call) => call.method === "POST" && path.test(call.path));
+        expect.soft(sent, `POSTs for ${kind.kind}`).toHaveLength(posts);
+      }
+      // In the same run, and after looking.
+      if (phase === "after") {
+        const post = service.log.findLastIndex((call) => call.method === "POST");
+        expect(service.log.slice(post + 1).some((call) => call.method === "GET")).toBe(true);
+      }
+      await expectNothingLeft(project);
+      expect(service.violations).toEqual([]);
+    });
+  });
+
+  test.each(KINDS)("$kind, when the process is killed after the service acted", async (kind) => {
+    await scene({}, async ({ project, service }) => {
+      seedAll(service);
+      await project.write({ [`targets/${kind.file}.yaml`]: kind.manifest });
+      const hold = service.hold({ method: "POST", path: kind.path }, "after");
+      const running = await project.start(["apply", "--auto-approve"]);
+      await hold.arrived;
+      running.child.kill("SIGKILL");
+      await running.done;
+      hold.release();
+      expect(kind.made(service)).toBe(1);
+      const again = await project.run(["apply", "--auto-approve"]);
+      expect(again.code, again.stdout + again.stderr).toBe(0);
+      expect(kind.made(service)).toBe(1);
+      await expectNothingLeft(project);
+    });
+  });
+
+  test("two discoveries at once, of which the service made one and resets both", async () => {
+    await scene({}, async ({ project, service }) => {
+      const live = seed(service);
+      await project.write({
+        "targets/t.yaml": `${BASE}testCases: { a: { description: A, discovery: { prompt: P } }, b: { description: B, discovery: { prompt: P } } }\n`,
+      });
+      service.fail({ on: { method: "POST" }, nth: 1, phase: "after", answer: { kind: "reset" } });
+      service.fail({ on: { method: "POST" }, nth: 2, phase: "before", answer: { kind: "reset" } });
+      const ran = await project.run(["apply", "--auto-approve"]);
+      expect(ran.code, ran.stderr).toBe(0);
+      expect(live.target.cases.map((item) => item.description).toSorted()).toEqual(["A", "B", "Log in"]);
+      expect(service.writes().filter((call) => call["method"] === "POST")).toHaveLength(3);
+    });
+  });
+
+  test("a 400 is an answer: it is not sent again, and the next run tries anew", async () => {
+    await scene({}, async ({ project, service }) => {
+      seedAll(service);
+      await project.write({ "targets/t.yaml": DISCOVERY?.manifest ?? "" });
+      service.fail({ on: { method: "POST" }, phase: "before", answer: answer(400, "no") });
+      expect((await project.run(["apply", "--auto-approve"])).code).toBe(1);
+      expect(service.writes()).toHaveLength(1);
+      expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+      expect(DISCOVERY?.made(service)).toBe(1);
+    });
+  });
+});
+
+/** Whether a 200 without a batchGenerationId is a readable success is not said; 429 is never uncertain. */
+const UNCERTAIN = TROUBLES.filter(
+  ({ answer: how, trouble }) =>
+    (how.kind !== "answer" || how.status !== 429) && trouble !== "an answer of another shape",
+);
+
+describe.concurrent("a batch generation of which nobody can tell whether it ran", () => {
+  const FIRST = `${BASE}testIdAttribute: x\n`;
+  const WITH = `${FIRST}testCases: { login: { description: Log in, status: DRAFT } }\nbatchGenerations: { spring: { prompt: Cover it }, summer: { prompt: Swim } }\n`;
+
+  const ALL = `${FIRST}testCases: { login: { description: Log in, status: DRAFT } }\nbatchGenerations:\n${UNCERTAIN.map(
+    ({ trouble }, n) => `  b${n}: { prompt: ${trouble} }\n`,
+  ).join("")}  fine: { prompt: fine }\n`;
+
+  test("after each such trouble: exit 1 with the two ways on, the rest is done, later runs only warn", async () => {
+    await scene({}, async ({ project, service }) => {
+      const live = seed(service);
+      await project.write({
+        "tasc.yaml": `${await project.read("tasc.yaml")}  concurrency: 1\n`,
+        "targets/t.yaml": FIRST,
+      });
+      expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+      await project.write({ "targets/t.yaml": ALL });
+      service.forget();
+      for (const [n, row] of UNCERTAIN.entries())
+        service.fail({ on: { method: "POST" }, nth: n + 1, phase: row.phase, answer: row.answer });
+      const ran = await project.run(["apply", "--auto-approve", "--request-timeout", "2s"]);
+      expect(ran.code, ran.stderr).toBe(1);
+      const sent = (): readonly string[] =>
+        service.log.filter((call) => call.method === "POST").map((call) => text(at(call.body, "prompt")));
+      expect(sent().toSorted()).toEqual(["fine", ...UNCERTAIN.map(({ trouble }) => trouble)].toSorted());
+      expect(live.login.status).toBe("DRAFT");
+      const said = ran.stdout + ran.stderr;
+      const addresses = sent()
+        .slice(0, UNCERTAIN.length)
+        .map((prompt) => UNCERTAIN.findIndex(({ trouble }) => trouble === prompt))
+        .map((n) => `batchGeneration.shop.${n < 0 ? "fine" : `b${n}`}`);
+      for (const address of addresses) {
+        expect(said).toContain(`state mark ${address} done`);
+        expect(said).toContain(`apply --run ${address}`);
+      }
+
+      const later = await project.json(["plan", "--detailed-exitcode"]);
+      expect(later.ran.code, later.ran.stdout).toBe(0);
+      expect(changed(later.value)).toEqual([]);
+      for (const address of addresses) expect(diagnostics(later.value).join("")).toContain(address);
+      const again = await project.run(["apply", "--auto-approve"]);
+      expect(again.code, again.stderr).toBe(0);
+      expect(sent()).toHaveLength(UNCERTAIN.length + 1);
+    });
+  });
+
+  test("both ways on lead on", async () => {
+    await scene({}, async ({ project, service }) => {
+      const live = seed(service);
+      await project.write({ "targets/t.yaml": FIRST });
+      expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+      await project.write({ "targets/t.yaml": WITH });
+      service.fail({ on: { method: "POST" }, times: 2, phase: "before", answer: { kind: "reset" } });
+      expect((await project.run(["apply", "--auto-approve"])).code).toBe(1);
+      expect(live.target.batches).toEqual([]);
+      const run = await project.run(["apply", "--auto-approve", "--run", "batchGeneration.shop.spring"]);
+      expect(run.code, run.stderr).toBe(0);
+      expect(live.target.batches).toEqual([{ prompt: "Cover it" }]);
+      const marked = await project.run(["state", "mark", "batchGeneration.shop.summer", "done"]);
+      expect(marked.code, marked.stderr).toBe(0);
+      expect(list((await project.json(["plan"])).value["diagnostics"])).toEqual([]);
+      expect(live.target.batches).toHaveLength(1);
+    });
+  });
+
+  test("after a killed process", async () => {
+    await scene({}, async ({ project, service }) => {
+      const live = seed(service);
+      await project.write({ "targets/t.yaml": FIRST });
+      expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+      await project.write({ "targets/t.yaml": WITH });
+      const hold = service.hold({ method: "POST" }, "after");
+      const running = await project.start(["apply", "--auto-approve"]);
+      await hold.arrived;
+      running.child.kill("SIGKILL");
+      await running.done;
+      hold.release();
+      const before = live.target.batches.filter((item) => item["prompt"] === "Cover it").length;
+      const { value: plan } = await project.json(["plan"]);
+      expect(diagnostics(plan).join("")).toContain("state mark batchGeneration.shop.spring done");
+      await project.run(["apply", "--auto-approve"]);
+      expect(live.target.batches.filter((item) => item["prompt"] === "Cover it")).toHaveLength(before);
+      expect((await project.run(["plan", "--detailed-exitcode"])).code).toBe(0);
+    });
+  });
+
+  test("429 is sent again by itself", async () => {
+    await scene({}, async ({ project, service }) => {
+      const live = seed(service);
+      await project.write({ "targets/t.yaml": FIRST });
+      expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+      await project.write({ "targets/t.yaml": WITH });
+      service.fail({
+        on: { method: "POST" },
+        phase: "before",
+        answer: answer(429, "", { "retry-after": "0" }),
+      });
+      expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+      expect(live.target.batches.map((item) => text(item["prompt"])).toSorted()).toEqual([
+        "Cover it",
+        "Swim",
+      ]);
+    });
+  });
+});

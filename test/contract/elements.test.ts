@@ -1,0 +1,291 @@
+// Elements, whole and by locator line.
+import { describe, expect, test } from "vitest";
+import type { FakeOptions } from "./fake-service.ts";
+import { scene } from "./support/cli.ts";
+import { at, list, object, some, type JsonObject } from "./support/json.ts";
+import { change, expectNothingLeft, seed, tell, type Live, type Story } from "./support/story.ts";
+
+const declare = (...elements: readonly string[]): string =>
+  `target: shop\napp: Web Shop\ntestCases:\n  login:\n    description: Log in\n    elements:\n${elements
+    .map((element) => `      - ${element}\n`)
+    .join("")}`;
+
+/** Two live elements: an interaction whose selector has options, and an assertion whose failure is ignored. */
+function two({ service, login }: Live): void {
+  login.elements = [
+    service.element({
+      interaction: { id: service.id(), action: "EXTRACT", calledWith: "total" },
+      selectors: [service.selector("TEXT", "Total", { name: "Sum" })],
+    }),
+    service.element({
+      assertion: { id: service.id(), expectation: "VISIBLE" },
+      selectors: [service.selector("CSS", "h1")],
+      ignoreFailure: true,
+    }),
+  ];
+}
+
+const elementPath = (live: Live, n: number): string =>
+  `${live.paths.login}/elements/${some(live.login.elements[n], "element").id}`;
+
+const LOCATORS: readonly Story[] = [
+  {
+    says: "where only locator lines differ there is one element call each",
+    live: two,
+    manifest: declare(
+      `{ interaction: { action: EXTRACT, calledWith: total }, locatorLine: "getByText('Total')" }`,
+      `{ assertion: { expectation: VISIBLE }, locatorLine: "getByRole('heading')", ignoreFailure: true }`,
+    ),
+    expected: (live) => ({
+      address: "testCase.shop.login",
+      action: "update",
+      id: live.login.id,
+      fields: [
+        { path: ["elements", 0, "locatorLine"], after: "getByText('Total')" },
+        { path: ["elements", 1, "locatorLine"], after: "getByRole('heading')" },
+      ],
+      calls: [
+        { method: "PATCH", path: elementPath(live, 0), body: { locatorLine: "getByText('Total')" } },
+        { method: "PATCH", path: elementPath(live, 1), body: { locatorLine: "getByRole('heading')" } },
+      ],
+    }),
+  },
+  {
+    says: "a locator line that changes is sent alone",
+    live: two,
+    first: declare("{ locatorLine: getByText }", "{ locatorLine: getByRole }"),
+    manifest: declare("{ locatorLine: getByText }", "{ locatorLine: getByLabel }"),
+    expected: (live) => ({
+      address: "testCase.shop.login",
+      action: "update",
+      id: live.login.id,
+      fields: [{ path: ["elements", 1, "locatorLine"], after: "getByLabel" }],
+      calls: [{ method: "PATCH", path: elementPath(live, 1), body: { locatorLine: "getByLabel" } }],
+    }),
+  },
+];
+
+tell("locator lines", LOCATORS);
+
+interface Whole {
+  readonly says: string;
+  readonly elements: readonly string[];
+  readonly wanted: readonly JsonObject[];
+  /** Which live element each of the wanted ones was before. */
+  readonly were: readonly (number | undefined)[];
+  /** Whether the fake lists these elements before; two() unless told. */
+  readonly live?: (live: Live) => void;
+}
+
+const TOTAL = {
+  interaction: { action: "EXTRACT", calledWith: "total" },
+  assertion: null,
+  selectors: [{ selectorType: "TEXT", selector: "Total", options: { name: "Sum" } }],
+  ignoreFailure: false,
+};
+const HEADING = {
+  interaction: null,
+  assertion: { expectation: "VISIBLE" },
+  selectors: [{ selectorType: "CSS", selector: "h1" }],
+  ignoreFailure: true,
+};
+
+const WHOLE: readonly Whole[] = [
+  {
+    says: "a case without elements gets all that are declared",
+    live: ({ login }) => {
+      login.elements = [];
+    },
+    elements: [
+      "{ interaction: { action: EXTRACT, calledWith: total }, selectors: [{ selectorType: TEXT, selector: Total }] }",
+      "{ assertion: { expectation: VISIBLE, calledWith: x }, ignoreFailure: true }",
+    ],
+    wanted: [
+      { ...TOTAL, selectors: [{ selectorType: "TEXT", selector: "Total" }] },
+      {
+        interaction: null,
+        assertion: { expectation: "VISIBLE", calledWith: "x" },
+        selectors: [],
+        ignoreFailure: true,
+      },
+    ],
+    were: [undefined, undefined],
+  },
+  {
+    says: "what an interaction is called with changes, and all that was not declared stays",
+    elements: [
+      "{ interaction: { action: EXTRACT, calledWith: sum } }",
+      "{ assertion: { expectation: VISIBLE } }",
+    ],
+    wanted: [{ ...TOTAL, interaction: { action: "EXTRACT", calledWith: "sum" } }, HEADING],
+    were: [0, 1],
+  },
+  {
+    says: "ignoreFailure changes",
+    elements: ["{ ignoreFailure: true }", "{ ignoreFailure: true }"],
+    wanted: [{ ...TOTAL, ignoreFailure: true }, HEADING],
+    were: [0, 1],
+  },
+  {
+    says: "an assertion changes",
+    elements: ["{}", "{ assertion: { expectation: HIDDEN } }"],
+    wanted: [TOTAL, { ...HEADING, assertion: { expectation: "HIDDEN" } }],
+    were: [0, 1],
+  },
+  {
+    says: "selectors change, with options",
+    elements: [
+      "{ selectors: [{ selectorType: ROLE, selector: button, options: { name: Buy, exact: true } }] }",
+      "{ selectors: [{ selectorType: CSS, selector: h1 }, { selectorType: CSS, selector: h2 }] }",
+    ],
+    wanted: [
+      {
+        ...TOTAL,
+        selectors: [{ selectorType: "ROLE", selector: "button", options: { name: "Buy", exact: true } }],
+      },
+      {
+        ...HEADING,
+        selectors: [
+          { selectorType: "CSS", selector: "h1" },
+          { selectorType: "CSS", selector: "h2" },
+        ],
+      },
+    ],
+    were: [0, 1],
+  },
+  {
+    says: "interaction: null clears it",
+    elements: ["{ interaction: null }", "{}"],
+    wanted: [{ ...TOTAL, interaction: null }, HEADING],
+    were: [0, 1],
+  },
+  {
+    says: "an element is added at the end",
+    elements: [
+      "{ interaction: { action: EXTRACT, calledWith: total } }",
+      "{ assertion: { expectation: VISIBLE } }",
+      "{ interaction: { action: CLICK } }",
+    ],
+    wanted: [
+      TOTAL,
+      HEADING,
+      { interaction: { action: "CLICK" }, assertion: null, selectors: [], ignoreFailure: false },
+    ],
+    were: [0, 1, undefined],
+  },
+  {
+    says: "an element is taken away from the end",
+    elements: ["{ interaction: { action: EXTRACT, calledWith: total } }"],
+    wanted: [TOTAL],
+    were: [0],
+  },
+];
+
+/** What a live element is, without ids and places. */
+function bare(value: unknown): unknown {
+  const clean = (item: unknown): unknown => {
+    if (Array.isArray(item)) return item.map(clean);
+    if (typeof item !== "object" || item === null) return item;
+    const dropped = new Set([
+      "id",
+      "index",
+      "testCaseElementId",
+      "scrollState",
+      "scrollStateId",
+      "testCaseId",
+    ]);
+    return Object.fromEntries(
+      Object.entries(item)
+        .filter(([name]) => !dropped.has(name))
+        .map(([name, inner]) => [name, clean(inner)]),
+    );
+  };
+  return clean(value);
+}
+
+const MODES: readonly { readonly says: string; readonly options: FakeOptions }[] = [
+  { says: "a service that replaces elements whole", options: { elements: "replace" } },
+  { says: "a service that merges elements by id", options: { elements: "merge", extras: true } },
+];
+
+/** One PATCH with elements; the outcome is looked at on the service. */
+function whole({ says, elements, wanted, were, live: prepare = two }: Whole): Story {
+  const before = new Map<Live, readonly string[]>();
+  return {
+    says: `${says}: one PATCH, ids kept`,
+    live: (live) => {
+      prepare(live);
+      before.set(
+        live,
+        live.login.elements.map((element) => element.id),
+      );
+    },
+    manifest: declare(...elements),
+    expected: (live) => ({
+      address: "testCase.shop.login",
+      action: "update",
+      id: live.login.id,
+      fields: [],
+      calls: [{ method: "PATCH", path: live.paths.login, body: {} }],
+    }),
+    check: ({ live, planned, sent, left }) => {
+      expect(planned).toHaveLength(1);
+      expect(at(planned[0], "action")).toBe("update");
+      for (const field of list(at(planned[0], "fields"))) expect(at(field, "path", 0)).toBe("elements");
+      expect(list(at(planned[0], "calls"))).toHaveLength(1);
+      expect(at(planned[0], "calls", 0, "path")).toBe(live.paths.login);
+      expect(Object.keys(object(at(planned[0], "calls", 0, "body")))).toEqual(["elements"]);
+      expect(sent).toEqual(at(planned[0], "calls"));
+      expect(bare(live.login.elements)).toEqual(wanted);
+      const ids = live.login.elements.map((element) => element.id);
+      for (const [n, was] of were.entries())
+        if (was === undefined) expect(before.get(live)).not.toContain(ids[n]);
+        else expect(ids[n]).toBe(before.get(live)?.[was]);
+      expect(left, "a plan after an apply").toEqual([]);
+    },
+  };
+}
+
+for (const { says, options } of MODES) tell(`elements, on ${says}`, WHOLE.map(whole), options);
+
+describe.concurrent("locator lines and what the service makes of them", () => {
+  test("a locator line is planned again when the live selectors are no longer those it made", async () => {
+    await scene({}, async ({ project, service }) => {
+      const live = seed(service);
+      two(live);
+      await project.write({ "targets/shop.yaml": declare("{ locatorLine: getByText }", "{}") });
+      expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+      await expectNothingLeft(project);
+      some(live.login.elements[0], "element").selectors = [service.selector("CSS", "changed by hand")];
+      const { value: plan } = await project.json(["plan"]);
+      expect(at(change(plan, "testCase.shop.login"), "calls")).toEqual([
+        { method: "PATCH", path: elementPath(live, 0), body: { locatorLine: "getByText" } },
+      ]);
+    });
+  });
+
+  test("a new element with a locator line: elements first, then the line under the id that the answer shows", async () => {
+    await scene({}, async ({ project, service }) => {
+      const live = seed(service);
+      await project.write({
+        "targets/shop.yaml": declare("{ assertion: { expectation: VISIBLE }, locatorLine: getByRole }"),
+      });
+      const applied = await project.run(["apply", "--auto-approve"]);
+      expect(applied.code, applied.stdout + applied.stderr).toBe(0);
+      expect(live.login.elements.map((element) => element.locatorLine)).toEqual(["getByRole"]);
+      expect(service.writes().map((call) => call["path"])).toEqual([live.paths.login, elementPath(live, 0)]);
+      expect(service.violations).toEqual([]);
+      await expectNothingLeft(project);
+    });
+  });
+
+  test("selectors and a locator line on one element are refused", async () => {
+    await scene({}, async ({ project, service }) => {
+      await project.write({
+        "targets/shop.yaml": declare("{ locatorLine: a, selectors: [{ selectorType: CSS, selector: b }] }"),
+      });
+      expect((await project.run(["validate"])).code).toBe(3);
+      expect(service.log).toEqual([]);
+    });
+  });
+});

@@ -1,0 +1,534 @@
+// Every field of every resource, changed alone: what the plan says, what apply sends, and that nothing is left.
+import { expect } from "vitest";
+import { HIDDEN, tell, type Story } from "./support/story.ts";
+import { SECRETS } from "./support/cli.ts";
+
+const BASE = "target: shop\napp: Web Shop\n";
+
+const TRACKER =
+  'trackerIntegration: { domain: https://tracker.example.com, username: bot, projectId: "7", apiKey: "${secret:TRACKER_KEY}" }\n';
+
+const TARGET: readonly Story[] = [
+  {
+    says: "app is compared with the live name of a target found by its id",
+    live: ({ target }) => {
+      target.app = "Old Shop";
+    },
+    manifest: `${BASE}id: TARGET_ID\n`,
+    expected: ({ target, paths }) => ({
+      address: "target.shop",
+      action: "update",
+      id: target.id,
+      fields: [{ path: ["app"], before: "Old Shop", after: "Web Shop" }],
+      calls: [{ method: "PATCH", path: paths.target, body: { app: "Web Shop" } }],
+    }),
+    after: ({ target }) => expect(target.app).toMatch(/^Web Shop/u),
+  },
+  {
+    says: "testIdAttribute is write-only: it has no before",
+    manifest: `${BASE}testIdAttribute: data-testid\n`,
+    expected: ({ target, paths }) => ({
+      address: "target.shop",
+      action: "update",
+      id: target.id,
+      fields: [{ path: ["testIdAttribute"], after: "data-testid" }],
+      calls: [{ method: "PATCH", path: paths.target, body: { testIdAttribute: "data-testid" } }],
+    }),
+    after: ({ target }) => expect(target.testIdAttribute).toBe("data-testid"),
+  },
+  {
+    says: "timeoutPerStep is planned again when it differs from what was written last",
+    first: `${BASE}timeoutPerStep: 10000\ntestIdAttribute: data-testid\n`,
+    manifest: `${BASE}timeoutPerStep: 20000\ntestIdAttribute: data-testid\n`,
+    expected: ({ target, paths }) => ({
+      address: "target.shop",
+      action: "update",
+      id: target.id,
+      fields: [{ path: ["timeoutPerStep"], after: 20000 }],
+      calls: [{ method: "PATCH", path: paths.target, body: { timeoutPerStep: 20000 } }],
+    }),
+  },
+  {
+    says: "trackerIntegration is sent with all declared parts, its key hidden in the plan",
+    manifest: BASE + TRACKER,
+    expected: ({ target, paths }) => ({
+      address: "target.shop",
+      action: "update",
+      id: target.id,
+      fields: [
+        { path: ["trackerIntegration", "domain"], after: "https://tracker.example.com" },
+        { path: ["trackerIntegration", "username"], after: "bot" },
+        { path: ["trackerIntegration", "projectId"], after: "7" },
+        { path: ["trackerIntegration", "apiKey"], sensitive: true },
+      ],
+      calls: [
+        {
+          method: "PATCH",
+          path: paths.target,
+          body: {
+            trackerIntegration: {
+              domain: "https://tracker.example.com",
+              username: "bot",
+              projectId: "7",
+              apiKey: HIDDEN,
+            },
+          },
+          sent: {
+            trackerIntegration: {
+              domain: "https://tracker.example.com",
+              username: "bot",
+              projectId: "7",
+              apiKey: SECRETS.TRACKER_KEY,
+            },
+          },
+        },
+      ],
+    }),
+  },
+  {
+    says: "a change of one part of trackerIntegration lists that part and sends all of them",
+    first: BASE + TRACKER,
+    manifest: BASE + TRACKER.replace("username: bot", "username: robot"),
+    expected: ({ target, paths }) => ({
+      address: "target.shop",
+      action: "update",
+      id: target.id,
+      fields: [{ path: ["trackerIntegration", "username"], after: "robot" }],
+      calls: [
+        {
+          method: "PATCH",
+          path: paths.target,
+          body: {
+            trackerIntegration: {
+              domain: "https://tracker.example.com",
+              username: "robot",
+              projectId: "7",
+              apiKey: HIDDEN,
+            },
+          },
+          sent: {
+            trackerIntegration: {
+              domain: "https://tracker.example.com",
+              username: "robot",
+              projectId: "7",
+              apiKey: SECRETS.TRACKER_KEY,
+            },
+          },
+        },
+      ],
+    }),
+  },
+];
+
+const environments = (content: string): string => `${BASE}environments:\n${content}`;
+const onDefault = (content: string): string => environments(`  default: ${content}\n`);
+const onPreview = (content: string): string =>
+  environments(`  preview: { discoveryUrl: "https://preview.example.com", ${content} }\n`);
+
+const ENVIRONMENT: readonly Story[] = [
+  {
+    says: "discoveryUrl of the DEFAULT environment is compared with the target list",
+    manifest: onDefault('{ discoveryUrl: "https://new.example.com" }'),
+    expected: ({ environment, paths }) => ({
+      address: "environment.shop.default",
+      action: "update",
+      id: environment.id,
+      fields: [
+        { path: ["discoveryUrl"], before: "https://shop.example.com", after: "https://new.example.com" },
+      ],
+      calls: [
+        { method: "PATCH", path: paths.environment, body: { discoveryUrl: "https://new.example.com" } },
+      ],
+    }),
+    after: ({ environment }) => expect(environment.discoveryUrl).toBe("https://new.example.com"),
+  },
+  {
+    says: "discoveryUrl: null clears it",
+    manifest: onDefault("{ discoveryUrl: null }"),
+    expected: ({ environment, paths }) => ({
+      address: "environment.shop.default",
+      action: "update",
+      id: environment.id,
+      fields: [{ path: ["discoveryUrl"], before: "https://shop.example.com", after: null }],
+      calls: [{ method: "PATCH", path: paths.environment, body: { discoveryUrl: null } }],
+    }),
+    after: ({ environment }) => expect(environment.discoveryUrl).toBeNull(),
+  },
+  {
+    says: "a name that is given is write-only",
+    manifest: onPreview("name: Preview"),
+    expected: ({ preview, paths }) => ({
+      address: "environment.shop.preview",
+      action: "update",
+      id: preview.id,
+      fields: [{ path: ["name"], after: "Preview" }],
+      calls: [{ method: "PATCH", path: paths.preview, body: { name: "Preview" } }],
+    }),
+  },
+  {
+    says: "name: null clears it",
+    first: onPreview("name: Preview"),
+    manifest: onPreview("name: null"),
+    expected: ({ preview, paths }) => ({
+      address: "environment.shop.preview",
+      action: "update",
+      id: preview.id,
+      fields: [{ path: ["name"], after: null }],
+      calls: [{ method: "PATCH", path: paths.preview, body: { name: null } }],
+    }),
+    after: ({ preview }) => expect(preview.name).toBeNull(),
+  },
+  {
+    says: "testAccount is sent whole, its password and key hidden",
+    manifest: onDefault(
+      '{ testAccount: { username: qa, password: "${secret:QA_PASSWORD}", otpInitializerKey: "${secret:QA_OTP}" } }',
+    ),
+    expected: ({ environment, paths }) => ({
+      address: "environment.shop.default",
+      action: "update",
+      id: environment.id,
+      fields: [
+        { path: ["testAccount", "username"], after: "qa" },
+        { path: ["testAccount", "password"], sensitive: true },
+        { path: ["testAccount", "otpInitializerKey"], sensitive: true },
+      ],
+      calls: [
+        {
+          method: "PATCH",
+          path: paths.environment,
+          body: { testAccount: { username: "qa", password: HIDDEN, otpInitializerKey: HIDDEN } },
+          sent: {
+            testAccount: {
+              username: "qa",
+              password: SECRETS.QA_PASSWORD,
+              otpInitializerKey: SECRETS.QA_OTP,
+            },
+          },
+        },
+      ],
+    }),
+  },
+  {
+    says: "a new user name alone sends the password with it",
+    first: onDefault('{ testAccount: { username: qa, password: "${secret:QA_PASSWORD}" } }'),
+    manifest: onDefault('{ testAccount: { username: qa2, password: "${secret:QA_PASSWORD}" } }'),
+    expected: ({ environment, paths }) => ({
+      address: "environment.shop.default",
+      action: "update",
+      id: environment.id,
+      fields: [{ path: ["testAccount", "username"], after: "qa2" }],
+      calls: [
+        {
+          method: "PATCH",
+          path: paths.environment,
+          body: { testAccount: { username: "qa2", password: HIDDEN } },
+          sent: { testAccount: { username: "qa2", password: SECRETS.QA_PASSWORD } },
+        },
+      ],
+    }),
+  },
+  {
+    says: "testAccount: null clears it",
+    live: ({ environment }) => {
+      environment.testAccount = { username: "old" };
+    },
+    manifest: onDefault("{ testAccount: null }"),
+    expected: ({ environment, paths }) => ({
+      address: "environment.shop.default",
+      action: "update",
+      id: environment.id,
+      fields: [{ path: ["testAccount"], after: null }],
+      calls: [{ method: "PATCH", path: paths.environment, body: { testAccount: null } }],
+    }),
+    after: ({ environment }) => expect(environment.testAccount).toBeNull(),
+  },
+  {
+    says: "basicAuth is sent whole, its password hidden",
+    manifest: onPreview('basicAuth: { username: gate, password: "${secret:GATE_PASSWORD}" }'),
+    expected: ({ preview, paths }) => ({
+      address: "environment.shop.preview",
+      action: "update",
+      id: preview.id,
+      fields: [
+        { path: ["basicAuth", "username"], after: "gate" },
+        { path: ["basicAuth", "password"], sensitive: true },
+      ],
+      calls: [
+        {
+          method: "PATCH",
+          path: paths.preview,
+          body: { basicAuth: { username: "gate", password: HIDDEN } },
+          sent: { basicAuth: { username: "gate", password: SECRETS.GATE_PASSWORD } },
+        },
+      ],
+    }),
+  },
+  {
+    says: "basicAuth: null clears it after it was set",
+    first: onPreview('basicAuth: { username: gate, password: "${secret:GATE_PASSWORD}" }'),
+    manifest: onPreview("basicAuth: null"),
+    expected: ({ preview, paths }) => ({
+      address: "environment.shop.preview",
+      action: "update",
+      id: preview.id,
+      fields: [{ path: ["basicAuth"], after: null }],
+      calls: [{ method: "PATCH", path: paths.preview, body: { basicAuth: null } }],
+    }),
+    after: ({ preview }) => expect(preview.basicAuth).toBeNull(),
+  },
+  {
+    says: "privateLocationName is write-only",
+    manifest: onPreview("privateLocationName: berlin"),
+    expected: ({ preview, paths }) => ({
+      address: "environment.shop.preview",
+      action: "update",
+      id: preview.id,
+      fields: [{ path: ["privateLocationName"], after: "berlin" }],
+      calls: [{ method: "PATCH", path: paths.preview, body: { privateLocationName: "berlin" } }],
+    }),
+  },
+  {
+    says: "privateLocationName: null clears it",
+    manifest: onPreview("privateLocationName: null"),
+    expected: ({ preview, paths }) => ({
+      address: "environment.shop.preview",
+      action: "update",
+      id: preview.id,
+      fields: [{ path: ["privateLocationName"], after: null }],
+      calls: [{ method: "PATCH", path: paths.preview, body: { privateLocationName: null } }],
+    }),
+  },
+  {
+    says: "additionalHeaderFields are sent whole, every value hidden, also a plain one",
+    manifest: onPreview('additionalHeaderFields: { X-Preview: "1", X-Token: "${secret:HEADER_TOKEN}" }'),
+    expected: ({ preview, paths }) => ({
+      address: "environment.shop.preview",
+      action: "update",
+      id: preview.id,
+      fields: [
+        { path: ["additionalHeaderFields", "X-Preview"], sensitive: true },
+        { path: ["additionalHeaderFields", "X-Token"], sensitive: true },
+      ],
+      calls: [
+        {
+          method: "PATCH",
+          path: paths.preview,
+          body: { additionalHeaderFields: { "X-Preview": HIDDEN, "X-Token": HIDDEN } },
+          sent: { additionalHeaderFields: { "X-Preview": "1", "X-Token": SECRETS.HEADER_TOKEN } },
+        },
+      ],
+    }),
+  },
+  {
+    says: "one changed header sends all of them",
+    first: onPreview('additionalHeaderFields: { X-Preview: "1", X-Token: "${secret:HEADER_TOKEN}" }'),
+    manifest: onPreview('additionalHeaderFields: { X-Preview: "2", X-Token: "${secret:HEADER_TOKEN}" }'),
+    expected: ({ preview, paths }) => ({
+      address: "environment.shop.preview",
+      action: "update",
+      id: preview.id,
+      fields: [{ path: ["additionalHeaderFields", "X-Preview"], sensitive: true }],
+      calls: [
+        {
+          method: "PATCH",
+          path: paths.preview,
+          body: { additionalHeaderFields: { "X-Preview": HIDDEN, "X-Token": HIDDEN } },
+          sent: { additionalHeaderFields: { "X-Preview": "2", "X-Token": SECRETS.HEADER_TOKEN } },
+        },
+      ],
+    }),
+  },
+  {
+    says: "additionalHeaderFields: null clears them",
+    manifest: onPreview("additionalHeaderFields: null"),
+    expected: ({ preview, paths }) => ({
+      address: "environment.shop.preview",
+      action: "update",
+      id: preview.id,
+      fields: [{ path: ["additionalHeaderFields"], after: null }],
+      calls: [{ method: "PATCH", path: paths.preview, body: { additionalHeaderFields: null } }],
+    }),
+  },
+];
+
+const login = (content: string): string =>
+  `${BASE}testCases:\n  login:\n    description: Log in\n    ${content.split("\n").join("\n    ")}\n`;
+
+function caseStory(
+  says: string,
+  declared: string,
+  field: Parameters<typeof fieldOf>[0],
+  body: Readonly<Record<string, string | null | string[]>>,
+  more: Partial<Pick<Story, "live" | "first" | "after">> & { action?: "update" | "rediscover" } = {},
+): Story {
+  const { action = "update", ...rest } = more;
+  return {
+    says,
+    manifest: login(declared),
+    expected: (live) => ({
+      address: "testCase.shop.login",
+      action,
+      id: live.login.id,
+      fields: [fieldOf(field)],
+      calls: [{ method: "PATCH", path: live.paths.login, body }],
+    }),
+    ...rest,
+  };
+}
+
+function fieldOf(field: {
+  readonly path: string[];
+  readonly before?: string | null | string[];
+  readonly after?: string | null | string[];
+}): Record<string, string | null | string[]> {
+  return { ...field };
+}
+
+const TEST_CASE: readonly Story[] = [
+  {
+    says: "description is compared with the live name of a case found by its external id",
+    live: (live) => {
+      live.login.externalId = "SHOP-1";
+      live.login.description = "Old name";
+    },
+    manifest: login("externalId: SHOP-1"),
+    expected: (live) => ({
+      address: "testCase.shop.login",
+      action: "update",
+      id: live.login.id,
+      fields: [{ path: ["description"], before: "Old name", after: "Log in" }],
+      calls: [{ method: "PATCH", path: live.paths.login, body: { description: "Log in" } }],
+    }),
+  },
+  caseStory(
+    "externalId is set on a case that has none",
+    "externalId: SHOP-1",
+    { path: ["externalId"], before: null, after: "SHOP-1" },
+    { externalId: "SHOP-1" },
+  ),
+  caseStory(
+    "externalId: null clears it",
+    "externalId: null",
+    { path: ["externalId"], before: "SHOP-9", after: null },
+    { externalId: null },
+    {
+      live: (live) => {
+        live.login.externalId = "SHOP-9";
+      },
+    },
+  ),
+  caseStory(
+    "status is compared with the list",
+    "status: DISABLED",
+    { path: ["status"], before: "ENABLED", after: "DISABLED" },
+    { status: "DISABLED" },
+  ),
+  caseStory(
+    "runStatus is compared with the list, also when YAML has OFF without quotes",
+    "runStatus: OFF",
+    { path: ["runStatus"], before: "ON", after: "OFF" },
+    { runStatus: "OFF" },
+  ),
+  caseStory(
+    "interactionStatus is write-only",
+    "interactionStatus: APPROVED",
+    { path: ["interactionStatus"], after: "APPROVED" },
+    { interactionStatus: "APPROVED" },
+    { after: (live) => expect(live.login.interactionStatus).toBe("APPROVED") },
+  ),
+  caseStory(
+    "tags are written as assignedTagNames",
+    "tags: [smoke, auth]",
+    { path: ["tags"], before: ["web"], after: ["smoke", "auth"] },
+    { assignedTagNames: ["smoke", "auth"] },
+    {
+      live: (live) => {
+        live.login.tags = ["web"];
+      },
+    },
+  ),
+  caseStory(
+    "an empty list of tags takes them away",
+    "tags: []",
+    { path: ["tags"], before: ["web"], after: [] },
+    { assignedTagNames: [] },
+    {
+      live: (live) => {
+        live.login.tags = ["web"];
+      },
+    },
+  ),
+  caseStory(
+    "folder is written by name",
+    "folder: Authentication",
+    { path: ["folder"], before: null, after: "Authentication" },
+    { folderName: "Authentication" },
+  ),
+  {
+    says: "folder: null takes the case out of its folder",
+    live: (live) => {
+      live.login.folderId = live.service.folder(live.target, "Old folder");
+    },
+    first: login("folder: Old folder"),
+    manifest: login("folder: null"),
+    expected: (live) => ({
+      address: "testCase.shop.login",
+      action: "update",
+      id: live.login.id,
+      fields: [{ path: ["folder"], before: "Old folder", after: null }],
+      calls: [{ method: "PATCH", path: live.paths.login, body: { folderName: null } }],
+    }),
+    after: (live) => expect(live.login.folderId).toBeNull(),
+  },
+  caseStory(
+    "entryPointUrlPath is compared with the list",
+    "entryPointUrlPath: /login",
+    { path: ["entryPointUrlPath"], before: null, after: "/login" },
+    { entryPointUrlPath: "/login" },
+  ),
+  caseStory(
+    "entryPointUrlPath: null clears it",
+    "entryPointUrlPath: null",
+    { path: ["entryPointUrlPath"], before: "/old", after: null },
+    { entryPointUrlPath: null },
+    {
+      live: (live) => {
+        live.login.entryPointUrlPath = "/old";
+      },
+    },
+  ),
+  caseStory(
+    "a prompt that differs from the one shown is a rediscovery",
+    'discovery: { prompt: "Log in as the test account." }',
+    { path: ["discovery", "prompt"], before: "Log in.", after: "Log in as the test account." },
+    { createBackendDiscoveryPrompt: "Log in as the test account." },
+    {
+      action: "rediscover",
+      live: (live) => {
+        live.login.prompt = "Log in.";
+      },
+      after: (live) => expect(live.login.prompt).toBe("Log in as the test account."),
+    },
+  ),
+];
+
+const HIDDEN_PROMPT: readonly Story[] = [
+  caseStory(
+    "where no prompt is shown, one that differs from what was written last is a rediscovery",
+    'discovery: { prompt: "Log in as the test account." }',
+    { path: ["discovery", "prompt"], after: "Log in as the test account." },
+    { createBackendDiscoveryPrompt: "Log in as the test account." },
+    {
+      action: "rediscover",
+      live: (live) => {
+        live.login.prompt = "Log in.";
+      },
+      first: login('discovery: { prompt: "Log in." }'),
+    },
+  ),
+];
+
+tell("a target's fields", TARGET);
+tell("an environment's fields", ENVIRONMENT);
+tell("a test case's fields", TEST_CASE);
+tell("a test case's prompt, where the service shows none", HIDDEN_PROMPT, { freePrompt: false });

@@ -1,0 +1,398 @@
+// Section 2: how an address finds its live resource, and what happens when none or several are found.
+import { describe, expect, test } from "vitest";
+import { scene } from "./support/cli.ts";
+import { at, list, object, some, text, type JsonObject } from "./support/json.ts";
+import { change, changed, diagnostics, seed, type Live } from "./support/story.ts";
+
+const BASE = "target: shop\napp: Web Shop\n";
+
+interface Found {
+  readonly says: string;
+  readonly live?: (live: Live) => void;
+  readonly first?: string;
+  /** What happens between the first apply and the plan. */
+  readonly meanwhile?: (live: Live) => void;
+  readonly manifest: string;
+  /** Each address that the plan changes, with what it is bound to. */
+  readonly finds: (live: Live) => Readonly<Record<string, string>>;
+  readonly unmanaged?: number;
+  readonly warns?: RegExp;
+}
+
+const NEW = "(known after apply)";
+const second = (live: Live): string => some(live.target.cases[1], "second case").id;
+
+const FOUND: readonly Found[] = [
+  {
+    says: "a target by its app",
+    manifest: `${BASE}testIdAttribute: x\n`,
+    finds: ({ target }) => ({ "target.shop": target.id }),
+    unmanaged: 3,
+  },
+  {
+    says: "a target by its id, whatever its app",
+    live: ({ target }) => {
+      target.app = "Renamed";
+    },
+    manifest: `target: shop\nid: TARGET\napp: Web Shop\n`,
+    finds: ({ target }) => ({ "target.shop": target.id }),
+    unmanaged: 3,
+  },
+  {
+    says: "a target by the id in state, when its app was changed outside",
+    first: `${BASE}testIdAttribute: x\n`,
+    meanwhile: ({ target }) => {
+      target.app = "Renamed";
+    },
+    manifest: `${BASE}testIdAttribute: x\n`,
+    finds: ({ target }) => ({ "target.shop": target.id }),
+    unmanaged: 3,
+  },
+  {
+    says: "the id of the manifest wins over the id in state",
+    first: `${BASE}testCases: { login: { description: Log in } }\n`,
+    meanwhile: ({ service, target }) => {
+      service.addCase(target, { description: "Log in again" });
+    },
+    manifest: `${BASE}testCases: { login: { id: SECOND, status: DRAFT } }\n`,
+    finds: (live) => ({ "testCase.shop.login": second(live) }),
+    unmanaged: 3,
+  },
+  {
+    says: "the environment default is the one of type DEFAULT, whatever its discoveryUrl",
+    manifest: `${BASE}environments: { default: { discoveryUrl: "https://preview.example.com" } }\n`,
+    finds: ({ environment }) => ({ "environment.shop.default": environment.id }),
+    unmanaged: 2,
+  },
+  {
+    says: "another environment is the ADDITIONAL one with the same discoveryUrl",
+    manifest: `${BASE}environments: { x: { discoveryUrl: "https://preview.example.com", name: N } }\n`,
+    finds: ({ preview }) => ({ "environment.shop.x": preview.id }),
+    unmanaged: 2,
+  },
+  {
+    says: "another environment is not found by the discoveryUrl of the DEFAULT one",
+    manifest: `${BASE}environments: { x: { discoveryUrl: "https://shop.example.com" } }\n`,
+    finds: () => ({ "environment.shop.x": NEW }),
+    unmanaged: 3,
+  },
+  {
+    says: "an environment that another address holds in state is not found again",
+    first: `${BASE}environments: { x: { discoveryUrl: "https://preview.example.com" } }\n`,
+    manifest: `${BASE}environments: { x: { discoveryUrl: "https://x.example.com" }, y: { discoveryUrl: "https://preview.example.com" } }\n`,
+    finds: ({ preview }) => ({ "environment.shop.x": preview.id, "environment.shop.y": NEW }),
+    unmanaged: 2,
+  },
+  {
+    says: "a case by its externalId before its description",
+    live: ({ service, target }) => {
+      service.addCase(target, { description: "Other name", externalId: "S-1" });
+    },
+    manifest: `${BASE}testCases: { login: { description: Log in, externalId: S-1 } }\n`,
+    finds: (live) => ({ "testCase.shop.login": second(live) }),
+    unmanaged: 3,
+  },
+  {
+    says: "a case by its description, where no case has the externalId and this one has none of its own",
+    manifest: `${BASE}testCases: { login: { description: Log in, externalId: S-1 } }\n`,
+    finds: ({ login }) => ({ "testCase.shop.login": login.id }),
+    unmanaged: 2,
+  },
+  {
+    says: "a case of the same description with another externalId is not the one",
+    live: ({ login }) => {
+      login.externalId = "S-9";
+    },
+    manifest: `${BASE}testCases: { login: { description: Log in, externalId: S-1, discovery: { prompt: P } } }\n`,
+    finds: () => ({ "testCase.shop.login": NEW }),
+    unmanaged: 3,
+  },
+  {
+    says: "where no externalId is declared, the description finds a case that has one",
+    live: ({ login }) => {
+      login.externalId = "S-9";
+    },
+    manifest: `${BASE}testCases: { login: { description: Log in, status: DRAFT } }\n`,
+    finds: ({ login }) => ({ "testCase.shop.login": login.id }),
+    unmanaged: 2,
+  },
+  {
+    says: "a live case with status DELETED counts as gone: it is not found, and not counted",
+    live: ({ login }) => {
+      login.status = "DELETED";
+    },
+    manifest: `${BASE}testCases: { login: { description: Log in, discovery: { prompt: P } } }\n`,
+    finds: () => ({ "testCase.shop.login": NEW }),
+    unmanaged: 2,
+  },
+  {
+    says: "of two cases with one name the one that is not DELETED is found",
+    live: ({ service, target, login }) => {
+      login.status = "DELETED";
+      service.addCase(target, { description: "Log in" });
+    },
+    manifest: `${BASE}testCases: { login: { description: Log in, status: DRAFT } }\n`,
+    finds: (live) => ({ "testCase.shop.login": second(live) }),
+    unmanaged: 2,
+  },
+  {
+    says: "a bound case that the service no longer lists is created again, and the plan says so",
+    first: `${BASE}testCases: { login: { description: Log in, discovery: { prompt: P } } }\n`,
+    meanwhile: ({ target }) => {
+      target.cases.length = 0;
+    },
+    manifest: `${BASE}testCases: { login: { description: Log in, discovery: { prompt: P } } }\n`,
+    finds: () => ({ "testCase.shop.login": NEW }),
+    unmanaged: 2,
+    warns: /testCase\.shop\.login.*outside/u,
+  },
+  {
+    says: "a bound case whose status became DELETED is created again, and the plan says so",
+    first: `${BASE}testCases: { login: { description: Log in, discovery: { prompt: P } } }\n`,
+    meanwhile: ({ login }) => {
+      login.status = "DELETED";
+    },
+    manifest: `${BASE}testCases: { login: { description: Log in, discovery: { prompt: P } } }\n`,
+    finds: () => ({ "testCase.shop.login": NEW }),
+    unmanaged: 2,
+    warns: /testCase\.shop\.login.*outside/u,
+  },
+  {
+    says: "moved carries the binding to the new address",
+    first: `${BASE}testCases: { old-login: { description: Log in } }\n`,
+    manifest: `${BASE}testCases: { login: { description: Sign in } }\nmoved: [{ from: testCase.shop.old-login, to: testCase.shop.login }]\n`,
+    finds: ({ login }) => ({ "testCase.shop.login": login.id }),
+    unmanaged: 2,
+  },
+];
+
+const fill = (manifest: string, live: Live): string =>
+  manifest.replaceAll("TARGET", live.target.id).replaceAll("SECOND", live.target.cases[1]?.id ?? "");
+
+describe.concurrent("what an address finds", () => {
+  test.each(FOUND)(
+    "$says",
+    async ({ live: prepare, first, meanwhile, manifest, finds, unmanaged, warns }) => {
+      await scene({}, async ({ project, service }) => {
+        const live = seed(service);
+        prepare?.(live);
+        if (first !== undefined) {
+          await project.write({ "targets/shop.yaml": fill(first, live) });
+          const ran = await project.run(["apply", "--auto-approve"]);
+          expect(ran.code, ran.stdout + ran.stderr).toBe(0);
+        }
+        meanwhile?.(live);
+        await project.write({ "targets/shop.yaml": fill(manifest, live) });
+        const { ran, value: plan } = await project.json(["plan"]);
+        expect(ran.code, ran.stdout).toBe(0);
+        const found = list(plan["changes"]).map((item) => [text(at(item, "address")), text(at(item, "id"))]);
+        expect(Object.fromEntries(found)).toEqual(finds(live));
+        expect(at(plan, "summary", "unmanaged")).toBe(unmanaged);
+        expect(list(plan["orphaned"])).toEqual([]);
+        if (warns !== undefined) expect(diagnostics(plan).join("\n")).toMatch(warns);
+      });
+    },
+  );
+});
+
+interface Unclear {
+  readonly says: string;
+  readonly live?: (live: Live) => void;
+  readonly manifest: string;
+  readonly address: string;
+  /** Ids that the error lists. */
+  readonly ids: (live: Live) => readonly string[];
+  readonly names?: RegExp;
+}
+
+const UNCLEAR: readonly Unclear[] = [
+  {
+    says: "two targets with one app",
+    live: ({ service }) => {
+      service.addTarget("Web Shop");
+    },
+    manifest: `${BASE}testIdAttribute: x\n`,
+    address: "target.shop",
+    ids: ({ service }) => service.targets.map((target) => target.id),
+    names: /id:/u,
+  },
+  {
+    says: "two ADDITIONAL environments with one discoveryUrl",
+    live: ({ service, target }) => {
+      service.addEnvironment(target, { discoveryUrl: "https://preview.example.com" });
+    },
+    manifest: `${BASE}environments: { x: { discoveryUrl: "https://preview.example.com", name: N } }\n`,
+    address: "environment.shop.x",
+    ids: ({ target }) => target.environments.slice(1).map((item) => item.id),
+    names: /id:/u,
+  },
+  {
+    says: "two cases with one description",
+    live: ({ service, target }) => {
+      service.addCase(target, { description: "Log in" });
+    },
+    manifest: `${BASE}testCases: { login: { description: Log in, status: DRAFT } }\n`,
+    address: "testCase.shop.login",
+    ids: ({ target }) => target.cases.map((item) => item.id),
+    names: /id:/u,
+  },
+  {
+    says: "two cases with one externalId",
+    live: ({ service, target }) => {
+      service.addCase(target, { description: "A", externalId: "S-1" });
+      service.addCase(target, { description: "B", externalId: "S-1" });
+    },
+    manifest: `${BASE}testCases: { login: { description: Log in, externalId: S-1 } }\n`,
+    address: "testCase.shop.login",
+    ids: ({ target }) => target.cases.slice(1).map((item) => item.id),
+    names: /id:/u,
+  },
+  {
+    says: "an id of a case that the service does not list",
+    manifest: `${BASE}testCases: { login: { id: 00000000-0000-4000-8000-0000000000ff, status: DRAFT } }\n`,
+    address: "testCase.shop.login",
+    ids: () => ["00000000-0000-4000-8000-0000000000ff"],
+  },
+  {
+    says: "an id of a target that the service does not list",
+    manifest: `target: shop\napp: Web Shop\nid: 00000000-0000-4000-8000-0000000000ff\n`,
+    address: "target.shop",
+    ids: () => ["00000000-0000-4000-8000-0000000000ff"],
+  },
+  {
+    says: "an id of an environment that the service does not list",
+    manifest: `${BASE}environments: { x: { id: 00000000-0000-4000-8000-0000000000ff, discoveryUrl: "https://preview.example.com" } }\n`,
+    address: "environment.shop.x",
+    ids: () => ["00000000-0000-4000-8000-0000000000ff"],
+  },
+  {
+    says: "a prerequisite by description that two live cases have",
+    live: ({ service, target }) => {
+      service.addCase(target, { description: "Log in" });
+    },
+    manifest: `${BASE}testCases: { cart: { description: Cart, discovery: { prompt: P, prerequisite: { description: Log in } } } }\n`,
+    address: "testCase.shop.cart",
+    ids: ({ target }) => target.cases.map((item) => item.id),
+  },
+  {
+    says: "a prerequisite by description that no live case has",
+    manifest: `${BASE}testCases: { cart: { description: Cart, discovery: { prompt: P, prerequisite: { description: Nowhere } } } }\n`,
+    address: "testCase.shop.cart",
+    ids: () => [],
+    names: /Nowhere/u,
+  },
+  {
+    says: "two addresses that find one case",
+    manifest: `${BASE}testCases: { a: { description: Log in, status: DRAFT }, b: { description: Log in, status: DISABLED } }\n`,
+    address: "testCase.shop",
+    ids: () => [],
+    names: /testCase\.shop\.a[\s\S]*testCase\.shop\.b|testCase\.shop\.b[\s\S]*testCase\.shop\.a/u,
+  },
+];
+
+describe.concurrent("what cannot be decided is an error: exit 1, nothing is sent", () => {
+  test.each(UNCLEAR)("$says", async ({ live: prepare, manifest, address, ids, names }) => {
+    await scene({}, async ({ project, service }) => {
+      const live = seed(service);
+      prepare?.(live);
+      await project.write({ "targets/shop.yaml": manifest });
+      const { ran, value: plan } = await project.json(["plan", "--detailed-exitcode"]);
+      expect(ran.code).toBe(1);
+      const errors = list(plan["diagnostics"])
+        .map(object)
+        .filter((item: JsonObject) => item["severity"] === "error");
+      expect(errors.length).toBeGreaterThan(0);
+      expect(errors.every((item) => text(item["address"] ?? "").startsWith(address))).toBe(true);
+      const said = JSON.stringify(errors);
+      for (const id of ids(live)) expect(said).toContain(id);
+      if (names !== undefined) expect(said).toMatch(names);
+      expect(at(errors[0], "file")).toBe("targets/shop.yaml");
+      expect(at(errors[0], "line")).toBeGreaterThan(0);
+      expect((await project.run(["apply", "--auto-approve"])).code).toBe(1);
+      expect(service.writes()).toEqual([]);
+    });
+  });
+});
+
+describe.concurrent("orphans and moves", () => {
+  test("what left the manifest is listed as orphaned and not touched", async () => {
+    await scene({}, async ({ project, service }) => {
+      const live = seed(service);
+      await project.write({ "targets/shop.yaml": `${BASE}testCases: { login: { description: Log in } }\n` });
+      expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+      await project.write({ "targets/shop.yaml": BASE });
+      const { ran, value: plan } = await project.json(["plan", "--detailed-exitcode"]);
+      expect(ran.code).toBe(0);
+      expect(plan["orphaned"]).toEqual([{ address: "testCase.shop.login", id: live.login.id }]);
+      expect(at(plan, "summary", "orphaned")).toBe(1);
+      expect(changed(plan)).toEqual([]);
+    });
+  });
+
+  test.each([
+    { says: "of the target", target: "onRemove: disable\n", project: "" },
+    { says: "of the project's policy", target: "", project: "policy: { onRemove: disable }\n" },
+  ])(
+    "onRemove: disable $says sets its status to DISABLED, counted as an update, still listed",
+    async (row) => {
+      await scene({}, async ({ project, service }) => {
+        const live = seed(service);
+        await project.write({ "tasc.yaml": (await project.read("tasc.yaml")) + row.project });
+        const base = BASE + row.target;
+        await project.write({
+          "targets/shop.yaml": `${base}testCases: { login: { description: Log in } }\n`,
+        });
+        expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+        await project.write({ "targets/shop.yaml": base });
+        const { ran, value: plan } = await project.json(["plan", "--detailed-exitcode"]);
+        expect(ran.code).toBe(2);
+        expect(plan["orphaned"]).toEqual([{ address: "testCase.shop.login", id: live.login.id }]);
+        expect(plan["summary"]).toEqual({
+          create: 0,
+          update: 1,
+          rediscover: 0,
+          unchanged: 1,
+          orphaned: 1,
+          unmanaged: 2,
+          calls: { POST: 0, PATCH: 1 },
+        });
+        expect(change(plan, "testCase.shop.login")).toEqual({
+          address: "testCase.shop.login",
+          action: "disable",
+          id: live.login.id,
+          fields: [{ path: ["status"], before: "ENABLED", after: "DISABLED" }],
+          calls: [{ method: "PATCH", path: live.paths.login, body: { status: "DISABLED" } }],
+          followUps: [],
+        });
+        expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+        expect(live.login.status).toBe("DISABLED");
+        const again = await project.json(["plan", "--detailed-exitcode"]);
+        expect(again.ran.code).toBe(0);
+        expect(again.value["orphaned"]).toEqual([{ address: "testCase.shop.login", id: live.login.id }]);
+      });
+    },
+  );
+
+  test("what no state knows and the manifest declares as it is live is adopted without a call", async () => {
+    await scene({}, async ({ project, service }) => {
+      seed(service);
+      await project.write({
+        "targets/shop.yaml": `${BASE}testCases: { login: { description: Log in, status: ENABLED, tags: [] } }\n`,
+      });
+      const { ran, value: plan } = await project.json(["plan", "--detailed-exitcode"]);
+      expect(ran.code).toBe(0);
+      expect(plan["summary"]).toMatchObject({ unchanged: 2, unmanaged: 2 });
+    });
+  });
+
+  test("tags are compared as a set", async () => {
+    await scene({}, async ({ project, service }) => {
+      const live = seed(service);
+      live.login.tags = ["b", "a"];
+      await project.write({
+        "targets/shop.yaml": `${BASE}testCases: { login: { description: Log in, tags: [a, b] } }\n`,
+      });
+      expect((await project.run(["plan", "--detailed-exitcode"])).code).toBe(0);
+    });
+  });
+});

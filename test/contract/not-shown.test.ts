@@ -1,0 +1,159 @@
+// "Where it says 'not shown', tasc must work whichever way the service turns out."
+import { describe, expect, test } from "vitest";
+import type { FakeOptions } from "./fake-service.ts";
+import { scene } from "./support/cli.ts";
+import { expectNothingLeft, seed } from "./support/story.ts";
+
+const ADOPTED = `target: shop
+app: Web Shop
+testIdAttribute: data-testid
+trackerIntegration: { domain: "https://tracker.example.com", username: bot, projectId: "7", apiKey: "\${secret:TRACKER_KEY}" }
+environments:
+  default: { testAccount: { username: qa, password: "\${secret:QA_PASSWORD}" } }
+  preview: { discoveryUrl: "https://preview.example.com", name: Preview }
+  beta: { discoveryUrl: "https://beta.example.com", additionalHeaderFields: { X-Beta: "1" } }
+testCases:
+  login:
+    description: Log in
+    status: DRAFT
+    folder: Auth
+    tags: [a]
+    elements:
+      - { interaction: { action: CLICK } }
+      - { assertion: { expectation: VISIBLE }, selectors: [{ selectorType: TEXT, selector: T }] }
+  cart: { description: Cart, status: ENABLED, folder: Auth, externalId: S-2, discovery: { prompt: Fill., type: LOGIN, prerequisite: login } }
+  pay: { description: Pay, interactionStatus: APPROVED, discovery: { prompt: Pay., prerequisite: cart } }
+`;
+const CREATED = `target: fresh
+app: Fresh
+timeoutPerStep: 5000
+environments:
+  default: { discoveryUrl: "https://fresh.example.com", basicAuth: { username: gate, password: "\${secret:GATE_PASSWORD}" } }
+testCases:
+  first: { description: First, runStatus: OFF, folder: Basics, discovery: { prompt: F. } }
+`;
+
+const WAYS: readonly { readonly says: string; readonly options: FakeOptions }[] = [
+  { says: "creations answer 201", options: { post: 201 } },
+  { says: "creations answer 204 without a body", options: { post: "empty" } },
+  { says: "creations answer 200 without a body", options: { post: "blank" } },
+  { says: "changes answer 204 without a body", options: { patch: "empty" } },
+  { says: "changes answer 200 without a body", options: { patch: "blank" } },
+  { says: "changes answer 200 with {}", options: { patch: "shapeless" } },
+  { says: "nothing answers with a body", options: { post: "empty", patch: "empty" } },
+  { says: "the list shows no prompt", options: { freePrompt: false } },
+  { says: "the list shows no discovery", options: { discovery: false } },
+  { says: "the list shows no type", options: { showType: false } },
+  { says: "there are unknown fields and enum values", options: { extras: true } },
+  { says: "the base address has a path", options: { basePath: "/tenant/a" } },
+  { says: "new cases come enabled and on", options: { made: { status: "ENABLED", runStatus: "ON" } } },
+  {
+    says: "new cases come with elements",
+    options: { made: { status: "PROVISIONAL", discoveryStatus: "RUNNING" } },
+  },
+  { says: "a list of elements is merged by id", options: { elements: "merge" } },
+  { says: "a new prompt makes the elements anew", options: { regenerates: true } },
+];
+
+describe.concurrent("apply once, nothing is left, nothing is made twice, when", () => {
+  test.each(WAYS)("$says", async ({ options }) => {
+    await scene(options, async ({ project, service }) => {
+      const live = seed(service);
+      await project.write({ "targets/shop.yaml": ADOPTED, "targets/fresh.yaml": CREATED });
+      const ran = await project.run(["apply", "--auto-approve"]);
+      expect(ran.code, ran.stdout + ran.stderr).toBe(0);
+      expect(service.violations).toEqual([]);
+      expect(service.targets.map((target) => target.app)).toEqual(["Web Shop", "Fresh"]);
+      expect(live.target.cases.map((item) => item.description)).toEqual(["Log in", "Cart", "Pay"]);
+      expect(live.target.environments).toHaveLength(3);
+      const folder = live.target.folders.get("Auth");
+      expect(live.target.cases.map((item) => item.folderId)).toEqual([folder, folder, null]);
+      expect(live.login.elements).toHaveLength(2);
+      await expectNothingLeft(project);
+    });
+  });
+
+  test.each([
+    { says: "with the element", patch: 200 },
+    { says: "without a body", patch: "empty" },
+    { says: "with {}", patch: "shapeless" },
+  ] as const)(
+    "changes answer $says: a new element's locator line is sent in the same run",
+    async ({ patch }) => {
+      await scene({ patch }, async ({ project, service }) => {
+        const live = seed(service);
+        await project.write({
+          "targets/shop.yaml":
+            "target: shop\napp: Web Shop\ntestCases: { login: { description: Log in, elements: [{ interaction: { action: CLICK }, locatorLine: getByText }] } }\n",
+        });
+        const ran = await project.run(["apply", "--auto-approve"]);
+        expect(ran.code, ran.stdout + ran.stderr).toBe(0);
+        expect(live.login.elements[0]?.locatorLine).toBe("getByText");
+        await expectNothingLeft(project);
+      });
+    },
+  );
+
+  test.each([
+    { says: "ends in a slash", path: "", tail: "/" },
+    { says: "has a path and ends in a slash", path: "/tenant/a", tail: "/" },
+  ])("the base address $says", async ({ path, tail }) => {
+    await scene(path === "" ? {} : { basePath: path }, async ({ project, service }) => {
+      seed(service);
+      await project.write({ "targets/shop.yaml": "target: shop\napp: Web Shop\n" });
+      const ran = await project.run(["plan"], { TASC_BASE_URL: service.url + tail });
+      expect(ran.code, ran.stderr).toBe(0);
+      expect(service.violations).toEqual([]);
+    });
+  });
+
+  test.each([201, "empty", "blank"] as const)(
+    "a batch generation answers %s, it has run and runs no more",
+    async (post) => {
+      await scene({ post }, async ({ project, service }) => {
+        const live = seed(service);
+        const base = "target: shop\napp: Web Shop\ntestIdAttribute: x\n";
+        await project.write({ "targets/shop.yaml": base });
+        expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+        await project.write({ "targets/shop.yaml": `${base}batchGenerations: { s: { prompt: P } }\n` });
+        await project.run(["apply", "--auto-approve"]);
+        await project.run(["apply", "--auto-approve"]);
+        expect(live.target.batches).toHaveLength(1);
+      });
+    },
+  );
+
+  test("an empty tags list, null environments and missing optional fields are read", async () => {
+    await scene({}, async ({ project, service }) => {
+      const id = "5e2f1c00-0000-4000-8000-0000000000a1";
+      service.fail({
+        on: { path: /\/test-targets$/u },
+        times: 99,
+        phase: "before",
+        answer: {
+          kind: "answer",
+          status: 200,
+          headers: { "content-type": "application/json; charset=utf-8" },
+          body: JSON.stringify([{ id, app: "Web Shop" }]),
+        },
+      });
+      service.fail({
+        on: { path: /\/test-cases$/u },
+        times: 99,
+        phase: "before",
+        answer: {
+          kind: "answer",
+          status: 200,
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify([{ id: "5e2f1c00-0000-4000-8000-0000000000a2", testTargetId: id }]),
+        },
+      });
+      await project.write({
+        "targets/shop.yaml":
+          "target: shop\napp: Web Shop\ntestCases: { login: { description: Log in, discovery: { prompt: P } } }\n",
+      });
+      const ran = await project.run(["plan", "--detailed-exitcode"]);
+      expect(ran.code, ran.stderr).toBe(2);
+    });
+  });
+});

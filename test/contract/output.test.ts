@@ -1,0 +1,159 @@
+// Streams, formats, help, and what every command has in common.
+import { readFile } from "node:fs/promises";
+import { describe, expect, test } from "vitest";
+import { expectNoStack, scene } from "./support/cli.ts";
+import { at, object, parseJson } from "./support/json.ts";
+import { expectPlanForm, seed } from "./support/story.ts";
+
+const MANIFEST =
+  "target: shop\napp: Web Shop\ntestIdAttribute: x\ntestCases: { login: { description: Log in, status: DRAFT } }\n";
+// oxlint-disable-next-line no-control-regex
+const ESCAPE = /\u001B/u;
+
+describe.concurrent("streams", () => {
+  test.each([
+    [["plan", "--format", "json", "--log-level", "debug"]],
+    [["plan", "--format", "json", "--out", "p.json", "--log-level", "debug"]],
+    [["validate", "--format", "json", "--log-level", "debug"]],
+    [["state", "list", "--format", "json", "--log-level", "debug"]],
+    [["schema", "plan"]],
+  ])("%j leaves one JSON value on stdout", async (args) => {
+    await scene({}, async ({ project, service }) => {
+      seed(service);
+      await project.write({ "targets/shop.yaml": MANIFEST });
+      const ran = await project.run(args);
+      expect(ran.code, ran.stderr).toBe(0);
+      parseJson(ran.stdout);
+    });
+  });
+
+  test("a plan is the same for the same inputs, but for createdAt", async () => {
+    await scene({}, async ({ project, service }) => {
+      seed(service);
+      await project.write({ "targets/shop.yaml": MANIFEST });
+      const of = async (): Promise<string> =>
+        (await project.run(["plan", "--format", "json"])).stdout.replace(/"createdAt": "[^"]*"/u, "");
+      expect(await of()).toBe(await of());
+    });
+  });
+
+  test.each([
+    { says: "NO_COLOR", args: ["plan"], env: { NO_COLOR: "1", FORCE_COLOR: "1" } },
+    { says: "--no-color", args: ["plan", "--no-color"], env: { FORCE_COLOR: "1" } },
+    { says: "no terminal", args: ["plan"], env: {} },
+  ])("no colour with $says", async ({ args, env }) => {
+    await scene({}, async ({ project, service }) => {
+      seed(service);
+      await project.write({ "targets/shop.yaml": MANIFEST });
+      const ran = await project.run(args, env);
+      expect(ran.code, ran.stderr).toBe(0);
+      expect(ran.stdout + ran.stderr).not.toMatch(ESCAPE);
+      expect(ran.stdout).toContain(
+        "Plan: 0 to create, 2 to update, 0 to rediscover, 0 unchanged (0 POST, 2 PATCH)",
+      );
+    });
+  });
+
+  test("live names carry no terminal escapes into a text plan", async () => {
+    await scene({}, async ({ project, service }) => {
+      const live = seed(service);
+      live.login.entryPointUrlPath = "\u001B[2J\u001B]0;owned\u0007/x";
+      await project.write({
+        "targets/shop.yaml":
+          "target: shop\napp: Web Shop\ntestCases: { login: { description: Log in, entryPointUrlPath: /y } }\n",
+      });
+      const ran = await project.run(["plan"]);
+      expect(ran.code).toBe(0);
+      expect(ran.stdout).not.toMatch(ESCAPE);
+    });
+  });
+
+  test("--log-level debug writes to stderr only", async () => {
+    await scene({}, async ({ project, service }) => {
+      seed(service);
+      await project.write({ "targets/shop.yaml": MANIFEST });
+      const quiet = await project.run(["plan", "--log-level", "error"]);
+      const loud = await project.run(["plan", "--log-level", "debug"]);
+      expect(loud.stdout).toBe(quiet.stdout);
+      expect(loud.stderr.length).toBeGreaterThan(quiet.stderr.length);
+      expect(loud.stderr).toContain("/test-targets");
+    });
+  });
+
+  test("--chdir works in another folder, and --out and --dotenv are found from it or from here", async () => {
+    await scene({}, async ({ project, service }) => {
+      seed(service);
+      await project.write({
+        "e2e/tasc.yaml": await project.read("tasc.yaml"),
+        "e2e/targets/shop.yaml": MANIFEST,
+      });
+      await project.remove("tasc.yaml");
+      const { ran, value: plan } = await project.json(["plan", "--chdir", "e2e"]);
+      expect(ran.code, ran.stderr).toBe(0);
+      expectPlanForm(plan);
+    });
+  });
+});
+
+describe.concurrent("help", () => {
+  test.each(["init", "validate", "plan", "show", "apply", "state", "schema", "serve"])(
+    "%s --help has examples, on stdout, exit 0",
+    async (command) => {
+      await scene({}, async ({ project }) => {
+        const ran = await project.run([command, "--help"]);
+        expect(ran.code).toBe(0);
+        expect(ran.stdout).toMatch(/Examples:[\s\S]*tasc /u);
+        expect(ran.stderr).toBe("");
+        for (const flag of ["--chdir", "--stage", "--dotenv", "--no-color", "--log-level"])
+          expect(ran.stdout).toContain(flag);
+      });
+    },
+  );
+
+  test("without a command says what there is", async () => {
+    await scene({}, async ({ project }) => {
+      const ran = await project.run([]);
+      expect([0, 3]).toContain(ran.code);
+      expect(ran.stdout + ran.stderr).toContain("plan");
+      expectNoStack(ran);
+    });
+  });
+});
+
+describe.concurrent("schema and init", () => {
+  test.each(["project", "target", "plan"])(
+    "schema %s is the file in schemas/, draft 2020-12",
+    async (which) => {
+      await scene({}, async ({ project }) => {
+        const ran = await project.run(["schema", which]);
+        expect(ran.code).toBe(0);
+        const schema = object(parseJson(ran.stdout));
+        expect(schema["$schema"]).toBe("https://json-schema.org/draft/2020-12/schema");
+        const root = process.env["TASC_CONTRACT_ROOT"] ?? ".";
+        expect(schema).toEqual(parseJson(await readFile(`${root}/schemas/${which}.schema.json`, "utf8")));
+        expect(at(schema, "description")).toBeDefined();
+      });
+    },
+  );
+
+  test("init writes a project that validates, with the editors' modeline, and overwrites nothing", async () => {
+    await scene({}, async ({ project }) => {
+      await project.remove("tasc.yaml");
+      const ran = await project.run(["init"]);
+      expect(ran.code, ran.stderr).toBe(0);
+      const files = await project.files();
+      expect(files).toContain("tasc.yaml");
+      const yaml = files.filter((file) => /\.ya?ml$/u.test(file));
+      expect(yaml.length).toBeGreaterThan(1);
+      for (const file of yaml)
+        // oxlint-disable-next-line no-await-in-loop
+        expect(await project.read(file), file).toMatch(/^# yaml-language-server: \$schema=/mu);
+      const valid = await project.run(["validate", "--allow-missing-secrets"]);
+      expect(valid.code, valid.stdout + valid.stderr).toBe(0);
+      const before = await project.everything();
+      const again = await project.run(["init"]);
+      expect(await project.everything()).toBe(before);
+      expect(again.code).not.toBe(0);
+    });
+  });
+});

@@ -1,0 +1,348 @@
+// Section 1: stages, interpolation, overrides, defaults.
+import { describe, expect, test } from "vitest";
+import { PROJECT, scene, type Env, type Files } from "./support/cli.ts";
+import { at, list, object, parseJson, text, type JsonObject } from "./support/json.ts";
+import { change } from "./support/story.ts";
+
+const STAGES = (names: readonly string[], defaultStage?: string): string =>
+  `${PROJECT}${defaultStage === undefined ? "" : `defaultStage: ${defaultStage}\n`}${
+    names.length === 0 ? "" : `stages: { ${names.map((name) => `${name}: {}`).join(", ")} }\n`
+  }`;
+
+interface Chosen {
+  readonly says: string;
+  readonly project: string;
+  readonly args?: readonly string[];
+  readonly env?: Env;
+  readonly stage: string | { readonly lists: readonly string[] };
+}
+
+const CHOSEN: readonly Chosen[] = [
+  {
+    says: "--stage before TASC_STAGE",
+    project: STAGES(["a", "b", "c", "default"], "c"),
+    args: ["--stage", "a"],
+    env: { TASC_STAGE: "b" },
+    stage: "a",
+  },
+  {
+    says: "TASC_STAGE before defaultStage",
+    project: STAGES(["a", "b", "c", "default"], "c"),
+    env: { TASC_STAGE: "b" },
+    stage: "b",
+  },
+  {
+    says: "defaultStage before a stage named default",
+    project: STAGES(["a", "c", "default"], "c"),
+    stage: "c",
+  },
+  { says: "a stage named default before the others", project: STAGES(["a", "default"]), stage: "default" },
+  { says: "the only one", project: STAGES(["solo"]), stage: "solo" },
+  { says: "without stages, default", project: STAGES([]), stage: "default" },
+  { says: "several and no default: an error", project: STAGES(["a", "b"]), stage: { lists: ["a", "b"] } },
+  {
+    says: "an unknown --stage: an error",
+    project: STAGES(["a", "b"]),
+    args: ["--stage", "x"],
+    stage: { lists: ["x", "a", "b"] },
+  },
+  {
+    says: "an unknown TASC_STAGE: an error",
+    project: STAGES(["a", "b"]),
+    env: { TASC_STAGE: "x" },
+    stage: { lists: ["x", "a", "b"] },
+  },
+  {
+    says: "an unknown defaultStage: an error",
+    project: STAGES(["a", "b"], "x"),
+    stage: { lists: ["x", "a", "b"] },
+  },
+  {
+    says: "a --stage where there are no stages but default: an error",
+    project: STAGES([]),
+    args: ["--stage", "x"],
+    stage: { lists: ["x", "default"] },
+  },
+];
+
+describe.concurrent("the stage is", () => {
+  test.each(CHOSEN)("$says", async ({ project: file, args = [], env = {}, stage }) => {
+    await scene({}, async ({ project, service }) => {
+      service.addTarget("Web Shop");
+      await project.write({ "tasc.yaml": file, "targets/shop.yaml": "target: shop\napp: Web Shop\n" });
+      const ran = await project.run(["plan", "--format", "json", ...args], env);
+      if (typeof stage === "string") {
+        expect(ran.code, ran.stderr).toBe(0);
+        expect(at(parseJson(ran.stdout), "stage")).toBe(stage);
+      } else {
+        expect(ran.code).toBe(3);
+        for (const name of stage.lists) expect(ran.stderr + ran.stdout).toContain(name);
+        expect(service.log).toEqual([]);
+      }
+    });
+  });
+});
+
+/** The body that a new case's discovery would have. */
+async function planned(
+  files: Files,
+  options: { readonly env?: Env; readonly args?: readonly string[] } = {},
+): Promise<JsonObject> {
+  let found: JsonObject = {};
+  await scene({}, async ({ project, service }) => {
+    service.addTarget("Web Shop");
+    await project.write(files);
+    const { ran, value: plan } = await project.json(["plan", ...(options.args ?? [])], options.env);
+    expect(ran.code, ran.stderr).toBe(0);
+    found = object(at(change(plan, "testCase.shop.x"), "calls", 0, "body"));
+  });
+  return found;
+}
+
+const caseWith = (content: string): string =>
+  `target: shop\napp: Web Shop\ntestCases:\n  x:\n    description: X\n    discovery: { prompt: P }\n${content}`;
+const path = (value: string): string => caseWith(`    entryPointUrlPath: ${JSON.stringify(value)}\n`);
+const SINGLE = { args: [] };
+
+interface Interpolated {
+  readonly says: string;
+  readonly value: string;
+  readonly env?: Env;
+  readonly files?: Files;
+  readonly becomes: string;
+}
+
+const INTERPOLATED: readonly Interpolated[] = [
+  { says: "an env var", value: "/${env:WHERE}", env: { WHERE: "there" }, becomes: "/there" },
+  {
+    says: "an env var with a fallback that is not needed",
+    value: "/${env:WHERE:-here}",
+    env: { WHERE: "there" },
+    becomes: "/there",
+  },
+  { says: "a fallback where it is unset", value: "/${env:WHERE:-here}", becomes: "/here" },
+  {
+    says: "a fallback where it is empty",
+    value: "/${env:WHERE:-here}",
+    env: { WHERE: "" },
+    becomes: "/here",
+  },
+  { says: "an empty fallback", value: "/${env:WHERE:-}", becomes: "/" },
+  { says: "a fallback with colons", value: "${env:WHERE:-http://h:1/:-x}", becomes: "http://h:1/:-x" },
+  { says: "a var", value: "/${var:host}", becomes: "/shop.example.com" },
+  { says: "a var that is made of a var", value: "/${var:deep}", becomes: "/shop.example.com/default" },
+  { says: "the stage", value: "/${stage}/x", becomes: "/default/x" },
+  {
+    says: "a file, without its trailing newline",
+    value: "${file:texts/a.txt}",
+    files: { "texts/a.txt": "line 1\nline 2\n" },
+    becomes: "line 1\nline 2",
+  },
+  {
+    says: "a file, of whose trailing newlines only one is dropped",
+    value: "${file:texts/a.txt}",
+    files: { "texts/a.txt": "a\n\n" },
+    becomes: "a\n",
+  },
+  {
+    says: "a file, what looks like an interpolation in it stays",
+    value: "${file:texts/a.txt}",
+    files: { "texts/a.txt": "keep ${var:host} and ${nothing}\n" },
+    becomes: "keep ${var:host} and ${nothing}",
+  },
+  {
+    says: "several in one value",
+    value: "${stage}-${var:host}-${stage}",
+    becomes: "default-shop.example.com-default",
+  },
+  { says: "$${ is a literal ${", value: "a $${var:host} b", becomes: "a ${var:host} b" },
+  { says: "$${ of anything is literal", value: "$${whatever}", becomes: "${whatever}" },
+  { says: "$name is left alone", value: "$name and $host", becomes: "$name and $host" },
+  { says: "a dollar at the end is left alone", value: "5 $", becomes: "5 $" },
+  { says: "braces without a dollar are left alone", value: "{env:X}", becomes: "{env:X}" },
+  {
+    says: "what an env var holds is not interpolated again",
+    value: "${env:WHERE}",
+    env: { WHERE: "${var:host} $${x}" },
+    becomes: "${var:host} $${x}",
+  },
+];
+
+describe.concurrent("interpolation", () => {
+  test.each(INTERPOLATED)("$says", async ({ value, env, files, becomes }) => {
+    const project = `${PROJECT}vars: { host: shop.example.com, deep: "\${var:host}/\${stage}" }\n`;
+    const body = await planned(
+      { "tasc.yaml": project, "targets/shop.yaml": path(value), ...files },
+      env === undefined ? {} : { env },
+    );
+    expect(body["entryPointUrlPath"]).toBe(becomes);
+  });
+
+  test("--dotenv gives variables, and the real environment wins", async () => {
+    const body = await planned(
+      {
+        "targets/shop.yaml": path("${env:A}-${env:B}"),
+        "vars.env": 'A=from-file\nB="from file"\n# a comment\n',
+      },
+      { args: ["--dotenv", "vars.env"], env: { A: "real" } },
+    );
+    expect(body["entryPointUrlPath"]).toBe("real-from file");
+  });
+
+  test("a secret in a field makes all of it sensitive, the prompt too", async () => {
+    const body = await planned(
+      { "targets/shop.yaml": path("/go?token=${secret:LINK_TOKEN}") },
+      { env: { LINK_TOKEN: "link-token-000" } },
+    );
+    expect(body["entryPointUrlPath"]).toBe("(sensitive)");
+  });
+
+  test("only the chosen stage's variables and secrets are needed", async () => {
+    const project = `${PROJECT}stages:
+  a: { vars: { host: "\${env:HOST_A}" } }
+  b: { vars: { host: "\${env:HOST_B}" }, service: { apiKey: "\${secret:KEY_B}" } }
+`;
+    const target = `${path("${var:host}")}stages:\n  b: { testCases: { x: { entryPointUrlPath: "\${env:ONLY_B}" } } }\n`;
+    const body = await planned(
+      { "tasc.yaml": project, "targets/shop.yaml": target },
+      { args: ["--stage", "a"], env: { HOST_A: "host-a" } },
+    );
+    expect(body["entryPointUrlPath"]).toBe("host-a");
+  });
+});
+
+interface Merged {
+  readonly says: string;
+  readonly files: Files;
+  readonly args?: readonly string[];
+  readonly body: JsonObject;
+}
+
+const TWO_STAGES = `${PROJECT}vars: { a: base, b: base }\nstages: { one: { vars: { b: one } }, two: {} }\n`;
+const BODY = { name: "X", prompt: "P" };
+
+const MERGED: readonly Merged[] = [
+  {
+    says: "a default holds where nothing is declared",
+    files: {
+      "targets/shop.yaml": `${caseWith("")}defaults: { testCases: { tags: [web], entryPointUrlPath: /d } }\n`,
+    },
+    body: { ...BODY, tagNames: ["web"], entryPointUrlPath: "/d" },
+  },
+  {
+    says: "a declared list replaces the default's, a declared text too",
+    files: {
+      "targets/shop.yaml": `${caseWith("    tags: [smoke]\n    entryPointUrlPath: /x\n")}defaults: { testCases: { tags: [web], entryPointUrlPath: /d } }\n`,
+    },
+    body: { ...BODY, tagNames: ["smoke"], entryPointUrlPath: "/x" },
+  },
+  {
+    says: "a declared null wins over a default",
+    files: {
+      "targets/shop.yaml": `${caseWith("    folder: null\n")}defaults: { testCases: { folder: F } }\n`,
+    },
+    body: BODY,
+  },
+  {
+    says: "defaults of one document hold for all documents of the target",
+    files: {
+      "targets/a.yaml": "target: shop\napp: Web Shop\ndefaults: { testCases: { tags: [web] } }\n",
+      "targets/b.yaml": "target: shop\ntestCases: { x: { description: X, discovery: { prompt: P } } }\n",
+    },
+    body: { ...BODY, tagNames: ["web"] },
+  },
+  {
+    says: "a default map merges key by key",
+    files: {
+      "targets/shop.yaml": `${caseWith("")}defaults: { testCases: { discovery: { type: LOGIN } } }\n`,
+    },
+    body: { ...BODY, type: "LOGIN" },
+  },
+  {
+    says: "a stage's override merges maps and replaces texts and lists",
+    files: {
+      "tasc.yaml": TWO_STAGES,
+      "targets/shop.yaml": `${caseWith("    tags: [a, b]\n    entryPointUrlPath: /x\n")}stages: { one: { testCases: { x: { tags: [c], discovery: { type: LOGIN } } } } }\n`,
+    },
+    args: ["--stage", "one"],
+    body: { ...BODY, tagNames: ["c"], entryPointUrlPath: "/x", type: "LOGIN" },
+  },
+  {
+    says: "another stage's override does not hold",
+    files: {
+      "tasc.yaml": TWO_STAGES,
+      "targets/shop.yaml": `${caseWith("    tags: [a, b]\n")}stages: { one: { testCases: { x: { tags: [c] } } } }\n`,
+    },
+    args: ["--stage", "two"],
+    body: { ...BODY, tagNames: ["a", "b"] },
+  },
+  {
+    says: "a stage's override may change the defaults",
+    files: {
+      "tasc.yaml": TWO_STAGES,
+      "targets/shop.yaml": `${caseWith("")}defaults: { testCases: { tags: [web] } }\nstages: { one: { defaults: { testCases: { tags: [one] } } } }\n`,
+    },
+    args: ["--stage", "one"],
+    body: { ...BODY, tagNames: ["one"] },
+  },
+  {
+    says: "a stage's vars merge with those of the project",
+    files: { "tasc.yaml": TWO_STAGES, "targets/shop.yaml": path("${var:a}-${var:b}") },
+    args: ["--stage", "one"],
+    body: { ...BODY, entryPointUrlPath: "base-one" },
+  },
+  {
+    says: "a stage may add a case that exists in it alone",
+    files: {
+      "tasc.yaml": TWO_STAGES,
+      "targets/shop.yaml":
+        "target: shop\napp: Web Shop\nstages: { one: { testCases: { x: { description: X, discovery: { prompt: P } } } } }\n",
+    },
+    args: ["--stage", "one"],
+    body: BODY,
+  },
+  {
+    says: "a BOM and CRLF are fine",
+    files: { "targets/shop.yaml": `\uFEFF${path("/x").replaceAll("\n", "\r\n")}` },
+    body: { ...BODY, entryPointUrlPath: "/x" },
+  },
+  {
+    says: "ON, OFF, yes and no without quotes are texts in YAML 1.2",
+    files: { "targets/shop.yaml": caseWith("    runStatus: OFF\n    tags: [ON, yes, no, off]\n") },
+    body: { ...BODY, tagNames: ["ON", "yes", "no", "off"] },
+  },
+  {
+    says: "aliases within bounds are fine",
+    files: {
+      "targets/shop.yaml": `${caseWith("    tags: &t [a, b]\n")}  y: { description: Y, discovery: { prompt: P }, tags: *t }\n`,
+    },
+    body: { ...BODY, tagNames: ["a", "b"] },
+  },
+  {
+    says: "manifests may be named by a pattern",
+    files: { "tasc.yaml": `${PROJECT}manifests: ["e2e/**/*.yaml"]\n`, "e2e/deep/er/shop.yaml": path("/x") },
+    body: { ...BODY, entryPointUrlPath: "/x" },
+  },
+];
+
+describe.concurrent("defaults, overrides, documents", () => {
+  test.each(MERGED)("$says", async ({ files, args, body }) => {
+    expect(await planned(files, args === undefined ? SINGLE : { args })).toEqual(body);
+  });
+
+  test("a stage's own service settings hold: its key and its address", async () => {
+    await scene({ apiKey: "stage-key-1" }, async ({ project, service }) => {
+      service.addTarget("Web Shop");
+      await project.write({
+        "tasc.yaml": `version: 1\nservice: { baseUrl: "http://127.0.0.1:9", apiKey: "\${secret:NOT_SET}" }\nstages:\n  one: { service: { baseUrl: "\${env:TASC_BASE_URL}", apiKey: "\${secret:STAGE_KEY}" } }\n`,
+        "targets/shop.yaml": "target: shop\napp: Web Shop\n",
+      });
+      const { ran, value: plan } = await project.json(["plan"], { STAGE_KEY: "stage-key-1" });
+      expect(ran.code, ran.stderr).toBe(0);
+      expect(plan["baseUrl"]).toBe(service.url);
+      expect(service.log.every((call) => call.key === "stage-key-1")).toBe(true);
+      expect(text(plan["stage"])).toBe("one");
+      expect(list(plan["changes"])).toEqual([]);
+    });
+  });
+});

@@ -1,0 +1,249 @@
+// `plan --out`, `show FILE`, `apply FILE`.
+import { describe, expect, test } from "vitest";
+import { scene, SECRETS, type Env, type Project, type Ran } from "./support/cli.ts";
+import { at, object, parseJson, type JsonObject } from "./support/json.ts";
+import { changed, expectNothingLeft, expectPlanForm, seed, type Live } from "./support/story.ts";
+
+const MANIFEST = `target: shop
+app: Web Shop
+testIdAttribute: data-testid
+environments:
+  default: { testAccount: { username: qa, password: "\${secret:QA_PASSWORD}" } }
+testCases:
+  login: { description: Log in, status: DRAFT, entryPointUrlPath: "/\${env:WHERE:-here}" }
+  cart: { description: Cart, discovery: { prompt: Fill it. } }
+  other: { description: Other, runStatus: OFF }
+`;
+
+async function prepare(project: Project, live: Live, args: readonly string[] = []): Promise<void> {
+  live.service.addCase(live.target, { description: "Other", runStatus: "OFF" });
+  await project.write({ "targets/shop.yaml": MANIFEST });
+  const ran = await project.run(["plan", "--out", "plan.json", ...args]);
+  expect(ran.code, ran.stderr).toBe(0);
+}
+
+describe.concurrent("a saved plan", () => {
+  test("is of mode 0600, is shown as the public plan, and is applied without a question", async () => {
+    await scene({}, async ({ project, service }) => {
+      const live = seed(service);
+      await prepare(project, live);
+      expect(await project.mode("plan.json")).toBe(0o600);
+      const { value: plan } = await project.json(["plan"]);
+      service.forget();
+      const { ran, value: shown } = await project.json(["show", "plan.json"]);
+      expect(ran.code).toBe(0);
+      expect(service.log).toEqual([]);
+      expectPlanForm(shown);
+      expect({ ...shown, createdAt: "" }).toEqual({ ...plan, createdAt: "" });
+
+      const applied = await project.run(["apply", "plan.json"]);
+      expect(applied.code, applied.stdout + applied.stderr).toBe(0);
+      expect(live.login.status).toBe("DRAFT");
+      expect(live.environment.testAccount).toEqual({ username: "qa", password: SECRETS.QA_PASSWORD });
+      expect(service.violations).toEqual([]);
+      await expectNothingLeft(project);
+    });
+  });
+
+  test("begins with the public plan: its keys come first and in order", async () => {
+    await scene({}, async ({ project, service }) => {
+      await prepare(project, seed(service));
+      const saved = object(parseJson(await project.read("plan.json")));
+      const shown = (await project.json(["show", "plan.json"])).value;
+      expect(Object.keys(saved).slice(0, 9)).toEqual(Object.keys(shown));
+      for (const key of Object.keys(shown)) expect(saved[key]).toEqual(shown[key]);
+    });
+  });
+
+  test("is shown in another folder without project, key or service", async () => {
+    await scene({}, async ({ project, service }) => {
+      await prepare(project, seed(service));
+      await project.remove("tasc.yaml");
+      await project.remove("targets");
+      const ran = await project.run(["show", "plan.json", "--format", "json"], { TASC_API_KEY: "" });
+      expect(ran.code, ran.stderr).toBe(0);
+      expectPlanForm(object(parseJson(ran.stdout)));
+    });
+  });
+
+  test("applied a second time is stale: what it changes is no longer as reviewed", async () => {
+    await scene({}, async ({ project, service }) => {
+      await prepare(project, seed(service));
+      expect((await project.run(["apply", "plan.json"])).code).toBe(0);
+      service.forget();
+      expect((await project.run(["apply", "plan.json"])).code).toBe(4);
+      expect(service.writes()).toEqual([]);
+    });
+  });
+
+  test("carries its narrowing", async () => {
+    await scene({}, async ({ project, service }) => {
+      const live = seed(service);
+      await prepare(project, live, ["--only", "testCase.shop.login"]);
+      expect(changed((await project.json(["show", "plan.json"])).value)).toEqual([
+        "update testCase.shop.login",
+      ]);
+      service.forget();
+      expect((await project.run(["apply", "plan.json"])).code).toBe(0);
+      expect(service.writes()).toEqual([
+        { method: "PATCH", path: live.paths.login, body: { status: "DRAFT", entryPointUrlPath: "/here" } },
+      ]);
+    });
+  });
+
+  test("carries its stage", async () => {
+    await scene({}, async ({ project, service }) => {
+      seed(service);
+      await project.write({
+        "tasc.yaml": `${await project.read("tasc.yaml")}stages: { a: {}, b: {} }\ndefaultStage: a\n`,
+        "targets/shop.yaml": "target: shop\napp: Web Shop\ntestIdAttribute: x-${stage}\n",
+      });
+      expect((await project.run(["plan", "--stage", "b", "--out", "plan.json"])).code).toBe(0);
+      const ran = await project.run(["apply", "plan.json"]);
+      expect(ran.code, ran.stderr).toBe(0);
+      expect(service.targets[0]?.testIdAttribute).toBe("x-b");
+    });
+  });
+
+  test.each([
+    { says: "is no JSON", content: "hello" },
+    { says: "is JSON of something else", content: "{}" },
+    { says: "has another format version", content: '{"formatVersion":"2.0"}' },
+    { says: "is a plan that was printed, not saved", content: undefined },
+  ])("that $says is refused", async ({ content }) => {
+    await scene({}, async ({ project, service }) => {
+      await prepare(project, seed(service));
+      const printed = (await project.run(["plan", "--format", "json"])).stdout;
+      await project.write({ "plan.json": content ?? printed });
+      service.forget();
+      const ran = await project.run(["apply", "plan.json"]);
+      expect([1, 3], ran.stderr).toContain(ran.code);
+      expect(ran.stderr.trim()).not.toBe("");
+      expect(service.writes()).toEqual([]);
+    });
+  });
+});
+
+interface Meanwhile {
+  readonly says: string;
+  readonly happens: (live: Live, project: Project) => void | Promise<void>;
+  readonly env?: Env;
+  /** What is shown for it: as reviewed, live now, wanted. */
+  readonly told?: readonly RegExp[];
+}
+
+const replace =
+  (from: string, to: string): Meanwhile["happens"] =>
+  async (_, project) => {
+    await project.write({ "targets/shop.yaml": MANIFEST.replace(from, to) });
+  };
+
+const SPOILT: readonly Meanwhile[] = [
+  {
+    says: "a value of a field that it changes is another one by now",
+    happens: ({ login }) => {
+      login.status = "OUTDATED";
+    },
+    told: [/testCase\.shop\.login/u, /ENABLED/u, /OUTDATED/u, /DRAFT/u],
+  },
+  {
+    says: "a resource that it changes is gone",
+    happens: ({ target, login }) => {
+      target.cases = target.cases.filter((item) => item !== login);
+    },
+    told: [/testCase\.shop\.login/u],
+  },
+  {
+    says: "a resource that it creates is there",
+    happens: ({ service, target }) => {
+      service.addCase(target, { description: "Cart" });
+    },
+    told: [/testCase\.shop\.cart/u],
+  },
+  {
+    says: "the manifest wants another value",
+    happens: replace("status: DRAFT", "status: DISABLED"),
+    told: [/testCase\.shop\.login/u, /DRAFT/u, /ENABLED/u, /DISABLED/u],
+  },
+  {
+    says: "the manifest wants one field more of it",
+    happens: replace("status: DRAFT", "status: DRAFT, runStatus: OFF"),
+    told: [/testCase\.shop\.login/u],
+  },
+  {
+    says: "an env var makes another value",
+    happens: () => undefined,
+    env: { WHERE: "there" },
+    told: [/testCase\.shop\.login/u, /\/there/u],
+  },
+  {
+    says: "a secret is another one",
+    happens: () => undefined,
+    env: { QA_PASSWORD: "another-password" },
+    told: [/environment\.shop\.default/u],
+  },
+];
+
+const UNSPOILT: readonly Meanwhile[] = [
+  {
+    says: "another field of a resource that it changes",
+    happens: ({ login }) => {
+      login.tags = ["new"];
+    },
+  },
+  {
+    says: "another resource, managed",
+    happens: ({ service, target }) => {
+      service.case(target, "Other").runStatus = "ON";
+    },
+  },
+  {
+    says: "another resource, unmanaged",
+    happens: ({ service, target }) => {
+      service.addCase(target, { description: "Somebody else's" });
+    },
+  },
+  {
+    says: "another target",
+    happens: ({ service }) => {
+      service.addTarget("Elsewhere");
+    },
+  },
+  { says: "the manifest of another address", happens: replace("runStatus: OFF", "runStatus: ON") },
+  { says: "comments and order in the manifest", happens: replace("target: shop", "# hello\ntarget: shop") },
+  { says: "a secret that it does not use", happens: () => undefined, env: { GATE_PASSWORD: "another" } },
+];
+
+describe.concurrent("a saved plan is stale (exit 4, nothing sent) when", () => {
+  test.each(SPOILT)("$says", async ({ happens, env, told = [] }) => {
+    await scene({}, async ({ project, service }) => {
+      const live = seed(service);
+      await prepare(project, live);
+      await happens(live, project);
+      service.forget();
+      const ran: Ran = await project.run(["apply", "plan.json"], env);
+      expect(ran.code, ran.stdout + ran.stderr).toBe(4);
+      expect(service.writes()).toEqual([]);
+      for (const part of told) expect(ran.stdout + ran.stderr).toMatch(part);
+      expect(ran.stdout + ran.stderr).toMatch(/reviewed[\s\S]*now[\s\S]*wanted/iu);
+      expect(ran.stdout + ran.stderr).not.toContain("another-password");
+    });
+  });
+});
+
+describe.concurrent("a saved plan is not spoilt by a change of", () => {
+  test.each(UNSPOILT)("$says", async ({ happens, env }) => {
+    await scene({}, async ({ project, service }) => {
+      const live = seed(service);
+      await prepare(project, live);
+      const plan: JsonObject = (await project.json(["show", "plan.json"])).value;
+      await happens(live, project);
+      service.forget();
+      const ran = await project.run(["apply", "plan.json"], env);
+      expect(ran.code, ran.stdout + ran.stderr).toBe(0);
+      expect(live.login.status).toBe("DRAFT");
+      const posts = service.writes().filter((call) => call["method"] === "POST");
+      expect(posts).toHaveLength(Number(at(plan, "summary", "calls", "POST")));
+    });
+  });
+});

@@ -1,0 +1,268 @@
+// "Redacted in every output, log, file and error, also when the service's own message repeats them."
+import { describe, expect, test } from "vitest";
+import { answer } from "./fake-service.ts";
+import { scene, SECRETS, type Project, type Ran } from "./support/cli.ts";
+import { at, list } from "./support/json.ts";
+import { change, seed } from "./support/story.ts";
+
+const MANIFEST = `target: shop
+app: Web Shop
+trackerIntegration: { domain: "https://tracker.example.com", apiKey: "\${secret:TRACKER_KEY}" }
+environments:
+  default:
+    discoveryUrl: https://shop.example.com
+    testAccount: { username: qa, password: "\${secret:QA_PASSWORD}", otpInitializerKey: "\${secret:QA_OTP}" }
+  preview:
+    discoveryUrl: https://preview.example.com
+    basicAuth: { username: gate, password: "\${file:gate.txt}" }
+    additionalHeaderFields: { X-Token: "\${secret:HEADER_TOKEN}", X-Plain: plain-header-value }
+testCases:
+  login:
+    description: Log in
+    discovery: { prompt: "Use the code \${secret:PROMPT_CODE} to log in." }
+  cart: { description: Cart, entryPointUrlPath: "/cart?t=\${secret:PROMPT_CODE}", discovery: { prompt: Fill. } }
+batchGenerations:
+  spring: { prompt: "Use \${secret:PROMPT_CODE}." }
+`;
+
+const FILE_SECRET = "gate-from-file-secret";
+const PROMPT_CODE = "prompt-code-24680";
+const ENV = { PROMPT_CODE };
+
+const ALL = [
+  SECRETS.TRACKER_KEY,
+  SECRETS.QA_PASSWORD,
+  SECRETS.QA_OTP,
+  SECRETS.HEADER_TOKEN,
+  "service-key-4711",
+  "plain-header-value",
+  FILE_SECRET,
+  PROMPT_CODE,
+];
+
+/** As it is, and in the forms in which it may slip through. */
+function expectNone(said: string, where: string): void {
+  for (const secret of ALL)
+    for (const form of [
+      secret,
+      JSON.stringify(secret).slice(1, -1),
+      Buffer.from(secret).toString("base64"),
+      encodeURIComponent(secret),
+      Buffer.from(secret).toString("hex"),
+    ])
+      expect(
+        said.includes(form),
+        `${secret} in ${where}:\n${said.slice(Math.max(0, said.indexOf(form) - 200), said.indexOf(form) + 200)}`,
+      ).toBe(false);
+}
+
+const said = (ran: Ran): string => `${ran.stdout}\n${ran.stderr}`;
+
+async function prepare(project: Project): Promise<void> {
+  await project.write({ "targets/shop.yaml": MANIFEST, "gate.txt": `${FILE_SECRET}\n` });
+}
+
+/** The files that tasc wrote. */
+async function written(project: Project): Promise<string> {
+  await project.remove("gate.txt");
+  await project.remove("targets");
+  return await project.everything();
+}
+
+const LEVELS = ["error", "warn", "info", "debug"] as const;
+
+describe.concurrent("no secret shows", () => {
+  test.each(LEVELS)("in plan, saved plan, show, apply and state, at --log-level %s", async (level) => {
+    await scene({}, async ({ project, service }) => {
+      service.addTarget("Web Shop");
+      await prepare(project);
+      const outputs: [string, Ran][] = [];
+      for (const args of [
+        ["validate"],
+        ["plan"],
+        ["plan", "--format", "json"],
+        ["plan", "--out", "plan.json", "--verbose"],
+        ["show", "plan.json"],
+        ["show", "plan.json", "--format", "json"],
+        ["apply", "--auto-approve"],
+        ["plan", "--format", "json"],
+        ["state", "list"],
+      ]) {
+        // oxlint-disable-next-line no-await-in-loop
+        const ran = await project.run([...args, "--log-level", level], ENV);
+        expect(ran.code, `${args.join(" ")}: ${ran.stderr}`).toBe(0);
+        outputs.push([args.join(" "), ran]);
+      }
+      for (const [what, ran] of outputs) expectNone(said(ran), what);
+      expectNone(await written(project), "the files");
+      // It was sent, though.
+      expect(JSON.stringify(service.log.map((call) => call.body ?? null))).toContain(PROMPT_CODE);
+      expect(service.violations).toEqual([]);
+    });
+  });
+
+  test.each([
+    { says: "JSON", type: "application/json", wrap: (text: string) => JSON.stringify({ message: text }) },
+    { says: "a text", type: "text/plain", wrap: (text: string) => text },
+  ])("where the service repeats them in an error, as $says", async ({ type, wrap }) => {
+    await scene({}, async ({ project, service }) => {
+      seed(service);
+      await prepare(project);
+      const body = wrap(`these are bad: ${ALL.join(", ")} and qa`);
+      service.fail({
+        on: { method: "PATCH" },
+        times: 99,
+        phase: "before",
+        answer: answer(400, body, { "content-type": type, "x-echo": ALL.slice(0, 5).join(";") }),
+      });
+      service.fail({
+        on: { method: "POST" },
+        times: 99,
+        phase: "before",
+        answer: answer(422, body, { "content-type": type }),
+      });
+      const ran = await project.run(["apply", "--auto-approve", "--log-level", "debug"], ENV);
+      expect(ran.code).toBe(1);
+      expect(said(ran)).toContain("these are bad");
+      expectNone(said(ran), "an apply that fails");
+      expectNone(await written(project), "the files");
+    });
+  });
+
+  test("where the service shows them as live values", async () => {
+    await scene({}, async ({ project, service }) => {
+      const live = seed(service);
+      live.login.prompt = `Use the code ${PROMPT_CODE} to log in, old.`;
+      service.addCase(live.target, { description: "Cart", entryPointUrlPath: `/cart?old=${PROMPT_CODE}` });
+      await prepare(project);
+      const { ran, value: plan } = await project.json(["plan", "--log-level", "debug"], ENV);
+      expectNone(said(ran), "the plan");
+      expect(at(change(plan, "testCase.shop.login"), "fields")).toEqual([
+        { path: ["discovery", "prompt"], sensitive: true },
+      ]);
+      expect(at(change(plan, "testCase.shop.login"), "calls", 0, "body")).toEqual({
+        createBackendDiscoveryPrompt: "(sensitive)",
+      });
+      expect(at(change(plan, "testCase.shop.cart"), "fields")).toEqual([
+        { path: ["entryPointUrlPath"], sensitive: true },
+      ]);
+    });
+  });
+
+  test("where the service's answer to a read repeats the key", async () => {
+    await scene({}, async ({ project, service }) => {
+      await prepare(project);
+      service.fail({
+        on: { method: "GET" },
+        times: 99,
+        phase: "before",
+        answer: answer(401, `the key ${service.apiKey} is not valid`),
+      });
+      const ran = await project.run(["plan", "--log-level", "debug"], ENV);
+      expect(ran.code).toBe(6);
+      expectNone(said(ran), "the plan");
+    });
+  });
+
+  test("in the message of an unreadable answer", async () => {
+    await scene({}, async ({ project, service }) => {
+      await prepare(project);
+      service.fail({
+        on: { method: "GET" },
+        times: 99,
+        phase: "before",
+        answer: answer(200, `<b>${service.apiKey} ${PROMPT_CODE}</b>`),
+      });
+      const ran = await project.run(["plan", "--log-level", "debug"], ENV);
+      expect(ran.code).toBe(1);
+      expectNone(said(ran), "the plan");
+    });
+  });
+
+  test("where a manifest error is about one", async () => {
+    await scene({}, async ({ project }) => {
+      await project.write({
+        "targets/shop.yaml":
+          "target: shop\napp: Web Shop\ntimeoutPerStep: '${secret:QA_PASSWORD}'\ntestCases: { a: { description: A, status: '${secret:QA_OTP}' } }\n",
+      });
+      const ran = await project.run(["validate", "--log-level", "debug"], ENV);
+      expect(ran.code).toBe(3);
+      expectNone(said(ran), "the errors");
+    });
+  });
+});
+
+describe.concurrent("fingerprints", () => {
+  test("nothing in state tells that two secrets are the same", async () => {
+    await scene({}, async ({ project, service }) => {
+      seed(service);
+      await project.write({
+        "targets/shop.yaml": `target: shop
+app: Web Shop
+environments:
+  default: { testAccount: { username: qa, password: "\${secret:QA_PASSWORD}" } }
+  preview: { discoveryUrl: "https://preview.example.com", testAccount: { username: qa, password: "\${secret:QA_PASSWORD}" } }
+`,
+      });
+      expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+      const state = await project.read(".tasc/state/default/shop.json");
+      const prints = [...state.matchAll(/"password":"([^"]+)"/gu)].map((found) => found[1]);
+      expect(prints).toHaveLength(2);
+      expect(prints[0]).not.toBe(prints[1]);
+    });
+  });
+
+  test("a saved plan holds no fingerprint of a secret, and differs when it is saved again", async () => {
+    await scene({}, async ({ project, service }) => {
+      seed(service);
+      await prepare(project);
+      await project.run(["plan", "--out", "one.json"], ENV);
+      await project.run(["plan", "--out", "two.json"], ENV);
+      await project.run(["apply", "--auto-approve"], ENV);
+      const state = await project.read(".tasc/state/default/shop.json");
+      const prints = [...state.matchAll(/"(?:password|otpInitializerKey|apiKey)":"([^"]+)"/gu)].map(
+        (found) => found[1],
+      );
+      expect(prints.length).toBeGreaterThan(2);
+      const plan = await project.read("one.json");
+      for (const print of prints) expect(plan).not.toContain(print);
+    });
+  });
+
+  test("after a change of the API key write-only fields are sent once more, and the plan says why", async () => {
+    await scene({}, async ({ project, service }) => {
+      const live = seed(service);
+      await project.write({
+        "targets/shop.yaml": "target: shop\napp: Web Shop\ntestIdAttribute: data-testid\n",
+      });
+      expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+      service.apiKey = "service-key-new";
+      const env = { TASC_API_KEY: "service-key-new" };
+      const { value: plan } = await project.json(["plan"], env);
+      expect(at(change(plan, "target.shop"), "calls")).toEqual([
+        { method: "PATCH", path: live.paths.target, body: { testIdAttribute: "data-testid" } },
+      ]);
+      expect(JSON.stringify(list(plan["diagnostics"]))).toMatch(/key/iu);
+      expect((await project.run(["apply", "--auto-approve"], env)).code).toBe(0);
+      expect((await project.run(["plan", "--detailed-exitcode"], env)).code).toBe(0);
+    });
+  });
+
+  test("state.fingerprintKey keeps fingerprints through a change of the API key", async () => {
+    await scene({}, async ({ project, service }) => {
+      seed(service);
+      await project.write({
+        "tasc.yaml": `${await project.read("tasc.yaml")}state: { backend: local, fingerprintKey: "\${secret:PRINT_KEY}" }\n`,
+        "targets/shop.yaml": "target: shop\napp: Web Shop\ntestIdAttribute: data-testid\n",
+      });
+      const env = { PRINT_KEY: "fingerprint-key-1" };
+      expect((await project.run(["apply", "--auto-approve"], env)).code).toBe(0);
+      service.apiKey = "service-key-new";
+      const ran = await project.run(["plan", "--detailed-exitcode"], {
+        ...env,
+        TASC_API_KEY: "service-key-new",
+      });
+      expect(ran.code, ran.stdout).toBe(0);
+    });
+  });
+});

@@ -1,0 +1,114 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { JsonObject } from "../../src/model/json.ts";
+import { startServer } from "../../src/server/index.ts";
+import type { RunningServer } from "../../src/server/index.ts";
+import { Project, PROJECT } from "../contract/support/cli.ts";
+import { idOf } from "./live.ts";
+
+/** The command as a process, against the local service. */
+const SHOP = idOf(1, 1);
+const FOLDER = idOf(9, 1);
+const ATTIC = idOf(9, 2);
+
+function testCase(n: number, fields: JsonObject): JsonObject {
+  return { id: idOf(3, n), testTargetId: SHOP, runStatus: "ON", status: "ENABLED", ...fields };
+}
+
+const SEED: JsonObject = {
+  testTargets: [{ id: SHOP, app: "Web Shop" }],
+  environments: [
+    { id: idOf(2, 1), testTargetId: SHOP, type: "DEFAULT", discoveryUrl: "https://shop.example.com" },
+    { id: idOf(2, 2), testTargetId: SHOP, type: "ADDITIONAL", discoveryUrl: "https://preview.example.com" },
+  ],
+  folders: [
+    { id: FOLDER, testTargetId: SHOP, name: "Checkout" },
+    { id: ATTIC, testTargetId: SHOP, name: "Attic" },
+  ],
+  testCases: [
+    testCase(1, {
+      description: "Log in",
+      discovery: { status: "FINISHED", freePrompt: "Log in as ${USER}." },
+    }),
+    testCase(2, {
+      description: "Cart total",
+      folderId: FOLDER,
+      prerequisiteId: idOf(3, 1),
+      tags: ["smoke"],
+      elements: [
+        { id: idOf(4, 1), index: 0, assertion: { id: idOf(5, 1), expectation: "VISIBLE" }, selectors: [] },
+      ],
+    }),
+    testCase(3, { description: "Old", folderId: ATTIC }),
+    testCase(4, { description: "Old" }),
+  ],
+};
+
+let server: RunningServer;
+let dir: string;
+let project: Project;
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), "tasc-import-"));
+  server = await startServer({ dataDir: join(dir, "service"), apiKey: "a-local-key", seed: SEED });
+  project = new Project(join(dir, "project"), { TASC_BASE_URL: server.url, TASC_API_KEY: "a-local-key" });
+  await project.write({ "tasc.yaml": PROJECT });
+});
+
+afterEach(async () => {
+  await server.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+async function writes(): Promise<number> {
+  const answer = await fetch(`${server.controlUrl}/requests`);
+  const text = await answer.text();
+  return (text.match(/"(?:POST|PATCH)"/g) ?? []).length;
+}
+
+test("imports, plans nothing, applies nothing, and imports nothing again", async () => {
+  const named = ["--folder", `${FOLDER}=Checkout`];
+  const dry = await project.run(["import", ...named, "--dry-run"]);
+  expect(dry).toMatchObject({ code: 0 });
+  expect(dry.stdout).toContain("--- # targets/web-shop.yaml\n");
+  expect(await project.files()).toEqual(["tasc.yaml"]);
+
+  const imported = await project.run(["import", "--elements", ...named]);
+  expect(imported.stdout).toBe("wrote  targets/web-shop.yaml  (2 environments, 4 test cases)\n");
+  expect(imported.code).toBe(0);
+  expect(imported.stderr).toContain(ATTIC);
+  expect(imported.stderr).not.toContain(FOLDER);
+  expect(dry.stdout).not.toContain("expectation");
+  await expect(await project.read("targets/web-shop.yaml")).toMatchFileSnapshot("golden/web-shop.yaml");
+
+  const plan = await project.run(["plan", "--detailed-exitcode"]);
+  expect({ code: plan.code, stderr: plan.stderr }).toEqual({ code: 0, stderr: "" });
+  const apply = await project.run(["apply", "--auto-approve"]);
+  expect(apply.code).toBe(0);
+  expect(await writes()).toBe(0);
+
+  const files = await project.files();
+  const again = await project.run(["import", "--elements"]);
+  expect(again).toMatchObject({ code: 0, stdout: "Nothing to import: what can be declared is declared.\n" });
+  expect(await project.files()).toEqual(files);
+});
+
+test("says what is wrong with its arguments, and writes nothing", async () => {
+  const rows: readonly (readonly [readonly string[], RegExp])[] = [
+    [["--target", "Web Shpo"], /Did you mean "Web Shop"/],
+    [["--dir", "../elsewhere"], /not a folder inside of the project/],
+    [["--dir", "manifests"], /would be no manifest of this project/],
+    [["--folder", "Checkout"], /takes ID=NAME/],
+    [["--folder", `${idOf(9, 7)}=Cellar`], /No test case of these targets is in a folder/],
+    [["--folder", `${FOLDER}=A`, "--folder", `${ATTIC}=A`], /Two folders cannot both be "A"/],
+  ];
+  for (const [args, words] of rows) {
+    // oxlint-disable-next-line no-await-in-loop
+    const ran = await project.run(["import", ...args]);
+    expect(ran.stderr).toMatch(words);
+    expect(ran).toMatchObject({ code: 3, stdout: "" });
+  }
+  expect(await project.files()).toEqual(["tasc.yaml"]);
+});

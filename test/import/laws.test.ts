@@ -1,0 +1,151 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { DELETED } from "../../src/fields/test-case.ts";
+import { resourcesOf } from "../../src/plan/plan.ts";
+import { idOf, service } from "./live.ts";
+import type { Service } from "./live.ts";
+import { after, emptyProject, plan, prepared, shown } from "./project.ts";
+import type { Options, World } from "./project.ts";
+
+const options: fc.Arbitrary<Options> = fc.record({
+  elements: fc.boolean(),
+  split: fc.constantFrom("target", "folder"),
+  folders: fc.constantFrom(
+    new Map(),
+    new Map([[idOf(9, 1), "Au${th}"]]),
+    new Map([
+      [idOf(9, 1), "A"],
+      [idOf(9, 2), "a"],
+    ]),
+  ),
+});
+
+async function expectEmptyPlan(world: World): Promise<void> {
+  if (Object.keys(world.files).length === 1) return;
+  const { plan: made } = (await plan(world)).planned;
+  expect({ changes: made.changes, diagnostics: made.diagnostics }, shown(world)).toEqual({
+    changes: [],
+    diagnostics: [],
+  });
+}
+
+async function hasDiagnostics(world: World): Promise<boolean> {
+  if (Object.keys(world.files).length === 1) return false;
+  return (await plan(world)).planned.plan.diagnostics.length > 0;
+}
+
+/** Ids that some address means. */
+async function managedIds(world: World): Promise<readonly string[]> {
+  if (Object.keys(world.files).length === 1) return [];
+  const { planned } = await plan(world);
+  return [...planned.seen.values()].flatMap(({ live, environmentMatches, testCaseMatches }) =>
+    [live, ...environmentMatches.values(), ...testCaseMatches.values()].flatMap((match) =>
+      match !== undefined && "id" in match ? [match.id] : [],
+    ),
+  );
+}
+
+function allIds({ targets, testCases }: Service): readonly string[] {
+  return targets.flatMap(({ id, environments }) => [
+    id,
+    ...environments.map((one) => one.id),
+    ...(testCases.get(id) ?? []).filter(({ status }) => status !== DELETED).map((one) => one.id),
+  ]);
+}
+
+test("a plan after an import is empty, nothing live is forgotten, and a second import writes nothing", async () => {
+  await fc.assert(
+    fc.asyncProperty(service, options, async ({ targets, testCases }, given) => {
+      const before = emptyProject(targets, testCases);
+      const first = await prepared(before, given);
+      expect(first).toMatchObject({ problems: [], unmatched: [], leftOut: [] });
+      const imported = after(before, first);
+      await expectEmptyPlan(imported);
+      expect((await managedIds(imported)).toSorted()).toEqual([...allIds(before)].toSorted());
+      const second = await prepared(imported, given);
+      expect({ files: second.files, learnt: second.learnt.size }).toEqual({ files: [], learnt: 0 });
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test("an import after more has come up adds that alone, and the plan stays empty", async () => {
+  await fc.assert(
+    fc.asyncProperty(service, options, fc.nat(), async (whole, given, cut) => {
+      const few = {
+        targets: whole.targets.map((target) => ({
+          ...target,
+          environments: target.environments.filter((_, at) => (at + cut) % 2 === 0),
+        })),
+        testCases: new Map(
+          [...whole.testCases].map(([id, list]) => [id, list.filter((_, at) => (at + cut) % 3 > 0)] as const),
+        ),
+      };
+      const before = emptyProject(few.targets, few.testCases);
+      const imported = after(before, await prepared(before, given));
+      const grown = { ...imported, ...whole };
+      const more = await prepared(grown, given);
+      expect({ problems: more.problems, unmatched: more.unmatched }).toEqual({ problems: [], unmatched: [] });
+      const complete = after(grown, more);
+      const old = new Set(await managedIds(grown));
+      const now = new Set([...(await managedIds(complete)), ...more.leftOut.map(({ id }) => id)]);
+      for (const id of [...old, ...allIds(whole)]) expect(now).toContain(id);
+      // New ones can make old matches ambiguous; that no import can mend, as it alters no file.
+      const unclear = await hasDiagnostics(grown);
+      if (!unclear) await expectEmptyPlan(complete);
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test("the order in which the service lists things does not matter", async () => {
+  await fc.assert(
+    fc.asyncProperty(service, async ({ targets, testCases }) => {
+      const forwards = await prepared(emptyProject(targets, testCases));
+      const backwards = await prepared(
+        emptyProject(
+          targets.toReversed().map((one) => ({ ...one, environments: one.environments.toReversed() })),
+          new Map([...testCases].map(([id, list]) => [id, list.toReversed()])),
+        ),
+      );
+      expect(backwards.files).toEqual(forwards.files);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("3 targets with 500 test cases each import in a second or two", async () => {
+  const targets = [0, 1, 2].map((t) => ({ id: idOf(1, t), app: `App ${t}`, environments: [] }));
+  const testCases = new Map(
+    targets.map(({ id }, t) => [
+      id,
+      Array.from({ length: 500 }, (_, n) => ({
+        id: idOf(3, t * 1000 + n),
+        description: `Case ${n % 400}`,
+        status: "ENABLED",
+        runStatus: "ON",
+        type: null,
+        entryPointUrlPath: "/x",
+        folderId: idOf(9, n % 7),
+        externalId: n % 3 === 0 ? `X-${n}` : null,
+        tags: ["a", "b"],
+        prerequisiteId: n > 0 ? idOf(3, t * 1000 + n - 1) : null,
+        elements: [],
+        discovery: {
+          status: "CREATED",
+          freePrompt: "Do it.\nThen check.",
+          abortCause: undefined,
+          message: undefined,
+        },
+      })),
+    ]),
+  );
+  const before = emptyProject(targets, testCases);
+  const start = performance.now();
+  const first = await prepared(before);
+  expect(performance.now() - start).toBeLessThan(4000);
+  const imported = after(before, first);
+  await expectEmptyPlan(imported);
+  const { input } = await plan(imported);
+  expect(input.desired.targets.flatMap(resourcesOf)).toHaveLength(1503);
+});

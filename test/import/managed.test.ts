@@ -1,0 +1,168 @@
+import { expect, test } from "vitest";
+import type { LiveTarget, LiveTestCase } from "../../src/model/live.ts";
+import { emptyState } from "../../src/model/state.ts";
+import { applyEvents } from "../../src/state/reduce.ts";
+import { liveCase } from "../plan/build.ts";
+import { idOf } from "./live.ts";
+import { after, emptyProject, plan, prepared, PROJECT } from "./project.ts";
+import type { World } from "./project.ts";
+
+/** Projects that declare or remember something already. */
+const SHOP: LiveTarget = { id: idOf(1, 1), app: "Shop", environments: [] };
+
+function project(testCases: readonly LiveTestCase[], manifest: string, tasc = PROJECT): World {
+  const files = { "tasc.yaml": tasc, ...(manifest === "" ? {} : { "targets/shop.yaml": manifest }) };
+  return emptyProject([SHOP], new Map([[SHOP.id, testCases]]), files);
+}
+
+function texts({
+  files,
+}: {
+  readonly files: readonly { readonly file: string; readonly text: string }[];
+}): string {
+  return files.map(({ file, text }) => `${file}\n${text.split("\n").slice(1).join("\n")}`).join("");
+}
+
+test("only what no manifest means is added, in a document beside the one that is there", async () => {
+  const world = project(
+    [
+      liveCase(idOf(3, 1), { description: "Log in" }),
+      liveCase(idOf(3, 2), { description: "Log  in", prerequisiteId: idOf(3, 1) }),
+    ],
+    "target: shop\napp: Shop\ntestCases:\n  log-in: { description: Log in }\n",
+  );
+  const found = await prepared(world);
+  expect(texts(found)).toBe(`targets/shop-imported.yaml
+target: shop
+testCases:
+  log-in-0000:
+    description: Log  in
+    status: ENABLED
+    runStatus: "ON"
+    discovery:
+      prerequisite: log-in
+`);
+  const { changes, diagnostics } = (await plan(after(world, found))).planned.plan;
+  expect({ changes, diagnostics }).toEqual({ changes: [], diagnostics: [] });
+});
+
+test("defaults that reach into an imported case are countered by its own values", async () => {
+  const world = project(
+    [liveCase(idOf(3, 1), { description: "A", folderId: null, tags: [], externalId: null })],
+    "target: shop\napp: Shop\ndefaults:\n  testCases: { tags: [web], folder: Inbox, runStatus: 'OFF', entryPointUrlPath: /x }\n",
+  );
+  const found = await prepared(world);
+  expect(texts(found)).toContain(`  a:
+    description: A
+    status: ENABLED
+    runStatus: "ON"
+    tags: []
+    folder: null
+    entryPointUrlPath: null
+`);
+  expect((await plan(after(world, found))).planned.plan.changes).toEqual([]);
+});
+
+test("a case that defaults would change whatever it declares is left out, and so is the way to it", async () => {
+  const world = project(
+    [
+      liveCase(idOf(3, 1), { description: "A", status: "ARCHIVED" }),
+      liveCase(idOf(3, 2), { description: "B", prerequisiteId: idOf(3, 1) }),
+    ],
+    "target: shop\napp: Shop\ndefaults:\n  testCases: { status: ENABLED }\n",
+  );
+  const found = await prepared(world);
+  expect(found.leftOut.map(({ id, reason }) => [id, reason])).toEqual([
+    [idOf(3, 1), "a plan would change it at once (status)"],
+  ]);
+  expect(texts(found)).toContain(
+    "# discovery.prerequisite: the service has one that is left out here.\n  b:",
+  );
+  expect((await plan(after(world, found))).planned.plan.changes).toEqual([]);
+});
+
+test("what a manifest may mean is left alone", async () => {
+  const world = project(
+    [liveCase(idOf(3, 1), { description: "A" }), liveCase(idOf(3, 2), { description: "A" })],
+    "target: shop\napp: Shop\ntestCases:\n  a: { description: A }\n",
+  );
+  const found = await prepared(world);
+  expect(found.files).toEqual([]);
+  expect(found.leftOut.map(({ id }) => id)).toEqual([idOf(3, 1), idOf(3, 2)]);
+});
+
+test("what state remembers keeps its key, and no other takes it", async () => {
+  const state = applyEvents(emptyState("default", "old-shop", "http://127.0.0.1:4010"), [
+    { type: "bound", address: "target.old-shop", id: SHOP.id, fields: {} },
+    { type: "bound", address: "testCase.old-shop.sign-in", id: idOf(3, 1), fields: {} },
+    { type: "bound", address: "testCase.old-shop.b", id: idOf(3, 1), fields: {} },
+    { type: "bound", address: "testCase.old-shop.a", id: idOf(3, 9), fields: {} },
+    { type: "folder", name: "Inbox", id: idOf(9, 1) },
+  ]);
+  const cases = [
+    liveCase(idOf(3, 1), { description: "Log in", folderId: idOf(9, 1) }),
+    liveCase(idOf(3, 2), { description: "A" }),
+  ];
+  const world = { ...project(cases, ""), states: new Map([["old-shop", state]]) };
+  const found = await prepared(world);
+  const text = texts(found);
+  expect(text).toContain("target: old-shop\n");
+  expect(text).toContain("  a-0000:\n    description: A\n");
+  expect(text).toContain("  b:\n    description: Log in\n");
+  expect(text).toContain("    folder: Inbox\n");
+  const { changes, diagnostics } = (await plan(after(world, found))).planned.plan;
+  expect({ changes, diagnostics }).toEqual({ changes: [], diagnostics: [] });
+});
+
+test("with several stages an id is bound for one of them", async () => {
+  const stages = `${PROJECT}defaultStage: staging\nstages: { staging: {}, production: {} }\n`;
+  const cases = [liveCase(idOf(3, 1), { description: "A" }), liveCase(idOf(3, 2), { description: "A" })];
+  const world = project(cases, "", stages);
+  const found = await prepared(world);
+  expect(texts(found)).toContain(`stages:
+  staging:
+    testCases:
+      a-0000:
+        id: ${idOf(3, 1)}
+      a-00000003:
+        id: ${idOf(3, 2)}
+`);
+  expect((await plan(after(world, found))).planned.plan.changes).toEqual([]);
+});
+
+test("nothing that repeats a secret is written", async () => {
+  const world = project(
+    [
+      liveCase(idOf(3, 1), {
+        description: "Use hunter2-secret",
+        tags: ["hunter2-secret"],
+        discovery: {
+          freePrompt: "Type hunter2-secret.",
+          status: undefined,
+          abortCause: undefined,
+          message: undefined,
+        },
+      }),
+    ],
+    "",
+  );
+  const found = await prepared(world, { secrets: ["hunter2-secret"] });
+  expect(texts(found)).not.toContain("hunter2");
+  expect(texts(found)).toContain(`  case-0000:\n    id: ${idOf(3, 1)}\n`);
+  expect((await plan(after(world, found))).planned.plan.changes).toEqual([]);
+});
+
+test("circles of prerequisites are opened", async () => {
+  const world = project(
+    [
+      liveCase(idOf(3, 1), { description: "A", prerequisiteId: idOf(3, 2) }),
+      liveCase(idOf(3, 2), { description: "B", prerequisiteId: idOf(3, 1) }),
+      liveCase(idOf(3, 3), { description: "C", prerequisiteId: idOf(3, 3) }),
+    ],
+    "",
+  );
+  const text = texts(await prepared(world));
+  expect(text).toContain("prerequisite: b\n");
+  expect(text).toContain("# discovery.prerequisite: the service has a, which in turn runs after this one");
+  expect(text).toContain("# discovery.prerequisite: the service has c, which in turn runs after this one");
+});

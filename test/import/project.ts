@@ -1,0 +1,128 @@
+import type { Json } from "../../src/model/json.ts";
+import { folderNames } from "../../src/import/folders.ts";
+import { loadForImport } from "../../src/import/load.ts";
+import { prepare } from "../../src/import/prepare.ts";
+import type { Prepared } from "../../src/import/prepare.ts";
+import { chooseTargets, survey } from "../../src/import/survey.ts";
+import { look } from "../../src/look/look.ts";
+import type { Look, Reader } from "../../src/look/look.ts";
+import { loadProject } from "../../src/manifest/load.ts";
+import type { LoadedProject } from "../../src/manifest/load.ts";
+import type { LiveTarget, LiveTestCase } from "../../src/model/live.ts";
+import type { State } from "../../src/model/state.ts";
+import { emptyState } from "../../src/model/state.ts";
+import { Secret } from "../../src/model/value.ts";
+import { EVERYTHING } from "../../src/plan/scope.ts";
+import { createFingerprinter } from "../../src/state/fingerprint.ts";
+import { applyEvents } from "../../src/state/reduce.ts";
+import { memoryFolder } from "../manifest/memory-folder.ts";
+
+/** A project, its state and its service in memory. */
+export interface World {
+  readonly files: Readonly<Record<string, string>>;
+  readonly states: ReadonlyMap<string, State>;
+  readonly targets: readonly LiveTarget[];
+  readonly testCases: ReadonlyMap<string, readonly LiveTestCase[]>;
+}
+
+export interface Options {
+  readonly elements?: boolean;
+  readonly split?: "target" | "folder";
+  readonly dir?: string;
+  readonly targets?: readonly string[];
+  readonly folders?: ReadonlyMap<string, string>;
+  readonly secrets?: readonly string[];
+}
+
+export const PROJECT = `version: 1
+service: { baseUrl: "http://127.0.0.1:4010", apiKey: "\${secret:KEY}" }
+`;
+const BASE_URL = "http://127.0.0.1:4010";
+const ENV = { KEY: "the-api-key" };
+const fingerprints = createFingerprinter(new Secret("the-api-key"));
+
+export function emptyProject(
+  targets: readonly LiveTarget[],
+  testCases: World["testCases"],
+  files: World["files"] = { "tasc.yaml": PROJECT },
+): World {
+  return { files, states: new Map(), targets, testCases };
+}
+
+function readerOf({ targets, testCases }: World): Reader<never> {
+  return {
+    listTargets: () => Promise.resolve({ ok: true, value: targets }),
+    listTestCases: (id, keep) => Promise.resolve({ ok: true, value: (testCases.get(id) ?? []).map(keep) }),
+  };
+}
+
+function declaredBy(world: World, project: LoadedProject) {
+  const keys = new Set(project.desired.targets.map(({ key }) => key));
+  return {
+    desired: project.desired,
+    documents: project.documents,
+    states: new Map([...world.states].filter(([key]) => keys.has(key))),
+    strays: [...world.states].flatMap(([key, state]) => (keys.has(key) ? [] : [state])),
+    fingerprints,
+    scope: EVERYTHING,
+    run: new Set<never>(),
+    rediscover: new Set<never>(),
+    baseUrl: BASE_URL,
+    disableRemoved: false,
+  };
+}
+
+/** What an import would do. */
+export async function prepared(world: World, options: Options = {}): Promise<Prepared> {
+  const folder = memoryFolder(world.files);
+  const loaded = await loadForImport({ root: "", env: ENV }, folder);
+  if (!loaded.ok) throw new Error(`the project should load: ${JSON.stringify(loaded.diagnostics)}`);
+  const { chosen } = chooseTargets(world.targets, options.targets ?? []);
+  const elements = options.elements ?? true;
+  const found = await survey(readerOf(world), world.targets, chosen, elements, declaredBy(world, loaded));
+  if (!found.ok) throw new Error("a reader in memory does not fail");
+  const { known, input } = found.value;
+  const sources = { targets: chosen, testCases: input.live.testCases, known };
+  const secrets = options.secrets ?? [];
+  return await prepare(found.value, {
+    dir: options.dir ?? "targets",
+    split: options.split ?? "target",
+    elements,
+    folders: folderNames(sources, options.folders ?? new Map()),
+    folder,
+    resolve: { env: ENV, stage: loaded.desired.stage },
+    manyStages: loaded.settings.stages.length > 1,
+    holdsSecret: (value: Json) => secrets.some((secret) => JSON.stringify(value).includes(secret)),
+  });
+}
+
+/** The world once an import has been carried out. */
+export function after(world: World, { files, learnt }: Prepared): World {
+  for (const { file } of files)
+    if (world.files[file] !== undefined) throw new Error(`${file} is overwritten`);
+  const states = new Map(world.states);
+  for (const [target, events] of learnt) {
+    const before = states.get(target) ?? emptyState("default", target, BASE_URL);
+    states.set(target, applyEvents(before, events));
+  }
+  const added = Object.fromEntries(files.map(({ file, text }) => [file, text]));
+  return { ...world, files: { ...world.files, ...added }, states };
+}
+
+/** What `tasc plan` does. */
+export async function plan(world: World): Promise<Look> {
+  const loaded = await loadProject({ root: "", env: ENV }, memoryFolder(world.files));
+  if (!loaded.ok)
+    throw new Error(
+      `the project should load: ${JSON.stringify(loaded.diagnostics, null, 1)}\n${shown(world)}`,
+    );
+  const found = await look(readerOf(world), declaredBy(world, loaded));
+  if (!found.ok) throw new Error("a reader in memory does not fail");
+  return found.value;
+}
+
+export function shown({ files }: World): string {
+  return Object.entries(files)
+    .map(([file, text]) => `--- # ${file}\n${text}`)
+    .join("");
+}

@@ -1,0 +1,189 @@
+// Laws of correcting state by hand: whatever is remembered, nothing is lost, doubled or told that was not asked for.
+import fc from "fast-check";
+import { describe as group, expect, test } from "vitest";
+import { bindAddress } from "../../src/correct/bind.ts";
+import type { Correction } from "../../src/correct/correction.ts";
+import { describe } from "../../src/correct/describe.ts";
+import { forgetAddress, forgetTarget } from "../../src/correct/forget.ts";
+import { knownAddresses, knows } from "../../src/correct/knows.ts";
+import { moveAddress, moveTarget } from "../../src/correct/move.ts";
+import { addressOf, targetAddress } from "../../src/model/address.ts";
+import type { Address } from "../../src/model/address.ts";
+import { emptyState } from "../../src/model/state.ts";
+import type { State, StateEvent } from "../../src/model/state.ts";
+import { formatDocument } from "../../src/state/document.ts";
+import { applyEvents } from "../../src/state/reduce.ts";
+
+const keys = ["a", "b", "c", "d", "default"] as const;
+const shopCase = (key: string): Address => addressOf("testCase", "shop", key);
+const key = fc.constantFrom(...keys);
+const fingerprint = fc.stringMatching(/^FP[a-z]{8}$/);
+const address: fc.Arbitrary<Address> = fc.oneof(
+  key.map(shopCase),
+  key.map((name) => addressOf("environment", "shop", name)),
+  fc.constant(targetAddress("shop")),
+);
+const batch = key.map((name) => addressOf("batchGeneration", "shop", name));
+
+const event: fc.Arbitrary<StateEvent> = fc.oneof(
+  fc.record({
+    type: fc.constant("bound" as const),
+    address,
+    id: fc.uuid(),
+    fields: fc.dictionary(fc.constantFrom("status", "tags", "name"), fingerprint),
+  }),
+  fc.record({
+    type: fc.constant("located" as const),
+    address,
+    locators: fc.dictionary(fc.uuid(), fc.record({ line: fingerprint, selectors: fingerprint })),
+  }),
+  fc.record({ type: fc.constant("folder" as const), name: fc.string(), id: fc.uuid() }),
+  fc.record({
+    type: fc.constant("batch" as const),
+    address: batch,
+    record: fc.record({ status: fc.constantFrom("done", "held", "undone"), content: fingerprint }),
+  }),
+  fc.record({
+    type: fc.constant("intended" as const),
+    address: fc.oneof(address, batch),
+    intent: fc.record({
+      at: fc.constant("2030-01-01T00:00:00Z"),
+      existing: fc.array(fc.uuid(), { maxLength: 2 }),
+      name: fingerprint,
+      fields: fc.dictionary(fc.constantFrom("prompt"), fingerprint),
+    }),
+  }),
+);
+
+const state = fc
+  .array(event, { maxLength: 20 })
+  .map((events) => applyEvents(emptyState("staging", "shop", "https://service.example.com"), events));
+
+function done(correction: Correction): State {
+  if (!correction.ok) throw new Error(correction.summary);
+  return correction.state;
+}
+
+/** What a document says, whatever the order in which it came about. */
+const text = (one: State): string => formatDocument(one);
+
+group("mv", () => {
+  test("there and back is as it was", () => {
+    fc.assert(
+      fc.property(state, fc.oneof(address, batch), (before, from) => {
+        const to = addressOf("testCase", "shop", "elsewhere");
+        fc.pre(knows(before, from) && from !== targetAddress("shop"));
+        const there = done(moveAddress(before, from, to));
+        expect(knows(there, from)).toBe(false);
+        expect(text(done(moveAddress(there, to, from)))).toBe(text(before));
+      }),
+    );
+  });
+
+  test("never takes an address that something is known of", () => {
+    fc.assert(
+      fc.property(state, fc.oneof(address, batch), fc.oneof(address, batch), (before, from, to) => {
+        fc.pre(knows(before, from) && knows(before, to));
+        expect(moveAddress(before, from, to)).toMatchObject({ ok: false, fault: "state" });
+      }),
+    );
+  });
+
+  test("a target there and back is as it was, and all addresses go along", () => {
+    fc.assert(
+      fc.property(state, (before) => {
+        fc.pre(knownAddresses(before).length > 0);
+        const there = done(moveTarget(before, "web", undefined));
+        expect(knownAddresses(there)).toEqual(
+          knownAddresses(before).map((one) => one.replace("shop", "web")),
+        );
+        expect(text(done(moveTarget(there, "shop", undefined)))).toBe(text(before));
+      }),
+    );
+  });
+
+  test("a target that was moved half-way is moved to the end, and nothing else is overwritten", () => {
+    fc.assert(
+      fc.property(state, state, (before, other) => {
+        fc.pre(knownAddresses(before).length > 0);
+        const half = done(moveTarget(before, "web", undefined));
+        expect(text(done(moveTarget(before, "web", half)))).toBe(text(half));
+        const there =
+          knownAddresses(other).length > 0 ? done(moveTarget(other, "web", undefined)) : undefined;
+        fc.pre(there !== undefined && text(there) !== text(half));
+        expect(moveTarget(before, "web", there)).toMatchObject({ ok: false, fault: "state" });
+      }),
+    );
+  });
+});
+
+group("rm", () => {
+  test("leaves nothing of the address, and everything else as it was", () => {
+    fc.assert(
+      fc.property(state, fc.oneof(address, batch), (before, gone) => {
+        fc.pre(knows(before, gone));
+        const after = done(forgetAddress(before, gone));
+        expect(knownAddresses(after)).toEqual(knownAddresses(before).filter((one) => one !== gone));
+        for (const one of knownAddresses(after))
+          expect(describe(after, one)).toMatchObject(facts(before, one));
+        expect(forgetAddress(after, gone)).toMatchObject({ ok: false, fault: "argument" });
+      }),
+    );
+  });
+
+  test("a target leaves nothing at all", () => {
+    fc.assert(
+      fc.property(state, (before) => {
+        fc.pre(knownAddresses(before).length > 0);
+        const after = done(forgetTarget(before, targetAddress("shop")));
+        expect(text(after)).toBe(text(emptyState("staging", "shop", "https://service.example.com")));
+      }),
+    );
+  });
+
+  /** A target's count of addresses is not its own. */
+  function facts(before: State, one: Address) {
+    const { addresses: _, ...own } = describe(before, one) ?? { addresses: 0 };
+    return own;
+  }
+});
+
+group("bind", () => {
+  const binder = { target: undefined, fingerprints: undefined };
+
+  test("binds to that id and records nothing, and no id has two addresses", () => {
+    fc.assert(
+      fc.property(state, address, fc.uuid(), (before, bound, id) => {
+        fc.pre([...before.bindings.values()].every((binding) => binding.id !== id));
+        const after = done(bindAddress(before, bound, id, binder));
+        expect(after.bindings.get(bound)).toEqual({ id, fields: {} });
+        expect(after.intents.has(bound)).toBe(false);
+        for (const other of knownAddresses(after))
+          if (other !== bound && after.bindings.has(other))
+            expect(bindAddress(after, other, id, binder)).toMatchObject({ ok: false, fault: "state" });
+      }),
+    );
+  });
+
+  test("the same id again forgets what was recorded of it, locator lines included", () => {
+    fc.assert(
+      fc.property(state, address, (before, bound) => {
+        const id = before.bindings.get(bound)?.id;
+        fc.pre(id !== undefined && [...before.bindings.values()].filter((one) => one.id === id).length === 1);
+        const after = done(bindAddress(before, bound, id ?? "", binder));
+        expect(after.bindings.get(bound)).toEqual({ id, fields: {} });
+      }),
+    );
+  });
+});
+
+group("show", () => {
+  test("tells no fingerprint", () => {
+    fc.assert(
+      fc.property(state, (one) => {
+        for (const known of knownAddresses(one))
+          expect(JSON.stringify({ ...describe(one, known), folders: {} })).not.toMatch(/FP[a-z]{8}/);
+      }),
+    );
+  });
+});

@@ -1,0 +1,118 @@
+// `tasc drift`: what the service changed since the last apply, and nothing else.
+import { describe, expect, test } from "vitest";
+import {
+  applied,
+  appliedScene,
+  at,
+  CART,
+  COOKIE,
+  id,
+  json,
+  listAt,
+  LOGIN,
+  MANIFEST,
+  PROJECT,
+  scene,
+  SECRETS,
+  steady,
+} from "./scene.ts";
+
+describe.concurrent("drift", () => {
+  test("is told like a plan, from what was applied to what is there now", async () => {
+    await scene(async (stage) => {
+      await applied(stage);
+      const none = await stage.run(["drift"]);
+      expect(none.code, none.stderr).toBe(0);
+      expect(none.stdout).toContain("No drift. The service has what was last applied.");
+      expect(none.stderr).toBe("");
+
+      await stage.edit(LOGIN, { status: "DISABLED", tags: ["other"] });
+      await stage.edit(COOKIE, { runStatus: "OFF" });
+      await stage.remove(CART);
+      const ran = await stage.run(["drift"]);
+      expect(ran.code, ran.stderr).toBe(2);
+      await expect(steady(ran.stdout, stage)).toMatchFileSnapshot("golden/drift.txt");
+
+      const data = await stage.run(["drift", "--format", "json", "--only", "testCase.shop.c*"]);
+      expect(data.code).toBe(2);
+      await expect(steady(data.stdout, stage)).toMatchFileSnapshot("golden/drift.json");
+    });
+  });
+
+  test("leaves out what the manifests changed, and says where both did", async () => {
+    await scene(async (stage) => {
+      await applied(stage);
+      stage.write("targets/shop.yaml", MANIFEST.replace("status: ENABLED", "status: OUTDATED"));
+      expect((await stage.run(["drift"])).code).toBe(0);
+      expect((await stage.run(["plan", "--detailed-exitcode"])).code).toBe(2);
+      await stage.edit(LOGIN, { status: "DISABLED" });
+      const ran = await stage.run(["drift", "--format", "json"]);
+      expect(ran.code).toBe(2);
+      expect(at(json(ran), "changes", 0, "fields")).toEqual([
+        { path: ["status"], declared: "OUTDATED", live: "DISABLED", changedBy: "both" },
+      ]);
+    });
+  });
+
+  test("shows a changed secret as changed and no more", async () => {
+    await scene(async (stage) => {
+      await applied(stage);
+      await stage.edit(LOGIN, { discovery: { status: "FINISHED", freePrompt: `Not ${SECRETS.QA_USER}` } });
+      const ran = await stage.run(["drift", "--format", "json"]);
+      expect(ran.code).toBe(2);
+      expect(at(json(ran), "changes", 0, "fields")).toEqual([
+        { path: ["discovery", "prompt"], sensitive: true, changedBy: "service" },
+      ]);
+      expect(ran.stdout + ran.stderr).not.toContain(SECRETS.QA_USER);
+    });
+  });
+
+  test("what was made anew under the same name counts as removed", async () => {
+    await scene(async (stage) => {
+      await applied(stage);
+      await stage.remove(CART);
+      await stage.edit(id(0x13), { description: "Cart total adds up", tags: ["web"], runStatus: "ON" });
+      const ran = await stage.run(["drift", "--format", "json"]);
+      expect(ran.code).toBe(2);
+      expect(listAt(json(ran), "removed")).toEqual([
+        { address: "testCase.shop.cart", id: CART, replacedBy: id(0x13) },
+      ]);
+    });
+  });
+});
+
+describe.concurrent("a drift that cannot be told", () => {
+  const play = appliedScene();
+
+  test("is no silence: another key for fingerprints is 1", async () => {
+    await play(async (stage) => {
+      stage.write("tasc.yaml", `${PROJECT}state: { fingerprintKey: "\${secret:OTHER}" }\n`);
+      const ran = await stage.run(["drift"], { OTHER: "another-fingerprint-key" });
+      expect(ran.code).toBe(1);
+      expect(ran.stderr).toContain("Error: Drift cannot be told");
+    });
+  });
+
+  test("without state says that nothing was applied", async () => {
+    await play(async (stage) => {
+      stage.write("tasc.yaml", `${PROJECT}state: { path: .tasc/elsewhere }\n`);
+      const ran = await stage.run(["drift"]);
+      expect(ran.code).toBe(0);
+      expect(ran.stderr).toContain("Warning: Nothing was applied yet, so nothing can have drifted");
+    });
+  });
+
+  test("a plan with errors is 1, a refused key 6, a pattern that fits nothing 3", async () => {
+    await play(async (stage) => {
+      expect((await stage.run(["drift"], { TASC_API_KEY: "another-key" })).code).toBe(6);
+      expect((await stage.run(["drift", "--only", "testCase.web.*"])).code).toBe(3);
+      stage.write(
+        "targets/shop.yaml",
+        `${MANIFEST}  summer: { prompt: P., prerequisite: { description: Nobody } }\n`,
+      );
+      const ran = await stage.run(["drift", "--format", "json"]);
+      expect(ran.code).toBe(1);
+      expect(at(json(ran), "diagnostics", 0, "address")).toBe("batchGeneration.shop.summer");
+    });
+  });
+});

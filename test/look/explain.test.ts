@@ -1,0 +1,124 @@
+// `tasc explain`: from the line in the manifest to the reason of the call.
+import { describe, expect, test } from "vitest";
+import { applied, appliedScene, at, json, listAt, LOGIN, MANIFEST, scene, SECRETS, steady } from "./scene.ts";
+import { isObject } from "../../src/model/json.ts";
+
+describe.concurrent("explain", () => {
+  test("follows each value from its line to what is done about it", async () => {
+    await scene(async (stage) => {
+      await applied(stage);
+      await stage.edit(LOGIN, { status: "DISABLED", folderId: null });
+      stage.write(
+        "targets/shop.yaml",
+        MANIFEST.replace("tags: [smoke]", "tags: [smoke, auth]").replace("data-testid", "data-test"),
+      );
+      const texts = [];
+      for (const address of [
+        "target.shop",
+        "environment.shop.default",
+        "testCase.shop.login",
+        "batchGeneration.shop.spring",
+      ]) {
+        const ran = await stage.run(["explain", address]);
+        expect(ran.code, ran.stderr).toBe(0);
+        texts.push(ran.stdout);
+      }
+      const text = steady(texts.join("\n----\n\n"), stage);
+      for (const secret of Object.values(SECRETS)) expect(text).not.toContain(secret);
+      await expect(text).toMatchFileSnapshot("golden/explain.txt");
+    });
+  });
+
+  test("of what is yet to be made says how each value gets there", async () => {
+    await scene(async (stage) => {
+      stage.write("targets/shop.yaml", MANIFEST.replace("Web Shop", "Another Shop"));
+      const login = await stage.run(["explain", "testCase.shop.login"]);
+      const target = await stage.run(["explain", "target.shop", "testIdAttribute"]);
+      await expect(steady(`${target.stdout}\n${login.stdout}`, stage)).toMatchFileSnapshot(
+        "golden/explain-create.txt",
+      );
+    });
+  });
+});
+
+describe.concurrent("what is asked for", () => {
+  const play = appliedScene();
+
+  test("may be one field, a part of one, or several by what they stand under", async () => {
+    await play(async (stage) => {
+      const names = async (...args: readonly string[]) =>
+        listAt(json(await stage.run(["explain", ...args, "--format", "json"])), "fields").map((field) =>
+          isObject(field) ? field["name"] : undefined,
+        );
+      expect(await names("testCase.shop.login", "status")).toEqual(["status"]);
+      expect(await names("testCase.shop.login", "discovery")).toEqual([
+        "discovery.prompt",
+        "discovery.type",
+        "discovery.prerequisite",
+      ]);
+      expect(await names("environment.shop.default", "testAccount.password")).toEqual(["testAccount"]);
+    });
+  });
+
+  test("and is not declared: it is not managed, and the live value shows all the same", async () => {
+    await play(async (stage) => {
+      const ran = await stage.run(["explain", "testCase.shop.cart", "status", "--format", "json"]);
+      const field = at(json(ran), "fields", 0);
+      expect(at(field, "sources")).toEqual([]);
+      expect(at(field, "live")).toBe("DRAFT");
+      expect(at(field, "why")).toBe("Not declared, so it is not managed: nothing is sent.");
+    });
+  });
+
+  test("in JSON names the layers, the interpolations and their places", async () => {
+    await play(async (stage) => {
+      const ran = await stage.run(["explain", "environment.shop.default", "--format", "json"]);
+      const fields = at(json(ran), "fields");
+      expect(at(fields, 0, "sources")).toEqual([
+        {
+          layer: "base",
+          file: "targets/shop.yaml",
+          line: 6,
+          column: 19,
+          written: "${var:url}",
+          role: "counts",
+        },
+      ]);
+      expect(at(fields, 0, "placeholders")).toEqual([
+        { source: "${var:url}", file: "tasc.yaml", line: 6, column: 32, means: "https://${var:host}" },
+        { source: "${var:host}", file: "tasc.yaml", line: 6, column: 15, means: "shop.example.com" },
+      ]);
+      expect(at(fields, 1, "value")).toEqual({ username: "qa", password: "(sensitive)" });
+      expect(at(fields, 1, "sources", 0, "written")).toEqual({
+        username: "qa",
+        password: "${secret:QA_PASSWORD}",
+      });
+      expect(ran.stdout).not.toContain(SECRETS.QA_PASSWORD);
+    });
+  });
+
+  test("offline needs neither service nor key; state is told without comparing", async () => {
+    await play(async (stage) => {
+      const args = ["explain", "testCase.shop.login", "status", "--offline", "--format", "json"];
+      const away = { TASC_API_KEY: "" };
+      const ran = await stage.run(args, away);
+      expect(ran.code, ran.stderr).toBe(0);
+      const found = json(ran);
+      expect(at(found, "action")).toBe("unknown");
+      expect(at(found, "id")).toBe(LOGIN);
+      expect(at(found, "fields", 0, "value")).toBe("ENABLED");
+      expect(at(found, "fields", 0, "remembered")).toBe("a record, and no key here to compare it with");
+    });
+  });
+
+  test("and is not there is 3, with the nearest name", async () => {
+    await play(async (stage) => {
+      const address = await stage.run(["explain", "testCase.shop.logn"]);
+      expect(address.code).toBe(3);
+      expect(address.stderr).toContain("Did you mean testCase.shop.login?");
+      const field = await stage.run(["explain", "testCase.shop.login", "sttus"]);
+      expect(field.code).toBe(3);
+      expect(field.stderr).toContain("Did you mean status?");
+    });
+  });
+});

@@ -1,0 +1,75 @@
+// `tasc graph`: the drawing, and names that try to break out of it.
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { dotText, renderDot } from "../../src/graph/dot.ts";
+import { graphOf } from "../../src/graph/graph.ts";
+import { mermaidText, renderMermaid } from "../../src/graph/mermaid.ts";
+import { safeLine } from "../../src/output/safe.ts";
+import { loaded } from "../manifest/loading.ts";
+import { appliedScene } from "./scene.ts";
+
+const HOSTILE = `target: shop
+app: Web Shop
+environments: { default: { discoveryUrl: "https://shop.example.com" }, preview: { discoveryUrl: "https://p.example.com" } }
+testCases:
+  cookie: { description: Accept }
+  login: { description: Log in, status: ENABLED, runStatus: "ON", discovery: { prompt: Log in., prerequisite: cookie } }
+  logout: { description: Log out, status: DISABLED, discovery: { prompt: Log out., prerequisite: login } }
+  orders:
+    description: Orders
+    discovery: { prompt: See orders., prerequisite: { description: 'Sign "up"; <b>%%{init}%%</b> \\N end' } }
+batchGenerations:
+  spring: { prompt: Cover the spring., environment: preview, prerequisite: login }
+`;
+
+describe("the drawing", () => {
+  test("has prerequisites, environments that something runs in, and what is not managed here", async () => {
+    const { desired } = await loaded({ "targets/shop.yaml": HOSTILE });
+    const graph = graphOf("staging", desired.targets);
+    await expect(renderMermaid(graph)).toMatchFileSnapshot("golden/graph.mmd");
+    await expect(renderDot(graph)).toMatchFileSnapshot("golden/graph.dot");
+  });
+});
+
+describe("a name", () => {
+  test("in Mermaid is letters, digits and entities, and reads back as it was", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme" }), (name) => {
+        const text = mermaidText(name);
+        expect(text.replaceAll(/#\d+;/g, "")).not.toMatch(/["'`#;<>&%{}()[\]|\\:*~=+!?@^/$]/);
+        expect(text).not.toMatch(/^(?:\d+\.|-)/);
+        const back = text.replaceAll(/#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)));
+        expect(back).toBe(safeLine(name));
+      }),
+    );
+  });
+
+  test("in DOT stays inside of its quotes, and reads back as it was", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme" }), (name) => {
+        const text = dotText(name);
+        expect(text).toMatch(/^"(?:[^"\\\n]|\\["\\])*"$/u);
+        expect(text.slice(1, -1).replaceAll(/\\(["\\])/g, "$1")).toBe(safeLine(name));
+      }),
+    );
+  });
+});
+
+describe.concurrent("tasc graph", () => {
+  const applied = appliedScene();
+
+  test("needs no secret and no service, and takes a target", async () => {
+    await applied(async (stage) => {
+      const bare = { TASC_API_KEY: "", QA_PASSWORD: "", QA_USER: "", TASC_BASE_URL: "http://127.0.0.1:9" };
+      const ran = await stage.run(["graph", "shop"], bare);
+      expect(ran.code, ran.stderr).toBe(0);
+      expect(ran.stderr).toBe("");
+      expect(ran.stdout).toMatch(/^flowchart LR\n {2}subgraph t0\["shop"\]\n/);
+      const dot = await stage.run(["graph", "--format", "dot"], bare);
+      expect(dot.stdout).toContain('"testCase.shop.cookie" -> "testCase.shop.login";');
+      const none = await stage.run(["graph", "shpo"], bare);
+      expect(none.code).toBe(3);
+      expect(none.stderr).toContain("Did you mean shop?");
+    });
+  });
+});

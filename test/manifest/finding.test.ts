@@ -1,0 +1,232 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { findFiles } from "../../src/manifest/find.ts";
+import type { Found } from "../../src/manifest/find.ts";
+import { compilePattern } from "../../src/manifest/glob.ts";
+import { loadProject } from "../../src/manifest/load.ts";
+import { PROJECT, show } from "./loading.ts";
+import { Link, memoryFolder } from "./memory-folder.ts";
+import type { MemoryFiles } from "./memory-folder.ts";
+
+function find(patterns: readonly string[], files: MemoryFiles): Found {
+  const compiled = patterns.map(compilePattern);
+  return findFiles(
+    memoryFolder(files),
+    compiled.flatMap((result) => ("patterns" in result ? result.patterns : [])),
+  );
+}
+
+describe("a pattern means", () => {
+  const TREE = [
+    "a.yaml",
+    "b.yml",
+    "c.txt",
+    ".hidden.yaml",
+    "targets/a.yaml",
+    "targets/B.yaml",
+    "targets/deep/er/c.yml",
+    "targets/deep/d.yaml",
+    "targets/.git/e.yaml",
+    "targets/node_modules/p/f.yaml",
+    "targets/[x].yaml",
+    "targets/a+b(c).yaml",
+    "other/a.yaml",
+  ];
+  const files = Object.fromEntries(TREE.map((path) => [path, ""]));
+
+  test.each([
+    [["*.yaml"], ["a.yaml"]],
+    [["*.{yaml,yml}"], ["a.yaml", "b.yml"]],
+    [["?.y*ml"], ["a.yaml", "b.yml"]],
+    [["**/d.yaml"], ["targets/deep/d.yaml"]],
+    [["**/[x].yaml"], []],
+    [["targets/[[]x].yaml"], ["targets/[x].yaml"]],
+    [["**/a.yaml"], ["a.yaml", "other/a.yaml", "targets/a.yaml"]],
+    [
+      ["targets/**"],
+      [
+        "targets/B.yaml",
+        "targets/[x].yaml",
+        "targets/a+b(c).yaml",
+        "targets/a.yaml",
+        "targets/deep/d.yaml",
+        "targets/deep/er/c.yml",
+      ],
+    ],
+    [
+      ["targets/**/*.{yaml,yml}"],
+      [
+        "targets/B.yaml",
+        "targets/[x].yaml",
+        "targets/a+b(c).yaml",
+        "targets/a.yaml",
+        "targets/deep/d.yaml",
+        "targets/deep/er/c.yml",
+      ],
+    ],
+    [["targets/*/*.yaml"], ["targets/deep/d.yaml"]],
+    [["targets/[a-b].yaml"], ["targets/a.yaml"]],
+    [["targets/[!a].yaml"], ["targets/B.yaml"]],
+    [["targets/a+b(c).yaml"], ["targets/a+b(c).yaml"]],
+    [["{targets,other}/a.yaml"], ["other/a.yaml", "targets/a.yaml"]],
+    [["{targets/{a,B},c}.{yaml,txt}"], ["c.txt", "targets/B.yaml", "targets/a.yaml"]],
+    [["./targets//a.yaml"], ["targets/a.yaml"]],
+    [[".hidden.yaml", ".*.yaml"], [".hidden.yaml"]],
+    [["targets/.git/*"], ["targets/.git/e.yaml"]],
+    [["targets/node_modules/p/*"], ["targets/node_modules/p/f.yaml"]],
+    [
+      ["a.yaml", "*.yaml", "**/a.yaml"],
+      ["a.yaml", "other/a.yaml", "targets/a.yaml"],
+    ],
+    [["targets"], []],
+    [[], []],
+  ])("%j: %j", (patterns, expected) => {
+    expect(find(patterns, files)).toEqual({ files: expected, escaping: [] });
+  });
+
+  test.each([
+    ["/etc/*", "it is an absolute path"],
+    ["\\\\server\\x", "it is an absolute path"],
+    ["c:/x", "it is an absolute path"],
+    ["a\\b", "folders are separated by `/`"],
+    ["../x", "it leaves the folder by `..`"],
+    ["a/../../x", "it leaves the folder by `..`"],
+    ["{a,..}/x", "it leaves the folder by `..`"],
+  ])("nothing as %j: %s", (pattern, fault) => {
+    expect(compilePattern(pattern)).toEqual({ fault });
+  });
+
+  test("names, not parts of names, also with dots", () => {
+    expect(find(["..a/*.yaml"], { "..a/x.yaml": "" }).files).toEqual(["..a/x.yaml"]);
+  });
+});
+
+describe("symbolic links", () => {
+  test("are followed inside of the project, and a file is found once, by the shorter way", () => {
+    const files = { "targets/long-name.yaml": "", "targets/a.yaml": new Link("targets/long-name.yaml") };
+    expect(find(["targets/*"], files)).toEqual({ files: ["targets/a.yaml"], escaping: [] });
+  });
+
+  test("of the same length are told apart by their names, in whatever order they come", () => {
+    const links = [
+      ["b.yaml", new Link("far/away.yaml")],
+      ["a.yaml", new Link("far/away.yaml")],
+      ["c.yaml", new Link("far/away.yaml")],
+    ] as const;
+    const names = (entries: typeof links | readonly (typeof links)[number][]): readonly string[] =>
+      find(["*.yaml"], { "far/away.yaml": "", ...Object.fromEntries(entries) }).files;
+    expect([names(links), names(links.toReversed())]).toEqual([["a.yaml"], ["a.yaml"]]);
+  });
+
+  test("to folders are followed too", () => {
+    const files = { "shared/x/a.yaml": "", "targets/s": new Link("shared/x") };
+    expect(find(["targets/**/*.yaml"], files)).toEqual({ files: ["targets/s/a.yaml"], escaping: [] });
+  });
+
+  test("that go in a circle are left", () => {
+    const files = {
+      "a/x.yaml": "",
+      "a/up": new Link("a"),
+      "a/top": new Link(""),
+      "a/b": new Link("b"),
+      "b/a": new Link("a"),
+      "b/y.yaml": "",
+    };
+    expect(find(["**/*.yaml"], files)).toEqual({ files: ["a/x.yaml", "b/y.yaml"], escaping: [] });
+  });
+
+  test("that lead out are told of where a pattern means them, and else left alone", () => {
+    const files = { "a.yaml": new Link(undefined), "b.txt": new Link(undefined), "c.yaml": "" };
+    expect(find(["*.yaml"], files)).toEqual({ files: ["c.yaml"], escaping: ["a.yaml"] });
+    expect(find(["**/*.yaml"], files)).toEqual({ files: ["c.yaml"], escaping: ["a.yaml"] });
+  });
+});
+
+describe("on disk", () => {
+  let root: string;
+
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), "manifest-"));
+  });
+
+  afterEach(() => {
+    rmSync(root, { recursive: true, force: true });
+  });
+
+  function write(files: Readonly<Record<string, string>>): void {
+    for (const [path, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(root, path)), { recursive: true });
+      writeFileSync(join(root, path), text);
+    }
+  }
+
+  const load = async (folder: string): Promise<readonly string[]> => {
+    const result = await loadProject({ root: join(root, folder), env: { KEY: "key-1" } });
+    return result.ok ? result.documents.map(({ file }) => file) : show(result.diagnostics);
+  };
+
+  test("a project is read from its folder", async () => {
+    write({ "p/tasc.yaml": PROJECT, "p/targets/x/b.yml": "target: b\n", "p/targets/a.yaml": "target: a\n" });
+    expect(await load("p")).toEqual(["targets/a.yaml", "targets/x/b.yml"]);
+  });
+
+  test("a folder that is not there has no project", async () => {
+    expect((await load("nowhere"))[0]).toMatch(/^tasc\.yaml:1:1 no-project: /);
+  });
+
+  test("links that lead out are errors, those that stay in are followed", async () => {
+    write({
+      "p/tasc.yaml": PROJECT,
+      "p/shared/a.yaml": "target: a\n",
+      "outside/b.yaml": "target: b\n",
+      "p/targets/.keep": "",
+    });
+    symlinkSync("../shared/a.yaml", join(root, "p/targets/a.yaml"));
+    expect(await load("p")).toEqual(["targets/a.yaml"]);
+    symlinkSync(join(root, "outside"), join(root, "p/targets/out"));
+    symlinkSync("missing.yaml", join(root, "p/targets/dangling.yaml"));
+    expect(await load("p")).toEqual([
+      "tasc.yaml:1:1 escaping-link: A symbolic link leads out of the project folder / `targets/dangling.yaml` is matched by `manifests` and leads elsewhere, or nowhere. Manifests stay inside of the project folder: copy them there, or narrow the pattern.",
+      "tasc.yaml:1:1 escaping-link: A symbolic link leads out of the project folder / `targets/out` is matched by `manifests` and leads elsewhere, or nowhere. Manifests stay inside of the project folder: copy them there, or narrow the pattern.",
+    ]);
+  });
+
+  test("a project folder that is itself behind a link is a project folder", async () => {
+    write({
+      "p/tasc.yaml": PROJECT,
+      "p/targets/a.yaml": 'target: a\napp: "${file:a.txt}"\n',
+      "p/a.txt": "x",
+    });
+    symlinkSync("p", join(root, "link"));
+    expect(await load("link")).toEqual(["targets/a.yaml"]);
+  });
+
+  test("${file:} reads in the project, and not behind a link that leads out", async () => {
+    write({
+      "p/tasc.yaml": PROJECT,
+      "p/targets/a.yaml": 'target: a\napp: "${file:texts/in.txt}${file:texts/out.txt}${file:texts}"\n',
+      "p/texts/in.txt": "in",
+      "outside.txt": "outside",
+    });
+    symlinkSync("../../outside.txt", join(root, "p/texts/out.txt"));
+    expect(await load("p")).toEqual([
+      "targets/a.yaml:2:27 unreadable-file: The file texts/out.txt cannot be used / At `app`. `${file:texts/out.txt}`: A symbolic link leads out of the project folder.",
+      "targets/a.yaml:2:48 unreadable-file: The file texts cannot be used / At `app`. `${file:texts}`: It is a folder.",
+    ]);
+  });
+
+  test.skipIf(process.getuid?.() === 0)("a file without permission is an error", async () => {
+    write({ "p/tasc.yaml": PROJECT, "p/targets/a.yaml": "target: a\n" });
+    chmodSync(join(root, "p/targets/a.yaml"), 0);
+    expect(await load("p")).toEqual([
+      "targets/a.yaml:1:1 unreadable: The file cannot be read / You have no permission to read it.",
+    ]);
+  });
+
+  test("a tasc.yaml that is a folder is an error", async () => {
+    mkdirSync(join(root, "p/tasc.yaml"), { recursive: true });
+    expect(await load("p")).toEqual(["tasc.yaml:1:1 unreadable: The file cannot be read / It is a folder."]);
+  });
+});

@@ -1,0 +1,330 @@
+import { describe, expect, test } from "vitest";
+import { testBadInputs } from "./bad-input.ts";
+import { PROJECT, target } from "./loading.ts";
+
+const STAGES = `${PROJECT}stages: { dev: {}, prod: {} }\n`;
+
+describe("prerequisites", () => {
+  testBadInputs([
+    {
+      rule: "a prerequisite exists in the same target",
+      document: `target: shop
+testCases:
+  login: {}
+  cart: { discovery: { prerequisite: loign } }
+batchGenerations: { g: { prerequisite: nothing-like-it } }
+`,
+      files: { "targets/blog.yaml": "target: blog\ntestCases: { nothing-like-it: {} }\n" },
+      errors: [
+        "targets/shop.yaml:4:38 unknown-prerequisite: There is no test case `loign` in target shop / At `testCases.cart.discovery.prerequisite`. `discovery.prerequisite` names a key of the same target; a test case that is not managed here is named by `{ description: … }`. Did you mean `login`?",
+        "targets/shop.yaml:5:40 unknown-prerequisite: There is no test case `nothing-like-it` in target shop / At `batchGenerations.g.prerequisite`. `prerequisite` names a key of the same target; a test case that is not managed here is named by `{ description: … }`.",
+      ],
+    },
+    {
+      rule: "a prerequisite exists in the stage that is chosen",
+      project: STAGES,
+      stage: "dev",
+      document: `target: shop
+testCases: { cart: { discovery: { prerequisite: login } } }
+stages: { prod: { testCases: { login: {} } } }
+`,
+      errors: [
+        "targets/shop.yaml:2:49 unknown-prerequisite: There is no test case `login` in target shop / At `testCases.cart.discovery.prerequisite`. `discovery.prerequisite` names a key of the same target; a test case that is not managed here is named by `{ description: … }`.",
+      ],
+    },
+    {
+      rule: "prerequisites do not go in a circle, and each circle is told once",
+      document: `target: shop
+testCases:
+  zero: { discovery: { prerequisite: b } }
+  b: { discovery: { prerequisite: c } }
+  c: { discovery: { prerequisite: a } }
+  a: { discovery: { prerequisite: b } }
+  self: { discovery: { prerequisite: self } }
+`,
+      errors: [
+        "targets/shop.yaml:6:35 prerequisite-cycle: The prerequisites go in a circle / At `testCases.a.discovery.prerequisite`. Each of these runs after the next: a → b → c → a. None could be the first; take one `prerequisite` out.",
+        "targets/shop.yaml:7:38 prerequisite-cycle: The prerequisites go in a circle / At `testCases.self.discovery.prerequisite`. Each of these runs after the next: self → self. None could be the first; take one `prerequisite` out.",
+      ],
+    },
+    {
+      rule: "a test case that is managed here is named by its key",
+      document: `target: shop
+testCases:
+  login: { description: Log in }
+  cart: { discovery: { prerequisite: { description: Log in } } }
+`,
+      errors: [
+        "targets/shop.yaml:4:24 managed-prerequisite: The prerequisite is managed here, as `login` / At `testCases.cart.discovery.prerequisite`. `{ description: … }` is for test cases that nothing here manages. Write `discovery.prerequisite: login`.",
+      ],
+    },
+    {
+      rule: "nothing is said of missing ones where a file that may have them cannot be read",
+      document: "target: shop\ntestCases: { cart: { discovery: { prerequisite: login } } }\n",
+      files: { "targets/more.yaml": "target: [" },
+      errors: [
+        "targets/more.yaml:1:9 yaml-syntax: The `[` here is never closed / Close it with `]`, and indent every line inside it deeper than its key.",
+      ],
+    },
+    {
+      rule: "nothing is said of missing ones where a misspelt section may have them",
+      document: "target: shop\ntestCases: { cart: { discovery: { prerequisite: login } } }\n",
+      files: { "targets/more.yaml": "target: shop\ntestcases: { login: {} }\n" },
+      errors: [
+        "targets/more.yaml:2:1 unknown-key: Unknown key `testcases` / At `testcases`. Did you mean `testCases`? Allowed here: `target`, `id`, `app`, `testIdAttribute`, `timeoutPerStep`, `trackerIntegration`, `onRemove`, `environments`, `testCases`, `batchGenerations`, `defaults`, `stages` and `moved`.",
+      ],
+    },
+    {
+      rule: "nor does one in a part of the target's fields",
+      document:
+        "target: shop\ntrackerIntegration: { usrname: bot }\ntestCases: { cart: { discovery: { prerequisite: login } } }\n",
+      errors: [
+        "targets/shop.yaml:2:23 unknown-key: Unknown key `usrname` / At `trackerIntegration.usrname`. Did you mean `username`? Allowed here: `domain`, `username`, `projectId` and `apiKey`.",
+        "targets/shop.yaml:3:49 unknown-prerequisite: There is no test case `login` in target shop / At `testCases.cart.discovery.prerequisite`. `discovery.prerequisite` names a key of the same target; a test case that is not managed here is named by `{ description: … }`.",
+      ],
+    },
+    {
+      rule: "a mistake in a field hides nothing",
+      document: "target: shop\ntestCases: { cart: { status: on, discovery: { prerequisite: login } } }\n",
+      errors: [
+        'targets/shop.yaml:2:30 bad-value: `testCases.cart.status` must be one of `ENABLED`, `DISABLED`, `DRAFT`, `OUTDATED` or `PROVISIONAL`, or an interpolation that comes to one / At `testCases.cart.status`. Found the text "on".',
+        "targets/shop.yaml:2:61 unknown-prerequisite: There is no test case `login` in target shop / At `testCases.cart.discovery.prerequisite`. `discovery.prerequisite` names a key of the same target; a test case that is not managed here is named by `{ description: … }`.",
+      ],
+    },
+  ]);
+
+  test("one that is not managed here is named by its description", async () => {
+    const { testCases } = await target(
+      "target: shop\ntestCases: { cart: { discovery: { prerequisite: { description: 'Log in at ${stage}' } } } }\n",
+    );
+    expect(testCases[0]?.fields).toEqual({ "discovery.prerequisite": { description: "Log in at default" } });
+  });
+});
+
+describe("environments", () => {
+  testBadInputs([
+    {
+      rule: "the environment of a batch generation exists",
+      document: `target: shop
+environments: { default: {}, preview: {} }
+batchGenerations: { a: { environment: preveiw }, b: { environment: preview } }
+`,
+      errors: [
+        "targets/shop.yaml:3:39 unknown-environment: There is no environment `preveiw` in target shop / At `batchGenerations.a.environment`. `environment` names a key under the target's `environments`. It has `default` and `preview`. Did you mean `preview`?",
+      ],
+    },
+    {
+      rule: "also where there is none",
+      document: "target: shop\nbatchGenerations: { a: { environment: default } }\n",
+      errors: [
+        "targets/shop.yaml:2:39 unknown-environment: There is no environment `default` in target shop / At `batchGenerations.a.environment`. `environment` names a key under the target's `environments`. It declares none.",
+      ],
+    },
+    {
+      rule: "the default environment is spelt in small letters",
+      document: "target: shop\nenvironments: { DEFAULT: { discoveryUrl: 'https://a.example' } }\n",
+      errors: [
+        "targets/shop.yaml:2:17 misspelt-default: `DEFAULT` is not the service's DEFAULT environment / At `environments.DEFAULT`. That one has the key `default`. An additional environment needs another key, so that nobody takes it for the default one.",
+      ],
+    },
+  ]);
+});
+
+describe("ids", () => {
+  testBadInputs([
+    {
+      rule: "two addresses do not have one id",
+      document: `target: shop
+id: 6f1d8c1e-0b7a-4c55-9a3e-2f2b8f0c9d11
+testCases:
+  a: { id: 11111111-1111-4111-8111-111111111111 }
+  b: { id: 11111111-1111-4111-8111-111111111111 }
+`,
+      files: { "targets/z.yaml": "target: z\nid: 6F1D8C1E-0B7A-4C55-9A3E-2F2B8F0C9D11\n" },
+      errors: [
+        "targets/shop.yaml:5:12 duplicate-id: testCase.shop.a has the same `id` / At `testCases.b.id`. `11111111-1111-4111-8111-111111111111` can be one of the two: correct the other, or leave its `id` out. The other place is targets/shop.yaml:4:8.",
+        "targets/z.yaml:2:5 duplicate-id: target.shop has the same `id` / At `id`. `6F1D8C1E-0B7A-4C55-9A3E-2F2B8F0C9D11` can be one of the two: correct the other, or leave its `id` out. The other place is targets/shop.yaml:2:1.",
+      ],
+    },
+  ]);
+
+  test("an id may differ from stage to stage, and come by interpolation", async () => {
+    const document = `target: shop
+testCases: { a: { id: "\${env:ID}" } }
+stages: { prod: { testCases: { a: { id: 22222222-2222-4222-8222-222222222222 } } } }
+`;
+    const env = { KEY: "k", ID: "11111111-1111-4111-8111-111111111111" };
+    const files = { "tasc.yaml": STAGES };
+    const [dev, prod] = await Promise.all(
+      ["dev", "prod"].map((stage) => target(document, { stage, env, files })),
+    );
+    expect(dev?.testCases[0]?.id).toBe("11111111-1111-4111-8111-111111111111");
+    expect(prod?.testCases[0]?.id).toBe("22222222-2222-4222-8222-222222222222");
+  });
+});
+
+describe("moved", () => {
+  testBadInputs([
+    {
+      rule: "addresses are addresses",
+      document:
+        "target: shop\nmoved: [{ from: shop.a, to: testCase.shop.b }, { from: testCase.shop.c }, 5]\n",
+      errors: [
+        'targets/shop.yaml:2:17 bad-value: `moved[0].from` must be an address such as `testCase.shop.login` / At `moved[0].from`. Found the text "shop.a".',
+        "targets/shop.yaml:2:48 missing-key: `moved[1].to` is missing / At `moved[1]`. The key `to` must be there. It must be an address such as `testCase.shop.login`.",
+        "targets/shop.yaml:2:75 bad-value: `moved[2]` must be a map / At `moved[2]`. Found the number 5.",
+      ],
+    },
+    {
+      rule: "a move stays in the target",
+      document: `target: shop
+moved:
+  - { from: testCase.blog.a, to: testCase.shop.a }
+  - { from: target.old, to: target.shop }
+`,
+      errors: [
+        "targets/shop.yaml:3:13 move-elsewhere: testCase.blog.a is not of target shop / At `moved[0].from`. `moved` renames inside of one target. Between targets, or for a target itself: `tasc state mv FROM TO`.",
+        "targets/shop.yaml:4:13 move-elsewhere: target.old is not of target shop / At `moved[1].from`. `moved` renames inside of one target. Between targets, or for a target itself: `tasc state mv FROM TO`.",
+      ],
+    },
+    {
+      rule: "a move keeps the kind",
+      document: "target: shop\nmoved: [{ from: testCase.shop.a, to: environment.shop.a }]\n",
+      errors: [
+        "targets/shop.yaml:2:38 move-kind: testCase.shop.a cannot become environment.shop.a / At `moved[0].to`. They are of different kinds, and the service cannot turn one into the other.",
+      ],
+    },
+    {
+      rule: "moves do not go in a circle",
+      document: `target: shop
+moved:
+  - { from: testCase.shop.b, to: testCase.shop.a }
+  - { from: testCase.shop.a, to: testCase.shop.b }
+  - { from: testCase.shop.self, to: testCase.shop.self }
+`,
+      errors: [
+        "targets/shop.yaml:4:13 move-cycle: The moves go in a circle / At `moved[1].from`. Each of these is moved to the next: testCase.shop.a → testCase.shop.b → testCase.shop.a. Take one of the moves out.",
+        "targets/shop.yaml:5:13 move-cycle: The moves go in a circle / At `moved[2].from`. Each of these is moved to the next: testCase.shop.self → testCase.shop.self. Take one of the moves out.",
+      ],
+    },
+    {
+      rule: "what was moved is not declared any more",
+      document:
+        "target: shop\ntestCases: { a: {} }\nmoved: [{ from: testCase.shop.a, to: testCase.shop.b }]\n",
+      errors: [
+        "targets/shop.yaml:3:17 move-of-declared: testCase.shop.a is still declared / At `moved[0].from`. `moved` says that it is now testCase.shop.b. Take out its declaration, or the move.",
+      ],
+    },
+    {
+      rule: "nothing is moved twice, and nothing to where something else was moved, in all documents together",
+      document: `target: shop
+moved: [{ from: testCase.shop.a, to: testCase.shop.b }]
+`,
+      files: {
+        "targets/shop2.yaml":
+          "target: shop\nmoved:\n  - { from: testCase.shop.a, to: testCase.shop.c }\n  - { from: testCase.shop.d, to: testCase.shop.b }\n",
+      },
+      errors: [
+        "targets/shop2.yaml:3:13 move-twice: testCase.shop.a is moved twice / At `moved[0].from`. It cannot become both testCase.shop.b and testCase.shop.c. The other place is targets/shop.yaml:2:9.",
+        "targets/shop2.yaml:4:34 move-twice: Two addresses are moved to testCase.shop.b / At `moved[1].to`. testCase.shop.a and testCase.shop.d cannot both become it. The other place is targets/shop.yaml:2:9.",
+      ],
+    },
+  ]);
+
+  test("moves may be chained", async () => {
+    const { moved } = await target(`target: shop
+testCases: { c: {} }
+moved: [{ from: testCase.shop.a, to: testCase.shop.b }, { from: testCase.shop.b, to: testCase.shop.c }]
+`);
+    expect(moved).toEqual([
+      {
+        from: "testCase.shop.a",
+        to: "testCase.shop.b",
+        origin: { file: "targets/shop.yaml", path: ["moved", 0] },
+      },
+      {
+        from: "testCase.shop.b",
+        to: "testCase.shop.c",
+        origin: { file: "targets/shop.yaml", path: ["moved", 1] },
+      },
+    ]);
+  });
+});
+
+describe("several documents of one target", () => {
+  testBadInputs([
+    {
+      rule: "an address is declared once, and both places are told",
+      document: "target: shop\ntestCases:\n  a: {}\n  b: {}\nenvironments: { default: {} }\n",
+      files: {
+        "targets/more.yaml": "target: shop\n# more\ntestCases:\n  b: {}\nenvironments: { default: {} }\n",
+      },
+      errors: [
+        "targets/shop.yaml:4:3 duplicate: testCase.shop.b is declared twice / At `testCases.b`. Give one of the two another key, or put both into one. The other place is targets/more.yaml:4:3.",
+        "targets/shop.yaml:5:17 duplicate: environment.shop.default is declared twice / At `environments.default`. Give one of the two another key, or put both into one. The other place is targets/more.yaml:5:17.",
+      ],
+    },
+    {
+      rule: "a field of the target is set once, also one of its id, onRemove and defaults",
+      document: `target: shop
+app: Shop
+onRemove: ignore
+defaults: { testCases: { status: DRAFT, discovery: { type: LOGIN } } }
+`,
+      files: {
+        "targets/more.yaml": `target: shop
+app: Shop
+onRemove: disable
+id: 11111111-1111-4111-8111-111111111111
+defaults: { testCases: { status: ENABLED, tags: [], discovery: { prompt: x } } }
+`,
+      },
+      errors: [
+        "targets/shop.yaml:2:1 duplicate: `app` of target shop is set twice / At `app`. Documents that add to one target share its fields and defaults: keep one of the two. The other place is targets/more.yaml:2:1.",
+        "targets/shop.yaml:3:1 duplicate: `onRemove` of target shop is set twice / At `onRemove`. Documents that add to one target share its fields and defaults: keep one of the two. The other place is targets/more.yaml:3:1.",
+        "targets/shop.yaml:4:26 duplicate: `status` of the defaults of target shop is set twice / At `defaults.testCases.status`. Documents that add to one target share its fields and defaults: keep one of the two. The other place is targets/more.yaml:5:26.",
+      ],
+    },
+    {
+      rule: "an override is given once, in any stage",
+      project: STAGES,
+      stage: "dev",
+      document: "target: shop\ntestCases: { a: {} }\nstages: { prod: { app: P, testCases: { a: {} } } }\n",
+      files: { "targets/more.yaml": "target: shop\nstages: { prod: { app: Q, testCases: { a: {} } } }\n" },
+      errors: [
+        "targets/shop.yaml:3:19 duplicate: `app` of target shop is set twice / At `stages.prod.app`. Documents that add to one target share its fields and defaults: keep one of the two. The other place is targets/more.yaml:2:19.",
+        "targets/shop.yaml:3:40 duplicate: testCase.shop.a is declared twice / At `stages.prod.testCases.a`. Give one of the two another key, or put both into one. The other place is targets/more.yaml:2:40.",
+      ],
+    },
+  ]);
+
+  test("they add to one another, and share defaults", async () => {
+    const { testCases, fields, layers } = await target("target: shop\napp: Shop\ntestCases: { b: {} }\n", {
+      files: {
+        "targets/a.yaml": "target: shop\ndefaults: { testCases: { status: DRAFT } }\ntestCases: { a: {} }\n",
+        "targets/c.yaml":
+          "target: shop\ntestIdAttribute: id\ndefaults: { testCases: { runStatus: ON } }\ntestCases: { c: {} }\n",
+      },
+    });
+    expect(fields).toEqual({ app: "Shop", testIdAttribute: "id" });
+    expect(layers.map(({ file }) => file)).toEqual(["targets/c.yaml", "targets/shop.yaml"]);
+    expect(testCases.map(({ key, fields: own }) => [key, own])).toEqual(
+      ["a", "b", "c"].map((key) => [key, { status: "DRAFT", runStatus: "ON" }]),
+    );
+  });
+
+  test("a document may override what another declares", async () => {
+    const { testCases } = await target("target: shop\ntestCases: { a: { status: DRAFT } }\n", {
+      stage: "prod",
+      files: {
+        "tasc.yaml": STAGES,
+        "targets/prod.yaml": "target: shop\nstages: { prod: { testCases: { a: { status: ENABLED } } } }\n",
+      },
+    });
+    expect(testCases[0]?.fields).toEqual({ status: "ENABLED" });
+    expect(testCases[0]?.layers.map(({ kind, file }) => [kind, file])).toEqual([
+      ["base", "targets/shop.yaml"],
+      ["stage", "targets/prod.yaml"],
+    ]);
+  });
+});

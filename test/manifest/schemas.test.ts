@@ -1,0 +1,163 @@
+import { readFileSync } from "node:fs";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { describe, expect, test } from "vitest";
+import { BATCH_GENERATION_FIELDS } from "../../src/fields/batch-generation.ts";
+import { ENVIRONMENT_FIELDS } from "../../src/fields/environment.ts";
+import { TARGET_FIELDS } from "../../src/fields/target.ts";
+import { TEST_CASE_FIELDS } from "../../src/fields/test-case.ts";
+import { isArray, isObject } from "../../src/model/json.ts";
+import type { Json, JsonObject } from "../../src/model/json.ts";
+import { generatedFiles } from "../../src/manifest/schema/generated-files.ts";
+import { validate as validatePlan } from "../../src/manifest/schema/generated/plan.js";
+import { SCHEMA_NAMES, schemaOf } from "../../src/manifest/schema/schemas.ts";
+
+test.each(generatedFiles().map(({ path, text }) => [path, text]))(
+  "%s is as the tables have it; if not: npm run generate",
+  (path, text) => {
+    expect(readFileSync(path, "utf8")).toBe(text);
+  },
+);
+
+describe.each(SCHEMA_NAMES)("the schema of a %s", (name) => {
+  const schema = schemaOf(name);
+
+  test("is one that a strict validator takes", () => {
+    const problems: unknown[] = [];
+    const log = (...message: unknown[]): number => problems.push(message);
+    new Ajv2020({ strict: true, allowUnionTypes: true, logger: { log, warn: log, error: log } }).compile(
+      schema,
+    );
+    expect(problems).toEqual([]);
+  });
+
+  test("describes every property, for editors to show", () => {
+    const bare = propertiesIn(schema)
+      .filter(({ property }) => descriptionOf(schema, property) === undefined)
+      .map(({ path }) => path);
+    expect(bare).toEqual([]);
+  });
+});
+
+test("every field of the table is in the schema, with its description", () => {
+  const definitions = schemaOf("target")["$defs"];
+  const kinds = [
+    ["target", TARGET_FIELDS],
+    ["environment", ENVIRONMENT_FIELDS],
+    ["testCase", TEST_CASE_FIELDS],
+    ["batchGeneration", BATCH_GENERATION_FIELDS],
+  ] as const;
+  for (const [kind, fields] of kinds)
+    for (const { path, description } of fields) {
+      const [key, inner] = path;
+      const schema = at(definitions, [
+        `${kind}.${key}`,
+        ...(inner === undefined ? [] : ["properties", String(inner)]),
+      ]);
+      expect([kind, path, at(schema, ["description"])]).toEqual([kind, path, description]);
+    }
+});
+
+test("documents, overrides and defaults share one definition of each field", () => {
+  const schema = schemaOf("target");
+  const status = { $ref: "#/$defs/testCase.status" };
+  expect(at(schema, ["$defs", "testCase", "properties", "status"])).toEqual(status);
+  expect(at(schema, ["$defs", "defaults", "properties", "testCases", "properties", "status"])).toEqual(
+    status,
+  );
+  expect(at(schema, ["properties", "testCases"])).toEqual(
+    at(schema, ["$defs", "stage", "properties", "testCases"]),
+  );
+});
+
+test("editors may complete a value, and interpolations pass", () => {
+  expect(at(schemaOf("target"), ["$defs", "testCase.runStatus", "anyOf"])).toEqual([
+    { enum: ["ON", "OFF"] },
+    { type: "string", pattern: "\\$\\{" },
+  ]);
+});
+
+describe("the schema of a plan", () => {
+  const plan = {
+    formatVersion: "1.0",
+    tool: "tasc 1.0.0",
+    stage: "staging",
+    baseUrl: "https://a.example",
+    createdAt: "2025-01-01T00:00:00Z",
+    summary: {
+      create: 1,
+      update: 1,
+      rediscover: 0,
+      unchanged: 97,
+      orphaned: 0,
+      unmanaged: 3,
+      calls: { POST: 1, PATCH: 1 },
+    },
+    changes: [
+      {
+        address: "testCase.shop.login",
+        action: "update",
+        id: "uuid",
+        fields: [
+          { path: ["status"], before: "DRAFT", after: "ENABLED" },
+          { path: ["testAccount", "password"], sensitive: true },
+          { path: ["elements", 0], before: null },
+        ],
+        calls: [{ method: "PATCH", path: "/apiKey/v3/test-targets/x", body: { status: "ENABLED" } }],
+        followUps: [],
+      },
+    ],
+    orphaned: [{ address: "testCase.shop.gone", id: "uuid" }],
+    diagnostics: [
+      {
+        severity: "warning",
+        address: "target.shop",
+        summary: "a",
+        detail: "b",
+        file: "x",
+        line: 12,
+        column: 5,
+      },
+      { severity: "error", summary: "a", detail: "b" },
+    ],
+  };
+
+  test("takes a plan, and a saved one with further keys", () => {
+    expect(validatePlan(plan)).toBe(true);
+    expect(validatePlan({ ...plan, narrowing: {}, seen: [1] })).toBe(true);
+  });
+
+  test.each([
+    ["another version", { ...plan, formatVersion: "2.0" }],
+    ["no summary", { ...plan, summary: undefined }],
+    ["an unknown action", { ...plan, changes: [{ ...plan.changes[0], action: "delete" }] }],
+    ["a bad address", { ...plan, orphaned: [{ address: "shop.gone", id: "x" }] }],
+    ["an unknown key further in", { ...plan, summary: { ...plan.summary, destroy: 1 } }],
+  ])("refuses %s", (_, other) => {
+    expect(validatePlan(JSON.parse(JSON.stringify(other)))).toBe(false);
+  });
+});
+
+interface Property {
+  readonly path: string;
+  readonly property: Json;
+}
+
+function propertiesIn(schema: Json, path = ""): Property[] {
+  if (isArray(schema)) return schema.flatMap((item, index) => propertiesIn(item, `${path}/${index}`));
+  if (!isObject(schema)) return [];
+  const { properties } = schema;
+  const own = isObject(properties)
+    ? Object.entries(properties).map(([key, property]) => ({ path: `${path}/${key}`, property }))
+    : [];
+  return [...own, ...Object.entries(schema).flatMap(([key, value]) => propertiesIn(value, `${path}/${key}`))];
+}
+
+function descriptionOf(root: JsonObject, property: Json): Json | undefined {
+  if (!isObject(property)) return undefined;
+  if (typeof property["$ref"] !== "string") return property["description"];
+  return at(root, [...property["$ref"].slice(2).split("/"), "description"]);
+}
+
+function at(value: Json | undefined, path: readonly string[]): Json | undefined {
+  return path.reduce<Json | undefined>((node, key) => (isObject(node) ? node[key] : undefined), value);
+}

@@ -1,0 +1,329 @@
+import { inspect } from "node:util";
+import { assert, asyncProperty, constantFrom, stringMatching } from "fast-check";
+import { describe, expect, test } from "vitest";
+import { isSensitive, isUnknown, reveal } from "../../src/model/value.ts";
+import { testBadInputs } from "./bad-input.ts";
+import { load, loaded, PROJECT, show, target } from "./loading.ts";
+
+const ACCOUNT = (password: string): string =>
+  `target: shop\nenvironments: { default: { testAccount: { username: qa, password: ${JSON.stringify(password)} } } }\n`;
+
+describe("passwords and keys come from secrets and files alone", () => {
+  testBadInputs([
+    {
+      rule: "a literal is an error that names the fix, and is not repeated",
+      document: `target: shop
+trackerIntegration: { apiKey: hunter2-tracker }
+environments:
+  default: { testAccount: { password: hunter2-account, otpInitializerKey: hunter2-otp } }
+  b: { basicAuth: { password: 12345678 } }
+  c: { testAccount: hunter2-whole }
+defaults: { environments: { basicAuth: { password: hunter2-default } } }
+`,
+      errors: [
+        "targets/shop.yaml:2:31 secret-in-clear: `trackerIntegration.apiKey` must come from a secret or a file / At `trackerIntegration.apiKey`. A literal stands in git for good, for everyone to read. Write `${secret:NAME}` and nothing else, and put the value into the environment variable NAME; or write `${file:path}`.",
+        "targets/shop.yaml:4:39 secret-in-clear: `environments.default.testAccount.password` must come from a secret or a file / At `environments.default.testAccount.password`. A literal stands in git for good, for everyone to read. Write `${secret:NAME}` and nothing else, and put the value into the environment variable NAME; or write `${file:path}`.",
+        "targets/shop.yaml:4:75 secret-in-clear: `environments.default.testAccount.otpInitializerKey` must come from a secret or a file / At `environments.default.testAccount.otpInitializerKey`. A literal stands in git for good, for everyone to read. Write `${secret:NAME}` and nothing else, and put the value into the environment variable NAME; or write `${file:path}`.",
+        "targets/shop.yaml:5:31 secret-in-clear: `environments.b.basicAuth.password` must come from a secret or a file / At `environments.b.basicAuth.password`. A literal stands in git for good, for everyone to read. Write `${secret:NAME}` and nothing else, and put the value into the environment variable NAME; or write `${file:path}`.",
+        "targets/shop.yaml:6:21 bad-value: `environments.c.testAccount` must be a map, or null / At `environments.c.testAccount`. Found a text.",
+        "targets/shop.yaml:7:52 secret-in-clear: `defaults.environments.basicAuth.password` must come from a secret or a file / At `defaults.environments.basicAuth.password`. A literal stands in git for good, for everyone to read. Write `${secret:NAME}` and nothing else, and put the value into the environment variable NAME; or write `${file:path}`.",
+      ],
+    },
+    {
+      rule: "so is an open variable, and a literal around a secret",
+      document: `target: shop
+trackerIntegration: { apiKey: "\${env:TRACKER}" }
+environments:
+  default: { testAccount: { password: "x\${secret:KEY}", otpInitializerKey: "\${stage}" } }
+  b: { basicAuth: { password: "\${hunter2}" } }
+`,
+      errors: [
+        "targets/shop.yaml:2:31 secret-in-clear: `trackerIntegration.apiKey` must come from a secret or a file / At `trackerIntegration.apiKey`. `${env:…}` would show in outputs. Write `${secret:NAME}` and nothing else, and put the value into the environment variable NAME; or write `${file:path}`. Here: `${secret:TRACKER}`.",
+        "targets/shop.yaml:4:39 secret-in-clear: `environments.default.testAccount.password` must come from a secret or a file / At `environments.default.testAccount.password`. A literal stands in git for good, for everyone to read. Write `${secret:NAME}` and nothing else, and put the value into the environment variable NAME; or write `${file:path}`.",
+        "targets/shop.yaml:4:76 secret-in-clear: `environments.default.testAccount.otpInitializerKey` must come from a secret or a file / At `environments.default.testAccount.otpInitializerKey`. A literal stands in git for good, for everyone to read. Write `${secret:NAME}` and nothing else, and put the value into the environment variable NAME; or write `${file:path}`.",
+        "targets/shop.yaml:5:31 secret-in-clear: `environments.b.basicAuth.password` must come from a secret or a file / At `environments.b.basicAuth.password`. A literal stands in git for good, for everyone to read. Write `${secret:NAME}` and nothing else, and put the value into the environment variable NAME; or write `${file:path}`.",
+      ],
+    },
+    {
+      rule: "so is what stands in a stage that is not chosen, and in tasc.yaml",
+      project: `version: 1
+service: { baseUrl: "http://a", apiKey: hunter2-key }
+state: { backend: http, address: "http://s/{target}", password: "\${env:PW}" }
+stages: { dev: {}, prod: { service: { apiKey: "\${env:PROD_KEY}" } } }
+`,
+      stage: "dev",
+      document: `target: shop\nstages: { prod: { trackerIntegration: { apiKey: hunter2 } } }\n`,
+      errors: [
+        "targets/shop.yaml:2:49 secret-in-clear: `stages.prod.trackerIntegration.apiKey` must come from a secret or a file / At `stages.prod.trackerIntegration.apiKey`. A literal stands in git for good, for everyone to read. Write `${secret:NAME}` and nothing else, and put the value into the environment variable NAME; or write `${file:path}`.",
+        "tasc.yaml:2:41 secret-in-clear: `service.apiKey` must come from a secret or a file / At `service.apiKey`. A literal stands in git for good, for everyone to read. Write `${secret:NAME}` and nothing else, and put the value into the environment variable NAME; or write `${file:path}`.",
+        "tasc.yaml:3:65 secret-in-clear: `state.password` must come from a secret or a file / At `state.password`. `${env:…}` would show in outputs. Write `${secret:NAME}` and nothing else, and put the value into the environment variable NAME; or write `${file:path}`. Here: `${secret:PW}`.",
+        "tasc.yaml:4:47 secret-in-clear: `stages.prod.service.apiKey` must come from a secret or a file / At `stages.prod.service.apiKey`. `${env:…}` would show in outputs. Write `${secret:NAME}` and nothing else, and put the value into the environment variable NAME; or write `${file:path}`. Here: `${secret:PROD_KEY}`.",
+      ],
+    },
+    {
+      rule: "so is a variable that comes to anything else",
+      project: `${PROJECT}vars: { literal: hunter2, open: "\${env:OPEN}", mixed: "a\${secret:KEY}", ok: "\${secret:KEY}" }\n`,
+      document: `target: shop
+environments:
+  a: { basicAuth: { password: "\${var:literal}" } }
+  b: { basicAuth: { password: "\${var:open}" } }
+  c: { basicAuth: { password: "\${var:mixed}" } }
+  d: { basicAuth: { password: "\${var:ok}" } }
+`,
+      env: { KEY: "kkkk", OPEN: "open" },
+      errors: [
+        "targets/shop.yaml:3:32 secret-in-clear: `environments.a.basicAuth.password` must come from a secret or a file / At `environments.a.basicAuth.password`. `${var:literal}` brings in something else. Write `${secret:NAME}` or `${file:path}`; a `${var:name}` is fine if it comes to nothing but these.",
+        "targets/shop.yaml:4:32 secret-in-clear: `environments.b.basicAuth.password` must come from a secret or a file / At `environments.b.basicAuth.password`. `${var:open}` brings in something else. Write `${secret:NAME}` or `${file:path}`; a `${var:name}` is fine if it comes to nothing but these.",
+        "targets/shop.yaml:5:32 secret-in-clear: `environments.c.basicAuth.password` must come from a secret or a file / At `environments.c.basicAuth.password`. `${var:mixed}` brings in something else. Write `${secret:NAME}` or `${file:path}`; a `${var:name}` is fine if it comes to nothing but these.",
+      ],
+    },
+    {
+      rule: "an empty password is none",
+      document: `target: shop\nenvironments: { default: { basicAuth: { password: "" } } }\n`,
+      errors: [
+        "targets/shop.yaml:2:51 secret-in-clear: `environments.default.basicAuth.password` must come from a secret or a file / At `environments.default.basicAuth.password`. Found nothing. Write `${secret:NAME}` and nothing else, and put the value into the environment variable NAME; or write `${file:path}`.",
+      ],
+    },
+    {
+      rule: "a malformed placeholder in their place is not repeated",
+      document: ACCOUNT("${secret:hunter2 or so}"),
+      errors: [
+        "targets/shop.yaml:2:68 bad-placeholder: `${…}` is no interpolation / At `environments.default.testAccount.password`. After `secret:` stands the name of an environment variable: letters, digits and `_`.",
+      ],
+    },
+  ]);
+
+  test.each([
+    ["a secret", "${secret:PW}", "pass-word"],
+    ["a file", "${file:pw.txt}", "from a file"],
+    ["several of them", "${secret:PW}${file:pw.txt}", "pass-wordfrom a file"],
+    ["a variable that holds one", "${var:pw}", "pass-word"],
+    ["a variable that holds one that holds one", "${var:pw2}", "pass-wordfrom a file"],
+  ])("%s will do", async (_, text, expected) => {
+    const { environments } = await target(ACCOUNT(text), {
+      env: { KEY: "k", PW: "pass-word" },
+      files: {
+        "tasc.yaml": `${PROJECT}vars: { pw: "\${secret:PW}", pw2: "\${var:pw}\${file:pw.txt}" }\n`,
+        "pw.txt": "from a file\n",
+      },
+    });
+    const account = environments[0]?.fields["testAccount"] ?? null;
+    expect(reveal(account)).toEqual({ username: "qa", password: expected });
+    expect(JSON.stringify(account)).toBe('{"username":"qa","password":"(sensitive)"}');
+  });
+});
+
+describe("sensitive is", () => {
+  const document = `target: shop
+app: Shop \${secret:APP}
+testIdAttribute: \${var:hidden}
+environments:
+  default:
+    discoveryUrl: https://\${secret:APP}.example
+    additionalHeaderFields: { X-Literal: literal header, X-Secret: "\${secret:APP}" }
+testCases:
+  a:
+    tags: [open, "\${secret:APP}"]
+    discovery: { prompt: "Say \${var:open}.", type: "\${secret:TYPE}" }
+batchGenerations: { g: { context: { a: "\${secret:APP}", b: 1 } } }
+`;
+  const files = { "tasc.yaml": `${PROJECT}vars: { hidden: "\${secret:APP}", open: hello }\n` };
+  const env = { KEY: "k", APP: "s3cret", TYPE: "LOGIN" };
+
+  test("every text with a secret in it, as a whole, and every header value", async () => {
+    const shop = await target(document, { files, env });
+    const [environment, testCase, batch] = [
+      shop.environments[0],
+      shop.testCases[0],
+      shop.batchGenerations[0],
+    ];
+    expect(
+      JSON.parse(JSON.stringify([shop.fields, environment?.fields, testCase?.fields, batch?.fields])),
+    ).toEqual([
+      { app: "(sensitive)", testIdAttribute: "(sensitive)" },
+      {
+        discoveryUrl: "(sensitive)",
+        additionalHeaderFields: { "X-Literal": "(sensitive)", "X-Secret": "(sensitive)" },
+      },
+      { tags: ["open", "(sensitive)"], "discovery.prompt": "Say hello.", "discovery.type": "(sensitive)" },
+      { context: { a: "(sensitive)", b: 1 } },
+    ]);
+    expect(reveal(shop.fields["app"] ?? null)).toBe("Shop s3cret");
+    expect(reveal(testCase?.fields["discovery.type"] ?? null)).toBe("LOGIN");
+  });
+
+  test("listed for redaction: secrets, whole values, header values, from 4 characters up, longest first", async () => {
+    const { secrets } = await loaded(
+      { "targets/shop.yaml": document, ...files },
+      { env: { ...env, KEY: "key" } },
+    );
+    expect(secrets).toEqual(["https://s3cret.example", "literal header", "Shop s3cret", "s3cret", "LOGIN"]);
+  });
+
+  test("listed without white space around it too", async () => {
+    const { secrets } = await loaded(
+      { "targets/shop.yaml": ACCOUNT("${file:pw.txt}"), "pw.txt": " padded\n\n" },
+      { env: { KEY: "  key-1 " } },
+    );
+    expect(secrets).toEqual(["  key-1 ", " padded\n", "padded", "key-1"]);
+  });
+
+  testBadInputs([
+    {
+      rule: "nothing that others refer to, that is counted with, or that shows",
+      project: `version: 1
+service: { baseUrl: "http://\${secret:S}", apiKey: "\${secret:S}", concurrency: "\${secret:S}" }
+state: { backend: "\${secret:S}" }
+policy: { onRemove: "\${secret:S}", protected: ["\${secret:S}"] }
+`,
+      document: `target: shop
+id: \${secret:S}
+timeoutPerStep: \${secret:S}
+onRemove: \${secret:S}
+testCases: { a: { elements: [{ ignoreFailure: "\${secret:S}" }], discovery: { prerequisite: "\${secret:S}" } } }
+`,
+      env: { S: "s3cret" },
+      errors: [
+        "targets/shop.yaml:2:5 secret-misplaced: `id` cannot be a secret / At `id`. `${secret:S}` holds a secret, and what stands here shows in plans and messages. Use `${env:NAME}` instead.",
+        "targets/shop.yaml:3:17 secret-misplaced: `timeoutPerStep` cannot be a secret / At `timeoutPerStep`. `${secret:S}` holds a secret, and what stands here shows in plans and messages. Use `${env:NAME}` instead.",
+        "targets/shop.yaml:4:11 secret-misplaced: `onRemove` cannot be a secret / At `onRemove`. `${secret:S}` holds a secret, and what stands here shows in plans and messages. Use `${env:NAME}` instead.",
+        "targets/shop.yaml:5:48 secret-misplaced: `testCases.a.elements[0].ignoreFailure` cannot be a secret / At `testCases.a.elements[0].ignoreFailure`. `${secret:S}` holds a secret, and what stands here shows in plans and messages. Use `${env:NAME}` instead.",
+        "targets/shop.yaml:5:93 secret-misplaced: `testCases.a.discovery.prerequisite` cannot be a secret / At `testCases.a.discovery.prerequisite`. `${secret:S}` holds a secret, and what stands here shows in plans and messages. Use `${env:NAME}` instead.",
+        "tasc.yaml:2:22 secret-misplaced: `service.baseUrl` cannot be a secret / At `service.baseUrl`. `http://${secret:S}` holds a secret, and what stands here shows in plans and messages. Use `${env:NAME}` instead.",
+        "tasc.yaml:2:80 secret-misplaced: `service.concurrency` cannot be a secret / At `service.concurrency`. `${secret:S}` holds a secret, and what stands here shows in plans and messages. Use `${env:NAME}` instead.",
+        "tasc.yaml:3:20 secret-misplaced: `state.backend` cannot be a secret / At `state.backend`. `${secret:S}` holds a secret, and what stands here shows in plans and messages. Use `${env:NAME}` instead.",
+        "tasc.yaml:4:22 secret-misplaced: `policy.onRemove` cannot be a secret / At `policy.onRemove`. `${secret:S}` holds a secret, and what stands here shows in plans and messages. Use `${env:NAME}` instead.",
+        "tasc.yaml:4:49 secret-misplaced: `policy.protected[0]` cannot be a secret / At `policy.protected[0]`. `${secret:S}` holds a secret, and what stands here shows in plans and messages. Use `${env:NAME}` instead.",
+      ],
+    },
+    {
+      rule: "never shown where it does not fit",
+      document: `target: shop\ntestCases: { a: { status: "\${secret:KEY}", runStatus: "O\${secret:KEY}" } }\n`,
+      errors: [
+        "targets/shop.yaml:2:28 bad-value: `testCases.a.status` must be one of `ENABLED`, `DISABLED`, `DRAFT`, `OUTDATED` or `PROVISIONAL` / At `testCases.a.status`. `${secret:KEY}` came to a text.",
+        "targets/shop.yaml:2:56 bad-value: `testCases.a.runStatus` must be one of `ON` or `OFF` / At `testCases.a.runStatus`. `O${secret:KEY}` came to a text.",
+      ],
+    },
+  ]);
+});
+
+describe("a missing secret", () => {
+  const document = `target: shop
+app: Shop \${secret:APP}
+environments: { default: { testAccount: { username: qa, password: "\${secret:PW}" } } }
+`;
+
+  testBadInputs([
+    {
+      rule: "is an error, also where it is empty",
+      document,
+      env: { KEY: "k", PW: "" },
+      errors: [
+        "targets/shop.yaml:2:11 missing-secret: The secret APP is not set / At `app`. `${secret:APP}` takes its value from the environment variable APP. Set it.",
+        "targets/shop.yaml:3:68 missing-secret: The secret PW is empty / At `environments.default.testAccount.password`. `${secret:PW}` takes its value from the environment variable PW. Set it.",
+      ],
+    },
+  ]);
+
+  test("may be allowed: it is unknown then, with a warning", async () => {
+    const { desired, diagnostics } = await loaded(
+      { "targets/shop.yaml": document },
+      { env: { KEY: "k", PW: "" }, allowMissingSecrets: true },
+    );
+    expect(show(diagnostics)).toEqual([
+      "targets/shop.yaml:2:11 warning missing-secret: The secret APP is not set / At `app`. `${secret:APP}` is taken as unknown: what it goes into is neither compared nor planned.",
+      "targets/shop.yaml:3:68 warning missing-secret: The secret PW is empty / At `environments.default.testAccount.password`. `${secret:PW}` is taken as unknown: what it goes into is neither compared nor planned.",
+    ]);
+    const [shop] = desired.targets;
+    expect(isUnknown(shop?.fields["app"] ?? null)).toBe(true);
+    expect(isSensitive(shop?.fields["app"] ?? null)).toBe(true);
+    expect(isUnknown(shop?.environments[0]?.fields["testAccount"] ?? null)).toBe(true);
+  });
+
+  test("is the only thing that may be", async () => {
+    const result = await load(
+      { "targets/shop.yaml": "target: shop\napp: ${env:APP}${file:a.txt}\n" },
+      { allowMissingSecrets: true },
+    );
+    expect(result.diagnostics.map(({ severity, code }) => [severity, code])).toEqual([
+      ["error", "missing-env"],
+      ["error", "unreadable-file"],
+    ]);
+  });
+
+  test("does not matter for the API key where nobody calls the service", async () => {
+    const files = { "targets/shop.yaml": "target: shop\n" };
+    const without = await loaded(files, { env: {}, needsApiKey: false });
+    expect([without.settings.apiKey, without.diagnostics]).toEqual([undefined, []]);
+    const allowed = await loaded(files, { env: {}, needsApiKey: false, allowMissingSecrets: true });
+    expect([allowed.settings.apiKey, allowed.diagnostics]).toEqual([undefined, []]);
+    const present = await loaded(files, { env: { KEY: "key-1" }, needsApiKey: false });
+    expect(present.settings.apiKey?.reveal()).toBe("key-1");
+  });
+});
+
+describe("no secret is ever in a diagnostic", () => {
+  const secret = stringMatching(/^[A-Za-z0-9!#%&@^~]{6,20}$/).map((text) => `S3CR3T${text}`);
+  const PLACES: readonly ((text: string) => string)[] = [
+    (text) => `app: "${text}"`,
+    (text) => `id: "${text}"`,
+    (text) => `timeoutPerStep: "${text}"`,
+    (text) => `trackerIntegration: { domain: "${text}" }`,
+    (text) => `trackerIntegration: { apiKey: "${text}" }`,
+    (text) => `environments: { default: { testAccount: { password: "${text}" } } }`,
+    (text) => `environments: { default: { testAccount: { password: ["${text}"] } } }`,
+    (text) => `environments: { default: { testAccount: "${text}" } }`,
+    (text) => `environments: { default: { additionalHeaderFields: { X-Key: "${text}" } } }`,
+    (text) => `environments: { default: { additionalHeaderFields: { X-Key: ["${text}"] } } }`,
+    (text) => `testCases: { a: { status: "${text}", elements: [{ ignoreFailure: "${text}" }] } }`,
+    (text) => `testCases: { a: { discovery: { prerequisite: "${text}" } } }`,
+    (text) => `onRemove: "${text}"`,
+  ];
+
+  const GUARDED = PLACES.filter((place) => /password|apiKey|X-Key|Account/.test(place("")));
+
+  test("whether it is declared rightly, wrongly, or misses its type", async () => {
+    const placeholder = constantFrom("${secret:S}", "x${secret:S}y", "${var:s}");
+    await assert(
+      asyncProperty(secret, placeholder, constantFrom(...PLACES), async (text, written, place) => {
+        const result = await load(
+          {
+            "tasc.yaml": `${PROJECT}vars: { s: "\${secret:S}" }\n`,
+            "targets/shop.yaml": `target: shop\n${place(written)}\n`,
+          },
+          { env: { KEY: "key-1", S: text } },
+        );
+        expect(inspect(result.diagnostics, { depth: 9 })).not.toContain(text);
+        if (!result.ok) return;
+        expect(inspect(result.desired, { depth: 9 })).not.toContain(text);
+        expect(JSON.stringify(result.desired)).not.toContain(text);
+        expect(result.secrets).toContain(text);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("nor is what a file brings to where it must not show", async () => {
+    await assert(
+      asyncProperty(secret, constantFrom(...GUARDED), async (text, place) => {
+        const result = await load({
+          "targets/shop.yaml": `target: shop\n${place("${file:s.txt}")}\n`,
+          "s.txt": `${text}\n`,
+        });
+        expect(inspect(result.diagnostics, { depth: 9 })).not.toContain(text);
+        if (result.ok) expect(result.secrets).toContain(text);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test("nor is a literal that was written where a secret belongs", async () => {
+    await assert(
+      asyncProperty(secret, constantFrom(...GUARDED), async (text, place) => {
+        const { diagnostics } = await load({ "targets/shop.yaml": `target: shop\n${place(text)}\n` });
+        expect(inspect(diagnostics, { depth: 9 })).not.toContain(text);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});

@@ -1,0 +1,161 @@
+import { describe, expect, test } from "vitest";
+import { testBadInputs } from "./bad-input.ts";
+import { loaded, PROJECT, target } from "./loading.ts";
+
+const SHOP = "target: shop\n";
+const THREE = `${PROJECT}stages: { dev: {}, staging: {}, production: {} }\n`;
+
+describe("the stage is", () => {
+  const withDefault = `${THREE}defaultStage: staging\n`;
+  const named = `${PROJECT}stages: { dev: {}, default: {} }\n`;
+  test.each([
+    ["that of --stage, first of all", withDefault, "dev", "production", "dev"],
+    ["else that of TASC_STAGE", withDefault, undefined, "production", "production"],
+    ["else the defaultStage, also where TASC_STAGE is empty", withDefault, undefined, "", "staging"],
+    ["else the one named default", named, undefined, undefined, "default"],
+    ["else the only one", `${PROJECT}stages: { dev: {} }\n`, undefined, undefined, "dev"],
+    ["named default where the project has none", PROJECT, undefined, undefined, "default"],
+    ["named default where stages are empty", `${PROJECT}stages: {}\n`, undefined, undefined, "default"],
+  ])("%s", async (_, project, stage, variable, expected) => {
+    const env = { KEY: "key", ...(variable === undefined ? {} : { TASC_STAGE: variable }) };
+    const { settings, desired } = await loaded(
+      { "tasc.yaml": project, "targets/shop.yaml": SHOP },
+      { stage, env },
+    );
+    expect([settings.stage, desired.stage]).toEqual([expected, expected]);
+  });
+
+  test("one of those that settings list in the order of the file", async () => {
+    const { settings } = await loaded({ "tasc.yaml": THREE, "targets/shop.yaml": SHOP }, { stage: "dev" });
+    expect(settings.stages).toEqual(["dev", "staging", "production"]);
+  });
+
+  testBadInputs([
+    {
+      rule: "an error that lists them, else",
+      project: THREE,
+      document: SHOP,
+      errors: [
+        "tasc.yaml:3:1 no-stage: No stage is chosen / At `stages`. The project has the stages `dev`, `staging` and `production`. Name one by `--stage`, by TASC_STAGE, or as `defaultStage:` in tasc.yaml.",
+      ],
+    },
+    {
+      rule: "no unknown one by --stage",
+      project: THREE,
+      document: SHOP,
+      stage: "stagin",
+      errors: [
+        "tasc.yaml:3:1 unknown-stage: There is no stage `stagin` / At `stages`. `--stage` asks for it. The project has the stages `dev`, `staging` and `production`. Did you mean `staging`?",
+      ],
+    },
+    {
+      rule: "no unknown one by TASC_STAGE",
+      project: THREE,
+      document: SHOP,
+      env: { KEY: "k", TASC_STAGE: "prod" },
+      errors: [
+        "tasc.yaml:3:1 unknown-stage: There is no stage `prod` / At `stages`. `TASC_STAGE` asks for it. The project has the stages `dev`, `staging` and `production`. Did you mean `production`?",
+      ],
+    },
+    {
+      rule: "no unknown one by defaultStage",
+      project: `${THREE}defaultStage: live\n`,
+      document: SHOP,
+      errors: [
+        "tasc.yaml:4:15 unknown-stage: There is no stage `live` / At `defaultStage`. `defaultStage` asks for it. The project has the stages `dev`, `staging` and `production`.",
+      ],
+    },
+    {
+      rule: "no unknown one where there is only one",
+      document: SHOP,
+      stage: "dev",
+      errors: [
+        "tasc.yaml:1:1 unknown-stage: There is no stage `dev` / `--stage` asks for it. The project has the stage `default`.",
+      ],
+    },
+    {
+      rule: "no unknown one in overrides, whichever is chosen",
+      project: THREE,
+      stage: "dev",
+      document: "target: shop\nstages:\n  dev: {}\n  prodution: {}\n",
+      errors: [
+        "targets/shop.yaml:4:3 unknown-stage: There is no stage `prodution` / At `stages.prodution`. The project has the stages `dev`, `staging` and `production`. Did you mean `production`?",
+      ],
+    },
+  ]);
+});
+
+describe("layers", () => {
+  const document = `target: shop
+app: Shop
+defaults: { testCases: { status: DRAFT, runStatus: ON, tags: [web] } }
+testCases:
+  a: { tags: [a], folder: A, discovery: { prompt: one, type: LOGIN } }
+  b: { status: ENABLED }
+environments: { default: { testAccount: { username: qa, password: "\${secret:KEY}" } } }
+stages:
+  production:
+    app: Live shop
+    defaults: { testCases: { status: DISABLED } }
+    testCases:
+      a: { tags: [], folder: null, discovery: { prompt: two }, status: ENABLED }
+      only: { description: Only here }
+    environments: { default: { testAccount: { username: live } } }
+`;
+
+  test("a stage without overrides has defaults below what is declared", async () => {
+    const { fields, testCases } = await target(document, { files: { "tasc.yaml": THREE }, stage: "dev" });
+    expect(fields).toEqual({ app: "Shop" });
+    expect(testCases.map(({ key, fields: own }) => [key, own])).toEqual([
+      [
+        "a",
+        {
+          status: "DRAFT",
+          runStatus: "ON",
+          tags: ["a"],
+          folder: "A",
+          "discovery.prompt": "one",
+          "discovery.type": "LOGIN",
+        },
+      ],
+      ["b", { status: "ENABLED", runStatus: "ON", tags: ["web"] }],
+    ]);
+  });
+
+  test("overrides lie above: maps merge, texts and lists replace, null too, and resources may be added", async () => {
+    const shop = await target(document, { files: { "tasc.yaml": THREE }, stage: "production" });
+    expect(shop.fields).toEqual({ app: "Live shop" });
+    expect(shop.testCases.map(({ key, fields }) => [key, fields])).toEqual([
+      [
+        "a",
+        {
+          status: "ENABLED",
+          runStatus: "ON",
+          tags: [],
+          folder: null,
+          "discovery.prompt": "two",
+          "discovery.type": "LOGIN",
+        },
+      ],
+      ["b", { status: "DISABLED", runStatus: "ON", tags: ["web"] }],
+      ["only", { description: "Only here", status: "DISABLED", runStatus: "ON", tags: ["web"] }],
+    ]);
+    expect(JSON.stringify(shop.environments[0]?.fields)).toBe(
+      '{"testAccount":{"username":"live","password":"(sensitive)"}}',
+    );
+  });
+
+  test("they are listed lowest first, and shared", async () => {
+    const { testCases } = await target(document, { files: { "tasc.yaml": THREE }, stage: "production" });
+    const [a, b, only] = testCases.map(({ layers }) => layers);
+    expect(a?.map(({ kind, path }) => `${kind}: ${path.join(".")}`)).toEqual([
+      "defaults: defaults.testCases",
+      "base: testCases.a",
+      "stage defaults: stages.production.defaults.testCases",
+      "stage: stages.production.testCases.a",
+    ]);
+    expect(only?.map(({ kind }) => kind)).toEqual(["defaults", "stage defaults", "stage"]);
+    expect(b?.[0]).toBe(a?.[0]);
+    expect(b?.[2]).toBe(a?.[2]);
+  });
+});

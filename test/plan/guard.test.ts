@@ -1,0 +1,156 @@
+import { describe, expect, test } from "vitest";
+import { Secret } from "../../src/model/value.ts";
+import { changedFields, compareGuards, guardOf, guardsOf } from "../../src/plan/guard.ts";
+import type { Staleness } from "../../src/plan/guard.ts";
+import { fingerprints, liveCase, liveElement, liveTarget, planOf } from "./build.ts";
+import type { Situation } from "./build.ts";
+
+/** Why a plan that was saved in one situation no longer holds in another. */
+function staleness(reviewed: Situation, now: Situation): readonly Staleness[] {
+  const saved = planOf(reviewed);
+  const guards = guardsOf(saved, fingerprints);
+  const current = planOf(now);
+  return saved.plan.changes.flatMap((change) => {
+    const guard = guards[change.address];
+    if (guard === undefined) throw new Error(`${change.address} is not guarded`);
+    return compareGuards(
+      change.address,
+      guard,
+      guardOf(change.address, changedFields(change), current, fingerprints),
+    );
+  });
+}
+
+const click = { interaction: { action: "CLICK", calledWith: "x" } };
+const declared = { testCases: { a: { description: "C1", status: "DISABLED", runStatus: "ON" } } };
+const live = { testCases: [liveCase("C1"), liveCase("C2")] };
+const base: Situation = { declared, live };
+const steps: Situation = {
+  declared: { testCases: { a: { description: "C1", elements: [click] } } },
+  live: { testCases: [liveCase("C1", { elements: [liveElement("1", 0), liveElement("2", 1)] })] },
+};
+const withSteps = (...elements: readonly ReturnType<typeof liveElement>[]): Situation => ({
+  ...steps,
+  live: { testCases: [liveCase("C1", { elements })] },
+});
+const line: Situation = {
+  declared: { testCases: { a: { description: "C1", elements: [{ locatorLine: "l" }] } } },
+  live: { testCases: [liveCase("C1", { elements: [liveElement("1", 0)] })] },
+};
+const orphan: Situation = {
+  declared: { onRemove: "disable" },
+  live,
+  state: [{ type: "bound", address: "testCase.shop.gone", id: "C1", fields: {} }],
+};
+const password = (text: string): Situation => ({
+  declared: {
+    environments: { p: { discoveryUrl: "https://p", basicAuth: { password: new Secret(text) } } },
+  },
+  live: { target: liveTarget([{ discoveryUrl: "https://p" }]) },
+});
+const creation: Situation = {
+  declared: { testCases: { a: { description: "New", "discovery.prompt": "p" } } },
+  live,
+};
+const address = "testCase.shop.a";
+
+describe("a saved plan holds as long as what it saw is as it was", () => {
+  const rows: readonly (readonly [string, Situation, Situation, readonly Staleness[]])[] = [
+    ["nothing has changed", base, base, []],
+    [
+      "a field that it does not change has another value",
+      base,
+      { ...base, live: { testCases: [liveCase("C1", { tags: ["new"], runStatus: "ON" })] } },
+      [],
+    ],
+    [
+      "a field that it changes has",
+      base,
+      { ...base, live: { testCases: [liveCase("C1", { status: "DRAFT" })] } },
+      [{ kind: "value", address, field: "status" }],
+    ],
+    [
+      "a field that it changes is as wanted by now",
+      base,
+      { ...base, live: { testCases: [liveCase("C1", { status: "DISABLED" })] } },
+      [{ kind: "value", address, field: "status" }],
+    ],
+    [
+      "the manifest says something else, also of another field",
+      base,
+      { ...base, declared: { testCases: { a: { ...declared.testCases.a, runStatus: "OFF" } } } },
+      [{ kind: "manifest", address }],
+    ],
+    [
+      "another resource has changed",
+      base,
+      { ...base, live: { testCases: [liveCase("C1"), liveCase("C2", { status: "DRAFT" })] } },
+      [],
+    ],
+    [
+      "a secret has changed",
+      password("old"),
+      password("new"),
+      [{ kind: "manifest", address: "environment.shop.p" }],
+    ],
+    [
+      "what is to be created is there",
+      creation,
+      { ...creation, live: { testCases: [liveCase("C9", { description: "New" })] } },
+      [{ kind: "existence", address, reviewed: null, now: "C9" }],
+    ],
+    [
+      "what is to be changed is gone",
+      base,
+      { ...base, live: { testCases: [liveCase("C2")] } },
+      [{ kind: "existence", address, reviewed: "C1", now: null }],
+    ],
+    ["an orphan is as it was", orphan, orphan, []],
+    [
+      "an orphan is gone",
+      orphan,
+      { ...orphan, live: { testCases: [] } },
+      [{ kind: "existence", address: "testCase.shop.gone", reviewed: "C1", now: null }],
+    ],
+    [
+      "an element that is to go has changed",
+      steps,
+      withSteps(liveElement("1", 0), liveElement("2", 1, { ignoreFailure: true })),
+      [{ kind: "value", address, field: "elements" }],
+    ],
+    [
+      "what is not declared of an element that stays has changed",
+      steps,
+      withSteps(liveElement("1", 0, { ignoreFailure: true }), liveElement("2", 1)),
+      [],
+    ],
+    [
+      "the selectors have changed that a locator line is to make",
+      line,
+      {
+        ...line,
+        live: {
+          testCases: [
+            liveCase("C1", {
+              elements: [
+                liveElement("1", 0, {
+                  selectors: [{ selectorType: "TEXT", selector: "by hand", options: undefined }],
+                }),
+              ],
+            }),
+          ],
+        },
+      },
+      [{ kind: "value", address, field: "elements" }],
+    ],
+  ];
+  test.each(rows)("%s", (_, reviewed, now, expected) => {
+    expect(planOf(reviewed).plan.changes.length).toBeGreaterThan(0);
+    expect(staleness(reviewed, now)).toEqual(expected);
+  });
+
+  test("guards hold no value", () => {
+    const guards = JSON.stringify(guardsOf(planOf(password("s3cret")), fingerprints));
+    expect(guards).not.toContain("s3cret");
+  });
+});

@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import type { Address } from "../../src/model/address.ts";
+import { pendingMoves } from "../../src/plan/moves.ts";
+import { applyEvents } from "../../src/state/reduce.ts";
+import { stateOf, target } from "./build.ts";
+
+const address = (key: string): Address => `testCase.shop.${key}`;
+
+/** Moves as `a>b`, what is bound before, and what is bound after: each id is the key that it began under. */
+const rows: readonly (readonly [
+  name: string,
+  moves: string,
+  before: string,
+  after: Record<string, string>,
+])[] = [
+  ["a move", "a>b", "a", { b: "a" }],
+  ["one that is done already", "a>b", "b", { b: "b" }],
+  ["one whose new address is taken leaves both", "a>b", "ab", { a: "a", b: "b" }],
+  ["a chain makes room first", "a>b b>c", "ab", { b: "a", c: "b" }],
+  ["a chain in another order", "b>c a>b", "ab", { b: "a", c: "b" }],
+  ["what was left behind goes all the way", "a>b b>c c>d", "a", { d: "a" }],
+  ["also in another order", "c>d b>c a>b", "a", { d: "a" }],
+  ["also from the middle", "b>c c>d a>b", "ab", { c: "a", d: "b" }],
+  ["a whole chain moves by one", "a>b b>c c>d", "abc", { b: "a", c: "b", d: "c" }],
+];
+
+test.each(rows)("%s", (_, moves, before, after) => {
+  const { moved } = target({
+    moved: moves.split(" ").map((move) => {
+      const [from = "", to = ""] = move.split(">");
+      return [address(from), address(to)] as const;
+    }),
+  });
+  const state = stateOf(
+    before.split("").map((key) => ({ type: "bound", address: address(key), id: key, fields: {} }) as const),
+  );
+  const { bindings } = applyEvents(state, pendingMoves(moved, state));
+  const bound = [...bindings].map(([at, { id }]) => [at.slice(-1), id] as const);
+  expect(Object.fromEntries(bound)).toEqual(after);
+  const once = applyEvents(state, pendingMoves(moved, state));
+  expect(pendingMoves(moved, once)).toEqual([]);
+});

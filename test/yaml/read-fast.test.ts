@@ -1,0 +1,127 @@
+// Not `toStrictEqual`: it takes an own key `constructor` for the type of the object.
+import { deepStrictEqual } from "node:assert/strict";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { readFast } from "../../src/yaml/read-fast.ts";
+import { readSlow } from "../../src/yaml/read-slow.ts";
+import { oracle } from "./oracle.ts";
+import { tidyTexts, wildTexts } from "./texts.ts";
+
+describe("the fast path agrees with the slow one, or leaves the text to it", () => {
+  it("for texts of every style, whole and broken", () => {
+    fc.assert(
+      fc.property(fc.oneof(tidyTexts, wildTexts), (text) => {
+        const value = readFast(text);
+        if (value !== undefined) deepStrictEqual(readSlow(text), { ok: true, value });
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it("and both agree with what yaml itself makes of a text", () => {
+    fc.assert(
+      fc.property(fc.oneof(tidyTexts, wildTexts), (text) => {
+        const reading = readSlow(text);
+        if (reading.ok) deepStrictEqual({ value: reading.value }, oracle(text));
+      }),
+      { numRuns: 600 },
+    );
+  });
+
+  it("reads most good texts itself, or it would be of no use", () => {
+    const texts = fc.sample(tidyTexts, 200).filter((text) => readSlow(text).ok);
+    const fast = texts.filter((text) => readFast(text) !== undefined);
+    expect(texts.length).toBeGreaterThan(60);
+    expect(fast.length / texts.length).toBeGreaterThan(0.6);
+  });
+});
+
+describe("unquoted scalars mean what YAML 1.2 core says", () => {
+  it.each([
+    [
+      "words of YAML 1.1 are text",
+      "[yes, no, on, off, ON, OFF, y, n]",
+      ["yes", "no", "on", "off", "ON", "OFF", "y", "n"],
+    ],
+    [
+      "dates and times are text",
+      "[2024-01-01, 12:30, 2001-12-14t21:59:43.10-05:00]",
+      ["2024-01-01", "12:30", "2001-12-14t21:59:43.10-05:00"],
+    ],
+    [
+      "underscores, binary and old octal make no numbers, a leading zero does",
+      "[1_000, 0b1, 010, 08]",
+      ["1_000", "0b1", 10, 8],
+    ],
+    [
+      "hexadecimal and octal are numbers without a sign only",
+      "[0x1F, 0o17, -0x1F, 0X1F]",
+      [31, 15, "-0x1F", "0X1F"],
+    ],
+    [
+      "three spellings of a word and no more",
+      "[true, True, TRUE, tRUE, null, Null, NULL, nULL, ~]",
+      [true, true, true, "tRUE", null, null, null, "nULL", null],
+    ],
+    [
+      "fractions and exponents",
+      "[1., .5, -.5e3, 1e3, 1e, e3, 1.2.3]",
+      [1, 0.5, -500, 1000, "1e", "e3", "1.2.3"],
+    ],
+    ["a sign alone is text, and minus zero a number", "['-', +, -0, +1]", ["-", "+", -0, 1]],
+    ["nothing is null", "{ a: , b: }", { a: null, b: null }],
+    [
+      "interpolations are text in block style",
+      "a: ${secret:KEY}\nb: $${x}\n",
+      { a: "${secret:KEY}", b: "$${x}" },
+    ],
+  ])("%s", (_, text, value) => {
+    expect(readFast(text)).toStrictEqual(value);
+    expect(readSlow(text)).toStrictEqual({ ok: true, value });
+  });
+});
+
+describe("keys are the text they are written as", () => {
+  it.each([
+    [
+      "numbers, words and nothing-like words",
+      "1.0: a\ntrue: b\n0x10: c\nnull: d\n~: e\n",
+      ["1.0", "true", "0x10", "null", "~"],
+    ],
+    ["quoted and unquoted", `'a b': 1\n"c\\td": 2\ne f: 3\n`, ["a b", "c\td", "e f"]],
+  ])("%s", (_, text, keys) => {
+    const value = readFast(text);
+    expect(Object.keys(value ?? {})).toEqual(keys);
+    expect(readSlow(text)).toStrictEqual({ ok: true, value });
+  });
+
+  it.each(["__proto__", "constructor", "prototype", "toString"])("%s is a key like any other", (key) => {
+    const text = `${key}: { polluted: true }\n`;
+    for (const value of [readFast(text), readSlow(text)])
+      expect(JSON.stringify(value)).toContain(`"${key}":{"polluted":true}`);
+    expect(Object.getPrototypeOf(readFast(text))).toBe(Object.prototype);
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+  });
+});
+
+describe("aliases", () => {
+  it.each([
+    ["stand for what they refer to", "a: &x [1, 2]\nb: *x\n", { a: [1, 2], b: [1, 2] }],
+    ["refer to the last anchor of the name", "a: &x 1\nb: *x\nc: &x 2\nd: *x\n", { a: 1, b: 1, c: 2, d: 2 }],
+    [
+      "refer to an inner anchor once the outer one of that name has begun",
+      "a: &x { b: &x 1 }\nc: *x\n",
+      { a: { b: 1 }, c: 1 },
+    ],
+  ])("%s", (_, text, value) => {
+    expect(readFast(text)).toStrictEqual(value);
+    expect(readSlow(text)).toStrictEqual({ ok: true, value });
+  });
+
+  it("may be many, if together they stand for little", () => {
+    const text = `a: &x [web, smoke]\n${Array.from({ length: 3000 }, (_, at) => `k${at}: *x\n`).join("")}`;
+    const value = readFast(text);
+    expect(Object.keys(value ?? {})).toHaveLength(3001);
+    expect(readSlow(text)).toStrictEqual({ ok: true, value });
+  });
+});
