@@ -3,7 +3,7 @@
 /** The slope of a line through the points on logarithmic axes, by least squares. */
 export function exponent(steps) {
   const points = steps.map(({ cases, ms }) => [Math.log(cases), Math.log(ms)]);
-  const mean = (axis) => points.reduce((sum, point) => sum + point[axis], 0) / points.length;
+  const mean = (at) => points.reduce((sum, point) => sum + point[at], 0) / points.length;
   const [x, y] = [mean(0), mean(1)];
   const above = points.reduce((sum, point) => sum + (point[0] - x) * (point[1] - y), 0);
   return above / points.reduce((sum, point) => sum + (point[0] - x) ** 2, 0);

@@ -63,9 +63,9 @@ export function openConsole(world: World, { secrets, level, noColour }: ConsoleO
 }
 
 function terminalFor({ env }: World, stream: NodeJS.WriteStream, noColor: boolean): Terminal {
-  const { isTTY, columns } = stream;
-  // The types say that a stream has these; one that leads to a file or a pipe has not.
-  return terminalOf({ isTTY: Boolean(isTTY), columns: columns ?? 0, environment: env, noColor });
+  // The types say that every stream has these; one that leads to a file or a pipe has not.
+  const { isTTY = false, columns = 0 }: Partial<Pick<NodeJS.WriteStream, "isTTY" | "columns">> = stream;
+  return terminalOf({ isTTY, columns, environment: env, noColor });
 }
 
 function styleOf(terminal: Terminal): Style {

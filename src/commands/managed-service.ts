@@ -43,7 +43,7 @@ export async function withManagedService(
   if (wanted === undefined) return EXIT.invalid;
   const remembered = await readRemembered(opened, world);
   if (!remembered.ok) return remembered.code;
-  const connected = connect(given, world, settings, console, signal);
+  const connected = connect(given, world, settings, console, signal === undefined ? {} : { signal });
   if (!connected.ok) return connected.code;
   const { client } = connected;
   try {

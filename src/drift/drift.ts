@@ -54,7 +54,7 @@ export function driftOf({ plan, seen }: Planned, scope: Scope): Drift {
       return id === undefined || drifted.length === 0 ? [] : [{ address, id, fields: drifted }];
     }),
     removed: removed.toSorted((a, b) => compareAddresses(a.address, b.address)),
-    problems: problemsOf(plan.diagnostics),
+    problems: problemsOf(plan.diagnostics, new Set(removed.map(({ address }) => address))),
   };
 }
 
@@ -100,8 +100,13 @@ function removedResource(
 }
 
 /** Without records made with the key at hand nothing can be said, and silence would pass for "no drift". */
-function problemsOf(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+function problemsOf(
+  diagnostics: readonly Diagnostic[],
+  removed: ReadonlySet<Address>,
+): readonly Diagnostic[] {
   return diagnostics.flatMap((diagnostic): readonly Diagnostic[] => {
+    // What was removed is drift, also where a plan could not make it again.
+    if (diagnostic.address !== undefined && removed.has(diagnostic.address)) return [];
     if (diagnostic.severity === "error") return [diagnostic];
     if (diagnostic.code !== "key-changed") return [];
     const detail =

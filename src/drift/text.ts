@@ -1,4 +1,5 @@
 import type { ChangeJson, FieldJson } from "../model/plan.ts";
+import { compareAddresses } from "../model/address.ts";
 import type { Address } from "../model/address.ts";
 import { safeLine, withoutWorkflowCommands } from "../output/safe.ts";
 import type { PlanExtras } from "../render/extras.ts";
@@ -52,7 +53,7 @@ function targetSections(
   const entries = [
     ...changeEntries(drift.changes, extras, options),
     ...removedEntries(drift.removed, options),
-  ];
+  ].toSorted((a, b) => compareAddresses(a.address, b.address));
   return [...groupBy(entries, ({ address }) => placeOf(address).target)].map(([target, own]) => [
     options.style.strong(target),
     ...own.flatMap(({ lines }) => lines).map((line) => `  ${line}`),

@@ -57,7 +57,8 @@ export function explain(request: ExplainRequest): Explanation {
     stage: around.stage,
     ...identity,
     ...decision(ground, diagnostics),
-    calls: (change?.calls ?? []).map(callJson),
+    // With an error nothing is sent.
+    calls: ground.problem ? [] : (change?.calls ?? []).map(callJson),
     fields: explainFields(ground, request.fields),
     diagnostics,
   };

@@ -14,7 +14,7 @@ import { liveOf } from "./live.ts";
 import type { Shown } from "./live.ts";
 import { placeholdersIn } from "./placeholders.ts";
 import type { Surroundings } from "./placeholders.ts";
-import { rememberedOf } from "./remembered.ts";
+import { rememberedBatch, rememberedOf } from "./remembered.ts";
 import { countingValues, sourcesOf, textsIn } from "./sources.ts";
 import type { Hidden } from "./sources.ts";
 import { whyField } from "./why.ts";
@@ -52,7 +52,10 @@ export function explainField<L>(field: Field<L>, live: L | undefined, ground: Gr
     placeholders: placeholdersIn(countingValues(resource, field).flatMap(textsIn), ground.around, hidden),
     ...(value === undefined ? {} : { value: shownValue(value) }),
     ...shown,
-    remembered: rememberedOf(field, value, raw, memory, state, fingerprints),
+    remembered:
+      resource.kind === "batchGeneration"
+        ? rememberedBatch(resource.address, state)
+        : rememberedOf(field, value, raw, memory, state, fingerprints),
     changes,
     why: whyField(field, {
       value,
@@ -61,7 +64,8 @@ export function explainField<L>(field: Field<L>, live: L | undefined, ground: Gr
       shown: "live" in shown,
       recorded: memory?.binding?.fields[field.name] !== undefined,
       asked,
-      exists: live !== undefined || resource.kind === "batchGeneration",
+      exists: live !== undefined,
+      runs: resource.kind === "batchGeneration",
       problem,
     }),
   };

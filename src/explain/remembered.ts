@@ -1,4 +1,5 @@
 import type { Field } from "../fields/field.ts";
+import type { Address } from "../model/address.ts";
 import type { Json } from "../model/json.ts";
 import type { State } from "../model/state.ts";
 import { isUnknown } from "../model/value.ts";
@@ -7,6 +8,12 @@ import type { Fingerprinter } from "../plan/inputs.ts";
 import { keyHolds, unwrittenParts } from "../plan/memory.ts";
 import type { Memory } from "../plan/memory.ts";
 import { changedBy } from "../plan/field-diff.ts";
+
+/** Of a batch generation the content as a whole is remembered, and no field by itself. */
+export function rememberedBatch(address: Address, state: State | undefined): string {
+  const status = state?.batchGenerations.get(address)?.status;
+  return status === undefined ? "nothing" : `the content as a whole, ${status}`;
+}
 
 /** What state can tell of a field, as a sentence. It holds no values, so it can only tell what is the same. */
 export function rememberedOf<L>(

@@ -18,6 +18,8 @@ export interface Grounds {
   readonly asked: boolean;
   /** Whether there is a live resource. */
   readonly exists: boolean;
+  /** It belongs to a batch generation, which runs as a whole or not at all. */
+  readonly runs: boolean;
   /** An error keeps anything from being decided. */
   readonly problem: boolean;
 }
@@ -29,10 +31,17 @@ export function whyField<L>(field: Field<L>, grounds: Grounds): string {
   if (isUnknown(value)) return "A secret is missing, so it is neither compared nor sent.";
   if (!grounds.asked) return "The service was not asked, so nothing is decided.";
   if (grounds.problem) return "An error, told below, keeps anything from being decided.";
+  if (grounds.runs) return whyRun(change);
   if (!exists && change === undefined) return "It does not exist, and nothing is planned.";
   if (change?.action === "create") return whyCreated(field, value, change);
   if (changes.length > 0) return whyChanged(field, grounds);
   return whyUnchanged(field, grounds);
+}
+
+function whyRun(change: Change | undefined): string {
+  return change === undefined
+    ? "It is sent when the batch generation runs, and it does not."
+    : "It is sent with the batch generation, which runs.";
 }
 
 function whyCreated<L>(field: Field<L>, value: Value, change: Change): string {

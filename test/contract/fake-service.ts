@@ -98,6 +98,8 @@ export type Answer =
       readonly kind: "answer";
       readonly status: number;
       readonly headers?: Readonly<Record<string, string>>;
+      /** Headers that depend on when the answer is sent. */
+      readonly headersNow?: () => Readonly<Record<string, string>>;
       readonly body?: string;
     }
   | { readonly kind: "reset" }
@@ -563,7 +565,11 @@ export class FakeService {
         return;
       }
       case "answer":
-        response.writeHead(how.status, { "content-type": "text/plain", ...how.headers });
+        response.writeHead(how.status, {
+          "content-type": "text/plain",
+          ...how.headers,
+          ...how.headersNow?.(),
+        });
         response.end(how.body ?? "");
         return;
     }

@@ -109,23 +109,22 @@ describe.concurrent("sends at most", () => {
 
 describe.concurrent("Retry-After", () => {
   test.each([
-    { says: "in seconds", header: () => "1" },
-    { says: "as a date", header: () => new Date(Date.now() + 2000).toUTCString() },
-  ])("$says is waited for", async ({ header }) => {
+    { says: "in seconds", header: () => "1", least: 990 },
+    // A date has whole seconds, so up to one of the two may be gone when it is written.
+    { says: "as a date", header: () => new Date(Date.now() + 2000).toUTCString(), least: 900 },
+  ])("$says is waited for", async ({ header, least }) => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       await project.write({ "targets/shop.yaml": DRAFT });
       service.fail({
         on: { method: "GET" },
         phase: "before",
-        answer: answer(503, "later", { "retry-after": header() }),
+        answer: { kind: "answer", status: 503, headersNow: () => ({ "retry-after": header() }) },
       });
       expect((await project.run(["plan"])).code).toBe(0);
       const [first, second] = service.log;
       const waited = some(second, "second call").time - some(first, "first call").time;
-      // A date has whole seconds, so up to one of them may be gone already, and the start takes its time.
-      expect(waited).toBeGreaterThan(header() === "1" ? 990 : 300);
-      expect(waited).toBeLessThan(6000);
+      expect(waited).toBeGreaterThan(least);
     });
   });
 

@@ -18,7 +18,7 @@ import {
 } from "./scene.ts";
 
 describe.concurrent("drift", () => {
-  test("is told like a plan, from what was applied to what is there now", async () => {
+  test("is told like a plan, from what was applied to what is there now", async ({ expect }) => {
     await scene(async (stage) => {
       await applied(stage);
       const none = await stage.run(["drift"]);

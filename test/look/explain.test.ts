@@ -4,7 +4,7 @@ import { applied, appliedScene, at, json, listAt, LOGIN, MANIFEST, scene, SECRET
 import { isObject } from "../../src/model/json.ts";
 
 describe.concurrent("explain", () => {
-  test("follows each value from its line to what is done about it", async () => {
+  test("follows each value from its line to what is done about it", async ({ expect }) => {
     await scene(async (stage) => {
       await applied(stage);
       await stage.edit(LOGIN, { status: "DISABLED", folderId: null });
@@ -29,9 +29,15 @@ describe.concurrent("explain", () => {
     });
   });
 
-  test("of what is yet to be made says how each value gets there", async () => {
+  test("of what is yet to be made says how each value gets there", async ({ expect }) => {
     await scene(async (stage) => {
-      stage.write("targets/shop.yaml", MANIFEST.replace("Web Shop", "Another Shop"));
+      stage.write(
+        "targets/shop.yaml",
+        MANIFEST.replace("Web Shop", "Another Shop").replace(
+          "description: Accept the cookie banner",
+          "description: Accept the cookie banner\n    discovery: { prompt: Accept all. }",
+        ),
+      );
       const login = await stage.run(["explain", "testCase.shop.login"]);
       const target = await stage.run(["explain", "target.shop", "testIdAttribute"]);
       await expect(steady(`${target.stdout}\n${login.stdout}`, stage)).toMatchFileSnapshot(
@@ -85,7 +91,7 @@ describe.concurrent("what is asked for", () => {
         },
       ]);
       expect(at(fields, 0, "placeholders")).toEqual([
-        { source: "${var:url}", file: "tasc.yaml", line: 6, column: 32, means: "https://${var:host}" },
+        { source: "${var:url}", file: "tasc.yaml", line: 6, column: 38, means: "https://${var:host}" },
         { source: "${var:host}", file: "tasc.yaml", line: 6, column: 15, means: "shop.example.com" },
       ]);
       expect(at(fields, 1, "value")).toEqual({ username: "qa", password: "(sensitive)" });
@@ -115,10 +121,10 @@ describe.concurrent("what is asked for", () => {
     await play(async (stage) => {
       const address = await stage.run(["explain", "testCase.shop.logn"]);
       expect(address.code).toBe(3);
-      expect(address.stderr).toContain("Did you mean testCase.shop.login?");
+      expect(address.stderr).toMatch(/Did you mean\s+testCase\.shop\.login\?/);
       const field = await stage.run(["explain", "testCase.shop.login", "sttus"]);
       expect(field.code).toBe(3);
-      expect(field.stderr).toContain("Did you mean status?");
+      expect(field.stderr).toMatch(/Did you\s+mean\s+status\?/);
     });
   });
 });

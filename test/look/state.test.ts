@@ -39,7 +39,7 @@ const ALL = [
 ];
 
 describe.concurrent("state show", () => {
-  test("prints id, recorded fields and, for a target, its folders", async () => {
+  test("prints id, recorded fields and, for a target, its folders", async ({ expect }) => {
     await applied(async (stage) => {
       const login = await stage.run(["state", "show", "testCase.shop.login"]);
       const target = await stage.run(["state", "show", "target.shop"]);
@@ -67,7 +67,7 @@ describe.concurrent("state show", () => {
     await applied(async (stage) => {
       const misspelt = await stage.run(["state", "show", "testCase.shop.logn"]);
       expect(misspelt.code).toBe(3);
-      expect(misspelt.stderr).toContain("Did you mean testCase.shop.login?");
+      expect(misspelt.stderr).toMatch(/Did you mean\s+testCase\.shop\.login\?/);
       expect(misspelt.stdout).toBe("");
       const none = await stage.run(["state", "show", "login"]);
       expect(none.code).toBe(3);

@@ -1,0 +1,209 @@
+// The law of a snapshot: the plan made from it is the one made online, but for what is never read.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, describe, expect, test } from "vitest";
+import { fieldsOf } from "../../src/fields/fields.ts";
+import { look } from "../../src/look/look.ts";
+import type { LookOptions, Reader } from "../../src/look/look.ts";
+import { parseAddress } from "../../src/model/address.ts";
+import type { LiveTarget, LiveTestCase } from "../../src/model/live.ts";
+import { emptyState } from "../../src/model/state.ts";
+import type { State } from "../../src/model/state.ts";
+import { createRedactor } from "../../src/output/redact.ts";
+import { Secret } from "../../src/model/value.ts";
+import type { Planned } from "../../src/plan/plan.ts";
+import { EVERYTHING } from "../../src/plan/scope.ts";
+import { settleEvents } from "../../src/plan/settle.ts";
+import { callJson } from "../../src/render/json.ts";
+import { createFingerprinter } from "../../src/state/fingerprint.ts";
+import { applyEvents } from "../../src/state/reduce.ts";
+import { lookAtSnapshot } from "../../src/snapshot/plan.ts";
+import { openSnapshot } from "../../src/snapshot/read.ts";
+import { fileSink } from "../../src/snapshot/sink.ts";
+import { writeSnapshot } from "../../src/snapshot/write.ts";
+import { loaded } from "../manifest/loading.ts";
+
+const FINGERPRINTS = createFingerprinter(new Secret("the-key"));
+const SERVICE = "https://service.example.com";
+const SECRET = "secret-user-of-qa";
+const folder = mkdtempSync(join(tmpdir(), "tasc-snapshot-plan-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const keys = ["a", "b", "c", "d"];
+
+/** What a manifest may say of a case: JSON is YAML. */
+const declared = fc.record(
+  {
+    status: fc.constantFrom("ENABLED", "DISABLED"),
+    runStatus: fc.constantFrom("ON", "OFF"),
+    tags: fc.uniqueArray(fc.constantFrom("x", "y", "z")),
+    folder: fc.constantFrom("Authentication", "Cart", null),
+    externalId: fc.constantFrom("E-1", "E-2"),
+    interactionStatus: fc.constantFrom("NEW", "APPROVED"),
+    discovery: fc.record({
+      prompt: fc.constantFrom("Do this.", "Do that.", "Log in as ${secret:QA_USER}.", `Log in as somebody.`),
+    }),
+  },
+  { requiredKeys: [] },
+);
+
+const manifest = fc
+  .record({
+    testIdAttribute: fc.constantFrom("data-testid", "data-test"),
+    environments: fc.constant({
+      default: {
+        discoveryUrl: "https://shop.example.com",
+        testAccount: { username: "qa", password: "${secret:QA_USER}" },
+      },
+    }),
+    testCases: fc
+      .uniqueArray(fc.constantFrom(...keys))
+      .chain((chosen) =>
+        fc
+          .tuple(...chosen.map(() => declared))
+          .map((all) =>
+            Object.fromEntries(all.map((one, at) => [chosen[at] ?? "", { description: chosen[at], ...one }])),
+          ),
+      ),
+    batchGenerations: fc.constantFrom({}, { spring: { prompt: "Cover the spring." } }),
+  })
+  .map((document) => JSON.stringify({ target: "shop", app: "Web Shop", ...document }));
+
+const live: fc.Arbitrary<readonly LiveTestCase[]> = fc.uniqueArray(fc.constantFrom(...keys)).chain((chosen) =>
+  fc.tuple(
+    ...chosen.map((key) =>
+      fc.record({
+        id: fc.constant(`id-of-${key}`),
+        description: fc.constantFrom(key, key, "a"),
+        status: fc.constantFrom("ENABLED", "DISABLED", "DELETED"),
+        runStatus: fc.constantFrom("ON", "OFF"),
+        type: fc.constant(null),
+        entryPointUrlPath: fc.constant(null),
+        folderId: fc.constantFrom("f1", "f2", null),
+        externalId: fc.constantFrom("E-1", null),
+        tags: fc.uniqueArray(fc.constantFrom("x", "y")),
+        prerequisiteId: fc.constant(null),
+        elements: fc.constant([]),
+        discovery: fc
+          .constantFrom("Do this.", `Log in as ${SECRET}.`)
+          .map((freePrompt) => ({
+            status: "FINISHED",
+            freePrompt,
+            abortCause: undefined,
+            message: undefined,
+          })),
+      }),
+    ),
+  ),
+);
+
+const TARGETS: readonly LiveTarget[] = [
+  {
+    id: "t",
+    app: "Web Shop",
+    environments: [{ id: "e", type: "DEFAULT", discoveryUrl: "https://shop.example.com/" }],
+  },
+];
+
+function readerOf(cases: readonly LiveTestCase[]): Reader<never> {
+  return {
+    listTargets: async () => ({ ok: true, value: TARGETS }),
+    listTestCases: async (_, keep) => ({ ok: true, value: cases.map(keep) }),
+  };
+}
+
+async function optionsFor(text: string): Promise<Omit<LookOptions, "states" | "strays" | "fingerprints">> {
+  const env = { KEY: "the-api-key", QA_USER: SECRET };
+  const { desired } = await loaded({ "targets/shop.yaml": text }, { env });
+  return {
+    desired,
+    scope: EVERYTHING,
+    run: new Set(),
+    rediscover: new Set(),
+    baseUrl: SERVICE,
+    disableRemoved: false,
+  };
+}
+
+/** State as an apply of the first manifest would have left it, over what was live then. */
+async function stateAfter(text: string, cases: readonly LiveTestCase[]): Promise<State> {
+  const options = { ...(await optionsFor(text)), states: new Map(), strays: [], fingerprints: FINGERPRINTS };
+  const found = await look(readerOf(cases), options);
+  const seen = found.ok ? found.value.planned.seen.get("shop") : undefined;
+  const events = seen === undefined ? [] : settleEvents(seen, FINGERPRINTS, () => true);
+  return applyEvents(emptyState("default", "shop", SERVICE), [
+    ...events,
+    { type: "folder", name: "Authentication", id: "f1" },
+  ]);
+}
+
+/** A plan without what the service never shows, and what of it is secret. */
+function compared({ plan }: Planned) {
+  const changes = plan.changes.flatMap((change) => {
+    const rows = fieldsOf(parseAddress(change.address)?.kind ?? "target");
+    const hidden = (first: unknown): boolean =>
+      change.action !== "create" &&
+      rows.some((row) => row.path[0] === first && row.behaviour.kind === "writeOnly");
+    const fields = change.fields
+      .filter(({ path, sensitive }) => !hidden(path[0]) && (change.action === "create" || !sensitive))
+      .map(({ path, before, after }) => ({ path, before, after }));
+    return fields.length === 0 ? [] : [{ address: change.address, id: change.id, fields }];
+  });
+  const bodies = plan.changes
+    .filter(({ action }) => action === "create")
+    .flatMap(({ calls }) => calls.map(callJson));
+  return {
+    changes,
+    bodies,
+    orphaned: plan.orphaned,
+    diagnostics: plan.diagnostics.map(({ code, address }) => `${code} ${address ?? ""}`),
+  };
+}
+
+let files = 0;
+
+describe("a plan from a snapshot", () => {
+  test("is the plan made online, but for write-only and secret fields", async () => {
+    await fc.assert(
+      fc.asyncProperty(manifest, manifest, live, live, async (before, after, then, now) => {
+        const state = await stateAfter(before, then);
+        const states = new Map([["shop", state]]);
+        const options = await optionsFor(after);
+        const online = await look(readerOf(now), {
+          ...options,
+          states,
+          strays: [],
+          fingerprints: FINGERPRINTS,
+        });
+        const path = join(folder, `${files++}.json`);
+        const sink = fileSink(path);
+        const head = {
+          tool: "tasc",
+          stage: "default",
+          baseUrl: SERVICE,
+          createdAt: "2030-01-01T00:00:00.000Z",
+          states: [state],
+          targets: TARGETS,
+          read: ["t"],
+        };
+        const writer = writeSnapshot(sink, head, createRedactor([SECRET]));
+        const collector = writer.testCases("t");
+        for (const one of now) collector.add(one);
+        writer.end();
+        sink.keep();
+        const snapshot = openSnapshot(path, "snapshot.json");
+        if (!snapshot.ok) throw new Error(snapshot.failure.summary);
+        const offline = await lookAtSnapshot(snapshot.value, options);
+        if (!online.ok || !offline.ok) throw new Error("both looks should succeed");
+        const [first, ...rest] = compared(offline.value.planned).diagnostics;
+        expect(first).toBe("from-snapshot ");
+        expect({ ...compared(offline.value.planned), diagnostics: rest }).toEqual(
+          compared(online.value.planned),
+        );
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
