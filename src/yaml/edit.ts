@@ -76,7 +76,7 @@ function rewritten(text: string, value: Json, edit: YamlEdit | undefined): strin
   const tree = parseTree(text);
   const spliced = applySplices(text, reconcile(tree, value, renamingOf(tree, edit)));
   const result = spliced === undefined ? undefined : withLastLineAsBefore(text, spliced);
-  if (result === undefined)
+  if (result === undefined || !means(result, value))
     throw new EditRefusal("this cannot be changed without changing more than that; edit the file by hand");
   return result;
 }
