@@ -44,13 +44,19 @@ function whyRun(change: Change | undefined): string {
     : "It is sent with the batch generation, which runs.";
 }
 
-function whyCreated<L>(field: Field<L>, value: Value, change: Change): string {
+function whyCreated<L>(field: Field<L>, value: Value, { calls }: Change): string {
   if (value === null) return "Null, so the creation leaves it out.";
-  const [first, ...later] = change.calls;
-  const key = field.create;
-  if (key !== undefined && first?.method === "POST") return "It is sent with the creation.";
-  if (later.some((call) => field.update !== undefined && Object.hasOwn(call.body, field.update)))
+  const posts = calls.some(({ method }) => method === "POST");
+  if (posts && field.create !== undefined) return "It is sent with the creation.";
+  const { update } = field;
+  if (
+    calls.some(
+      ({ method, body }) => method === "PATCH" && update !== undefined && Object.hasOwn(body, update),
+    )
+  )
     return "The creation cannot carry it, so a PATCH after it does.";
+  // The DEFAULT environment is made with its target, and has no creation of its own.
+  if (!posts && field.create !== undefined) return "It is sent with the creation of the target.";
   return "It is sent once the creation is done, if the service's own value differs by then.";
 }
 

@@ -13,10 +13,10 @@ import { declaredChanges } from "./field-changes.ts";
 import type { Fingerprinter } from "./inputs.ts";
 import type { Match } from "./match.ts";
 import { keyHolds } from "./memory.ts";
+import { unmanagedPrerequisiteProblem } from "./prerequisite.ts";
 import { caution } from "./problem.ts";
 import { needsTarget, targetId, testCaseReference, UNCHANGED, unmanagedByName } from "./seen.ts";
 import type { Decision, Seen } from "./seen.ts";
-import { unmanagedPrerequisiteProblem } from "./test-case.ts";
 
 type BatchGeneration = DesiredResource<"batchGeneration">;
 

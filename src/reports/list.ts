@@ -16,9 +16,9 @@ export interface ReadReports {
 }
 
 /**
- * Reads pages until the newest so many reports are surely among them. The order of the list is not stated
- * (service-api.md, operation 12): while it goes from new to old, the first are the newest; as soon as it does not,
- * only all of them tell.
+ * Reads pages until the newest so many reports are among them. The order of the list is not stated (service-api.md,
+ * operation 12), but its key is a point in time, so it goes one way or the other: where it goes from new to old the
+ * first are the newest, and else the last are, so that all must be read.
  */
 export async function newestReports<F>(
   pages: AsyncIterable<Read<NewReports, F>>,
@@ -37,11 +37,11 @@ export async function newestReports<F>(
   return { ok: true, value: { reports: newestFirst(reports).slice(0, limit), end: "end" } };
 }
 
+/** From new to old, as far as was read; one moment alone shows no order. */
 function goesDown(reports: readonly LiveReport[]): boolean {
-  return reports.every(
-    ({ createdAt }, at) =>
-      createdAt !== undefined && (at === 0 || createdAt <= (reports[at - 1]?.createdAt ?? "")),
-  );
+  const times = reports.map(({ createdAt }) => createdAt ?? "");
+  const [first = "", last = ""] = [times[0], times.at(-1)];
+  return first > last && times.every((time, at) => at === 0 || time <= (times[at - 1] ?? ""));
 }
 
 export function newestFirst(reports: readonly LiveReport[]): readonly LiveReport[] {

@@ -108,7 +108,7 @@ function newLine({ source, entries }: Flow, like: number): string {
 
 /** -1 if there is none. A comma in a comment is none. */
 function commaIn(gap: string): number {
-  return gap.replaceAll(/#.*/g, (comment) => comment).indexOf(",");
+  return gap.replaceAll(/#.*/g, (comment) => " ".repeat(comment.length)).indexOf(",");
 }
 
 function insertionAt(offset: number, text: string): Splice {

@@ -5,10 +5,9 @@
  * - tabs; control characters; line ends other than LF and CRLF; byte order marks: they part where white space,
  *   line ends or the printable characters are defined
  * - `%` or `...` at the start of a line: directives and ends of documents
- * - `---` with anything after it on its line
  * - `? `: an explicit key, which may be a map or a list
- * - a backslash at the end of a line, and spaces at the end of the text without a line end: each parser counts empty lines
- *   in its own way there
+ * - a backslash at the end of a line, and spaces behind the last line end: each counts empty lines in its own way
+ * - an escape of eight digits: they may name no character
  * - `|2`: an indentation that is told, which js-yaml counts from elsewhere at the top of a document
  */
 const UNUSUAL = new RegExp(
@@ -17,9 +16,8 @@ const UNUSUAL = new RegExp(
     String.raw`\r(?!\n)`,
     String.raw`^%`,
     String.raw`^\.\.\.`,
-    String.raw`^---(?!\r?\n)`,
     String.raw`(?:^|\s)[|>][-+]?[0-9][-+]?\s*(?:$|#)`,
-    String.raw`\\\r?$`,
+    String.raw`\\(?:\r?$|U)`,
     String.raw`\n +(?![^])`,
     String.raw`(?:^|[-?:\[{,]) *\?(?![^ \r\n])`,
   ].join("|"),

@@ -40,9 +40,9 @@ describe.concurrent("explain", () => {
       );
       const login = await stage.run(["explain", "testCase.shop.login"]);
       const target = await stage.run(["explain", "target.shop", "testIdAttribute"]);
-      await expect(steady(`${target.stdout}\n${login.stdout}`, stage)).toMatchFileSnapshot(
-        "golden/explain-create.txt",
-      );
+      const environment = await stage.run(["explain", "environment.shop.default"]);
+      const text = [target, environment, login].map(({ stdout }) => stdout).join("\n");
+      await expect(steady(text, stage)).toMatchFileSnapshot("golden/explain-create.txt");
     });
   });
 });

@@ -112,6 +112,8 @@ export interface Running {
   readonly done: Promise<Ran>;
   /** Resolves once stdout and stderr together hold this. */
   saw(pattern: RegExp): Promise<void>;
+  /** What stdout and stderr hold by now. */
+  said(): string;
 }
 
 /** Plays a story in a folder and with a service of its own; both are gone afterwards. */
@@ -229,7 +231,7 @@ function follow(child: ChildProcess): Running {
       look();
       void done.then((ran) => fail(new Error(`${pattern} never came:\n${ran.stdout}${ran.stderr}`)));
     });
-  return { child, done, saw };
+  return { child, done, saw, said: () => stdout + stderr };
 }
 
 async function request(url: string, method: string, body: Json | undefined): Promise<Json> {

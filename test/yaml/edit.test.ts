@@ -69,9 +69,9 @@ describe("a block of text stays one", () => {
     ["a told indentation goes", "a: |2\n   x\nb: 1\n", set(["a"], "y\n"), "a: |\n   y\nb: 1\n"],
     [
       "folded, of which only one paragraph changes",
-      "a: >\n  one two\n  three\n\n  four five\n  six\n",
+      "a: >\n  one\n  two three\n\n  four five\n  six\n",
       set(["a"], "one two three\nfour 5 six\n"),
-      "a: >\n  one two\n  three\n\n  four 5\n  six\n",
+      "a: >\n  one\n  two three\n\n  four 5\n  six\n",
     ],
     [
       "folded in one long line",
@@ -204,6 +204,12 @@ describe("lists", () => {
       "a: [\n  x, # one\n  y, # two\n  z # three\n]\n",
       set(["a"], ["x", "z", "w"]),
       "a: [\n  x, # one\n  z, # three\n  w\n]\n",
+    ],
+    [
+      "where comments have commas in them",
+      "a: [\n  x, # one, two\n  z # three, four\n]\n",
+      set(["a"], ["x", "z", "w"]),
+      "a: [\n  x, # one, two\n  z, # three, four\n  w\n]\n",
     ],
     [
       "with a comma behind the last one",

@@ -36,6 +36,37 @@ describe("the fast path agrees with the slow one, or leaves the text to it", () 
   });
 });
 
+describe("what parsers see differently, or what is refused, is left to the slow path", () => {
+  it.each([
+    ["a tab", "a: x\t# tab\n"],
+    ["white space that may be a line end", "a: x\u0085y\n"],
+    ["a byte order mark inside", "a: x\ufeffy\n"],
+    ["a carriage return alone", "a: x\ry\n"],
+    ["a directive", "%YAML 1.2\n---\na: 1\n"],
+    ["an unknown directive", "%FOO bar\n---\na: 1\n"],
+    ["the end of a document", "a: 1\n...\n"],
+    ["a second document", "a: 1\n---\nb: 2\n"],
+    ["something behind the mark of a document", "--- # comment\na: 1\n"],
+    ["an indented mark of a document", " ---\n[a]\n"],
+    ["an escaped line end", 'a: "x\\\n\n  y"\n'],
+    ["white space behind the last line end", "a: |+\n  x\n \n   "],
+    ["a told indentation", "a: |2\n   x\n"],
+    ["an explicit key", "? a\n: b\n"],
+    ["a text and nothing else", "a\n"],
+    ["nothing", "# a comment\n"],
+    ["a tag", "a: !!str 1\n"],
+    ["a pair without braces", "[a: b]\n"],
+    ["a colon apart from its key, in braces", "{ a : b }\n"],
+    ["an anchor that touches its value", "[&x[a]]\n"],
+    ["an anchor with odd characters", "a: &x:y z\n"],
+    ["an anchored key", "&x a: 1\n"],
+    ["a key over two lines", "{ a\n  b: 1 }\n"],
+    ["an escape beyond Unicode", 'a: "\\U00110000"\n'],
+  ])("%s", (_, text) => {
+    expect(readFast(text)).toBeUndefined();
+  });
+});
+
 describe("unquoted scalars mean what YAML 1.2 core says", () => {
   it.each([
     [

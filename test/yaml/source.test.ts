@@ -66,6 +66,12 @@ describe("places", () => {
     ["before one", "a:\n  b: 1\nc: [\n", ["a", "b"], "2:6"],
     ["in the first of two documents", "a: 1\n---\nb: 2\n", ["a"], "1:4"],
     ["in an empty text", "", ["a"], "1:1"],
+    [
+      "behind an alias, of two anchors with its name, at the one before it",
+      "a: &x { k: 1 }\nb: *x\nc: &x { k: 2 }\n",
+      ["b", "k"],
+      "1:12",
+    ],
     ["below an alias to nothing", "a: *x\n", ["a", "b"], "1:1"],
     ["below an alias to itself", "a: &x\n  b: *x\n", ["a", "b", "b", "b"], "2:6"],
     ["lines of Windows", "a: 1\r\nb:\r\n  c: 2\r\n", ["b", "c"], "3:6"],

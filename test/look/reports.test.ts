@@ -1,0 +1,267 @@
+// `tasc reports` and `tasc notifications`.
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { LiveReport, NewReports } from "../../src/client/index.ts";
+import { renderReportJunit } from "../../src/reports/junit.ts";
+import { newestReports } from "../../src/reports/list.ts";
+import {
+  appliedScene,
+  at,
+  CART,
+  COOKIE,
+  id,
+  json,
+  listAt,
+  LOGIN,
+  scene,
+  SECRETS,
+  steady,
+  TARGET,
+} from "./scene.ts";
+import type { Scene } from "./scene.ts";
+
+function report(reportId: string, createdAt: string | undefined): LiveReport {
+  return {
+    id: reportId,
+    testTargetId: undefined,
+    createdAt,
+    updatedAt: undefined,
+    executionUrl: undefined,
+    status: undefined,
+    context: undefined,
+    breakpoint: undefined,
+    browser: undefined,
+    results: [],
+  };
+}
+
+describe("the newest reports", () => {
+  const reports = fc
+    .uniqueArray(fc.integer({ min: 0, max: 999 }), { maxLength: 20 })
+    .map((numbers) =>
+      numbers.map((n) => report(`r${n}`, `2030-01-01T00:00:00.${String(n).padStart(3, "0")}Z`)),
+    );
+
+  /** Pages of some size; counts those that were asked for. */
+  async function* pages(all: readonly LiveReport[], size: number, asked: { count: number }) {
+    for (let from = 0; from === 0 || from < all.length; from += size) {
+      asked.count += 1;
+      const page: NewReports = {
+        reports: all.slice(from, from + size),
+        next: from + size < all.length ? "more" : "end",
+      };
+      yield { ok: true as const, value: page };
+    }
+  }
+
+  const ids = (all: readonly LiveReport[]): readonly string[] => all.map((one) => one.id);
+  const descending = (all: readonly LiveReport[]): readonly LiveReport[] =>
+    all.toSorted((a, b) => ((a.createdAt ?? "") < (b.createdAt ?? "") ? 1 : -1));
+
+  test("are found whichever way the service lists them", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        reports,
+        fc.integer({ min: 1, max: 6 }),
+        fc.integer({ min: 1, max: 25 }),
+        fc.boolean(),
+        async (unsorted, size, limit, turned) => {
+          const all = turned ? descending(unsorted).toReversed() : descending(unsorted);
+          const read = await newestReports(pages(all, size, { count: 0 }), limit);
+          if (!read.ok) throw new Error("it should be read");
+          expect(ids(read.value.reports)).toEqual(ids(descending(all).slice(0, limit)));
+        },
+      ),
+    );
+  });
+
+  test("take no more pages than they must where the newest come first", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        reports,
+        fc.integer({ min: 1, max: 6 }),
+        fc.integer({ min: 1, max: 20 }),
+        async (all, size, limit) => {
+          const asked = { count: 0 };
+          await newestReports(pages(descending(all), size, asked), limit);
+          const most = Math.max(1, Math.ceil(Math.min(Math.max(limit, 2), all.length) / size));
+          expect(asked.count).toBe(most);
+        },
+      ),
+    );
+  });
+});
+
+describe("JUnit", () => {
+  test("stays XML whatever names and errors say", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (name, errorMessage) => {
+        const result = {
+          id: "r",
+          testCaseId: "c",
+          name,
+          createdAt: undefined,
+          updatedAt: undefined,
+          status: "FAILED",
+          errorMessage,
+          traceUrl: undefined,
+        };
+        const one = { ...report("r1", undefined), results: [result] };
+        const xml = renderReportJunit({ target: "shop", report: one }, () => undefined);
+        // Nothing but our own tags, each with its quotes in pairs.
+        const tags = xml.match(/<[^>]*>/g) ?? [];
+        expect(tags.map((tag) => /^<[/?]?(\w+)/.exec(tag)?.[1])).toEqual([
+          "xml",
+          "testsuites",
+          "testsuite",
+          "testcase",
+          "failure",
+          "failure",
+          "testcase",
+          "testsuite",
+          "testsuites",
+        ]);
+        for (const tag of tags) expect((tag.match(/"/g) ?? []).length % 2).toBe(0);
+      }),
+    );
+  });
+});
+
+/** A finished report, and one that still waits. */
+async function run(stage: Scene): Promise<void> {
+  const begin = (cases: readonly string[]) =>
+    stage.control("POST", "/reports", { testTargetId: TARGET, testCaseIds: [...cases], browser: "FIREFOX" });
+  const first = await begin([COOKIE, LOGIN, id(0x13)]);
+  await stage.control("POST", `/reports/${String(at(first, "id"))}/results`, {
+    results: { [COOKIE]: "PASSED", [LOGIN]: "FAILED", [id(0x13)]: "SKIPPED" },
+    errorMessage: `No greeting for ${SECRETS.QA_USER}\n::error::at step 3`,
+  });
+  await begin([CART]);
+}
+
+describe.concurrent("tasc reports", () => {
+  test("list and show: by address where one is bound, secrets out, waiting ones as such", async ({
+    expect,
+  }) => {
+    await scene(async (stage) => {
+      await stage.run(["apply", "--auto-approve"]);
+      await run(stage);
+      const list = await stage.run(["reports", "list"]);
+      expect(list).toMatchObject({ code: 0, stderr: "" });
+      await expect(list.stdout).toMatchFileSnapshot("golden/reports.txt");
+      const data = json(await stage.run(["reports", "list", "--limit", "1", "--format", "json"]));
+      expect(listAt(data, "reports").map((one) => at(one, "status"))).toEqual(["WAITING"]);
+
+      const all = json(await stage.run(["reports", "list", "--target", "shop", "--format", "json"]));
+      const failed = String(at(all, "reports", 1, "id"));
+      const text = await stage.run(["reports", "show", failed]);
+      await expect(text.stdout).toMatchFileSnapshot("golden/report.txt");
+      const junit = await stage.run(["reports", "show", failed, "--junit"]);
+      await expect(junit.stdout).toMatchFileSnapshot("golden/report.junit.xml");
+      const shown = json(await stage.run(["reports", "show", failed, "--format", "json"]));
+      expect(at(shown, "summary")).toEqual({ PASSED: 1, FAILED: 1, WAITING: 0, SKIPPED: 1 });
+      expect(at(shown, "results", 1)).toMatchObject({
+        address: "testCase.shop.login",
+        errorMessage: "No greeting for (sensitive)\n::error::at step 3",
+      });
+      expect(at(shown, "results", 2, "address")).toBeNull();
+    });
+  });
+
+  test("every page is read, by the answer's key", async () => {
+    await scene(
+      async (stage) => {
+        for (let n = 0; n < 5; n++) await stage.control("POST", "/reports", { testTargetId: TARGET });
+        const ran = await stage.run(["reports", "list", "--format", "json"]);
+        expect(ran.stderr).toBe("");
+        const created = listAt(json(ran), "reports").map((one) => String(at(one, "createdAt")));
+        expect(created).toHaveLength(5);
+        expect(created).toEqual(created.toSorted().toReversed());
+        expect(at(json(ran), "complete")).toBe(true);
+      },
+      { settings: { pageSize: 2 } },
+    );
+  });
+
+  test("a page that brings nothing new ends it, and that is said", async () => {
+    await scene(
+      async (stage) => {
+        for (let n = 0; n < 5; n++) await stage.control("POST", "/reports", { testTargetId: TARGET });
+        const ran = await stage.run(["reports", "list", "--format", "json"]);
+        expect(ran.code).toBe(0);
+        expect(ran.stderr).toContain(
+          "The list of reports of target shop ends here, though there may be more",
+        );
+        expect(at(json(ran), "complete")).toBe(false);
+        expect(listAt(json(ran), "reports")).toHaveLength(2);
+      },
+      { settings: { pageSize: 2, pageParameter: "none" } },
+    );
+  });
+});
+
+describe.concurrent("wrong arguments", () => {
+  const play = appliedScene();
+
+  test("are 3; a report that there is not is 1", async () => {
+    await play(async (stage) => {
+      const wrong = [
+        ["reports", "list", "--limit", "0"],
+        ["reports", "list", "--target", "shpo"],
+        ["reports", "show", id(1), "--junit", "--format", "json"],
+        ["reports", "show", "../x"],
+        ["notifications", "--interval", "soon"],
+        ["notifications", "--follow", "--format", "json"],
+      ];
+      for (const args of wrong) expect((await stage.run(args)).code, args.join(" ")).toBe(3);
+      const none = await stage.run(["reports", "show", id(0x77)]);
+      expect(none.code).toBe(1);
+      expect(none.stderr).toContain(`There is no report ${id(0x77)}`);
+      expect((await stage.run(["reports", "list"], { TASC_API_KEY: "another-key" })).code).toBe(6);
+      expect((await stage.run(["notifications"], { TASC_API_KEY: "another-key" })).code).toBe(6);
+    });
+  });
+});
+
+describe.concurrent("tasc notifications", () => {
+  test("lists them oldest first, by address where one is bound", async ({ expect }) => {
+    await scene(async (stage) => {
+      await stage.run(["apply", "--auto-approve"]);
+      await stage.control("POST", "/edit", { kind: "testCase", id: LOGIN, set: { externalId: "E-1" } });
+      await run(stage);
+      await discover(stage, "Buy a thing");
+      const ran = await stage.run(["notifications"]);
+      expect(ran).toMatchObject({ code: 0, stderr: "" });
+      await expect(steady(ran.stdout, stage)).toMatchFileSnapshot("golden/notifications.txt");
+      const data = json(await stage.run(["notifications", "--target", "shop", "--format", "json"]));
+      expect(listAt(data, "notifications").map((one) => at(one, "type"))).toEqual([
+        "REPORT_EXECUTION_FINISHED",
+        "DISCOVERY_FINISHED",
+      ]);
+    });
+  });
+
+  test("--follow prints new ones as they come, each once, until it is told to end", async () => {
+    await scene(async (stage) => {
+      await discover(stage, "First");
+      const running = stage.start(["notifications", "--follow", "--interval", "20ms"]);
+      await running.saw(/DISCOVERY_FINISHED/);
+      await discover(stage, "Second");
+      await running.saw(/DISCOVERY_FINISHED[^]*DISCOVERY_FINISHED/);
+      running.child.kill("SIGINT");
+      const ran = await running.done;
+      expect(ran.code).toBe(130);
+      expect(ran.stdout.match(/DISCOVERY_FINISHED/g)).toHaveLength(2);
+    });
+  });
+
+  async function discover({ server, control }: Scene, name: string): Promise<void> {
+    const response = await fetch(`${server.url}/apiKey/v3/test-targets/${TARGET}/discoveries`, {
+      method: "POST",
+      headers: { "x-api-key": "the-api-key-of-the-tests", "content-type": "application/json" },
+      body: JSON.stringify({ name, prompt: "Do it." }),
+    });
+    if (!response.ok) throw new Error(await response.text());
+    await control("POST", "/discoveries/finish");
+  }
+});
