@@ -2,6 +2,7 @@
 import { chmod, mkdtemp, readFile, rename, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { rolldown } from "rolldown";
+import "./generate.mjs";
 
 const root = join(import.meta.dirname, "..");
 const target = resolve(process.argv[2] ?? join(root, "dist"));
