@@ -83,7 +83,7 @@ export function readSavedPlan(file: string, world: World): ReadPlan {
   if (!isPlan(value)) return refused(file, "it is not a plan, or of a version that this tasc does not know");
   const apply = isObject(value) ? readApply(value["apply"]) : undefined;
   if (apply === undefined) return refused(file, "it was printed by `--format json` and not saved by `--out`");
-  return { ok: true, saved: { plan: value, ...apply } };
+  return { ok: true, saved: { plan: publicPart(value), ...apply } };
 }
 
 function refused(file: string, why: string): ReadPlan {
@@ -93,6 +93,12 @@ function refused(file: string, why: string): ReadPlan {
     detail: `Save one:
 tasc plan --out ${file}`,
   };
+}
+
+/** Without what an apply needs: the plan as it was printed. */
+function publicPart(saved: PlanJson): PlanJson {
+  const { formatVersion, tool, stage, baseUrl, createdAt, summary, changes, orphaned, diagnostics } = saved;
+  return { formatVersion, tool, stage, baseUrl, createdAt, summary, changes, orphaned, diagnostics };
 }
 
 function isPlan(value: Json): value is Json & PlanJson {

@@ -43,7 +43,7 @@ export function asReviewed(
       guard === undefined || now === undefined
         ? [{ kind: "manifest", address: reviewed.address }]
         : compareGuards(reviewed.address, guard, now);
-    stale.push(...whys.map((why) => explain(why, reviewed, current.get(reviewed.address))));
+    stale.push(...whys.flatMap((why) => explain(why, reviewed, current.get(reviewed.address))));
     const change = current.get(reviewed.address);
     if (change !== undefined) changes.push(restrict(change, reviewed.calls));
   }
@@ -67,37 +67,58 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function explain(
-  why: Staleness,
-  reviewed: SavedPlan["plan"]["changes"][number],
-  now: Change | undefined,
-): StaleField {
+function explain(why: Staleness, reviewed: ReviewedChange, now: Change | undefined): readonly StaleField[] {
   switch (why.kind) {
     case "existence":
-      return {
-        why,
-        reviewed: why.reviewed === null ? "to be created" : `exists as ${why.reviewed}`,
-        now: why.now === null ? "does not exist" : `exists as ${why.now}`,
-        wanted: reviewed.action,
-      };
+      return [
+        {
+          why,
+          reviewed: why.reviewed === null ? "to be created" : `exists as ${why.reviewed}`,
+          now: why.now === null ? "does not exist" : `exists as ${why.now}`,
+          wanted: reviewed.action,
+        },
+      ];
     case "manifest":
-      return {
-        why,
-        reviewed: "the manifest and its secrets as they were",
-        now: "the manifest, a variable or a secret has changed",
-        wanted: "a plan of what the manifests say now",
-      };
-    case "value": {
-      const before = reviewed.fields.find(({ path }) => path.join(".").startsWith(why.field));
-      const after = now?.fields.find(({ path }) => path.join(".").startsWith(why.field));
-      return {
-        why,
-        reviewed: before?.sensitive ? SENSITIVE : show(before?.before),
-        now: after === undefined ? "as wanted" : after.sensitive ? SENSITIVE : show(after.before),
-        wanted: before?.sensitive ? SENSITIVE : show(before?.after),
-      };
-    }
+      return [changedManifest(why, reviewed, now)];
+    case "value":
+      return [changedValue(why, reviewed, now)];
   }
+}
+
+type ReviewedChange = SavedPlan["plan"]["changes"][number];
+
+/** What was to be written, what is live, and what the manifest, a variable or a secret makes of it by now. */
+function changedManifest(why: Staleness, reviewed: ReviewedChange, now: Change | undefined): StaleField {
+  return {
+    why,
+    reviewed: reviewed.fields.map((field) => `${field.path.join(".")} to be ${shownAfter(field)}`).join("; "),
+    now: reviewed.fields
+      .map((field) => `${field.path.join(".")} is ${field.sensitive ? SENSITIVE : show(field.before)}`)
+      .join("; "),
+    wanted:
+      now === undefined
+        ? "nothing: it is as the manifest says by now"
+        : now.fields.map((field) => `${field.path.join(".")} to be ${shownAfter(field)}`).join("; "),
+  };
+}
+
+function shownAfter(field: { readonly sensitive?: true; readonly after?: unknown }): string {
+  return field.sensitive ? SENSITIVE : show(field.after);
+}
+
+function changedValue(
+  why: Extract<Staleness, { kind: "value" }>,
+  reviewed: ReviewedChange,
+  now: Change | undefined,
+): StaleField {
+  const before = reviewed.fields.find(({ path }) => path.join(".").startsWith(why.field));
+  const after = now?.fields.find(({ path }) => path.join(".").startsWith(why.field));
+  return {
+    why,
+    reviewed: before?.sensitive ? SENSITIVE : show(before?.before),
+    now: after === undefined ? "as wanted" : after.sensitive ? SENSITIVE : show(after.before),
+    wanted: before?.sensitive ? SENSITIVE : show(before?.after),
+  };
 }
 
 function show(value: unknown): string {

@@ -26,6 +26,8 @@ export type Split = "whole" | "stopped" | "damaged";
 const COLON = 0x3a;
 /** Deeper than anything that a service lists; the parser would follow any depth. */
 const DEEPEST = 110;
+/** Members of the document stand at depth 1, items of its list at 2. */
+const DEPTH_OF_PARTS = 2;
 /** Bytes of one member or item. */
 const LARGEST = 256 * 1024 * 1024;
 
@@ -81,6 +83,8 @@ class DocumentSplitter {
         at = stringEnd(piece, at + 1);
         continue;
       }
+      // Nearly all bytes are within an item and mean nothing by themselves.
+      if (this.#depth > DEPTH_OF_PARTS && !opens(byte) && !closes(byte)) continue;
       const cut = this.#structure(byte, piece, start, at);
       if (cut === "part") start = at + 1;
       else if (cut !== "inside") return cut;

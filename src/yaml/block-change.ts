@@ -3,8 +3,9 @@ import type { LineText } from "./line-text.ts";
 import type { Splice } from "./splice.ts";
 
 /**
- * Takes entries out of a map or list in block style and puts others in, by whole lines. Comments on lines of their own
- * stay, also those above an entry that goes: whether they still mean something is for the reader of the diff.
+ * Takes entries out of a map or list in block style and puts others in, by whole lines. Comments on lines of
+ * their own stay, also those above an entry that goes: whether they still mean something is for the reader of
+ * the diff.
  */
 export function changeBlock(source: LineText, { entries, deleted, inserted }: EntryChange): Splice[] {
   const additions = inserted.map(({ after, content }) =>
@@ -30,8 +31,8 @@ function deletions(source: LineText, entries: Entries, deleted: ReadonlySet<numb
 }
 
 /**
- * The first entries of what begins behind a dash, as in `- a: 1`: what follows, a comment or an entry, moves up to the
- * dash, so that it stays in its column.
+ * The first entries of what begins behind a dash, as in `- a: 1`: what follows, a comment or an entry, moves
+ * up to the dash, so that it stays in its column.
  */
 function cutLead(source: LineText, start: number, end: number): Splice {
   const below = source.afterLine(end);

@@ -4,8 +4,8 @@ const CONTROL = new RegExp(String.raw`[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9
 const LONE_RETURN = /\r(?!\n)/g;
 
 /**
- * Characters that YAML forbids, and line ends that its parsers disagree on. `cleaned` is the text without them, of the
- * same length, so that the rest of it can be parsed and keeps its places.
+ * Characters that YAML forbids, and line ends that its parsers disagree on. `cleaned` is the text without
+ * them, of the same length, so that the rest of it can be parsed and keeps its places.
  */
 export function findCharacters(text: string): {
   readonly cleaned: string;

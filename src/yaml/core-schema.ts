@@ -1,6 +1,9 @@
 import type { Json } from "../model/json.ts";
 
-/** A plain scalar that YAML reads as a number which plain data cannot hold: infinite, not a number, or inexact. */
+/**
+ * A plain scalar that YAML reads as a number which plain data cannot hold: infinite, not a number, or
+ * inexact.
+ */
 export const NOT_PLAIN_DATA = Symbol("not plain data");
 
 const INTEGER = /^(?:[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+)$/;
@@ -8,8 +11,9 @@ const FLOAT = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/;
 const NOT_FINITE = /^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/;
 
 /**
- * What an unquoted scalar means in YAML 1.2 core, and in nothing else: `yes`, `ON`, `1_000`, `0b1`, `2024-01-01`
- * and `12:30` are text. The first character rules out nearly every text before a pattern is tried.
+ * What an unquoted scalar means in YAML 1.2 core, and in nothing else: `yes`, `ON`, `1_000`, `0b1`,
+ * `2024-01-01` and `12:30` are text. The first character rules out nearly every text before a pattern is
+ * tried.
  */
 export function plainValue(text: string): Json | typeof NOT_PLAIN_DATA {
   switch (text.charCodeAt(0)) {

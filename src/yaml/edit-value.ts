@@ -13,7 +13,8 @@ export class EditRefusal extends Error {}
  * What edits mean for a value, whatever its text looks like; each refers to what those before it left.
  * The value is copied once and not for each edit: an import or a pull may make thousands in one large map.
  *
- * @param prune whether a map or a list that a deletion leaves empty goes as well, and so on upwards; never the root.
+ * @param prune whether a map or a list that a deletion leaves empty goes as well, and so on upwards; never
+ * the root.
  * @throws EditRefusal
  */
 export function editValue(value: Json, edits: readonly YamlEdit[], prune: boolean): Json {

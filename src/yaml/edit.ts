@@ -14,20 +14,23 @@ export type Edited =
   { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string };
 
 export type EditOptions = {
-  /** Whether a map or list that a deletion leaves empty goes as well, and so on upwards. Else `{}` or `[]` stays. */
+  /**
+   * Whether a map or list that a deletion leaves empty goes as well, and so on upwards. Else `{}` or `[]`
+   * stays.
+   */
   readonly prune?: boolean;
 };
 
 const BOM = "\ufeff";
 
 /**
- * Makes edits in a YAML text and leaves the rest of it as it is, to the byte: comments, order, quotes, blocks, line
- * ends, the last line with or without its end, a byte order mark.
+ * Makes edits in a YAML text and leaves the rest of it as it is, to the byte: comments, order, quotes,
+ * blocks, line ends, the last line with or without its end, a byte order mark.
  *
- * Each edit refers to what those before it left. `set` makes missing maps on its way and may append to a list; a map
- * or list that is set onto another one changes only where the two differ. `delete` of what is not there does nothing.
- * What aliases elsewhere stand for does not change, see `reconcile`. The result is read again, and refused unless it
- * means exactly what the edits say.
+ * Each edit refers to what those before it left. `set` makes missing maps on its way and may append to a
+ * list; a map or list that is set onto another one changes only where the two differ. `delete` of what is not
+ * there does nothing. What aliases elsewhere stand for does not change, see `reconcile`. The result is read
+ * again, and refused unless it means exactly what the edits say.
  *
  * Loads `yaml`: import this module lazily.
  *
@@ -61,7 +64,9 @@ function read(text: string): Json {
   throw new EditRefusal(`line ${problem?.line ?? 1}: ${problem?.message ?? "the text cannot be read"}`);
 }
 
-/** Edits that are made at once: a renaming alone, since it cannot be told from the values before and after. */
+/**
+ * Edits that are made at once: a renaming alone, since it cannot be told from the values before and after.
+ */
 function batches(edits: readonly YamlEdit[]): YamlEdit[][] {
   const all: YamlEdit[][] = [];
   for (const edit of edits) {

@@ -3,10 +3,26 @@ import { ALIAS_BUDGET, MAX_DEPTH } from "./bounds.ts";
 import { isIntegerText } from "./core-schema.ts";
 import type { Finding } from "./explain.ts";
 import { setOwn } from "./own.ts";
+import {
+  duplicate,
+  structuredKey,
+  missingKey,
+  mergeKey,
+  unfitTag,
+  notFinite,
+  inexactInteger,
+  unknownAlias,
+  cyclicAlias,
+  overBudget,
+  tooDeep,
+} from "./refusals.ts";
 import { fitsTag } from "./tags.ts";
 import type { AliasNode, ListNode, MapNode, Node, Pair, ScalarNode } from "./tree.ts";
 
-/** The value of a tree, as far as it has one, and what keeps it from being plain data. Aliased parts are shared. */
+/**
+ * The value of a tree, as far as it has one, and what keeps it from being plain data. Aliased parts are
+ * shared.
+ */
 export function evaluate(
   root: Node,
   lineOf: (offset: number) => number,
@@ -88,7 +104,8 @@ class Evaluation {
       this.#found(structuredKey(key));
       return undefined;
     }
-    // Only for the anchor and the tag: an anchored key can be referred to, and a key is text whatever it looks like.
+    // Only for the anchor and the tag: an anchored key can be referred to, and a key is text whatever it
+    // looks like.
     this.value({ ...key, value: key.text }, 0);
     if (key.style !== "plain") return key.text;
     if (key.text === "") this.#found(missingKey(colon ?? start));
@@ -106,103 +123,4 @@ class Evaluation {
     if (before <= ALIAS_BUDGET && this.#aliased > ALIAS_BUDGET) this.#found(overBudget(node));
     return anchored.done.value;
   }
-}
-
-function duplicate({ key }: Pair, text: string, line: number): Finding {
-  return {
-    offset: key.start,
-    code: "duplicate-key",
-    message: `the key \`${text}\` was already set on line ${line}`,
-    hint: "keep one of the two",
-  };
-}
-
-function structuredKey(key: Node): Finding {
-  const kind = key.kind === "alias" ? "an alias" : `a ${key.kind}`;
-  return {
-    offset: key.start,
-    code: "key",
-    message: `a key must be text, and here it is ${kind}`,
-    hint: "put it in quotes if text is meant",
-  };
-}
-
-function missingKey(offset: number): Finding {
-  return {
-    offset,
-    code: "key",
-    message: "there is no key here",
-    hint: "write the key, or quote the text",
-  };
-}
-
-function mergeKey(key: ScalarNode): Finding {
-  return {
-    offset: key.start,
-    code: "merge-key",
-    message: "merge keys (`<<`) are not supported: they are no part of YAML 1.2",
-    hint: "write the keys out, or use `defaults`",
-  };
-}
-
-function unfitTag(node: Node, tag: string): Finding {
-  return {
-    offset: node.from,
-    code: "tag",
-    message: `the tag \`${tag}\` does not fit here: a manifest holds text, numbers, true, false, null, lists and maps`,
-    hint: "take it away; put a text that begins with `!` in quotes",
-  };
-}
-
-function notFinite(node: ScalarNode): Finding {
-  return {
-    offset: node.start,
-    code: "number",
-    message: `\`${node.text}\` is infinite or no number at all, and cannot be sent to the service`,
-    hint: "put it in quotes if text is meant",
-  };
-}
-
-function inexactInteger(node: ScalarNode): Finding {
-  return {
-    offset: node.start,
-    code: "number",
-    message: `the number \`${node.text}\` is too large to be kept exactly`,
-    hint: "put it in quotes if it is an identifier",
-  };
-}
-
-function unknownAlias(node: AliasNode): Finding {
-  return {
-    offset: node.start,
-    code: "unknown-alias",
-    message: `\`*${node.name}\` is an alias, and there is no anchor \`&${node.name}\` above it`,
-    hint: "put a text that begins with `*` in quotes",
-  };
-}
-
-function cyclicAlias(node: AliasNode): Finding {
-  return {
-    offset: node.start,
-    code: "cyclic-alias",
-    message: `\`*${node.name}\` stands inside the very value that it refers to`,
-    hint: "write out what is meant here",
-  };
-}
-
-function overBudget(node: AliasNode): Finding {
-  return {
-    offset: node.start,
-    code: "alias-budget",
-    message: `with this one, the aliases of the file stand for more than ${ALIAS_BUDGET} characters of text`,
-    hint: "aliases of aliases multiply; write them out",
-  };
-}
-
-function tooDeep(node: Node): Finding {
-  return {
-    offset: node.start,
-    code: "too-deep",
-    message: `maps and lists are nested more than ${MAX_DEPTH} deep`,
-  };
 }

@@ -25,8 +25,9 @@ export type Scene = SyntaxFault & {
 };
 
 /**
- * The parser's complaints in words for the person who wrote the file, one for each line: what it says next about
- * the same line only follows from the first. Tokens that it meets after the end of everything follow, too.
+ * The parser's complaints in words for the person who wrote the file, one for each line: what it says next
+ * about the same line only follows from the first. Tokens that it meets after the end of everything follow,
+ * too.
  */
 export function explainFaults(tree: Tree): Finding[] {
   const anythingElse = tree.faults.some((fault) => fault.code !== "STRAY_TOKEN");

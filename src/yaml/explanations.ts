@@ -3,8 +3,8 @@ import type { Finding, Scene } from "./explain.ts";
 type Explanation = (scene: Scene) => Finding | undefined;
 
 /**
- * The mistakes that manifests really have, the first that applies. They look at the text, since the parser's words
- * say what it could not go on with, which is often a line after the mistake and rarely the reason.
+ * The mistakes that manifests really have, the first that applies. They look at the text, since the parser's
+ * words say what it could not go on with, which is often a line after the mistake and rarely the reason.
  */
 export const EXPLANATIONS: readonly Explanation[] = [
   tabAsIndent,

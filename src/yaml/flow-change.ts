@@ -3,8 +3,8 @@ import type { LineText } from "./line-text.ts";
 import type { Splice } from "./splice.ts";
 
 /**
- * Takes entries out of a map or list in braces or brackets and puts others in, together with the commas. Where entries
- * have lines of their own, the new ones get such, too, and comments stay beside their entries.
+ * Takes entries out of a map or list in braces or brackets and puts others in, together with the commas.
+ * Where entries have lines of their own, the new ones get such, too, and comments stay beside their entries.
  *
  * @param end of the map or list, past its closing mark.
  */
@@ -40,7 +40,9 @@ function runsOf(deleted: ReadonlySet<number>, before: number): [number, number][
   return runs;
 }
 
-/** They go with their commas and, if they have lines to themselves, with those lines and what else is on them. */
+/**
+ * They go with their commas and, if they have lines to themselves, with those lines and what else is on them.
+ */
 function cutInside(flow: Flow, first: number, last: number): Splice {
   const { source, entries } = flow;
   const { start } = entries[first] ?? NOWHERE;

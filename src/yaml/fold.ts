@@ -1,6 +1,7 @@
 /**
- * A text as the lines of a `>` block. Paragraphs that the old block had keep their line breaks, so that a change of one
- * of them is all that a diff shows; others are broken at the width of the old block, if that was broken at all.
+ * A text as the lines of a `>` block. Paragraphs that the old block had keep their line breaks, so that a
+ * change of one of them is all that a diff shows; others are broken at the width of the old block, if that
+ * was broken at all.
  *
  * @param content the text without line ends at its end.
  * @param body the lines of the old block with their indentation.

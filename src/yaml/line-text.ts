@@ -53,8 +53,8 @@ export class LineText {
   }
 
   /**
-   * Replaces content by what may need several lines. What else is on its last line, a comment, stays behind the
-   * first of them: behind the last it might end up in a block of text.
+   * Replaces content by what may need several lines. What else is on its last line, a comment, stays behind
+   * the first of them: behind the last it might end up in a block of text.
    */
   replace(start: number, end: number, first: string, rest: readonly string[]): Splice[] {
     const below = rest.map((line) => this.eol + line).join("");

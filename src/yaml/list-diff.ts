@@ -7,7 +7,10 @@ export type ListStep =
   | { readonly kind: "delete"; readonly from: number }
   | { readonly kind: "insert"; readonly to: number };
 
-/** Up to here, the product of two lengths, the best way is looked for; beyond, items are compared place by place. */
+/**
+ * Up to here, the product of two lengths, the best way is looked for; beyond, items are compared place by
+ * place.
+ */
 const LARGEST_TABLE = 1_000_000;
 
 /** The fewest deletions and insertions; where both meet, they are replacements. */

@@ -14,11 +14,12 @@ import {
 import type { Item, Node, Pair, ScalarNode, ScalarStyle, Span, SyntaxFault, Tree } from "./tree.ts";
 
 /**
- * Parses a text into nodes with offsets, whatever is wrong with it: faults are listed and the tree holds what could
- * be made out. The only module that loads `yaml`, which takes longer to load than most runs take to read all their
- * manifests; import it, and what imports it, lazily.
+ * Parses a text into nodes with offsets, whatever is wrong with it: faults are listed and the tree holds what
+ * could be made out. The only module that loads `yaml`, which takes longer to load than most runs take to
+ * read all their manifests; import it, and what imports it, lazily.
  *
- * The text must have no control characters: `yaml` uses some of them as marks between its lexer and its parser.
+ * The text must have no control characters: `yaml` uses some of them as marks between its lexer and its
+ * parser.
  */
 export function parseTree(text: string): Tree {
   const { documents, directives, strayOffsets, beforeRoot } = compose(text);
@@ -57,7 +58,8 @@ function compose(text: string): Composed {
     version: "1.2",
     schema: "core",
     keepSourceTokens: true,
-    // Duplicates are looked for in `readSlow`, which names the line of the first one, and not in quadratic time.
+    // Duplicates are looked for in `readSlow`, which names the line of the first one, and not in quadratic
+    // time.
     uniqueKeys: false,
     // Else `!!binary`, `!!timestamp` and others of YAML 1.1 would come to life when written out.
     resolveKnownTags: false,

@@ -3,7 +3,8 @@ export type Place = { readonly line: number; readonly column: number };
 
 /**
  * Turns offsets of one text into lines and columns, in the logarithm of the number of lines.
- * A lone CR ends a line too: it is refused elsewhere, but editors count it, and so must the place of that refusal.
+ * A lone CR ends a line too: it is refused elsewhere, but editors count it, and so must the place of that
+ * refusal.
  */
 export function placesOf(text: string): (offset: number) => Place {
   const starts = lineStarts(text);

@@ -1,5 +1,5 @@
-// The browser build is the same parser, compiled for older engines. V8 (Node 20) runs it three times as fast as the main
-// one, whose parser state, spread together anew for each text, never gets a shape of its own.
+// The browser build is the same parser, compiled for older engines. V8 (Node 20) runs it three times as fast
+// as the main one, whose parser state, spread together anew for each text, never gets a shape of its own.
 import {
   COLLECTION_STYLE,
   EVENT_ID,
@@ -18,9 +18,9 @@ import { isUnusual } from "./unusual.ts";
  * Reads a text that is plainly good, several times faster than the parser with positions and messages can.
  *
  * It never says what is wrong: whatever it does not read with certainty it leaves to `readSlow` by returning
- * undefined. Certain is what both parsers agree on under fuzzing, in a text with one document and without tags,
- * directives, tabs and explicit `? ` keys. Of js-yaml only the events are used: its own construction of values
- * would take `1.0: a` and `"1": b` for one key, and knows no bound on what aliases expand to.
+ * undefined. Certain is what both parsers agree on under fuzzing, in a text with one document and without
+ * tags, directives, tabs and explicit `? ` keys. Of js-yaml only the events are used: its own construction of
+ * values would take `1.0: a` and `"1": b` for one key, and knows no bound on what aliases expand to.
  *
  * @returns the value, or undefined when `readSlow` must decide. Aliased values are shared, not copied.
  */
@@ -65,7 +65,8 @@ class Builder {
     if (start.type !== EVENT_ID.DOCUMENT || start.directives.length > 0) throw new Deferred();
     // js-yaml takes an indented `---` for a mark, too, where it is text.
     if (start.explicitStart && !/^---\r?$/m.test(this.#text)) throw new Deferred();
-    // A manifest is a map. Texts that are one scalar, or nothing, have the finest points of indentation in them.
+    // A manifest is a map. Texts that are one scalar, or nothing, have the finest points of indentation in
+    // them.
     if (this.#events[this.#next]?.type === EVENT_ID.SCALAR) throw new Deferred();
     const value = this.#value();
     if (this.#take().type !== EVENT_ID.POP || this.#next !== this.#events.length) throw new Deferred();
@@ -140,7 +141,10 @@ class Builder {
     return source;
   }
 
-  /** In braces the parsers differ on colons that stand apart from their key, or that nothing stands apart from. */
+  /**
+   * In braces the parsers differ on colons that stand apart from their key, or that nothing stands apart
+   * from.
+   */
   #isPlainlyFollowed(end: number): boolean {
     return this.#text[end] === ":" && /[ \r\n,}]/.test(this.#text.charAt(end + 1));
   }

@@ -38,7 +38,9 @@ export function readSlow(text: string): Reading {
   }
 }
 
-/** The parser runs out of stack far below the depth that the evaluation allows: then both have found the same. */
+/**
+ * The parser runs out of stack far below the depth that the evaluation allows: then both have found the same.
+ */
 function isTooDeep({ code }: Finding): boolean {
   return code === "too-deep";
 }

@@ -1,5 +1,6 @@
-import { isArray, isObject, type Json, type JsonArray, type JsonObject, sameJson } from "../model/json.ts";
+import { isArray, isObject, type Json, type JsonArray, type JsonObject } from "../model/json.ts";
 import { itemLines, pairLines, type Site } from "./block-lines.ts";
+import { Bindings } from "./bindings.ts";
 import { changeBlock } from "./block-change.ts";
 import { type EntryChange, entryOfItem, entryOfPair, type Inserted } from "./entry.ts";
 import { changeFlow } from "./flow-change.ts";
@@ -10,15 +11,7 @@ import { diffLists, type ListStep } from "./list-diff.ts";
 import { type Canvas, type Place, replaceValue } from "./replace.ts";
 import { restyledKey } from "./restyle.ts";
 import type { Splice } from "./splice.ts";
-import {
-  type AliasNode,
-  type ListNode,
-  type MapNode,
-  type Node,
-  nodesOf,
-  type Pair,
-  type Tree,
-} from "./tree.ts";
+import type { ListNode, MapNode, Node, Pair, Tree } from "./tree.ts";
 import { TreeIndex } from "./tree-index.ts";
 
 /** A key that is to be renamed and not taken for one that goes and another that comes. */
@@ -27,29 +20,23 @@ export type Renaming = { readonly pair: Pair; readonly key: string };
 /**
  * The replacements that make a text mean another value, touching as little of it as possible.
  *
- * The tree is walked in the order of the text, next to the value that it is to have. On the way it is known what every
- * anchor will stand for once the replacements are made. So an alias can stay exactly where it will then mean what is
- * wanted; else it is written out. When an anchored value changes, the first alias that wants the old one takes the
- * anchor's name over, and the others follow it: what they stand for neither changes nor is multiplied.
- * Rejected: to refuse such edits, since whoever shares a list of tags between test cases would then never see one
- * pulled; and to inline every alias, which hides the one change among many.
+ * The tree is walked in the order of the text, next to the value that it is to have. On the way it is known
+ * what every anchor will stand for once the replacements are made. So an alias can stay exactly where it will
+ * then mean what is wanted; else it is written out. When an anchored value changes, the first alias that
+ * wants the old one takes the anchor's name over, and the others follow it: what they stand for neither
+ * changes nor is multiplied. Rejected: to refuse such edits, since whoever shares a list of tags between test
+ * cases would then never see one pulled; and to inline every alias, which hides the one change among many.
  */
 export function reconcile(tree: Tree, target: Json, renaming?: Renaming): Splice[] {
   return new Reconciliation(tree, renaming).splices(target);
 }
-
-/** What a name stands for at this point of the new text, and how many aliases have relied on it. */
-type Binding = { readonly value: Json; readonly anchored: Node | undefined; aliases: number };
 
 class Reconciliation {
   readonly #tree: Tree;
   readonly #index: TreeIndex;
   readonly #canvas: Canvas;
   readonly #renaming: Renaming | undefined;
-  /** The aliases of every node that has some, in the order of the text. */
-  readonly #aliases: ReadonlyMap<Node, readonly AliasNode[]>;
-  readonly #bindings = new Map<string, Binding>();
-  readonly #anchored: Binding[] = [];
+  readonly #bindings: Bindings;
   readonly #splices: Splice[] = [];
 
   constructor(tree: Tree, renaming: Renaming | undefined) {
@@ -58,21 +45,22 @@ class Reconciliation {
     this.#index = new TreeIndex(tree.root);
     this.#canvas = { source, layout: layoutOf(tree.root, source) };
     this.#renaming = renaming;
-    this.#aliases = aliasesIn(tree.root, this.#index);
+    this.#bindings = new Bindings(tree.root, this.#index);
   }
 
   splices(target: Json): Splice[] {
     this.#value(this.#tree.root, target, { kind: "root", flow: false, column: 0, head: 0, lead: " " });
-    for (const binding of this.#anchored) this.#dropUnused(binding);
-    return this.#splices;
+    const { text } = this.#canvas.source;
+    return [...this.#splices, ...this.#bindings.unused().map((node) => withoutAnchor(text, node))];
   }
 
   #value(node: Node, target: Json, place: Place): void {
     if (node.kind === "alias") {
-      this.#alias(node, target, place);
+      const keeps = this.#bindings.rely(node, target);
+      if (!keeps) this.#replace(node, target, place, this.#bindings.takeOver(node, target));
       return;
     }
-    this.#bind(node, target);
+    this.#bindings.bind(node, target);
     if (node.kind === "map" && isObject(target)) this.#map(node, target, place);
     else if (node.kind === "list" && isArray(target)) this.#list(node, target, place);
     else if (node.kind !== "scalar" || !Object.is(node.value, target)) this.#replace(node, target, place);
@@ -80,38 +68,6 @@ class Reconciliation {
 
   #replace(node: Node, target: Json, place: Place, rebound?: string): void {
     this.#splices.push(...replaceValue(this.#canvas, node, place, target, rebound));
-  }
-
-  #bind(node: Node, value: Json): void {
-    if (node.anchor === undefined) return;
-    const binding = { value, anchored: node, aliases: 0 };
-    this.#bindings.set(node.anchor, binding);
-    this.#anchored.push(binding);
-  }
-
-  #alias(alias: AliasNode, target: Json, place: Place): void {
-    const binding = this.#bindings.get(alias.name);
-    if (binding !== undefined && sameJson(binding.value, target)) {
-      binding.aliases++;
-      return;
-    }
-    const original = this.#index.target(alias);
-    const isLast = original === undefined || this.#aliases.get(original)?.at(-1) === alias;
-    // Only where the old value is kept: where a new one is wanted, the others do not want it.
-    const takesOver = !isLast && sameJson(this.#index.plain(alias), target);
-    if (takesOver) this.#bindings.set(alias.name, { value: target, anchored: undefined, aliases: 0 });
-    this.#replace(alias, target, place, takesOver ? alias.name : undefined);
-  }
-
-  /** An anchor that had aliases and has none any more, since another value took its name over. */
-  #dropUnused({ anchored: node, aliases }: Binding): void {
-    if (node?.anchor === undefined || aliases > 0 || !this.#aliases.has(node) || node.tag !== undefined)
-      return;
-    const { text } = this.#canvas.source;
-    const start = text.indexOf(`&${node.anchor}`, node.from);
-    const end = start + node.anchor.length + 1;
-    const isSpaced = text[start - 1] === " ";
-    this.#splices.push({ start: isSpaced ? start - 1 : start, end: isSpaced ? end : end + 1, text: "" });
   }
 
   #map(node: MapNode, target: JsonObject, place: Place): void {
@@ -143,7 +99,7 @@ class Reconciliation {
   }
 
   #pair(pair: Pair, key: string, target: Json, flow: boolean): void {
-    this.#bind(pair.key, key);
+    this.#bindings.bind(pair.key, key);
     if (this.#renaming?.pair === pair && pair.key.kind === "scalar") {
       const text = restyledKey(key, pair.key, flow ? "flow" : "block");
       this.#splices.push({ start: pair.key.start, end: pair.key.end, text });
@@ -209,17 +165,11 @@ class Reconciliation {
   }
 }
 
-function aliasesIn(root: Node, index: TreeIndex): ReadonlyMap<Node, readonly AliasNode[]> {
-  const aliases = new Map<Node, AliasNode[]>();
-  for (const node of nodesOf(root)) {
-    if (node.kind !== "alias") continue;
-    const target = index.target(node);
-    if (target === undefined) continue;
-    const known = aliases.get(target);
-    if (known === undefined) aliases.set(target, [node]);
-    else known.push(node);
-  }
-  return aliases;
+function withoutAnchor(text: string, { from, anchor = "" }: Node): Splice {
+  const start = text.indexOf(`&${anchor}`, from);
+  const end = start + anchor.length + 1;
+  const isSpaced = text[start - 1] === " ";
+  return { start: isSpaced ? start - 1 : start, end: isSpaced ? end : end + 1, text: "" };
 }
 
 function indicesOf<T>(values: readonly T[], test: (value: T) => boolean): Set<number> {

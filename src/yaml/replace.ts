@@ -23,8 +23,8 @@ export type Place = {
 export type Canvas = { readonly source: LineText; readonly layout: Layout };
 
 /**
- * Writes a value whole in the place of another one: in flow style inside of braces and brackets, else in block style.
- * Comments beside and around the old value stay.
+ * Writes a value whole in the place of another one: in flow style inside of braces and brackets, else in
+ * block style. Comments beside and around the old value stay.
  *
  * @param rebound an anchor for the new value, where the old one is an alias of that name.
  */

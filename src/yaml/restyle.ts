@@ -14,12 +14,15 @@ import {
 } from "./scalar-text.ts";
 import type { Node, ScalarNode } from "./tree.ts";
 
-/** A value that can begin behind a colon or a dash: its first line, and the lines below, which are indented already. */
+/**
+ * A value that can begin behind a colon or a dash: its first line, and the lines below, which are indented
+ * already.
+ */
 export type Inline = readonly [first: string, ...rest: string[]];
 
 /**
- * A value in the style of the one that it replaces, as far as it can have it: plain stays plain, quotes stay what they
- * are, a block of text stays a block with its mark, its comment and its indentation.
+ * A value in the style of the one that it replaces, as far as it can have it: plain stays plain, quotes stay
+ * what they are, a block of text stays a block with its mark, its comment and its indentation.
  *
  * @param source the text that the replaced node stands in.
  * @param indent of the lines of a block that was none before.

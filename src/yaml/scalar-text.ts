@@ -11,8 +11,9 @@ export function scalarText(value: string | number | boolean | null, surroundings
 }
 
 /**
- * A number such that YAML 1.1 takes it for one, too, which wants a dot before an exponent; and with a dot where it is
- * an integer of more digits than can be kept, since those are refused when they are read as integers.
+ * A number such that YAML 1.1 takes it for one, too, which wants a dot before an exponent; and with a dot
+ * where it is an integer of more digits than can be kept, since those are refused when they are read as
+ * integers.
  */
 export function numberText(value: number): string {
   if (Object.is(value, -0)) return "-0";
@@ -34,7 +35,9 @@ export function isPlainText(text: string, surroundings: Surroundings): boolean {
   return plainValue(text) === text && text !== "<<";
 }
 
-/** The first character begins neither white space nor anything of YAML's own; `-x` is a text, `- x` is none. */
+/**
+ * The first character begins neither white space nor anything of YAML's own; `-x` is a text, `- x` is none.
+ */
 const PLAIN_START = /^(?:-(?=[^\s-])|[^\s\-?:,[\]{}#&*!|>'"%@`])/;
 
 const NEVER_PLAIN = new RegExp(
@@ -74,7 +77,9 @@ export function singleQuoted(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** JSON's escapes are YAML's, too; only some characters that JSON leaves alone may not stand in a YAML file. */
+/**
+ * JSON's escapes are YAML's, too; only some characters that JSON leaves alone may not stand in a YAML file.
+ */
 export function doubleQuoted(text: string): string {
   return JSON.stringify(text).replaceAll(
     new RegExp(NEVER_UNESCAPED, "gu"),
@@ -99,9 +104,10 @@ export function literalOf(text: string): Literal | undefined {
 }
 
 /**
- * Whether a block holds this text safely. Not with characters that need an escape, nor with white space at its start
- * or on its last line: a block can hold these only in ways that editors and readers are known to spoil. Nor with
- * empty lines at its end, which `|+` keeps, but together with those that follow it in the file.
+ * Whether a block holds this text safely. Not with characters that need an escape, nor with white space at
+ * its start or on its last line: a block can hold these only in ways that editors and readers are known to
+ * spoil. Nor with empty lines at its end, which `|+` keeps, but together with those that follow it in the
+ * file.
  */
 export function canBeBlock(text: string): boolean {
   return text !== "" && !/^\s|\n[ \t]+$|\n\n$/.test(text) && !NEVER_UNESCAPED.test(text);

@@ -8,7 +8,9 @@ const SCALAR_TAGS: Readonly<Record<string, string>> = {
   "!!bool": "boolean",
 };
 
-/** Whether a node's tag is one of YAML's own and says what the node is; the parser made a value of any other. */
+/**
+ * Whether a node's tag is one of YAML's own and says what the node is; the parser made a value of any other.
+ */
 export function fitsTag(node: Node, tag: string): boolean {
   if (tag === "!") return true;
   if (node.kind !== "scalar") return COLLECTION_TAGS[tag] === node.kind;

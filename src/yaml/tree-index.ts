@@ -2,7 +2,10 @@ import type { Json, Path } from "../model/json.ts";
 import { setOwn } from "./own.ts";
 import { type MapNode, type Node, nodesOf, type Pair } from "./tree.ts";
 
-/** One step down a tree: the root, a pair of a map, or an item of a list; `start` is that of the key or the dash. */
+/**
+ * One step down a tree: the root, a pair of a map, or an item of a list; `start` is that of the key or the
+ * dash.
+ */
 export type Step = { readonly key: Node | undefined; readonly value: Node; readonly start: number };
 
 /** Finds nodes by path. Maps and anchors are hashed when they are first asked for. */
@@ -17,8 +20,9 @@ export class TreeIndex {
   }
 
   /**
-   * The steps from the root along a path, for as far as the tree has it: the root itself comes first, so a path that
-   * exists to its end has one step more than segments. Aliases on the way are followed; the last value may be one.
+   * The steps from the root along a path, for as far as the tree has it: the root itself comes first, so a
+   * path that exists to its end has one step more than segments. Aliases on the way are followed; the last
+   * value may be one.
    */
   steps(path: Path): Step[] {
     const steps: Step[] = [{ key: undefined, value: this.#root, start: this.#root.start }];

@@ -1,6 +1,6 @@
 /**
- * A YAML text as nodes that know where they stand in it: the form in which positions and edits look at a text.
- * Offsets are in UTF-16 units; `end` is past the last character.
+ * A YAML text as nodes that know where they stand in it: the form in which positions and edits look at a
+ * text. Offsets are in UTF-16 units; `end` is past the last character.
  */
 export type Node = ScalarNode | MapNode | ListNode | AliasNode;
 

@@ -39,8 +39,8 @@ function undecodable(bytes: Uint8Array): YamlProblem {
 }
 
 /**
- * The longest start that decodes. Found by halving, since "these bytes can begin a UTF-8 text" only ever turns
- * from true to false as bytes are added; the decoder itself does not tell where it stumbled.
+ * The longest start that decodes. Found by halving, since "these bytes can begin a UTF-8 text" only ever
+ * turns from true to false as bytes are added; the decoder itself does not tell where it stumbled.
  */
 function readablePrefix(bytes: Uint8Array): string {
   let good = 0;

@@ -10,8 +10,8 @@ export type WriteOptions = {
 };
 
 /**
- * Writes plain data as YAML in block style: the same value always as the same text, texts of several lines as `|`
- * blocks, quotes only where a reader of YAML 1.1 or 1.2 would else take a text for something different.
+ * Writes plain data as YAML in block style: the same value always as the same text, texts of several lines as
+ * `|` blocks, quotes only where a reader of YAML 1.1 or 1.2 would else take a text for something different.
  * Reading the text gives the value again, if it is not nested deeper than reading allows.
  */
 export function writeYaml(value: Json, options: WriteOptions = {}): string {

@@ -334,6 +334,40 @@ describe("batch generations", () => {
   });
 });
 
+describe("creations whose answers are lost", () => {
+  test("are looked up also where --only leaves out the target", async () => {
+    const bench = benchWith({ postAnswer: "nothing" });
+    shopOn(bench);
+    const scope = { only: ["testCase.shop.login"], exclude: [] };
+    const applied = await bench.apply(shop({ testCases: { login: made("Log in") } }), { scope });
+    expect(applied.outcome).toMatchObject({ done: ["testCase.shop.login"], failed: [] });
+    expect(writesOf(bench)).toEqual(["createDiscovery name,prompt"]);
+  });
+  test("hold back others of the same name as long as nobody knows what became of them", async () => {
+    const bench = benchWith();
+    shopOn(bench);
+    const wanted = shop({
+      testCases: {
+        a: made("Twin", { "discovery.prompt": "A" }),
+        b: made("Twin", { "discovery.prompt": "B" }),
+      },
+    });
+    const applied = await bench.apply(wanted, {
+      meanwhile: () => {
+        bench.service.faultOf = () => ({ when: "after", acted: "maybe" });
+        bench.service.failReads = () => true;
+      },
+    });
+    expect(applied.outcome.skipped).toEqual([
+      { address: "testCase.shop.b", reason: { kind: "needs", address: "testCase.shop.a" } },
+    ]);
+    bench.service.faultOf = () => undefined;
+    bench.service.failReads = () => false;
+    await bench.apply(wanted);
+    expect(bench.service.calls.map(({ body }) => body["prompt"])).toEqual(["A", "B"]);
+  });
+});
+
 describe("what a manifest no longer declares", () => {
   test("is disabled where that is asked for, once", async () => {
     const bench = benchWith();
@@ -352,7 +386,8 @@ describe("what a manifest no longer declares", () => {
     const bench = benchWith();
     shopOn(bench, { description: "Log in" });
     await bench.apply(shop({ testCases: { old: { description: "Log in" } } }));
-    await bench.apply(shop({ testCases: { new: { description: "Log in" } } }));
+    const renamed = await bench.apply(shop({ testCases: { new: { description: "Log in" } } }));
+    expect(renamed.look.planned.plan.orphaned).toEqual([]);
     expect([...bench.state().bindings.keys()].toSorted()).toEqual(["target.shop", "testCase.shop.new"]);
   });
 });

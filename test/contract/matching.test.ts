@@ -308,6 +308,15 @@ describe.concurrent("what cannot be decided is an error: exit 1, nothing is sent
       if (names !== undefined) expect(said).toMatch(names);
       expect(at(errors[0], "file")).toBe("targets/shop.yaml");
       expect(at(errors[0], "line")).toBeGreaterThan(0);
+      expect(service.writes()).toEqual([]);
+    });
+  });
+
+  test("apply refuses such a plan too", async () => {
+    await scene({}, async ({ project, service }) => {
+      seed(service);
+      service.addTarget("Web Shop");
+      await project.write({ "targets/shop.yaml": `${BASE}testIdAttribute: x\n` });
       expect((await project.run(["apply", "--auto-approve"])).code).toBe(1);
       expect(service.writes()).toEqual([]);
     });

@@ -30,7 +30,10 @@ const event: fc.Arbitrary<StateEvent> = fc.oneof(
     type: fc.constant("bound" as const),
     address,
     id: fc.uuid(),
-    fields: fc.dictionary(fc.constantFrom("status", "tags", "name"), fingerprint),
+    fields: fc.dictionary(
+      fc.constantFrom("status", "tags", "account"),
+      fc.oneof(fingerprint, fc.dictionary(fc.constantFrom("username", "password"), fingerprint)),
+    ),
   }),
   fc.record({
     type: fc.constant("located" as const),

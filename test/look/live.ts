@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { Json } from "../../src/model/json.ts";
+import { parseJson } from "../../src/model/json.ts";
 import type { LiveElement, LiveTestCase } from "../../src/model/live.ts";
 import { element } from "../../src/client/answers/read-element.ts";
 
@@ -21,7 +21,7 @@ const rawElement = (index: number): fc.Arbitrary<LiveElement> =>
         { maxLength: 2 },
       ),
       ignoreFailure: fc.boolean(),
-      unheardOf: fc.jsonValue().map((value): Json => JSON.parse(JSON.stringify(value))),
+      unheardOf: fc.jsonValue().map((value) => parseJson(JSON.stringify(value))),
     })
     .map((raw) => element({ ...raw, index }));
 

@@ -16,6 +16,7 @@ import {
   scene,
   SECRETS,
   steady,
+  textAt,
   TARGET,
 } from "./scene.ts";
 import type { Scene } from "./scene.ts";
@@ -92,10 +93,15 @@ describe("the newest reports", () => {
   });
 });
 
+/** Mostly what means something in XML. */
+const hostile = fc.string({
+  unit: fc.oneof(fc.constantFrom(..."<>&\"'/]=!\n\u0000"), fc.string({ unit: "binary", maxLength: 1 })),
+});
+
 describe("JUnit", () => {
   test("stays XML whatever names and errors say", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (name, errorMessage) => {
+      fc.property(hostile, hostile, (name, errorMessage) => {
         const result = {
           id: "r",
           testCaseId: "c",
@@ -132,7 +138,7 @@ async function run(stage: Scene): Promise<void> {
   const begin = (cases: readonly string[]) =>
     stage.control("POST", "/reports", { testTargetId: TARGET, testCaseIds: [...cases], browser: "FIREFOX" });
   const first = await begin([COOKIE, LOGIN, id(0x13)]);
-  await stage.control("POST", `/reports/${String(at(first, "id"))}/results`, {
+  await stage.control("POST", `/reports/${textAt(first, "id")}/results`, {
     results: { [COOKIE]: "PASSED", [LOGIN]: "FAILED", [id(0x13)]: "SKIPPED" },
     errorMessage: `No greeting for ${SECRETS.QA_USER}\n::error::at step 3`,
   });
@@ -153,7 +159,7 @@ describe.concurrent("tasc reports", () => {
       expect(listAt(data, "reports").map((one) => at(one, "status"))).toEqual(["WAITING"]);
 
       const all = json(await stage.run(["reports", "list", "--target", "shop", "--format", "json"]));
-      const failed = String(at(all, "reports", 1, "id"));
+      const failed = textAt(all, "reports", 1, "id");
       const text = await stage.run(["reports", "show", failed]);
       await expect(text.stdout).toMatchFileSnapshot("golden/report.txt");
       const junit = await stage.run(["reports", "show", failed, "--junit"]);
@@ -174,7 +180,7 @@ describe.concurrent("tasc reports", () => {
         for (let n = 0; n < 5; n++) await stage.control("POST", "/reports", { testTargetId: TARGET });
         const ran = await stage.run(["reports", "list", "--format", "json"]);
         expect(ran.stderr).toBe("");
-        const created = listAt(json(ran), "reports").map((one) => String(at(one, "createdAt")));
+        const created = listAt(json(ran), "reports").map((one) => textAt(one, "createdAt"));
         expect(created).toHaveLength(5);
         expect(created).toEqual(created.toSorted().toReversed());
         expect(at(json(ran), "complete")).toBe(true);
@@ -255,13 +261,13 @@ describe.concurrent("tasc notifications", () => {
     });
   });
 
-  async function discover({ server, control }: Scene, name: string): Promise<void> {
-    const response = await fetch(`${server.url}/apiKey/v3/test-targets/${TARGET}/discoveries`, {
+  async function discover(stage: Scene, name: string): Promise<void> {
+    const response = await fetch(`${stage.server.url}/apiKey/v3/test-targets/${TARGET}/discoveries`, {
       method: "POST",
       headers: { "x-api-key": "the-api-key-of-the-tests", "content-type": "application/json" },
       body: JSON.stringify({ name, prompt: "Do it." }),
     });
     if (!response.ok) throw new Error(await response.text());
-    await control("POST", "/discoveries/finish");
+    await stage.control("POST", "/discoveries/finish");
   }
 });

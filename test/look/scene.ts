@@ -285,3 +285,9 @@ export function steady(text: string, { server }: Scene): string {
     .replaceAll(/"createdAt": "[^"]*"/g, '"createdAt": "THEN"')
     .replaceAll(/snapshot of \d{4}-[^\s]*Z/g, "snapshot of THEN");
 }
+
+export function textAt(value: Json, ...path: readonly (string | number)[]): string {
+  const found = at(value, ...path);
+  if (typeof found !== "string") throw new Error(`no text at ${path.join(".")}`);
+  return found;
+}

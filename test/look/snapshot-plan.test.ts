@@ -199,6 +199,8 @@ describe("a plan from a snapshot", () => {
         if (!online.ok || !offline.ok) throw new Error("both looks should succeed");
         const [first, ...rest] = compared(offline.value.planned).diagnostics;
         expect(first).toBe("from-snapshot ");
+        for (const { action, fields } of offline.value.planned.plan.changes)
+          if (action !== "create") expect(fields.filter(({ sensitive }) => sensitive)).toEqual([]);
         expect({ ...compared(offline.value.planned), diagnostics: rest }).toEqual(
           compared(online.value.planned),
         );

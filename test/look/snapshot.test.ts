@@ -12,6 +12,7 @@ import {
   scene,
   SECRETS,
   steady,
+  textAt,
 } from "./scene.ts";
 import type { Running } from "./scene.ts";
 
@@ -42,7 +43,7 @@ describe.concurrent("tasc snapshot", () => {
       const calls = async (): Promise<readonly string[]> => {
         const log = listAt({ log: await stage.control("GET", "/requests") }, "log");
         await stage.control("DELETE", "/requests");
-        return log.map((entry) => `${String(at(entry, "method"))} ${String(at(entry, "path"))}`);
+        return log.map((entry) => `${textAt(entry, "method")} ${textAt(entry, "path")}`);
       };
       const ofPlan = await calls();
       await stage.run(["snapshot", "--out", "snapshot.json"]);
@@ -190,7 +191,7 @@ describe.concurrent("tasc serve --from", () => {
     const url = /http:\S+/.exec(running.said())?.[0] ?? "";
     const targets = await get(`${url}/apiKey/v3/test-targets`);
     return listAt(
-      { cases: await get(`${url}/apiKey/v3/test-targets/${String(at(targets, 0, "id"))}/test-cases`) },
+      { cases: await get(`${url}/apiKey/v3/test-targets/${textAt(targets, 0, "id")}/test-cases`) },
       "cases",
     );
   }

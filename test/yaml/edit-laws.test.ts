@@ -141,8 +141,8 @@ describe("laws of editing", () => {
 });
 
 /**
- * The lines, from 0, that an edit may touch: for a value that is set those from its key to its end, for what comes,
- * goes or is renamed those of the map or list that it is in.
+ * The lines, from 0, that an edit may touch: for a value that is set those from its key to its end, for what
+ * comes, goes or is renamed those of the map or list that it is in.
  */
 function touchedLines(text: string, { kind, path }: YamlEdit): { first: number; last: number } {
   const steps = new TreeIndex(parseTree(text).root).steps(kind === "set" ? path : path.slice(0, -1));

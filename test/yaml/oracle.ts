@@ -1,8 +1,8 @@
 import { isMap, isScalar, parseAllDocuments, visit } from "yaml";
 
 /**
- * What `yaml` itself makes of a text, with our rules for keys laid over it: the text that they are written as, no two
- * the same, no `<<`. Undefined where it refuses the text or we mean to.
+ * What `yaml` itself makes of a text, with our rules for keys laid over it: the text that they are written
+ * as, no two the same, no `<<`. Undefined where it refuses the text or we mean to.
  */
 export function oracle(text: string): { value: unknown } | undefined {
   const documents = parseAllDocuments(text, {

@@ -1,8 +1,9 @@
 import * as fc from "fast-check";
 
 /**
- * YAML as people write it, in every style, for laws that hold for any text. A shape is generated and shrunk, and then
- * written out; `wild` texts may leave a word unquoted that needs quotes, and so need not be YAML at all.
+ * YAML as people write it, in every style, for laws that hold for any text. A shape is generated and shrunk,
+ * and then written out; `wild` texts may leave a word unquoted that needs quotes, and so need not be YAML at
+ * all.
  */
 export type Shape = Scalar | Alias | Collection;
 type Scalar = {
