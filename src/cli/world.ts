@@ -1,3 +1,5 @@
+import type { Diagnostic } from "../model/diagnostic.ts";
+
 /** The outside world, handed to commands from the top, so that nothing below reaches for it. */
 export interface World {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -13,6 +15,8 @@ export interface World {
   readonly version: string;
   /** Every secret met so far, for the words about an error that nobody expected. */
   readonly secrets: Set<string>;
+  /** Every diagnostic said so far, for commands that end without a result and were asked for JSON. */
+  readonly said: Diagnostic[];
 }
 
 declare const __TASC_VERSION__: string;
@@ -28,5 +32,6 @@ export function realWorld(): World {
     random: () => Math.random(),
     version: __TASC_VERSION__,
     secrets: new Set(),
+    said: [],
   };
 }

@@ -8,6 +8,7 @@ import type { Writer } from "../output/writer.ts";
 import { writeJson } from "../render/json.ts";
 import { COLOURED, PLAIN } from "../render/style.ts";
 import type { Style } from "../render/style.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Json } from "../model/json.ts";
 
 export type LogLevel = "error" | "warn" | "info" | "debug";
@@ -24,6 +25,8 @@ export interface Console {
   /** Whether lines on stderr may be drawn over. */
   readonly live: boolean;
   readonly level: LogLevel;
+  /** Diagnostics said so far. */
+  readonly said: Diagnostic[];
   /** The command's result, for people. */
   data(text: string): void;
   /** The command's result, for programs. */
@@ -54,6 +57,7 @@ export function openConsole(world: World, { secrets, level, noColour }: ConsoleO
     columns: terminals.stdout.width,
     live: terminals.stderr.live,
     level,
+    said: world.said,
     data: (text) => writer.text(text),
     json: (value) => writer.document(writeJson(redactor.json(value))),
     say: (wanted, text) => {

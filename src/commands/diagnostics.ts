@@ -10,6 +10,7 @@ export function sayDiagnostics(
   diagnostics: readonly Diagnostic[],
   sources: Sources = new Map(),
 ): void {
+  console.said.push(...diagnostics);
   for (const severity of ["error", "warning"] as const) {
     const own = diagnostics.filter((diagnostic) => diagnostic.severity === severity);
     if (own.length === 0) continue;

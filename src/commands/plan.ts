@@ -5,6 +5,8 @@ import type { Given } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import { locate } from "../manifest/locate.ts";
 import type { Plan } from "../model/plan.ts";
+import { diagnosticJson } from "../render/json.ts";
+import { consoleFor } from "./opening.ts";
 import type { Opened } from "./opening.ts";
 import { surveySnapshot } from "./plan-snapshot.ts";
 import { printPlan } from "./print-plan.ts";
@@ -17,7 +19,14 @@ export async function run(given: Given, world: World): Promise<ExitCode> {
   const looked = await (snapshot === undefined
     ? survey(given, world)
     : surveySnapshot(given, world, snapshot));
-  if (!looked.ok) return looked.code;
+  if (!looked.ok) {
+    // Whoever asked for JSON reads JSON, also where there is no plan to print.
+    if (textOption(given, "format") === "json")
+      consoleFor(given, world, [...world.secrets]).json({
+        diagnostics: world.said.map((said) => ({ ...diagnosticJson(said) })),
+      });
+    return looked.code;
+  }
   const { opened, request, ...look } = looked.value;
 
   const plan = await withPlaces(look.planned.plan, opened);

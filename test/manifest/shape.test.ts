@@ -293,6 +293,18 @@ defaultStage: my stage
       ],
     },
     {
+      rule: "has patterns that are texts; that none fits is then not told",
+      project: `${PROJECT}manifests: [5]\n`,
+      document: SHOP,
+      errors: ["FILL"],
+    },
+    {
+      rule: "may have stages that cannot be used; overrides for them are then not unknown",
+      project: `${PROJECT}stages: { dev: , prod: {} }\n`,
+      document: `${SHOP}stages: { dev: {}, prod: {} }\n`,
+      errors: ["FILL"],
+    },
+    {
       rule: "has stages that are maps",
       project: `${PROJECT}stages:\n  dev:\n  prod: { vras: {} }\n`,
       document: SHOP,

@@ -65,9 +65,9 @@ const JSON_PART = bare({ type: "json" });
 const NAME_PART = bare({ type: "string", minLength: 1 });
 
 /** What stands at an index of a part's list. */
-export function itemOf({ shape, literal, open }: ManifestPart): ManifestPart {
+export function itemOf({ shape, open }: ManifestPart): ManifestPart {
   if (shape.type !== "list") return JSON_PART;
-  return { ...bare(shape.of), ...(literal === true ? { literal } : {}), ...(open === true ? { open } : {}) };
+  return open === true ? { ...bare(shape.of), open } : bare(shape.of);
 }
 
 /** What stands under a key of a part's map; `undefined` where there is no such key, or none that we know of. */
