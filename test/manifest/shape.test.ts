@@ -296,13 +296,17 @@ defaultStage: my stage
       rule: "has patterns that are texts; that none fits is then not told",
       project: `${PROJECT}manifests: [5]\n`,
       document: SHOP,
-      errors: ["FILL"],
+      errors: [
+        'tasc.yaml:3:13 bad-value: `manifests[0]` must be a text that is not empty / At `manifests[0]`. Found the number 5. Put it in quotes: `"5"`.',
+      ],
     },
     {
       rule: "may have stages that cannot be used; overrides for them are then not unknown",
       project: `${PROJECT}stages: { dev: , prod: {} }\n`,
       document: `${SHOP}stages: { dev: {}, prod: {} }\n`,
-      errors: ["FILL"],
+      errors: [
+        "tasc.yaml:3:11 bad-value: `stages.dev` must be a map / At `stages.dev`. Found nothing (null). An empty map is written `{}`.",
+      ],
     },
     {
       rule: "has stages that are maps",

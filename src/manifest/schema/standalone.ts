@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { Ajv } from "ajv";
 import standaloneCode from "ajv/dist/standalone/index.js";
 import { isArray, isObject } from "../../model/json.ts";
@@ -22,7 +23,13 @@ export function validatorSource(schema: JsonObject): string {
   });
   const source = standaloneCode.default(ajv, ajv.compile(withoutNotes(schema)));
   if (source.includes("require(")) throw new Error("a validator must not import anything");
-  return `// Generated from src/manifest/schema by \`npm run generate\`. Do not edit.\n${source}\n`;
+  return `${validatorHeading(schema)}\n${source}\n`;
+}
+
+/** The first line of a validator's module: it tells which schema the module was made of, however it is formatted. */
+export function validatorHeading(schema: JsonObject): string {
+  const digest = createHash("sha256").update(JSON.stringify(schema)).digest("hex");
+  return `// Made by \`npm run generate\` of the schema ${digest}. Do not edit.`;
 }
 
 /** What is for people and editors alone: it would only make the module longer. */
