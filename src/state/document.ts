@@ -3,9 +3,9 @@ import type { State } from "../model/state.ts";
 import { batchText, bindingText, intentText } from "./record-text.ts";
 
 /*
- * The text form of a state: JSON, made to be kept in git. Sorted, so that the same state is the same bytes; one
- * binding a line, so that a diff shows which resource changed and two branches merge; no counter or date of its
- * own, for every merge would conflict there (only servers of the http protocol that ask for a `serial` get one).
+ * The text form of a state: JSON, made to be kept in git. All keys are sorted, so that the same state is the same
+ * bytes; one binding a line, so that a diff shows which resource changed and two branches merge; no counter or date
+ * of its own, for every merge would conflict there (only servers of the http protocol that ask for a `serial` get one).
  */
 
 export const FORMAT = "tasc-state";
@@ -14,15 +14,15 @@ export const VERSION = 1;
 /** The document's text. @param serial for keepers that count a document's versions inside it. */
 export function formatDocument(state: State, serial?: number): string {
   return `{
-  "format": ${JSON.stringify(FORMAT)},
-  "version": ${VERSION},
-${optionalLine("serial", serial)}  "stage": ${JSON.stringify(state.stage)},
-  "target": ${JSON.stringify(state.target)},
-  "service": ${JSON.stringify(state.service)},
-${optionalLine("keyCheck", state.keyCheck)}  "bindings": ${mapText(state.bindings, bindingText)},
-  "folders": ${mapText(state.folders, (id) => JSON.stringify(id))},
   "batchGenerations": ${mapText(state.batchGenerations, batchText)},
-  "intents": ${mapText(state.intents, intentText)}
+  "bindings": ${mapText(state.bindings, bindingText)},
+  "folders": ${mapText(state.folders, (id) => JSON.stringify(id))},
+  "format": ${JSON.stringify(FORMAT)},
+  "intents": ${mapText(state.intents, intentText)},
+${optionalLine("keyCheck", state.keyCheck)}${optionalLine("serial", serial)}  "service": ${JSON.stringify(state.service)},
+  "stage": ${JSON.stringify(state.stage)},
+  "target": ${JSON.stringify(state.target)},
+  "version": ${VERSION}
 }
 `;
 }

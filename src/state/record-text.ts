@@ -2,22 +2,22 @@ import { compareText } from "../model/address.ts";
 import type { BatchRecord, Binding, FieldRecord, Intent, LocatorRecord } from "../model/state.ts";
 
 /**
- * The records of a document, each on one line: members in a fixed order, names sorted. A document may hold a
+ * The records of a document, each on one line, all keys sorted. A document may hold a
  * hundred thousand of them, and nearly all come sorted from the last one, so they are copied only where not.
  * Absent members are given as undefined, which JSON leaves out.
  */
 
 export function bindingText({ id, fields, locators }: Binding): string {
   const ordered = locators && sorted(locators, orderedLocator);
-  return JSON.stringify({ id, fields: sortedFields(fields), locators: ordered });
+  return JSON.stringify({ fields: sortedFields(fields), id, locators: ordered });
 }
 
 export function batchText({ status, content }: BatchRecord): string {
-  return JSON.stringify({ status, content });
+  return JSON.stringify({ content, status });
 }
 
 export function intentText({ at, existing, name, externalId, fields, content }: Intent): string {
-  return JSON.stringify({ at, existing, name, externalId, fields: sortedFields(fields), content });
+  return JSON.stringify({ at, content, existing, externalId, fields: sortedFields(fields), name });
 }
 
 function orderedLocator({ line, selectors }: LocatorRecord): LocatorRecord {

@@ -122,12 +122,12 @@ describe.concurrent("a creation happens once", () => {
         service.fail({ on: { method: "POST", path: creation(kind, service) }, phase, answer: how });
       }
       const ran = await project.run(["apply", "--auto-approve", "--request-timeout", "2s"]);
-      expect.soft(ran.code, ran.stdout + ran.stderr).toBe(0);
+      expect(ran.code, ran.stdout + ran.stderr).toBe(0);
       for (const kind of KINDS) {
-        expect.soft(kind.made(service), kind.kind).toBe(1);
+        expect(kind.made(service), kind.kind).toBe(1);
         const path = creation(kind, service);
         const sent = service.log.filter((call) => call.method === "POST" && path.test(call.path));
-        expect.soft(sent, `POSTs for ${kind.kind}`).toHaveLength(posts);
+        expect(sent, `POSTs for ${kind.kind}`).toHaveLength(posts);
       }
       // In the same run, and after looking.
       if (phase === "after") {

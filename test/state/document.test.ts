@@ -44,26 +44,26 @@ const sample: State = applyEvents(emptyState("staging", "shop", SERVICE), [
 ]);
 
 const SAMPLE_TEXT = `{
-  "format": "tasc-state",
-  "version": 1,
-  "stage": "staging",
-  "target": "shop",
-  "service": "https://service.example.com/base",
-  "keyCheck": "kkkkkkkkkkkkkkkk",
+  "batchGenerations": {
+    "batchGeneration.shop.spring": {"content":"c","status":"done"}
+  },
   "bindings": {
-    "environment.shop.preview": {"id":"id-1","fields":{"name":"n","testAccount":{"password":"p","username":"u"}}},
-    "testCase.shop.login": {"id":"id-2","fields":{"status":"s","tags":"t"},"locators":{"e-1":{"line":"l1","selectors":"s1"},"e-2":{"line":"l2","selectors":"s2"}}}
+    "environment.shop.preview": {"fields":{"name":"n","testAccount":{"password":"p","username":"u"}},"id":"id-1"},
+    "testCase.shop.login": {"fields":{"status":"s","tags":"t"},"id":"id-2","locators":{"e-1":{"line":"l1","selectors":"s1"},"e-2":{"line":"l2","selectors":"s2"}}}
   },
   "folders": {
     "Auth": "f-1",
     "Zahlung & Versand": "f-2"
   },
-  "batchGenerations": {
-    "batchGeneration.shop.spring": {"status":"done","content":"c"}
-  },
+  "format": "tasc-state",
   "intents": {
-    "testCase.shop.cart": {"at":"2026-01-02T03:04:05.000Z","existing":["id-9"],"name":"n","fields":{"folder":"f","tags":"t"}}
-  }
+    "testCase.shop.cart": {"at":"2026-01-02T03:04:05.000Z","existing":["id-9"],"fields":{"folder":"f","tags":"t"},"name":"n"}
+  },
+  "keyCheck": "kkkkkkkkkkkkkkkk",
+  "service": "https://service.example.com/base",
+  "stage": "staging",
+  "target": "shop",
+  "version": 1
 }
 `;
 
@@ -85,23 +85,21 @@ describe("the document's text", () => {
 
   it("of an empty state is small", () => {
     expect(formatDocument(emptyState("staging", "shop", SERVICE))).toBe(`{
-  "format": "tasc-state",
-  "version": 1,
-  "stage": "staging",
-  "target": "shop",
-  "service": "https://service.example.com/base",
+  "batchGenerations": {},
   "bindings": {},
   "folders": {},
-  "batchGenerations": {},
-  "intents": {}
+  "format": "tasc-state",
+  "intents": {},
+  "service": "https://service.example.com/base",
+  "stage": "staging",
+  "target": "shop",
+  "version": 1
 }
 `);
   });
 
   it("has a serial only for keepers that count", () => {
-    expect(formatDocument(sample, 7)).toBe(
-      SAMPLE_TEXT.replace('"version": 1,\n', '"version": 1,\n  "serial": 7,\n'),
-    );
+    expect(formatDocument(sample, 7)).toBe(SAMPLE_TEXT.replace('  "service"', '  "serial": 7,\n  "service"'));
     expect(parseDocument(formatDocument(sample, 7), KEY, WHERE)).toEqual({
       ok: true,
       value: { state: sample, serial: 7 },
@@ -216,17 +214,17 @@ const refusals: readonly Refusal[] = [
   {
     rule: "a conflict that git marked",
     text: SAMPLE_TEXT.replace('  "folders": {\n', '<<<<<<< HEAD\n  "folders": {\n=======\n>>>>>>> branch\n'),
-    problem: { kind: "conflicted", where: WHERE, line: 12 },
+    problem: { kind: "conflicted", where: WHERE, line: 9 },
   },
   {
     rule: "a conflict that git marked in a file with Windows' line ends",
     text: SAMPLE_TEXT.replaceAll("\n", "\r\n").replace('"folders"', '\r\n=======\r\n  "folders"'),
-    problem: { kind: "conflicted", where: WHERE, line: 13 },
+    problem: { kind: "conflicted", where: WHERE, line: 10 },
   },
   {
     rule: "an entry that a merge left twice",
     text: SAMPLE_TEXT.replace('    "Auth": "f-1",\n', '    "Auth": "f-1",\n    "Auth": "f-3",\n'),
-    problem: { kind: "conflicted", where: WHERE, line: 13 },
+    problem: { kind: "conflicted", where: WHERE, line: 10 },
   },
   {
     rule: "a member that no version 1 has",

@@ -173,11 +173,11 @@ export function tell(title: string, stories: readonly Story[], options: FakeOpti
     test("all of them together: exit codes, the number of calls, nothing outside of the interface", () => {
       const whole = wholes[0];
       if (whole === undefined) throw new Error("the stories were not told");
-      expect.soft(whole.planned.code, `a plan with changes: ${whole.planned.stderr}`).toBe(2);
-      expect.soft(whole.calls).toEqual(whole.certain);
-      expect.soft(whole.applied.code, `${whole.applied.stdout}${whole.applied.stderr}`).toBe(0);
-      expect.soft(whole.after.code, `a plan after an apply: ${whole.after.stdout}`).toBe(0);
-      expect.soft(whole.violations).toEqual([]);
+      expect(whole.planned.code, `a plan with changes: ${whole.planned.stderr}`).toBe(2);
+      expect(whole.calls).toEqual(whole.certain);
+      expect(whole.applied.code, `${whole.applied.stdout}${whole.applied.stderr}`).toBe(0);
+      expect(whole.after.code, `a plan after an apply: ${whole.after.stdout}`).toBe(0);
+      expect(whole.violations).toEqual([]);
     });
     test.each(stories)("$says", (story) => {
       const found = told.get(story);
