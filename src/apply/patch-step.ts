@@ -1,7 +1,8 @@
 import { fieldsOf } from "../fields/fields.ts";
 import type { Address } from "../model/address.ts";
-import type { BodyValue, Change } from "../model/plan.ts";
+import type { Change } from "../model/plan.ts";
 import type { Planned } from "../plan/plan.ts";
+import { onlyReviewed, withBodyKeys } from "../plan/reviewed.ts";
 import type { Run } from "./context.ts";
 import type { Step } from "./phase.ts";
 
@@ -15,16 +16,10 @@ export function patchStep(run: Run, reviewed: Change, current: Change | undefine
   if (current === undefined) return { change: patches, after: [] };
   if (run.progress.halfway.has(reviewed.address))
     return { change: { ...patches, calls: withoutGenerating(current).calls }, after: [] };
-  const change = { ...patches, fields: current.fields, calls: asReviewed(current, reviewed).calls };
+  const change = { ...patches, fields: current.fields, calls: onlyReviewed(current, reviewed.calls).calls };
   if (reviewed.action !== "rediscover") return { change, after: [] };
   // The service may make new elements now, so locator lines wait until it can be seen which.
   return { change: withoutLocators(change), after: [], partOf: reviewed };
-}
-
-/** What differs by now and was not reviewed is left for the next plan. */
-function asReviewed(current: Change, reviewed: Change): Change {
-  const keys = new Set(reviewed.calls.flatMap((call) => Object.keys(call.body)));
-  return withBodyKeys(current, (key) => keys.has(key));
 }
 
 /** What was generated a moment ago must not be generated again because the service shows its prompt otherwise. */
@@ -35,13 +30,4 @@ export function withoutGenerating(change: Change): Change {
 
 function withoutLocators(change: Change): Change {
   return { ...change, calls: change.calls.filter((call) => !Object.hasOwn(call.body, "locatorLine")) };
-}
-
-function withBodyKeys(change: Change, keep: (key: string) => boolean): Change {
-  const calls = change.calls.flatMap((call) => {
-    const body: Record<string, BodyValue> = {};
-    for (const [key, value] of Object.entries(call.body)) if (keep(key)) body[key] = value;
-    return Object.keys(body).length === 0 ? [] : [{ ...call, body }];
-  });
-  return { ...change, calls };
 }

@@ -1,10 +1,11 @@
 import { isAddress } from "../model/address.ts";
-import type { BodyValue, Change } from "../model/plan.ts";
+import type { Change } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
 import { changedFields, compareGuards, guardOf } from "../plan/guard.ts";
 import type { Staleness } from "../plan/guard.ts";
 import type { Fingerprinter } from "../plan/inputs.ts";
 import type { Planned } from "../plan/plan.ts";
+import { onlyReviewed } from "../plan/reviewed.ts";
 import type { Console } from "./console.ts";
 import { sayError } from "./diagnostics.ts";
 import type { SavedPlan } from "./saved-plan.ts";
@@ -45,26 +46,11 @@ export function asReviewed(
         : compareGuards(reviewed.address, guard, now);
     stale.push(...whys.flatMap((why) => explain(why, reviewed, current.get(reviewed.address))));
     const change = current.get(reviewed.address);
-    if (change !== undefined) changes.push(restrict(change, reviewed.calls));
+    if (change !== undefined) changes.push(onlyReviewed(change, reviewed.calls));
   }
   if (stale.length > 0) return { ok: false, stale };
   const kept = changes.filter((change) => change.calls.length > 0 || change.action === "create");
   return { ok: true, planned: { ...planned, plan: { ...planned.plan, changes: kept } } };
-}
-
-/** Only the parts of calls that were reviewed. */
-function restrict(change: Change, reviewed: SavedPlan["plan"]["changes"][number]["calls"]): Change {
-  const keys = new Set(reviewed.flatMap((call) => (isRecord(call.body) ? Object.keys(call.body) : [])));
-  const calls = change.calls.flatMap((call) => {
-    const body: Record<string, BodyValue> = {};
-    for (const [key, value] of Object.entries(call.body)) if (keys.has(key)) body[key] = value;
-    return Object.keys(body).length === 0 ? [] : [{ ...call, body }];
-  });
-  return { ...change, calls };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function explain(why: Staleness, reviewed: ReviewedChange, now: Change | undefined): readonly StaleField[] {

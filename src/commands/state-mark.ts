@@ -1,27 +1,33 @@
 import { EXIT } from "../cli/exit.ts";
 import type { ExitCode } from "../cli/exit.ts";
-import { textOption } from "../cli/options.ts";
 import type { Given } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
-import { parseDuration } from "../manifest/shape/duration.ts";
-import { isAddress, parseAddress } from "../model/address.ts";
+import { corrected } from "../correct/correction.ts";
+import type { DesiredResource } from "../model/desired.ts";
 import type { BatchRecord } from "../model/state.ts";
+import { emptyState } from "../model/state.ts";
 import { batchContent } from "../plan/batch-generation.ts";
+import { applyEvents } from "../state/reduce.ts";
 import { sayError } from "./diagnostics.ts";
 import { fingerprinterOf } from "./look.ts";
 import { openProject } from "./opening.ts";
-import { closeSessions, openSessions, openStates } from "./states.ts";
+import type { Opened } from "./opening.ts";
+import { readAddress, saveCorrection, underLock } from "./state-access.ts";
+import { openStates } from "./states.ts";
 
 /** `tasc state mark ADDRESS done|undone`: whether a batch generation ran, which the service does not tell. */
 export async function run(given: Given, world: World): Promise<ExitCode> {
+  // What it ran with is recorded under the key, secrets and all, so both must be there.
   const opened = await openProject(given, world, { needsApiKey: true });
   if (!opened.ok) return opened.code;
   const { console, project } = opened;
-  const [address = "", what] = given.args;
-  const parts = parseAddress(address);
-  const target = project.desired.targets.find((candidate) => candidate.key === parts?.target);
+  const [text, what] = given.args;
+  const named = readAddress(text, console);
+  if (named === undefined) return EXIT.invalid;
+  const { address, parts } = named;
+  const target = project.desired.targets.find((candidate) => candidate.key === parts.target);
   const resource = target?.batchGenerations.find((candidate) => candidate.address === address);
-  if (!isAddress(address) || parts === undefined || resource === undefined) {
+  if (resource === undefined) {
     sayError(
       console,
       `${address} is no batch generation of this project`,
@@ -29,29 +35,28 @@ export async function run(given: Given, world: World): Promise<ExitCode> {
     );
     return EXIT.invalid;
   }
-  const limit = textOption(given, "lockTimeout");
-  const timeout = limit === undefined ? 0 : parseDuration(limit);
-  if (timeout === undefined) {
-    sayError(console, "--lock-timeout takes a duration such as 90s or 10m");
-    return EXIT.invalid;
-  }
   const states = await openStates(opened, world);
   if (!states.ok) return states.code;
-  const sessions = await openSessions(states.value, [parts.target], console, {
-    timeout,
-    why: "tasc state mark",
-  });
-  if (!sessions.ok) return sessions.code;
+  const access = { opened, states: states.value };
   try {
-    const fingerprints = fingerprinterOf(project.settings);
-    const record: BatchRecord = {
-      status: what === "done" ? "done" : "undone",
-      ...(fingerprints === undefined ? {} : { content: batchContent(fingerprints, resource) }),
-    };
-    await sessions.value.get(parts.target)?.record([{ type: "batch", address, record }]);
+    return await underLock(given, access, [parts.target], "tasc state mark", async ([document]) => {
+      if (document === undefined) return EXIT.failed;
+      const { key } = document;
+      const before = document.state ?? emptyState(key.stage, key.target, key.service);
+      const record = recordOf(opened, resource, what === "done" ? "done" : "undone");
+      const after = applyEvents(before, [{ type: "batch", address, record }]);
+      return await saveCorrection(document, corrected(after), console, `${address} is marked ${what ?? ""}.`);
+    });
   } finally {
-    await closeSessions(sessions.value);
+    await states.value.backend.close();
   }
-  console.data(`${address} is marked ${what ?? ""}.\n`);
-  return EXIT.done;
+}
+
+function recordOf(
+  { project }: Opened,
+  resource: DesiredResource,
+  status: BatchRecord["status"],
+): BatchRecord {
+  const fingerprints = fingerprinterOf(project.settings);
+  return { status, ...(fingerprints === undefined ? {} : { content: batchContent(fingerprints, resource) }) };
 }
