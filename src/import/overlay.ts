@@ -1,3 +1,4 @@
+import { decodedText } from "../yaml/utf8.ts";
 import type { FolderEntry, ProjectFolder } from "../manifest/files.ts";
 
 /** A project folder as it will be once some new files stand in it. */
@@ -16,7 +17,7 @@ export function withFiles(
     },
     read: (file) => {
       const text = texts.get(file);
-      return text === undefined ? folder.read(file) : { ok: true, bytes: new TextEncoder().encode(text) };
+      return text === undefined ? folder.read(file) : { ok: true, decoded: decodedText(text) };
     },
     follow: (path) => (texts.has(path) ? { kind: "file", inside: path } : folder.follow(path)),
   };

@@ -2,7 +2,6 @@ import { isObject } from "../model/json.ts";
 import type { Json, JsonObject } from "../model/json.ts";
 import type { YamlProblem } from "../yaml/problem.ts";
 import { readFast } from "../yaml/read-fast.ts";
-import { decodeUtf8 } from "../yaml/utf8.ts";
 import type { ProjectFolder } from "./files.ts";
 import { manifestError } from "./problem.ts";
 import type { ManifestProblem } from "./problem.ts";
@@ -60,7 +59,7 @@ function decodeFile(folder: ProjectFolder, file: string): Decoded | Reading {
     return {
       problems: [manifestError("unreadable", { file, path: [] }, "The file cannot be read", read.reason)],
     };
-  const decoded = decodeUtf8(read.bytes);
+  const { decoded } = read;
   return decoded.ok
     ? { file, text: decoded.text, bom: decoded.bom }
     : { problems: [yamlProblem(file, decoded.problem)] };

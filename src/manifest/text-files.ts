@@ -1,4 +1,3 @@
-import { decodeUtf8 } from "../yaml/utf8.ts";
 import type { ProjectFolder } from "./files.ts";
 import type { FoundTemplate } from "./template/find.ts";
 import type { TextFile } from "./template/surroundings.ts";
@@ -26,7 +25,7 @@ function readTextFile(folder: ProjectFolder, path: string): TextFile {
     return failed("A symbolic link leads out of the project folder.");
   const read = folder.read(path);
   if (!read.ok) return failed(read.reason);
-  const decoded = decodeUtf8(read.bytes);
+  const { decoded } = read;
   if (!decoded.ok) return failed("It is not UTF-8 text.");
   return { ok: true, text: decoded.text.replace(/\r?\n$/, "") };
 }

@@ -16,6 +16,12 @@ export function decodeUtf8(bytes: Uint8Array): Decoded {
   return text === undefined ? { ok: false, problem: undecodable(bytes) } : { ok: true, text, bom };
 }
 
+/** The same for what is text already. */
+export function decodedText(text: string): Decoded {
+  const bom = text.startsWith("\ufeff");
+  return { ok: true, text: bom ? text.slice(1) : text, bom };
+}
+
 /** `partial`: the bytes may end inside a character. */
 function decodes(bytes: Uint8Array, partial: boolean): string | undefined {
   try {

@@ -1,3 +1,4 @@
+import { decodedText, decodeUtf8 } from "../../src/yaml/utf8.ts";
 import type { Destination, FileRead, FolderEntry, ProjectFolder } from "../../src/manifest/files.ts";
 
 /** Where a symbolic link of a folder in memory leads: a path in it, or nowhere in it. */
@@ -52,7 +53,7 @@ function readIn(files: MemoryFiles, path: string): FileRead {
   const content = files[path];
   if (content === undefined || content instanceof Link)
     return { ok: false, missing: true, reason: "There is no such file." };
-  return { ok: true, bytes: typeof content === "string" ? new TextEncoder().encode(content) : content };
+  return { ok: true, decoded: typeof content === "string" ? decodedText(content) : decodeUtf8(content) };
 }
 
 function destination(files: MemoryFiles, path: string): Destination {

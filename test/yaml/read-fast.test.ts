@@ -14,7 +14,7 @@ describe("the fast path agrees with the slow one, or leaves the text to it", () 
         const value = readFast(text);
         if (value !== undefined) deepStrictEqual(readSlow(text), { ok: true, value });
       }),
-      { numRuns: 1000 },
+      { numRuns: Number(process.env["RUNS"] ?? 1000) },
     );
   });
 

@@ -1,0 +1,141 @@
+import type { Json } from "../../model/json.ts";
+import { MAX_KEY_LENGTH } from "../bounds.ts";
+import { setOwn } from "../own.ts";
+import { blockScalar } from "./block-scalar.ts";
+import { defer, HASH, NEWLINE, SPACE } from "./cursor.ts";
+import type { Cursor } from "./cursor.ts";
+import { flow } from "./flow.ts";
+import { plain, quoted } from "./scalar.ts";
+
+const DASH = 0x2d;
+const COLON = 0x3a;
+
+/** A key of everyday characters, with its colon still to come. */
+const PLAIN_KEY = /[\w$~](?:[\w$./ -]*[\w$./-])?(?=:[ \n])/y;
+
+/** At the first line of a map or list in block style: all of it, up to the first line that stands further left. */
+export function block(cursor: Cursor): Json {
+  return cursor.nested(() =>
+    isDash(cursor) ? blockList(cursor, cursor.indent) : blockMap(cursor, cursor.indent),
+  );
+}
+
+function isDash(cursor: Cursor): boolean {
+  if (cursor.code() !== DASH) return false;
+  const next = cursor.text.charCodeAt(cursor.at + 1);
+  return next === SPACE || next === NEWLINE;
+}
+
+function blockMap(cursor: Cursor, indent: number): Json {
+  const map: Record<string, Json> = {};
+  do {
+    const key = blockKey(cursor);
+    if (Object.hasOwn(map, key)) defer();
+    setOwn(map, key, valueBehind(cursor, indent, true));
+  } while (cursor.indent === indent);
+  if (cursor.indent > indent) defer();
+  return map;
+}
+
+/** The key at the cursor, which then stands behind its colon. */
+function blockKey(cursor: Cursor): string {
+  const code = cursor.code();
+  if (code === 0x22 || code === 0x27) {
+    const key = quoted(cursor);
+    const next = cursor.text.charCodeAt(cursor.at + 1);
+    if (key.length > MAX_KEY_LENGTH / 2 || cursor.code() !== COLON || (next !== SPACE && next !== NEWLINE))
+      defer();
+    cursor.at++;
+    return key;
+  }
+  const key = cursor.match(PLAIN_KEY, cursor.at);
+  if (key === undefined || key.length > MAX_KEY_LENGTH / 2) return defer();
+  cursor.at += key.length + 1;
+  return key;
+}
+
+function blockList(cursor: Cursor, indent: number): Json {
+  const items: Json[] = [];
+  do {
+    if (!isDash(cursor)) defer();
+    const dash = cursor.at++;
+    cursor.skipSpaces();
+    const isInner = isDash(cursor) || cursor.match(PLAIN_KEY, cursor.at) !== undefined;
+    if (isInner) {
+      cursor.indent = indent + cursor.at - dash;
+      items.push(block(cursor));
+    } else {
+      cursor.at = dash + 1;
+      items.push(valueBehind(cursor, indent, false));
+    }
+  } while (cursor.indent === indent && isDash(cursor));
+  if (cursor.indent > indent) defer();
+  return items;
+}
+
+/**
+ * What stands behind a key's colon or a dash, in the same line or below.
+ * @param flush whether a list may stand as far left as its key does
+ */
+function valueBehind(cursor: Cursor, indent: number, flush: boolean): Json {
+  const from = cursor.at;
+  cursor.skipSpaces();
+  const code = cursor.code();
+  if (code === NEWLINE || (code === HASH && cursor.at > from)) {
+    cursor.at = from;
+    return valueBelow(cursor, indent, flush);
+  }
+  if (code === 0x26) return cursor.anchored(() => valueBehind(cursor, indent, flush));
+  if (code === 0x7c || code === 0x3e) return blockScalar(cursor, indent);
+  const value = inline(cursor, indent, code);
+  cursor.endLine();
+  // What goes on in the next line is a text over several lines, or a mistake.
+  if (cursor.indent > indent) defer();
+  return value;
+}
+
+function valueBelow(cursor: Cursor, indent: number, flush: boolean): Json {
+  cursor.endLine();
+  if (cursor.indent > indent) {
+    const code = cursor.code();
+    if (code !== 0x5b && code !== 0x7b) return block(cursor);
+    const value = flow(cursor, indent);
+    cursor.endLine();
+    if (cursor.indent > indent) defer();
+    return value;
+  }
+  return flush && cursor.indent === indent && isDash(cursor)
+    ? cursor.nested(() => blockList(cursor, indent))
+    : null;
+}
+
+/** A value that ends in its line, or in brackets. */
+function inline(cursor: Cursor, indent: number, code: number): Json {
+  switch (code) {
+    case 0x22:
+    case 0x27:
+      return quoted(cursor);
+    case 0x5b:
+    case 0x7b:
+      return flow(cursor, indent);
+    case 0x2a:
+      return cursor.alias();
+    default:
+      return plainInLine(cursor);
+  }
+}
+
+/** Characters that begin something else than a plain scalar. A dash may begin one. */
+const INDICATORS = "?:,[]{}#&*!|>'\"%@`";
+
+function plainInLine(cursor: Cursor): Json {
+  const { text, at } = cursor;
+  if (INDICATORS.includes(text.charAt(at)) || isDash(cursor)) defer();
+  const lineEnd = text.indexOf("\n", at);
+  const line = text.slice(at, lineEnd);
+  const comment = line.indexOf(" #");
+  const token = (comment < 0 ? line : line.slice(0, comment)).trimEnd();
+  if (token.endsWith(":") || token.includes(": ")) defer();
+  cursor.at = at + token.length;
+  return plain(token);
+}

@@ -1,0 +1,97 @@
+import type { Json } from "../../model/json.ts";
+import { setOwn } from "../own.ts";
+import { defer, NEWLINE, SPACE } from "./cursor.ts";
+import type { Cursor } from "./cursor.ts";
+import { plain, quoted } from "./scalar.ts";
+
+/** At `[` or `{`: the list or map. Its further lines must be indented deeper than `parent`. */
+export function flow(cursor: Cursor, parent: number): Json {
+  return cursor.nested(() => (cursor.code() === 0x5b ? flowList(cursor, parent) : flowMap(cursor, parent)));
+}
+
+function flowList(cursor: Cursor, parent: number): Json {
+  const items: Json[] = [];
+  cursor.at++;
+  for (;;) {
+    skipGap(cursor, parent);
+    if (closes(cursor, "]")) return items;
+    items.push(flowValue(cursor, parent));
+    skipGap(cursor, parent);
+    if (cursor.text[cursor.at] === ",") cursor.at++;
+    else if (cursor.text[cursor.at] !== "]") defer();
+  }
+}
+
+function flowMap(cursor: Cursor, parent: number): Json {
+  const map: Record<string, Json> = {};
+  cursor.at++;
+  for (;;) {
+    skipGap(cursor, parent);
+    if (closes(cursor, "}")) return map;
+    const key = flowKey(cursor);
+    if (Object.hasOwn(map, key)) defer();
+    skipGap(cursor, parent);
+    const isEmpty = /[,}]/.test(cursor.text.charAt(cursor.at));
+    setOwn(map, key, isEmpty ? null : flowValue(cursor, parent));
+    skipGap(cursor, parent);
+    if (cursor.text[cursor.at] === ",") cursor.at++;
+    else if (cursor.text[cursor.at] !== "}") defer();
+  }
+}
+
+function closes(cursor: Cursor, bracket: string): boolean {
+  if (cursor.text[cursor.at] !== bracket) return false;
+  cursor.at++;
+  return true;
+}
+
+/** Up to and with its colon, which must stand apart from what follows. */
+function flowKey(cursor: Cursor): string {
+  const { text } = cursor;
+  const isQuoted = text[cursor.at] === '"' || text[cursor.at] === "'";
+  const key = isQuoted
+    ? quoted(cursor)
+    : (cursor.match(/[\w$](?:[\w$./ -]*[\w$./-])?/y, cursor.at) ?? defer());
+  if (!isQuoted) cursor.at += key.length;
+  if (text[cursor.at] !== ":" || !/[ \n,}]/.test(text.charAt(cursor.at + 1))) defer();
+  cursor.at++;
+  return key;
+}
+
+function flowValue(cursor: Cursor, parent: number): Json {
+  switch (cursor.text[cursor.at]) {
+    case "[":
+    case "{":
+      return flow(cursor, parent);
+    case '"':
+    case "'":
+      return quoted(cursor);
+    case "&":
+      return cursor.anchored(() => flowValue(cursor, parent));
+    case "*":
+      return cursor.alias();
+    default:
+      return flowPlain(cursor);
+  }
+}
+
+function flowPlain(cursor: Cursor): Json {
+  const token =
+    cursor.match(/(?:[^\s\-?:,[\]{}#&*!|>'"%@`]|-(?=[^\s,[\]{}]))[^\n,[\]{}]*/y, cursor.at) ?? defer();
+  if (/: |:$| #/.test(token)) defer();
+  cursor.at += token.length;
+  return plain(token.trimEnd());
+}
+
+/** Spaces and line ends; comments between brackets are left to the careful parser. */
+function skipGap(cursor: Cursor, parent: number): void {
+  const { text } = cursor;
+  let lineStart = -1;
+  for (;;) {
+    const code = text.charCodeAt(cursor.at);
+    if (code === NEWLINE) lineStart = cursor.at + 1;
+    else if (code !== SPACE) break;
+    cursor.at++;
+  }
+  if (lineStart >= 0 && cursor.at - lineStart <= parent) defer();
+}

@@ -1,0 +1,36 @@
+import type { Json } from "../../model/json.ts";
+import { NOT_PLAIN_DATA, plainValue } from "../core-schema.ts";
+import { defer } from "./cursor.ts";
+import type { Cursor } from "./cursor.ts";
+
+const QUOTE = 0x22;
+
+/** Escapes that mean in YAML what they mean in JSON. */
+const JSON_ESCAPES = /^(?:[^\\]|\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}))*$/;
+
+/** At a quote: the text up to its other end in the same line. */
+export function quoted(cursor: Cursor): string {
+  return cursor.code() === QUOTE ? doubleQuoted(cursor) : singleQuoted(cursor);
+}
+
+function doubleQuoted(cursor: Cursor): string {
+  const token = cursor.match(/"(?:[^"\\\n]|\\[^\n])*"/y, cursor.at) ?? defer();
+  cursor.at += token.length;
+  const text = token.slice(1, -1);
+  if (!text.includes("\\")) return text;
+  if (!JSON_ESCAPES.test(text)) defer();
+  const parsed: unknown = JSON.parse(token);
+  return typeof parsed === "string" ? parsed : defer();
+}
+
+function singleQuoted(cursor: Cursor): string {
+  const token = cursor.match(/'(?:[^'\n]|'')*'/y, cursor.at) ?? defer();
+  cursor.at += token.length;
+  return token.slice(1, -1).replaceAll("''", "'");
+}
+
+/** A plain scalar as it is written, with what it means. */
+export function plain(text: string): Json {
+  const value = plainValue(text);
+  return value === NOT_PLAIN_DATA ? defer() : value;
+}
