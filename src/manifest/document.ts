@@ -33,16 +33,17 @@ export interface ReadDocuments {
 
 /** Reads manifest files. One that cannot be read is a problem, never an absence. */
 export async function readDocuments(folder: ProjectFolder, files: readonly string[]): Promise<ReadDocuments> {
-  const readings: Reading[] = [];
+  const documents: Document[] = [];
+  const sources: SourceText[] = [];
+  const problems: ManifestProblem[] = [];
   for (const file of files) {
     const decoded = decodeFile(folder, file);
-    readings.push("problems" in decoded ? decoded : (quickly(decoded) ?? (await slowly(decoded))));
+    const reading = "problems" in decoded ? decoded : (quickly(decoded) ?? (await slowly(decoded)));
+    if (reading.document !== undefined) documents.push(reading.document);
+    if (reading.source !== undefined) sources.push(reading.source);
+    problems.push(...reading.problems);
   }
-  return {
-    documents: readings.flatMap(({ document }) => document ?? []),
-    sources: readings.flatMap(({ source }) => source ?? []),
-    problems: readings.flatMap(({ problems }) => problems),
-  };
+  return { documents, sources, problems };
 }
 
 interface Reading {

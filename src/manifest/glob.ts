@@ -3,9 +3,15 @@
  * folders, `{a,b}` is either, `[a-c]` one of a range. All patterns are followed at once in one walk, so that no
  * folder is listed twice and no file found twice.
  */
-export type Pattern = readonly Segment[];
+export type Pattern = Segment | typeof DONE;
 
-type Segment = "**" | RegExp;
+/** A pattern is shared by all that a walk finds, so it is a chain that is walked along and never copied. */
+interface Segment {
+  readonly name: "**" | RegExp;
+  readonly rest: Pattern;
+}
+
+const DONE = "done";
 
 /** Where in each pattern a walk stands. */
 export type Progress = readonly Pattern[];
@@ -25,7 +31,8 @@ function compileSegments(text: string): Pattern {
   return text
     .split("/")
     .filter((segment) => segment !== "" && segment !== ".")
-    .map((segment) => (segment === "**" ? segment : compileName(segment)));
+    .map((segment) => (segment === "**" ? segment : compileName(segment)))
+    .reduceRight<Pattern>((rest, name) => ({ name, rest }), DONE);
 }
 
 /** `a{b,c}d` into `abd` and `acd`, from the innermost braces outwards; braces without a comma are literal. */
@@ -51,23 +58,29 @@ function compileName(segment: string): RegExp {
 
 /** What remains of each pattern once a walk has gone into, or found, something of this name. */
 export function advance(progress: Progress, name: string): Progress {
-  return progress.flatMap((pattern) => advanceOne(pattern, name));
+  const next: Pattern[] = [];
+  for (const pattern of progress) advanceOne(pattern, name, next);
+  return next;
 }
 
-function advanceOne(pattern: Pattern, name: string): Pattern[] {
-  const [segment, ...rest] = pattern;
-  if (segment === undefined) return [];
-  if (segment !== "**") return segment.test(name) ? [rest] : [];
-  const through = name.startsWith(".") || name === "node_modules" ? [] : [pattern];
-  return [...through, ...advanceOne(rest, name)];
+function advanceOne(pattern: Pattern, name: string, next: Pattern[]): void {
+  if (pattern === DONE) return;
+  if (pattern.name === "**") {
+    if (!name.startsWith(".") && name !== "node_modules") next.push(pattern);
+    advanceOne(pattern.rest, name, next);
+  } else if (pattern.name.test(name)) next.push(pattern.rest);
 }
 
 /** Whether a file at this point is meant. */
 export function isComplete(progress: Progress): boolean {
-  return progress.some((pattern) => pattern.every((segment) => segment === "**"));
+  return progress.some(endsHere);
+}
+
+function endsHere(pattern: Pattern): boolean {
+  return pattern === DONE || (pattern.name === "**" && endsHere(pattern.rest));
 }
 
 /** Whether anything further down can still be meant. */
 export function isOpen(progress: Progress): boolean {
-  return progress.some((pattern) => pattern.length > 0);
+  return progress.some((pattern) => pattern !== DONE);
 }

@@ -83,23 +83,20 @@ async function readTargets(
   stages: readonly string[] | undefined,
 ): Promise<TargetFiles> {
   const read = await readDocuments(folder, files);
-  const checked = read.documents.map((document) => {
-    const shape = checkTargetShape(document);
-    const templates = findTemplates(shape.document);
-    return { ...shape, templates, found: checkTargetDocument(shape.document, templates, stages) };
-  });
-  const documents = checked.map(({ document }) => document);
-  return {
-    documents,
-    templates: checked.flatMap(({ templates }) => templates),
-    sources: byFile(read.sources),
-    problems: [
-      ...read.problems,
-      ...checked.flatMap(({ problems, found }) => [...problems, ...found]),
-      ...groupByTarget(documents).flatMap((target) => findDuplicates(target, stages ?? [])),
-    ],
-    complete: read.problems.length === 0 && !checked.some(({ lossy }) => lossy),
-  };
+  const documents: Document[] = [];
+  const templates: FoundTemplate[] = [];
+  const problems = [...read.problems];
+  let complete = problems.length === 0;
+  for (const raw of read.documents) {
+    const { document, problems: ofShape, lossy } = checkTargetShape(raw);
+    const found = findTemplates(document);
+    documents.push(document);
+    templates.push(...found);
+    problems.push(...ofShape, ...checkTargetDocument(document, found, stages));
+    complete &&= !lossy;
+  }
+  for (const target of groupByTarget(documents)) problems.push(...findDuplicates(target, stages ?? []));
+  return { documents, templates, sources: byFile(read.sources), problems, complete };
 }
 
 function byFile(sources: readonly SourceText[]): Sources {

@@ -9,11 +9,12 @@ export function elementsHaveOneLocator({
   document: { file },
   layers,
 }: DocumentSubject): readonly ManifestProblem[] {
-  return layers
-    .flatMap(elementLists)
-    .flatMap(({ path, elements }) =>
-      elements.flatMap((element, at) => (hasTwoLocators(element) ? [twoLocators(file, [...path, at])] : [])),
-    );
+  const problems: ManifestProblem[] = [];
+  for (const layer of layers)
+    for (const { path, elements } of elementLists(layer))
+      for (const [at, element] of elements.entries())
+        if (hasTwoLocators(element)) problems.push(twoLocators(file, [...path, at]));
+  return problems;
 }
 
 function hasTwoLocators(element: Json): boolean {
@@ -35,17 +36,14 @@ interface ElementList {
   readonly elements: readonly Json[];
 }
 
-/** The lists of elements in a layer: of its test cases, and of their defaults. */
-function elementLists({ path, value: { testCases, defaults } }: DocumentLayer): ElementList[] {
-  const own = Object.entries(isObject(testCases) ? testCases : {});
-  const shared = isObject(defaults) ? defaults.testCases : undefined;
-  return [
-    ...own.flatMap(([key, testCase]) => elementsOf(testCase, [...path, "testCases", key])),
-    ...elementsOf(shared, [...path, "defaults", "testCases"]),
-  ];
-}
-
-function elementsOf(holder: Json | undefined, path: Path): ElementList[] {
-  if (!isObject(holder) || !isArray(holder.elements)) return [];
-  return [{ path: [...path, "elements"], elements: holder.elements }];
+/** The lists of elements in a layer: of its test cases, and of their defaults. Few layers have any. */
+function elementLists({ path, value: { testCases, defaults } }: DocumentLayer): readonly ElementList[] {
+  const found: ElementList[] = [];
+  const look = (holder: Json | undefined, ...steps: Path): void => {
+    if (isObject(holder) && isArray(holder.elements))
+      found.push({ path: [...path, ...steps, "elements"], elements: holder.elements });
+  };
+  if (isObject(testCases)) for (const key of Object.keys(testCases)) look(testCases[key], "testCases", key);
+  if (isObject(defaults)) look(defaults.testCases, "defaults", "testCases");
+  return found;
 }

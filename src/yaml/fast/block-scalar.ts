@@ -1,10 +1,13 @@
 import { defer, NEWLINE, SPACE } from "./cursor.ts";
 import type { Cursor } from "./cursor.ts";
 
+/** Without what tells the indentation or keeps empty lines. */
+const HEADER = /[|>]-?/y;
+
 /** At `|` or `>`: the lines below that are indented deeper than `parent`. */
 export function blockScalar(cursor: Cursor, parent: number): string {
-  const header = cursor.match(/[|>]-?/y, cursor.at) ?? defer();
-  const start = headerEnd(cursor, cursor.at + header.length);
+  const header = cursor.take(HEADER);
+  const start = headerEnd(cursor, cursor.at);
   const { lines, end } = linesBelow(cursor.text, start, parent);
   if (end === cursor.text.length && !cursor.isEnded) defer();
   cursor.toContent(end);

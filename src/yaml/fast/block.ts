@@ -48,9 +48,9 @@ function blockKey(cursor: Cursor): string {
     cursor.at++;
     return key;
   }
-  const key = cursor.match(PLAIN_KEY, cursor.at);
-  if (key === undefined || key.length > MAX_KEY_LENGTH / 2) return defer();
-  cursor.at += key.length + 1;
+  const key = cursor.take(PLAIN_KEY);
+  if (key.length > MAX_KEY_LENGTH / 2) defer();
+  cursor.at++;
   return key;
 }
 
@@ -60,7 +60,7 @@ function blockList(cursor: Cursor, indent: number): Json {
     if (!isDash(cursor)) defer();
     const dash = cursor.at++;
     cursor.skipSpaces();
-    const isInner = isDash(cursor) || cursor.match(PLAIN_KEY, cursor.at) !== undefined;
+    const isInner = isDash(cursor) || cursor.endOf(PLAIN_KEY, cursor.at) > cursor.at;
     if (isInner) {
       cursor.indent = indent + cursor.at - dash;
       items.push(block(cursor));

@@ -19,6 +19,8 @@ export const END = -1;
 /** An anchored value; undefined while it is still being read, when an alias to it would be a cycle. */
 type Anchored = { read: { readonly value: Json; readonly size: number } | undefined };
 
+const ANCHOR_NAME = /[\w-]+(?=[ \n,\]}])/y;
+
 /** A place in a text. It stands at the content of a line, or behind the last one. */
 export class Cursor {
   /** With a line end behind the last line, which may be ours. */
@@ -107,14 +109,20 @@ export class Cursor {
   }
 
   #name(): string {
-    const name = this.match(/[\w-]+(?=[ \n,\]}])/y, this.at + 1) ?? defer();
-    this.at += 1 + name.length;
-    return name;
+    this.at++;
+    return this.take(ANCHOR_NAME);
   }
 
-  /** What a sticky pattern finds at a place. */
-  match(pattern: RegExp, at: number): string | undefined {
+  /** Where what a sticky pattern finds at a place ends; the place itself, if it finds nothing there. */
+  endOf(pattern: RegExp, at: number): number {
     pattern.lastIndex = at;
-    return pattern.exec(this.text)?.[0];
+    return pattern.test(this.text) ? pattern.lastIndex : at;
+  }
+
+  /** What a sticky pattern finds at the cursor, which goes behind it. */
+  take(pattern: RegExp): string {
+    const from = this.at;
+    this.at = this.endOf(pattern, from);
+    return this.at === from ? defer() : this.text.slice(from, this.at);
   }
 }

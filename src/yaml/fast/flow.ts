@@ -4,6 +4,9 @@ import { defer, NEWLINE, SPACE } from "./cursor.ts";
 import type { Cursor } from "./cursor.ts";
 import { plain, quoted } from "./scalar.ts";
 
+const PLAIN_KEY = /[\w$](?:[\w$./ -]*[\w$./-])?/y;
+const PLAIN = /(?:[^\s\-?:,[\]{}#&*!|>'"%@`]|-(?=[^\s,[\]{}]))[^\n,[\]{}]*/y;
+
 /** At `[` or `{`: the list or map. Its further lines must be indented deeper than `parent`. */
 export function flow(cursor: Cursor, parent: number): Json {
   return cursor.nested(() => (cursor.code() === 0x5b ? flowList(cursor, parent) : flowMap(cursor, parent)));
@@ -49,10 +52,7 @@ function closes(cursor: Cursor, bracket: string): boolean {
 function flowKey(cursor: Cursor): string {
   const { text } = cursor;
   const isQuoted = text[cursor.at] === '"' || text[cursor.at] === "'";
-  const key = isQuoted
-    ? quoted(cursor)
-    : (cursor.match(/[\w$](?:[\w$./ -]*[\w$./-])?/y, cursor.at) ?? defer());
-  if (!isQuoted) cursor.at += key.length;
+  const key = isQuoted ? quoted(cursor) : cursor.take(PLAIN_KEY);
   if (text[cursor.at] !== ":" || !/[ \n,}]/.test(text.charAt(cursor.at + 1))) defer();
   cursor.at++;
   return key;
@@ -76,10 +76,8 @@ function flowValue(cursor: Cursor, parent: number): Json {
 }
 
 function flowPlain(cursor: Cursor): Json {
-  const token =
-    cursor.match(/(?:[^\s\-?:,[\]{}#&*!|>'"%@`]|-(?=[^\s,[\]{}]))[^\n,[\]{}]*/y, cursor.at) ?? defer();
+  const token = cursor.take(PLAIN);
   if (/: |:$| #/.test(token)) defer();
-  cursor.at += token.length;
   return plain(token.trimEnd());
 }
 

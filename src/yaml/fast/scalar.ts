@@ -4,6 +4,8 @@ import { defer } from "./cursor.ts";
 import type { Cursor } from "./cursor.ts";
 
 const QUOTE = 0x22;
+const DOUBLE_QUOTED = /"(?:[^"\\\n]|\\[^\n])*"/y;
+const SINGLE_QUOTED = /'(?:[^'\n]|'')*'/y;
 
 /** Escapes that mean in YAML what they mean in JSON. */
 const JSON_ESCAPES = /^(?:[^\\]|\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}))*$/;
@@ -14,8 +16,7 @@ export function quoted(cursor: Cursor): string {
 }
 
 function doubleQuoted(cursor: Cursor): string {
-  const token = cursor.match(/"(?:[^"\\\n]|\\[^\n])*"/y, cursor.at) ?? defer();
-  cursor.at += token.length;
+  const token = cursor.take(DOUBLE_QUOTED);
   const text = token.slice(1, -1);
   if (!text.includes("\\")) return text;
   if (!JSON_ESCAPES.test(text)) defer();
@@ -24,8 +25,7 @@ function doubleQuoted(cursor: Cursor): string {
 }
 
 function singleQuoted(cursor: Cursor): string {
-  const token = cursor.match(/'(?:[^'\n]|'')*'/y, cursor.at) ?? defer();
-  cursor.at += token.length;
+  const token = cursor.take(SINGLE_QUOTED);
   return token.slice(1, -1).replaceAll("''", "'");
 }
 
