@@ -97,6 +97,7 @@ export function isValueList(value: Value | undefined): value is readonly Value[]
 
 /** Whether any leaf of the value satisfies the test. */
 function hasLeaf(value: Value, test: (leaf: Secret | Unknown) => boolean): boolean {
+  if (typeof value !== "object" || value === null) return false;
   if (isLeafObject(value)) return test(value);
   if (isValueList(value)) return value.some((item) => hasLeaf(item, test));
   return isValueObject(value) && Object.values(value).some((item) => hasLeaf(item, test));

@@ -25,12 +25,14 @@ export function diffFields<L>(
   live: L,
   memory: Memory,
 ): readonly FieldDiff<L>[] {
-  return fields.flatMap((field) => {
+  const diffs: FieldDiff<L>[] = [];
+  for (const field of fields) {
     const value = resource.fields[field.name];
-    if (value === undefined || isUnknown(value)) return [];
+    if (value === undefined || isUnknown(value)) continue;
     const shown = diffField(field, value, live, memory);
-    return shown.length === 0 ? [] : [{ field, value, shown }];
-  });
+    if (shown.length > 0) diffs.push({ field, value, shown });
+  }
+  return diffs;
 }
 
 function diffField<L>(field: Field<L>, value: Value, live: L, memory: Memory): readonly FieldChange[] {
@@ -118,13 +120,14 @@ export function fixedWarnings<L>(
   live: L,
   wanted: (field: Field<L>, value: Value) => Json | undefined,
 ): readonly Diagnostic[] {
-  return fields.flatMap((field) => {
+  const warnings: Diagnostic[] = [];
+  for (const field of fields) {
     const value = resource.fields[field.name];
-    if (field.behaviour.kind !== "fixed" || value === undefined || isUnknown(value)) return [];
+    if (field.behaviour.kind !== "fixed" || value === undefined || isUnknown(value)) continue;
     const shown = field.behaviour.read(live);
     const expected = wanted(field, value);
-    if (shown === undefined || expected === undefined || shown === expected) return [];
-    return [
+    if (shown === undefined || expected === undefined || shown === expected) continue;
+    warnings.push(
       caution(
         "fixed-field-differs",
         resource,
@@ -132,6 +135,7 @@ export function fixedWarnings<L>(
         `The service has ${shown === null ? "none" : JSON.stringify(shown)}, the manifest says ${JSON.stringify(display(value))}. The interface cannot change it: take the live value into the manifest, or make the test case anew.`,
         field.path,
       ),
-    ];
-  });
+    );
+  }
+  return warnings;
 }

@@ -139,7 +139,9 @@ function matchAll<L>(
   const bind = (resource: DesiredResource, live: L): void => {
     const id = kind.idOf(live);
     found.set(resource.address, { found: true, id, live });
-    claims.set(id, [...(claims.get(id) ?? []), resource]);
+    const others = claims.get(id);
+    if (others === undefined) claims.set(id, [resource]);
+    else others.push(resource);
   };
 
   const unbound: DesiredResource[] = [];

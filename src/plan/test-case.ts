@@ -35,7 +35,8 @@ export function decideTestCase(seen: Seen, resource: TestCase, rediscover: boole
     ),
     ...namelessElements(resource, match.live),
   ];
-  return change === undefined ? { diagnostics } : { change, diagnostics };
+  if (change !== undefined) return { change, diagnostics };
+  return diagnostics.length === 0 ? UNCHANGED : { diagnostics };
 }
 
 function updateTestCase(
