@@ -5,7 +5,7 @@ import type { StateEvent } from "../model/state.ts";
 import { IdOfElement, Secret } from "../model/value.ts";
 import type { Value } from "../model/value.ts";
 import { targetOf } from "../plan/scope.ts";
-import { idOf, mayGoOn, record } from "./context.ts";
+import { idOf, mayGoOn, recordSoon } from "./context.ts";
 import type { Run } from "./context.ts";
 import { create } from "./create.ts";
 import { findDefault, isDefaultCreation } from "./default-environment.ts";
@@ -68,7 +68,7 @@ async function patch(
   if (!answer.ok) return answer;
   if (Object.hasOwn(call.body, "createBackendDiscoveryPrompt")) run.progress.generating.add(address);
   noteFolder(run, address, call);
-  await record(run, targetOf(address), patchEvents(run, change, call, elements, answer.value));
+  recordSoon(run, targetOf(address), patchEvents(run, change, call, elements, answer.value));
   return answer;
 }
 

@@ -66,6 +66,10 @@ export interface Progress {
   /** Keys of targets written to at all. */
   readonly touched: Set<string>;
   readonly calls: { POST: number; PATCH: number };
+  /** Events under way to state that nobody waits for. */
+  readonly saving: Set<Promise<void>>;
+  /** Why events could not be saved. */
+  unsaved: { readonly error: unknown } | undefined;
   fatal: Failure | undefined;
 }
 
@@ -97,6 +101,8 @@ export function startRun(context: ApplyContext): Run {
     dirty: new Set(),
     touched: new Set(),
     calls: { POST: 0, PATCH: 0 },
+    saving: new Set(),
+    unsaved: undefined,
     fatal: undefined,
   };
   return { context, progress, resources: byAddress(desired.targets.flatMap(resourcesOf)) };
@@ -113,6 +119,26 @@ export async function record(run: Run, target: string, events: readonly StateEve
   if (events.length === 0) return;
   await sessionOf(run, target).record(events);
   for (const event of events) follow(run.progress, event);
+}
+
+/**
+ * Has events of a target saved, and does not wait for it: where a call may be repeated without harm, nothing is lost
+ * if a crash comes first. `allSaved` waits, and tells a failure.
+ */
+export function recordSoon(run: Run, target: string, events: readonly StateEvent[]): void {
+  const { saving } = run.progress;
+  const saved = record(run, target, events).then(
+    () => void saving.delete(saved),
+    // Kept, so that nothing more is started and `allSaved` throws it.
+    (error: unknown) => void (run.progress.unsaved ??= { error }),
+  );
+  saving.add(saved);
+}
+
+/** @throws what kept events from being saved */
+export async function allSaved({ progress }: Run): Promise<void> {
+  await Promise.all(progress.saving);
+  if (progress.unsaved !== undefined) throw progress.unsaved.error;
 }
 
 function follow({ ids, open }: Progress, event: StateEvent): void {
@@ -158,5 +184,5 @@ export function replan({ context, progress }: Run): Planned {
 
 /** Whether anything further may be started. */
 export function mayGoOn({ context, progress }: Run): boolean {
-  return !context.stopping() && progress.fatal === undefined;
+  return !context.stopping() && progress.fatal === undefined && progress.unsaved === undefined;
 }

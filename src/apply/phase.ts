@@ -1,7 +1,7 @@
 import type { Address } from "../model/address.ts";
 import type { Change } from "../model/plan.ts";
 import { carryOut } from "./change.ts";
-import { mayGoOn } from "./context.ts";
+import { allSaved, mayGoOn } from "./context.ts";
 import type { Run } from "./context.ts";
 import type { SkipReason } from "./outcome.ts";
 import type { Failure } from "./service.ts";
@@ -23,6 +23,7 @@ export async function runPhase(run: Run, steps: readonly Step[]): Promise<void> 
     run: () => runStep(run, step),
   }));
   await runTasks(tasks, run.context.concurrency, () => mayGoOn(run));
+  await allSaved(run);
   if (mayGoOn(run)) return;
   for (const { change } of steps)
     if (!isSettled(run, change.address)) skip(run, change.address, whyStopped(run));

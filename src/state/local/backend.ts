@@ -78,7 +78,7 @@ async function forceUnlock(
 ): Promise<Result<LockInfo | undefined>> {
   const paths = pathsOf(root, key);
   return await attempt(paths.lock, async () => {
-    const holder = await readLock(paths.lock);
+    const holder = readLock(paths.lock);
     // A file that is no lock of ours has no id to make sure of.
     if (holder === undefined) await rm(paths.lock, { force: true });
     else await removeLock(paths.lock, holder, createLockInfo(world, "tasc state unlock"), world.processes);

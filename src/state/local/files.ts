@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { mkdir, open, readFile, rename } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -10,6 +11,16 @@ const FOLDER_MODE = 0o700;
 export async function readIfThere(path: string): Promise<Buffer | undefined> {
   try {
     return await readFile(path);
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return undefined;
+    throw error;
+  }
+}
+
+/** The same at once, for a short file that is looked at after every flush. @throws errors of the file system */
+export function readIfThereNow(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path);
   } catch (error) {
     if (hasCode(error, "ENOENT")) return undefined;
     throw error;

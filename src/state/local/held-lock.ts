@@ -1,3 +1,4 @@
+import { appendFileSync } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { rm, truncate } from "node:fs/promises";
 import type { State, StateEvent } from "../../model/state.ts";
@@ -47,7 +48,7 @@ export class LocalLock implements HeldLock {
       const bytes = Buffer.from(formatDocument(state));
       const revision = revisionOf(bytes);
       await this.#markJournal(ready.value.journal, revision);
-      const lost = await this.#lossOfLock();
+      const lost = this.#lossOfLock();
       if (lost !== undefined) return refusal(lost);
       await replaceFile(this.#paths.document, bytes);
       await rm(this.#paths.journal, { force: true });
@@ -64,7 +65,7 @@ export class LocalLock implements HeldLock {
       const opened = await this.#openJournal(base);
       if (!opened.ok) return opened;
       await flush(opened.value, eventsLine(events));
-      const lost = await this.#lossOfLock();
+      const lost = this.#lossOfLock();
       return lost === undefined ? success(undefined) : refusal(lost);
     });
 
@@ -91,7 +92,7 @@ export class LocalLock implements HeldLock {
   }
 
   async #readUnderLock(base: Revision): Promise<Result<StoredFiles>> {
-    const lost = await this.#lossOfLock();
+    const lost = this.#lossOfLock();
     if (lost !== undefined) return refusal(lost);
     const files = await readFiles(this.#paths, this.#key);
     if (!files.ok || files.value.revision === base) return files;
@@ -116,8 +117,8 @@ export class LocalLock implements HeldLock {
     await journal?.close();
   }
 
-  async #lossOfLock(): Promise<StateProblem | undefined> {
-    const holder = await readLock(this.#paths.lock);
+  #lossOfLock(): StateProblem | undefined {
+    const holder = readLock(this.#paths.lock);
     if (holder?.id === this.info.id) return undefined;
     const { stage, target } = this.#key;
     const reason = holder === undefined ? "its file is gone" : `${holder.who} holds it since ${holder.since}`;
@@ -125,7 +126,8 @@ export class LocalLock implements HeldLock {
   }
 }
 
+/** Handing a short text to the system takes less time than asking another thread to; waiting for the disk does not. */
 async function flush(file: FileHandle, text: string): Promise<void> {
-  await file.appendFile(text);
+  appendFileSync(file.fd, text);
   await file.datasync();
 }

@@ -4,7 +4,7 @@ import type { LockInfo } from "../lock-info.ts";
 import { isLockInfo } from "../lock-info.ts";
 import type { Processes } from "../processes.ts";
 import { isGone } from "../processes.ts";
-import { FILE_MODE, hasCode, readIfThere } from "./files.ts";
+import { FILE_MODE, hasCode, readIfThere, readIfThereNow } from "./files.ts";
 
 /*
  * A lock is a file that is made only if it is not there. The hard part is the lock that a killed process left.
@@ -40,8 +40,8 @@ export async function takeLock(path: string, info: LockInfo, processes: Processe
 }
 
 /** Who holds the lock; `undefined` if nobody does, or the file is not one of ours. */
-export async function readLock(path: string): Promise<LockInfo | undefined> {
-  const bytes = await readIfThere(path);
+export function readLock(path: string): LockInfo | undefined {
+  const bytes = readIfThereNow(path);
   return bytes === undefined ? undefined : parseLock(bytes);
 }
 
@@ -71,7 +71,7 @@ async function changeHolder(
   const guarding = await takeLock(guard, info, processes);
   if (!guarding.taken) return "busy";
   try {
-    if ((await readLock(path))?.id !== holder.id) return "gone";
+    if (readLock(path)?.id !== holder.id) return "gone";
     await change();
     return "done";
   } finally {
