@@ -447,6 +447,11 @@ export class FakeService {
     this.#faults.push({ fault, seen: 0 });
   }
 
+  /** From now on nothing fails. */
+  clearFaults(): void {
+    this.#faults = [];
+  }
+
   /** Keeps the next request that matches until it is released. */
   hold(on: Match, phase: "before" | "after" = "before"): Hold {
     const arrival = signal();
