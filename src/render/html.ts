@@ -3,12 +3,13 @@ import type { PlanJson } from "../model/plan.ts";
 import { html, scriptJson } from "../output/escape.ts";
 import type { PlanExtras } from "./extras.ts";
 import { pageData } from "./html/data.ts";
-import type { PageData } from "./html/data.ts";
+import type { PageData, PageDiagnostic } from "./html/data.ts";
 import { graphSection } from "./html/graph.ts";
 import { PAGE_SCRIPT } from "./html/page-script.ts";
 import { PAGE_STYLE } from "./html/page-style.ts";
 import { ACTIONS, countActions, SIGNS } from "./signs.ts";
-import { besidesLine, diagnosticCounts, planLine } from "./summary.ts";
+import { diagnosticCounts } from "./summary.ts";
+import { count } from "./words.ts";
 
 /**
  * The plan as one page that needs nothing else: no network, no other file. Its policy lets run only the script and
@@ -33,11 +34,9 @@ export function renderPlanHtml(plan: PlanJson, extras: PlanExtras): string {
 <h1>${html(title)}</h1>
 <p class="faint">${html([plan.baseUrl, plan.tool, plan.createdAt].join(" · "))}</p>
 ${countsList(plan)}
-<p class="mono">${html(planLine(plan.summary))}</p>
-${noteLines(plan)}
 </header>
 <main>
-${diagnosticSection(data)}
+${diagnosticSection(plan, data)}
 <section aria-labelledby="changes-title">
 <h2 id="changes-title">Changes</h2>
 ${filterForm(data)}
@@ -69,33 +68,36 @@ const POLICY = [
   "require-trusted-types-for 'script'",
 ].join("; ");
 
-function countsList(plan: PlanJson): string {
-  const { create, update, rediscover, unchanged, orphaned, unmanaged } = plan.summary;
-  const counts = { create, update, rediscover, unchanged, orphaned, unmanaged };
+function countsList({ summary }: PlanJson): string {
+  const { create, update, rediscover, unchanged, orphaned, unmanaged, calls } = summary;
+  const counts = { create, update, rediscover, unchanged, orphaned, unmanaged, ...calls };
   const items = Object.entries(counts).map(
     ([name, amount]) => `<li class="${name}"><b>${amount}</b>${name}</li>`,
   );
   return `<ul class="counts" aria-label="Summary">${items.join("")}</ul>`;
 }
 
-function noteLines(plan: PlanJson): string {
-  const notes = [besidesLine(plan.summary) ?? "", diagnosticCounts(plan)].filter((text) => text !== "");
-  return notes.map((text) => `<p>${html(text)}</p>`).join("\n");
+/** More warnings than these are folded away, so that the changes stay in sight. */
+const MOST_WARNINGS = 3;
+
+function diagnosticSection(plan: PlanJson, { diagnostics }: PageData): string {
+  if (diagnostics.length === 0) return "";
+  const errors = diagnostics.filter(({ severity }) => severity === "error").map(diagnosticItem);
+  const warnings = diagnostics.filter(({ severity }) => severity !== "error").map(diagnosticItem);
+  const folded =
+    warnings.length > MOST_WARNINGS
+      ? ["<details><summary>", count(warnings.length, "warning"), "</summary>", ...warnings, "</details>"]
+      : warnings;
+  return `<section aria-labelledby="problems"><h2 id="problems">${html(diagnosticCounts(plan))}</h2>${[...errors, ...folded].join("\n")}</section>`;
 }
 
-function diagnosticSection({ diagnostics }: PageData): string {
-  if (diagnostics.length === 0) return "";
-  const ordered = diagnostics.toSorted((a, b) =>
-    a.severity < b.severity ? -1 : a.severity > b.severity ? 1 : 0,
+function diagnosticItem({ severity, summary, detail, where }: PageDiagnostic): string {
+  const name = severity === "error" ? "Error" : "Warning";
+  const place = where === "" ? "" : ` <code>${html(where)}</code>`;
+  return (
+    `<div class="diagnostic ${html(severity)}"><p><strong>${name}:</strong> <span>${html(summary)}</span>${place}</p>` +
+    (detail === "" ? "</div>" : `<pre>${html(detail)}</pre></div>`)
   );
-  const items = ordered.map(
-    ({ severity, summary, detail, where }) =>
-      `<div class="diagnostic ${html(severity)}"><p><strong>${severity === "error" ? "Error" : "Warning"}:</strong> ${html(summary)}</p>` +
-      (where === "" ? "" : `<p class="faint mono">${html(where)}</p>`) +
-      (detail === "" ? "" : `<pre>${html(detail)}</pre>`) +
-      `</div>`,
-  );
-  return `<section aria-labelledby="problems"><h2 id="problems">Errors and warnings</h2>${items.join("\n")}</section>`;
 }
 
 /** Hidden until the script runs: without it there is nothing to filter. */
@@ -106,21 +108,30 @@ function filterForm({ changes }: PageData): string {
       `<label class="${action}"><input type="checkbox" name="action" value="${action}">${SIGNS[action]} ${action} (${counts[action]})</label>`,
   );
   return `<form id="filter" role="search" aria-label="Filter changes" hidden>
-<label class="field">Text (press /)<input id="search" type="search" name="search" autocomplete="off" spellcheck="false"></label>
+<input id="search" type="search" name="search" aria-label="Text" placeholder="Filter, press /" autocomplete="off" spellcheck="false">
 <fieldset><legend>Action</legend>${actions.join("")}</fieldset>
-<label class="field">Kind<select name="kind">${options(changes.map(({ kind }) => kind))}</select></label>
-<label class="field">Target<select name="target">${options(changes.map(({ target }) => target))}</select></label>
+${choice(
+  "kind",
+  changes.map(({ kind }) => kind),
+)}
+${choice(
+  "target",
+  changes.map(({ target }) => target),
+)}
 <button id="unfold" type="button">Unfold</button>
 <button id="fold" type="button">Fold</button>
 <button type="reset">Reset</button>
 </form>`;
 }
 
-function options(values: readonly string[]): string {
+/** A choice among what there is; among one there is none. */
+function choice(name: string, values: readonly string[]): string {
   const distinct = [...new Set(values)].toSorted();
-  return ["", ...distinct]
-    .map((value) => `<option value="${html(value)}">${html(value || "all")}</option>`)
-    .join("");
+  if (distinct.length < 2) return "";
+  const options = ["", ...distinct].map(
+    (value) => `<option value="${html(value)}">${html(value || `all ${name}s`)}</option>`,
+  );
+  return `<select name="${name}" aria-label="${name}">${options.join("")}</select>`;
 }
 
 function orphanSection({ orphaned }: PageData): string {

@@ -13,14 +13,39 @@ export function lineDiff(before: string, after: string): readonly Piece[] {
   return parts.flatMap((part) => lines(kindOf(part), part.value));
 }
 
-/** Words and the white space between them. */
+/** Words and the white space between them; neighbouring words that changed are one change. */
 export function wordDiff(before: string, after: string): readonly Piece[] {
   const parts = diffWordsWithSpace(before, after, BOUND);
-  if (parts !== undefined) return parts.map((part) => ({ kind: kindOf(part), text: part.value }));
+  if (parts !== undefined) return joined(parts.map((part) => ({ kind: kindOf(part), text: part.value })));
   return [
     { kind: "removed", text: before },
     { kind: "added", text: after },
   ];
+}
+
+/** Puts changes together between which nothing but spaces was kept: sentences, not a salad of words. */
+function joined(pieces: readonly Piece[]): readonly Piece[] {
+  const result: Piece[] = [];
+  let run: Piece[] = [];
+  const flush = (): void => {
+    for (const kind of ["removed", "added"] as const) {
+      const text = run
+        .map((piece) => (piece.kind === kind || piece.kind === "same" ? piece.text : ""))
+        .join("");
+      if (text !== "") result.push({ kind, text });
+    }
+    run = [];
+  };
+  for (const [at, piece] of pieces.entries()) {
+    const between = run.length > 0 && at + 1 < pieces.length && /^[^\S\n]+$/.test(piece.text);
+    if (piece.kind !== "same" || between) run.push(piece);
+    else {
+      flush();
+      result.push(piece);
+    }
+  }
+  flush();
+  return result;
 }
 
 /** Two texts with nothing in common are not worth the time that it takes to find that out. */

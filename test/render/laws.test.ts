@@ -111,7 +111,7 @@ describe("whatever names say", () => {
 });
 
 const MEANT =
-  /^<(!doctype html|\/?(html|head|title|body|header|main|section|div|h[1-6]|p|ul|li|b|form|label|fieldset|legend|select|option|button|noscript|strong|pre|code|details|summary|a|input|meta|svg|g|rect|text|path)( [a-z-]+(="[^"<>]*")?)*)>$/;
+  /^<(!doctype html|\/?(html|head|title|body|header|main|section|div|h[1-6]|p|ul|li|b|form|label|fieldset|legend|select|option|button|noscript|span|strong|pre|code|details|summary|a|input|meta|svg|g|rect|text|path)( [a-z-]+(="[^"<>]*")?)*)>$/;
 
 /**
  * Takes out what Markdown takes literally (fenced blocks, code) and our own marks; of what is left, nothing may act.

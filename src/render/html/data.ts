@@ -2,7 +2,7 @@ import type { Address } from "../../model/address.ts";
 import type { Json } from "../../model/json.ts";
 import { isObject } from "../../model/json.ts";
 import type { Action, CallJson, ChangeJson, FieldJson, PlanJson } from "../../model/plan.ts";
-import { SENSITIVE } from "../../model/value.ts";
+import { KNOWN_AFTER_APPLY, SENSITIVE } from "../../model/value.ts";
 import { safeLine, safeLines } from "../../output/safe.ts";
 import type { DiagnosticView } from "../diagnostic-view.ts";
 import { placeText, planDiagnostics } from "../diagnostic-view.ts";
@@ -32,6 +32,7 @@ export interface PageChange {
   readonly sign: string;
   readonly kind: string;
   readonly target: string;
+  /** Empty for what is yet to be made. */
   readonly id: string;
   readonly place: string;
   readonly fields: readonly PageField[];
@@ -45,6 +46,8 @@ export interface PageField {
   readonly note: string;
   readonly before?: string;
   readonly after?: string;
+  /** What stands for the side that is missing. */
+  readonly missing?: string;
   /** Long text: what was kept, removed, added, word by word. */
   readonly pieces?: readonly Piece[];
 }
@@ -80,7 +83,7 @@ function pageChange(change: ChangeJson, extras: PlanExtras): PageChange {
     sign: SIGNS[action],
     kind: kindNoun(kind),
     target,
-    id: safeLine(id),
+    id: id === KNOWN_AFTER_APPLY ? "" : safeLine(id),
     place: place === undefined ? "" : safeLine(`${place.file}:${place.line}:${place.column}`),
     fields: fields.map((field) => pageField(field, change, extras)),
     calls: calls.map(pageCall),
@@ -98,13 +101,15 @@ function pageField(field: FieldJson, { address, action }: ChangeJson, extras: Pl
     return { ...head, pieces: wordDiff(safeLines(before), safeLines(after)) };
   return {
     ...head,
-    ...(action === "create" && before === undefined ? {} : { before: sideText(before, field) }),
-    after: sideText(after, field),
+    ...(before === undefined ? {} : { before: sideText(before) }),
+    ...(after === undefined ? {} : { after: sideText(after) }),
+    ...(action === "create" || (before !== undefined && after !== undefined)
+      ? {}
+      : { missing: missingText(field) }),
   };
 }
 
-function sideText(value: Json | undefined, field: FieldJson): string {
-  if (value === undefined) return missingText(field);
+function sideText(value: Json): string {
   return isText(value) && isLongText(value) ? safeLines(value) : valueText(value);
 }
 

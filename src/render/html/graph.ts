@@ -22,6 +22,9 @@ interface Edge {
   readonly to: string;
 }
 
+/** A longer list is read by nobody. */
+const MOST_EDGES = 500;
+
 /**
  * What must be done first, as a drawing: a column per step, an arrow from each change to those that wait for it.
  * The list beside it says the same to those who do not see it.
@@ -29,10 +32,19 @@ interface Edge {
 export function graphSection(plan: PlanJson, extras: PlanExtras): string {
   const edges = edgesOf(plan, extras);
   if (edges.length === 0) return "";
+  return `<section aria-labelledby="order"><h2 id="order">Order</h2>${drawing(edges)}${edgeList(edges)}</section>`;
+}
+
+function drawing(edges: readonly Edge[]): string {
   const nodes = place(edges);
-  const list = edges.map(({ from, to }) => `<li>${anchor(to)} after ${anchor(from)}</li>`).join("");
-  const drawing = nodes.length > MOST_NODES ? "" : svg(nodes, edges);
-  return `<section aria-labelledby="order"><h2 id="order">Order</h2>${drawing}<details><summary>As a list (${edges.length})</summary><ul>${list}</ul></details></section>`;
+  return nodes.length > MOST_NODES ? "" : svg(nodes, edges);
+}
+
+function edgeList(edges: readonly Edge[]): string {
+  if (edges.length > MOST_EDGES)
+    return `<p>${edges.length} changes wait for another; each says for which.</p>`;
+  const items = edges.map(({ from, to }) => `<li>${anchor(to)} after ${anchor(from)}</li>`);
+  return `<details><summary>As a list (${edges.length})</summary><ul>${items.join("")}</ul></details>`;
 }
 
 function anchor(address: string): string {
@@ -45,15 +57,22 @@ function edgesOf(plan: PlanJson, extras: PlanExtras): readonly Edge[] {
   );
 }
 
-/** A node stands one column to the right of the last that it needs. */
+/** A node stands one column to the right of the last that it needs, and as near to its row as others let it. */
 function place(edges: readonly Edge[]): readonly Node[] {
-  const columns = columnsOf(edges);
-  const rows = new Map<number, number>();
-  return [...columns].map(([address, column]) => {
-    const row = rows.get(column) ?? 0;
-    rows.set(column, row + 1);
-    return { address, x: column * COLUMN, y: row * ROW };
-  });
+  const columns = [...columnsOf(edges)].toSorted(([, a], [, b]) => a - b);
+  const rows = new Map<string, number>();
+  const free = new Map<number, number>();
+  return columns
+    .map(([address, column]) => ({ address, column }))
+    .map(({ address, column }) => {
+      const least = Math.min(
+        ...edges.filter(({ to }) => to === address).map(({ from }) => rows.get(from) ?? 0),
+      );
+      const row = Math.max(free.get(column) ?? 0, Number.isFinite(least) ? least : 0);
+      rows.set(address, row);
+      free.set(column, row + 1);
+      return { address, x: column * COLUMN, y: row * ROW };
+    });
 }
 
 function columnsOf(edges: readonly Edge[]): ReadonlyMap<string, number> {
@@ -78,7 +97,7 @@ function svg(nodes: readonly Node[], edges: readonly Edge[]): string {
   const height = Math.max(...nodes.map(({ y }) => y)) + BOX.height + 2;
   const lines = edges.map((edge) => line(byAddress.get(edge.from), byAddress.get(edge.to))).join("");
   return (
-    `<div class="graph"><svg viewBox="-1 -1 ${width} ${height}" width="${width}" height="${height}" aria-hidden="true" focusable="false">` +
+    `<div class="graph" tabindex="0" role="region" aria-label="Order of the changes"><svg viewBox="-1 -1 ${width} ${height}" width="${width}" height="${height}" aria-hidden="true" focusable="false">` +
     `${lines}${nodes.map(box).join("")}</svg></div>`
   );
 }
@@ -86,8 +105,8 @@ function svg(nodes: readonly Node[], edges: readonly Edge[]): string {
 function box({ address, x, y }: Node): string {
   const text = address.length > FITTING ? `${address.slice(0, FITTING - 1)}…` : address;
   return (
-    `<g><title>${html(address)}</title><rect x="${x}" y="${y}" width="${BOX.width}" height="${BOX.height}" rx="5"/>` +
-    `<text x="${x + 8}" y="${y + 15}">${html(text)}</text></g>`
+    `<a href="#${html(address)}" tabindex="-1"><title>${html(address)}</title><rect x="${x}" y="${y}" width="${BOX.width}" height="${BOX.height}" rx="5"/>` +
+    `<text x="${x + 8}" y="${y + 15}">${html(text)}</text></a>`
   );
 }
 

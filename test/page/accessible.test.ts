@@ -1,0 +1,42 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { describe, expect, test } from "vitest";
+import { BIG } from "../render/big.ts";
+import { EMPTY, HOSTILE, REFUSED } from "../render/sample.ts";
+import { browserForFile, NO_BROWSER } from "./browser.ts";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+const PLANS = [
+  ["no change", EMPTY],
+  ["5 changes", { ...REFUSED, changes: REFUSED.changes.slice(2, 7) }],
+  ["every kind of change", REFUSED],
+  ["hostile names", HOSTILE],
+  ["500 changes", { ...BIG, changes: BIG.changes.slice(0, 500) }],
+  ["5000 changes", BIG],
+] as const;
+
+const LOOKS = [
+  { colorScheme: "light", width: 1280, height: 900 },
+  { colorScheme: "dark", width: 390, height: 844 },
+] as const;
+
+const VIOLATIONS = `axe.run({ resultTypes: ["violations"] }).then(({ violations }) =>
+  violations.map(({ id, nodes }) => id + " " + nodes.map(({ target }) => target)))`;
+
+describe.skipIf(NO_BROWSER)("axe finds nothing against the page", () => {
+  const open = browserForFile();
+
+  test.each(PLANS)("of %s, light and wide, dark and narrow", async (_, plan) => {
+    const { page } = await open(plan);
+    for (const row of plan.changes.length === 0 ? [] : [0, 4])
+      await page.locator(".change > summary").nth(row).click();
+    await page.evaluate(AXE);
+    for (const { colorScheme, ...size } of LOOKS) {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize(size);
+      expect(await page.evaluate(VIOLATIONS), colorScheme).toEqual([]);
+      expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(size.width);
+    }
+  });
+});

@@ -1,0 +1,87 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll } from "vitest";
+import type { Plan } from "../../src/model/plan.ts";
+import { renderPlanHtml } from "../../src/render/html.ts";
+import { shown } from "../render/sample.ts";
+
+const CHROMIUM = "/usr/bin/chromium";
+
+/** The pages are tried in a real browser, where there is one. */
+export const NO_BROWSER = !existsSync(CHROMIUM);
+
+const QUIET = [
+  "--headless",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+/** A plan's page, as somebody opens it from a folder of artifacts. */
+export interface Opened {
+  readonly page: Page;
+  /** What was asked for beside the page itself. */
+  readonly requests: readonly string[];
+  /** What the page complained of: errors of its script, breaches of its policy. */
+  readonly complaints: readonly string[];
+  /** Dialogs that a script opened. */
+  readonly dialogs: readonly string[];
+}
+
+export interface OpenOptions extends BrowserContextOptions {
+  /** After `#`. */
+  readonly hash?: string;
+}
+
+/** One browser for a file of tests; each page has a context of its own. */
+export function browserForFile(): (plan: Plan, options?: OpenOptions) => Promise<Opened> {
+  const dir = mkdtempSync(join(tmpdir(), "tasc-page-"));
+  let browser: Browser | undefined;
+  const files = new Map<Plan, string>();
+  const fileOf = (plan: Plan): string => {
+    const known = files.get(plan);
+    if (known !== undefined) return known;
+    const file = join(dir, `${files.size}.html`);
+    const { json, extras } = shown(plan);
+    writeFileSync(file, renderPlanHtml(json, extras));
+    files.set(plan, file);
+    return file;
+  };
+  beforeAll(async () => {
+    if (!NO_BROWSER) browser = await chromium.launch({ executablePath: CHROMIUM, args: QUIET });
+  });
+  afterEach(async () => {
+    for (const context of browser?.contexts() ?? []) await context.close();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+  return async (plan, { hash = "", ...options } = {}) => {
+    if (browser === undefined) throw new Error(`There is no ${CHROMIUM}.`);
+    const page = await (await browser.newContext(options)).newPage();
+    const url = pathToFileURL(fileOf(plan)).href;
+    const requests: string[] = [];
+    const complaints: string[] = [];
+    const dialogs: string[] = [];
+    page.on("request", (request) => {
+      if (request.url().split("#")[0] !== url) requests.push(request.url());
+    });
+    page.on("pageerror", ({ message }) => complaints.push(message));
+    page.on("console", (message) => complaints.push(message.text()));
+    page.on("dialog", (dialog) => {
+      dialogs.push(dialog.message());
+      void dialog.dismiss();
+    });
+    await page.goto(url + hash);
+    return { page, requests, complaints, dialogs };
+  };
+}
