@@ -6,6 +6,7 @@ import type { World } from "../cli/world.ts";
 import { locate } from "../manifest/locate.ts";
 import type { Plan } from "../model/plan.ts";
 import { diagnosticJson } from "../render/json.ts";
+import { sayAnnotations } from "./diagnostics.ts";
 import { consoleFor } from "./opening.ts";
 import type { Opened } from "./opening.ts";
 import { surveySnapshot } from "./plan-snapshot.ts";
@@ -21,7 +22,9 @@ export async function run(given: Given, world: World): Promise<ExitCode> {
     : surveySnapshot(given, world, snapshot));
   if (!looked.ok) {
     // Whoever asked for JSON reads JSON, also where there is no plan to print.
-    if (textOption(given, "format") === "json")
+    const format = textOption(given, "format");
+    if (format === "github") await sayAnnotations(consoleFor(given, world, [...world.secrets]), world.said);
+    if (format === "json")
       consoleFor(given, world, [...world.secrets]).json({
         diagnostics: world.said.map((said) => ({ ...diagnosticJson(said) })),
       });

@@ -3,11 +3,13 @@ import type { ExitCode } from "../cli/exit.ts";
 import { textOption } from "../cli/options.ts";
 import type { Given } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
+import { sayAnnotations } from "./diagnostics.ts";
 import { openProject } from "./opening.ts";
 
 /** `tasc validate`: reads and checks the manifests; it calls nothing. */
 export async function run(given: Given, world: World): Promise<ExitCode> {
-  const json = textOption(given, "format") === "json";
+  const format = textOption(given, "format") ?? "text";
+  const json = format === "json";
   const opened = await openProject(given, world, { needsApiKey: false, ...(json ? { leave: "all" } : {}) });
   const diagnostics = opened.ok ? opened.project.diagnostics : opened.diagnostics;
   if (json) {
@@ -21,6 +23,7 @@ export async function run(given: Given, world: World): Promise<ExitCode> {
     }));
     opened.console.json({ valid: opened.ok, diagnostics: places });
   }
+  if (format === "github") await sayAnnotations(opened.console, diagnostics);
   if (!opened.ok) return opened.code;
   const { desired, documents } = opened.project;
   const resources = desired.targets.reduce(

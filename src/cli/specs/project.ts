@@ -16,7 +16,11 @@ export const PROJECT_COMMANDS: readonly CommandSpec[] = [
     summary: "check the manifests, without the service",
     options: [
       MISSING_SECRETS,
-      { flags: "--format <format>", description: "how to print what was found", choices: ["text", "json"] },
+      {
+        flags: "--format <format>",
+        description: "how to print what was found",
+        choices: ["text", "json", "github"],
+      },
     ],
     examples: [
       { command: "tasc validate", does: "check the project in the current folder" },

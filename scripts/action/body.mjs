@@ -1,0 +1,37 @@
+// The text of a stage's comment.
+
+/** Characters of a comment that the plan itself may have; GitHub takes 65,536 with all that stands around it. */
+export const PLAN_BUDGET = 64_000;
+/** Characters of what a failed plan said. */
+const MOST_SAID = 20_000;
+
+/** The hidden mark at the very top, by which the next run finds the comment of this project and stage. */
+export function commentMark(project, stage) {
+  return `<!-- tasc:action ${encode(project)} ${encode(stage)} -->`;
+}
+
+function encode(text) {
+  return encodeURIComponent(text.replace(/\p{Cs}/gu, "\ufffd")).replaceAll("-", "%2D");
+}
+
+/** What stands instead of a plan that could not be made; tasc has taken secrets out of what it said. */
+export function failureBody(stage, code, said) {
+  const text = said.length > MOST_SAID ? `${said.slice(0, MOST_SAID)}\n…` : said;
+  const fence = "`".repeat(Math.max(3, 1 + longest(text)));
+  const name = stage === "" ? "" : ` for \`${stage.replace(/[^\w.-]/g, "?")}\``;
+  return `### tasc plan${name}\n\n**There is no plan: tasc ended with exit code ${code}.**\n\n${fence}text\n${text.trimEnd()}\n${fence}\n`;
+}
+
+function longest(text) {
+  return Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
+}
+
+/** Mark, text, and where the rest is. */
+export function commentBody(mark, text, env) {
+  const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository, GITHUB_RUN_ID: run } = env;
+  const link =
+    server && repository && run
+      ? `\n[The run, with the plan as a page and as JSON](${server}/${repository}/actions/runs/${run})\n`
+      : "";
+  return `${mark}\n${text}${link}`;
+}

@@ -1,0 +1,36 @@
+// Keeps one comment per stage on the pull request up to date.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { keepComment } from "./host.mjs";
+import { annotate, input, pullRequest } from "./runner.mjs";
+
+const env = process.env;
+const host = {
+  url: env.GITHUB_API_URL || "https://api.github.com",
+  repository: env.GITHUB_REPOSITORY,
+  token: input(env, "GITHUB_TOKEN"),
+};
+const request = pullRequest(env);
+if (request === undefined) console.log("No pull request, so no comment.");
+else await keepAll(request.number, input(env, "COMMENTS"));
+
+async function keepAll(number, folder) {
+  for (const file of readdirSync(folder).toSorted()) {
+    try {
+      const done = await keepComment(host, number, JSON.parse(readFileSync(join(folder, file), "utf8")));
+      console.log(`Comment ${done}: ${file}`);
+    } catch (error) {
+      if (!mayNotWrite(error)) throw error;
+      annotate(
+        "notice",
+        `No comment: this token may not write on the pull request (${error.status}), as in a fork. The plan is in the step's summary.`,
+      );
+      return;
+    }
+  }
+}
+
+/** A token that may not write is told 403, or, on some hosts, that there is nothing there. */
+function mayNotWrite({ status }) {
+  return status === 403 || status === 404;
+}

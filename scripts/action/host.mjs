@@ -1,0 +1,67 @@
+// The comments of a pull request, through the host's API.
+
+const PER_PAGE = 100;
+
+/** A call that the host refused. */
+export class Refused extends Error {
+  constructor(method, path, status, text) {
+    super(`${method} ${path}: ${status} ${text.slice(0, 200)}`);
+    this.status = status;
+  }
+}
+
+/** Writes the comment that begins with `mark`: the one that is there, or else a new one. */
+export async function keepComment(host, number, { mark, body }) {
+  const found = await findComment(host, number, mark);
+  if (found === undefined) {
+    await call(host, "POST", `/issues/${number}/comments`, { body });
+    return "created";
+  }
+  if (found.body === body) return "unchanged";
+  await call(host, "PATCH", `/issues/comments/${found.id}`, { body });
+  return "updated";
+}
+
+/** Anybody may write a comment that begins with the mark; only our own is taken. */
+async function findComment(host, number, mark) {
+  for (let page = 1; ; page++) {
+    const comments = await call(host, "GET", `/issues/${number}/comments?per_page=${PER_PAGE}&page=${page}`);
+    for (const comment of comments)
+      if (String(comment.body).startsWith(`${mark}\n`) && (await isOurs(host, comment))) return comment;
+    if (comments.length < PER_PAGE) return undefined;
+  }
+}
+
+async function isOurs(host, { user }) {
+  host.login ??= await ownLogin(host);
+  return host.login === "" ? user?.type === "Bot" : user?.login === host.login;
+}
+
+/** Of a person's token; a workflow's own token has no user, its comments are a bot's. */
+async function ownLogin(host) {
+  const response = await fetch(`${host.url}/user`, { headers: headers(host) });
+  if (!response.ok) return "";
+  const { login } = await response.json();
+  return login;
+}
+
+async function call(host, method, path, body) {
+  const response = await fetch(`${host.url}/repos/${host.repository}${path}`, {
+    method,
+    headers: headers(host),
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    signal: AbortSignal.timeout(30_000),
+  });
+  if (!response.ok) throw new Refused(method, path, response.status, await response.text());
+  return response.json();
+}
+
+function headers({ token }) {
+  return {
+    accept: "application/vnd.github+json",
+    authorization: `Bearer ${token}`,
+    "content-type": "application/json",
+    "user-agent": "tasc",
+    "x-github-api-version": "2022-11-28",
+  };
+}

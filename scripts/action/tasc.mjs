@@ -1,0 +1,44 @@
+// Runs tasc: the one that the input `executable` names, else the one that this checkout builds.
+import { spawnSync } from "node:child_process";
+import { join, relative, resolve } from "node:path";
+import { input } from "./runner.mjs";
+
+const BUILT = join(import.meta.dirname, "..", "..", "dist", "tasc.cjs");
+/** A plan of a hundred thousand test cases is long. */
+const MOST_OUTPUT = 1 << 30;
+
+/** The folder of the project. */
+export function projectFolder(env) {
+  return resolve(env.GITHUB_WORKSPACE || ".", input(env, "WORKING_DIRECTORY"));
+}
+
+/** Runs one command in the project's folder. */
+export function tasc(env, args) {
+  const named = input(env, "EXECUTABLE");
+  const [program, first] =
+    named === "" || /\.[cm]?js$/.test(named)
+      ? [process.execPath, [named === "" ? BUILT : resolve(named)]]
+      : [named, []];
+  const ran = spawnSync(program, [...first, ...args], {
+    cwd: projectFolder(env),
+    env: { ...env, NO_COLOR: "1" },
+    encoding: "utf8",
+    maxBuffer: MOST_OUTPUT,
+  });
+  if (ran.error !== undefined) throw ran.error;
+  return { code: ran.status ?? 1, stdout: ran.stdout, stderr: ran.stderr };
+}
+
+/** Lets what a command said through to the log. */
+export function log(env, { stdout, stderr }) {
+  process.stdout.write(atTheirPlaces(stdout, env));
+  process.stderr.write(stderr);
+}
+
+/** Annotations name files of the project; the host wants them from the repository's root on. */
+function atTheirPlaces(annotations, env) {
+  const folder = relative(resolve(env.GITHUB_WORKSPACE || "."), projectFolder(env));
+  if (folder === "") return annotations;
+  const prefix = encodeURIComponent(`${folder.replaceAll("\\", "/")}/`).replaceAll("%2F", "/");
+  return annotations.replaceAll(/^::(?:error|warning|notice) file=/gm, (start) => start + prefix);
+}

@@ -1,0 +1,170 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { parse } from "yaml";
+import { appliedScene, MANIFEST } from "../look/scene.ts";
+import type { Scene } from "../look/scene.ts";
+import { startHost } from "./host.ts";
+import type { Comment, Host, HostOptions } from "./host.ts";
+import { runAction } from "./workflow.ts";
+
+const CHANGED = MANIFEST.replace("tags: [smoke]", "tags: [smoke, auth]");
+const MARK = "<!-- tasc:action ";
+
+async function host(options: HostOptions = {}): Promise<Host> {
+  const started = await startHost(options);
+  onTestFinished(() => started.close());
+  return started;
+}
+
+describe("the action", () => {
+  const play = appliedScene();
+
+  test("writes one comment and keeps it up to date", () =>
+    play(async (scene) => {
+      scene.write("targets/shop.yaml", CHANGED);
+      const github = await host();
+      const first = await runAction(scene, github);
+      expect(first.comment.log).toContain("Comment created");
+      expect(github.comments).toHaveLength(1);
+      expect(github.comments[0]?.body).toContain("1 to update");
+      expect(github.comments[0]?.body).toContain("https://github.example/acme/shop/actions/runs/42");
+      const again = await runAction(scene, github, { inputs: { FAIL_ON_CHANGES: "true" } });
+      expect([first.verdict.code, again.verdict.code]).toEqual([0, 2]);
+      expect(github.writes).toEqual(["POST /repos/acme/shop/issues/7/comments"]);
+      scene.write("targets/shop.yaml", MANIFEST);
+      await runAction(scene, github);
+      expect(github.comments).toHaveLength(1);
+      expect(github.comments[0]?.body).toContain("0 to update");
+    }));
+
+  test("finds its comment on a later page, and takes no other's for its own", () =>
+    play(async (scene) => {
+      const others = [...Array(150).keys()].map((id): Comment => ({
+        id,
+        body: id === 3 ? `${MARK}  -->\nmine, says a person` : `quotes ${MARK}  -->`,
+        user: { type: "User", login: "somebody" },
+      }));
+      const ours = {
+        id: 500,
+        body: `${MARK}  -->\nold`,
+        user: { type: "Bot", login: "github-actions[bot]" },
+      };
+      const github = await host({ comments: [...others, ours] });
+      await runAction(scene, github);
+      expect(github.writes).toEqual(["PATCH /repos/acme/shop/issues/comments/500"]);
+      expect(github.comments[150]?.body).toContain("0 to update");
+    }));
+
+  test("hands numbers and files to later steps, and annotates the manifest's line", () =>
+    play(async (scene) => {
+      scene.write("targets/shop.yaml", CHANGED);
+      const { plan, outputs, summary } = await runAction(scene, await host());
+      expect(plan.log).toMatch(/^::notice file=targets\/shop\.yaml,line=17,/m);
+      expect(Object.fromEntries([...outputs].filter(([, value]) => /^\d+$/.test(value)))).toEqual({
+        exitcode: "2",
+        changes: "1",
+        create: "0",
+        update: "1",
+        rediscover: "0",
+        unchanged: "5",
+        orphaned: "0",
+        unmanaged: "1",
+      });
+      const file = String(outputs.get("plan-file"));
+      expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ summary: { update: 1 } });
+      expect(readFileSync(String(outputs.get("html-file")), "utf8")).toContain("<!doctype html>");
+      expect(summary).toContain("1 to update");
+    }));
+
+  test("plans each stage by itself, in a folder of the repository", () =>
+    play(async (scene) => {
+      scene.write("e2e/tasc.yaml", `${scene.read("tasc.yaml")}stages: { staging: {}, prod-eu: {} }\n`);
+      scene.write("e2e/targets/shop.yaml", MANIFEST.replace("tags: [smoke]", "tags: [new]"));
+      const github = await host();
+      const inputs = { STAGES: "staging, prod-eu", WORKING_DIRECTORY: "e2e" };
+      const { plan, outputs } = await runAction(scene, github, { inputs });
+      expect(github.comments.map(({ body }) => body.split("\n")[0])).toEqual([
+        `${MARK}e2e prod%2Deu -->`,
+        `${MARK}e2e staging -->`,
+      ]);
+      expect(plan.log).toMatch(/^::notice file=e2e\/targets\/shop\.yaml,/m);
+      expect(String(outputs.get("plan-file")).split("\n")).toHaveLength(2);
+    }));
+
+  test("says what is wrong with the manifests, at their lines and in the comment, and fails", () =>
+    play(async (scene) => {
+      scene.write("targets/shop.yaml", MANIFEST.replace("status: ENABLED", "status: ENABLD"));
+      const github = await host();
+      const { plan, verdict, summary } = await runAction(scene, github);
+      expect(plan.log).toMatch(/^::error file=targets\/shop\.yaml,line=15,/m);
+      expect(github.comments[0]?.body).toContain("**There is no plan: tasc ended with exit code 3.**");
+      expect(github.comments[0]?.body).toContain("ENABLD");
+      expect(summary).toContain("There is no plan");
+      expect(verdict.code).toBe(3);
+    }));
+
+  test("plans a fork's request without secrets, and leaves the plan in the summary where it may not write", () =>
+    play(async (scene) => {
+      expect((await scene.run(["snapshot", "--out", "default.json"])).code).toBe(0);
+      scene.write("targets/shop.yaml", CHANGED);
+      const github = await host({ refuse: 403 });
+      const none = { TASC_API_KEY: "", QA_PASSWORD: "", QA_USER: "" };
+      const inputs = { SNAPSHOT: "default.json" };
+      const ran = await runAction(scene, github, { inputs, env: none, fork: true });
+      expect(ran.comment).toMatchObject({ code: 0 });
+      expect(ran.comment.log).toContain("::notice title=tasc::No comment: this token may not write");
+      expect(ran.summary).toContain("1 to update");
+      expect(ran.verdict.code).toBe(0);
+    }));
+
+  test("fails where the host fails, since the comment would tell an old plan", () =>
+    play(async (scene) => {
+      const { comment } = await runAction(scene, await host({ refuse: 500 }));
+      expect(comment.code).toBe(1);
+      expect(comment.log).toContain("POST /issues/7/comments: 500");
+    }));
+
+  test("keeps a comment of any plan within what the host takes, and no secret in it", () =>
+    play(async (scene) => {
+      scene.write("targets/many.yaml", manyCases(700));
+      const github = await host();
+      await runAction(scene, github);
+      const body = String(github.comments[0]?.body);
+      expect(body.length).toBeGreaterThan(40_000);
+      expect(body.length).toBeLessThanOrEqual(65_536);
+      expectNoSecret(scene, body);
+    }));
+});
+
+function manyCases(amount: number): string {
+  const cases = [...Array(amount).keys()].map(
+    (at) =>
+      `  case-${at}: { description: Case ${at}, discovery: { prompt: "Open page ${at} and check that its heading says so." } }\n`,
+  );
+  return `target: shop\ntestCases:\n${cases.join("")}`;
+}
+
+function expectNoSecret({ env }: Scene, text: string): void {
+  for (const name of ["TASC_API_KEY", "QA_PASSWORD", "QA_USER"]) expect(text).not.toContain(env[name]);
+}
+
+test("action.yml hands everything to scripts through the environment", () => {
+  const text = readFileSync("action.yml", "utf8");
+  const { runs, outputs } = parse(text) as {
+    runs: { steps: { run?: string; shell?: string }[] };
+    outputs: Record<string, { value: string }>;
+  };
+  for (const { run, shell } of runs.steps) {
+    if (run === undefined) continue;
+    expect(run).not.toContain("${{");
+    expect(shell).toBe("bash");
+    for (const [, script = ""] of run.matchAll(/GITHUB_ACTION_PATH\/([\w./-]+)/g))
+      expect(() => readFileSync(join(script))).not.toThrow();
+  }
+  const set = readFileSync("scripts/action/plan.mjs", "utf8");
+  for (const [name, { value }] of Object.entries(outputs)) {
+    expect(value).toBe(`\${{ steps.plan.outputs.${name} }}`);
+    expect(set).toContain(`"${name}"`);
+  }
+});

@@ -1,0 +1,74 @@
+import { createServer } from "node:http";
+import type { IncomingMessage } from "node:http";
+
+export interface Comment {
+  readonly id: number;
+  readonly body: string;
+  readonly user: { readonly type: string; readonly login: string };
+}
+
+/** As much of a host as keeps the comments of a pull request. */
+export interface Host {
+  readonly url: string;
+  readonly comments: Comment[];
+  /** `POST /repos/…`, those that write. */
+  readonly writes: readonly string[];
+  close(): Promise<void>;
+}
+
+export interface HostOptions {
+  readonly comments?: readonly Comment[];
+  /** What each write is answered with instead. */
+  readonly refuse?: number;
+}
+
+const BOT = { type: "Bot", login: "github-actions[bot]" };
+
+export async function startHost({ comments: before = [], refuse }: HostOptions = {}): Promise<Host> {
+  const comments = [...before];
+  const writes: string[] = [];
+  const server = createServer((request, response) => {
+    void bodyOf(request).then((body) => {
+      const { pathname, searchParams } = new URL(request.url ?? "/", "http://host");
+      const answer = (status: number, json: unknown): void => {
+        response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(json));
+      };
+      if (request.method === "GET" && pathname === "/repos/acme/shop/issues/7/comments") {
+        const size = Number(searchParams.get("per_page"));
+        const from = (Number(searchParams.get("page")) - 1) * size;
+        return answer(200, comments.slice(from, from + size));
+      }
+      // A workflow's own token has no user.
+      if (request.method === "GET") return answer(403, { message: "Resource not accessible by integration" });
+      writes.push(`${request.method} ${pathname}`);
+      if (refuse !== undefined) return answer(refuse, { message: "Resource not accessible by integration" });
+      const id = Number(/\/issues\/comments\/(\d+)$/.exec(pathname)?.[1] ?? 1000 + comments.length);
+      const comment = { id, body, user: BOT };
+      const at = comments.findIndex((one) => one.id === id);
+      if (at === -1) comments.push(comment);
+      else comments[at] = comment;
+      return answer(200, comment);
+    });
+  });
+  await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    comments,
+    writes,
+    close: () =>
+      new Promise((closed) => {
+        server.close(() => closed());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  let text = "";
+  for await (const chunk of request.setEncoding("utf8")) text += String(chunk);
+  if (text === "") return "";
+  const parsed: unknown = JSON.parse(text);
+  return typeof parsed === "object" && parsed !== null && "body" in parsed ? String(parsed.body) : "";
+}

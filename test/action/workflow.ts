@@ -1,0 +1,102 @@
+import { spawn } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Scene } from "../look/scene.ts";
+import type { Host } from "./host.ts";
+
+export interface Step {
+  readonly code: number | null;
+  readonly log: string;
+}
+
+export interface WorkflowRun {
+  readonly plan: Step;
+  readonly comment: Step;
+  readonly verdict: Step;
+  readonly outputs: ReadonlyMap<string, string>;
+  readonly summary: string;
+}
+
+export interface WorkflowOptions {
+  readonly inputs?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly fork?: boolean;
+}
+
+let runs = 0;
+
+/** Plays the action's steps as a runner does: a process each, with nothing but the environment to go by. */
+export async function runAction(
+  scene: Scene,
+  host: Host,
+  { inputs = {}, env = {}, fork = false }: WorkflowOptions = {},
+): Promise<WorkflowRun> {
+  const temp = join(scene.dir, "..", `runner-${runs++}`);
+  mkdirSync(temp, { recursive: true });
+  const [output, summary, event] = ["output", "summary", "event"].map((name) => join(temp, name));
+  for (const file of [output, summary]) writeFileSync(String(file), "");
+  const repo = (owner: string): object => ({ repo: { full_name: `${owner}/shop` } });
+  writeFileSync(
+    String(event),
+    JSON.stringify({
+      pull_request: { number: 7, head: repo(fork ? "stranger" : "acme"), base: repo("acme") },
+    }),
+  );
+  const common: Readonly<Record<string, string>> = {
+    PATH: String(process.env["PATH"]),
+    HOME: temp,
+    RUNNER_TEMP: temp,
+    GITHUB_WORKSPACE: scene.dir,
+    GITHUB_EVENT_PATH: String(event),
+    GITHUB_OUTPUT: String(output),
+    GITHUB_STEP_SUMMARY: String(summary),
+    GITHUB_API_URL: host.url,
+    GITHUB_SERVER_URL: "https://github.example",
+    GITHUB_REPOSITORY: "acme/shop",
+    GITHUB_RUN_ID: "42",
+    ...(process.env["TASC_EXECUTABLE"] === undefined
+      ? {}
+      : { INPUT_EXECUTABLE: resolve(process.env["TASC_EXECUTABLE"]) }),
+  };
+  const plan = await step("plan", { ...common, ...scene.env, ...env, ...prefixed(inputs) });
+  const outputs = parseOutputs(readFileSync(String(output), "utf8"));
+  const comment = await step("comment", {
+    ...common,
+    INPUT_GITHUB_TOKEN: "token-of-the-run",
+    INPUT_COMMENTS: outputs.get("comments") ?? "",
+  });
+  const verdict = await step("verdict", {
+    ...common,
+    ...prefixed(inputs),
+    INPUT_EXITCODE: outputs.get("exitcode") ?? "",
+  });
+  return { plan, comment, verdict, outputs, summary: readFileSync(String(summary), "utf8") };
+}
+
+function prefixed(inputs: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(inputs).map(([name, value]) => [`INPUT_${name}`, value]));
+}
+
+function step(name: string, env: Readonly<Record<string, string>>): Promise<Step> {
+  const child = spawn(process.execPath, [join("scripts", "action", `${name}.mjs`)], {
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let log = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (text: string) => (log += text));
+  return new Promise((done, fail) => {
+    child.once("error", fail);
+    child.once("close", (code) => done({ code, log }));
+  });
+}
+
+/** As a runner reads the file: `name<<END`, lines, `END`. */
+function parseOutputs(text: string): ReadonlyMap<string, string> {
+  return new Map(
+    [...text.matchAll(/^([\w-]+)<<(\S+)\n([^]*?)\n\2$/gm)].map(([, name = "", , value = ""]) => [
+      name,
+      value,
+    ]),
+  );
+}
