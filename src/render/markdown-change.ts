@@ -25,11 +25,21 @@ export function changeRow(fold: Fold): string {
     .map((field) => markdownCellCode(fieldLine(field, action, SIDE_IN_ROW)));
   const left = fields.length - shown.length;
   const cells = [
-    `${SIGNS[action]} ${action}`,
+    `${SIGNS[action]}\u00a0${action}`,
     more === 0 ? markdownCellCode(address) : `${markdownCellCode(address)} and ${more} more alike`,
     [...shown, ...(left === 0 ? [] : [`and ${count(left, "more field")}`])].join("<br>"),
   ];
   return `| ${cells.join(" | ")} |\n`;
+}
+
+/** Details that only repeat the row are left out: a reviewer would open them for nothing. */
+export function rowSaysAll({ first, changes }: Fold, extras: PlanExtras): boolean {
+  const { action, address, fields } = first;
+  const full = (field: FieldJson): boolean =>
+    whoChanged(extras, address, field.path) === undefined &&
+    ![field.before, field.after].some((side) => isText(side) && isLongText(side)) &&
+    fieldLine(field, action, SIDE_IN_ROW) === fieldLine(field, action, MOST);
+  return changes.length === 1 && fields.length <= FIELDS_IN_ROW && fields.every(full);
 }
 
 /** Alike changes that are named in the details. */

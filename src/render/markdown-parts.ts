@@ -78,13 +78,10 @@ export function warningParts(diagnostics: readonly DiagnosticView[]): readonly P
   return diagnostics.flatMap((diagnostic) => {
     const { severity, summary, detail } = diagnostic;
     if (severity !== "warning") return [];
-    const codes = [clip(summary, LINE), ...whereParts(diagnostic)].map(
-      (text) => `<code>${html(safeLine(text))}</code>`,
-    );
+    const codes = whereParts(diagnostic).map((text) => `<code>${html(safeLine(text))}</code>`);
+    const title = [markdownText(clip(summary, LINE)), ...codes].join(" ");
     const block = markdownBlock(clip(detail, DETAIL), "text");
-    return [
-      part("warning", diagnostic, `<details><summary>${codes.join(" ")}</summary>\n\n${block}\n</details>\n`),
-    ];
+    return [part("warning", diagnostic, `<details><summary>${title}</summary>\n\n${block}\n</details>\n`)];
   });
 }
 

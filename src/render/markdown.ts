@@ -5,6 +5,7 @@ import { planDiagnostics } from "./diagnostic-view.ts";
 import type { PlanExtras } from "./extras.ts";
 import { foldAlike } from "./fold.ts";
 import type { Fold } from "./fold.ts";
+import { rowSaysAll } from "./markdown-change.ts";
 import {
   detailsPart,
   errorParts,
@@ -42,14 +43,16 @@ export function renderPlanMarkdown(
   const rows = new Set(first.map(({ of }) => of));
   const second = fit(
     [
-      ...folds.filter((fold) => rows.has(fold)).map((fold) => detailsPart(fold, extras)),
+      ...folds
+        .filter((fold) => rows.has(fold) && !rowSaysAll(fold, extras))
+        .map((fold) => detailsPart(fold, extras)),
       ...warningParts(diagnostics),
       ...plan.orphaned.map(orphanPart),
     ],
     room - sizeOf(first),
   );
   const taken = [...first, ...second];
-  return headText(plan, leftOut(plan, folds, taken)) + bodyText(taken);
+  return headText(plan, leftOut(plan, folds, taken, extras)) + bodyText(taken);
 }
 
 function foldsByImportance(plan: PlanJson, extras: PlanExtras): readonly Fold[] {
@@ -60,7 +63,7 @@ function foldsByImportance(plan: PlanJson, extras: PlanExtras): readonly Fold[] 
 interface LeftOut {
   /** Changes without a row. */
   readonly changes: number;
-  /** Rows without details. */
+  /** Rows without the details that they do not say themselves. */
   readonly details: number;
   /** Errors, warnings and orphans. */
   readonly other: number;
@@ -69,7 +72,12 @@ interface LeftOut {
 /** More than any number of them. */
 const MANY = 1e9;
 
-function leftOut(plan: PlanJson, folds: readonly Fold[], taken: readonly Part[]): LeftOut {
+function leftOut(
+  plan: PlanJson,
+  folds: readonly Fold[],
+  taken: readonly Part[],
+  extras: PlanExtras,
+): LeftOut {
   const has = (section: Section): ReadonlySet<unknown> =>
     new Set(taken.filter((piece) => piece.section === section).map(({ of }) => of));
   const rows = has("row");
@@ -77,7 +85,7 @@ function leftOut(plan: PlanJson, folds: readonly Fold[], taken: readonly Part[])
   const others = taken.filter(({ section }) => section !== "row" && section !== "details").length;
   return {
     changes: folds.filter((fold) => !rows.has(fold)).reduce((sum, fold) => sum + fold.changes.length, 0),
-    details: folds.filter((fold) => rows.has(fold) && !details.has(fold)).length,
+    details: folds.filter((fold) => rows.has(fold) && !details.has(fold) && !rowSaysAll(fold, extras)).length,
     other: plan.diagnostics.length + plan.orphaned.length - others,
   };
 }
@@ -91,11 +99,15 @@ function headText(plan: PlanJson, missing: LeftOut): string {
   const paragraphs = [
     `${commentMark(plan.stage)}\n### tasc plan for ${markdownCode(clip(plan.stage, 100))}`,
     `**${planLine(plan.summary)}**`,
-    besidesLine(plan.summary),
-    diagnosticCounts(plan),
-    changesText(plan, missing),
+    [changesText(plan, missing), sentence(diagnosticCounts(plan)), sentence(besidesLine(plan.summary))]
+      .filter((text) => text !== "")
+      .join(" "),
   ];
-  return `${paragraphs.filter((text) => text !== undefined && text !== "").join("\n\n")}\n`;
+  return `${paragraphs.join("\n\n")}\n`;
+}
+
+function sentence(text = ""): string {
+  return text === "" ? "" : `${text}.`;
 }
 
 function changesText(plan: PlanJson, { changes, details, other }: LeftOut): string {
@@ -107,7 +119,7 @@ function changesText(plan: PlanJson, { changes, details, other }: LeftOut): stri
     details === 0 ? [] : [`the details of ${details} more`],
     other === 0 ? [] : [count(other, "error, warning or orphan", "errors, warnings and orphans")],
   ].flat();
-  if (missing.length === 0) return `${count(total, "change")}, all shown.`;
+  if (missing.length === 0) return total === 0 ? "No changes." : `${count(total, "change")}, all shown.`;
   return `${count(total, "change")}; for lack of room ${list(missing)} left out, the least risky first. \`tasc plan\` shows all.`;
 }
 
