@@ -37,7 +37,7 @@ export function rowSaysAll({ first, changes }: Fold, extras: PlanExtras): boolea
   const { action, address, fields } = first;
   const full = (field: FieldJson): boolean =>
     whoChanged(extras, address, field.path) === undefined &&
-    ![field.before, field.after].some((side) => isText(side) && isLongText(side)) &&
+    ![field.before, field.after].some((value) => isText(value) && isLongText(value)) &&
     fieldLine(field, action, SIDE_IN_ROW) === fieldLine(field, action, MOST);
   return changes.length === 1 && fields.length <= FIELDS_IN_ROW && fields.every(full);
 }

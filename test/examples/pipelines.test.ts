@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { parseDocument } from "yaml";
+import { scripts } from "./scripts.ts";
 
 const EXECUTABLE = resolve(process.env["TASC_EXECUTABLE"] ?? "dist/tasc.cjs");
 const PIPELINES = ["examples/github", "examples/gitlab"].flatMap((folder) =>
@@ -11,22 +12,6 @@ const PIPELINES = ["examples/github", "examples/gitlab"].flatMap((folder) =>
 );
 const nowhere = mkdtempSync(join(tmpdir(), "tasc-nowhere-"));
 afterAll(() => rmSync(nowhere, { recursive: true, force: true }));
-
-/** Everything that a shell of the pipeline runs. */
-function scripts(file: string): readonly string[] {
-  const document = parseDocument(readFileSync(file, "utf8"));
-  expect(document.errors, file).toEqual([]);
-  return scriptsIn(document.toJS({ maxAliasCount: 0 }));
-}
-
-const SCRIPT_KEYS = ["run", "script", "before_script"];
-
-function scriptsIn(value: unknown): readonly string[] {
-  if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value).flatMap(([key, inside]: [string, unknown]) =>
-    SCRIPT_KEYS.includes(key) ? [inside].flat().map(String) : scriptsIn(inside),
-  );
-}
 
 /** The arguments of each `tasc` in a script, as a shell would split them; variables stand for a stage. */
 function commands(script: string): readonly (readonly string[])[] {
@@ -44,7 +29,7 @@ test("nothing is pasted into a script that a stranger could have written", () =>
 test("GitHub's pipelines have no secrets for a stranger's code, and say what they may do", () => {
   for (const file of PIPELINES.filter((name) => name.includes("github"))) {
     const pipeline: unknown = parseDocument(readFileSync(file, "utf8")).toJS();
-    expect(pipeline, file).toMatchObject({ permissions: { contents: expect.any(String) } });
+    expect(pipeline, file).toHaveProperty(["permissions", "contents"]);
     expect(pipeline, file).not.toHaveProperty(["on", "pull_request_target"]);
   }
 });

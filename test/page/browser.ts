@@ -14,6 +14,9 @@ const CHROMIUM = "/usr/bin/chromium";
 /** The pages are tried in a real browser, where there is one. */
 export const NO_BROWSER = !existsSync(CHROMIUM);
 
+/** Milliseconds; for busy machines. */
+const PATIENCE = 120_000;
+
 const QUIET = [
   "--headless",
   "--no-sandbox",
@@ -41,17 +44,16 @@ export interface OpenOptions extends BrowserContextOptions {
   readonly hash?: string;
 }
 
-/** One browser for a file of tests; each page has a context of its own. */
-export function browserForFile(): (plan: Plan, options?: OpenOptions) => Promise<Opened> {
+/** Opens plans, or pages that were written already. One browser for a file of tests; each page has a context of its own. */
+export function browserForFile(): (plan: Plan | string, options?: OpenOptions) => Promise<Opened> {
   const dir = mkdtempSync(join(tmpdir(), "tasc-page-"));
   let browser: Browser | undefined;
-  const files = new Map<Plan, string>();
-  const fileOf = (plan: Plan): string => {
+  const files = new Map<Plan | string, string>();
+  const fileOf = (plan: Plan | string): string => {
     const known = files.get(plan);
     if (known !== undefined) return known;
     const file = join(dir, `${files.size}.html`);
-    const { json, extras } = shown(plan);
-    writeFileSync(file, renderPlanHtml(json, extras));
+    writeFileSync(file, typeof plan === "string" ? plan : render(plan));
     files.set(plan, file);
     return file;
   };
@@ -68,6 +70,7 @@ export function browserForFile(): (plan: Plan, options?: OpenOptions) => Promise
   return async (plan, { hash = "", ...options } = {}) => {
     if (browser === undefined) throw new Error(`There is no ${CHROMIUM}.`);
     const page = await (await browser.newContext(options)).newPage();
+    page.setDefaultTimeout(PATIENCE);
     const url = pathToFileURL(fileOf(plan)).href;
     const requests: string[] = [];
     const complaints: string[] = [];
@@ -84,4 +87,9 @@ export function browserForFile(): (plan: Plan, options?: OpenOptions) => Promise
     await page.goto(url + hash);
     return { page, requests, complaints, dialogs };
   };
+}
+
+function render(plan: Plan): string {
+  const { json, extras } = shown(plan);
+  return renderPlanHtml(json, extras);
 }

@@ -2,6 +2,7 @@ import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { BIG } from "../render/big.ts";
 import { HOSTILE, HOSTILE_TEXTS, PLAN, REFUSED } from "../render/sample.ts";
+import { scene } from "../look/scene.ts";
 import { browserForFile, NO_BROWSER } from "./browser.ts";
 
 describe.skipIf(NO_BROWSER)("the plan's page in Chromium", () => {
@@ -12,6 +13,21 @@ describe.skipIf(NO_BROWSER)("the plan's page in Chromium", () => {
     await page.click("#unfold");
     expect({ requests, complaints }).toEqual({ requests: [], complaints: [] });
   });
+
+  test("is what the command writes, of a plan at hand and of a saved one", () =>
+    scene(async (stage) => {
+      const planned = await stage.run(["plan", "--format", "html", "--out", "plan.json"]);
+      const saved = await stage.run(["show", "plan.json", "--format", "html"]);
+      expect([planned.code, saved.code]).toEqual([0, 0]);
+      for (const { stdout } of [planned, saved]) {
+        const { page, requests, complaints } = await open(stdout, { hash: "#testCase.shop.cart" });
+        const inside = page.locator("[id='environment.shop.default'] .inside");
+        expect(await inside.locator("p").innerText()).toMatch(
+          /^[0-9a-f-]{36} +· +targets\/shop\.yaml:\d+:\d+$/,
+        );
+        expect({ requests, complaints }).toEqual({ requests: [], complaints: [] });
+      }
+    }));
 
   test("says first what the plan does", async () => {
     const { page } = await open(REFUSED);
@@ -144,5 +160,5 @@ async function saysAmount(page: Page, text: string): Promise<void> {
 }
 
 function addresses(page: Page): Promise<readonly string[]> {
-  return page.locator(".change").evaluateAll((rows) => rows.map((row) => row.id));
+  return page.evaluate<string[]>("[...document.querySelectorAll('.change')].map((row) => row.id)");
 }
