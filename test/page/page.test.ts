@@ -20,7 +20,7 @@ describe.skipIf(NO_BROWSER)("the plan's page in Chromium", () => {
       const saved = await stage.run(["show", "plan.json", "--format", "html"]);
       expect([planned.code, saved.code]).toEqual([0, 0]);
       for (const { stdout } of [planned, saved]) {
-        const { page, requests, complaints } = await open(stdout, { hash: "#testCase.shop.cart" });
+        const { page, requests, complaints } = await open(stdout, { hash: "#environment.shop.default" });
         const inside = page.locator("[id='environment.shop.default'] .inside");
         expect(await inside.locator("p").innerText()).toMatch(
           /^[0-9a-f-]{36} +· +targets\/shop\.yaml:\d+:\d+$/,
