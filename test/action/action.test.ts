@@ -126,7 +126,7 @@ describe("the action", () => {
 
   test("keeps a comment of any plan within what the host takes, and no secret in it", () =>
     play(async (scene) => {
-      scene.write("targets/many.yaml", manyCases(700));
+      scene.write("targets/many.yaml", manyCases(300));
       const github = await host();
       await runAction(scene, github);
       const body = String(github.comments[0]?.body);

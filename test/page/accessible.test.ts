@@ -2,16 +2,14 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { describe, expect, test } from "vitest";
 import { BIG } from "../render/big.ts";
-import { EMPTY, HOSTILE, REFUSED } from "../render/sample.ts";
+import { REFUSED } from "../render/sample.ts";
 import { browserForFile, NO_BROWSER } from "./browser.ts";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 const PLANS = [
-  ["no change", EMPTY],
   ["5 changes", { ...REFUSED, changes: REFUSED.changes.slice(2, 7) }],
   ["every kind of change", REFUSED],
-  ["hostile names", HOSTILE],
   ["500 changes", { ...BIG, changes: BIG.changes.slice(0, 500) }],
   ["5000 changes", BIG],
 ] as const;
@@ -29,8 +27,7 @@ describe.skipIf(NO_BROWSER)("axe finds nothing against the page", () => {
 
   test.each(PLANS)("of %s, light and wide, dark and narrow", async (_, plan) => {
     const { page } = await open(plan);
-    for (const row of plan.changes.length === 0 ? [] : [0, 4])
-      await page.locator(".change > summary").nth(row).click();
+    for (const row of [0, 4]) await page.locator(".change > summary").nth(row).click();
     await page.evaluate(AXE);
     for (const { colorScheme, ...size } of LOOKS) {
       await page.emulateMedia({ colorScheme });
