@@ -9,7 +9,7 @@ const COLUMN = 300;
 const ROW = 30;
 const BOX = { width: 250, height: 22 } as const;
 /** Characters of an address that fit a box. */
-const FITTING = 38;
+const FITTING = 35;
 
 interface Node {
   readonly address: string;
