@@ -58,6 +58,12 @@ export const SCOPE_OPTIONS: readonly OptionSpec[] = [
   { flags: "--exclude <address>", description: "an address or glob to leave out", repeatable: true },
 ];
 
+/** Options of commands that set one stage beside another. */
+export const TWO_STAGES: readonly OptionSpec[] = [
+  { flags: "--from <stage>", description: "the stage to begin with" },
+  { flags: "--to <stage>", description: "the stage to compare it with, or to change" },
+];
+
 export const MISSING_SECRETS: OptionSpec = {
   flags: "--allow-missing-secrets",
   description: "take a missing secret as unknown and plan nothing from it",

@@ -77,7 +77,7 @@ export function consoleFor(given: Given, world: World, secrets: readonly string[
 }
 
 /** `--dotenv`: what the environment has already wins, and of two files the first. */
-function readVariables(
+export function readVariables(
   given: Given,
   { env, cwd }: World,
   root: string,

@@ -1,5 +1,5 @@
 import type { CommandSpec } from "../command.ts";
-import { MISSING_SECRETS, SCOPE_OPTIONS, SERVICE_OPTIONS } from "../options.ts";
+import { MISSING_SECRETS, SCOPE_OPTIONS, SERVICE_OPTIONS, TWO_STAGES } from "../options.ts";
 import type { OptionSpec } from "../options.ts";
 
 const FORMAT: OptionSpec = {
@@ -30,6 +30,25 @@ export const LOOK_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc drift --only 'testCase.shop.*' --format json", does: "for a program" },
     ],
     load: () => import("../../commands/drift.ts"),
+  },
+  {
+    name: "diff",
+    summary: "show what two stages resolve differently, without calling the service",
+    options: [
+      ...TWO_STAGES,
+      { flags: "--all", description: "all fields, not only those that promote carries" },
+      FORMAT,
+      { flags: "--detailed-exitcode", description: "exit with 2 when the stages differ" },
+      ...SCOPE_OPTIONS,
+    ],
+    examples: [
+      { command: "tasc diff --from staging --to production", does: "what a promotion would carry" },
+      {
+        command: "tasc diff --from staging --to production --all --format json",
+        does: "every field, for a program",
+      },
+    ],
+    load: () => import("../../commands/diff.ts"),
   },
   {
     name: "explain",

@@ -1,0 +1,27 @@
+import { EXIT } from "../cli/exit.ts";
+import type { ExitCode } from "../cli/exit.ts";
+import { flagOption, textOption } from "../cli/options.ts";
+import type { Given } from "../cli/options.ts";
+import type { World } from "../cli/world.ts";
+import { placesOf } from "../explain/places.ts";
+import { scopeTest } from "../plan/scope.ts";
+import { diffStages } from "../stages/difference.ts";
+import { stageDiffJson } from "../stages/json.ts";
+import { originsIn } from "../stages/origins.ts";
+import { redactStageDiff } from "../stages/redact.ts";
+import { renderStageDiff } from "../stages/text.ts";
+import { openTwoStages } from "./two-stages.ts";
+
+/** `tasc diff`: what two stages resolve differently. It calls nobody and changes nothing. */
+export async function run(given: Given, world: World): Promise<ExitCode> {
+  const opened = await openTwoStages(given, world);
+  if (!opened.ok) return opened.code;
+  const { from, to, scope, console, reading } = opened.value;
+  const found = diffStages(from, to, flagOption(given, "all") ? "all" : "promoted", scopeTest(scope));
+  const placeOf = await placesOf(originsIn(found), reading.sources);
+  const diff = redactStageDiff(found, console.redactor);
+  if (textOption(given, "format") === "json") console.json(stageDiffJson(diff, placeOf));
+  else console.data(renderStageDiff(diff, { style: console.style.stdout, width: console.columns, placeOf }));
+  const differs = diff.differences.length + diff.onlyFrom.length + diff.onlyTo.length > 0;
+  return differs && flagOption(given, "detailedExitcode") ? EXIT.changes : EXIT.done;
+}
