@@ -1,14 +1,11 @@
-import type { Json } from "../model/json.ts";
-import type { FieldJson } from "../model/plan.ts";
 import { safeLine, withoutWorkflowCommands } from "../output/safe.ts";
-import { fieldName } from "../render/field-name.ts";
 import { groupBy } from "../render/group.ts";
 import type { Style } from "../render/style.ts";
-import { fieldLines } from "../render/text-field.ts";
-import { clip, valueText } from "../render/value-text.ts";
 import { count, placeOf as partsOf } from "../render/words.ts";
 import type { Difference, DiffSide, Lone, StageDiff } from "./difference.ts";
 import type { PlaceOf } from "./json.ts";
+import { placeText } from "./place-text.ts";
+import { valueLines } from "./value-lines.ts";
 
 export interface StageTextOptions {
   readonly style: Style;
@@ -48,35 +45,18 @@ function differenceLines(
     return `  ${options.style.faint(`${safeLine(stage).padEnd(width)}  ${where}`)}`;
   };
   return [
-    ...valueLines({ path, ...(sensitive ? { sensitive } : {}) }, from, to, options),
+    ...valueLines(
+      {
+        path,
+        ...(sensitive ? { sensitive } : {}),
+        ...(from?.value === undefined ? {} : { before: from.value }),
+        ...(to?.value === undefined ? {} : { after: to.value }),
+      },
+      { ...options, width: options.width - 6 },
+    ),
     sideLine(stages.from, from),
     sideLine(stages.to, to),
   ];
-}
-
-function valueLines(
-  field: Pick<FieldJson, "path" | "sensitive">,
-  from: DiffSide | undefined,
-  to: DiffSide | undefined,
-  options: StageTextOptions,
-): readonly string[] {
-  const [before, after] = [from?.value, to?.value];
-  if (field.sensitive || (before !== undefined && after !== undefined)) {
-    const both = before === undefined || after === undefined ? {} : { before, after };
-    return fieldLines({ ...field, ...both }, "update", "", {
-      ...options,
-      width: options.width - 6,
-      verbose: false,
-    });
-  }
-  return [`${fieldName(field.path)}: ${oneSide(before)} → ${oneSide(after)}`];
-}
-
-/** What fills a few lines of a terminal; `--format json` has it whole. */
-const MOST = 400;
-
-function oneSide(value: Json | undefined): string {
-  return value === undefined ? "(not declared)" : clip(valueText(value), MOST);
 }
 
 function loneLines(stage: string, lone: readonly Lone[], { style, placeOf }: StageTextOptions) {
@@ -85,12 +65,6 @@ function loneLines(stage: string, lone: readonly Lone[], { style, placeOf }: Sta
     style.strong(`Only in ${safeLine(stage)}`),
     ...lone.map(({ address, origin }) => `  ${address}  ${style.faint(placeText(origin, placeOf))}`),
   ];
-}
-
-export function placeText(origin: Lone["origin"], placeOf: PlaceOf): string {
-  if (origin === undefined) return "";
-  const place = placeOf(origin);
-  return safeLine(place === undefined ? origin.file : `${place.file}:${place.line}:${place.column}`);
 }
 
 function summaryLine({ differences, onlyFrom, onlyTo }: StageDiff, style: Style): string {

@@ -1,5 +1,12 @@
 import type { CommandSpec } from "../command.ts";
-import { LOCK_TIMEOUT, SERVICE_OPTIONS } from "../options.ts";
+import { LOCK_TIMEOUT, SCOPE_OPTIONS, SERVICE_OPTIONS, TWO_STAGES } from "../options.ts";
+import type { OptionSpec } from "../options.ts";
+
+const FORMAT: OptionSpec = {
+  flags: "--format <format>",
+  description: "how to print it",
+  choices: ["text", "json"],
+};
 
 export const ADOPT_COMMANDS: readonly CommandSpec[] = [
   {
@@ -33,5 +40,23 @@ export const ADOPT_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc import --split folder --dry-run", does: "see what a file per folder would hold" },
     ],
     load: () => import("../../commands/import.ts"),
+  },
+  {
+    name: "promote",
+    summary: "edit the manifests so that one stage gets what another has",
+    options: [
+      ...TWO_STAGES,
+      ...SCOPE_OPTIONS,
+      FORMAT,
+      { flags: "--dry-run", description: "show the change of the files and write nothing" },
+    ],
+    examples: [
+      { command: "tasc promote --from staging --to production --dry-run", does: "see what it would change" },
+      {
+        command: "tasc promote --from staging --to production --only testCase.shop.login",
+        does: "carry one test case on; then review it as a git diff",
+      },
+    ],
+    load: () => import("../../commands/promote.ts"),
   },
 ];

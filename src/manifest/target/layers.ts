@@ -90,3 +90,27 @@ export function layersOf(section: SectionLayers, key: string): readonly Layer[] 
   if (stage !== undefined) layers.push(stage);
   return layers;
 }
+
+/** The layers of one resource, without a look at all the others. */
+export function layersOfOne({ base, stage }: Origins, section: Section, key: string): readonly Layer[] {
+  const only = (layers: readonly Layer[]): ReadonlyMap<string, Layer> => {
+    const own = layers.flatMap((layer) => resourceLayer(layer, section, key) ?? []).slice(0, 1);
+    return new Map(own.map((layer) => [key, layer]));
+  };
+  const layers: SectionLayers = {
+    defaults: base.flatMap((layer) => defaultsLayer(layer, section)),
+    stageDefaults: stage.flatMap((layer) => defaultsLayer(layer, section)),
+    base: only(base),
+    stage: only(stage),
+  };
+  return layersOf(layers, key);
+}
+
+function resourceLayer(
+  { kind, file, path, value }: Layer,
+  { name }: Section,
+  key: string,
+): Layer | undefined {
+  const resource = mapAt(mapAt(value, name), key);
+  return resource && { kind, file, path: [...path, name, key], value: resource };
+}
