@@ -1,5 +1,5 @@
 import type { CommandSpec } from "../command.ts";
-import { LOCK_TIMEOUT, SCOPE_OPTIONS, SERVICE_OPTIONS, TWO_STAGES } from "../options.ts";
+import { LOCK_TIMEOUT, MISSING_SECRETS, SCOPE_OPTIONS, SERVICE_OPTIONS, TWO_STAGES } from "../options.ts";
 import type { OptionSpec } from "../options.ts";
 
 const FORMAT: OptionSpec = {
@@ -40,6 +40,30 @@ export const ADOPT_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc import --split folder --dry-run", does: "see what a file per folder would hold" },
     ],
     load: () => import("../../commands/import.ts"),
+  },
+  {
+    name: "pull",
+    summary: "write live values into the manifests that declare something else",
+    options: [
+      ...SCOPE_OPTIONS,
+      {
+        flags: "--fields <name>",
+        description: "pull this field alone, such as status or discovery.prompt",
+        repeatable: true,
+      },
+      FORMAT,
+      { flags: "--dry-run", description: "show the change of the files and write nothing" },
+      MISSING_SECRETS,
+      ...SERVICE_OPTIONS,
+    ],
+    examples: [
+      { command: "tasc pull --dry-run", does: "see what the manifests would take over" },
+      {
+        command: "tasc pull --only 'testCase.shop.*' --fields tags",
+        does: "the tags of one target's test cases; then review it as a git diff",
+      },
+    ],
+    load: () => import("../../commands/pull.ts"),
   },
   {
     name: "promote",

@@ -1,0 +1,86 @@
+import { EXIT } from "../cli/exit.ts";
+import type { ExitCode } from "../cli/exit.ts";
+import { flagOption, listOption } from "../cli/options.ts";
+import type { Given } from "../cli/options.ts";
+import type { World } from "../cli/world.ts";
+import { fieldsNamed } from "../explain/names.ts";
+import { projectFolder } from "../manifest/files.ts";
+import { locate } from "../manifest/locate.ts";
+import { nearest } from "../manifest/nearest.ts";
+import { KINDS } from "../model/address.ts";
+import { sameJson } from "../model/json.ts";
+import { scopeTest } from "../plan/scope.ts";
+import { provePull } from "../pull/prove.ts";
+import { pull } from "../pull/pull.ts";
+import { Draft } from "../rewrite/draft.ts";
+import { sayDiagnostics, sayError } from "./diagnostics.ts";
+import { consoleFor } from "./opening.ts";
+import { carryOutRewrite } from "./rewrite.ts";
+import type { OrCode } from "./states.ts";
+import { survey } from "./survey.ts";
+
+/** `tasc pull`: writes what is live into the manifests, where they declare something else. */
+export async function run(given: Given, world: World): Promise<ExitCode> {
+  const fields = namedFields(given, world);
+  if (!fields.ok) return fields.code;
+  const looked = await survey(given, world);
+  if (!looked.ok) return looked.code;
+  const { opened, planned, input } = looked.value;
+  const { project, console, root, env } = opened;
+  const { documents, settings } = project;
+  const { stage, baseUrl } = settings;
+  const found = await locate(planned.plan.diagnostics, project.sources);
+  const problems = found.filter(({ severity }) => severity === "error");
+  sayDiagnostics(console, problems, project.sources);
+  const rewrite = pull(Draft.of(documents), {
+    stage,
+    stages: settings.stages,
+    planned,
+    inScope: scopeTest(input.scope),
+    fields: fields.value,
+    holdsSecret: (value) => !sameJson(console.redactor.json(value), value),
+  });
+  const options = {
+    root,
+    env,
+    stage,
+    allowMissingSecrets: flagOption(given, "allowMissingSecrets"),
+    needsApiKey: true,
+  };
+  const code = await carryOutRewrite(given, rewrite, {
+    root,
+    console,
+    documents,
+    prove: (texts) => provePull(texts, rewrite, { folder: projectFolder(root), options, documents, input }),
+    head: { stage, baseUrl },
+    title: `Stage ${stage} at ${baseUrl}`,
+    nothing: "Nothing to pull: the manifests say what is live.",
+  });
+  return code === EXIT.done && problems.length > 0 ? EXIT.failed : code;
+}
+
+/** The fields that `--fields` names, of whatever kind: by name, by what holds several, or several with commas. */
+function namedFields(given: Given, world: World): OrCode<ReadonlySet<string>> {
+  const words = listOption(given, "fields").flatMap((text) => text.split(",").map((word) => word.trim()));
+  const names = new Set<string>();
+  const known = new Set<string>();
+  for (const word of words) {
+    const found = KINDS.flatMap((kind) => {
+      const named = fieldsNamed(kind, word);
+      if (named.ok) return named.names;
+      for (const name of named.known) known.add(name);
+      return [];
+    });
+    for (const name of found) names.add(name);
+    if (found.length > 0) continue;
+    const close = nearest(word, [...known]);
+    const hint = close === undefined ? "" : ` Did you mean ${close}?`;
+    sayError(
+      consoleFor(given, world, []),
+      `There is no field ${JSON.stringify(word)}, which --fields names`,
+      `Fields are such as status, tags and discovery.prompt.${hint}`,
+    );
+    return { ok: false, code: EXIT.invalid };
+  }
+  return { ok: true, value: names };
+}
