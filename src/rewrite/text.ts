@@ -83,6 +83,7 @@ function summaryLine(
   if (changes.length + left.length === 0) return nothing;
   const rest =
     left.length === 0 ? "" : `, ${left.length} left as ${left.length === 1 ? "it is" : "they are"}`;
+  if (changes.length === 0) return style.strong(`Nothing can be changed${rest}`);
   const what = `${count(changes.length, "field")} in ${count(texts.length, "file")}${rest}`;
   return style.strong(dryRun ? `Would change ${what}; nothing was written` : `Changed ${what}`);
 }

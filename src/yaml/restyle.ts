@@ -28,9 +28,9 @@ export type Inline = readonly [first: string, ...rest: string[]];
  * @param indent of the lines of a block that was none before.
  */
 export function restyled(value: Json, node: Node, source: string, indent: number): Inline {
+  if (node.kind === "scalar" && (node.style === "literal" || node.style === "folded"))
+    return blockLike(value, node, source, indent) ?? besideComment(value, node, source, indent);
   if (typeof value !== "string" || node.kind !== "scalar") return inlineLines(value, indent);
-  if (node.style === "literal" || node.style === "folded")
-    return blockLike(value, node, source, indent) ?? [doubleQuoted(value)];
   return sameQuotes(value, node, "block") ?? inlineLines(value, indent);
 }
 
@@ -53,8 +53,18 @@ function sameQuotes(text: string, node: ScalarNode, surroundings: Surroundings):
   return isOwnStyle && isPlainText(text, surroundings) ? [text] : undefined;
 }
 
+/** No block any more: the comment in the header of the old one stays on its line. */
+function besideComment(value: Json, node: ScalarNode, source: string, indent: number): Inline {
+  const [header = ""] = source.slice(node.start, node.end).split(/\r?\n/, 1);
+  const comment = /\s+#.*$/.exec(header)?.[0] ?? "";
+  const [first, ...rest]: Inline =
+    typeof value === "string" ? [doubleQuoted(value)] : inlineLines(value, indent);
+  return [first + comment, ...rest];
+}
+
 /** As a block with the header of the old one, or undefined if no block can hold it. */
-function blockLike(value: string, node: ScalarNode, source: string, indent: number): Inline | undefined {
+function blockLike(value: Json, node: ScalarNode, source: string, indent: number): Inline | undefined {
+  if (typeof value !== "string") return undefined;
   const [header = "", ...body] = source.slice(node.start, node.end).split(/\r?\n/);
   const [, marks = "", note = ""] = /^[|>]([-+0-9]*)(.*)$/.exec(header) ?? [];
   const keepsAll = marks.includes("+");

@@ -1,0 +1,165 @@
+// `tasc pull`: what is live comes into the manifests, and nothing else of them changes.
+import { describe, expect, test } from "vitest";
+import {
+  applied,
+  at,
+  CART,
+  COOKIE,
+  id,
+  json,
+  listAt,
+  LOGIN,
+  MANIFEST,
+  scene,
+  SECRETS,
+  steady,
+} from "../look/scene.ts";
+import type { Scene } from "../look/scene.ts";
+
+async function unchanged(stage: Scene): Promise<void> {
+  const plan = await stage.run(["plan", "--detailed-exitcode"]);
+  if (plan.code !== 0) throw new Error(`the plan is not empty:\n${plan.stdout}${plan.stderr}`);
+}
+
+describe.concurrent("pull", () => {
+  test("writes each live value where it is declared, and the plan is empty", async ({ expect }) => {
+    await scene(async (stage) => {
+      await applied(stage);
+      await stage.edit(LOGIN, { status: "DISABLED", tags: ["smoke", "slow"], folderId: null });
+      await stage.edit(COOKIE, { runStatus: "OFF" });
+      await stage.edit(CART, { description: "The cart's total", tags: ["web", "cart"] });
+      const before = stage.read("targets/shop.yaml");
+
+      const rehearsed = await stage.run(["pull", "--dry-run"]);
+      expect(rehearsed.code, rehearsed.stderr).toBe(0);
+      expect(stage.read("targets/shop.yaml")).toBe(before);
+      await expect(steady(rehearsed.stdout, stage)).toMatchFileSnapshot("golden/dry-run.txt");
+      const data = await stage.run(["pull", "--dry-run", "--format", "json"]);
+      await expect(steady(data.stdout, stage)).toMatchFileSnapshot("golden/dry-run.json");
+
+      const ran = await stage.run(["pull"]);
+      expect(ran.code, ran.stderr).toBe(0);
+      await expect(steady(ran.stdout, stage)).toMatchFileSnapshot("golden/pull.txt");
+      await expect(stage.read("targets/shop.yaml")).toMatchFileSnapshot("golden/shop.yaml");
+      await unchanged(stage);
+
+      const again = await stage.run(["pull"]);
+      expect(again.stdout).toContain("Nothing to pull: the manifests say what is live.");
+      expect(again.code).toBe(0);
+    });
+  });
+
+  test("changes a default only where it holds for all that share it", async () => {
+    await scene(async (stage) => {
+      await applied(stage);
+      for (const one of [COOKIE, LOGIN, CART]) await stage.edit(one, { runStatus: "OFF" });
+      await stage.edit(COOKIE, { tags: ["banner"] });
+      const ran = await stage.run(["pull", "--format", "json"]);
+      expect(ran.code, ran.stderr).toBe(0);
+      expect(stage.read("targets/shop.yaml")).toContain('testCases: { runStatus: "OFF", tags: [web] }');
+      expect(stage.read("targets/shop.yaml")).toMatch(/cookie banner\n {4}tags:\n {6}- banner\n/);
+      await unchanged(stage);
+    });
+  });
+
+  test("leaves what comes through a placeholder, a secret, and what the service does not show", async ({
+    expect,
+  }) => {
+    await scene(async (stage) => {
+      await applied(stage);
+      await stage.control("POST", "/edit", {
+        kind: "environment",
+        id: id(2),
+        set: { discoveryUrl: "https://else.example.com" },
+      });
+      await stage.edit(LOGIN, { discovery: { status: "FINISHED", freePrompt: `Not ${SECRETS.QA_USER}` } });
+      await stage.edit(CART, { folderId: id(0x99), status: "ENABLED" });
+      await stage.edit(COOKIE, { description: `Accept ${SECRETS.QA_PASSWORD}` });
+      stage.write(
+        "targets/shop.yaml",
+        MANIFEST.replace("data-testid", "data-qa").replace(
+          "description: Cart",
+          "folder: Carts\n    description: Cart",
+        ),
+      );
+      const ran = await stage.run(["pull"]);
+      expect(ran.code, ran.stderr).toBe(0);
+      await expect(steady(ran.stdout, stage)).toMatchFileSnapshot("golden/left.txt");
+      expect(ran.stdout + ran.stderr + stage.read("targets/shop.yaml")).not.toContain(SECRETS.QA_PASSWORD);
+    });
+  });
+
+  test("is narrowed by address and by field", async () => {
+    await scene(async (stage) => {
+      await applied(stage);
+      await stage.edit(LOGIN, { status: "DISABLED", tags: ["other"] });
+      await stage.edit(COOKIE, { runStatus: "OFF" });
+      const ran = await stage.run([
+        "pull",
+        "--only",
+        "testCase.shop.login",
+        "--fields",
+        "tags,folder",
+        "--format",
+        "json",
+      ]);
+      expect(ran.code, ran.stderr).toBe(0);
+      expect(listAt(json(ran), "changes").length).toBe(1);
+      expect(at(json(ran), "changes", 0, "path")).toEqual(["tags"]);
+      const changed = stage.read("targets/shop.yaml");
+      expect(changed).toBe(MANIFEST.replace("tags: [smoke]", "tags: [other]"));
+    });
+  });
+
+  test("takes over steps by position and keeps what they do not declare", async () => {
+    await scene(async (stage) => {
+      stage.write(
+        "targets/shop.yaml",
+        MANIFEST.replace(
+          "description: Cart total adds up\n",
+          `description: Cart total adds up
+    elements:
+      # read it
+      - interaction: { action: EXTRACT, calledWith: total } # here
+        selectors: [{ selectorType: TEXT, selector: Total }]
+      - assertion: { expectation: VISIBLE } # checked
+        selectors: [{ selectorType: TEXT, selector: "Sum" }]
+`,
+        ),
+      );
+      await applied(stage);
+      const elements = [
+        { interaction: { action: "CLICK" }, selectors: [{ selectorType: "TEXT", selector: "New" }] },
+        {
+          interaction: { action: "EXTRACT", calledWith: "total" },
+          selectors: [{ selectorType: "TEXT", selector: "Total" }],
+        },
+        {
+          assertion: { expectation: "VISIBLE" },
+          selectors: [{ selectorType: "TEXT", selector: "Sum of ${all}" }],
+        },
+      ];
+      await stage.edit(CART, { elements });
+      const ran = await stage.run(["pull"]);
+      expect(ran.code, ran.stderr).toBe(0);
+      const text = stage.read("targets/shop.yaml");
+      for (const comment of ["# read it", "# here", "# checked"]) expect(text).toContain(comment);
+      expect(text).toContain('selector: "Sum of $${all}"');
+      await unchanged(stage);
+    });
+  });
+
+  test("refuses what it does not know, and writes nothing", async () => {
+    await scene(async (stage) => {
+      await applied(stage);
+      await stage.edit(LOGIN, { status: "DISABLED" });
+      const field = await stage.run(["pull", "--fields", "satus"]);
+      expect(field.code).toBe(3);
+      expect(field.stderr).toContain("Did you mean status?");
+      const address = await stage.run(["pull", "--only", "testCase.shop.logn"]);
+      expect(address.code).toBe(3);
+      expect(address.stderr).toMatch(/Did you mean\s+testCase.shop.login\?/);
+      expect(stage.read("targets/shop.yaml")).toBe(MANIFEST);
+    });
+  });
+});

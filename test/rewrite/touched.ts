@@ -1,0 +1,35 @@
+import { lineDiff } from "../../src/render/text-diff.ts";
+import type { FileEdit } from "../../src/rewrite/draft.ts";
+import type { NewText } from "../../src/rewrite/texts.ts";
+import { parseTree } from "../../src/yaml/parse-tree.ts";
+import { TreeIndex } from "../../src/yaml/tree-index.ts";
+
+/** Lines of the old text that are no longer there and that no edit is about: there should be none. */
+export function strayLines({ file, before, after }: NewText, edits: readonly FileEdit[]): readonly string[] {
+  const lines = before.split("\n");
+  const allowed = new Set<number>();
+  const index = new TreeIndex(parseTree(before).root);
+  for (const { edit, file: own } of edits) {
+    if (own !== file) continue;
+    const steps = index.steps(edit.path);
+    const last = steps.at(-1);
+    if (last === undefined) continue;
+    // What is only added to a block changes no line that is there.
+    const exists = steps.length > edit.path.length;
+    if (!exists && !/^[{[*]/.test(before.slice(last.value.start))) continue;
+    const from = before.slice(0, last.start).split("\n").length - 1;
+    const to = before.slice(0, Math.max(last.value.end, last.start)).split("\n").length - 1;
+    for (let line = from; line <= to; line++) allowed.add(line);
+  }
+  // When an anchored value changes, its name may move to the first alias.
+  for (const [at, line] of lines.entries()) if (/[&*](?:common|state)\b/.test(line)) allowed.add(at);
+  let at = 0;
+  const stray: string[] = [];
+  for (const piece of lineDiff(before, after)) {
+    if (piece.kind === "added") continue;
+    // Of two blank lines a diff may take either for the one that went.
+    if (piece.kind === "removed" && piece.text.trim() !== "" && !allowed.has(at)) stray.push(piece.text);
+    at++;
+  }
+  return stray;
+}
