@@ -2,13 +2,13 @@ import { fieldsOf } from "../fields/fields.ts";
 import type { Field } from "../fields/field.ts";
 import { parseAddress } from "../model/address.ts";
 import type { Address } from "../model/address.ts";
-import { isArray, isObject } from "../model/json.ts";
+import { isArray, isObject, sameJson } from "../model/json.ts";
 import type { Json } from "../model/json.ts";
 import { isSensitive, reveal } from "../model/value.ts";
 import { escapeTemplate } from "../manifest/template/parse.ts";
-import { Draft } from "../rewrite/draft.ts";
+import type { Draft, FileEdit } from "../rewrite/draft.ts";
 import { place } from "../rewrite/place.ts";
-import type { Candidate } from "../rewrite/place.ts";
+import type { Candidate, PlaceRules } from "../rewrite/place.ts";
 import type { Left, Rewrite, Rewritten } from "../rewrite/rewriting.ts";
 import { deleteAt, setAt, stageSpot, topSpot } from "../rewrite/spots.ts";
 import type { Spot } from "../rewrite/spots.ts";
@@ -43,18 +43,14 @@ export function promote(start: Draft, { from, to, stages, inScope }: PromoteRequ
   const diff = diffStages(from, to, "promoted", inScope);
   const promotions = diff.differences.map((difference) => promotionOf(difference, start, from, to));
   const rules = { start, stages, wishes: wishesOf(promotions.map(({ wish }) => wish)) };
+  const settled = settle(start, promotions, rules);
+  const { draft } = settled;
   const changes: Rewritten[] = [];
   const left: Left[] = [];
-  let draft = start;
   for (const one of promotions) {
-    const { unit } = one.wish;
-    const met = one.wish.isMet(draft.written(unit));
-    // What a sibling's promotion did in the defaults that they share has been wished by both.
-    const placed = met ? undefined : place(draft, one.wish, candidatesOf(draft, one), rules);
-    if (placed !== undefined) draft = placed.draft;
-    const spot = placed?.spot ?? (met ? topSpot(draft, unit) : undefined);
-    if (spot === undefined && !met) left.push({ ...whyLeft(one), ...whereOf(one) });
-    else changes.push(rewritten(one, spot));
+    if (one.wish.isMet(draft.written(one.wish.unit)))
+      changes.push(rewritten(one, settled.spots.get(one) ?? topSpot(draft, one.wish.unit)));
+    else left.push({ ...whyLeft(one), ...whereOf(one) });
   }
   for (const { address, origin } of diff.onlyFrom) left.push(lone(address, from, to, origin));
   for (const { address, origin } of diff.onlyTo) left.push(lone(address, to, from, origin));
@@ -68,6 +64,32 @@ interface Promotion {
   /** What to write, the best first; none where the value is to go, or holds a secret that would show. */
   readonly texts: readonly Json[];
   readonly wanted: Meaning | undefined;
+}
+
+/** The manifests with all wishes met that can be, and where each value was written that was. */
+interface Settled {
+  readonly draft: Draft;
+  readonly spots: ReadonlyMap<Promotion, Spot>;
+}
+
+/**
+ * Meets wishes until no more can be met: a shared default can go only once those test cases that want another value
+ * have it elsewhere, and one that all its sharers wish is written once for all.
+ */
+function settle(start: Draft, promotions: readonly Promotion[], rules: PlaceRules): Settled {
+  const spots = new Map<Promotion, Spot>();
+  let draft = start;
+  for (let met = -1; met < spots.size;) {
+    met = spots.size;
+    for (const one of promotions) {
+      if (one.wish.isMet(draft.written(one.wish.unit))) continue;
+      const placed = place(draft, one.wish, candidatesOf(draft, one), rules);
+      if (placed === undefined) continue;
+      spots.set(one, placed.spot);
+      ({ draft } = placed);
+    }
+  }
+  return { draft, spots };
 }
 
 function promotionOf(difference: Difference, draft: Draft, from: StageView, to: StageView): Promotion {
@@ -106,14 +128,33 @@ function candidatesOf(draft: Draft, { wish: { unit }, texts, wanted }: Promotion
   return spots.flatMap((spot) => texts.map((text) => ({ spot, edits: [setAt(spot, text)] })));
 }
 
-/** The value goes; and where the stage's defaults have one below it, that as well. */
+/**
+ * The value goes; and where the stage's defaults have one below it, that as well. Where others take theirs from there
+ * and are to keep it, they get it in their own overrides.
+ */
 function removals(draft: Draft, unit: Unit, top: Spot): readonly Candidate[] {
   const once = [deleteAt(top)];
   const below = topSpot(draft.with(once), unit);
+  const lowest = below ?? top;
+  const all = below === undefined ? once : [...once, deleteAt(below)];
   return [
     { spot: top, edits: once },
-    ...(below === undefined ? [] : [{ spot: below, edits: [...once, deleteAt(below)] }]),
+    { spot: lowest, edits: all },
+    { spot: lowest, edits: [...all, ...pins(draft, draft.with(all), unit)] },
   ];
+}
+
+function pins(before: Draft, after: Draft, unit: Unit): readonly FileEdit[] {
+  const parts = parseAddress(unit.address);
+  const siblings = parts === undefined ? [] : before.addressesOf(parts.target, parts.kind);
+  return siblings.flatMap((address) => {
+    const sibling = { ...unit, address };
+    const was = before.written(sibling);
+    const now = after.written(sibling);
+    if (address === unit.address || was === undefined || (now !== undefined && sameJson(was, now))) return [];
+    const spot = stageSpot(before, sibling);
+    return spot === undefined ? [] : [setAt(spot, was)];
+  });
 }
 
 function whereOf({ difference }: Promotion): Pick<Left, "origin"> {
@@ -124,13 +165,7 @@ function whereOf({ difference }: Promotion): Pick<Left, "origin"> {
 function whyLeft({ difference, wanted, wish }: Promotion): Left {
   const { address, path } = difference;
   const { stage } = wish.unit;
-  if (wanted === undefined)
-    return {
-      address,
-      path,
-      reason: `It comes from defaults of ${stage} that other test cases share; without it there it cannot go.`,
-    };
-  if (isSensitive(wanted.value))
+  if (wanted !== undefined && isSensitive(wanted.value))
     return {
       address,
       path,

@@ -66,7 +66,8 @@ function agrees(
   const wish = wishes.get(unitKey(unit));
   const top = wish && topSpot(start, unit);
   if (wish === undefined || top?.file !== file || !sameJson(top.path, path)) return true;
-  return edits.every(({ edit }) => edit.kind === "delete" || wish.isMet(edit.value));
+  const written = edits.find((one) => one.file === file && sameJson(one.edit.path, path))?.edit;
+  return written?.kind !== "set" || wish.isMet(written.value);
 }
 
 /** The units that get their value through a place, or could. */

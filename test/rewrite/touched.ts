@@ -20,6 +20,9 @@ export function strayLines({ file, before, after }: NewText, edits: readonly Fil
     const from = before.slice(0, last.start).split("\n").length - 1;
     const to = before.slice(0, Math.max(last.value.end, last.start)).split("\n").length - 1;
     for (let line = from; line <= to; line++) allowed.add(line);
+    // The maps that a deletion leaves empty go with it.
+    if (edit.kind === "delete")
+      for (const { start } of steps) allowed.add(before.slice(0, start).split("\n").length - 1);
   }
   // When an anchored value changes, its name may move to the first alias.
   for (const [at, line] of lines.entries()) if (/[&*](?:common|state)\b/.test(line)) allowed.add(at);

@@ -1,0 +1,128 @@
+// Whatever the layers say: after a promotion the stages agree but for what is left and said, no other stage resolves
+// anything else, and every comment is still there.
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Json, Path } from "../../src/model/json.ts";
+import { hasErrors } from "../../src/manifest/problem.ts";
+import { readProject } from "../../src/manifest/read-project.ts";
+import type { ProjectReading } from "../../src/manifest/read-project.ts";
+import { resolveProject } from "../../src/manifest/resolve-project.ts";
+import { promote } from "../../src/promote/promote.ts";
+import { provePromotion } from "../../src/promote/prove.ts";
+import { Draft } from "../../src/rewrite/draft.ts";
+import { editTexts } from "../../src/rewrite/texts.ts";
+import { changedUnits } from "../../src/rewrite/unchanged.ts";
+import { diffStages } from "../../src/stages/difference.ts";
+import { StageView } from "../../src/stages/stage-view.ts";
+import { editYaml } from "../../src/yaml/edit.ts";
+import { memoryFolder } from "../manifest/memory-folder.ts";
+import { CASES, comments, FILES, TEXTS } from "../rewrite/rich.ts";
+import { strayLines } from "../rewrite/touched.ts";
+
+const SHOP = "targets/shop.yaml";
+const STAGES = ["a", "b", "c"];
+
+const text = fc.constantFrom(
+  ...TEXTS.filter((one) => !one.includes("${HOME}")),
+  "on ${stage}",
+  "${var:where}",
+  "$${literal}",
+);
+const field: fc.Arbitrary<readonly [Path, Json]> = fc.oneof(
+  fc.tuple(fc.constant(["status"]), fc.constantFrom("ENABLED", "DISABLED", "DRAFT")),
+  fc.tuple(fc.constant(["runStatus"]), fc.constantFrom("ON", "OFF")),
+  fc.tuple(fc.constant(["tags"]), fc.uniqueArray(text, { maxLength: 3 })),
+  fc.tuple(fc.constant(["folder"]), fc.option(text)),
+  fc.tuple(fc.constant(["entryPointUrlPath"]), fc.option(text)),
+  fc.tuple(
+    fc.constant(["discovery", "prompt"]),
+    fc.oneof(text, fc.constant("As ${secret:WHO} ${var:where}")),
+  ),
+  fc.tuple(
+    fc.constant(["elements"]),
+    fc.array(
+      fc.record({
+        interaction: fc.record({ action: fc.constant("CLICK"), calledWith: text }),
+      }),
+      { maxLength: 2 },
+    ),
+  ),
+);
+const layer: fc.Arbitrary<Path> = fc.oneof(
+  fc.constantFrom<Path[]>(["defaults", "testCases"]),
+  fc.constantFrom(...STAGES).map((stage) => ["stages", stage, "defaults", "testCases"]),
+  fc.constantFrom(...CASES.slice(0, 4)).map((key) => ["testCases", key]),
+  fc
+    .tuple(fc.constantFrom(...STAGES), fc.constantFrom(...CASES.slice(0, 4)))
+    .map(([stage, key]) => ["stages", stage, "testCases", key]),
+);
+const declared = fc.array(fc.tuple(layer, field), { maxLength: 12 });
+
+async function reading(files: Readonly<Record<string, string>>): Promise<ProjectReading> {
+  const read = await readProject(memoryFolder(files));
+  if (hasErrors(read.problems)) throw new Error(JSON.stringify(read.problems, null, 1));
+  return read;
+}
+
+function viewOf(read: ProjectReading, stage: string): StageView {
+  const options = { env: {}, allowMissingSecrets: true, needsApiKey: false };
+  const { resolved, problems } = resolveProject(read, { ...options, stage });
+  if (resolved === undefined || read.project === undefined || hasErrors(problems))
+    throw new Error(JSON.stringify(problems, null, 1));
+  return new StageView(resolved.desired, read.project, read, {});
+}
+
+test("after a promotion the stages agree, and nothing else is declared differently", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      declared,
+      fc.constantFrom("\n", "\r\n"),
+      fc.shuffledSubarray(STAGES, { minLength: 2, maxLength: 2 }),
+      async (made, end, [from = "a", to = "b"]) => {
+        const shop = editYaml(
+          (FILES[SHOP] ?? "").replaceAll("\n", end),
+          made.map(([path, [inner, value]]) => ({ kind: "set", path: [...path, ...inner], value })),
+        );
+        fc.pre(shop.ok);
+        const files = { ...FILES, [SHOP]: shop.ok ? shop.text : "" };
+        const read = await reading(files);
+        const request = {
+          from: viewOf(read, from),
+          to: viewOf(read, to),
+          stages: STAGES,
+          inScope: () => true,
+        };
+        const start = Draft.of(read.documents);
+        const result = promote(start, request);
+        const edited = await editTexts(read.documents, result.draft.edits);
+        if (!edited.ok) throw new Error(`${edited.file}: ${edited.reason}`);
+        const after = { ...files };
+        for (const one of edited.texts) {
+          after[one.file as keyof typeof after] = one.after;
+          expect(strayLines(one, result.draft.edits)).toEqual([]);
+        }
+        const now = await reading(after);
+        const left = new Set(result.left.map(({ address, path }) => JSON.stringify([address, path])));
+        const open = diffStages(
+          viewOf(now, from),
+          viewOf(now, to),
+          "promoted",
+          () => true,
+        ).differences.filter(({ address, path }) => !left.has(JSON.stringify([address, path])));
+        expect(open).toEqual([]);
+        for (const { reason, path } of result.left)
+          expect(`${path?.join(".")} ${reason}`).toContain("discovery.prompt It holds a secret");
+        const others = STAGES.filter((stage) => stage !== to);
+        expect(changedUnits(start, Draft.of(now.documents), others)).toEqual([]);
+        const proof = { ...request, folder: memoryFolder(files), env: {}, documents: read.documents };
+        expect(await provePromotion(edited.texts, result, proof)).toBeUndefined();
+        const goes = result.changes.some(({ after: value }) => value === undefined);
+        const lost = comments(files[SHOP] ?? "").filter((one) => !comments(after[SHOP] ?? "").includes(one));
+        if (!goes) expect(lost.filter((one) => !IN_LISTS.has(one))).toEqual([]);
+      },
+    ),
+    { numRuns: 50 },
+  );
+});
+
+const IN_LISTS = new Set(["c14", "c15", "c16", "c17", "c20", "c21", "c22", "c23", "c24", "c25"]);
