@@ -1,4 +1,6 @@
 import type { ExitCode } from "../cli/exit.ts";
+import { EXIT } from "../cli/exit.ts";
+import { flagOption, textOption } from "../cli/options.ts";
 import type { Given } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import { projectFolder } from "../manifest/files.ts";
@@ -7,6 +9,11 @@ import { scopeTest } from "../plan/scope.ts";
 import { promote } from "../promote/promote.ts";
 import { provePromotion } from "../promote/prove.ts";
 import { Draft } from "../rewrite/draft.ts";
+import { count, list } from "../render/words.ts";
+import type { Console } from "./console.ts";
+import { sayError } from "./diagnostics.ts";
+import { askGate } from "./gate.ts";
+import type { GateResult } from "./gate.ts";
 import { carryOutRewrite } from "./rewrite.ts";
 import { openTwoStages } from "./two-stages.ts";
 
@@ -18,14 +25,51 @@ export async function run(given: Given, world: World): Promise<ExitCode> {
   const { documents } = reading;
   const request = { from, to, stages: stagesOf(project), inScope: scopeTest(scope) };
   const rewrite = promote(Draft.of(documents), request);
+  const head = { from: from.stage, to: to.stage };
+  const addresses = [...new Set(rewrite.changes.map(({ address }) => address))];
+  if (flagOption(given, "gate") && addresses.length > 0) {
+    const gate = await askGate(given, world, from.stage, addresses);
+    if (!gate.ok) return gate.code;
+    if (gate.value.refused.length > 0) return refuse(given, gate.value, head, console);
+    const reports = gate.value.reports.map(({ report, target }) => `${report ?? "none"} of ${target}`);
+    console.say("info", `Gate: ${count(addresses.length, "test case")} passed in report ${list(reports)}.`);
+  }
   const folder = projectFolder(root);
   return await carryOutRewrite(given, rewrite, {
     root,
     console,
     documents,
     prove: (texts) => provePromotion(texts, rewrite, { ...request, folder, env, documents }),
-    head: { from: from.stage, to: to.stage },
+    head,
     title: `Stage ${from.stage} → ${to.stage}`,
     nothing: `Nothing to promote: ${to.stage} resolves everything as ${from.stage} does.`,
   });
+}
+
+function refuse(
+  given: Given,
+  { refused, reports }: GateResult,
+  head: { readonly from: string; readonly to: string },
+  console: Console,
+): ExitCode {
+  sayError(
+    console,
+    `The gate refuses: ${count(refused.length, "test case")} that would change ${refused.length === 1 ? "has" : "have"} not passed in ${head.from}`,
+    [
+      ...refused.map(({ address, outcome, why }) => `${address}  ${outcome}: ${why}`),
+      "Nothing was written. Promote what has passed by --only or --exclude, or let the tests run again.",
+    ].join("\n"),
+  );
+  if (textOption(given, "format") === "json")
+    console.json({
+      formatVersion: "1.0",
+      ...head,
+      written: false,
+      gate: {
+        passed: false,
+        reports: reports.map((one) => ({ ...one })),
+        refused: refused.map((one) => ({ ...one })),
+      },
+    });
+  return EXIT.failed;
 }

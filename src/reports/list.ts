@@ -38,7 +38,7 @@ export async function newestReports<F>(
 }
 
 /** From new to old, as far as was read; one moment alone shows no order. */
-function goesDown(reports: readonly LiveReport[]): boolean {
+export function goesDown(reports: readonly LiveReport[]): boolean {
   const times = reports.map(({ createdAt }) => createdAt ?? "");
   const [first = "", last = ""] = [times[0], times.at(-1)];
   return first > last && times.every((time, at) => at === 0 || time <= (times[at - 1] ?? ""));

@@ -73,12 +73,22 @@ export const ADOPT_COMMANDS: readonly CommandSpec[] = [
       ...SCOPE_OPTIONS,
       FORMAT,
       { flags: "--dry-run", description: "show the change of the files and write nothing" },
+      {
+        flags: "--gate",
+        description: "first ask that all test cases to change have passed in the newest finished report",
+      },
+      MISSING_SECRETS,
+      ...SERVICE_OPTIONS,
     ],
     examples: [
       { command: "tasc promote --from staging --to production --dry-run", does: "see what it would change" },
       {
         command: "tasc promote --from staging --to production --only testCase.shop.login",
         does: "carry one test case on; then review it as a git diff",
+      },
+      {
+        command: "tasc promote --from staging --to production --gate",
+        does: "only if what would change has passed in staging",
       },
     ],
     load: () => import("../../commands/promote.ts"),

@@ -1,0 +1,144 @@
+// `tasc diff` and `tasc promote`: two stages side by side, without the service and without secrets.
+import { describe, expect, test } from "vitest";
+import { at, json, listAt, scene } from "../look/scene.ts";
+import type { Scene } from "../look/scene.ts";
+import { MANIFEST, PROJECT, writeStages } from "./project.ts";
+
+const STAGES = ["--from", "staging", "--to", "production"];
+/** No key, no secret, no service. */
+const NOTHING = { TASC_API_KEY: "", QA_USER: "", QA_PASSWORD: "", TASC_BASE_URL: "http://127.0.0.1:9" };
+
+describe.concurrent("diff", () => {
+  test("tells each field that differs, with both places", async ({ expect }) => {
+    await scene(async (stage) => {
+      writeStages(stage);
+      const ran = await stage.run(["diff", ...STAGES], NOTHING);
+      expect(ran.code, ran.stderr).toBe(0);
+      expect(ran.stderr).toBe("");
+      await expect(ran.stdout).toMatchFileSnapshot("golden/diff.txt");
+      const data = await stage.run(["diff", ...STAGES, "--format", "json", "--detailed-exitcode"], NOTHING);
+      expect(data.code).toBe(2);
+      await expect(data.stdout).toMatchFileSnapshot("golden/diff.json");
+    });
+  });
+
+  test("exits with 0 where the stages agree, and --all looks at every field", async () => {
+    await scene(async (stage) => {
+      writeStages(stage, MANIFEST.replace("Web Shop #", "Web Shop ${stage} #"));
+      const same = ["diff", "--from", "dev", "--to", "staging", "--only", "testCase.shop.cookie"];
+      const ran = await stage.run([...same, "--detailed-exitcode"], NOTHING);
+      expect(ran.code, ran.stderr).toBe(0);
+      expect(ran.stdout).toContain("No difference.");
+      const all = await stage.run(
+        ["diff", ...STAGES, "--all", "--only", "target.*", "--format", "json"],
+        NOTHING,
+      );
+      expect(listAt(json(all), "differences").length).toBe(1);
+      expect(at(json(all), "differences", 0, "to", "value")).toBe("Web Shop production");
+    });
+  });
+
+  test("compares secrets by value where they are at hand, and shows none", async () => {
+    await scene(async (stage) => {
+      writeStages(stage);
+      const only = ["--only", "testCase.shop.cart", "--format", "json"];
+      const env = { STAGING_USER: "one-and-the-same", PROD_USER: "another-one" };
+      const ran = await stage.run(["diff", ...STAGES, ...only], env);
+      expect(ran.stdout).toContain('"sensitive": true');
+      expect(ran.stdout + ran.stderr).not.toMatch(/one-and-the-same|another-one/);
+    });
+  });
+
+  test.for<[sentence: string, args: string[], says: RegExp]>([
+    ["a stage that is not there", ["--from", "stagin", "--to", "production"], /no stage stagin.*--from/],
+    ["a stage that is missing", ["--from", "staging"], /--to is missing/],
+    ["twice the same", ["--from", "dev", "--to", "dev"], /the same stage, dev/],
+    ["--stage besides", [...STAGES, "--stage", "dev"], /--stage names one stage/],
+    ["an unknown address", [...STAGES, "--only", "testCase.shop.nobody"], /the address testCase.shop.nobody/],
+  ])("refuses %s", async ([, args, says]) => {
+    await scene(async (stage) => {
+      writeStages(stage);
+      for (const command of ["diff", "promote"]) {
+        const ran = await stage.run([command, ...args], NOTHING);
+        expect(ran.code).toBe(3);
+        expect(ran.stderr).toMatch(says);
+        expect(ran.stdout).toBe("");
+      }
+      expect(stage.read("targets/shop.yaml")).toBe(MANIFEST);
+    });
+  });
+
+  test("refuses manifests that are wrong", async () => {
+    await scene(async (stage) => {
+      writeStages(stage, MANIFEST.replace("status: DRAFT", "status: DRFT"));
+      const ran = await stage.run(["promote", ...STAGES], NOTHING);
+      expect(ran.code).toBe(3);
+      expect(ran.stderr).toContain("targets/shop.yaml:10:13");
+    });
+  });
+});
+
+async function agrees(stage: Scene, ...more: readonly string[]): Promise<void> {
+  const ran = await stage.run(["diff", ...STAGES, "--detailed-exitcode", ...more], NOTHING);
+  if (ran.code !== 0) throw new Error(`the stages differ:\n${ran.stdout}${ran.stderr}`);
+}
+
+describe.concurrent("promote", () => {
+  test("edits the stage's layers, and leaves what it may not carry", async ({ expect }) => {
+    await scene(async (stage) => {
+      writeStages(stage);
+      const rehearsed = await stage.run(["promote", ...STAGES, "--dry-run"], NOTHING);
+      expect(rehearsed.code, rehearsed.stderr).toBe(0);
+      expect(stage.read("targets/shop.yaml")).toBe(MANIFEST);
+      await expect(rehearsed.stdout).toMatchFileSnapshot("golden/promote-dry-run.txt");
+      const data = await stage.run(["promote", ...STAGES, "--dry-run", "--format", "json"], NOTHING);
+      await expect(data.stdout).toMatchFileSnapshot("golden/promote-dry-run.json");
+
+      const ran = await stage.run(["promote", ...STAGES], NOTHING);
+      expect(ran.code, ran.stderr).toBe(0);
+      await expect(ran.stdout).toMatchFileSnapshot("golden/promote.txt");
+      await expect(stage.read("targets/shop.yaml")).toMatchFileSnapshot("golden/promoted.yaml");
+      expect(stage.read("tasc.yaml")).toBe(PROJECT);
+      await agrees(stage, "--exclude", "testCase.shop.only-here");
+      const again = await stage.run(["promote", ...STAGES, "--exclude", "testCase.shop.only-here"], NOTHING);
+      expect(again.stdout).toContain("Nothing to promote: production resolves everything as staging does.");
+    });
+  });
+
+  test("carries no more than --only names, and only what --exclude leaves", async () => {
+    await scene(async (stage) => {
+      writeStages(stage);
+      const ran = await stage.run(
+        ["promote", ...STAGES, "--only", "testCase.shop.login", "--format", "json"],
+        NOTHING,
+      );
+      expect(ran.code, ran.stderr).toBe(0);
+      const changed = listAt(json(ran), "changes").map((change) => at(change, "address"));
+      expect(new Set(changed)).toEqual(new Set(["testCase.shop.login"]));
+      await agrees(stage, "--only", "testCase.shop.login");
+      expect(stage.read("targets/shop.yaml")).toContain("status: DISABLED # for now");
+    });
+  });
+
+  test("leaves a secret whose variable is another in the other stage", async () => {
+    await scene(async (stage) => {
+      writeStages(stage, MANIFEST.replace("${secret:STAGING_USER}", "${secret:STAGING_USER} on ${stage}"));
+      const ran = await stage.run(["promote", ...STAGES, "--format", "json"], NOTHING);
+      expect(ran.code, ran.stderr).toBe(0);
+      const left = listAt(json(ran), "left").map((one) => at(one, "reason"));
+      expect(left).toContain(
+        "It holds a secret, and written as it is it means something else in production. Write it by hand.",
+      );
+    });
+  });
+
+  test("leaves a file alone that somebody changes meanwhile, or that cannot be written", async () => {
+    await scene(async (stage) => {
+      writeStages(stage);
+      stage.write("targets/shop.yaml", `${MANIFEST}# it ends here`);
+      const ran = await stage.run(["promote", ...STAGES], NOTHING);
+      expect(ran.code, ran.stderr).toBe(0);
+      expect(stage.read("targets/shop.yaml")).toMatch(/# it ends here$/);
+    });
+  });
+});
