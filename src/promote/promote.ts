@@ -1,11 +1,6 @@
-import { fieldsOf } from "../fields/fields.ts";
-import type { Field } from "../fields/field.ts";
 import { parseAddress } from "../model/address.ts";
 import type { Address } from "../model/address.ts";
-import { isArray, isObject, sameJson } from "../model/json.ts";
-import type { Json } from "../model/json.ts";
-import { isSensitive, reveal } from "../model/value.ts";
-import { escapeTemplate } from "../manifest/template/parse.ts";
+import { sameJson } from "../model/json.ts";
 import type { Draft, FileEdit } from "../rewrite/draft.ts";
 import { place } from "../rewrite/place.ts";
 import type { Candidate, PlaceRules } from "../rewrite/place.ts";
@@ -13,12 +8,11 @@ import type { Left, Rewrite, Rewritten } from "../rewrite/rewriting.ts";
 import { deleteAt, setAt, stageSpot, topSpot } from "../rewrite/spots.ts";
 import type { Spot } from "../rewrite/spots.ts";
 import { wishesOf } from "../rewrite/unit.ts";
-import type { Unit, Wish } from "../rewrite/unit.ts";
+import type { Unit } from "../rewrite/unit.ts";
 import { diffStages } from "../stages/difference.ts";
-import type { Difference } from "../stages/difference.ts";
-import { sameMeaning } from "../stages/meaning.ts";
-import type { Meaning } from "../stages/meaning.ts";
 import type { StageView } from "../stages/stage-view.ts";
+import { promotionOf, rewritten, whereOf, whyLeft } from "./promotion.ts";
+import type { Promotion } from "./promotion.ts";
 
 export interface PromoteRequest {
   readonly from: StageView;
@@ -57,15 +51,6 @@ export function promote(start: Draft, { from, to, stages, inScope }: PromoteRequ
   return { draft, changes, left };
 }
 
-/** One field of one test case, on its way. */
-interface Promotion {
-  readonly difference: Difference;
-  readonly wish: Wish;
-  /** What to write, the best first; none where the value is to go, or holds a secret that would show. */
-  readonly texts: readonly Json[];
-  readonly wanted: Meaning | undefined;
-}
-
 /** The manifests with all wishes met that can be, and where each value was written that was. */
 interface Settled {
   readonly draft: Draft;
@@ -90,35 +75,6 @@ function settle(start: Draft, promotions: readonly Promotion[], rules: PlaceRule
     }
   }
   return { draft, spots };
-}
-
-function promotionOf(difference: Difference, draft: Draft, from: StageView, to: StageView): Promotion {
-  const field = fieldAt(difference);
-  const unit: Unit = { stage: to.stage, address: difference.address, field };
-  const written = draft.written({ ...unit, stage: from.stage });
-  const wanted = from.meaningOf(field, written);
-  const isMet = (now: Json | undefined): boolean => sameMeaning(field, wanted, to.meaningOf(field, now));
-  const literal = wanted === undefined || isSensitive(wanted.value) ? undefined : reveal(wanted.value);
-  const texts = [
-    ...(written === undefined ? [] : [written]),
-    ...(literal === undefined ? [] : [escaped(literal)]),
-  ];
-  return { difference, wish: { unit, isMet }, texts, wanted };
-}
-
-function fieldAt({ address, path }: Difference): Field<never> {
-  const kind = parseAddress(address)?.kind ?? "target";
-  const field = fieldsOf(kind).find(({ name }) => name === path.join("."));
-  if (field === undefined) throw new TypeError(`no field ${path.join(".")} of ${address}`);
-  return field;
-}
-
-/** A value as a manifest says it, so that nothing in it is taken for a placeholder. */
-function escaped(value: Json): Json {
-  if (typeof value === "string") return escapeTemplate(value);
-  if (isArray(value)) return value.map(escaped);
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, escaped(part)]));
 }
 
 function candidatesOf(draft: Draft, { wish: { unit }, texts, wanted }: Promotion): readonly Candidate[] {
@@ -155,41 +111,6 @@ function pins(before: Draft, after: Draft, unit: Unit): readonly FileEdit[] {
     const spot = stageSpot(before, sibling);
     return spot === undefined ? [] : [setAt(spot, was)];
   });
-}
-
-function whereOf({ difference }: Promotion): Pick<Left, "origin"> {
-  const origin = difference.to?.origin ?? difference.from?.origin;
-  return origin === undefined ? {} : { origin };
-}
-
-function whyLeft({ difference, wanted, wish }: Promotion): Left {
-  const { address, path } = difference;
-  const { stage } = wish.unit;
-  if (wanted !== undefined && isSensitive(wanted.value))
-    return {
-      address,
-      path,
-      reason: `It holds a secret, and written as it is it means something else in ${stage}. Write it by hand.`,
-    };
-  return { address, path, reason: "No place was found for it that would change nothing else." };
-}
-
-function rewritten({ difference, wish }: Promotion, spot: Spot | undefined): Rewritten {
-  const { address, path, sensitive, from, to } = difference;
-  const before = to?.value;
-  const after = from?.value;
-  return {
-    address,
-    path,
-    ...(sensitive ? { sensitive } : {}),
-    ...(before === undefined ? {} : { before }),
-    ...(after === undefined ? {} : { after }),
-    layer: spot?.layer ?? "stage",
-    origin:
-      spot === undefined
-        ? (to?.origin ?? { file: "", path: wish.unit.field.path })
-        : { file: spot.file, path: spot.path },
-  };
 }
 
 function lone(address: Address, here: StageView, there: StageView, origin: Left["origin"]): Left {

@@ -15,7 +15,8 @@ import {
 } from "../plan/elements.ts";
 import type { ElementMatch } from "../plan/elements.ts";
 import type { Memory } from "../plan/memory.ts";
-import { escaped, graft, placeholdersIn } from "./graft.ts";
+import { escaped, placeholdersIn } from "../rewrite/written.ts";
+import { graft } from "./graft.ts";
 import type { Graft } from "./graft.ts";
 
 /** Whether the live elements are others than what is declared, as far as the service shows them. */

@@ -1,6 +1,6 @@
 import { isArray, isObject, sameJson } from "../model/json.ts";
 import type { Json, JsonArray, JsonObject } from "../model/json.ts";
-import { escapeTemplate, isTemplate, parseTemplate } from "../manifest/template/parse.ts";
+import { escaped, placeholdersIn } from "../rewrite/written.ts";
 
 /** A value to be written; or the placeholders that the old one came through, which a pull leaves. */
 export type Graft =
@@ -28,24 +28,6 @@ export function graftSet(written: JsonArray, meant: JsonArray, live: JsonArray):
   const there = new Set(meant.map(String));
   const added = live.filter((item) => !there.has(String(item))).map(escaped);
   return { ok: true, value: [...written.filter(stays), ...added] };
-}
-
-/** A live value as a manifest says it, so that nothing in it is taken for a placeholder. */
-export function escaped(value: Json): Json {
-  if (typeof value === "string") return escapeTemplate(value);
-  if (isArray(value)) return value.map(escaped);
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, escaped(part)]));
-}
-
-/** The placeholders in a written value, as they are written. */
-export function placeholdersIn(written: Json): readonly string[] {
-  if (typeof written === "string")
-    return isTemplate(written)
-      ? parseTemplate(written).parts.flatMap((part) => (part.kind === "text" ? [] : [part.source]))
-      : [];
-  if (isArray(written)) return written.flatMap(placeholdersIn);
-  return isObject(written) ? Object.values(written).flatMap(placeholdersIn) : [];
 }
 
 function replacing(written: Json, live: Json): Graft {

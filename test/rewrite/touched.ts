@@ -30,9 +30,15 @@ export function strayLines({ file, before, after }: NewText, edits: readonly Fil
   const stray: string[] = [];
   for (const piece of lineDiff(before, after)) {
     if (piece.kind === "added") continue;
-    // Of two blank lines a diff may take either for the one that went.
-    if (piece.kind === "removed" && piece.text.trim() !== "" && !allowed.has(at)) stray.push(piece.text);
+    // Of two lines that are the same, a diff may take either for the one that moved.
+    const fewer = countOf(after, piece.text) < countOf(before, piece.text);
+    if (piece.kind === "removed" && fewer && piece.text.trim() !== "" && !allowed.has(at))
+      stray.push(piece.text);
     at++;
   }
   return stray;
+}
+
+function countOf(text: string, line: string): number {
+  return text.split("\n").filter((one) => one === line).length;
 }
