@@ -7,6 +7,7 @@ import { projectFolder } from "../manifest/files.ts";
 import { stagesOf } from "../manifest/settings/stage.ts";
 import { scopeTest } from "../plan/scope.ts";
 import { promote } from "../promote/promote.ts";
+import type { Refused } from "../promote/gate.ts";
 import { provePromotion } from "../promote/prove.ts";
 import { Draft } from "../rewrite/draft.ts";
 import { count, list } from "../render/words.ts";
@@ -46,6 +47,12 @@ export async function run(given: Given, world: World): Promise<ExitCode> {
   });
 }
 
+const WORDS: Readonly<Record<Refused["outcome"], string>> = {
+  failed: "failed",
+  missing: "missing",
+  otherwise: "ended otherwise",
+};
+
 function refuse(
   given: Given,
   { refused, reports }: GateResult,
@@ -56,7 +63,7 @@ function refuse(
     console,
     `The gate refuses: ${count(refused.length, "test case")} that would change ${refused.length === 1 ? "has" : "have"} not passed in ${head.from}`,
     [
-      ...refused.map(({ address, outcome, why }) => `${address}  ${outcome}: ${why}`),
+      ...refused.map(({ address, outcome, why }) => `${address}  ${WORDS[outcome]}: ${why}`),
       "Nothing was written. Promote what has passed by --only or --exclude, or let the tests run again.",
     ].join("\n"),
   );

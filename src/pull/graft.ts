@@ -19,14 +19,12 @@ export function graft(written: Json, meant: Json, live: Json): Graft {
   return replacing(written, live);
 }
 
-/** A set: members that stay keep their place, new ones come last. */
+/** A set of texts: members that stay keep their place, new ones come last. */
 export function graftSet(written: JsonArray, meant: JsonArray, live: JsonArray): Graft {
-  const wanted = new Set(live.map(String));
-  const stays = (_: Json, at: number): boolean => wanted.has(String(meant[at]));
+  const stays = (_: Json, at: number): boolean => live.includes(meant[at] ?? null);
   const placeholders = written.filter((item, at) => !stays(item, at)).flatMap(placeholdersIn);
   if (placeholders.length > 0) return { ok: false, placeholders };
-  const there = new Set(meant.map(String));
-  const added = live.filter((item) => !there.has(String(item))).map(escaped);
+  const added = live.filter((item) => !meant.includes(item)).map(escaped);
   return { ok: true, value: [...written.filter(stays), ...added] };
 }
 

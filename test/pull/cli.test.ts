@@ -10,6 +10,7 @@ import {
   listAt,
   LOGIN,
   MANIFEST,
+  PROJECT,
   scene,
   SECRETS,
   steady,
@@ -146,6 +147,50 @@ describe.concurrent("pull", () => {
       for (const comment of ["# read it", "# here", "# checked"]) expect(text).toContain(comment);
       expect(text).toContain('selector: "Sum of $${all}"');
       await unchanged(stage);
+    });
+  });
+
+  test("writes the layer that set it, names the other stages, and spares the anchor of others", async ({
+    expect,
+  }) => {
+    await scene(async (stage) => {
+      const manifest = `target: shop # one
+app: Web Shop
+defaults:
+  testCases: { runStatus: "ON" } # for all
+testCases:
+  cookie: { description: Accept the cookie banner, tags: &tags [web, "a b"] } # has the anchor
+  login:
+    description: "Log in" # by hand
+    status: DRAFT
+  cart: { description: Cart total adds up, tags: *tags }
+stages:
+  staging: { testCases: { login: { status: ENABLED } } } # only there
+  production: {}`;
+      stage.write("tasc.yaml", PROJECT + "stages: { staging: {}, production: {} }\n");
+      stage.write("targets/shop.yaml", manifest.replaceAll("\n", "\r\n"));
+      for (const one of [COOKIE, LOGIN, CART])
+        await stage.edit(one, { runStatus: "ON", tags: ["web", "a b"] });
+      await stage.edit(COOKIE, { tags: ["web"] });
+      await stage.edit(LOGIN, { status: "OUTDATED", description: "Sign in" });
+      stage.write(
+        "targets/more.yaml",
+        `target: shop\ntestCases: { night: { description: Nobody declares it } }`,
+      );
+      const adopt = ["state", "bind", "testCase.shop.login", LOGIN, "--stage", "staging"];
+      expect((await stage.run(adopt)).code).toBe(0);
+      const ran = await stage.run(["pull", "--stage", "staging", "--format", "json"]);
+      expect(ran.code, ran.stderr).toBe(0);
+      await expect(steady(ran.stdout, stage)).toMatchFileSnapshot("golden/stages.json");
+      const after = stage.read("targets/shop.yaml");
+      expect(after).toBe(
+        manifest
+          .replace('tags: &tags [web, "a b"]', "tags: [web]")
+          .replace("tags: *tags", "tags: [web, a b]")
+          .replace('"Log in"', '"Sign in"')
+          .replace("login: { status: ENABLED", "login: { status: OUTDATED")
+          .replaceAll("\n", "\r\n"),
+      );
     });
   });
 

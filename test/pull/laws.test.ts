@@ -176,7 +176,7 @@ test("after a pull nothing is left to do but what it says", async () => {
         expect(gone.filter((one) => !IN_LISTS.has(one))).toEqual([]);
       },
     ),
-    { numRuns: 40 },
+    { numRuns: 25 },
   );
 });
 

@@ -1,0 +1,75 @@
+// Manifests are replaced whole: all of them, or none.
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { replaceFiles } from "../../src/rewrite/replace-files.ts";
+import type { NewText } from "../../src/rewrite/texts.ts";
+
+function folder(play: (root: string) => void): void {
+  const root = mkdtempSync(join(tmpdir(), "tasc-replace-"));
+  try {
+    mkdirSync(join(root, "targets"));
+    play(root);
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
+}
+
+const change = (file: string, bom = false): NewText => ({ file, bom, before: "a: 1\r\n", after: "a: 2\r\n" });
+
+test("each file gets its new text, and keeps its mark, its permissions and the link to it", () => {
+  folder((root) => {
+    writeFileSync(join(root, "real.yaml"), "\ufeffa: 1\r\n");
+    chmodSync(join(root, "real.yaml"), 0o640);
+    symlinkSync("../real.yaml", join(root, "targets/link.yaml"));
+    writeFileSync(join(root, "targets/b.yaml"), "a: 1\r\n");
+    expect(replaceFiles(root, [change("targets/link.yaml", true), change("targets/b.yaml")])).toEqual({
+      ok: true,
+    });
+    expect(readFileSync(join(root, "real.yaml"), "utf8")).toBe("\ufeffa: 2\r\n");
+    expect(statSync(join(root, "real.yaml")).mode & 0o777).toBe(0o640);
+    expect(lstatSync(join(root, "targets/link.yaml")).isSymbolicLink()).toBe(true);
+    expect(readdirSync(join(root, "targets")).toSorted()).toEqual(["b.yaml", "link.yaml"]);
+  });
+});
+
+test("one that was changed meanwhile keeps all as they were", () => {
+  folder((root) => {
+    writeFileSync(join(root, "targets/a.yaml"), "a: 1\r\n");
+    writeFileSync(join(root, "targets/b.yaml"), "a: 1 # mine\r\n");
+    expect(replaceFiles(root, [change("targets/a.yaml"), change("targets/b.yaml")])).toMatchObject({
+      ok: false,
+      file: "targets/b.yaml",
+      meanwhile: true,
+    });
+    expect(readFileSync(join(root, "targets/a.yaml"), "utf8")).toBe("a: 1\r\n");
+    expect(readFileSync(join(root, "targets/b.yaml"), "utf8")).toBe("a: 1 # mine\r\n");
+    expect(readdirSync(join(root, "targets")).toSorted()).toEqual(["a.yaml", "b.yaml"]);
+  });
+});
+
+test("one that is gone keeps all as they were", () => {
+  folder((root) => {
+    writeFileSync(join(root, "targets/a.yaml"), "a: 1\r\n");
+    expect(replaceFiles(root, [change("targets/a.yaml"), change("targets/b.yaml")])).toMatchObject({
+      ok: false,
+      file: "targets/b.yaml",
+      meanwhile: false,
+      reason: "ENOENT",
+    });
+    expect(readFileSync(join(root, "targets/a.yaml"), "utf8")).toBe("a: 1\r\n");
+    expect(readdirSync(join(root, "targets"))).toEqual(["a.yaml"]);
+  });
+});

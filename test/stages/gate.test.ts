@@ -1,0 +1,176 @@
+// `tasc promote --gate`: what has not passed in the newest finished report is not promoted.
+import { describe, expect, test } from "vitest";
+import type { LiveReport } from "../../src/client/index.ts";
+import type { Address } from "../../src/model/address.ts";
+import { refusedBy } from "../../src/promote/gate.ts";
+import { newestFinished } from "../../src/reports/finished.ts";
+import { at, CART, json, LOGIN, scene, TARGET, textAt } from "../look/scene.ts";
+import type { Scene } from "../look/scene.ts";
+import { MANIFEST, writeStages } from "./project.ts";
+
+const PROMOTE = ["promote", "--from", "staging", "--to", "production", "--gate"];
+const ONLY = ["--exclude", "testCase.shop.only-here"];
+const SECRETS = { STAGING_USER: "user-of-staging", PROD_USER: "user-of-production" };
+
+/** The manifest with changes to promote of `login` and `cart`, and none that is left. */
+const GATED = MANIFEST.replace("PROD_USER", "STAGING_USER");
+
+async function reported(stage: Scene, results: Readonly<Record<string, string>>): Promise<string> {
+  const begun = await stage.control("POST", "/reports", {
+    testTargetId: TARGET,
+    testCaseIds: Object.keys(results),
+  });
+  const report = textAt(begun, "id");
+  const done = Object.fromEntries(Object.entries(results).filter(([, status]) => status !== "WAITING"));
+  await stage.control("POST", `/reports/${report}/results`, { results: done });
+  return report;
+}
+
+describe.concurrent("the gate", () => {
+  test("opens where each case about to change has passed", async ({ expect }) => {
+    await scene(async (stage) => {
+      writeStages(stage, GATED);
+      const report = await reported(stage, { [LOGIN]: "PASSED", [CART]: "PASSED" });
+      const ran = await stage.run([...PROMOTE, ...ONLY], SECRETS);
+      expect(ran.code, ran.stderr).toBe(0);
+      expect(ran.stderr).toContain(`Gate: 2 test cases passed in report ${report} of shop.`);
+      expect(stage.read("targets/shop.yaml")).not.toBe(GATED);
+      const again = await stage.run([...PROMOTE, ...ONLY], {
+        ...SECRETS,
+        TASC_BASE_URL: "http://127.0.0.1:9",
+      });
+      expect(again.code, "with nothing to promote nobody is asked").toBe(0);
+    });
+  });
+
+  test("lists what failed, is missing, or ended otherwise, and writes nothing", async ({ expect }) => {
+    await scene(async (stage) => {
+      const more = GATED.replace(
+        "login: { runStatus",
+        'cookie: { runStatus: "OFF" }\n      login: { runStatus',
+      );
+      writeStages(stage, more);
+      await reported(stage, { [LOGIN]: "FAILED", [CART]: "SKIPPED" });
+      const ran = await stage.run([...PROMOTE, ...ONLY], SECRETS);
+      expect(ran.code).toBe(1);
+      expect(stage.read("targets/shop.yaml")).toBe(more);
+      await expect(ran.stderr).toMatchFileSnapshot("golden/gate.txt");
+      const data = await stage.run([...PROMOTE, ...ONLY, "--format", "json"], SECRETS);
+      expect(data.code).toBe(1);
+      await expect(data.stdout).toMatchFileSnapshot("golden/gate.json");
+    });
+  });
+
+  test("looks at the newest report that has finished, on whatever page it is", async () => {
+    let now = Date.UTC(2030, 0, 1);
+    await scene(
+      async (stage) => {
+        writeStages(stage, GATED);
+        await reported(stage, { [LOGIN]: "FAILED", [CART]: "PASSED" });
+        now += 1000;
+        await reported(stage, { [LOGIN]: "PASSED", [CART]: "PASSED" });
+        for (let waiting = 0; waiting < 60; waiting++) {
+          now += 1000;
+          await reported(stage, { [LOGIN]: "WAITING" });
+        }
+        const ran = await stage.run([...PROMOTE, ...ONLY, "--dry-run"], SECRETS);
+        expect(ran.code, ran.stderr).toBe(0);
+        now += 1000;
+        await reported(stage, { [LOGIN]: "FAILED" });
+        const refused = await stage.run([...PROMOTE, ...ONLY, "--dry-run"], SECRETS);
+        expect(refused.code).toBe(1);
+      },
+      { clock: () => now },
+    );
+  });
+
+  test("finds no report, no case, no service", async () => {
+    await scene(async (stage) => {
+      writeStages(stage, GATED);
+      const none = await stage.run([...PROMOTE, ...ONLY, "--format", "json"], SECRETS);
+      expect(none.code).toBe(1);
+      expect(at(json(none), "gate", "refused", 0, "why")).toBe("no test report of its target has finished");
+      await reported(stage, { [LOGIN]: "PASSED" });
+      await stage.remove(CART);
+      const gone = await stage.run([...PROMOTE, ...ONLY, "--format", "json"], SECRETS);
+      expect(at(json(gone), "gate", "refused", 0, "why")).toBe("it is not live there");
+      const key = await stage.run([...PROMOTE, ...ONLY], { ...SECRETS, TASC_API_KEY: "a-wrong-key" });
+      expect(key.code).toBe(6);
+      const away = await stage.run([...PROMOTE, ...ONLY], {
+        ...SECRETS,
+        TASC_BASE_URL: "http://127.0.0.1:9",
+      });
+      expect(away.code).toBe(6);
+      expect(stage.read("targets/shop.yaml")).toBe(GATED);
+    });
+  });
+});
+
+describe("the answer of a report", () => {
+  const address: Address = "testCase.shop.login";
+  const report = (...statuses: (string | undefined)[]): LiveReport => ({
+    ...NOTHING,
+    results: statuses.map((status) => ({ ...RESULT, testCaseId: "1", status })),
+  });
+  const ask = (given: LiveReport | undefined, live: string | undefined = "1") =>
+    refusedBy({ addresses: [address], idOf: () => live, report: given }).map(({ outcome }) => outcome);
+
+  test.for<[sentence: string, given: LiveReport | undefined, outcomes: string[]]>([
+    ["passed", report("PASSED"), []],
+    ["passed each time", report("PASSED", "PASSED"), []],
+    ["failed", report("FAILED"), ["failed"]],
+    ["failed once", report("PASSED", "FAILED"), ["failed"]],
+    ["still waiting", report("PASSED", "WAITING"), ["otherwise"]],
+    ["unheard of", report("FLAKY"), ["otherwise"]],
+    ["nothing", report(undefined), ["otherwise"]],
+    ["no result", report(), ["missing"]],
+    ["no report", undefined, ["missing"]],
+  ])("%s", ([, given, outcomes]) => {
+    expect(ask(given)).toEqual(outcomes);
+  });
+
+  test("is unsure of a list that ends too soon in no order", async () => {
+    const one = (reportId: string, createdAt: string, status: string): LiveReport => ({
+      ...NOTHING,
+      id: reportId,
+      createdAt,
+      status,
+    });
+    const read = async (next: "end" | "no-key", ...reports: LiveReport[]) => {
+      const found = await newestFinished(pages(next, reports));
+      return found.ok ? [found.value.report?.id, found.value.unsure] : [];
+    };
+    expect(await read("no-key", one("a", "1", "PASSED"), one("b", "2", "FAILED"))).toEqual(["b", true]);
+    expect(await read("no-key", one("b", "2", "WAITING"), one("a", "1", "FAILED"))).toEqual(["a", false]);
+    expect(await read("end", one("a", "1", "PASSED"), one("b", "2", "WAITING"))).toEqual(["a", false]);
+    expect(await read("end", one("b", "2", "WAITING"))).toEqual([undefined, false]);
+  });
+});
+
+async function* pages(next: "end" | "no-key", reports: readonly LiveReport[]) {
+  yield { ok: true as const, value: { reports, next } };
+}
+
+const NOTHING: LiveReport = {
+  id: "r",
+  testTargetId: undefined,
+  createdAt: undefined,
+  updatedAt: undefined,
+  executionUrl: undefined,
+  status: undefined,
+  context: undefined,
+  breakpoint: undefined,
+  browser: undefined,
+  results: [],
+};
+
+const RESULT = {
+  id: undefined,
+  testCaseId: undefined,
+  name: undefined,
+  createdAt: undefined,
+  updatedAt: undefined,
+  status: undefined,
+  errorMessage: undefined,
+  traceUrl: undefined,
+};
