@@ -7,6 +7,7 @@ import {
   COOKIE,
   id,
   json,
+  KEY,
   listAt,
   LOGIN,
   MANIFEST,
@@ -14,13 +15,21 @@ import {
   scene,
   SECRETS,
   steady,
+  TARGET,
+  textAt,
 } from "../look/scene.ts";
 import type { Scene } from "../look/scene.ts";
+import { isArray, parseJson } from "../../src/model/json.ts";
 
 async function unchanged(stage: Scene): Promise<void> {
   const plan = await stage.run(["plan", "--detailed-exitcode"]);
   if (plan.code !== 0) throw new Error(`the plan is not empty:\n${plan.stdout}${plan.stderr}`);
 }
+
+const MOVED = {
+  assertion: { expectation: "VISIBLE" },
+  selectors: [{ selectorType: "TEXT", selector: "Sum" }],
+};
 
 describe.concurrent("pull", () => {
   test("writes each live value where it is declared, and the plan is empty", async ({ expect }) => {
@@ -146,6 +155,30 @@ describe.concurrent("pull", () => {
       const text = stage.read("targets/shop.yaml");
       for (const comment of ["# read it", "# here", "# checked"]) expect(text).toContain(comment);
       expect(text).toContain('selector: "Sum of $${all}"');
+      await unchanged(stage);
+    });
+  });
+
+  test("lets a locator line give way to the selectors that somebody put in its place", async () => {
+    await scene(async (stage) => {
+      const element = "- assertion: { expectation: VISIBLE } # seen\n        locatorLine: getByText('Total')";
+      stage.write(
+        "targets/shop.yaml",
+        MANIFEST.replace("adds up\n", `adds up\n    elements:\n      ${element}\n`),
+      );
+      await applied(stage);
+      const cases = await fetch(`${stage.server.url}/apiKey/v3/test-targets/${TARGET}/test-cases`, {
+        headers: { "x-api-key": KEY },
+      });
+      const all = parseJson(await cases.text());
+      const cart = (isArray(all) ? all : []).find((one) => at(one, "id") === CART) ?? null;
+      const live = { ...MOVED, id: textAt(cart, "elements", 0, "id") };
+      await stage.edit(CART, { elements: [live] });
+      const ran = await stage.run(["pull"]);
+      expect(ran.code, ran.stderr).toBe(0);
+      const text = stage.read("targets/shop.yaml");
+      expect(text).not.toContain("locatorLine");
+      expect(text).toContain("selector: Sum");
       await unchanged(stage);
     });
   });

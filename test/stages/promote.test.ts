@@ -1,0 +1,81 @@
+// Where a promotion writes: the smallest edit that changes nothing for anybody else.
+import { expect, test } from "vitest";
+import { readProject } from "../../src/manifest/read-project.ts";
+import { resolveProject } from "../../src/manifest/resolve-project.ts";
+import { promote } from "../../src/promote/promote.ts";
+import { Draft } from "../../src/rewrite/draft.ts";
+import { editTexts } from "../../src/rewrite/texts.ts";
+import { StageView } from "../../src/stages/stage-view.ts";
+import { memoryFolder } from "../manifest/memory-folder.ts";
+
+const CASES = `testCases:
+  one: { description: One }
+  two: { description: Two }
+`;
+
+async function promoted(stages: readonly string[], shop: string): Promise<string> {
+  const files = {
+    "tasc.yaml": `version: 1\nservice: { baseUrl: "http://127.0.0.1:9", apiKey: "\${secret:KEY}" }\nstages: { ${stages.map((stage) => `${stage}: {}`).join(", ")} }\n`,
+    "targets/shop.yaml": `target: shop\napp: Shop\n${shop}`,
+  };
+  const reading = await readProject(memoryFolder(files));
+  const view = (stage: string): StageView => {
+    const options = { env: {}, stage, allowMissingSecrets: true, needsApiKey: false };
+    const { resolved } = resolveProject(reading, options);
+    if (resolved === undefined || reading.project === undefined) throw new Error("it should resolve");
+    return new StageView(resolved.desired, reading.project, reading, {});
+  };
+  const request = { from: view("a"), to: view("b"), stages, inScope: () => true };
+  const { draft } = promote(Draft.of(reading.documents), request);
+  const edited = await editTexts(reading.documents, draft.edits);
+  if (!edited.ok) throw new Error(edited.reason);
+  const [text] = edited.texts;
+  return (text?.after ?? "unchanged").replace("target: shop\napp: Shop\n", "");
+}
+
+test.for<[sentence: string, stages: string[], before: string, after: string]>([
+  [
+    "the override that counts",
+    ["a", "b"],
+    `${CASES}stages: { a: { testCases: { one: { status: DRAFT } } }, b: { testCases: { one: { status: ENABLED } } } }\n`,
+    `${CASES}stages: { a: { testCases: { one: { status: DRAFT } } }, b: { testCases: { one: { status: DRAFT } } } }\n`,
+  ],
+  [
+    "the base, where no other stage takes its value from there",
+    ["a", "b"],
+    "testCases:\n  one: { description: One, status: ENABLED } # base\nstages: { a: { testCases: { one: { status: DRAFT } } } }\n",
+    "testCases:\n  one: { description: One, status: DRAFT } # base\nstages: { a: { testCases: { one: { status: DRAFT } } } }\n",
+  ],
+  [
+    "an override of its own, where a third stage takes its value from the base",
+    ["a", "b", "c"],
+    "testCases:\n  one: { description: One, status: ENABLED }\nstages: { a: { testCases: { one: { status: DRAFT } } } }\n",
+    "testCases:\n  one: { description: One, status: ENABLED }\nstages: { a: { testCases: { one: { status: DRAFT } } }, b: { testCases: { one: { status: DRAFT } } } }\n",
+  ],
+  [
+    "the stage's defaults, where all who share them want it",
+    ["a", "b"],
+    `defaults: { testCases: { tags: [new] } }\n${CASES}stages: { b: { defaults: { testCases: { tags: [old] } } } }\n`,
+    `defaults: { testCases: { tags: [new] } }\n${CASES}stages: { b: { defaults: { testCases: { tags: [new] } } } }\n`,
+  ],
+  [
+    "an override each, where they want different values",
+    ["a", "b"],
+    `${CASES}stages:\n  a: { testCases: { one: { tags: [p] }, two: { tags: [q] } } }\n  b: { defaults: { testCases: { tags: [old] } }, testCases: { one: { folder: F } } }\n`,
+    `${CASES}stages:\n  a: { testCases: { one: { tags: [p] }, two: { tags: [q] } } }\n  b: { defaults: { testCases: { tags: [old] } }, testCases: { one: { tags: [p] }, two: { tags: [q] } } }\n`,
+  ],
+  [
+    "the stage's defaults, which go where nobody wants them",
+    ["a", "b"],
+    `${CASES}stages: { b: { defaults: { testCases: { folder: Old } } }, a: {} }\n`,
+    `${CASES}stages: { a: {} }\n`,
+  ],
+  [
+    "an override for whoever keeps the value of defaults that go",
+    ["a", "b"],
+    `${CASES}stages:\n  a: { testCases: { one: { folder: Kept } } }\n  b: { defaults: { testCases: { folder: Kept } } }\n`,
+    `${CASES}stages:\n  a: { testCases: { one: { folder: Kept } } }\n  b:\n    testCases:\n      one:\n        folder: Kept\n`,
+  ],
+])("a promotion writes %s", async ([, stages, before, after]) => {
+  expect(await promoted(stages, before)).toBe(after);
+});
