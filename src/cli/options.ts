@@ -1,3 +1,5 @@
+import { POLICY_RULES } from "../model/settings.ts";
+
 /** What a command was given, as the command line parser leaves it. */
 export interface Given {
   readonly args: readonly string[];
@@ -78,6 +80,13 @@ export const REDISCOVER: OptionSpec = {
 export const RUN: OptionSpec = {
   flags: "--run <address>",
   description: "run this batch generation, whatever state says",
+  repeatable: true,
+};
+
+export const OVERRIDE_POLICY: OptionSpec = {
+  flags: "--override-policy <rule>",
+  description: "let through what this rule of the project's policy refuses",
+  choices: POLICY_RULES,
   repeatable: true,
 };
 

@@ -1,4 +1,4 @@
-import { Argument, Command, CommanderError, Option } from "commander";
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import type { CommandSpec } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { EXIT } from "./exit.ts";
@@ -79,7 +79,12 @@ function addOptions(command: Command, options: readonly OptionSpec[]): void {
     const option = new Option(flags, description);
     if (choices !== undefined) option.choices([...choices]);
     if (repeatable)
-      option.argParser<readonly string[] | undefined>((value, before) => [...(before ?? []), value]);
+      // A parser of its own takes the place of the one that looks at the choices.
+      option.argParser<readonly string[] | undefined>((value, before) => {
+        if (choices?.includes(value) === false)
+          throw new InvalidArgumentError(`Allowed choices are ${choices.join(", ")}.`);
+        return [...(before ?? []), value];
+      });
     command.addOption(option);
   }
 }

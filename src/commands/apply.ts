@@ -13,6 +13,7 @@ import { serviceOf } from "../look/service.ts";
 import { parseDuration } from "../manifest/shape/duration.ts";
 import type { Address } from "../model/address.ts";
 import type { State } from "../model/state.ts";
+import { scopeTest } from "../plan/scope.ts";
 import { StateFailure } from "../state/problem.ts";
 import type { Session } from "../state/session.ts";
 import { connect } from "./connect.ts";
@@ -24,6 +25,8 @@ import type { Opened } from "./opening.ts";
 import { withPlaces } from "./plan.ts";
 import { printPlan } from "./print-plan.ts";
 import { ask } from "./question.ts";
+import { judge, overriddenRules } from "./policy.ts";
+import { refusedByPolicy, refusedWhenMade } from "./policy-saved.ts";
 import { checkRequest } from "./request.ts";
 import type { PlanRequest } from "./request.ts";
 import { readSavedPlan } from "./saved-plan.ts";
@@ -72,6 +75,7 @@ export async function run(given: Given, world: World): Promise<ExitCode> {
     sayError(opened.console, saved.summary, saved.detail);
     return EXIT.invalid;
   }
+  if (saved !== undefined && refusedWhenMade(given, saved.saved, opened.console)) return EXIT.failed;
   const wait = durationOption(given, "wait", WAIT_BY_DEFAULT);
   const lockTimeout = durationOption(given, "lockTimeout", 0);
   if (wait === "wrong" || lockTimeout === "wrong") {
@@ -169,7 +173,7 @@ async function lookAndApply(
     if (!look.ok) return look.code;
     if (stop.stopping()) return EXIT.interrupted;
     return job.saved === undefined
-      ? await reviewed(job, look.value, connected.client, connected.settings, sessions)
+      ? await reviewed(job, request, look.value, connected.client, connected.settings, sessions)
       : await unlessStale(job, job.saved, look.value, connected.client, connected.settings, sessions);
   } finally {
     await connected.client.close();
@@ -179,13 +183,15 @@ async function lookAndApply(
 /** Shows the plan and asks. */
 async function reviewed(
   job: Job,
+  { scope }: PlanRequest,
   look: Look,
   client: Client,
   calls: CallSettings,
   sessions: ReadonlyMap<string, Session>,
 ): Promise<ExitCode> {
   const { opened, given, world } = job;
-  const plan = await withPlaces(look.planned.plan, opened);
+  const judged = judge(look.planned, opened, scopeTest(scope), overriddenRules(given));
+  const plan = await withPlaces(judged.planned.plan, opened);
   await printPlan(given, opened, plan, world);
   if (plan.diagnostics.some((diagnostic) => diagnostic.severity === "error")) {
     sayError(opened.console, "Nothing was applied: the plan has errors");
@@ -214,6 +220,7 @@ async function unlessStale(
     sayStale(console, saved, verdict.stale);
     return EXIT.stale;
   }
+  if (await refusedByPolicy(job.given, saved, verdict.planned, job.opened)) return EXIT.failed;
   return carryOut(job, { ...look, planned: verdict.planned }, client, calls, sessions);
 }
 

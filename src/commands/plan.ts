@@ -5,11 +5,13 @@ import type { Given } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import { locate } from "../manifest/locate.ts";
 import type { Plan } from "../model/plan.ts";
+import { scopeTest } from "../plan/scope.ts";
 import { diagnosticJson } from "../render/json.ts";
 import { sayAnnotations } from "./diagnostics.ts";
 import { consoleFor } from "./opening.ts";
 import type { Opened } from "./opening.ts";
 import { surveySnapshot } from "./plan-snapshot.ts";
+import { judge, overriddenRules } from "./policy.ts";
 import { printPlan } from "./print-plan.ts";
 import { savePlan } from "./saved-plan.ts";
 import { survey } from "./survey.ts";
@@ -32,13 +34,16 @@ export async function run(given: Given, world: World): Promise<ExitCode> {
   }
   const { opened, request, ...look } = looked.value;
 
-  const plan = await withPlaces(look.planned.plan, opened);
+  const overridden = overriddenRules(given);
+  const judged = judge(look.planned, opened, scopeTest(request.scope), overridden);
+  const plan = await withPlaces(judged.planned.plan, opened);
   const out = textOption(given, "out");
   if (out !== undefined) {
     const saved = await savePlan(
       out,
       { ...look, planned: { ...look.planned, plan } },
       request,
+      { violated: judged.violated, overridden },
       opened,
       world,
     );

@@ -7,6 +7,7 @@ import type { Address } from "../model/address.ts";
 import { isArray, isObject, parseJson } from "../model/json.ts";
 import type { Json, JsonObject } from "../model/json.ts";
 import type { PlanJson } from "../model/plan.ts";
+import type { PolicyRule } from "../model/settings.ts";
 import { guardsOf } from "../plan/guard.ts";
 import type { Guard } from "../plan/guard.ts";
 import { redactPlan } from "../output/redact-plan.ts";
@@ -19,6 +20,7 @@ import { planMeta } from "./plan-meta.ts";
 import { sayError } from "./diagnostics.ts";
 import { fingerprinterOf } from "./look.ts";
 import type { Opened } from "./opening.ts";
+import { isPolicyRule } from "./policy.ts";
 import type { PlanRequest } from "./request.ts";
 
 /** A plan in a file: the public form, and what an apply of it needs (design contract, section 3). */
@@ -27,6 +29,14 @@ export interface SavedPlan {
   readonly request: PlanRequest;
   readonly guards: Readonly<Record<string, Guard>>;
   readonly extras: PlanExtras;
+  readonly policy: PolicyVerdict;
+}
+
+/** What the project's policy had to say of a plan when it was made. */
+export interface PolicyVerdict {
+  readonly violated: ReadonlySet<PolicyRule>;
+  /** `--override-policy`. */
+  readonly overridden: ReadonlySet<PolicyRule>;
 }
 
 /** Saves a plan, readable for its owner alone. Whether it could be is said, and returned. */
@@ -34,6 +44,7 @@ export async function savePlan(
   file: string,
   { planned }: Look,
   request: PlanRequest,
+  policy: PolicyVerdict,
   opened: Opened,
   world: World,
 ): Promise<boolean> {
@@ -46,6 +57,7 @@ export async function savePlan(
       exclude: request.scope.exclude,
       run: [...request.run],
       rediscover: [...request.rediscover],
+      policy: { violated: [...policy.violated], overridden: [...policy.overridden] },
       extras: await placedExtras(planned.plan, opened),
       guards: fingerprints === undefined ? {} : guardsOf(planned, fingerprints),
     },
@@ -121,12 +133,19 @@ function readApply(value: Json | undefined): Omit<SavedPlan, "plan"> | undefined
     },
     guards,
     extras: isExtras(value["extras"]) ? value["extras"] : {},
+    policy: readPolicy(value["policy"]),
   };
 }
 
 /** For display only: what does not fit shows nothing. */
 function isExtras(value: Json | undefined): value is Json & PlanExtras {
   return isObject(value) && Object.values(value).every((part) => typeof part === "object" && part !== null);
+}
+
+function readPolicy(value: Json | undefined): PolicyVerdict {
+  const rules = (name: string): ReadonlySet<PolicyRule> =>
+    new Set(texts(isObject(value) ? value[name] : undefined).filter(isPolicyRule));
+  return { violated: rules("violated"), overridden: rules("overridden") };
 }
 
 function readGuard(guard: JsonObject): Guard | undefined {

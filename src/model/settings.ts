@@ -28,6 +28,10 @@ export interface StateSettings {
   readonly options: Readonly<Record<string, string | number | boolean | Secret>>;
 }
 
+/** The rules of a policy that can refuse a plan, and that `--override-policy` takes. */
+export const POLICY_RULES = ["maxChanges", "maxDisabledPercent", "protected", "requireTags"] as const;
+export type PolicyRule = (typeof POLICY_RULES)[number];
+
 /** Section 8 of the design contract. */
 export interface Policy {
   readonly maxChanges?: number;

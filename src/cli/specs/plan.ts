@@ -3,6 +3,7 @@ import type { OptionSpec } from "../options.ts";
 import {
   LOCK_TIMEOUT,
   MISSING_SECRETS,
+  OVERRIDE_POLICY,
   REDISCOVER,
   RUN,
   SCOPE_OPTIONS,
@@ -29,6 +30,7 @@ export const PLAN_COMMANDS: readonly CommandSpec[] = [
       ...SCOPE_OPTIONS,
       REDISCOVER,
       RUN,
+      OVERRIDE_POLICY,
       MISSING_SECRETS,
       {
         flags: "--snapshot <file>",
@@ -44,6 +46,7 @@ export const PLAN_COMMANDS: readonly CommandSpec[] = [
         command: "tasc plan --only 'testCase.shop.*' --detailed-exitcode",
         does: "one target's test cases; 2 if any changes",
       },
+      { command: "tasc plan --override-policy maxChanges", does: "a large change that is meant to be one" },
     ],
     load: () => import("../../commands/plan.ts"),
   },
@@ -68,6 +71,7 @@ export const PLAN_COMMANDS: readonly CommandSpec[] = [
       ...SCOPE_OPTIONS,
       REDISCOVER,
       RUN,
+      OVERRIDE_POLICY,
       {
         flags: "--wait [duration]",
         description: "wait until discoveries have finished, 15m at most unless another time is given",

@@ -1,0 +1,49 @@
+import type { Given } from "../cli/options.ts";
+import { locate } from "../manifest/locate.ts";
+import type { PolicyRule } from "../model/settings.ts";
+import type { Planned } from "../plan/plan.ts";
+import type { Console } from "./console.ts";
+import { sayDiagnostics, sayError } from "./diagnostics.ts";
+import type { Opened } from "./opening.ts";
+import { judge, overriddenRules, refusingRules } from "./policy.ts";
+import type { SavedPlan } from "./saved-plan.ts";
+
+/** Whether the policy refused a saved plan when it was made, which then stands; that is said. */
+export function refusedWhenMade(given: Given, saved: SavedPlan, console: Console): boolean {
+  const refusing = refusingRules(saved.policy.violated, allOverridden(given, saved));
+  if (refusing.length === 0) return false;
+  sayError(
+    console,
+    `Nothing was applied: the policy refused this plan when it was made (${refusing.join(", ")})`,
+    `\`tasc show\` prints it with the reasons. To let it through all the same, add:\n${refusing.map((rule) => `--override-policy ${rule}`).join(" ")}`,
+  );
+  return true;
+}
+
+/**
+ * Whether the policy of now refuses what is left to do of a saved plan; what it finds is said. Only what was reviewed
+ * is judged, as changes elsewhere do not spoil a saved plan.
+ */
+export async function refusedByPolicy(
+  given: Given,
+  saved: SavedPlan,
+  planned: Planned,
+  opened: Opened,
+): Promise<boolean> {
+  const overridden = allOverridden(given, saved);
+  const addresses = new Set(saved.plan.changes.map(({ address }) => address));
+  const orphans = new Set(saved.plan.orphaned.map(({ address }) => address));
+  const orphaned = planned.plan.orphaned.filter(({ address }) => orphans.has(address));
+  const silent = { ...planned, plan: { ...planned.plan, orphaned, diagnostics: [] } };
+  const judged = judge(silent, opened, (address) => addresses.has(address), overridden);
+  const { sources } = opened.project;
+  sayDiagnostics(opened.console, await locate(judged.planned.plan.diagnostics, sources), sources);
+  if (refusingRules(judged.violated, overridden).length === 0) return false;
+  sayError(opened.console, "Nothing was applied: the policy refuses this plan");
+  return true;
+}
+
+/** What was overridden when the plan was made, and reviewed with it, and what is overridden now. */
+function allOverridden(given: Given, saved: SavedPlan): ReadonlySet<PolicyRule> {
+  return new Set([...saved.policy.overridden, ...overriddenRules(given)]);
+}

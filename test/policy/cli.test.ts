@@ -1,0 +1,166 @@
+import { describe, test } from "vitest";
+import {
+  applied,
+  appliedScene,
+  at,
+  json,
+  listAt,
+  LOGIN,
+  MANIFEST,
+  PROJECT,
+  scene,
+  steady,
+  textAt,
+} from "../look/scene.ts";
+import type { Scene } from "../look/scene.ts";
+
+const ALL_OFF = MANIFEST.replace('runStatus: "ON"', 'runStatus: "OFF"');
+const POLICY = `${PROJECT}policy:
+  maxChanges: 2
+  maxDisabledPercent: 30
+  protected: ["testCase.shop.log*"]
+  requireTags: [web]
+`;
+const RULES = ["maxChanges", "maxDisabledPercent", "protected", "requireTags"];
+const OVERRIDES = RULES.flatMap((rule) => ["--override-policy", rule]);
+
+/** Lets a stricter policy meet a sweeping change. */
+function tighten(stage: Scene, policy = POLICY): void {
+  stage.write("tasc.yaml", policy);
+  stage.write("targets/shop.yaml", ALL_OFF);
+}
+
+async function prepare(stage: Scene, policy = POLICY): Promise<void> {
+  await applied(stage);
+  tighten(stage, policy);
+}
+
+/** What was sent to the service to change something. */
+async function writes(stage: Scene): Promise<number> {
+  const log = listAt(await stage.control("GET", "/requests"));
+  return log.filter((entry) => at(entry, "method") !== "GET").length;
+}
+
+describe.concurrent("a policy", () => {
+  const untouched = appliedScene();
+
+  test("refuses in plan, with the arithmetic and the addresses", async ({ expect }) => {
+    await untouched(async (stage) => {
+      tighten(stage);
+      const ran = await stage.run(["plan"]);
+      expect(ran.code, ran.stderr).toBe(1);
+      await expect(steady(ran.stdout, stage)).toMatchFileSnapshot("golden/refused.txt");
+    });
+  });
+
+  test("refuses in apply before anything is sent, and is overridden rule by rule", async ({ expect }) => {
+    await scene(async (stage) => {
+      await prepare(stage);
+      const before = await writes(stage);
+      const refused = await stage.run(["apply", "--auto-approve"]);
+      expect(refused.code).toBe(1);
+      expect(refused.stderr).toContain("Nothing was applied");
+      expect(await writes(stage)).toBe(before);
+      const some = await stage.run(["plan", ...OVERRIDES.slice(2)]);
+      expect(some.code).toBe(1);
+      expect(some.stdout).toContain("Error: Policy maxChanges: 3 planned, at most 2 allowed");
+      expect(some.stdout).toContain("Warning: Policy protected: it would be disabled");
+      const all = await stage.run(["plan", "--detailed-exitcode", "--format", "json", ...OVERRIDES]);
+      expect(all.code, all.stderr).toBe(2);
+      const warned = listAt(json(all), "diagnostics").filter((one) => at(one, "severity") === "warning");
+      expect(warned.filter((one) => textAt(one, "summary").startsWith("Policy "))).toHaveLength(4);
+      const done = await stage.run(["apply", "--auto-approve", ...OVERRIDES]);
+      expect(done.code, done.stderr).toBe(0);
+    });
+  });
+
+  test("has no other rules", async ({ expect }) => {
+    await untouched(async (stage) => {
+      for (const command of ["plan", "apply"]) {
+        // oxlint-disable-next-line no-await-in-loop
+        const ran = await stage.run([command, "--override-policy", "maxChange"]);
+        expect(ran.code).toBe(3);
+        expect(ran.stderr).toContain("maxChanges, maxDisabledPercent, protected, requireTags");
+      }
+    });
+  });
+
+  test("stands in its code, rule by rule, and at the line that causes it", async ({ expect }) => {
+    await untouched(async (stage) => {
+      tighten(stage);
+      const sarif = json(await stage.run(["plan", "--format", "sarif"]));
+      const found = listAt(sarif, "runs", 0, "results").flatMap((result) => {
+        if (at(result, "level") !== "error") return [];
+        const place = at(result, "locations", 0, "physicalLocation");
+        const line = at(place, "region", "startLine");
+        return `${textAt(result, "ruleId")} ${textAt(place, "artifactLocation", "uri")}:${JSON.stringify(line)}`;
+      });
+      expect(found).toEqual([
+        "policy-protected targets/shop.yaml:13",
+        "policy-require-tags targets/shop.yaml:17",
+        "policy-max-changes tasc.yaml:8",
+        "policy-max-disabled-percent tasc.yaml:9",
+      ]);
+    });
+  });
+
+  test("also keeps what left the manifest", async ({ expect }) => {
+    await untouched(async (stage) => {
+      stage.write("tasc.yaml", `${PROJECT}policy: { protected: ["*.login"] }\n`);
+      const without = MANIFEST.replace(/ {2}login:\n(?: {4}.*\n)*/, "").replace(", prerequisite: login", "");
+      stage.write("targets/shop.yaml", without);
+      const ran = await stage.run(["plan"]);
+      expect(ran.code, ran.stdout + ran.stderr).toBe(1);
+      expect(ran.stdout).toContain("Policy protected: it would be orphaned");
+      expect(ran.stdout).toContain("tasc state rm testCase.shop.login");
+      expect((await stage.run(["state", "rm", "testCase.shop.login"])).code).toBe(0);
+      expect((await stage.run(["plan"])).code).toBe(0);
+    });
+  });
+});
+
+describe.concurrent("a saved plan under a policy", () => {
+  test("that it breaks is shown, and applied only when overridden", async ({ expect }) => {
+    await scene(async (stage) => {
+      await prepare(stage);
+      expect((await stage.run(["plan", "--out", "plan.json"])).code).toBe(1);
+      const shown = await stage.run(["show", "plan.json"]);
+      expect(shown.code).toBe(0);
+      expect(shown.stdout).toContain("Policy maxDisabledPercent: 100 % disabled");
+      // What it was refused for stands, also when the policy has become milder since.
+      stage.write("tasc.yaml", PROJECT);
+      const refused = await stage.run(["apply", "plan.json", ...OVERRIDES.slice(2)]);
+      expect(refused.code).toBe(1);
+      expect(refused.stderr).toContain("refused this plan when it was made (maxChanges)");
+      const done = await stage.run(["apply", "plan.json", ...OVERRIDES]);
+      expect(done.code, done.stderr).toBe(0);
+    });
+  });
+
+  test("carries what was overridden when it was made", async ({ expect }) => {
+    await scene(async (stage) => {
+      await prepare(stage);
+      expect((await stage.run(["plan", "--out", "plan.json", ...OVERRIDES])).code).toBe(0);
+      const ran = await stage.run(["apply", "plan.json"]);
+      expect(ran.code, ran.stderr).toBe(0);
+      expect(ran.stderr).toContain("Warning: Policy protected: it would be disabled");
+    });
+  });
+
+  test("that became stricter since is held to it, but not for changes elsewhere", async ({ expect }) => {
+    await scene(async (stage) => {
+      await prepare(stage, PROJECT);
+      expect((await stage.run(["plan", "--out", "plan.json", "--only", "*.cart"])).code).toBe(0);
+      await stage.edit(LOGIN, { runStatus: "ON", tags: ["edited"] });
+      const before = await writes(stage);
+      stage.write("tasc.yaml", `${PROJECT}policy: { protected: ["*.cart"] }\n`);
+      const refused = await stage.run(["apply", "plan.json"]);
+      expect(refused.code).toBe(1);
+      expect(refused.stderr).toContain("Policy protected: it would be disabled");
+      expect(await writes(stage)).toBe(before);
+      stage.write("tasc.yaml", `${PROJECT}policy: { maxChanges: 1, protected: ["*.login"] }\n`);
+      const done = await stage.run(["apply", "plan.json"]);
+      expect(done.code, done.stderr).toBe(0);
+    });
+  });
+});

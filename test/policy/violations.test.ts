@@ -1,0 +1,179 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Address } from "../../src/model/address.ts";
+import { POLICY_RULES } from "../../src/model/settings.ts";
+import type { Policy } from "../../src/model/settings.ts";
+import { Secret, UNKNOWN } from "../../src/model/value.ts";
+import { policyDiagnostics, violationsOf } from "../../src/plan/policy.ts";
+import type { Violation } from "../../src/plan/policy.ts";
+import { scopeTest } from "../../src/plan/scope.ts";
+import { liveCase, planInput, planOf } from "../plan/build.ts";
+import type { Situation } from "../plan/build.ts";
+
+function violations(policy: Policy, situation: Situation): readonly Violation[] {
+  const { scope } = planInput(situation);
+  return violationsOf({
+    ...planOf(situation),
+    policy,
+    inScope: scopeTest(scope),
+    ruleOrigin: (rule) => ({ file: "tasc.yaml", path: ["policy", rule] }),
+  });
+}
+
+/** So many live cases, of which some are to be switched off, in one way or the other. */
+function switchedOff(off: number, all: number): Situation {
+  const keys = Array.from({ length: all }, (_, at) => `C${at}`);
+  const fields = (at: number) =>
+    at >= off ? {} : at % 2 === 0 ? { status: "DISABLED" } : { runStatus: "OFF", tags: ["x"] };
+  return {
+    declared: {
+      testCases: Object.fromEntries(keys.map((key, at) => [key, { description: key, ...fields(at) }])),
+    },
+    live: { testCases: keys.map((key) => liveCase(key)) },
+  };
+}
+
+describe("maxDisabledPercent", () => {
+  test("refuses exactly what is above the share", () => {
+    fc.assert(
+      fc.property(
+        fc.nat({ max: 12 }),
+        fc.nat({ max: 12 }),
+        fc.integer({ min: 0, max: 100 }),
+        (off, on, maxDisabledPercent) => {
+          const all = off + on;
+          const found = violations({ maxDisabledPercent }, switchedOff(off, all));
+          expect(found.length > 0).toBe(all > 0 && off / all > maxDisabledPercent / 100);
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+
+  test("tells the arithmetic and names the cases", () => {
+    const [found, ...others] = violations({ maxDisabledPercent: 30 }, switchedOff(4, 11));
+    expect(others).toEqual([]);
+    expect(found).toEqual({
+      rule: "maxDisabledPercent",
+      summary: "Policy maxDisabledPercent: 36.4 % disabled or switched off, at most 30 % allowed",
+      detail:
+        "The plan does this to 4 of the 11 managed live test cases of shop: testCase.shop.C0, testCase.shop.C1, testCase.shop.C2, testCase.shop.C3.",
+      address: "target.shop",
+      origin: { file: "tasc.yaml", path: ["policy", "maxDisabledPercent"] },
+    });
+  });
+
+  test("counts neither what is off already, nor new cases, nor live ones that nothing declares", () => {
+    const situation: Situation = {
+      declared: {
+        testCases: {
+          a: { description: "A", status: "DISABLED" },
+          b: { description: "B", status: "DISABLED" },
+          c: { description: "C", status: "DISABLED", "discovery.prompt": "Make it." },
+        },
+      },
+      live: {
+        testCases: [
+          liveCase("A"),
+          liveCase("B", { status: "DISABLED" }),
+          ...["D", "E", "F"].map((one) => liveCase(one)),
+        ],
+      },
+    };
+    expect(violations({ maxDisabledPercent: 50 }, situation)).toEqual([]);
+    expect(violations({ maxDisabledPercent: 49 }, situation)).toHaveLength(1);
+  });
+
+  test("counts a case that left the manifest and is disabled for it, and a status that a secret hides", () => {
+    const situation: Situation = {
+      declared: { testCases: { a: { description: "A", runStatus: new Secret("OFF") } } },
+      live: { testCases: [liveCase("A"), liveCase("B")] },
+      state: [
+        { type: "bound", address: "testCase.shop.a", id: "A", fields: {} },
+        { type: "bound", address: "testCase.shop.gone", id: "B", fields: {} },
+      ],
+      input: { disableRemoved: true },
+    };
+    const [found] = violations({ maxDisabledPercent: 99 }, situation);
+    expect(found?.detail).toContain("2 of the 2 managed live test cases of shop");
+  });
+});
+
+describe("protected", () => {
+  const situation: Situation = {
+    declared: {
+      testCases: {
+        off: { description: "A", runStatus: "OFF" },
+        both: { description: "B", status: "DISABLED", "discovery.prompt": "New" },
+        tagged: { description: "C", tags: ["x"] },
+      },
+    },
+    live: { testCases: ["A", "B", "C", "D"].map((one) => liveCase(one)) },
+    state: [
+      { type: "bound", address: "testCase.shop.both", id: "B", fields: { "discovery.prompt": "old" } },
+      { type: "bound", address: "testCase.shop.gone", id: "D", fields: {} },
+    ],
+  };
+
+  const harms = (...globs: readonly string[]): readonly string[] =>
+    violations({ protected: globs }, situation).map(({ summary, address }) => `${address}: ${summary}`);
+
+  test("an address is not to be disabled, rediscovered or orphaned; all else may happen to it", () => {
+    expect(harms("testCase.shop.*")).toEqual([
+      "testCase.shop.both: Policy protected: it would be disabled and rediscovered",
+      "testCase.shop.off: Policy protected: it would be disabled",
+      "testCase.shop.gone: Policy protected: it would be orphaned",
+    ]);
+  });
+
+  test("what is under no glob is free", () => {
+    expect(harms("testCase.*.off", "environment.*")).toEqual([
+      "testCase.shop.off: Policy protected: it would be disabled",
+    ]);
+    expect(harms()).toEqual([]);
+  });
+});
+
+describe("requireTags", () => {
+  const declared = {
+    testCases: {
+      none: { description: "A" },
+      some: { description: "B", tags: ["team"] },
+      all: { description: "C", tags: ["web", "team", "x"] },
+      hidden: { description: "D", tags: [new Secret("web"), "team"] },
+      unknown: { description: "E", tags: [UNKNOWN] },
+    },
+  };
+  const live = {
+    testCases: ["A", "B", "C", "D", "E"].map((one) => liveCase(one, { tags: ["web", "team"] })),
+  };
+  const lacking = (only: readonly string[]): readonly (Address | undefined)[] =>
+    violations(
+      { requireTags: ["web", "team"] },
+      { declared, live, input: { scope: { only, exclude: [] } } },
+    ).map(({ address }) => address);
+
+  test("asks for all of them, in what is declared and known", () => {
+    expect(lacking([])).toEqual(["testCase.shop.none", "testCase.shop.some"]);
+  });
+
+  test("asks nothing of what the plan is not about", () => {
+    expect(lacking(["testCase.shop.some"])).toEqual(["testCase.shop.some"]);
+  });
+});
+
+test("maxChanges counts changes, of which it names but some", () => {
+  const situation = switchedOff(25, 25);
+  expect(violations({ maxChanges: 25 }, situation)).toEqual([]);
+  const [found] = violations({ maxChanges: 3 }, situation);
+  expect(found?.summary).toBe("Policy maxChanges: 25 planned, at most 3 allowed");
+  expect(found?.detail).toMatch(/^That is 22 too many\. .* Planned are testCase\.shop\.C0, .* and 5 more\.$/);
+});
+
+test("what is overridden becomes a warning, and only that", () => {
+  const all = POLICY_RULES.map((rule) => ({ rule, summary: rule, detail: "" }));
+  for (const rule of POLICY_RULES)
+    expect(policyDiagnostics(all, new Set([rule])).map(({ severity }) => severity)).toEqual(
+      POLICY_RULES.map((one) => (one === rule ? "warning" : "error")),
+    );
+});
