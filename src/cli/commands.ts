@@ -1,6 +1,7 @@
 import type { CommandSpec } from "./command.ts";
 import { LOOK_COMMANDS } from "./specs/look.ts";
 import { ADOPT_COMMANDS } from "./specs/adopt.ts";
+import { HELP_COMMANDS } from "./specs/help.ts";
 import { PLAN_COMMANDS } from "./specs/plan.ts";
 import { PROJECT_COMMANDS } from "./specs/project.ts";
 import { SERVICE_COMMANDS } from "./specs/service.ts";
@@ -14,4 +15,5 @@ export const COMMANDS: readonly CommandSpec[] = [
   ...LOOK_COMMANDS,
   ...STATE_COMMANDS,
   ...SERVICE_COMMANDS,
+  ...HELP_COMMANDS,
 ];

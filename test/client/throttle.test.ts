@@ -88,12 +88,13 @@ describe("events", () => {
     const { client, events } = clientOf(server.url);
     await client.listReports("t1", { createdAt: "2024" });
     const call = { call: 1, method: "GET", path: "/apiKey/v3/test-targets/t1/test-reports" };
+    const date: unknown = expect.any(Number);
     expect(events).toEqual([
       { kind: "started", ...call, attempt: 1 },
-      { kind: "finished", ...call, attempt: 1, status: 503, ms: 0, fault: "status" },
+      { kind: "finished", ...call, attempt: 1, status: 503, ms: 0, fault: "status", date },
       { kind: "waiting", ...call, attempt: 1, status: 503, fault: "status", delay: 250 },
       { kind: "started", ...call, attempt: 2 },
-      { kind: "finished", ...call, attempt: 2, status: 200, ms: 0, fault: undefined },
+      { kind: "finished", ...call, attempt: 2, status: 200, ms: 0, fault: undefined, date },
     ]);
   });
 });

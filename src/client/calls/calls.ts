@@ -116,9 +116,10 @@ class Tries<T> {
       throttle.sent(false);
       throw error;
     });
-    const { result, status } = exchanged;
+    const { result, status, date } = exchanged;
     const fault = result.ok ? undefined : result.failure;
-    this.#tell({ kind: "finished", status, ms: world.now() - started, fault: fault?.kind });
+    const clock = date === undefined ? {} : { date };
+    this.#tell({ kind: "finished", status, ms: world.now() - started, fault: fault?.kind, ...clock });
     return { ...exchanged, delay: this.#release(fault, era) };
   }
 

@@ -1,0 +1,124 @@
+// `tasc doctor`, as a process over a real service and a real state.
+import { createServer } from "node:http";
+import { readFileSync } from "node:fs";
+import { describe, expect as plainly, test } from "vitest";
+import { checkClock } from "../../src/doctor/clock.ts";
+import { checkVersion, LEAST_NODE } from "../../src/doctor/version.ts";
+import { parseJson } from "../../src/model/json.ts";
+import { appliedScene, at, json, listAt, PROJECT, SECRETS, steady, textAt } from "../look/scene.ts";
+import type { Ran, Scene } from "../look/scene.ts";
+
+/** The report without what is of this machine or this moment. */
+function page(ran: Ran, stage: Scene): string {
+  return steady(ran.stdout, stage)
+    .replace(/answers in \d+ ms/, "answers in N ms")
+    .replace(/tasc \S+ on Node \S+, \w+ \w+/, "tasc V on Node V, OS")
+    .replaceAll(/127\.0\.0\.1:\d+/g, "127.0.0.1:PORT");
+}
+
+const LOCK = {
+  id: "somebody",
+  who: "kim@build-7",
+  since: "2030-01-01T00:00:00.000Z",
+  why: "tasc apply",
+  job: "https://ci.example.com/jobs/7",
+  process: { host: "build-7", pid: 4711 },
+};
+
+describe.concurrent("tasc doctor", () => {
+  const applied = appliedScene();
+
+  test("finds nothing where all is well", async ({ expect }) => {
+    await applied(async (stage) => {
+      const ran = await stage.run(["doctor"]);
+      expect(ran.code, ran.stdout).toBe(0);
+      expect(ran.stderr).toBe("");
+      await expect(page(ran, stage)).toMatchFileSnapshot("golden/well.txt");
+      expect((await stage.run(["plan", "--detailed-exitcode"])).code).toBe(0);
+    });
+  });
+
+  test("says in JSON what it says on its page", async ({ expect }) => {
+    await applied(async (stage) => {
+      const ran = await stage.run(["doctor", "--format", "json"]);
+      expect(ran.stderr).toBe("");
+      expect(at(json(ran), "ok")).toBe(true);
+      const names = listAt(json(ran), "checks").map((one) => textAt(one, "name"));
+      expect(names).toEqual(["config", "stage", "key", "service", "clock", "version", "state", "lock"]);
+    });
+  });
+
+  test("goes on after what fails, and never shows a secret", async ({ expect }) => {
+    await applied(async (stage) => {
+      stage.write(".tasc/state/default/shop.lock", JSON.stringify(LOCK));
+      const wrong = "not-the-key-of-this-service";
+      const ran = await stage.run(["doctor"], { TASC_API_KEY: wrong, QA_PASSWORD: "" });
+      expect(ran.code).toBe(1);
+      expect(ran.stdout + ran.stderr).not.toContain(wrong);
+      expect(ran.stdout + ran.stderr).not.toContain(SECRETS.QA_USER);
+      await expect(page(ran, stage)).toMatchFileSnapshot("golden/unwell.txt");
+      // It has left the lock where it was.
+      expect(stage.read(".tasc/state/default/shop.lock")).toBe(JSON.stringify(LOCK));
+    });
+  });
+
+  test("tells a service that is not there from a key that is not given", async ({ expect }) => {
+    await applied(async (stage) => {
+      const gone = page(await stage.run(["doctor"], { TASC_BASE_URL: "http://127.0.0.1:9" }), stage);
+      expect(gone).toContain("✗ service   fail http://127.0.0.1:PORT: The service cannot be reached");
+      expect(gone).toContain("- clock          not checked, since service failed");
+      expect(gone).toContain("✗ state     fail State belongs to another service.");
+      const keyless = page(await stage.run(["doctor"], { TASC_API_KEY: "" }), stage);
+      expect(keyless).toContain(
+        "✗ key       fail `service.apiKey` is ${secret:TASC_API_KEY}, which is not set",
+      );
+      expect(keyless).toContain("- service        not checked, since key failed");
+    });
+  });
+
+  test("has one thing to say of a project that cannot be read, and of a stage that is not there", async ({
+    expect,
+  }) => {
+    await applied(async (stage) => {
+      const stray = page(await stage.run(["doctor", "--stage", "prod"]), stage);
+      expect(stray).toContain("✗ stage     fail There is no stage `prod`");
+      expect(stray).toContain("- lock           not checked, since stage failed");
+      stage.write("tasc.yaml", `${PROJECT}polcy: {}\nstags: {}\n`);
+      const ran = await stage.run(["doctor"]);
+      expect(ran.code).toBe(1);
+      expect(page(ran, stage)).toMatch(/✗ config {4}fail 2 errors; the first: .*tasc\.yaml:7:1/);
+    });
+  });
+
+  test("compares the clocks", async ({ expect }) => {
+    await applied(async (stage) => {
+      const late = createServer((_, response) => {
+        response.sendDate = false;
+        response.setHeader("Date", "Mon, 01 Jan 2001 00:00:00 GMT");
+        response.setHeader("Content-Type", "application/json").end("[]");
+      });
+      await new Promise<void>((ready) => late.listen(0, "127.0.0.1", ready));
+      const address = late.address();
+      const port = typeof address === "object" && address !== null ? address.port : 0;
+      const ran = await stage.run(["doctor"], { TASC_BASE_URL: `http://127.0.0.1:${port}` });
+      late.close();
+      expect(ran.stdout).toMatch(/! clock {5}warn this machine is \d+ min ahead of the service/);
+    });
+  });
+});
+
+test("clocks may differ by half a minute", () => {
+  const difference = (ms: number) => checkClock({ service: 1e12, local: 1e12 + ms });
+  plainly(difference(30_000).status).toBe("ok");
+  plainly(difference(-30_000).status).toBe("ok");
+  plainly(difference(31_000).summary).toBe("this machine is 1 min ahead of the service");
+  plainly(difference(-29 * 60_000).summary).toBe("this machine is 29 min behind the service");
+});
+
+test("a Node that is too old is no Node to run on", () => {
+  const manifest = parseJson(readFileSync("package.json", "utf8"));
+  plainly(at(manifest, "engines", "node")).toBe(`>=${LEAST_NODE}`);
+  const on = (node: string) => checkVersion({ tasc: "1.0.0", node, platform: "linux x64" }).status;
+  plainly(["18.20.0", "20.9.0", "20.18.3"].map(on)).toEqual(["fail", "fail", "fail"]);
+  plainly(["20.19.0", "22.1.0", "24.0.0"].map(on)).toEqual(["ok", "ok", "ok"]);
+});
