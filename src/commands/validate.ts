@@ -3,37 +3,68 @@ import type { ExitCode } from "../cli/exit.ts";
 import { textOption } from "../cli/options.ts";
 import type { Given } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
-import { sayAnnotations } from "./diagnostics.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import { redactDiagnostic } from "../output/redact-plan.ts";
+import { resourcesOf } from "../plan/resources.ts";
+import { diagnosticView } from "../render/diagnostic-view.ts";
+import type { DiagnosticView } from "../render/diagnostic-view.ts";
+import { count } from "../render/words.ts";
 import { openProject } from "./opening.ts";
+import type { NotOpened, Opened } from "./opening.ts";
 
 /** `tasc validate`: reads and checks the manifests; it calls nothing. */
 export async function run(given: Given, world: World): Promise<ExitCode> {
   const format = textOption(given, "format") ?? "text";
-  const json = format === "json";
-  const opened = await openProject(given, world, { needsApiKey: false, ...(json ? { leave: "all" } : {}) });
-  const diagnostics = opened.ok ? opened.project.diagnostics : opened.diagnostics;
-  if (json) {
-    const places = diagnostics.map(({ severity, code, summary, detail, address, place }) => ({
-      severity,
-      code,
-      ...(address === undefined ? {} : { address }),
-      summary,
-      detail,
-      ...place,
-    }));
-    opened.console.json({ valid: opened.ok, diagnostics: places });
+  const leave = format === "text" ? {} : { leave: "all" as const };
+  const opened = await openProject(given, world, { needsApiKey: false, ...leave });
+  await print(format, opened, foundIn(opened, world), world);
+  return opened.ok ? EXIT.done : opened.code;
+}
+
+function foundIn(opened: Opened | NotOpened, world: World): readonly Diagnostic[] {
+  if (opened.ok) return opened.project.diagnostics;
+  // What is wrong before any manifest is read, with --dotenv for instance, has been said already.
+  return opened.diagnostics.length > 0 ? opened.diagnostics : world.said;
+}
+
+async function print(
+  format: string,
+  opened: Opened | NotOpened,
+  diagnostics: readonly Diagnostic[],
+  world: World,
+): Promise<void> {
+  const { console } = opened;
+  if (format === "json") console.json({ valid: opened.ok, diagnostics: diagnostics.map(json) });
+  else if (format !== "text") {
+    const views = diagnostics.map((one) => redactDiagnostic(diagnosticView(one), console.redactor));
+    console.writer.document(await formatted(format, views, world));
+  } else if (opened.ok) console.data(`Valid: ${sizeOf(opened)}\n`);
+}
+
+function json({ severity, code, summary, detail, address, place }: Diagnostic) {
+  return {
+    severity,
+    code,
+    ...(address === undefined ? {} : { address }),
+    summary,
+    detail,
+    ...place,
+  };
+}
+
+/** Each format is loaded only when it is asked for. */
+async function formatted(format: string, views: readonly DiagnosticView[], world: World): Promise<string> {
+  switch (format) {
+    case "github":
+      return (await import("../render/github.ts")).renderDiagnosticsGithub(views);
+    case "sarif":
+      return (await import("../render/sarif.ts")).renderDiagnosticsSarif(views, `tasc ${world.version}`);
+    default:
+      return (await import("../render/junit.ts")).renderDiagnosticsJunit(views, "tasc validate");
   }
-  if (format === "github") await sayAnnotations(opened.console, diagnostics);
-  if (!opened.ok) return opened.code;
-  const { desired, documents } = opened.project;
-  const resources = desired.targets.reduce(
-    (sum, target) =>
-      sum + 1 + target.environments.length + target.testCases.length + target.batchGenerations.length,
-    0,
-  );
-  if (!json)
-    opened.console.data(
-      `Valid: ${resources} ${resources === 1 ? "resource" : "resources"} in ${documents.length} ${documents.length === 1 ? "document" : "documents"}, stage ${desired.stage}\n`,
-    );
-  return EXIT.done;
+}
+
+function sizeOf({ project: { desired, documents } }: Opened): string {
+  const resources = desired.targets.flatMap(resourcesOf).length;
+  return `${count(resources, "resource")} in ${count(documents.length, "document")}, stage ${desired.stage}`;
 }

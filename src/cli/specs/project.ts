@@ -19,7 +19,7 @@ export const PROJECT_COMMANDS: readonly CommandSpec[] = [
       {
         flags: "--format <format>",
         description: "how to print what was found",
-        choices: ["text", "json", "github"],
+        choices: ["text", "json", "github", "sarif", "junit"],
       },
     ],
     examples: [
@@ -28,6 +28,7 @@ export const PROJECT_COMMANDS: readonly CommandSpec[] = [
         command: "tasc validate --stage production --allow-missing-secrets",
         does: "without the secrets of production",
       },
+      { command: "tasc validate --format github", does: "annotations in a pull request" },
     ],
     load: () => import("../../commands/validate.ts"),
   },
