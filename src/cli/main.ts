@@ -4,7 +4,16 @@ import { readCommandLine } from "./program.ts";
 import { realWorld } from "./world.ts";
 import type { World } from "./world.ts";
 
+/** Asked by the scripts of `tasc completion`; no command, so that help does not list it. */
+const COMPLETE = "__complete";
+
 async function main(world: World): Promise<ExitCode> {
+  const [first, ...words] = process.argv.slice(2);
+  if (first === COMPLETE) {
+    const { complete } = await import("../complete/complete.ts");
+    await complete(words, world);
+    return EXIT.done;
+  }
   const request = readCommandLine(process.argv.slice(2), world);
   if (request.kind === "answered") return request.code;
   try {

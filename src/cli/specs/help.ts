@@ -1,4 +1,5 @@
 import type { CommandSpec } from "../command.ts";
+import { SHELLS } from "../../complete/shells.ts";
 import { MISSING_SECRETS, SERVICE_OPTIONS } from "../options.ts";
 
 /** Commands that help with tasc itself. */
@@ -16,5 +17,16 @@ export const HELP_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc doctor --format json", does: "for a program" },
     ],
     load: () => import("../../commands/doctor.ts"),
+  },
+  {
+    name: "completion",
+    summary: "print a script that lets your shell complete tasc",
+    args: [{ name: "<shell>", description: "which shell", choices: SHELLS }],
+    examples: [
+      { command: 'eval "$(tasc completion bash)"', does: "in ~/.bashrc" },
+      { command: 'eval "$(tasc completion zsh)"', does: "in ~/.zshrc, after compinit" },
+      { command: "tasc completion fish > ~/.config/fish/completions/tasc.fish", does: "once" },
+    ],
+    load: () => import("../../commands/completion.ts"),
   },
 ];
