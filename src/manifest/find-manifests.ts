@@ -25,7 +25,8 @@ export function findManifests(folder: ProjectFolder, project: Document, certain:
   return { files: [], problems: [noManifests(project)] };
 }
 
-function patternsOf(project: Document): readonly string[] {
+/** The patterns of a project's target documents. */
+export function patternsOf(project: Document): readonly string[] {
   const { manifests } = project.value;
   return isArray(manifests) ? manifests.filter((item) => typeof item === "string") : DEFAULT_MANIFESTS;
 }

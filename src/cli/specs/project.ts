@@ -34,9 +34,19 @@ export const PROJECT_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "schema",
-    summary: "print a JSON Schema",
-    args: [{ name: "<which>", description: "of which document", choices: ["project", "target", "plan"] }],
-    examples: [{ command: "tasc schema target > target.schema.json", does: "for an editor" }],
+    summary: "print a JSON Schema, or install them for an editor",
+    args: [{ name: "[which]", description: "of which document", choices: ["project", "target", "plan"] }],
+    options: [
+      {
+        flags: "--install <editor>",
+        description: "put the schemas into the project and into the editor's settings instead",
+        choices: ["vscode"],
+      },
+    ],
+    examples: [
+      { command: "tasc schema target > target.schema.json", does: "for a program" },
+      { command: "tasc schema --install vscode", does: "completion and checks in VS Code's YAML extension" },
+    ],
     load: () => import("../../commands/schema.ts"),
   },
 ];

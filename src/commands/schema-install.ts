@@ -1,0 +1,67 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { EXIT } from "../cli/exit.ts";
+import type { ExitCode } from "../cli/exit.ts";
+import { mergeSettings, SCHEMA_FILES, SETTINGS_FILE, settingsToAdd } from "../editor/vscode.ts";
+import { projectFolder } from "../manifest/files.ts";
+import { patternsOf } from "../manifest/find-manifests.ts";
+import { readProject } from "../manifest/read-project.ts";
+import { DEFAULT_MANIFESTS } from "../manifest/tables/project.ts";
+import { writeJson } from "../render/json.ts";
+import type { Console } from "./console.ts";
+import { sayError } from "./diagnostics.ts";
+
+export interface InstallOptions {
+  readonly root: string;
+  readonly schemas: { readonly project: unknown; readonly target: unknown };
+  readonly console: Console;
+}
+
+/** `tasc schema --install vscode`; what keeps it from writing is said. */
+export async function installForVscode(options: InstallOptions): Promise<ExitCode> {
+  try {
+    return await install(options);
+  } catch (error) {
+    if (!(error instanceof Error && "syscall" in error)) throw error;
+    sayError(options.console, "The schemas cannot be installed", `${error.message}.`);
+    return EXIT.failed;
+  }
+}
+
+/** Puts the schemas into the project, and names them in the editor's settings. */
+async function install({ root, schemas, console }: InstallOptions): Promise<ExitCode> {
+  const { project } = await readProject(projectFolder(root));
+  const manifests = project === undefined ? DEFAULT_MANIFESTS : patternsOf(project);
+  const before = textOf(join(root, SETTINGS_FILE));
+  const merged = mergeSettings(before, manifests);
+  put(SCHEMA_FILES.project, writeJson(schemas.project));
+  put(SCHEMA_FILES.target, writeJson(schemas.target));
+  if (!merged.ok) {
+    sayError(
+      console,
+      `${SETTINGS_FILE} stays as it is: ${merged.why}`,
+      `Nothing of it is to be lost. Add this to it yourself:\n${settingsToAdd(manifests)}`,
+    );
+    return EXIT.failed;
+  }
+  put(SETTINGS_FILE, merged.text);
+  return EXIT.done;
+
+  function put(file: string, text: string): void {
+    const path = join(root, file);
+    if (textOf(path) === text) return console.data(`kept   ${file}\n`);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+    console.data(`wrote  ${file}\n`);
+  }
+}
+
+/** A file's text; nothing where there is none. @throws what else keeps it from being read */
+function textOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,88 @@
+// `tasc schema --install vscode`.
+import fc from "fast-check";
+import { describe, expect as plainly, test } from "vitest";
+import { mergeSettings } from "../../src/editor/vscode.ts";
+import { isObject, parseJson } from "../../src/model/json.ts";
+import type { Json } from "../../src/model/json.ts";
+import { at, scene } from "../look/scene.ts";
+import type { Ran, Scene } from "../look/scene.ts";
+
+const SETTINGS = ".vscode/settings.json";
+
+function install(stage: Scene): Promise<Ran> {
+  return stage.run(["schema", "--install", "vscode"]);
+}
+
+describe.concurrent("tasc schema --install vscode", () => {
+  test("writes the schemas, and names them for the patterns of the project", async ({ expect }) => {
+    await scene(async (stage) => {
+      stage.write("tasc.yaml", `${stage.read("tasc.yaml")}manifests: ["e2e/*.yaml"]\n`);
+      const ran = await install(stage);
+      expect(ran.code, ran.stderr).toBe(0);
+      expect(parseJson(stage.read(SETTINGS))).toEqual({
+        "yaml.schemas": {
+          "./.vscode/tasc/project.schema.json": ["tasc.yaml"],
+          "./.vscode/tasc/target.schema.json": ["e2e/*.yaml"],
+        },
+      });
+      expect(stage.read(".vscode/tasc/target.schema.json")).toBe(
+        (await stage.run(["schema", "target"])).stdout,
+      );
+      const before = stage.read(SETTINGS);
+      expect((await install(stage)).stdout).toMatch(/^(?:kept .*\n){3}$/);
+      expect(stage.read(SETTINGS)).toBe(before);
+    });
+  });
+
+  test("leaves a file with comments as it is, and says what to add", async ({ expect }) => {
+    await scene(async (stage) => {
+      const commented = '{\n  // mine\n  "editor.tabSize": 2,\n}\n';
+      stage.write(SETTINGS, commented);
+      const ran = await install(stage);
+      expect(ran.code).toBe(1);
+      expect(stage.read(SETTINGS)).toBe(commented);
+      expect(ran.stderr).toContain('"./.vscode/tasc/project.schema.json": [');
+    });
+  });
+
+  test("wants one thing or the other", async ({ expect }) => {
+    await scene(async (stage) => {
+      expect((await stage.run(["schema"])).code).toBe(3);
+      expect((await stage.run(["schema", "plan", "--install", "vscode"])).code).toBe(3);
+      expect((await stage.run(["schema", "--install", "emacs"])).code).toBe(3);
+    });
+  });
+});
+
+describe("merging", () => {
+  test("keeps whatever else there is", () => {
+    const settings = fc.dictionary(fc.string(), fc.jsonValue());
+    fc.assert(
+      fc.property(settings, fc.option(settings), fc.constantFrom(2, 4, "\t"), (other, schemas, indent) => {
+        const before = { ...other, ...(schemas === null ? {} : { "yaml.schemas": schemas }) };
+        const merged = mergeSettings(JSON.stringify(before, null, indent), ["targets/*.yaml"]);
+        if (!merged.ok) throw new Error(merged.why);
+        const after = parseJson(merged.text);
+        for (const [key, value] of Object.entries(other)) plainly(at(after, key)).toEqual(plain(value));
+        for (const [key, value] of Object.entries(schemas ?? {}))
+          plainly(at(after, "yaml.schemas", key)).toEqual(plain(value));
+        plainly(mergeSettings(merged.text, ["targets/*.yaml"])).toEqual(merged);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  /** As JSON has it: without the sign of a zero. */
+  function plain(value: unknown): Json {
+    return parseJson(JSON.stringify(value));
+  }
+
+  test.each(["[]", '"text"', "{", '{ "yaml.schemas": [] }', '{ "a": 1, }'])("refuses %s", (text) => {
+    plainly(mergeSettings(text, []).ok).toBe(false);
+  });
+
+  test("takes an empty file for no settings", () => {
+    const merged = mergeSettings("\n", []);
+    plainly(merged.ok && isObject(parseJson(merged.text))).toBe(true);
+  });
+});

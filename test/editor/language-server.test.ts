@@ -1,0 +1,154 @@
+// What an editor shows of manifests, by the language server that editors run and the settings that tasc installs.
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { isObject, parseJson } from "../../src/model/json.ts";
+import { at, listAt } from "../look/scene.ts";
+import { findServer, openEditor } from "./language-server.ts";
+import type { Editor, Position } from "./language-server.ts";
+
+const EXECUTABLE = resolve(process.env["TASC_EXECUTABLE"] ?? "dist/tasc.cjs");
+const SERVER = findServer();
+
+let folder = "";
+let editor: Editor | undefined;
+let opened = 0;
+
+beforeAll(async () => {
+  if (SERVER === undefined) return;
+  folder = mkdtempSync(join(tmpdir(), "tasc-editor-"));
+  mkdirSync(join(folder, "targets"));
+  writeFileSync(join(folder, "tasc.yaml"), "version: 1\n");
+  execFileSync(process.execPath, [EXECUTABLE, "schema", "--install", "vscode"], { cwd: folder });
+  const settings = parseJson(readFileSync(join(folder, ".vscode/settings.json"), "utf8"));
+  editor = await openEditor(SERVER, folder, isObject(settings) ? settings : {});
+  // The server asks for its settings in its own time; from the first mistake on, it has them.
+  editor.open("targets/first.yaml", "target: shop\nunheard: of\n");
+  await editor.sawMistake("targets/first.yaml");
+});
+
+afterAll(async () => {
+  await editor?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Opens a text in which `|` is the cursor. */
+function typed(
+  kind: "project" | "target",
+  text: string,
+): { readonly file: string; readonly position: Position } {
+  if (editor === undefined) throw new Error("no editor");
+  const before = text.slice(0, text.indexOf("|")).split("\n");
+  const file = kind === "project" ? `${opened}/tasc.yaml` : `targets/t${opened}.yaml`;
+  opened += 1;
+  editor.open(file, text.replace("|", ""));
+  return { file, position: { line: before.length - 1, character: before.at(-1)?.length ?? 0 } };
+}
+
+describe.skipIf(SERVER === undefined)("the YAML language server (skipped where it is not installed)", () => {
+  test.each<readonly [string, "project" | "target", string, readonly string[]]>([
+    ["keys of tasc.yaml", "project", "version: 1\n|", ["service", "stages", "policy", "vars"]],
+    ["keys of the policy", "project", "version: 1\npolicy:\n  |", ["maxChanges", "protected", "requireTags"]],
+    ["backends", "project", "version: 1\nstate:\n  backend: |", ["local", "postgres", "http"]],
+    [
+      "what a stage overrides",
+      "project",
+      "version: 1\nstages:\n  dev:\n    |",
+      ["service", "vars", "policy"],
+    ],
+    ["keys of a target", "target", "target: shop\n|", ["app", "environments", "testCases", "onRemove"]],
+    ["what becomes of what left", "target", "target: shop\nonRemove: |", ["ignore", "disable"]],
+    [
+      "keys of an environment",
+      "target",
+      "target: shop\nenvironments:\n  default:\n    |",
+      ["discoveryUrl", "testAccount"],
+    ],
+    [
+      "keys of a test case",
+      "target",
+      "target: shop\ntestCases:\n  login:\n    |",
+      ["status", "discovery", "folder"],
+    ],
+    [
+      "statuses",
+      "target",
+      "target: shop\ntestCases:\n  login:\n    status: |",
+      ["ENABLED", "DISABLED", "DRAFT"],
+    ],
+    [
+      "kinds of discovery",
+      "target",
+      "target: shop\ntestCases:\n  login:\n    discovery:\n      type: |",
+      ["LOGIN", "COOKIE_BANNER"],
+    ],
+  ])("completes %s", async (_, kind, text, wanted) => {
+    const { file, position } = typed(kind, text);
+    const labels = await editor?.complete(file, position);
+    expect(labels).toEqual(expect.arrayContaining([...wanted]));
+  });
+
+  test("explains a key", async () => {
+    const { file, position } = typed("target", "target: shop\ntestIdAttr|ibute: data-testid\n");
+    expect(await editor?.hover(file, position)).toContain("Attribute name by which the service locates");
+  });
+
+  test.each<readonly [string, "project" | "target", string, number]>([
+    [
+      "nothing",
+      "target",
+      "target: shop\napp: Shop\ntestCases:\n  a: { description: A, status: ENABLED }\n",
+      0,
+    ],
+    ["a misspelt key", "target", "target: shop\napp: Shop\ntestCasse: {}\n", 1],
+    [
+      "a misspelt value",
+      "target",
+      "target: shop\napp: Shop\ntestCases:\n  a:\n    description: A\n    status: ENABLD\n",
+      1,
+    ],
+    ["a text for a number", "target", "target: shop\napp: Shop\ntimeoutPerStep: soon\n", 1],
+    [
+      "a number for a list",
+      "target",
+      "target: shop\napp: Shop\ntestCases:\n  a:\n    description: A\n    tags: 7\n",
+      1,
+    ],
+    [
+      "two mistakes",
+      "target",
+      "target: shop\napp: Shop\ntestIdAttribut: x\nenvironments:\n  default:\n    discoverUrl: x\n",
+      2,
+    ],
+    ["a bad setting", "project", "version: 1\npolicy:\n  maxChanges: -1\n", 1],
+    ["an unknown setting", "project", "version: 1\nservice:\n  concurency: 4\n", 1],
+  ])("finds %s where tasc validate does", async (_, kind, text, amount) => {
+    const { file } = typed(kind, `${text}#|`);
+    const lines = await editor?.mistakes(file);
+    expect(lines).toEqual(validated(kind, text));
+    expect(lines?.length).toBe(amount);
+  });
+});
+
+/** The lines at which `tasc validate` finds what the schema forbids. */
+function validated(kind: "project" | "target", text: string): readonly number[] {
+  const project = mkdtempSync(join(folder, "validate-"));
+  mkdirSync(join(project, "targets"));
+  const good = {
+    project: 'version: 1\nservice: { baseUrl: "http://127.0.0.1:1" }\n',
+    target: "target: shop\napp: Shop\n",
+  };
+  writeFileSync(join(project, "tasc.yaml"), kind === "project" ? text : good.project);
+  writeFileSync(join(project, "targets/shop.yaml"), kind === "target" ? text : good.target);
+  const ran = spawnSync(process.execPath, [EXECUTABLE, "validate", "--format", "json"], {
+    cwd: project,
+    encoding: "utf8",
+  });
+  const diagnostics = listAt(parseJson(ran.stdout), "diagnostics");
+  const lines = diagnostics
+    .filter((one) => at(one, "code") !== "missing-key")
+    .map((one) => Number(at(one, "line")));
+  return lines.toSorted((a, b) => a - b);
+}
