@@ -13,7 +13,7 @@ import { checkService } from "./doctor-service.ts";
 import { checkState } from "./doctor-state.ts";
 import { openProject } from "./opening.ts";
 
-/** `tasc doctor`: looks at all that a plan and an apply need, and says what to do. It changes nothing. */
+/** `tasc doctor`: looks at all that a plan and an apply need, and says what to do. It frees what a dead run locked, and changes nothing else. */
 export async function run(given: Given, world: World): Promise<ExitCode> {
   // Missing secrets keep nothing else from being looked at; they are told as a check of their own.
   const lenient = { ...given, options: { ...given.options, allowMissingSecrets: true } };
