@@ -26,7 +26,7 @@ import { withPlaces } from "./plan.ts";
 import { printPlan } from "./print-plan.ts";
 import { ask } from "./question.ts";
 import { judge, overriddenRules } from "./policy.ts";
-import { refusedByPolicy, refusedWhenMade } from "./policy-saved.ts";
+import { refusedByPolicy, refusedWhenMade } from "./saved-plan-verdict.ts";
 import { checkRequest } from "./request.ts";
 import type { PlanRequest } from "./request.ts";
 import { readSavedPlan } from "./saved-plan.ts";

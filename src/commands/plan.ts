@@ -4,6 +4,7 @@ import { flagOption, textOption } from "../cli/options.ts";
 import type { Given } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import { locate } from "../manifest/locate.ts";
+import { hasErrors } from "../manifest/problem.ts";
 import type { Plan } from "../model/plan.ts";
 import { scopeTest } from "../plan/scope.ts";
 import { diagnosticJson } from "../render/json.ts";
@@ -43,7 +44,7 @@ export async function run(given: Given, world: World): Promise<ExitCode> {
       out,
       { ...look, planned: { ...look.planned, plan } },
       request,
-      { violated: judged.violated, overridden },
+      { faulty: hasErrors(look.planned.plan.diagnostics), violated: judged.violated, overridden },
       opened,
       world,
     );
@@ -61,6 +62,6 @@ export async function withPlaces(plan: Plan, { project }: Opened): Promise<Plan>
 
 /** What a plan's exit code is: errors win over changes. */
 export function exitCodeOf(plan: Plan, detailed: boolean): ExitCode {
-  if (plan.diagnostics.some((diagnostic) => diagnostic.severity === "error")) return EXIT.failed;
+  if (hasErrors(plan.diagnostics)) return EXIT.failed;
   return detailed && plan.changes.length > 0 ? EXIT.changes : EXIT.done;
 }

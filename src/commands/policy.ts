@@ -6,7 +6,8 @@ import { originIn } from "../model/desired.ts";
 import { POLICY_RULES } from "../model/settings.ts";
 import type { PolicyRule } from "../model/settings.ts";
 import type { Planned } from "../plan/plan.ts";
-import { policyDiagnostics, violationsOf } from "../plan/policy.ts";
+import { violationsOf } from "../plan/policy.ts";
+import { policyDiagnostics } from "../plan/policy-diagnostics.ts";
 import type { Opened } from "./opening.ts";
 
 /** What came of holding a plan against the project's policy. */
@@ -38,6 +39,7 @@ export function judge(
   const violations = violationsOf({
     plan: planned.plan,
     seen: planned.seen,
+    stateEvents: planned.stateEvents,
     policy,
     inScope,
     ruleOrigin: (rule) => originIn(layers, ["policy", rule]),

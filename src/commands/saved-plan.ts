@@ -29,11 +29,14 @@ export interface SavedPlan {
   readonly request: PlanRequest;
   readonly guards: Readonly<Record<string, Guard>>;
   readonly extras: PlanExtras;
-  readonly policy: PolicyVerdict;
+  readonly verdict: PlanVerdict;
 }
 
-/** What the project's policy had to say of a plan when it was made. */
-export interface PolicyVerdict {
+/** What was to be said against a plan when it was made. */
+export interface PlanVerdict {
+  /** It has errors that nothing overrides. */
+  readonly faulty: boolean;
+  /** The rules of the project's policy that it breaks. */
   readonly violated: ReadonlySet<PolicyRule>;
   /** `--override-policy`. */
   readonly overridden: ReadonlySet<PolicyRule>;
@@ -44,7 +47,7 @@ export async function savePlan(
   file: string,
   { planned }: Look,
   request: PlanRequest,
-  policy: PolicyVerdict,
+  { faulty, violated, overridden }: PlanVerdict,
   opened: Opened,
   world: World,
 ): Promise<boolean> {
@@ -57,7 +60,7 @@ export async function savePlan(
       exclude: request.scope.exclude,
       run: [...request.run],
       rediscover: [...request.rediscover],
-      policy: { violated: [...policy.violated], overridden: [...policy.overridden] },
+      verdict: { faulty, violated: [...violated], overridden: [...overridden] },
       extras: await placedExtras(planned.plan, opened),
       guards: fingerprints === undefined ? {} : guardsOf(planned, fingerprints),
     },
@@ -133,7 +136,7 @@ function readApply(value: Json | undefined): Omit<SavedPlan, "plan"> | undefined
     },
     guards,
     extras: isExtras(value["extras"]) ? value["extras"] : {},
-    policy: readPolicy(value["policy"]),
+    verdict: readVerdict(value["verdict"]),
   };
 }
 
@@ -142,10 +145,14 @@ function isExtras(value: Json | undefined): value is Json & PlanExtras {
   return isObject(value) && Object.values(value).every((part) => typeof part === "object" && part !== null);
 }
 
-function readPolicy(value: Json | undefined): PolicyVerdict {
-  const rules = (name: string): ReadonlySet<PolicyRule> =>
-    new Set(texts(isObject(value) ? value[name] : undefined).filter(isPolicyRule));
-  return { violated: rules("violated"), overridden: rules("overridden") };
+function readVerdict(value: Json | undefined): PlanVerdict {
+  const verdict = isObject(value) ? value : {};
+  const rules = (name: string): ReadonlySet<PolicyRule> => new Set(texts(verdict[name]).filter(isPolicyRule));
+  return {
+    faulty: verdict["faulty"] === true,
+    violated: rules("violated"),
+    overridden: rules("overridden"),
+  };
 }
 
 function readGuard(guard: JsonObject): Guard | undefined {

@@ -1,9 +1,10 @@
 import { parseAddress } from "../model/address.ts";
 import type { Address } from "../model/address.ts";
 import { originOf } from "../model/desired.ts";
-import type { Diagnostic, Origin } from "../model/diagnostic.ts";
+import type { Origin } from "../model/diagnostic.ts";
 import type { Change, Plan } from "../model/plan.ts";
 import type { Policy, PolicyRule } from "../model/settings.ts";
+import type { StateEvent } from "../model/state.ts";
 import { isUnknown, reveal, Secret } from "../model/value.ts";
 import type { Planned } from "./plan.ts";
 import { globTest, targetOf } from "./scope.ts";
@@ -17,7 +18,7 @@ export interface Violation {
   readonly origin?: Origin;
 }
 
-export interface PolicyInput extends Pick<Planned, "plan" | "seen"> {
+export interface PolicyInput extends Pick<Planned, "plan" | "seen" | "stateEvents"> {
   readonly policy: Policy;
   /** Whether the plan is about an address; its tags are asked for only then. */
   readonly inScope: (address: Address) => boolean;
@@ -87,11 +88,13 @@ function means(value: unknown, text: string): boolean {
   return value === text || (value instanceof Secret && value.reveal() === text);
 }
 
-function protectedAddresses({ plan, seen, policy }: PolicyInput): readonly Violation[] {
+function protectedAddresses({ plan, seen, stateEvents, policy }: PolicyInput): readonly Violation[] {
   const globs = (policy.protected ?? []).map((glob) => ({ glob, fits: globTest(glob) }));
   if (globs.length === 0) return [];
+  const former = formerNames([...stateEvents.values()].flat());
   return [...harmed(plan)].flatMap(([address, harm]) => {
-    const glob = globs.find(({ fits }) => fits(address))?.glob;
+    const names = [address, ...(former.get(address) ?? [])];
+    const glob = globs.find(({ fits }) => names.some(fits))?.glob;
     if (glob === undefined) return [];
     const resource = seen.get(targetOf(address))?.resources.get(address);
     const back =
@@ -108,6 +111,14 @@ function protectedAddresses({ plan, seen, policy }: PolicyInput): readonly Viola
       },
     ];
   });
+}
+
+/** By address, what it was called before this plan: a move is no way around a protection. */
+function formerNames(events: readonly StateEvent[]): ReadonlyMap<Address, readonly Address[]> {
+  const former = new Map<Address, readonly Address[]>();
+  for (const event of events)
+    if (event.type === "moved") former.set(event.to, [event.from, ...(former.get(event.from) ?? [])]);
+  return former;
 }
 
 /** What a plan does to addresses that a protected one must not suffer. */
@@ -160,30 +171,4 @@ function listed(addresses: readonly Address[]): string {
   const more = addresses.length - MOST_NAMED;
   const named = addresses.slice(0, more > 0 ? MOST_NAMED : undefined).join(", ");
   return more > 0 ? `${named} and ${more} more` : named;
-}
-
-const CODES: Readonly<Record<PolicyRule, string>> = {
-  maxChanges: "policy-max-changes",
-  maxDisabledPercent: "policy-max-disabled-percent",
-  protected: "policy-protected",
-  requireTags: "policy-require-tags",
-};
-
-/** Violations as a plan lists them: errors, or warnings where `--override-policy` lets them through. */
-export function policyDiagnostics(
-  violations: readonly Violation[],
-  overridden: ReadonlySet<PolicyRule>,
-): readonly Diagnostic[] {
-  return violations.map(({ rule, detail, ...about }) => {
-    const through = overridden.has(rule);
-    const remedy = through
-      ? `It is let through by --override-policy ${rule}.`
-      : `If it is meant, add --override-policy ${rule}`;
-    return {
-      ...about,
-      severity: through ? ("warning" as const) : ("error" as const),
-      code: CODES[rule],
-      detail: `${detail}\n${remedy}`,
-    };
-  });
 }

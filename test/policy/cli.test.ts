@@ -137,6 +137,18 @@ describe.concurrent("a saved plan under a policy", () => {
     });
   });
 
+  test("that has errors is applied no more than without a file", async ({ expect }) => {
+    await scene(async (stage) => {
+      const ghost = "  ghost: { description: Nobody knows it }\nbatchGenerations:";
+      stage.write("targets/shop.yaml", MANIFEST.replace("batchGenerations:", ghost));
+      expect((await stage.run(["plan", "--out", "plan.json"])).code).toBe(1);
+      const ran = await stage.run(["apply", "plan.json", ...OVERRIDES]);
+      expect(ran.code).toBe(1);
+      expect(ran.stderr).toContain("Nothing was applied: the plan has errors");
+      expect(await writes(stage)).toBe(0);
+    });
+  });
+
   test("carries what was overridden when it was made", async ({ expect }) => {
     await scene(async (stage) => {
       await prepare(stage);

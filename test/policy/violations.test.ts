@@ -4,7 +4,8 @@ import type { Address } from "../../src/model/address.ts";
 import { POLICY_RULES } from "../../src/model/settings.ts";
 import type { Policy } from "../../src/model/settings.ts";
 import { Secret, UNKNOWN } from "../../src/model/value.ts";
-import { policyDiagnostics, violationsOf } from "../../src/plan/policy.ts";
+import { policyDiagnostics } from "../../src/plan/policy-diagnostics.ts";
+import { violationsOf } from "../../src/plan/policy.ts";
 import type { Violation } from "../../src/plan/policy.ts";
 import { scopeTest } from "../../src/plan/scope.ts";
 import { liveCase, planInput, planOf } from "../plan/build.ts";
@@ -124,6 +125,22 @@ describe("protected", () => {
       "testCase.shop.off: Policy protected: it would be disabled",
       "testCase.shop.gone: Policy protected: it would be orphaned",
     ]);
+  });
+
+  test("a move in the same plan is no way around it", () => {
+    const moved: Situation = {
+      declared: {
+        testCases: { c: { description: "A", status: "DISABLED" } },
+        moved: [
+          ["testCase.shop.a", "testCase.shop.b"],
+          ["testCase.shop.b", "testCase.shop.c"],
+        ],
+      },
+      live: { testCases: [liveCase("A")] },
+      state: [{ type: "bound", address: "testCase.shop.a", id: "A", fields: {} }],
+    };
+    const found = violations({ protected: ["testCase.shop.a"] }, moved);
+    expect(found.map(({ address }) => address)).toEqual(["testCase.shop.c"]);
   });
 
   test("what is under no glob is free", () => {

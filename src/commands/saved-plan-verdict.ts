@@ -8,9 +8,17 @@ import type { Opened } from "./opening.ts";
 import { judge, overriddenRules, refusingRules } from "./policy.ts";
 import type { SavedPlan } from "./saved-plan.ts";
 
-/** Whether the policy refused a saved plan when it was made, which then stands; that is said. */
+/** Whether a saved plan had errors when it was made, or the policy refused it, which then stands; that is said. */
 export function refusedWhenMade(given: Given, saved: SavedPlan, console: Console): boolean {
-  const refusing = refusingRules(saved.policy.violated, allOverridden(given, saved));
+  if (saved.verdict.faulty) {
+    sayError(
+      console,
+      "Nothing was applied: the plan has errors",
+      "`tasc show` prints it with them. Mend what they tell of, and plan again.",
+    );
+    return true;
+  }
+  const refusing = refusingRules(saved.verdict.violated, allOverridden(given, saved));
   if (refusing.length === 0) return false;
   sayError(
     console,
@@ -45,5 +53,5 @@ export async function refusedByPolicy(
 
 /** What was overridden when the plan was made, and reviewed with it, and what is overridden now. */
 function allOverridden(given: Given, saved: SavedPlan): ReadonlySet<PolicyRule> {
-  return new Set([...saved.policy.overridden, ...overriddenRules(given)]);
+  return new Set([...saved.verdict.overridden, ...overriddenRules(given)]);
 }
