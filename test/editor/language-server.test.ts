@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isObject, parseJson } from "../../src/model/json.ts";
-import { at, listAt } from "../look/scene.ts";
+import { at, listAt, textAt } from "../look/scene.ts";
 import { findServer, openEditor } from "./language-server.ts";
 import type { Editor, Position } from "./language-server.ts";
 
@@ -95,60 +95,51 @@ describe.skipIf(SERVER === undefined)("the YAML language server (skipped where i
     expect(await editor?.hover(file, position)).toContain("Attribute name by which the service locates");
   });
 
-  test.each<readonly [string, "project" | "target", string, number]>([
-    [
-      "nothing",
-      "target",
-      "target: shop\napp: Shop\ntestCases:\n  a: { description: A, status: ENABLED }\n",
-      0,
-    ],
-    ["a misspelt key", "target", "target: shop\napp: Shop\ntestCasse: {}\n", 1],
-    [
-      "a misspelt value",
-      "target",
-      "target: shop\napp: Shop\ntestCases:\n  a:\n    description: A\n    status: ENABLD\n",
-      1,
-    ],
-    ["a text for a number", "target", "target: shop\napp: Shop\ntimeoutPerStep: soon\n", 1],
-    [
-      "a number for a list",
-      "target",
-      "target: shop\napp: Shop\ntestCases:\n  a:\n    description: A\n    tags: 7\n",
-      1,
-    ],
-    [
-      "two mistakes",
-      "target",
-      "target: shop\napp: Shop\ntestIdAttribut: x\nenvironments:\n  default:\n    discoverUrl: x\n",
-      2,
-    ],
-    ["a bad setting", "project", "version: 1\npolicy:\n  maxChanges: -1\n", 1],
-    ["an unknown setting", "project", "version: 1\nservice:\n  concurency: 4\n", 1],
-  ])("finds %s where tasc validate does", async (_, kind, text, amount) => {
-    const { file } = typed(kind, `${text}#|`);
-    const lines = await editor?.mistakes(file);
-    expect(lines).toEqual(validated(kind, text));
-    expect(lines?.length).toBe(amount);
+  test("finds what tasc validate finds, at the same lines", async () => {
+    const project = join(folder, "mistakes");
+    mkdirSync(join(project, "targets"), { recursive: true });
+    for (const [file, { text }] of Object.entries(MISTAKES)) writeFileSync(join(project, file), text);
+    const ran = spawnSync(process.execPath, [EXECUTABLE, "validate", "--format", "json"], {
+      cwd: project,
+      encoding: "utf8",
+    });
+    const found = listAt(parseJson(ran.stdout), "diagnostics").map(
+      (one) => `${textAt(one, "file")}:${JSON.stringify(at(one, "line"))}`,
+    );
+    const expected = Object.entries(MISTAKES).flatMap(([file, { lines }]) =>
+      lines.map((line) => `${file}:${line}`),
+    );
+    expect(found.toSorted()).toEqual(expected.toSorted());
+    for (const [file, { text, lines }] of Object.entries(MISTAKES)) {
+      editor?.open(`mistakes/${file}`, text);
+      // oxlint-disable-next-line no-await-in-loop
+      expect(await editor?.mistakes(`mistakes/${file}`), file).toEqual(lines);
+    }
   });
 });
 
-/** The lines at which `tasc validate` finds what the schema forbids. */
-function validated(kind: "project" | "target", text: string): readonly number[] {
-  const project = mkdtempSync(join(folder, "validate-"));
-  mkdirSync(join(project, "targets"));
-  const good = {
-    project: 'version: 1\nservice: { baseUrl: "http://127.0.0.1:1" }\n',
-    target: "target: shop\napp: Shop\n",
-  };
-  writeFileSync(join(project, "tasc.yaml"), kind === "project" ? text : good.project);
-  writeFileSync(join(project, "targets/shop.yaml"), kind === "target" ? text : good.target);
-  const ran = spawnSync(process.execPath, [EXECUTABLE, "validate", "--format", "json"], {
-    cwd: project,
-    encoding: "utf8",
-  });
-  const diagnostics = listAt(parseJson(ran.stdout), "diagnostics");
-  const lines = diagnostics
-    .filter((one) => at(one, "code") !== "missing-key")
-    .map((one) => Number(at(one, "line")));
-  return lines.toSorted((a, b) => a - b);
-}
+/** Manifests of one project, with the lines at which they are wrong. */
+const MISTAKES: Readonly<Record<string, { readonly text: string; readonly lines: readonly number[] }>> = {
+  "tasc.yaml": {
+    text: "version: 1\nservice:\n  baseUrl: http://127.0.0.1:1\n  concurency: 4\npolicy:\n  maxChanges: -1\n",
+    lines: [4, 6],
+  },
+  "targets/good.yaml": {
+    text: "target: good\napp: Good\ntestCases:\n  a: { description: A, status: ENABLED }\n",
+    lines: [],
+  },
+  "targets/key.yaml": { text: "target: key\napp: Key\ntestCasse: {}\n", lines: [3] },
+  "targets/value.yaml": {
+    text: "target: value\napp: Value\ntestCases:\n  a:\n    description: A\n    status: ENABLD\n",
+    lines: [6],
+  },
+  "targets/number.yaml": { text: "target: number\napp: Number\ntimeoutPerStep: soon\n", lines: [3] },
+  "targets/list.yaml": {
+    text: "target: list\napp: List\ntestCases:\n  a:\n    description: A\n    tags: 7\n",
+    lines: [6],
+  },
+  "targets/two.yaml": {
+    text: "target: two\napp: Two\ntestIdAttribut: x\nenvironments:\n  default:\n    discoverUrl: x\n",
+    lines: [3, 6],
+  },
+};

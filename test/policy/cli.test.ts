@@ -1,6 +1,5 @@
 import { describe, test } from "vitest";
 import {
-  applied,
   appliedScene,
   at,
   json,
@@ -30,11 +29,6 @@ function tighten(stage: Scene, policy = POLICY): void {
   stage.write("targets/shop.yaml", ALL_OFF);
 }
 
-async function prepare(stage: Scene, policy = POLICY): Promise<void> {
-  await applied(stage);
-  tighten(stage, policy);
-}
-
 /** What was sent to the service to change something. */
 async function writes(stage: Scene): Promise<number> {
   const log = listAt(await stage.control("GET", "/requests"));
@@ -55,7 +49,7 @@ describe.concurrent("a policy", () => {
 
   test("refuses in apply before anything is sent, and is overridden rule by rule", async ({ expect }) => {
     await scene(async (stage) => {
-      await prepare(stage);
+      tighten(stage);
       const before = await writes(stage);
       const refused = await stage.run(["apply", "--auto-approve"]);
       expect(refused.code).toBe(1);
@@ -63,7 +57,7 @@ describe.concurrent("a policy", () => {
       expect(await writes(stage)).toBe(before);
       const some = await stage.run(["plan", ...OVERRIDES.slice(2)]);
       expect(some.code).toBe(1);
-      expect(some.stdout).toContain("Error: Policy maxChanges: 3 planned, at most 2 allowed");
+      expect(some.stdout).toContain("Error: Policy maxChanges: 5 planned, at most 2 allowed");
       expect(some.stdout).toContain("Warning: Policy protected: it would be disabled");
       const all = await stage.run(["plan", "--detailed-exitcode", "--format", "json", ...OVERRIDES]);
       expect(all.code, all.stderr).toBe(2);
@@ -122,7 +116,7 @@ describe.concurrent("a policy", () => {
 describe.concurrent("a saved plan under a policy", () => {
   test("that it breaks is shown, and applied only when overridden", async ({ expect }) => {
     await scene(async (stage) => {
-      await prepare(stage);
+      tighten(stage);
       expect((await stage.run(["plan", "--out", "plan.json"])).code).toBe(1);
       const shown = await stage.run(["show", "plan.json"]);
       expect(shown.code).toBe(0);
@@ -151,7 +145,7 @@ describe.concurrent("a saved plan under a policy", () => {
 
   test("carries what was overridden when it was made", async ({ expect }) => {
     await scene(async (stage) => {
-      await prepare(stage);
+      tighten(stage);
       expect((await stage.run(["plan", "--out", "plan.json", ...OVERRIDES])).code).toBe(0);
       const ran = await stage.run(["apply", "plan.json"]);
       expect(ran.code, ran.stderr).toBe(0);
@@ -161,7 +155,7 @@ describe.concurrent("a saved plan under a policy", () => {
 
   test("that became stricter since is held to it, but not for changes elsewhere", async ({ expect }) => {
     await scene(async (stage) => {
-      await prepare(stage, PROJECT);
+      tighten(stage, PROJECT);
       expect((await stage.run(["plan", "--out", "plan.json", "--only", "*.cart"])).code).toBe(0);
       await stage.edit(LOGIN, { runStatus: "ON", tags: ["edited"] });
       const before = await writes(stage);
