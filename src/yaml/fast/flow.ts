@@ -59,7 +59,7 @@ function flowKey(cursor: Cursor): string {
 }
 
 function flowValue(cursor: Cursor, parent: number): Json {
-  switch (cursor.text[cursor.at]) {
+  switch (cursor.text.charAt(cursor.at)) {
     case "[":
     case "{":
       return flow(cursor, parent);
