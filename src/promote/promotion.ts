@@ -1,6 +1,7 @@
 import { fieldsOf } from "../fields/fields.ts";
 import type { Field } from "../fields/field.ts";
 import { parseAddress } from "../model/address.ts";
+import { sameJson } from "../model/json.ts";
 import type { Json } from "../model/json.ts";
 import { isSensitive, reveal } from "../model/value.ts";
 import type { Draft } from "../rewrite/draft.ts";
@@ -30,7 +31,9 @@ export function promotionOf(difference: Difference, draft: Draft, from: StageVie
   const wanted = from.meaningOf(field, written);
   const isMet = (now: Json | undefined): boolean => sameMeaning(field, wanted, to.meaningOf(field, now));
   const there = to.meaningOf(field, draft.written(unit));
-  const texts = written === undefined || carriesCredential(wanted, there) ? [] : [written, spelt(wanted)];
+  const literal = spelt(wanted);
+  const both = written === undefined || sameJson(written, literal) ? [literal] : [written, literal];
+  const texts = written === undefined || carriesCredential(wanted, there) ? [] : both;
   return { difference, wish: { unit, isMet }, texts, wanted };
 }
 

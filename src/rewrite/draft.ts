@@ -22,10 +22,17 @@ export interface FileEdit {
 /** Target documents on their way to other ones. A draft never changes: `with` gives the next. */
 export class Draft {
   readonly #byTarget: ReadonlyMap<string, readonly Document[]>;
+  /** Handed on from draft to draft: no edit makes a resource, or takes one away. */
+  readonly #addresses: Map<string, readonly Address[]>;
   readonly edits: readonly FileEdit[];
 
-  private constructor(byTarget: ReadonlyMap<string, readonly Document[]>, edits: readonly FileEdit[]) {
+  private constructor(
+    byTarget: ReadonlyMap<string, readonly Document[]>,
+    edits: readonly FileEdit[],
+    addresses: Map<string, readonly Address[]>,
+  ) {
     this.#byTarget = byTarget;
+    this.#addresses = addresses;
     this.edits = edits;
   }
 
@@ -35,7 +42,7 @@ export class Draft {
       const { target } = document.value;
       if (typeof target === "string") byTarget.set(target, [...(byTarget.get(target) ?? []), document]);
     }
-    return new Draft(byTarget, []);
+    return new Draft(byTarget, [], new Map());
   }
 
   with(edits: readonly FileEdit[]): Draft {
@@ -47,7 +54,7 @@ export class Draft {
             target,
             documents.map((one) => (one.file === file ? edited(one, edit) : one)),
           );
-    return new Draft(byTarget, [...this.edits, ...edits]);
+    return new Draft(byTarget, [...this.edits, ...edits], this.#addresses);
   }
 
   /** The unit's layers, lowest first; none where the stage does not declare the resource. */
@@ -72,6 +79,14 @@ export class Draft {
 
   /** All resources of a kind that a target has in any stage. */
   addressesOf(target: string, kind: Kind): readonly Address[] {
+    const known = this.#addresses.get(`${kind} ${target}`);
+    if (known !== undefined) return known;
+    const found = this.#findAddresses(target, kind);
+    this.#addresses.set(`${kind} ${target}`, found);
+    return found;
+  }
+
+  #findAddresses(target: string, kind: Kind): readonly Address[] {
     if (kind === "target") return [targetAddress(target)];
     const section = SECTIONS.find((one) => one.kind === kind);
     if (section === undefined) return [];

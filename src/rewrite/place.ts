@@ -39,11 +39,22 @@ export function place(
   for (const { spot, edits } of candidates) {
     const next = draft.with(edits);
     if (!wish.isMet(next.written(wish.unit))) continue;
-    const units = touched(draft, wish.unit, spot, rules);
-    if (units.every((unit) => isFine(unit, draft, next, rules) && agrees(unit, spot, edits, rules)))
-      return { draft: next, spot };
+    if (harmsNobody(draft, next, wish.unit, { spot, edits }, rules)) return { draft: next, spot };
   }
   return undefined;
+}
+
+function harmsNobody(
+  before: Draft,
+  after: Draft,
+  own: Unit,
+  { spot, edits }: Candidate,
+  rules: PlaceRules,
+): boolean {
+  // Thousands may share a default, and the first that minds settles it.
+  for (const unit of touched(before, own, spot, rules))
+    if (!isFine(unit, before, after, rules) || !agrees(unit, spot, edits, rules)) return false;
+  return true;
 }
 
 function isFine(unit: Unit, before: Draft, after: Draft, { wishes }: PlaceRules): boolean {
@@ -71,13 +82,12 @@ function agrees(
 }
 
 /** The units that get their value through a place, or could. */
-function touched(draft: Draft, unit: Unit, { layer }: Spot, { stages }: PlaceRules): readonly Unit[] {
+function* touched(draft: Draft, unit: Unit, { layer }: Spot, { stages }: PlaceRules): Generator<Unit> {
   const shared = layer === "defaults" || layer === "stage defaults";
-  const addresses = shared ? siblings(draft, unit.address) : [unit.address];
-  const places = layer === "stage" || layer === "stage defaults" ? [unit.stage] : stages;
-  return addresses.flatMap((address) =>
-    places.filter((stage) => stages.includes(stage)).map((stage) => ({ ...unit, stage, address })),
-  );
+  const ofStage = layer === "stage" || layer === "stage defaults";
+  const places = ofStage ? stages.filter((stage) => stage === unit.stage) : stages;
+  for (const address of shared ? siblings(draft, unit.address) : [unit.address])
+    for (const stage of places) yield { ...unit, stage, address };
 }
 
 function siblings(draft: Draft, address: Address): readonly Address[] {
