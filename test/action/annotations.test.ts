@@ -21,6 +21,6 @@ describe.concurrent("mistakes in manifests", () => {
   test("leave nothing to annotate where there are none", ({ expect }) =>
     play(async (scene) => {
       const ran = await scene.run(["validate", "--format", "github"]);
-      expect(ran.stdout).toMatch(/^Valid: [^\n]*\n$/);
+      expect(ran.stdout).toBe("");
     }));
 });
