@@ -1,6 +1,3 @@
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
-import { parseEnv } from "node:util";
 import { EXIT } from "../cli/exit.ts";
 import type { ExitCode } from "../cli/exit.ts";
 import { flagOption, listOption, textOption } from "../cli/options.ts";
@@ -13,7 +10,6 @@ import { askForNames } from "../import/ask-names.ts";
 import { folderNames, nameClashes, unknownFolders, unnamedFolders } from "../import/folders.ts";
 import type { FolderNames, FolderSources } from "../import/folders.ts";
 import type { NewFile } from "../import/layout.ts";
-import { loadForImport } from "../import/load.ts";
 import { prepare } from "../import/prepare.ts";
 import type { Prepared } from "../import/prepare.ts";
 import { fileLine, leftOutLines, previewOf, unnamedLine } from "../import/report.ts";
@@ -32,7 +28,7 @@ import { connect, refusedByService } from "./connect.ts";
 import type { Console } from "./console.ts";
 import { sayDiagnostics, sayError } from "./diagnostics.ts";
 import { fingerprinterOf } from "./look.ts";
-import { consoleFor, projectRoot } from "./opening.ts";
+import { openProject } from "./opening.ts";
 import type { Opened } from "./opening.ts";
 import {
   closeSessions,
@@ -46,17 +42,17 @@ import type { OrCode, States } from "./states.ts";
 
 /** `tasc import`: writes manifests for live targets, such that a plan right after it is empty. */
 export async function run(given: Given, world: World): Promise<ExitCode> {
-  const opened = await openForImport(given, world);
+  const opened = await openProject(given, world, { needsApiKey: true, mayBeEmpty: true });
   if (!opened.ok) return opened.code;
-  const request = readRequest(given, opened.value);
+  const request = readRequest(given, opened);
   if (!request.ok) return request.code;
-  const states = await openStates(opened.value, world);
+  const states = await openStates(opened, world);
   if (!states.ok) return states.code;
   try {
-    return await importInto(given, world, opened.value, states.value, request.value);
+    return await importInto(given, world, opened, states.value, request.value);
   } catch (error) {
     if (!(error instanceof StateFailure)) throw error;
-    return sayStateProblem(opened.value.console, error.problem);
+    return sayStateProblem(opened.console, error.problem);
   } finally {
     await states.value.backend.close();
   }
@@ -108,35 +104,6 @@ function readRequest(given: Given, { console }: Opened): OrCode<Request> {
     return { ok: true, value: { ...read, lockTimeout, dryRun: flagOption(given, "dryRun") } };
   sayError(console, typeof read === "string" ? read : "--lock-timeout takes a duration such as 90s or 10m");
   return { ok: false, code: EXIT.invalid };
-}
-
-/** As other commands open a project, but one without any manifest will do. */
-async function openForImport(given: Given, world: World): Promise<OrCode<Opened>> {
-  const root = projectRoot(given, world);
-  const env = readVariables(given, world, root);
-  if (typeof env === "string") {
-    sayError(consoleFor(given, world, []), env);
-    return { ok: false, code: EXIT.invalid };
-  }
-  const loaded = await loadForImport({ root, stage: textOption(given, "stage"), env }, projectFolder(root));
-  const console = consoleFor(given, world, loaded.secrets);
-  sayDiagnostics(console, loaded.diagnostics, loaded.sources);
-  if (!loaded.ok) return { ok: false, code: EXIT.invalid };
-  return { ok: true, value: { ok: true, root, env, project: loaded, console } };
-}
-
-/** `--dotenv`: what the environment has already wins, and of two files the first. */
-function readVariables(given: Given, { env, cwd }: World, root: string): World["env"] | string {
-  const all: Record<string, string | undefined> = {};
-  for (const file of listOption(given, "dotenv")) {
-    try {
-      const path = textOption(given, "chdir") === undefined ? resolve(cwd, file) : resolve(root, file);
-      for (const [name, value] of Object.entries(parseEnv(readFileSync(path, "utf8")))) all[name] ??= value;
-    } catch {
-      return `Cannot read ${file}, which --dotenv names`;
-    }
-  }
-  return { ...all, ...env };
 }
 
 async function readDeclared({ project, console }: Opened, states: States): Promise<OrCode<Declared>> {

@@ -34,13 +34,15 @@ export interface OpeningOptions {
   readonly needsApiKey: boolean;
   /** Leaves it to the caller to print what was found: always, or only if there are no errors. */
   readonly leave?: "all" | "warnings";
+  /** Whether a project without target documents will do. */
+  readonly mayBeEmpty?: boolean;
 }
 
 /** What every command does first: finds the folder, the variables and the stage, and reads the manifests. */
 export async function openProject(
   given: Given,
   world: World,
-  { needsApiKey, leave }: OpeningOptions,
+  { needsApiKey, leave, mayBeEmpty = false }: OpeningOptions,
 ): Promise<Opened | NotOpened> {
   const root = projectRoot(given, world);
   const plain = consoleFor(given, world, []);
@@ -55,6 +57,7 @@ export async function openProject(
     env: variables.env,
     allowMissingSecrets: flagOption(given, "allowMissingSecrets"),
     needsApiKey,
+    mayBeEmpty,
   });
   const console = consoleFor(given, world, loaded.secrets);
   const left = leave === "all" || (leave === "warnings" && loaded.ok);

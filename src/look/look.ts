@@ -1,8 +1,7 @@
-import type { Address } from "../model/address.ts";
 import type { Desired } from "../model/desired.ts";
 import type { LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { State } from "../model/state.ts";
-import type { Fingerprinter, PlanInput } from "../plan/inputs.ts";
+import type { PlanInput } from "../plan/inputs.ts";
 import { liveTargets, makePlan, resourcesOf } from "../plan/plan.ts";
 import type { Planned } from "../plan/plan.ts";
 import { targetInScope } from "../plan/scope.ts";
@@ -22,18 +21,8 @@ export interface Reader<F> {
 export type Read<T, F> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: F };
 
-export interface LookOptions {
-  readonly desired: Desired;
-  readonly states: ReadonlyMap<string, State>;
-  /** States of targets that no manifest declares any more. */
-  readonly strays: readonly State[];
-  readonly fingerprints: Fingerprinter | undefined;
-  readonly scope: Scope;
-  readonly run: ReadonlySet<Address>;
-  readonly rediscover: ReadonlySet<Address>;
-  readonly baseUrl: string;
-  readonly disableRemoved: boolean;
-}
+/** All that a plan follows from, but for what is read. */
+export type LookOptions = Omit<PlanInput, "live">;
 
 export interface Look {
   readonly input: PlanInput;

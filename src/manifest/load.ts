@@ -14,6 +14,8 @@ import type { ResolveOptions } from "./resolve-project.ts";
 export interface LoadOptions extends ResolveOptions {
   /** The project's folder, for the default of `folder`. */
   readonly root: string;
+  /** Whether a project without target documents will do: an import is what writes the first. */
+  readonly mayBeEmpty?: boolean;
 }
 
 /** A project resolved for one stage, or what keeps it from being so. */
@@ -50,7 +52,8 @@ export async function loadProject(
 ): Promise<Loaded> {
   const reading = await readProject(folder);
   const resolution = resolveProject(reading, options);
-  const problems = [...reading.problems, ...resolution.problems];
+  const found = [...reading.problems, ...resolution.problems];
+  const problems = options.mayBeEmpty ? found.filter(({ code }) => code !== "no-manifests") : found;
   const { sources, project, documents } = reading;
   const diagnostics = await locate(problems, sources);
   const { resolved, secrets } = resolution;

@@ -1,4 +1,4 @@
-import type { Finding } from "./explain.ts";
+import type { Finding } from "./finding.ts";
 
 const CONTROL = new RegExp(String.raw`[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]`, "g");
 const LONE_RETURN = /\r(?!\n)/g;

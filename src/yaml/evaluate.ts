@@ -1,7 +1,7 @@
 import type { Json } from "../model/json.ts";
 import { ALIAS_BUDGET, MAX_DEPTH } from "./bounds.ts";
 import { isIntegerText } from "./core-schema.ts";
-import type { Finding } from "./explain.ts";
+import type { Finding } from "./finding.ts";
 import { setOwn } from "./own.ts";
 import {
   duplicate,

@@ -1,4 +1,4 @@
-import type { Finding, Scene } from "./explain.ts";
+import type { Finding, Scene } from "./finding.ts";
 
 type Explanation = (scene: Scene) => Finding | undefined;
 

@@ -1,11 +1,16 @@
+import type { Json } from "../model/json.ts";
 import { findCharacters } from "./characters.ts";
 import { evaluate } from "./evaluate.ts";
-import { explainFaults, type Finding } from "./explain.ts";
+import { explainFaults } from "./explain.ts";
+import type { Finding } from "./finding.ts";
 import { parseTree } from "./parse-tree.ts";
 import { placesOf } from "./place.ts";
 import type { YamlProblem } from "./problem.ts";
-import type { Reading } from "./read.ts";
 import type { Tree } from "./tree.ts";
+
+export type Reading =
+  | { readonly ok: true; readonly value: Json }
+  | { readonly ok: false; readonly problems: readonly YamlProblem[] };
 
 /**
  * Reads any text, and has the last word on what it means and on what is wrong with it.

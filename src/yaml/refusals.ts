@@ -1,5 +1,5 @@
 import { ALIAS_BUDGET, MAX_DEPTH } from "./bounds.ts";
-import type { Finding } from "./explain.ts";
+import type { Finding } from "./finding.ts";
 import type { AliasNode, Node, Pair, ScalarNode } from "./tree.ts";
 
 // What makes a text that is YAML no plain data, in words for the person who wrote it.

@@ -1,6 +1,5 @@
 import type { Json } from "../../src/model/json.ts";
 import { folderNames } from "../../src/import/folders.ts";
-import { loadForImport } from "../../src/import/load.ts";
 import { prepare } from "../../src/import/prepare.ts";
 import type { Prepared } from "../../src/import/prepare.ts";
 import { chooseTargets, survey } from "../../src/import/survey.ts";
@@ -75,7 +74,7 @@ function declaredBy(world: World, project: LoadedProject) {
 /** What an import would do. */
 export async function prepared(world: World, options: Options = {}): Promise<Prepared> {
   const folder = memoryFolder(world.files);
-  const loaded = await loadForImport({ root: "", env: ENV }, folder);
+  const loaded = await loadProject({ root: "", env: ENV, mayBeEmpty: true }, folder);
   if (!loaded.ok) throw new Error(`the project should load: ${JSON.stringify(loaded.diagnostics)}`);
   const { chosen } = chooseTargets(world.targets, options.targets ?? []);
   const elements = options.elements ?? true;

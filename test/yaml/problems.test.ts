@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readFast } from "../../src/yaml/read-fast.ts";
 import { readSlow } from "../../src/yaml/read-slow.ts";
-import { readYaml } from "../../src/yaml/read.ts";
 
 /** `line:column code: message (hint)`, as a person would be shown it. */
 function problemsOf(text: string): string[] {
@@ -389,20 +388,5 @@ describe("bounds", () => {
     expect(problemsOf("[".repeat(20_000))).toEqual([
       "1:101 too-deep: maps and lists are nested more than 100 deep",
     ]);
-  });
-});
-
-describe("readYaml asks the slow path only when it must", () => {
-  it.each([
-    ["a good text", "a: 1\n", { ok: true, value: { a: 1 } }],
-    ["a good text that the fast path leaves alone", "a: !!str 1\n", { ok: true, value: { a: "1" } }],
-  ])("%s", async (_, text, reading) => {
-    expect(await readYaml(text)).toEqual(reading);
-  });
-
-  it("a bad text", async () => {
-    const reading = await readYaml("a: 1\na: 2\n");
-    expect(readFast("a: 1\na: 2\n")).toBeUndefined();
-    expect(reading).toMatchObject({ ok: false, problems: [{ line: 2, column: 1, code: "duplicate-key" }] });
   });
 });
