@@ -68,8 +68,8 @@ export function openConsole(world: World, { secrets, level, noColour }: ConsoleO
 
 function terminalFor({ env }: World, stream: NodeJS.WriteStream, noColor: boolean): Terminal {
   // The types say that every stream has these; one that leads to a file or a pipe has not.
-  const { isTTY = false, columns = 0 }: Partial<Pick<NodeJS.WriteStream, "isTTY" | "columns">> = stream;
-  return terminalOf({ isTTY, columns, environment: env, noColor });
+  const { isTTY, columns }: { isTTY?: boolean; columns?: number } = stream;
+  return terminalOf({ isTTY: isTTY ?? false, columns: columns ?? 0, environment: env, noColor });
 }
 
 function styleOf(terminal: Terminal): Style {

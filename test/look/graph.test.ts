@@ -34,7 +34,7 @@ describe("the drawing", () => {
 /** Mostly what means something to a format. */
 const hostile = fc.string({
   unit: fc.oneof(
-    fc.constantFrom(..."\"'`#;<>&%{}[]()|\\:*~=1.- \n"),
+    fc.constantFrom(...Array.from("\"'`#;<>&%{}[]()|\\:*~=1.- \n")),
     fc.string({ unit: "grapheme", maxLength: 1 }),
   ),
 });
