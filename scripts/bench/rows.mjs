@@ -1,22 +1,12 @@
 // The rows of the benchmark: each measures a piece of work against a floor in the same run.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { writeFiles, writeProject } from "./data.mjs";
+import { inFolder, KEY, limit, ms, ratio } from "./figures.mjs";
+import { footprintRow } from "./footprint.mjs";
+import { renderRow } from "./render.mjs";
 import { once, pair, root, serve, tasc } from "./run.mjs";
 
-const KEY = { BENCH_KEY: "key-of-the-bench" };
 const floor = (name) => join(root, "scripts", "bench", name);
-const ms = async (args, options) => (await once(args, options)).ms;
-
-async function inFolder(work) {
-  const folder = mkdtempSync(join(tmpdir(), "tasc-bench-"));
-  try {
-    return await work(folder);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
 
 export const ROWS = [
   {
@@ -77,6 +67,8 @@ export const ROWS = [
         }
       }),
   },
+  { name: "a plan of 5,000 changes, printed", run: (rounds) => renderRow(rounds) },
+  { name: "installed as a dependency", run: () => footprintRow() },
 ];
 
 function planRow(targets, cases, rounds, { goal, memory }) {
@@ -160,12 +152,4 @@ function applyRow(concurrency, rounds) {
       server.stop();
     }
   });
-}
-
-function ratio(what, { own, floor: least, ratio: value }, goal) {
-  return { what, value, goal, unit: "×", detail: `${Math.round(own)} ms / ${Math.round(least)} ms` };
-}
-
-function limit(what, value, goal, unit) {
-  return { what, value, goal, unit, detail: "" };
 }
