@@ -1,6 +1,6 @@
 import type { Address } from "../model/address.ts";
 import { targetAddress } from "../model/address.ts";
-import type { LiveTestCase } from "../model/live.ts";
+import type { LiveDiscovery, LiveTestCase } from "../model/live.ts";
 import type { Change } from "../model/plan.ts";
 import { targetOf } from "../plan/scope.ts";
 import { idOf, mayGoOn } from "./context.ts";
@@ -73,13 +73,26 @@ async function endedIn(
   const told = new Set(
     notified.ok ? notified.value.flatMap(({ id, testCaseId }) => (before.has(id) ? [] : testCaseId)) : [],
   );
-  const live = new Map((progress.testCases.get(targetId) ?? []).map((testCase) => [testCase.id, testCase]));
-  return (id) => id !== undefined && (told.has(id) || hasEnded(live.get(id)));
+  const live = discoveries(progress.testCases.get(targetId));
+  const reviewed = discoveries(context.planned.seen.get(key)?.testCases);
+  return (id) =>
+    id !== undefined &&
+    (told.has(id) || (!isAsBefore(live.get(id), reviewed.get(id)) && hasEnded(live.get(id))));
+}
+
+function discoveries(
+  testCases: readonly LiveTestCase[] = [],
+): ReadonlyMap<string, LiveDiscovery | undefined> {
+  return new Map(testCases.map(({ id, discovery }) => [id, discovery]));
+}
+
+/** The end of an earlier generation, which is shown until the new one begins. Told where the service shows dates. */
+function isAsBefore(now: LiveDiscovery | undefined, before: LiveDiscovery | undefined): boolean {
+  return now?.updatedAt !== undefined && now.updatedAt === before?.updatedAt && now.status === before.status;
 }
 
 /** The text lists CREATED alone; a cause or a message of an abort, or a word for an end, says that it is over. */
-function hasEnded(testCase: LiveTestCase | undefined): boolean {
-  const discovery = testCase?.discovery;
+function hasEnded(discovery: LiveDiscovery | undefined): boolean {
   if (discovery === undefined) return false;
   if ((discovery.abortCause ?? "") !== "") return true;
   return /finish|complete|success|succeed|done|fail|abort|cancel|error/i.test(discovery.status ?? "");

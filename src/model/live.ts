@@ -41,6 +41,8 @@ export interface LiveDiscovery {
   readonly status: string | undefined;
   readonly freePrompt: string | undefined;
   readonly abortCause: string | undefined;
+  /** When it last changed, as the service writes it. */
+  readonly updatedAt?: string;
   readonly message: string | undefined;
 }
 

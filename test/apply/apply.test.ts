@@ -194,6 +194,15 @@ describe("--wait", () => {
     const options = { wait: 5000, rediscover: ["testCase.shop.login"] } as const;
     expect((await bench.apply(wanted, options)).outcome.unfinished).toEqual(["testCase.shop.login"]);
   });
+  test("does not take the end of an earlier generation for the end", async () => {
+    const bench = benchWith({ ...knobs, discovery: "slow to begin" });
+    shopOn(bench, { description: "Log in" });
+    let looks = 0;
+    const sleep = (): void => void (++looks === 2 && bench.service.finishGenerations());
+    const options = { wait: 60_000, rediscover: ["testCase.shop.login"], sleep } as const;
+    expect((await bench.apply(wanted, options)).outcome.unfinished).toEqual([]);
+    expect(looks).toBe(2);
+  });
   test("asks for no notifications where nothing is generated", async () => {
     const bench = benchWith();
     shopOn(bench, { description: "Log in", prompt: "Do Log in", status: "DRAFT" });

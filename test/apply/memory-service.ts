@@ -8,7 +8,7 @@ import type { Operation } from "./described.ts";
 /** The service of service-api.md, in memory. What the text leaves open is a knob. */
 export interface Knobs {
   /** Whether the list of test cases shows a `discovery` at all, and its prompt. */
-  readonly discovery: "with prompt" | "with altered prompt" | "without prompt" | "null";
+  readonly discovery: "with prompt" | "with altered prompt" | "without prompt" | "slow to begin" | "null";
   readonly patchAnswer: "resource" | "nothing";
   /** Whether the answer to a PATCH shows `folderId`, or only the list does. */
   readonly folderInPatchAnswer: boolean;
@@ -72,6 +72,8 @@ export interface StoredTestCase {
   prerequisiteId: string | null;
   prompt: string;
   generating: boolean;
+  /** Generations that have ended. */
+  generated: number;
   elements: StoredElement[];
 }
 
@@ -308,6 +310,7 @@ export class MemoryService implements Service {
       prerequisiteId: null,
       prompt: "",
       generating: false,
+      generated: 0,
       elements: [],
       ...fields,
     };
@@ -330,6 +333,7 @@ export class MemoryService implements Service {
   #finish(target: StoredTarget, testCase: StoredTestCase): void {
     const { made } = this.knobs;
     testCase.generating = false;
+    testCase.generated++;
     testCase.status = made.status;
     testCase.runStatus = made.runStatus;
     testCase.elements = Array.from({ length: made.elements }, (_, at) =>
@@ -452,10 +456,13 @@ export class MemoryService implements Service {
     };
   }
 
-  #showDiscovery({ prompt, generating }: StoredTestCase): LiveTestCase["discovery"] {
-    if (this.knobs.discovery === "null") return undefined;
+  #showDiscovery({ prompt, generating, generated }: StoredTestCase): LiveTestCase["discovery"] {
+    const { discovery } = this.knobs;
+    if (discovery === "null") return undefined;
+    const isSlow = discovery === "slow to begin";
     return {
-      status: generating ? "CREATED" : "FINISHED",
+      ...(isSlow ? { updatedAt: `2026-01-01T00:00:0${generated}.000Z` } : {}),
+      status: generating && !isSlow ? "CREATED" : "FINISHED",
       freePrompt: this.#showPrompt(prompt),
       abortCause: undefined,
       message: undefined,

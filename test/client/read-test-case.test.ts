@@ -50,7 +50,13 @@ describe("a test case of the list", () => {
         tags: ["web", "smoke"],
         prerequisiteId: "c0",
         elements: [],
-        discovery: { freePrompt: "Log in.", status: "CREATED", abortCause: "", message: "" },
+        discovery: {
+          updatedAt: "2024-01-01T00:00:00Z",
+          freePrompt: "Log in.",
+          status: "CREATED",
+          abortCause: "",
+          message: "",
+        },
       },
     });
   });

@@ -31,7 +31,9 @@ function testCase(json: Json): LiveTestCase {
 }
 
 function discovery(fields: JsonObject): LiveDiscovery {
+  const updatedAt = text(fields, "updatedAt");
   return {
+    ...(updatedAt === undefined ? {} : { updatedAt }),
     status: text(fields, "status"),
     freePrompt: text(fields, "freePrompt"),
     abortCause: text(fields, "abortCause"),
