@@ -1,8 +1,10 @@
-// Builds the executable into dist/, or into the folder that is named: cut where commands load what they run.
-import { chmod, mkdtemp, readFile, rename, rm } from "node:fs/promises";
+// Builds the executable and the library into dist/, or into the folder that is named: cut where commands load what they
+// run, with all code that both need in chunks that both load.
+import { chmod, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { rolldown } from "rolldown";
 import "./generate.mjs";
+import { writeTypes } from "./types.mjs";
 
 const root = join(import.meta.dirname, "..");
 const target = resolve(process.argv[2] ?? join(root, "dist"));
@@ -10,13 +12,17 @@ const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"
 
 const build = await rolldown({
   cwd: root,
-  input: { tasc: "src/cli/main.ts" },
+  input: { tasc: "src/cli/main.ts", library: "src/library/index.ts" },
   platform: "node",
   // The one dependency with a native part; it is loaded only by `tasc serve`.
   external: ["libsql"],
   transform: { define: { __TASC_VERSION__: JSON.stringify(version) } },
   onLog: (level, log, report) => report(log.code === "UNRESOLVED_IMPORT" ? "error" : level, log),
 });
+
+const libraryModule = `import library from "./library.cjs";
+export const { loadProject, plan, apply, render, RENDER_FORMATS, TascError } = library;
+`;
 
 // Finished before it takes the place of the last one, so that a broken build leaves that as it was.
 const fresh = await mkdtemp(`${target}-`);
@@ -26,10 +32,12 @@ try {
     format: "cjs",
     entryFileNames: "[name].cjs",
     chunkFileNames: "chunks/[name]-[hash].cjs",
-    banner: (chunk) => (chunk.isEntry ? "#!/usr/bin/env node" : ""),
+    banner: (chunk) => (chunk.name === "tasc" && chunk.isEntry ? "#!/usr/bin/env node" : ""),
     minify: true,
     comments: { legal: false },
   });
+  await writeFile(join(fresh, "index.mjs"), libraryModule);
+  writeTypes(join(fresh, "types"));
   await chmod(join(fresh, "tasc.cjs"), 0o755);
   await chmod(fresh, 0o755);
   await rm(target, { recursive: true, force: true });

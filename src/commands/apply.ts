@@ -49,7 +49,7 @@ import type { States } from "./states.ts";
 const WAIT_BY_DEFAULT = 15 * 60_000;
 
 /** What an apply works with from beginning to end. */
-interface Job {
+export interface Job {
   readonly given: Given;
   readonly world: World;
   readonly opened: Opened;
@@ -60,6 +60,8 @@ interface Job {
   readonly lockTimeout: number;
   readonly saved: SavedPlan | undefined;
   readonly display: ApplyDisplay;
+  /** Is told what came of it. */
+  readonly ended?: (outcome: Outcome) => void;
 }
 
 /** `tasc apply`: plans, asks, and makes the service what the manifests say. */
@@ -85,29 +87,36 @@ export async function run(given: Given, world: World): Promise<ExitCode> {
   const display = openDisplay(opened.console, world);
   const stop = listenForStop(display.stopping);
   try {
+    return await runJob({
+      given,
+      world,
+      opened,
+      stop,
+      wait,
+      lockTimeout: lockTimeout ?? 0,
+      saved: saved?.saved,
+      display,
+    });
+  } finally {
+    stop.end();
+    display.end();
+  }
+}
+
+/** Opens the state and does the work under its locks. */
+export async function runJob(job: Omit<Job, "states">): Promise<ExitCode> {
+  const { opened, world } = job;
+  try {
     const states = await openStates(opened, world);
     if (!states.ok) return states.code;
     try {
-      return await underLock({
-        given,
-        world,
-        opened,
-        states: states.value,
-        stop,
-        wait,
-        lockTimeout: lockTimeout ?? 0,
-        saved: saved?.saved,
-        display,
-      });
+      return await underLock({ ...job, states: states.value });
     } finally {
       await states.value.backend.close();
     }
   } catch (error) {
     if (error instanceof StateFailure) return sayStateProblem(opened.console, error.problem);
     throw error;
-  } finally {
-    stop.end();
-    display.end();
   }
 }
 
@@ -225,7 +234,7 @@ async function unlessStale(
 }
 
 async function carryOut(
-  { opened, given, world, stop, wait, display }: Job,
+  { opened, given, world, stop, wait, display, ended }: Job,
   look: Look,
   client: Client,
   calls: CallSettings,
@@ -249,6 +258,7 @@ async function carryOut(
     emit: display.heard,
   });
   display.end();
+  ended?.(outcome);
   sayOutcome(opened.console, outcome, look.planned.plan, {
     milliseconds: world.now() - startedAt,
     verbose: flagOption(given, "verbose"),

@@ -6,6 +6,8 @@ import type { World } from "../cli/world.ts";
 import { locate } from "../manifest/locate.ts";
 import { hasErrors } from "../manifest/problem.ts";
 import type { Plan } from "../model/plan.ts";
+import type { PolicyRule } from "../model/settings.ts";
+import type { Planned } from "../plan/plan.ts";
 import { scopeTest } from "../plan/scope.ts";
 import { diagnosticJson } from "../render/json.ts";
 import { sayAnnotations } from "./diagnostics.ts";
@@ -14,7 +16,9 @@ import type { Opened } from "./opening.ts";
 import { surveySnapshot } from "./plan-snapshot.ts";
 import { judge, overriddenRules } from "./policy.ts";
 import { printPlan } from "./print-plan.ts";
-import { savePlan } from "./saved-plan.ts";
+import { savePlan, toSavedPlan } from "./saved-plan.ts";
+import type { SavedPlan } from "./saved-plan.ts";
+import type { PlanRequest } from "./request.ts";
 import { survey } from "./survey.ts";
 
 /** `tasc plan`: reads manifests, state and service, and shows what an apply would do. It changes nothing. */
@@ -33,25 +37,28 @@ export async function run(given: Given, world: World): Promise<ExitCode> {
       });
     return looked.code;
   }
-  const { opened, request, ...look } = looked.value;
+  const { opened, request, planned } = looked.value;
 
-  const overridden = overriddenRules(given);
-  const judged = judge(look.planned, opened, scopeTest(request.scope), overridden);
-  const plan = await withPlaces(judged.planned.plan, opened);
+  const { plan, saved } = await reviewable(planned, request, overriddenRules(given), opened);
   const out = textOption(given, "out");
-  if (out !== undefined) {
-    const saved = await savePlan(
-      out,
-      { ...look, planned: { ...look.planned, plan } },
-      request,
-      { faulty: hasErrors(look.planned.plan.diagnostics), violated: judged.violated, overridden },
-      opened,
-      world,
-    );
-    if (!saved) return EXIT.failed;
-  }
+  if (out !== undefined && !savePlan(out, await saved(world), opened, world)) return EXIT.failed;
   await printPlan(given, opened, plan, world);
   return exitCodeOf(plan, flagOption(given, "detailedExitcode"));
+}
+
+/** A plan as people review it: held against the policy, with its places; and, if it is wanted, fit to be saved. */
+export async function reviewable(
+  planned: Planned,
+  request: PlanRequest,
+  overridden: ReadonlySet<PolicyRule>,
+  opened: Opened,
+): Promise<{ readonly plan: Plan; readonly saved: (world: World) => Promise<SavedPlan> }> {
+  const judged = judge(planned, opened, scopeTest(request.scope), overridden);
+  const plan = await withPlaces(judged.planned.plan, opened);
+  const verdict = { faulty: hasErrors(planned.plan.diagnostics), violated: judged.violated, overridden };
+  const saved = (world: World): Promise<SavedPlan> =>
+    toSavedPlan({ planned: { ...planned, plan } }, request, verdict, opened, world);
+  return { plan, saved };
 }
 
 /** The plan with line and column in its diagnostics, and the manifests' own warnings among them. */

@@ -64,7 +64,8 @@ export async function printPlanJson(
 ): Promise<void> {
   const shown = redactPlan(plan, console.redactor);
   const format = textOption(given, "format") ?? "text";
-  if (format !== "text") return console.writer.document(await formatted(format, shown, extras, given));
+  if (format !== "text")
+    return console.writer.document(await formatted(format, shown, extras, budgetOption(given)));
   const options = {
     style: console.style.stdout,
     width: console.columns,
@@ -75,10 +76,15 @@ export async function printPlanJson(
 }
 
 /** Each format is loaded only when it is asked for. */
-async function formatted(format: string, plan: PlanJson, extras: PlanExtras, given: Given): Promise<string> {
+export async function formatted(
+  format: string,
+  plan: PlanJson,
+  extras: PlanExtras,
+  budget?: number,
+): Promise<string> {
   switch (format) {
     case "markdown":
-      return (await import("../render/markdown.ts")).renderPlanMarkdown(plan, extras, budgetOption(given));
+      return (await import("../render/markdown.ts")).renderPlanMarkdown(plan, extras, budget);
     case "github":
       return (await import("../render/github.ts")).renderPlanGithub(plan, extras);
     case "gitlab":

@@ -42,30 +42,41 @@ export interface PlanVerdict {
   readonly overridden: ReadonlySet<PolicyRule>;
 }
 
-/** Saves a plan, readable for its owner alone. Whether it could be is said, and returned. */
-export async function savePlan(
-  file: string,
-  { planned }: Look,
+/** A plan with all that an apply of it needs. */
+export async function toSavedPlan(
+  { planned }: Pick<Look, "planned">,
   request: PlanRequest,
-  { faulty, violated, overridden }: PlanVerdict,
+  verdict: PlanVerdict,
   opened: Opened,
   world: World,
-): Promise<boolean> {
-  const { project, console } = opened;
-  const fingerprints = fingerprinterOf(project.settings);
-  const saved = {
-    ...redactPlan(planJson(planned.plan, planMeta(world)), console.redactor),
+): Promise<SavedPlan> {
+  const fingerprints = fingerprinterOf(opened.project.settings);
+  return {
+    plan: redactPlan(planJson(planned.plan, planMeta(world)), opened.console.redactor),
+    request,
+    guards: fingerprints === undefined ? {} : guardsOf(planned, fingerprints),
+    extras: await placedExtras(planned.plan, opened),
+    verdict,
+  };
+}
+
+/** Saves a plan, readable for its owner alone. Whether it could be is said, and returned. */
+export function savePlan(file: string, saved: SavedPlan, { console }: Opened, world: World): boolean {
+  const { plan, request, guards, extras, verdict } = saved;
+  const { faulty, violated, overridden } = verdict;
+  const text = writeJson({
+    ...plan,
     apply: {
       only: request.scope.only,
       exclude: request.scope.exclude,
       run: [...request.run],
       rediscover: [...request.rediscover],
       verdict: { faulty, violated: [...violated], overridden: [...overridden] },
-      extras: await placedExtras(planned.plan, opened),
-      guards: fingerprints === undefined ? {} : guardsOf(planned, fingerprints),
+      extras,
+      guards,
     },
-  };
-  return writeOwn(resolve(world.cwd, file), console.redactor.document(writeJson(saved)), file, console);
+  });
+  return writeOwn(resolve(world.cwd, file), console.redactor.document(text), file, console);
 }
 
 /** Whole or not at all, and never readable for others, not even for a moment. */

@@ -34,12 +34,16 @@ export async function survey(
   narrow: (given: Given) => Given = (same) => same,
 ): Promise<OrCode<Survey>> {
   const opened = await openProject(given, world, { needsApiKey: true, leave: "warnings" });
-  if (!opened.ok) return opened;
+  return opened.ok ? surveyOpened(opened, narrow(given), world) : opened;
+}
+
+/** The same for a project that is open already. */
+export async function surveyOpened(opened: Opened, given: Given, world: World): Promise<OrCode<Survey>> {
   const remembered = await readRemembered(opened, world);
   if (!remembered.ok) return remembered;
   const { states, strays } = remembered.value;
   const { project, console } = opened;
-  const request = checkRequest(narrow(given), project.desired, [...states.values(), ...strays], console);
+  const request = checkRequest(given, project.desired, [...states.values(), ...strays], console);
   if (!request.ok) return request;
   const connected = connect(given, world, project.settings, console);
   if (!connected.ok) return connected;

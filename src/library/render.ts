@@ -1,0 +1,47 @@
+import { formatted } from "../commands/print-plan.ts";
+import type { PlanJson } from "../model/plan.ts";
+import { createRedactor } from "../output/redact.ts";
+import { safeOutput } from "../output/safe.ts";
+import { PLAIN } from "../render/style.ts";
+import { renderPlanText } from "../render/text.ts";
+import { planInsides } from "./inside.ts";
+
+/** What `render` makes of a plan. */
+export const RENDER_FORMATS = [
+  "text",
+  "json",
+  "markdown",
+  "github",
+  "gitlab",
+  "sarif",
+  "junit",
+  "html",
+] as const;
+export type RenderFormat = (typeof RENDER_FORMATS)[number];
+
+export interface RenderOptions {
+  /** Text only: every change in full. */
+  readonly verbose?: boolean;
+  /** Text only: columns for running text; 80 unless given. */
+  readonly width?: number;
+  /** Markdown only: characters that a comment may have; 65536 unless given. */
+  readonly budget?: number;
+}
+
+/**
+ * A plan as `tasc plan --format …` prints it, without colours. It takes any plan in the JSON form, one that was read
+ * from a file too; of one that `plan` made it also shows who changed a field and where it is declared.
+ */
+export async function render(
+  plan: PlanJson,
+  format: RenderFormat,
+  { verbose = false, width = 80, budget }: RenderOptions = {},
+): Promise<string> {
+  const reviewed = planInsides.get(plan);
+  const extras = reviewed?.saved.extras ?? {};
+  const redactor = reviewed?.opened.console.redactor ?? createRedactor([]);
+  if (format !== "text") return redactor.document(await formatted(format, plan, extras, budget));
+  const source = (file: string): string | undefined => reviewed?.opened.project.sources.get(file)?.text;
+  const text = renderPlanText(plan, extras, { style: PLAIN, width, verbose, source });
+  return safeOutput(redactor.text(text), { colour: false });
+}

@@ -1,0 +1,118 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { KEY, LOGIN, PROJECT, scene, SECRETS } from "../look/scene.ts";
+import type { Scene } from "../look/scene.ts";
+import { pack, run } from "./package.ts";
+import type { Packed, Ran } from "./package.ts";
+
+let packed: Packed;
+beforeAll(async () => {
+  packed = await pack();
+});
+afterAll(() => packed.remove());
+
+let programs = 0;
+const [, EXAMPLE = ""] = /```js\n([^]*?)```/.exec(readFileSync("docs/library.md", "utf8")) ?? [];
+
+/** Runs a program that uses the package in the scene's project. */
+function program(stage: Scene, text: string, env: Readonly<Record<string, string>> = {}): Promise<Ran> {
+  stage.write("tasc.yaml", `${PROJECT}stages: { staging: {} }\n`);
+  const file = join(packed.project, `program-${programs++}.mjs`);
+  writeFileSync(file, text);
+  return run(process.execPath, [file], stage.dir, { ...stage.env, ...env });
+}
+
+const BEGIN = `
+import { apply, loadProject, plan, render, TascError } from "tasc";
+const loaded = await loadProject(".");
+const say = (value) => console.log(JSON.stringify(value, null, 1));
+const refused = (work) => work.then(() => say("nothing was thrown"), (error) => say({
+  known: error instanceof TascError, ...error, message: error.message }));
+`;
+
+describe("the library", () => {
+  test("runs the example of its page", async ({ expect: expects }) => {
+    await scene(async (stage) => {
+      const first = await program(stage, EXAMPLE);
+      expects(first.output).toContain("~ testCase.shop.login");
+      expects(first.output).toContain("done: testCase.shop.login");
+      expects(first.code).toBe(0);
+      const second = await program(stage, EXAMPLE);
+      expects(second.output).toContain("Plan: 0 to create, 0 to update");
+      expects(second.output).not.toContain("done:");
+      const away = await program(stage, EXAMPLE, { TASC_API_KEY: "a-wrong-key-of-this-test" });
+      expects(away.output).toContain("unreachable: ");
+      expects(away.code).toBe(6);
+      stage.write("targets/shop.yaml", "target: shop\napp: Web Shop\ntestCase: {}\n");
+      const wrong = await program(stage, EXAMPLE);
+      expects(wrong.output).toContain("targets/shop.yaml:3:1");
+      expects(wrong.code).toBe(3);
+      for (const { output } of [first, second, away])
+        for (const secret of [KEY, "a-wrong-key-of-this-test", ...Object.values(SECRETS)])
+          expects(output).not.toContain(secret);
+    });
+  });
+
+  test("plans and renders as the command does", async () => {
+    await scene(async (stage) => {
+      await stage.edit(LOGIN, { status: "DRAFT" });
+      const { output } = await program(
+        stage,
+        `${BEGIN}
+        const made = await plan(loaded.project);
+        for (const format of ["json", "text", "markdown"]) console.log(await render(made, format) + "=====");`,
+      );
+      const printed = output.split("=====\n");
+      for (const [at, format] of ["json", "text", "markdown"].entries()) {
+        const { stdout } = await stage.run(["plan", "--format", format]);
+        const when = /"createdAt": "[^"]*"/;
+        expect(printed[at]?.replace(when, "")).toBe(stdout.replace(when, ""));
+      }
+    });
+  });
+
+  test("applies only what was reviewed, and says why not", async () => {
+    await scene(async (stage) => {
+      await stage.edit(LOGIN, { status: "DRAFT" });
+      const { output } = await program(
+        stage,
+        `${BEGIN}
+        const made = await plan(loaded.project);
+        await fetch("${stage.server.controlUrl}/edit", { method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify({ kind: "testCase", id: "${LOGIN}", set: { status: "DISABLED", tags: ["${SECRETS.QA_USER}"] } }) });
+        await refused(apply(made));
+        await refused(plan(loaded.project, { only: ["testCase.shop.logn"] }));
+        await refused(plan(loaded.project, { retries: -1 }));
+        const events = [];
+        const outcome = await apply(await plan(loaded.project), { onEvent: ({ type }) => events.push(type) });
+        say([outcome.ok, outcome.failed, [...new Set(events)]]);
+        await refused(plan({ ...loaded.project }));`,
+      );
+      expect(output).toContain('"reason": "stale"');
+      expect(output).toContain("Did you mean testCase.shop.login?");
+      expect(output).toContain("--retries takes a whole number from 0 up");
+      expect(output).toContain('"changeStarted"');
+      expect(output).toContain("This is no project that loadProject gave");
+      expect(output).not.toContain(SECRETS.QA_USER);
+      expect(output).toMatch(/\[\n true,\n \[\],/);
+    });
+  });
+
+  test("stops when it is told to, and keeps what was done", async () => {
+    await scene(async (stage) => {
+      const { output } = await program(
+        stage,
+        `${BEGIN}
+        const stop = new AbortController();
+        const outcome = await apply(await plan(loaded.project, { concurrency: 1 }), {
+          signal: stop.signal,
+          onEvent: ({ type }) => type === "changeDone" && stop.abort() });
+        say({ interrupted: outcome.interrupted, code: outcome.exitCode, done: outcome.done.length,
+          skipped: outcome.skipped.length > 0 });`,
+      );
+      expect(JSON.parse(output)).toEqual({ interrupted: true, code: 130, done: 1, skipped: true });
+    });
+  });
+});

@@ -1,0 +1,56 @@
+import { execFile } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+export interface Ran {
+  readonly code: number;
+  readonly output: string;
+}
+
+/** The package as it would be published, and unpacked where a project would have it. */
+export interface Packed {
+  readonly tarball: string;
+  /** A project's folder, with the package and its one dependency in `node_modules`. */
+  readonly project: string;
+  readonly remove: () => void;
+}
+
+export async function pack(): Promise<Packed> {
+  const folder = mkdtempSync(join(tmpdir(), "tasc-packed-"));
+  await must("npm", ["pack", "--ignore-scripts", "--offline", "--pack-destination", folder], ".");
+  const [name = ""] = readdirSync(folder);
+  const tarball = join(folder, name);
+  await must("tar", ["-xzf", tarball], folder);
+  const project = join(folder, "project");
+  mkdirSync(join(project, "node_modules"), { recursive: true });
+  cpSync(join(folder, "package"), join(project, "node_modules", "tasc"), { recursive: true });
+  for (const name of ["libsql", "@types"])
+    symlinkSync(resolve("node_modules", name), join(project, "node_modules", name));
+  return { tarball, project, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+async function must(command: string, args: readonly string[], cwd: string): Promise<void> {
+  const { code, output } = await run(command, args, cwd);
+  if (code !== 0) throw new Error(`${command} ${args.join(" ")} ended with ${code}:\n${output}`);
+}
+
+/** Runs a program; its output is stdout and stderr. */
+export function run(
+  command: string,
+  args: readonly string[],
+  cwd: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Ran> {
+  return new Promise((done) => {
+    execFile(
+      command,
+      args,
+      { cwd, env: { PATH: process.env["PATH"], HOME: cwd, NO_COLOR: "1", ...env } },
+      (error, stdout, stderr) => {
+        const code = error === null ? 0 : typeof error.code === "number" ? error.code : -1;
+        done({ code, output: stdout + stderr });
+      },
+    );
+  });
+}
