@@ -1,0 +1,49 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { CommandSpec } from "../../src/cli/command.ts";
+import { COMMANDS } from "../../src/cli/commands.ts";
+import { GLOBAL_OPTIONS } from "../../src/cli/options.ts";
+import { blocksOf } from "./page.ts";
+
+const PAGES = ["README.md", ...readdirSync("docs").map((name) => join("docs", name))];
+
+/** What is wrong with a command line as a page writes it; its values are not looked at. */
+function wrong(line: string): string | undefined {
+  const [, first = "", ...words] = line.split(/\s+/);
+  let spec: CommandSpec | undefined = COMMANDS.find(({ name }) => name === first);
+  if (spec === undefined) return first.startsWith("-") || first === "…" ? undefined : `no command ${first}`;
+  const flags = words.filter((word) => word.startsWith("--")).map((word) => word.split("=")[0] ?? "");
+  const below: CommandSpec | undefined = spec.commands?.find(({ name }) => name === words[0]);
+  if (below !== undefined) spec = below;
+  const known = [...(spec.options ?? []), ...GLOBAL_OPTIONS].map(({ flags: text }) => text.split(" ")[0]);
+  const strange = flags.find((flag) => !known.includes(flag) && flag !== "--help");
+  return strange === undefined ? undefined : `no option ${strange} of ${spec.name}`;
+}
+
+describe.each(PAGES)("%s", (page) => {
+  const text = readFileSync(page, "utf8");
+
+  test("names commands and options that there are", () => {
+    const fenced = blocksOf(page).flatMap((block) => [
+      ...block.text.matchAll(/^(?:\$ )?(tasc [^\n#|>)]+)/gm),
+    ]);
+    const inline = [...text.matchAll(/`(tasc [a-z][^`|]*)`/g)];
+    const faults = [...fenced, ...inline].flatMap(([, line = ""]) => {
+      const fault = wrong(line.trim());
+      return fault === undefined ? [] : [`${line}: ${fault}`];
+    });
+    expect(faults).toEqual([]);
+  });
+
+  test("links to what there is", () => {
+    const links = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g)].map(([, link = ""]) => link);
+    expect(links.filter((link) => !existsSync(join(dirname(page), link)))).toEqual([]);
+  });
+});
+
+test("the README lists every command", () => {
+  const text = readFileSync("README.md", "utf8");
+  const table = text.slice(text.indexOf("## Commands"), text.indexOf("## Exit codes"));
+  expect(COMMANDS.map(({ name }) => name).filter((name) => !table.includes(`\`${name}\``))).toEqual([]);
+});
