@@ -18,9 +18,14 @@ export interface Packed {
 
 export async function pack(): Promise<Packed> {
   const folder = mkdtempSync(join(tmpdir(), "tasc-packed-"));
-  await must("npm", ["pack", "--ignore-scripts", "--offline", "--pack-destination", folder], ".");
-  const [name = ""] = readdirSync(folder);
-  const tarball = join(folder, name);
+  // Its cache would be left in the home folder.
+  const cache = join(folder, "cache");
+  await must(
+    "npm",
+    ["pack", "--ignore-scripts", "--offline", "--cache", cache, "--pack-destination", folder],
+    ".",
+  );
+  const tarball = join(folder, readdirSync(folder).find((name) => name.endsWith(".tgz")) ?? "");
   await must("tar", ["-xzf", tarball], folder);
   const project = join(folder, "project");
   mkdirSync(join(project, "node_modules"), { recursive: true });
