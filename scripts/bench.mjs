@@ -48,7 +48,11 @@ function print({ row, what, value, goal, unit, detail, missed }) {
 async function grow() {
   const steps = [];
   for (const cases of [1000, 3000, 10_000, 30_000, 100_000]) {
-    const { ms, mib } = await planOnce(10, cases / 10);
+    // The best of three: what else the machine does can only add.
+    const runs = [];
+    for (let round = 0; round < 3; round++) runs.push(await planOnce(10, cases / 10));
+    const ms = Math.min(...runs.map((run) => run.ms));
+    const mib = Math.max(...runs.map((run) => run.mib));
     steps.push({ cases, ms, mib });
     console.log(`${String(cases).padStart(7)} cases  ${(ms / 1000).toFixed(2)} s  ${Math.round(mib)} MiB`);
   }
