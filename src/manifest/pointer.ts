@@ -15,7 +15,12 @@ export function pathOf(pointer: string, document: Json): Path {
 
 /** What stands at a path; `undefined` where there is nothing. */
 export function valueAt(document: Json, path: Path): Json | undefined {
-  return path.reduce<Json | undefined>(childOf, document);
+  let value: Json | undefined = document;
+  for (const step of path) {
+    if (value === undefined) return undefined;
+    value = childOf(value, step);
+  }
+  return value;
 }
 
 function childOf(value: Json | undefined, step: string | number): Json | undefined {
