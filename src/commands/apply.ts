@@ -207,7 +207,9 @@ async function reviewed(
     return EXIT.failed;
   }
   if (plan.changes.length > 0 && !flagOption(given, "autoApprove")) {
-    const answer = await ask(world, opened.console, `Apply these changes to ${plan.stage}?`);
+    const answer = await job.display.aside(() =>
+      ask(world, opened.console, `Apply these changes to ${plan.stage}?`),
+    );
     if (answer === "interrupted") return EXIT.interrupted;
     if (answer === "no") return EXIT.failed;
   }

@@ -15,6 +15,13 @@ export async function ask(world: World, console: Console, question: string): Pro
     );
     return "no";
   }
+  const answer = await answerTo(world, question);
+  if (answer === "no")
+    sayError(console, "Nothing was applied", 'Only the whole word "yes" applies the changes.');
+  return answer;
+}
+
+async function answerTo(world: World, question: string): Promise<Answer> {
   const terminal = createInterface({ input: world.stdin, output: world.stderr });
   try {
     return await new Promise<Answer>((resolve) => {

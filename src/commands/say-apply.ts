@@ -16,21 +16,39 @@ const TICK = 200;
 export interface ApplyDisplay {
   readonly heard: (event: ApplyEvent | ClientEvent) => void;
   readonly stopping: () => void;
+  /** Draws nothing while somebody is asked: it would be drawn over the question. */
+  readonly aside: <T>(ask: () => Promise<T>) => Promise<T>;
   readonly end: () => void;
 }
 
-export function openDisplay(console: Console, world: World): ApplyDisplay {
-  if (console.level === "error" || console.level === "warn") return { heard() {}, stopping() {}, end() {} };
+export function openDisplay(
+  console: Pick<Console, "writer" | "style" | "live" | "level">,
+  world: Pick<World, "now">,
+): ApplyDisplay {
+  if (console.level === "error" || console.level === "warn")
+    return { heard() {}, stopping() {}, aside: (question) => question(), end() {} };
   const progress = createProgress({
     writer: console.writer,
     style: console.style.stderr,
     live: console.live,
     now: world.now,
   });
-  const timer = setInterval(progress.tick, TICK);
+  let aside = false;
+  const timer = setInterval(() => {
+    if (!aside) progress.tick();
+  }, TICK);
   return {
     heard: progress.event,
     stopping: () => progress.event({ type: "stopping" }),
+    aside: async (question) => {
+      aside = true;
+      progress.end();
+      try {
+        return await question();
+      } finally {
+        aside = false;
+      }
+    },
     end: () => {
       clearInterval(timer);
       progress.end();

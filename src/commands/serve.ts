@@ -26,6 +26,8 @@ export async function run(given: Given, world: World): Promise<ExitCode> {
     sayError(console, options);
     return EXIT.invalid;
   }
+  // Its data holds the passwords that it is given.
+  process.umask(0o077);
   const seed = readSeed(given, world, options.dataDir, console);
   if (!seed.ok) return EXIT.invalid;
   const server = await start({ ...options, ...seed.value }, console);

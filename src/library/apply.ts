@@ -69,6 +69,7 @@ export async function apply(plan: PlanJson, options: ApplyOptions = {}): Promise
         // Single calls are no part of the interface.
         heard: (event) => "type" in event && options.onEvent?.(event),
         stopping() {},
+        aside: (question) => question(),
         end() {},
       },
       ended: (ended) => void (outcome = ended),

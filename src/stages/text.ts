@@ -11,6 +11,8 @@ export interface StageTextOptions {
   readonly style: Style;
   readonly width: number;
   readonly placeOf: PlaceOf;
+  /** Whether every field was compared, or those that promotion carries. */
+  readonly all: boolean;
 }
 
 /** Two stages side by side, for people: a tree per target, each field with both places. */
@@ -28,7 +30,7 @@ export function renderStageDiff(diff: StageDiff, options: StageTextOptions): str
     ]),
     loneLines(diff.from, onlyFrom, options),
     loneLines(diff.to, onlyTo, options),
-    [summaryLine(diff, style)],
+    [summaryLine(diff, options)],
   ];
   const text = sections.filter((lines) => lines.length > 0).map((lines) => `${lines.join("\n")}\n`);
   return withoutWorkflowCommands(text.join("\n"));
@@ -67,9 +69,10 @@ function loneLines(stage: string, lone: readonly Lone[], { style, placeOf }: Sta
   ];
 }
 
-function summaryLine({ differences, onlyFrom, onlyTo }: StageDiff, style: Style): string {
+function summaryLine({ differences, onlyFrom, onlyTo }: StageDiff, { style, all }: StageTextOptions): string {
   const alone = onlyFrom.length + onlyTo.length;
-  if (differences.length + alone === 0) return "No difference.";
+  if (differences.length + alone === 0)
+    return all ? "No difference." : "No difference in what promotion carries; `--all` compares every field.";
   const parts = [
     `${count(differences.length, "field")} ${differences.length === 1 ? "differs" : "differ"}`,
     ...(alone === 0 ? [] : [`${count(alone, "resource")} only in one stage`]),

@@ -1,0 +1,23 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { openDisplay } from "../../src/commands/say-apply.ts";
+import { PLAIN } from "../../src/render/style.ts";
+import { screen } from "./screen.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+test("a live display leaves the terminal alone while somebody is asked, and goes on afterwards", async () => {
+  const { writer, stderr } = screen({ live: true });
+  const shown = { writer, style: { stdout: PLAIN, stderr: PLAIN }, live: true, level: "info" } as const;
+  const display = openDisplay(shown, { now: () => Date.now() });
+  vi.advanceTimersByTime(1000);
+  await display.aside(async () => {
+    const before = stderr();
+    vi.advanceTimersByTime(10_000);
+    expect(stderr()).toBe(before);
+  });
+  const answered = stderr();
+  vi.advanceTimersByTime(1000);
+  expect(stderr().length).toBeGreaterThan(answered.length);
+  display.end();
+});
