@@ -16,7 +16,9 @@ export async function reread(run: Run, targetKeys: Iterable<string>): Promise<Fa
   const targets = await context.service.listTargets();
   if (!targets.ok) return targets.failure;
   progress.targets = targets.value;
-  const keys = [...targetKeys];
+  // A target that is gone, and whose replacement could not be made, has none to read.
+  const ids = new Set(targets.value.map(({ id }) => id));
+  const keys = [...targetKeys].filter((key) => ids.has(idOf(run, targetAddress(key)) ?? ""));
   const failures = await Promise.all(keys.map((key) => rereadTestCases(run, key)));
   const failure = failures.find((one) => one !== undefined);
   // Called between phases, when nothing is in flight that the answer could have missed.

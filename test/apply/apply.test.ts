@@ -262,6 +262,15 @@ describe("new targets", () => {
     const ids = [...bench.state().bindings.values()].map(({ id }) => id);
     expect(ids).not.toContain(old?.environments[0]?.id);
   });
+  test("one that was removed outside and cannot be made anew fails in that, and nothing asks for the old one", async () => {
+    const bench = benchWith();
+    await bench.apply(whole);
+    bench.service.targets.splice(0, 1);
+    bench.service.faultOf = () => ({ when: "before", acted: "no" });
+    const applied = await bench.apply(whole);
+    expect(failedOf(applied)).toEqual(["target.shop"]);
+    expect(applied.outcome.fatal).toBeUndefined();
+  });
   test("secrets in what it is made of are not shown", async () => {
     const bench = benchWith();
     const { planned } = await bench.look(
