@@ -33,64 +33,58 @@ export interface ReadDocuments {
 
 /** Reads manifest files. One that cannot be read is a problem, never an absence. */
 export async function readDocuments(folder: ProjectFolder, files: readonly string[]): Promise<ReadDocuments> {
-  const documents: Document[] = [];
-  const sources: SourceText[] = [];
-  const problems: ManifestProblem[] = [];
+  const reading = new Reading();
   for (const file of files) {
-    const decoded = decodeFile(folder, file);
-    const reading = "problems" in decoded ? decoded : (quickly(decoded) ?? (await slowly(decoded)));
-    if (reading.document !== undefined) documents.push(reading.document);
-    if (reading.source !== undefined) sources.push(reading.source);
-    problems.push(...reading.problems);
+    const read = folder.read(file);
+    if (!read.ok) reading.problems.push(unreadable(file, read.reason));
+    else if (!read.decoded.ok) reading.problems.push(yamlProblem(file, read.decoded.problem));
+    else {
+      const { text, bom } = read.decoded;
+      const value = readFast(text);
+      if (value !== undefined) reading.add(file, text, bom, value);
+      else await readCarefully(reading, file, text, bom);
+    }
   }
-  return { documents, sources, problems };
-}
-
-interface Reading {
-  readonly document?: Document;
-  readonly source?: SourceText;
-  readonly problems: readonly ManifestProblem[];
-}
-
-type Decoded = SourceText & { readonly bom: boolean };
-
-function decodeFile(folder: ProjectFolder, file: string): Decoded | Reading {
-  const read = folder.read(file);
-  if (!read.ok)
-    return {
-      problems: [manifestError("unreadable", { file, path: [] }, "The file cannot be read", read.reason)],
-    };
-  const { decoded } = read;
-  return decoded.ok
-    ? { file, text: decoded.text, bom: decoded.bom }
-    : { problems: [yamlProblem(file, decoded.problem)] };
-}
-
-function quickly(decoded: Decoded): Reading | undefined {
-  const value = readFast(decoded.text);
-  return value === undefined ? undefined : documentOf(decoded, value);
+  return reading;
 }
 
 /** The parser that explains is loaded for the first file that the fast one leaves to it. */
-async function slowly(decoded: Decoded): Promise<Reading> {
+async function readCarefully(reading: Reading, file: string, text: string, bom: boolean): Promise<void> {
   const { readSlow } = await import("../yaml/read-slow.ts");
-  const reading = readSlow(decoded.text);
-  if (reading.ok) return documentOf(decoded, reading.value);
-  return { source: decoded, problems: reading.problems.map((problem) => yamlProblem(decoded.file, problem)) };
+  const read = readSlow(text);
+  if (read.ok) return reading.add(file, text, bom, read.value);
+  reading.sources.push({ file, text });
+  reading.problems.push(...read.problems.map((problem) => yamlProblem(file, problem)));
 }
 
-function documentOf(decoded: Decoded, value: Json): Reading {
-  if (isObject(value)) {
-    const document = { ...decoded, value };
-    return { document, source: document, problems: [] };
+class Reading {
+  readonly documents: Document[] = [];
+  readonly sources: SourceText[] = [];
+  readonly problems: ManifestProblem[] = [];
+
+  add(file: string, text: string, bom: boolean, value: Json): void {
+    if (isObject(value)) {
+      const document = { file, text, bom, value };
+      this.documents.push(document);
+      this.sources.push(document);
+    } else {
+      this.sources.push({ file, text });
+      this.problems.push(notAMap(file, value));
+    }
   }
-  const problem = manifestError(
+}
+
+function unreadable(file: string, reason: string): ManifestProblem {
+  return manifestError("unreadable", { file, path: [] }, "The file cannot be read", reason);
+}
+
+function notAMap(file: string, value: Json): ManifestProblem {
+  return manifestError(
     "wrong-type",
-    { file: decoded.file, path: [] },
+    { file, path: [] },
     "A manifest is a map",
     `Found ${showFound(value, true)}, where keys such as \`target:\` are expected.`,
   );
-  return { source: decoded, problems: [problem] };
 }
 
 function yamlProblem(file: string, { line, column, code, message, hint }: YamlProblem): ManifestProblem {

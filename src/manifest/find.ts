@@ -47,14 +47,17 @@ class Walk {
   enter(place: Standing, progress: Progress): void {
     for (const entry of this.#folder.list(place.path)) {
       const next = advance(progress, entry.name);
-      if (next.length > 0) this.#visit(entry.kind, inside(place, entry.name), next);
+      if (next.length > 0) this.#visit(entry, place, next);
     }
   }
 
-  #visit(kind: FolderEntry["kind"], place: Standing, progress: Progress): void {
-    if (kind === "link") this.#follow(place, progress);
-    else if (kind === "folder" && isOpen(progress)) this.enter(place, progress);
-    else if (kind === "file" && isComplete(progress)) this.#keep(place.real, place.path);
+  #visit({ kind, name }: FolderEntry, place: Standing, progress: Progress): void {
+    if (kind === "link") this.#follow(inside(place, name), progress);
+    else if (kind === "folder" && isOpen(progress)) this.enter(inside(place, name), progress);
+    else if (kind === "file" && isComplete(progress)) {
+      const path = below(place.path, name);
+      this.#keep(place.real === place.path ? path : below(place.real, name), path);
+    }
   }
 
   #follow(place: Standing, progress: Progress): void {

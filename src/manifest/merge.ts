@@ -25,16 +25,16 @@ function mergeMaps(lower: JsonObject, upper: JsonObject): JsonObject {
  */
 export function mergedAt(layers: readonly { readonly value: JsonObject }[], path: Path): Json | undefined {
   // From the highest layer down to the first that is no map, since that replaces whatever lies below.
-  const found: Json[] = [];
+  let highest: Json | undefined;
   for (let at = layers.length - 1; at >= 0; at--) {
     const value = look(layers[at]?.value, path);
     if (value === undefined) continue;
     if (value === REPLACED) break;
-    found.push(value);
+    if (highest !== undefined) return merge(mergedAt(layers.slice(0, at + 1), path) ?? value, highest);
+    highest = value;
     if (!isObject(value)) break;
   }
-  const lowest = found.pop();
-  return lowest === undefined ? undefined : found.reduceRight(merge, lowest);
+  return highest;
 }
 
 /** On the way to the path stands something that is no map: below, the path is replaced with it. */

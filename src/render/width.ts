@@ -1,4 +1,4 @@
-import stringWidth from "string-width";
+import stringWidth from "fast-string-width";
 
 /** Columns that a text takes on a terminal: wide characters two, colours and joiners none. */
 export function textWidth(text: string): number {
@@ -31,13 +31,14 @@ export function wrapLines(text: string, width: number): readonly string[] {
   return text.split("\n").flatMap((line) => wrap(line, width));
 }
 
-const graphemes = new Intl.Segmenter();
 // oxlint-disable-next-line no-control-regex -- a terminal's colours start with this control
 const COLOUR = /(\u001b\[[0-9;]*m)/;
 
 /** The start of a line that fits; colours stay, so that what was switched on is switched off again. */
 export function cutTo(line: string, width: number): string {
   if (textWidth(line) <= width) return line;
+  // Made here, since making one takes as long as all the rest of a command's start.
+  const graphemes = new Intl.Segmenter();
   let left = width - 1;
   const kept = line.split(COLOUR).map((part, at) => {
     if (at % 2 === 1) return part;

@@ -25,12 +25,13 @@ export function baseLayers(documents: readonly Document[]): readonly Layer[] {
 }
 
 export function stageLayers(documents: readonly Document[], stage: string): readonly Layer[] {
-  return documents.flatMap((document) => stageLayer(document, stage));
-}
-
-function stageLayer({ file, value: { stages } }: Document, stage: string): Layer[] {
-  const value = isObject(stages) && Object.hasOwn(stages, stage) ? stages[stage] : undefined;
-  return isObject(value) ? [{ kind: "stage", file, path: ["stages", stage], value }] : [];
+  const layers: Layer[] = [];
+  for (const { file, value } of documents) {
+    const override = mapAt(mapAt(value, "stages"), stage);
+    if (override !== undefined)
+      layers.push({ kind: "stage", file, path: ["stages", stage], value: override });
+  }
+  return layers;
 }
 
 /** The layers of the target itself. A document that only adds test cases to it is none, unless there is no other. */
@@ -54,31 +55,40 @@ export interface SectionLayers {
 
 export function sectionLayers({ base, stage }: Origins, section: Section): SectionLayers {
   return {
-    defaults: base.flatMap((layer) => defaultsLayer(layer, section)),
-    stageDefaults: stage.flatMap((layer) => defaultsLayer(layer, section)),
+    defaults: defaultsLayers(base, section),
+    stageDefaults: defaultsLayers(stage, section),
     base: resourceLayers(base, section),
     stage: resourceLayers(stage, section),
   };
 }
 
-function defaultsLayer(layer: Layer, { name }: Section): Layer[] {
-  const value = mapAt(mapAt(layer.value, "defaults"), name);
-  if (value === undefined) return [];
-  const kind = layer.kind === "stage" ? "stage defaults" : "defaults";
-  return [{ kind, file: layer.file, path: [...layer.path, "defaults", name], value }];
+function defaultsLayers(layers: readonly Layer[], { name }: Section): readonly Layer[] {
+  const found: Layer[] = [];
+  for (const { kind, file, path, value } of layers) {
+    const defaults = mapAt(mapAt(value, "defaults"), name);
+    if (defaults === undefined) continue;
+    const own = kind === "stage" ? "stage defaults" : "defaults";
+    found.push({ kind: own, file, path: [...path, "defaults", name], value: defaults });
+  }
+  return found;
 }
 
 function resourceLayers(layers: readonly Layer[], { name }: Section): ReadonlyMap<string, Layer> {
   const resources = new Map<string, Layer>();
-  for (const { kind, file, path, value } of layers)
-    for (const [key, resource] of Object.entries(mapAt(value, name) ?? {}))
+  for (const { kind, file, path, value } of layers) {
+    const declared = mapAt(value, name);
+    if (declared === undefined) continue;
+    for (const key of Object.keys(declared)) {
+      const resource = declared[key];
       if (isObject(resource) && !resources.has(key))
         resources.set(key, { kind, file, path: [...path, name, key], value: resource });
+    }
+  }
   return resources;
 }
 
 function mapAt(value: JsonObject | undefined, key: string): JsonObject | undefined {
-  const part = value?.[key];
+  const part = value !== undefined && Object.hasOwn(value, key) ? value[key] : undefined;
   return isObject(part) ? part : undefined;
 }
 
@@ -98,8 +108,8 @@ export function layersOfOne({ base, stage }: Origins, section: Section, key: str
     return new Map(own.map((layer) => [key, layer]));
   };
   const layers: SectionLayers = {
-    defaults: base.flatMap((layer) => defaultsLayer(layer, section)),
-    stageDefaults: stage.flatMap((layer) => defaultsLayer(layer, section)),
+    defaults: defaultsLayers(base, section),
+    stageDefaults: defaultsLayers(stage, section),
     base: only(base),
     stage: only(stage),
   };

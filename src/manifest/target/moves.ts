@@ -5,13 +5,13 @@ import type { Document } from "../document.ts";
 
 /** The `moved:` entries of a target's documents; whether they make sense together is for the rules to say. */
 export function movesOf(documents: readonly Document[]): readonly Move[] {
-  return documents.flatMap(({ file, value }) => {
-    const entries = isArray(value.moved) ? value.moved : [];
-    return entries.flatMap((entry, at): Move[] => {
-      if (!isObject(entry)) return [];
-      const { from, to } = entry;
-      if (typeof from !== "string" || typeof to !== "string" || !isAddress(from) || !isAddress(to)) return [];
-      return [{ from, to, origin: { file, path: ["moved", at] } }];
-    });
-  });
+  const moves: Move[] = [];
+  for (const { file, value } of documents)
+    for (const [at, entry] of isArray(value.moved) ? value.moved.entries() : [])
+      if (isObject(entry)) {
+        const { from, to } = entry;
+        if (typeof from === "string" && typeof to === "string" && isAddress(from) && isAddress(to))
+          moves.push({ from, to, origin: { file, path: ["moved", at] } });
+      }
+  return moves;
 }

@@ -33,7 +33,8 @@ export class Cursor {
   indent = 0;
   #depth = 0;
   #aliased = 0;
-  readonly #anchors = new Map<string, Anchored>();
+  /** Made for the first anchor: most texts have none. */
+  #anchors: Map<string, Anchored> | undefined;
 
   /** @param text with LF for line ends */
   constructor(text: string) {
@@ -89,7 +90,7 @@ export class Cursor {
     const name = this.#name();
     // Kept apart from the name, which an anchor inside of this one may take over.
     const anchored: Anchored = { read: undefined };
-    this.#anchors.set(name, anchored);
+    (this.#anchors ??= new Map()).set(name, anchored);
     const from = this.at;
     this.skipSpaces();
     // Neither two anchors nor an anchored alias are YAML.
@@ -102,7 +103,7 @@ export class Cursor {
 
   /** At `*name`: the value that it stands for, which is shared. */
   alias(): Json {
-    const read = this.#anchors.get(this.#name())?.read ?? defer();
+    const read = this.#anchors?.get(this.#name())?.read ?? defer();
     this.#aliased += read.size;
     if (this.#aliased > ALIAS_BUDGET) defer();
     return read.value;
