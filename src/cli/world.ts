@@ -25,9 +25,16 @@ export function realWorld(): World {
   return {
     env: process.env,
     cwd: process.cwd(),
-    stdin: process.stdin,
-    stdout: process.stdout,
-    stderr: process.stderr,
+    // Node opens a stream when it is first asked for, which takes as long as all of `--help`.
+    get stdin() {
+      return process.stdin;
+    },
+    get stdout() {
+      return process.stdout;
+    },
+    get stderr() {
+      return process.stderr;
+    },
     now: () => Date.now(),
     random: () => Math.random(),
     version: __TASC_VERSION__,

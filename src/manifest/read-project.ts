@@ -34,20 +34,28 @@ export interface ProjectReading {
 export async function readProject(folder: ProjectFolder): Promise<ProjectReading> {
   const { project, usable, templates, sources, problems } = await readProjectFile(folder);
   if (project === undefined)
-    return { project, documents: [], textFiles: new Map(), sources, problems, complete: false };
+    return {
+      project,
+      documents: [],
+      textFiles: new Map(),
+      sources: byFile(sources),
+      problems,
+      complete: false,
+    };
   const found = findManifests(folder, project, usable);
   const targets = await readTargets(folder, found.files, usable ? stagesOf(project) : undefined);
   return {
     project: usable ? project : undefined,
     documents: targets.documents,
     textFiles: readTextFiles(folder, filesNamed([...templates, ...targets.templates])),
-    sources: new Map([...sources, ...targets.sources]),
+    sources: byFile([...sources, ...targets.sources]),
     problems: [...problems, ...found.problems, ...targets.problems],
     complete: found.problems.length === 0 && targets.complete,
   };
 }
 
-interface ProjectFile extends Pick<ProjectReading, "project" | "sources" | "problems"> {
+interface ProjectFile extends Pick<ProjectReading, "project" | "problems"> {
+  readonly sources: readonly SourceText[];
   /** Whether the stages are known for sure. */
   readonly usable: boolean;
   readonly templates: readonly FoundTemplate[];
@@ -56,10 +64,10 @@ interface ProjectFile extends Pick<ProjectReading, "project" | "sources" | "prob
 async function readProjectFile(folder: ProjectFolder): Promise<ProjectFile> {
   const nothing = { project: undefined, usable: false, templates: [] };
   const read = folder.read(PROJECT_FILE);
-  if (!read.ok && read.missing) return { ...nothing, sources: new Map(), problems: [noProject(folder)] };
+  if (!read.ok && read.missing) return { ...nothing, sources: [], problems: [noProject(folder)] };
   const { documents, sources, problems } = await readDocuments(folder, [PROJECT_FILE]);
   const [document] = documents;
-  if (document === undefined) return { ...nothing, sources: byFile(sources), problems };
+  if (document === undefined) return { ...nothing, sources, problems };
   const checked = checkProjectShape(document);
   const project = checked.document;
   const templates = findTemplates(project);
@@ -67,12 +75,13 @@ async function readProjectFile(folder: ProjectFolder): Promise<ProjectFile> {
     project,
     usable: !checked.lossy,
     templates,
-    sources: byFile(sources),
+    sources,
     problems: [...checked.problems, ...checkProject(project, templates)],
   };
 }
 
-interface TargetFiles extends Pick<ProjectReading, "documents" | "sources" | "problems" | "complete"> {
+interface TargetFiles extends Pick<ProjectReading, "documents" | "problems" | "complete"> {
+  readonly sources: readonly SourceText[];
   readonly templates: readonly FoundTemplate[];
 }
 
@@ -96,7 +105,7 @@ async function readTargets(
     complete &&= !lossy;
   }
   for (const target of groupByTarget(documents)) problems.push(...findDuplicates(target, stages ?? []));
-  return { documents, templates, sources: byFile(read.sources), problems, complete };
+  return { documents, templates, sources: read.sources, problems, complete };
 }
 
 function byFile(sources: readonly SourceText[]): Sources {

@@ -26,7 +26,8 @@ export type DocumentRule = (subject: DocumentSubject) => readonly ManifestProble
 
 export function documentLayers({ value }: Document): readonly DocumentLayer[] {
   const layers: DocumentLayer[] = [{ path: [], value }];
-  for (const [stage, override] of Object.entries(isObject(value.stages) ? value.stages : {}))
-    if (isObject(override)) layers.push({ path: ["stages", stage], value: override });
+  if (isObject(value.stages))
+    for (const [stage, override] of Object.entries(value.stages))
+      if (isObject(override)) layers.push({ path: ["stages", stage], value: override });
   return layers;
 }

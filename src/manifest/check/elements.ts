@@ -39,9 +39,9 @@ interface ElementList {
 /** The lists of elements in a layer: of its test cases, and of their defaults. Few layers have any. */
 function elementLists({ path, value: { testCases, defaults } }: DocumentLayer): readonly ElementList[] {
   const found: ElementList[] = [];
-  const look = (holder: Json | undefined, ...steps: Path): void => {
+  const look = (holder: Json | undefined, section: string, key: string): void => {
     if (isObject(holder) && isArray(holder.elements))
-      found.push({ path: [...path, ...steps, "elements"], elements: holder.elements });
+      found.push({ path: [...path, section, key, "elements"], elements: holder.elements });
   };
   if (isObject(testCases)) for (const key of Object.keys(testCases)) look(testCases[key], "testCases", key);
   if (isObject(defaults)) look(defaults.testCases, "defaults", "testCases");

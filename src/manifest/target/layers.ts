@@ -1,6 +1,6 @@
 import type { Layer } from "../../model/desired.ts";
 import { isObject } from "../../model/json.ts";
-import type { JsonObject } from "../../model/json.ts";
+import type { JsonObject, Path } from "../../model/json.ts";
 import type { Document } from "../document.ts";
 import { TARGET_KEYS } from "../tables/kinds.ts";
 import type { Section } from "../tables/kinds.ts";
@@ -21,8 +21,10 @@ export function originsOf(documents: readonly Document[], stage: string): Origin
 }
 
 export function baseLayers(documents: readonly Document[]): readonly Layer[] {
-  return documents.map(({ file, value }) => ({ kind: "base", file, path: [], value }));
+  return documents.map(({ file, value }) => ({ kind: "base", file, path: ROOT, value }));
 }
+
+const ROOT: Path = [];
 
 export function stageLayers(documents: readonly Document[], stage: string): readonly Layer[] {
   const layers: Layer[] = [];

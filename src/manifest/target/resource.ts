@@ -31,7 +31,9 @@ export function resolveResource<K extends Kind>(
   const scene = sceneOf(parts, filler, problems);
   const fields = resolveFields(rows, layers, scene);
   const id = resolveId(layers, scene);
-  return id === undefined ? { kind, address, key, fields, layers } : { kind, address, key, id, fields, layers };
+  return id === undefined
+    ? { kind, address, key, fields, layers }
+    : { kind, address, key, id, fields, layers };
 }
 
 /** The scene of a resource's values: their problems go to the list that is handed in. */

@@ -13,6 +13,13 @@ const COLON = 0x3a;
 /** A key of everyday characters, with its colon still to come. */
 const PLAIN_KEY = /[\w$~](?:[\w$./ -]*[\w$./-])?(?=:[ \n])/y;
 
+/**
+ * The plain key that was last met behind a key, or first in a map that stands so far in. Manifests have the same keys
+ * in the same order again and again, and to see that the expected one is there costs a fraction of finding out which.
+ */
+const EXPECTED = new Map<string | number, string>();
+const MOST_EXPECTED = 1000;
+
 /** At the first line of a map or list in block style: all of it, up to the first line that stands further left. */
 export function block(cursor: Cursor): Json {
   return cursor.nested(() =>
@@ -28,17 +35,24 @@ function isDash(cursor: Cursor): boolean {
 
 function blockMap(cursor: Cursor, indent: number): Json {
   const map: Record<string, Json> = {};
+  let last: string | number = indent;
   do {
-    const key = blockKey(cursor);
+    const key = blockKey(cursor, last);
     if (Object.hasOwn(map, key)) defer();
     setOwn(map, key, valueBehind(cursor, indent, true));
+    last = key;
   } while (cursor.indent === indent);
   if (cursor.indent > indent) defer();
   return map;
 }
 
 /** The key at the cursor, which then stands behind its colon. */
-function blockKey(cursor: Cursor): string {
+function blockKey(cursor: Cursor, last: string | number): string {
+  const expected = EXPECTED.get(last);
+  if (expected !== undefined && isKeyAt(cursor, expected)) {
+    cursor.at += expected.length + 1;
+    return expected;
+  }
   const code = cursor.code();
   if (code === 0x22 || code === 0x27) {
     const key = quoted(cursor);
@@ -51,7 +65,16 @@ function blockKey(cursor: Cursor): string {
   const key = cursor.take(PLAIN_KEY);
   if (key.length > MAX_KEY_LENGTH / 2) defer();
   cursor.at++;
+  if (EXPECTED.size < MOST_EXPECTED || EXPECTED.has(last)) EXPECTED.set(last, key);
   return key;
+}
+
+/** Whether a key that `PLAIN_KEY` has found elsewhere stands here too: it holds no colon, so it ends at the first. */
+function isKeyAt({ text, at }: Cursor, key: string): boolean {
+  const end = at + key.length;
+  if (text.charCodeAt(end) !== COLON || !text.startsWith(key, at)) return false;
+  const next = text.charCodeAt(end + 1);
+  return next === SPACE || next === NEWLINE;
 }
 
 function blockList(cursor: Cursor, indent: number): Json {
