@@ -1,5 +1,6 @@
 import { parseAddress } from "../model/address.ts";
 import type { Kind } from "../model/address.ts";
+import type { Path } from "../model/json.ts";
 import type { Change } from "../model/plan.ts";
 import type { Planned } from "../plan/plan.ts";
 import { scopeTest } from "../plan/scope.ts";
@@ -8,7 +9,7 @@ import { alikeBefore } from "./alike.ts";
 import { mayGoOn, record, startRun } from "./context.ts";
 import type { ApplyContext, Run } from "./context.ts";
 import type { Outcome } from "./outcome.ts";
-import { runPhase, skip, whyStopped } from "./phase.ts";
+import { finishChange, runPhase, skip, whyStopped } from "./phase.ts";
 import type { Step } from "./phase.ts";
 import { recordSight, reread } from "./read.ts";
 import { patchAgain, patchTestCases } from "./test-cases.ts";
@@ -77,7 +78,10 @@ function creations(run: Run, changes: readonly Change[]): readonly Step[] {
 
 async function finish(run: Run, unfinished: Outcome["unfinished"]): Promise<Outcome> {
   const { context, progress } = run;
-  for (const address of progress.halfway.keys()) skip(run, address, whyStopped(run));
+  const generating = new Set(unfinished);
+  for (const change of progress.halfway.values())
+    if (generating.has(change.address)) finishChange(run, change);
+    else skip(run, change.address, whyStopped(run));
   const planned = await lastLook(run);
   return {
     done: [...progress.done],
@@ -101,9 +105,18 @@ async function lastLook(run: Run): Promise<Planned | undefined> {
   return recordSight(run, progress.touched);
 }
 
-/** What was written and reads otherwise. */
-function notTaken({ progress }: Run, { plan }: Planned): Outcome["notTaken"] {
-  return plan.changes.flatMap(({ address, fields }) =>
-    progress.done.has(address) ? [{ address, paths: fields.map(({ path }) => path) }] : [],
-  );
+/** What was written and reads otherwise. What somebody else has changed by now, the next plan shows. */
+function notTaken({ context, progress }: Run, { plan }: Planned): Outcome["notTaken"] {
+  const reviewed = new Map(context.planned.plan.changes.map((change) => [change.address, change]));
+  return plan.changes.flatMap(({ address, fields }) => {
+    const written = reviewed.get(address);
+    if (written === undefined || !progress.done.has(address)) return [];
+    const paths = fields.map(({ path }) => path).filter((path) => isWritten(written, path));
+    return paths.length === 0 ? [] : [{ address, paths }];
+  });
+}
+
+/** Of what this run made, or had generated, all that is declared counts. */
+function isWritten({ action, fields }: Change, path: Path): boolean {
+  return action === "create" || action === "rediscover" || fields.some((field) => field.path[0] === path[0]);
 }

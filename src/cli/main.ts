@@ -1,3 +1,4 @@
+import { writeSync } from "node:fs";
 import { EXIT } from "./exit.ts";
 import type { ExitCode } from "./exit.ts";
 import { readCommandLine } from "./program.ts";
@@ -26,6 +27,13 @@ async function main(world: World): Promise<ExitCode> {
 }
 
 const world = realWorld();
+process.once("exit", () => {
+  const [failure] = world.unwritten;
+  if (failure === undefined) return;
+  // A result that is cut short must not pass for a whole one.
+  process.exitCode = EXIT.failed;
+  writeSync(2, `Error: Standard output cannot be written: ${failure.message}\n`);
+});
 void main(world).then((code) => {
   process.exitCode = code;
 });

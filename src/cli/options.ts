@@ -12,6 +12,8 @@ export interface OptionSpec {
   readonly description: string;
   /** The values that it takes; any where absent. */
   readonly choices?: readonly string[];
+  /** It takes a whole number from this one up. */
+  readonly least?: number;
   /** May be given several times. */
   readonly repeatable?: true;
 }

@@ -5,6 +5,7 @@ import { EXIT } from "./exit.ts";
 import type { ExitCode } from "./exit.ts";
 import { GLOBAL_OPTIONS } from "./options.ts";
 import type { OptionSpec } from "./options.ts";
+import { openSink } from "../output/sink.ts";
 import type { World } from "./world.ts";
 
 /** What the command line asks for: a command to run, or nothing further. */
@@ -28,8 +29,8 @@ export function readCommandLine(argv: readonly string[], world: World): Request 
     .version(world.version, "-V, --version", "print the version")
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => world.stdout.write(text),
-      writeErr: (text) => world.stderr.write(text),
+      writeOut: (text) => openSink(world.stdout, (error) => world.unwritten.push(error)).write(text),
+      writeErr: (text) => openSink(world.stderr, () => {}).write(text),
     })
     .showHelpAfterError("Run the command with --help to see what it takes.");
   addOptions(program, GLOBAL_OPTIONS);
@@ -75,9 +76,15 @@ function allOptions(command: Command): Record<string, unknown> {
 }
 
 function addOptions(command: Command, options: readonly OptionSpec[]): void {
-  for (const { flags, description, choices, repeatable } of options) {
+  for (const { flags, description, choices, least, repeatable } of options) {
     const option = new Option(flags, description);
     if (choices !== undefined) option.choices([...choices]);
+    if (least !== undefined)
+      option.argParser((value) => {
+        if (!/^\d{1,9}$/.test(value) || Number(value) < least)
+          throw new InvalidArgumentError(`It takes a whole number from ${least} up.`);
+        return value;
+      });
     if (repeatable)
       // A parser of its own takes the place of the one that looks at the choices.
       option.argParser<readonly string[] | undefined>((value, before) => {

@@ -17,6 +17,8 @@ export interface World {
   readonly secrets: Set<string>;
   /** Every diagnostic said so far, for commands that end without a result and were asked for JSON. */
   readonly said: Diagnostic[];
+  /** What kept standard output from being written. */
+  readonly unwritten: Error[];
 }
 
 declare const __TASC_VERSION__: string;
@@ -40,5 +42,6 @@ export function realWorld(): World {
     version: __TASC_VERSION__,
     secrets: new Set(),
     said: [],
+    unwritten: [],
   };
 }

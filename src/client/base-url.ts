@@ -97,7 +97,7 @@ function mustBeEncrypted(url: URL, options: BaseUrlOptions): BaseUrlProblem | un
   return {
     code: "base-url-insecure",
     summary: "The base address is plain http to another machine",
-    detail: `Anyone on the way to ${url.host} could read the API key and every password that is sent. Use https, or allow it explicitly with \`insecure\`.`,
+    detail: `Anyone on the way to ${url.host} could read the API key and every password that is sent. Use https, or allow it with \`--insecure\`.`,
   };
 }
 

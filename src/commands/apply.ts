@@ -12,21 +12,22 @@ import type { Look } from "../look/look.ts";
 import { serviceOf } from "../look/service.ts";
 import { parseDuration } from "../manifest/shape/duration.ts";
 import type { Address } from "../model/address.ts";
-import type { State } from "../model/state.ts";
+import { withLeft } from "../plan/left.ts";
+import type { Remembered } from "../plan/left.ts";
 import { scopeTest } from "../plan/scope.ts";
 import { StateFailure } from "../state/problem.ts";
 import type { Session } from "../state/session.ts";
 import { connect } from "./connect.ts";
 import type { CallSettings } from "./connect.ts";
 import { sayError } from "./diagnostics.ts";
-import { fingerprinterOf, lookAround } from "./look.ts";
+import { disablesRemoved, fingerprinterOf, lookAround } from "./look.ts";
 import { openProject } from "./opening.ts";
 import type { Opened } from "./opening.ts";
 import { withPlaces } from "./plan.ts";
 import { printPlan } from "./print-plan.ts";
 import { ask } from "./question.ts";
 import { judge, overriddenRules } from "./policy.ts";
-import { refusedByPolicy, refusedWhenMade } from "./saved-plan-verdict.ts";
+import { contradicts, refusedByPolicy, refusedWhenMade } from "./saved-plan-verdict.ts";
 import { checkRequest } from "./request.ts";
 import type { PlanRequest } from "./request.ts";
 import { readSavedPlan } from "./saved-plan.ts";
@@ -35,7 +36,7 @@ import { openDisplay, sayOutcome } from "./say-apply.ts";
 import type { ApplyDisplay } from "./say-apply.ts";
 import { listenForStop } from "./stop.ts";
 import type { Stop } from "./stop.ts";
-import { asReviewed, sayStale } from "./stale.ts";
+import { asReviewed, sayOtherService, sayStale } from "./stale.ts";
 import {
   closeSessions,
   openSessions,
@@ -77,6 +78,7 @@ export async function run(given: Given, world: World): Promise<ExitCode> {
     sayError(opened.console, saved.summary, saved.detail);
     return EXIT.invalid;
   }
+  if (saved !== undefined && contradicts(given, saved.saved, opened.console)) return EXIT.invalid;
   if (saved !== undefined && refusedWhenMade(given, saved.saved, opened.console)) return EXIT.failed;
   const wait = durationOption(given, "wait", WAIT_BY_DEFAULT);
   const lockTimeout = durationOption(given, "lockTimeout", 0);
@@ -135,15 +137,26 @@ function durationOption(given: Given, name: string, fallback: number): number | 
 async function underLock(job: Job): Promise<ExitCode> {
   const { opened, states, given } = job;
   const { project, console } = opened;
+  const { settings } = project;
+  const shown = opened.console.redactor.text(settings.baseUrl);
+  if (job.saved !== undefined && job.saved.plan.baseUrl !== shown) {
+    sayOtherService(console, job.saved, shown);
+    return EXIT.stale;
+  }
   const targets = project.desired.targets.map((target) => target.key);
   const before = await readStates(states, targets, console);
   if (!before.ok) return before.code;
   const strays = await readStrays(states, targets, console);
   if (!strays.ok) return strays.code;
-  const checked = checkRequest(given, project.desired, [...before.value.values(), ...strays.value], console);
+  const remembered = withLeft(
+    { desired: project.desired, states: before.value, strays: strays.value },
+    disablesRemoved(settings),
+  );
+  const { desired, states: known } = remembered;
+  const checked = checkRequest(given, desired, [...known.values(), ...remembered.strays], console);
   if (!checked.ok) return checked.code;
   const request = job.saved?.request ?? checked.value;
-  const inScope = desiredInScope(project.desired, request.scope, before.value);
+  const inScope = desiredInScope(desired, request.scope, known);
   const sessions = await openSessions(
     states,
     inScope.targets.map((target) => target.key),
@@ -156,7 +169,7 @@ async function underLock(job: Job): Promise<ExitCode> {
   );
   if (!sessions.ok) return sessions.code;
   try {
-    return await lookAndApply(job, request, sessions.value, strays.value);
+    return await lookAndApply(job, request, sessions.value, remembered);
   } finally {
     await closeSessions(sessions.value);
   }
@@ -166,7 +179,7 @@ async function lookAndApply(
   job: Job,
   request: PlanRequest,
   sessions: ReadonlyMap<string, Session>,
-  strays: readonly State[],
+  remembered: Remembered,
 ): Promise<ExitCode> {
   const { opened, given, world, stop } = job;
   const connected = connect(given, world, opened.project.settings, opened.console, {
@@ -178,7 +191,7 @@ async function lookAndApply(
     const states = new Map(
       [...sessions].filter(([, { isNew }]) => !isNew).map(([key, session]) => [key, session.state]),
     );
-    const look = await lookAround(opened, connected.client, states, strays, request);
+    const look = await lookAround(opened, connected.client, { ...remembered, states }, request);
     if (!look.ok) return look.code;
     if (stop.stopping()) return EXIT.interrupted;
     return job.saved === undefined

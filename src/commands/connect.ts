@@ -44,7 +44,11 @@ export function connect(
   const base = checkBaseUrl(settings.baseUrl, { insecure: flagOption(given, "insecure") });
   if (!base.ok) return refuse(console, base.failure.summary, base.failure.detail);
   if (settings.apiKey === undefined)
-    return refuse(console, "The API key is missing", "Declare `service.apiKey` in tasc.yaml.");
+    return refuse(
+      console,
+      "The API key is missing",
+      "Every call to the service needs it. Declare `service.apiKey` in tasc.yaml, and set the variable that it names; `--allow-missing-secrets` does without it only together with `--snapshot`.",
+    );
   const client = createClient({
     baseUrl: base.value,
     apiKey: settings.apiKey,

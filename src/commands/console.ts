@@ -49,7 +49,9 @@ export function openConsole(world: World, { secrets, level, noColour }: ConsoleO
     stdout: terminalFor(world, world.stdout, noColour),
     stderr: terminalFor(world, world.stderr, noColour),
   };
-  const writer = createWriter({ stdout: world.stdout, stderr: world.stderr, terminals, redactor });
+  const { stdout, stderr, unwritten } = world;
+  const failed = (error: Error): void => void unwritten.push(error);
+  const writer = createWriter({ stdout, stderr, terminals, redactor, failed });
   return {
     writer,
     redactor,

@@ -5,8 +5,8 @@ import { readerOf } from "../look/service.ts";
 import { look } from "../look/look.ts";
 import type { Look } from "../look/look.ts";
 import type { Settings } from "../model/settings.ts";
-import type { State } from "../model/state.ts";
 import type { Fingerprinter } from "../plan/inputs.ts";
+import type { Remembered } from "../plan/left.ts";
 import { createFingerprinter } from "../state/fingerprint.ts";
 import { refusedByService } from "./connect.ts";
 import type { Opened } from "./opening.ts";
@@ -22,23 +22,23 @@ export function fingerprinterOf(settings: Settings): Fingerprinter | undefined {
 
 /** Reads the service and plans. */
 export async function lookAround(
-  { project, console }: Opened,
+  { project: { settings }, console }: Opened,
   client: Client,
-  states: ReadonlyMap<string, State>,
-  strays: readonly State[],
+  remembered: Remembered,
   request: PlanRequest,
 ): Promise<OrCode<Look>> {
-  const { settings, desired } = project;
   const found = await look(readerOf(client), {
     ...request,
-    desired,
-    states,
-    strays,
+    ...remembered,
     fingerprints: fingerprinterOf(settings),
     baseUrl: settings.baseUrl,
-    disableRemoved: settings.policy.onRemove === "disable",
+    disableRemoved: disablesRemoved(settings),
   });
   return found.ok ? found : { ok: false, code: refusedByService(console, found.failure) };
+}
+
+export function disablesRemoved({ policy }: Settings): boolean {
+  return policy.onRemove === "disable";
 }
 
 export function isVerbose(given: Given): boolean {

@@ -2,11 +2,13 @@ import { resolve } from "node:path";
 import { EXIT } from "../cli/exit.ts";
 import type { Given } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
+import { withLeft } from "../plan/left.ts";
 import { lookAtSnapshot, mismatch, snapshotStates } from "../snapshot/plan.ts";
 import { openSnapshot } from "../snapshot/read.ts";
 import type { SnapshotProblem } from "../snapshot/read.ts";
 import type { Console } from "./console.ts";
 import { sayError } from "./diagnostics.ts";
+import { disablesRemoved } from "./look.ts";
 import { openProject } from "./opening.ts";
 import { checkRequest } from "./request.ts";
 import type { OrCode } from "./states.ts";
@@ -22,14 +24,16 @@ export async function surveySnapshot(given: Given, world: World, file: string): 
   if (!snapshot.ok) return refuse(console, snapshot.failure);
   const other = mismatch(snapshot.value.head, settings);
   if (other !== undefined) return refuse(console, other);
-  const { states, strays } = snapshotStates(snapshot.value.head, desired);
-  const request = checkRequest(given, desired, [...states.values(), ...strays], console);
+  const disableRemoved = disablesRemoved(settings);
+  const remembered = withLeft({ desired, ...snapshotStates(snapshot.value.head, desired) }, disableRemoved);
+  const { states, strays } = remembered;
+  const request = checkRequest(given, remembered.desired, [...states.values(), ...strays], console);
   if (!request.ok) return request;
   const look = await lookAtSnapshot(snapshot.value, {
     ...request.value,
-    desired,
+    ...remembered,
     baseUrl: settings.baseUrl,
-    disableRemoved: settings.policy.onRemove === "disable",
+    disableRemoved,
   });
   if (!look.ok) return refuse(console, look.failure);
   return { ok: true, value: { ...look.value, opened, request: request.value, states } };

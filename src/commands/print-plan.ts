@@ -100,8 +100,8 @@ export async function formatted(
   }
 }
 
-/** Characters that a markdown comment may have; what is no number counts as not given. */
+/** Characters that a markdown comment may have. */
 function budgetOption(given: Given): number | undefined {
-  const budget = Number(textOption(given, "budget"));
-  return Number.isSafeInteger(budget) && budget > 0 ? budget : undefined;
+  const budget = textOption(given, "budget");
+  return budget === undefined ? undefined : Number(budget);
 }

@@ -27,9 +27,11 @@ async function answerTo(world: World, question: string): Promise<Answer> {
     return await new Promise<Answer>((resolve) => {
       terminal.once("SIGINT", () => resolve("interrupted"));
       terminal.once("close", () => resolve("no"));
-      void terminal.question(`\n${question}\nOnly "yes" applies them: `).then((answer) => {
-        resolve(answer.trim() === "yes" ? "yes" : "no");
-      });
+      terminal.question(`\n${question}\nOnly "yes" applies them: `).then(
+        (answer) => resolve(answer.trim() === "yes" ? "yes" : "no"),
+        // The end of the input (Ctrl-D) is no answer.
+        () => resolve("no"),
+      );
     });
   } finally {
     terminal.close();

@@ -1,9 +1,9 @@
 import { EXIT } from "../cli/exit.ts";
 import { listOption } from "../cli/options.ts";
 import type { Given } from "../cli/options.ts";
-import { isAddress, parseAddress } from "../model/address.ts";
+import { isAddress } from "../model/address.ts";
 import type { Address } from "../model/address.ts";
-import type { Desired } from "../model/desired.ts";
+import type { Desired, DesiredResource } from "../model/desired.ts";
 import type { State } from "../model/state.ts";
 import { nearest } from "../manifest/nearest.ts";
 import { resourcesOf } from "../plan/plan.ts";
@@ -20,22 +20,12 @@ export interface PlanRequest {
   readonly rediscover: ReadonlySet<Address>;
 }
 
-export function readRequest(given: Given): PlanRequest & { readonly unknown: readonly string[] } {
-  const run = listOption(given, "run");
-  const rediscover = listOption(given, "rediscover");
+function readRequest(given: Given): PlanRequest {
   return {
     scope: { only: listOption(given, "only"), exclude: listOption(given, "exclude") },
-    run: new Set(run.filter((text) => isKind(text, "batchGeneration"))),
-    rediscover: new Set(rediscover.filter((text) => isKind(text, "testCase"))),
-    unknown: [
-      ...run.filter((text) => !isKind(text, "batchGeneration")),
-      ...rediscover.filter((text) => !isKind(text, "testCase")),
-    ],
+    run: new Set(listOption(given, "run").filter(isAddress)),
+    rediscover: new Set(listOption(given, "rediscover").filter(isAddress)),
   };
-}
-
-function isKind(text: string, kind: "batchGeneration" | "testCase"): text is Address {
-  return isAddress(text) && parseAddress(text)?.kind === kind;
 }
 
 /** Refuses addresses and globs that mean nothing in the project: most likely typing errors. */
@@ -45,25 +35,66 @@ export function checkRequest(
   states: Iterable<State>,
   console: Console,
 ): OrCode<PlanRequest> {
-  const { unknown, ...request } = readRequest(given);
-  const declared = desired.targets.flatMap(resourcesOf).map((resource) => resource.address);
-  const known = [...declared, ...[...states].flatMap((state) => [...state.bindings.keys()])];
-  const listed = new Set<string>(declared);
-  const missing = [
-    ...unknown,
-    ...idlePatterns(request.scope, known),
-    ...[...request.run, ...request.rediscover].filter((address) => !listed.has(address)),
+  const request = readRequest(given);
+  const resources = desired.targets.flatMap(resourcesOf);
+  const declared = new Map<string, DesiredResource>(resources.map((one) => [one.address, one]));
+  const bound = [...states].flatMap((state) => [...state.bindings.keys()]);
+  const idle = idlePatterns(request.scope, [...resources.map(({ address }) => address), ...bound]);
+  const faults = [
+    ...idle.map((text) => unknown(text, [...resources.map(({ address }) => address), ...bound])),
+    ...faultsOf(given, "run", declared),
+    ...faultsOf(given, "rediscover", declared),
   ];
-  for (const text of missing) sayUnknown(console, text, known);
-  return missing.length === 0 ? { ok: true, value: request } : { ok: false, code: EXIT.invalid };
+  for (const { summary, detail } of faults) sayError(console, summary, detail);
+  return faults.length === 0 ? { ok: true, value: request } : { ok: false, code: EXIT.invalid };
 }
 
-function sayUnknown(console: Console, text: string, known: readonly Address[]): void {
+interface Fault {
+  readonly summary: string;
+  readonly detail: string;
+}
+
+/** What the two options that send something on demand can be given. */
+const ON_DEMAND = {
+  run: { kind: "batchGeneration", noun: "batch generation" },
+  rediscover: { kind: "testCase", noun: "test case" },
+} as const;
+
+function faultsOf(
+  given: Given,
+  option: keyof typeof ON_DEMAND,
+  declared: ReadonlyMap<string, DesiredResource>,
+): readonly Fault[] {
+  const { kind, noun } = ON_DEMAND[option];
+  return listOption(given, option).flatMap((text) => {
+    const resource = declared.get(text);
+    if (resource === undefined) {
+      const candidates = [...declared.values()].filter((one) => one.kind === kind);
+      return [
+        unknown(
+          text,
+          candidates.map(({ address }) => address),
+        ),
+      ];
+    }
+    if (resource.kind !== kind)
+      return [{ summary: `--${option} takes the address of a ${noun}`, detail: `${text} is none.` }];
+    if (kind === "testCase" && resource.fields["discovery.prompt"] === undefined)
+      return [
+        {
+          summary: `${text} declares no prompt that could be sent`,
+          detail: "Declare it as `discovery: { prompt: … }`, or leave the option out.",
+        },
+      ];
+    return [];
+  });
+}
+
+function unknown(text: string, known: readonly Address[]): Fault {
   const close = nearest(text, known);
   const hint = close === undefined ? "" : ` Did you mean ${close}?`;
-  sayError(
-    console,
-    `Nothing in this project has the address ${text}`,
-    `Addresses look like testCase.shop.login, and * stands for any text.${hint}`,
-  );
+  return {
+    summary: `Nothing in this project has the address ${text}`,
+    detail: `Addresses look like testCase.shop.login, and * stands for any text.${hint}`,
+  };
 }

@@ -1,3 +1,4 @@
+import { listOption, textOption } from "../cli/options.ts";
 import type { Given } from "../cli/options.ts";
 import { locate } from "../manifest/locate.ts";
 import type { PolicyRule } from "../model/settings.ts";
@@ -54,4 +55,32 @@ export async function refusedByPolicy(
 /** What was overridden when the plan was made, and reviewed with it, and what is overridden now. */
 function allOverridden(given: Given, saved: SavedPlan): ReadonlySet<PolicyRule> {
   return new Set([...saved.verdict.overridden, ...overriddenRules(given)]);
+}
+
+/** A saved plan also carries what it was narrowed to; an option that says otherwise would not be obeyed. */
+export function contradicts(given: Given, { plan, request }: SavedPlan, console: Console): boolean {
+  const carried: readonly (readonly [string, readonly string[]])[] = [
+    ["stage", [plan.stage]],
+    ["only", request.scope.only],
+    ["exclude", request.scope.exclude],
+    ["run", [...request.run]],
+    ["rediscover", [...request.rediscover]],
+  ];
+  const found = carried.filter(([name, values]) => {
+    const stage = textOption(given, name);
+    const wanted = stage === undefined ? listOption(given, name) : [stage];
+    return wanted.length > 0 && !sameTexts(wanted, values);
+  });
+  for (const [name] of found)
+    sayError(
+      console,
+      `--${name} says otherwise than the saved plan`,
+      `A saved plan is applied as it was reviewed, on its stage and with its narrowing. Leave the option out, or make a plan with it:\ntasc plan --${name} … --out FILE`,
+    );
+  return found.length > 0;
+}
+
+function sameTexts(a: readonly string[], b: readonly string[]): boolean {
+  const [left, right] = [new Set(a), new Set(b)];
+  return left.size === right.size && a.every((text) => right.has(text));
 }

@@ -10,6 +10,7 @@ import type { PlanJson } from "../model/plan.ts";
 import type { PolicyRule } from "../model/settings.ts";
 import { guardsOf } from "../plan/guard.ts";
 import type { Guard } from "../plan/guard.ts";
+import { destinationOf } from "../output/destination.ts";
 import { redactPlan } from "../output/redact-plan.ts";
 import type { PlanExtras } from "../render/extras.ts";
 import { planJson, writeJson } from "../render/json.ts";
@@ -83,12 +84,17 @@ export function savePlan(file: string, saved: SavedPlan, { console }: Opened, wo
 function writeOwn(path: string, text: string, shown: string, console: Console): boolean {
   const temporary = `${path}.${process.pid}.tmp`;
   try {
+    const destination = destinationOf(path);
     writeFileSync(temporary, text, { mode: 0o600, flag: "wx" });
-    renameSync(temporary, path);
+    renameSync(temporary, destination);
     return true;
   } catch {
     rmSync(temporary, { force: true });
-    sayError(console, `Cannot write ${shown}`);
+    sayError(
+      console,
+      `Cannot write ${shown}`,
+      "Check that it is a file or nothing yet, and that its folder exists, may be written, and has room.",
+    );
     return false;
   }
 }
@@ -112,12 +118,12 @@ export function readSavedPlan(file: string, world: World): ReadPlan {
   return { ok: true, saved: { plan: publicPart(value), ...apply } };
 }
 
+/** The advice names another file: this one may be anything, tasc.yaml itself for one. */
 function refused(file: string, why: string): ReadPlan {
   return {
     ok: false,
     summary: `${file} is no saved plan: ${why}`,
-    detail: `Save one:
-tasc plan --out ${file}`,
+    detail: "Save one:\ntasc plan --out plan.json",
   };
 }
 

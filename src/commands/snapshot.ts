@@ -5,6 +5,7 @@ import { textOption } from "../cli/options.ts";
 import type { Given } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import type { LiveTarget } from "../model/live.ts";
+import type { Remembered } from "../plan/left.ts";
 import { fileSink, memorySink } from "../snapshot/sink.ts";
 import type { Sink } from "../snapshot/sink.ts";
 import { takeSnapshot } from "../snapshot/take.ts";
@@ -15,7 +16,6 @@ import { openProject } from "./opening.ts";
 import type { Opened } from "./opening.ts";
 import { planMeta } from "./plan-meta.ts";
 import { readRemembered } from "./survey.ts";
-import type { Remembered } from "./survey.ts";
 
 /** `tasc snapshot [--out FILE]`: what a plan reads, for plans without network and key. */
 export async function run(given: Given, world: World): Promise<ExitCode> {
@@ -65,13 +65,13 @@ async function toFile(job: Job, out: string): Promise<ExitCode> {
 
 async function take({ given, world, opened, remembered }: Job, sink: Sink): Promise<ExitCode> {
   const { project, console } = opened;
-  const { states, strays } = remembered;
+  const { desired, states, strays } = remembered;
   const connected = connect(given, world, project.settings, console);
   if (!connected.ok) return connected.code;
   const { stage, baseUrl } = project.settings;
   const frame = { ...planMeta(world), stage, baseUrl, states: [...states.values(), ...strays] };
   const managed = (targets: readonly LiveTarget[]): readonly string[] => [
-    ...new Set(liveIds(project.desired, states, targets).values()),
+    ...new Set(liveIds(desired, states, targets).values()),
   ];
   try {
     const taken = await takeSnapshot(connected.client, frame, managed, sink, console.redactor);

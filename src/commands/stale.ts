@@ -111,6 +111,15 @@ function show(value: unknown): string {
   return value === undefined ? "(not shown)" : JSON.stringify(value);
 }
 
+/** What is reviewed for one service is not done to another. */
+export function sayOtherService(console: Console, { plan }: SavedPlan, baseUrl: string): void {
+  sayError(
+    console,
+    "The saved plan is stale: it was made for another service",
+    `  service.baseUrl\n    as reviewed: ${plan.baseUrl}\n    now:         ${baseUrl}\nNothing was applied. Plan again and review that:\ntasc plan --out FILE`,
+  );
+}
+
 export function sayStale(console: Console, saved: SavedPlan, stale: readonly StaleField[]): void {
   const places = stale.map(({ why, reviewed, now, wanted }) => {
     const where = why.kind === "value" ? `${why.address}, ${why.field}` : why.address;

@@ -3,8 +3,10 @@ import type { World } from "../cli/world.ts";
 import type { Look } from "../look/look.ts";
 import type { Desired } from "../model/desired.ts";
 import type { State } from "../model/state.ts";
+import { withLeft } from "../plan/left.ts";
+import type { Remembered } from "../plan/left.ts";
 import { connect } from "./connect.ts";
-import { lookAround } from "./look.ts";
+import { disablesRemoved, lookAround } from "./look.ts";
 import { openProject } from "./opening.ts";
 import type { Opened } from "./opening.ts";
 import { checkRequest } from "./request.ts";
@@ -21,12 +23,6 @@ export interface Survey extends Look {
   readonly states: ReadonlyMap<string, State>;
 }
 
-/** What is remembered of the project's targets, and of those that no manifest declares any more. */
-export interface Remembered {
-  readonly states: ReadonlyMap<string, State>;
-  readonly strays: readonly State[];
-}
-
 /** Reads and plans; what keeps it from that is said. @param narrow cuts the command line's options down further */
 export async function survey(
   given: Given,
@@ -41,14 +37,14 @@ export async function survey(
 export async function surveyOpened(opened: Opened, given: Given, world: World): Promise<OrCode<Survey>> {
   const remembered = await readRemembered(opened, world);
   if (!remembered.ok) return remembered;
-  const { states, strays } = remembered.value;
+  const { desired, states, strays } = remembered.value;
   const { project, console } = opened;
-  const request = checkRequest(given, project.desired, [...states.values(), ...strays], console);
+  const request = checkRequest(given, desired, [...states.values(), ...strays], console);
   if (!request.ok) return request;
   const connected = connect(given, world, project.settings, console);
   if (!connected.ok) return connected;
   try {
-    const look = await lookAround(opened, connected.client, states, strays, request.value);
+    const look = await lookAround(opened, connected.client, remembered.value, request.value);
     return look.ok ? { ok: true, value: { ...look.value, opened, request: request.value, states } } : look;
   } finally {
     await connected.client.close();
@@ -59,12 +55,15 @@ export async function surveyOpened(opened: Opened, given: Given, world: World): 
 export async function readRemembered(opened: Opened, world: World): Promise<OrCode<Remembered>> {
   const states = await openStates(opened, world);
   if (!states.ok) return states;
-  const targets = targetKeys(opened.project.desired);
+  const { desired, settings } = opened.project;
+  const targets = targetKeys(desired);
   try {
     const read = await readStates(states.value, targets, opened.console);
     if (!read.ok) return read;
     const strays = await readStrays(states.value, targets, opened.console);
-    return strays.ok ? { ok: true, value: { states: read.value, strays: strays.value } } : strays;
+    if (!strays.ok) return strays;
+    const remembered = { desired, states: read.value, strays: strays.value };
+    return { ok: true, value: withLeft(remembered, disablesRemoved(settings)) };
   } finally {
     await states.value.backend.close();
   }

@@ -15,7 +15,7 @@ import { TascError } from "./error.ts";
 /** A console that prints nothing and keeps what was said. */
 export function silentConsole(secrets: readonly string[]): Console {
   return {
-    writer: { text() {}, document() {}, note() {}, status() {}, flush: () => Promise.resolve() },
+    writer: { text() {}, document() {}, note() {}, status() {} },
     redactor: createRedactor(secrets),
     style: { stdout: PLAIN, stderr: PLAIN },
     columns: 80,

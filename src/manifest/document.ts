@@ -52,9 +52,9 @@ export async function readDocuments(folder: ProjectFolder, files: readonly strin
 async function readCarefully(reading: Reading, file: string, text: string, bom: boolean): Promise<void> {
   const { readSlow } = await import("../yaml/read-slow.ts");
   const read = readSlow(text);
-  if (read.ok) return reading.add(file, text, bom, read.value);
-  reading.sources.push({ file, text });
-  reading.problems.push(...read.problems.map((problem) => yamlProblem(file, problem)));
+  if (!read.ok) reading.problems.push(...read.problems.map((problem) => yamlProblem(file, problem)));
+  if (read.value === undefined) reading.sources.push({ file, text });
+  else reading.add(file, text, bom, read.value);
 }
 
 class Reading {

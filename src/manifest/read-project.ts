@@ -73,10 +73,10 @@ async function readProjectFile(folder: ProjectFolder): Promise<ProjectFile> {
   const templates = findTemplates(project);
   return {
     project,
-    usable: !checked.lossy,
+    usable: !checked.lossy && problems.length === 0,
     templates,
     sources,
-    problems: [...checked.problems, ...checkProject(project, templates)],
+    problems: [...problems, ...checked.problems, ...checkProject(project, templates)],
   };
 }
 

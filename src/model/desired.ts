@@ -15,6 +15,8 @@ export interface Desired {
 
 export interface DesiredTarget extends DesiredResource<"target"> {
   readonly onRemove: "ignore" | "disable";
+  /** No manifest declares it any more: it is there for what becomes of its test cases, and is no resource itself. */
+  readonly left?: true;
   /** Each list sorted by key. */
   readonly environments: readonly DesiredResource<"environment">[];
   readonly testCases: readonly DesiredResource<"testCase">[];

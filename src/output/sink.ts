@@ -1,26 +1,18 @@
 /** A stream to write to, until its reader goes. */
 export interface Sink {
   write(text: string): void;
-  /** When all that was written has been handed on, or cannot be any more. @throws what the stream failed with. */
-  flush(): Promise<void>;
 }
 
-export function openSink(stream: NodeJS.WritableStream): Sink {
-  let failure: Error | undefined;
-  let last: Promise<void> = Promise.resolve();
+/** @param failed is told what keeps the stream from being written to, other than that nobody reads it any more */
+export function openSink(stream: NodeJS.WritableStream, failed: (error: Error) => void): Sink {
+  let broken = false;
   stream.on("error", (error: Error) => {
-    failure ??= error;
+    if (!broken && !readerHasGone(error)) failed(error);
+    broken = true;
   });
   return {
     write(text) {
-      if (failure !== undefined || text === "") return;
-      last = new Promise((resolve) => {
-        stream.write(text, () => resolve());
-      });
-    },
-    async flush() {
-      await last;
-      if (failure !== undefined && !readerHasGone(failure)) throw failure;
+      if (!broken && text !== "") stream.write(text);
     },
   };
 }

@@ -23,8 +23,6 @@ export interface Writer {
   note(text: string): void;
   /** Draws the status area, in place of what it showed before; no lines take it away. Nothing where it cannot be drawn. */
   status(lines: readonly string[]): void;
-  /** When all that was written has been handed on, or its reader has gone. */
-  flush(): Promise<void>;
 }
 
 export interface WriterOptions {
@@ -32,11 +30,14 @@ export interface WriterOptions {
   readonly stderr: NodeJS.WritableStream;
   readonly terminals: { readonly stdout: Terminal; readonly stderr: Terminal };
   readonly redactor: Redactor;
+  /** Is told what keeps standard output from being written. */
+  readonly failed: (error: Error) => void;
 }
 
-export function createWriter({ stdout, stderr, terminals, redactor }: WriterOptions): Writer {
-  const out = openSink(stdout);
-  const err = openSink(stderr);
+export function createWriter({ stdout, stderr, terminals, redactor, failed }: WriterOptions): Writer {
+  const out = openSink(stdout, failed);
+  // Where standard error cannot be written there is nobody to tell.
+  const err = openSink(stderr, () => {});
   let area: readonly string[] = [];
   const redraw = (lines: readonly string[], between: () => void): void => {
     if (area.length > 0) err.write(eraseStatus(area.length));
@@ -55,9 +56,6 @@ export function createWriter({ stdout, stderr, terminals, redactor }: WriterOpti
         cutTo(forPeople(line, terminals.stderr), terminals.stderr.columns - 1),
       );
       redraw(fitting, () => {});
-    },
-    flush: async () => {
-      await Promise.all([out.flush(), err.flush()]);
     },
   };
 }

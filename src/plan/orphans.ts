@@ -6,7 +6,7 @@ import type { Seen } from "./seen.ts";
 
 /** What state binds of a target and no manifest declares any more, as far as the service still lists it. */
 export function orphansOf(seen: Seen): readonly Orphan[] {
-  const listed = listedIds(seen);
+  const listed = new Set([...listedIds(seen), seen.live?.id]);
   const managed = managedIds(seen);
   const orphans: Orphan[] = [];
   for (const [address, { id }] of seen.state?.bindings ?? [])
@@ -39,6 +39,7 @@ export function managedIds({ environmentMatches, testCaseMatches }: Seen): Reado
 
 /** Live cases and environments that nothing declares, orphans apart. */
 export function countUnmanaged(seen: Seen, orphans: readonly Orphan[]): number {
+  if (seen.target.left) return 0;
   const known = new Set([...managedIds(seen), ...orphans.map((orphan) => orphan.id)]);
   return [...listedIds(seen)].filter((id) => !known.has(id)).length;
 }

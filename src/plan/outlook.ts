@@ -39,6 +39,7 @@ export function lookAt(
 ): Outlook {
   if (match === undefined) return unclear(target, diagnostics);
   const live = match.found ? match.live : undefined;
+  if (live === undefined && target.left) return unclear(target, diagnostics);
   const testCases = (input.live.testCases.get(live?.id ?? "") ?? []).filter(
     (testCase) => testCase.status !== DELETED,
   );

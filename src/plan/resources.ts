@@ -1,9 +1,10 @@
 import type { Address } from "../model/address.ts";
 import type { DesiredResource, DesiredTarget } from "../model/desired.ts";
 
-/** Every resource of a target, the target first. */
+/** Every declared resource of a target, the target first. */
 export function resourcesOf(target: DesiredTarget): readonly DesiredResource[] {
-  return [target, ...target.environments, ...target.testCases, ...target.batchGenerations];
+  const inner = [...target.environments, ...target.testCases, ...target.batchGenerations];
+  return target.left ? inner : [target, ...inner];
 }
 
 export function byAddress(resources: readonly DesiredResource[]): ReadonlyMap<Address, DesiredResource> {

@@ -41,7 +41,7 @@ export function snapshotStates(
   };
 }
 
-export type SnapshotLookOptions = Omit<LookOptions, "states" | "strays" | "fingerprints">;
+export type SnapshotLookOptions = Omit<LookOptions, "fingerprints">;
 
 /**
  * Plans from a snapshot, as from the service: the same function over the same data. Without fingerprints write-only
@@ -52,8 +52,7 @@ export async function lookAtSnapshot(
   snapshot: Snapshot,
   options: SnapshotLookOptions,
 ): Promise<Read<Look, SnapshotProblem>> {
-  const remembered = snapshotStates(snapshot.head, options.desired);
-  const found = await look(snapshot.reader, { ...options, ...remembered, fingerprints: undefined });
+  const found = await look(snapshot.reader, { ...options, fingerprints: undefined });
   if (!found.ok) return found;
   const { input, planned } = withoutHidden(found.value);
   const diagnostics = [takenAt(snapshot.head), ...planned.plan.diagnostics];

@@ -205,7 +205,8 @@ function refused(shown: string, why: string): { readonly ok: false; readonly fai
     ok: false,
     failure: {
       summary: `${shown} is no snapshot: ${why}`,
-      detail: `Take one:\n  tasc snapshot --out ${shown}`,
+      // Another name: this file may be anything, tasc.yaml itself for one.
+      detail: "Take one:\n  tasc snapshot --out snapshot.json",
     },
   };
 }

@@ -1,5 +1,7 @@
 import { closeSync, ftruncateSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 
+import { destinationOf } from "../output/destination.ts";
+
 /** Where a snapshot goes, piece by piece. What was written after a mark can be taken back. */
 export interface Sink {
   write(text: string): void;
@@ -33,6 +35,7 @@ const BUFFERED = 256 * 1024;
  * @throws the system's error where it cannot be written
  */
 export function fileSink(path: string): FileSink {
+  const destination = destinationOf(path);
   const temporary = `${path}.${process.pid}.tmp`;
   const file = openSync(temporary, "wx", 0o600);
   let waiting = "";
@@ -66,7 +69,7 @@ export function fileSink(path: string): FileSink {
     keep() {
       flush();
       close();
-      renameSync(temporary, path);
+      renameSync(temporary, destination);
     },
     drop() {
       if (open) close();

@@ -10,7 +10,12 @@ import type { Tree } from "./tree.ts";
 
 export type Reading =
   | { readonly ok: true; readonly value: Json }
-  | { readonly ok: false; readonly problems: readonly YamlProblem[] };
+  | {
+      readonly ok: false;
+      readonly problems: readonly YamlProblem[];
+      /** What the text means but for its problems, where that can be told: the rest is then checked in the same run. */
+      readonly value?: Json;
+    };
 
 /**
  * Reads any text, and has the last word on what it means and on what is wrong with it.
@@ -36,7 +41,10 @@ export function readSlow(text: string): Reading {
   ];
   if (all.length === 0 && !isEmpty(tree)) return { ok: true, value };
   const problems = all.length === 0 ? [emptiness(text)] : all;
-  return { ok: false, problems: problems.toSorted((a, b) => a.offset - b.offset).map(problemOf) };
+  const told = problems.toSorted((a, b) => a.offset - b.offset).map(problemOf);
+  return all.length > 0 && all.every(isOfKeys)
+    ? { ok: false, problems: told, value }
+    : { ok: false, problems: told };
 
   function problemOf({ offset, ...rest }: Finding): YamlProblem {
     return { ...placeOf(offset), ...rest };
@@ -48,6 +56,11 @@ export function readSlow(text: string): Reading {
  */
 function isTooDeep({ code }: Finding): boolean {
   return code === "too-deep";
+}
+
+/** A key that is there twice, or that means something to YAML 1.1 alone: all else is as it is written. */
+function isOfKeys({ code }: Finding): boolean {
+  return code === "duplicate-key" || code === "merge-key";
 }
 
 function findDirectives(tree: Tree): Finding[] {

@@ -19,7 +19,7 @@ import { settleEvents } from "../../src/plan/settle.ts";
 import { callJson } from "../../src/render/json.ts";
 import { createFingerprinter } from "../../src/state/fingerprint.ts";
 import { applyEvents } from "../../src/state/reduce.ts";
-import { lookAtSnapshot } from "../../src/snapshot/plan.ts";
+import { lookAtSnapshot, snapshotStates } from "../../src/snapshot/plan.ts";
 import { openSnapshot } from "../../src/snapshot/read.ts";
 import { fileSink } from "../../src/snapshot/sink.ts";
 import { writeSnapshot } from "../../src/snapshot/write.ts";
@@ -195,7 +195,8 @@ describe("a plan from a snapshot", () => {
         sink.keep();
         const snapshot = openSnapshot(path, "snapshot.json");
         if (!snapshot.ok) throw new Error(snapshot.failure.summary);
-        const offline = await lookAtSnapshot(snapshot.value, options);
+        const remembered = snapshotStates(snapshot.value.head, options.desired);
+        const offline = await lookAtSnapshot(snapshot.value, { ...options, ...remembered });
         if (!online.ok || !offline.ok) throw new Error("both looks should succeed");
         const [first, ...rest] = compared(offline.value.planned).diagnostics;
         expect(first).toBe("from-snapshot ");

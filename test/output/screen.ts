@@ -23,6 +23,9 @@ export function screen(
     stderr: err.stream,
     terminals: { stdout: terminal, stderr: terminal },
     redactor: createRedactor(options.secrets ?? []),
+    failed: (error) => {
+      throw error;
+    },
   });
   return { writer, stdout: out.text, stderr: err.text };
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { Writable } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { createRedactor } from "../../src/output/redact.ts";
@@ -64,30 +65,32 @@ function broken(code: string): Writable {
   });
 }
 
-function writerTo(stdout: Writable): ReturnType<typeof createWriter> {
+function writerTo(stdout: Writable, failed: (error: Error) => void): ReturnType<typeof createWriter> {
   const terminal = terminalFor(false);
   return createWriter({
     stdout,
     stderr: broken("EPIPE"),
     terminals: { stdout: terminal, stderr: terminal },
     redactor: createRedactor([]),
+    failed,
   });
 }
 
-describe("a reader that goes", () => {
-  test("is no error", async () => {
-    const writer = writerTo(broken("EPIPE"));
+describe("what cannot be written", () => {
+  async function failuresOf(code: string): Promise<readonly string[]> {
+    const failures: string[] = [];
+    const writer = writerTo(broken(code), (error) => failures.push(error.message));
     writer.text("a");
     writer.note("b");
+    await setImmediate();
     writer.text("c");
-    await expect(writer.flush()).resolves.toBeUndefined();
-    writer.text("d");
-    await expect(writer.flush()).resolves.toBeUndefined();
+    await setImmediate();
+    return failures;
+  }
+  test("because its reader has gone is no error", async () => {
+    expect(await failuresOf("EPIPE")).toEqual([]);
   });
-
-  test("a full disk is one", async () => {
-    const writer = writerTo(broken("ENOSPC"));
-    writer.text("a");
-    await expect(writer.flush()).rejects.toThrow("ENOSPC");
+  test("because the disk is full is one, told once", async () => {
+    expect(await failuresOf("ENOSPC")).toEqual(["ENOSPC"]);
   });
 });

@@ -16,6 +16,7 @@ const PLAN_FORMATS = ["text", "json", "markdown", "github", "gitlab", "sarif", "
 const BUDGET: OptionSpec = {
   flags: "--budget <characters>",
   description: "length that a markdown comment may have; 65536 unless given",
+  least: 1000,
 };
 
 export const PLAN_COMMANDS: readonly CommandSpec[] = [

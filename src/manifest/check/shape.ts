@@ -9,6 +9,7 @@ import { PROJECT } from "../tables/project.ts";
 import { TARGET_DOCUMENT } from "../tables/target.ts";
 import type { SchemaFinding } from "../schema/validator.ts";
 import { explainFindings } from "./explain.ts";
+import { nearest } from "../nearest.ts";
 import { without } from "../pointer.ts";
 
 export interface CheckedDocument {
@@ -55,9 +56,12 @@ function explained(
 function isLossOfStages(path: Path): boolean {
   const [first] = path;
   if (first === undefined) return false;
-  if (path.length === 1) return !["version", "service", "state", "policy", "vars"].includes(String(first));
+  if (path.length === 1) return nearest(String(first), CHOOSING) !== undefined;
   return first === "manifests" || (first === "stages" && path.length === 2);
 }
+
+/** Keys that decide on stages and files; a misspelt one was meant to. */
+const CHOOSING = ["manifests", "stages", "defaultStage"];
 
 /** Whether a resource, or more, went with what was at a path. */
 function isLossOfResources(path: Path): boolean {

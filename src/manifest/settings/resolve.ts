@@ -1,3 +1,4 @@
+import { checkBaseUrl } from "../../client/base-url.ts";
 import { originIn } from "../../model/desired.ts";
 import type { Layer } from "../../model/desired.ts";
 import { isObject } from "../../model/json.ts";
@@ -42,7 +43,7 @@ export function resolveSettings(request: SettingsRequest): ResolvedSettings {
   const problems: ManifestProblem[] = [];
   const values = resolveParts(request, problems);
   const [service, state, policy] = [mapOf(values.service), mapOf(values.state), mapOf(values.policy)];
-  problems.push(...missingParts(request, service));
+  problems.push(...missingParts(request, service), ...unusableBaseUrl(request, service));
   const settings: Settings = {
     stage: request.stage,
     stages: request.stages,
@@ -103,6 +104,17 @@ function missingParts(request: SettingsRequest, service: ValueObject): ManifestP
         `Every call needs it. Write it into tasc.yaml, for the project or for the stage:\n  service: { ${key}: "${example}" }`,
       ),
     );
+}
+
+/** What no call could be sent to. That plain http is allowed is for the command line to say. */
+function unusableBaseUrl({ layers }: SettingsRequest, { baseUrl }: ValueObject): ManifestProblem[] {
+  if (typeof baseUrl !== "string") return [];
+  const checked = checkBaseUrl(baseUrl, { insecure: true });
+  const path = ["service", "baseUrl"];
+  const origin = originIn(layers, path) ?? { file: PROJECT_FILE, path };
+  return checked.ok
+    ? []
+    : [manifestError(checked.failure.code, origin, checked.failure.summary, checked.failure.detail)];
 }
 
 /** Paths are put behind it with a slash of their own. */
