@@ -9,6 +9,7 @@ import { driftJson } from "../drift/json.ts";
 import { redactDrift } from "../drift/redact.ts";
 import { renderDriftText } from "../drift/text.ts";
 import { locate } from "../manifest/locate.ts";
+import type { DesiredTarget } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { planExtras } from "../render/extras.ts";
 import { sayDiagnostics } from "./diagnostics.ts";
@@ -26,7 +27,9 @@ export async function run(given: Given, world: World): Promise<ExitCode> {
   const drift: Drift = { ...found, problems: await locate(found.problems, project.sources) };
   const { stage, baseUrl } = project.settings;
   const meta = { ...planMeta(world), stage, baseUrl };
-  sayDiagnostics(console, [...drift.problems, ...neverApplied(looked.value)], project.sources);
+  const { targets } = input.desired;
+  const unapplied = targets.filter((target) => !isApplied(target, looked.value));
+  sayDiagnostics(console, [...drift.problems, ...neverApplied(unapplied)], project.sources);
   if (textOption(given, "format") === "json") console.json(driftJson(drift, meta));
   else
     console.data(
@@ -34,6 +37,7 @@ export async function run(given: Given, world: World): Promise<ExitCode> {
         style: console.style.stdout,
         width: console.columns,
         verbose: flagOption(given, "verbose"),
+        applied: targets.length === 0 || unapplied.length < targets.length,
       }),
     );
   if (drift.problems.length > 0) return EXIT.failed;
@@ -41,15 +45,22 @@ export async function run(given: Given, world: World): Promise<ExitCode> {
 }
 
 /** A night job that looks at a stage without state would else find no drift for ever. */
-function neverApplied({ input, states }: Survey): readonly Diagnostic[] {
-  return input.desired.targets
-    .filter(({ key }) => !states.has(key))
-    .map(({ address }) => ({
+function neverApplied(targets: readonly DesiredTarget[]): readonly Diagnostic[] {
+  const [first] = targets;
+  if (first === undefined) return [];
+  const names = targets.map(({ key }) => key).join(", ");
+  return [
+    {
       severity: "warning",
       code: "no-state",
-      address,
+      ...(targets.length === 1 ? { address: first.address } : {}),
       summary: "Nothing was applied yet, so nothing can have drifted",
-      detail:
-        "There is no state of this target in this stage. If it was applied, `state:` names another place.",
-    }));
+      detail: `State has nothing of ${names} in this stage. If it was applied, \`state:\` names another place.`,
+    },
+  ];
+}
+
+/** Without a binding: folders alone are what an import has learnt. */
+function isApplied({ key }: DesiredTarget, { states }: Survey): boolean {
+  return (states.get(key)?.bindings.size ?? 0) > 0;
 }

@@ -7,7 +7,7 @@ import type { Client } from "../client/index.ts";
 import { readArguments } from "../import/arguments.ts";
 import type { ImportArguments } from "../import/arguments.ts";
 import { askForNames } from "../import/ask-names.ts";
-import { folderNames, nameClashes, unknownFolders, unnamedFolders } from "../import/folders.ts";
+import { folderNames, idleFolders, nameClashes, unknownFolders, unnamedFolders } from "../import/folders.ts";
 import type { FolderNames, FolderSources } from "../import/folders.ts";
 import type { NewFile } from "../import/layout.ts";
 import { prepare } from "../import/prepare.ts";
@@ -168,6 +168,7 @@ async function nameFolders(
   const unknown = unknownFolders(sources, given);
   for (const id of unknown) sayError(console, `No test case of these targets is in a folder ${id}`);
   if (unknown.length > 0) return { ok: false, code: EXIT.invalid };
+  for (const id of idleFolders(sources, given)) console.say("warn", idleLine(id, given.get(id) ?? ""));
   const open = unnamedFolders(sources, folderNames(sources, given));
   const say = (text: string): void => console.say("error", text);
   const answers = await askForNames(open, { stdin: world.stdin, stderr: world.stderr, say });
@@ -180,6 +181,10 @@ async function nameFolders(
   const unnamed = unnamedFolders(sources, names);
   if (unnamed.length > 0) console.say("warn", unnamedLine(unnamed));
   return { ok: true, value: names };
+}
+
+function idleLine(id: string, name: string): string {
+  return `Warning: --folder ${id} is used by nothing new: its test cases are declared already, and a second import changes no file. Declare \`folder: ${name}\` in them.`;
 }
 
 function secretsIn({ console: { redactor } }: Opened): (value: Json) => boolean {

@@ -15,6 +15,8 @@ export interface DriftTextOptions {
   readonly style: Style;
   readonly width: number;
   readonly verbose: boolean;
+  /** Whether there was ever an apply that the service could have drifted from. */
+  readonly applied: boolean;
 }
 
 /**
@@ -98,9 +100,11 @@ function removedEntries(removed: readonly Removed[], { style }: DriftTextOptions
   });
 }
 
-function summaryLine(drift: Drift, { style }: DriftTextOptions): string {
+function summaryLine(drift: Drift, { style, applied }: DriftTextOptions): string {
   const { changes, removed, problems } = drift;
   if (problems.length > 0) return style.error("Drift cannot be told for everything; see the errors.");
-  if (changes.length + removed.length === 0) return "No drift. The service has what was last applied.";
+  if (!applied) return "Nothing was applied yet, so there is nothing to compare with.";
+  if (changes.length + removed.length === 0)
+    return "No drift: what is declared is on the service as it was last applied.";
   return style.strong(`Drift: ${changes.length} changed, ${removed.length} removed`);
 }

@@ -83,13 +83,18 @@ function explainFields(ground: Ground, names: readonly string[]): readonly Expla
 }
 
 function decision(
-  { asked, change, problem, resource, state }: Ground,
+  { asked, change, problem, resource, state, seen, id }: Ground,
   diagnostics: readonly Diagnostic[],
 ): Pick<Explanation, "action" | "why"> {
   if (!asked) return { action: "unknown", why: "The service was not asked, so nothing is decided." };
   if (problem) return { action: "problem", why: "An error keeps anything from being decided." };
   if (change !== undefined) return { action: change.action, why: whyChange(change) };
   if (resource.kind === "batchGeneration") return { action: "none", why: whyNotRun(resource, state) };
+  if (seen !== undefined && id === undefined)
+    return {
+      action: "none",
+      why: "It is not on the service, and with what is known here it cannot be planned: a secret is missing.",
+    };
   const caution = diagnostics.length === 0 ? "" : " See the warnings.";
   return { action: "none", why: `All that is declared is as declared: nothing to do.${caution}` };
 }

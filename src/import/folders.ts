@@ -74,6 +74,12 @@ export function unnamedFolders(sources: FolderSources, names: FolderNames): read
     .toSorted((a, b) => compareText(a.id, b.id));
 }
 
+/** Ids of `--folder` in which there is nothing to be declared: their names stay unused. */
+export function idleFolders(sources: FolderSources, given: ReadonlyMap<string, string>): readonly string[] {
+  const used = new Set(unnamedFolders(sources, new Map()).map(({ id }) => id));
+  return [...given.keys()].filter((id) => !used.has(id));
+}
+
 /** Ids of `--folder` that no target has. */
 export function unknownFolders(
   { targets, testCases }: FolderSources,

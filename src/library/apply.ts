@@ -5,7 +5,8 @@ import { runJob } from "../commands/apply.ts";
 import { refusedWhenMade } from "../commands/saved-plan-verdict.ts";
 import { parseDuration } from "../manifest/shape/duration.ts";
 import type { DiagnosticJson, PlanJson } from "../model/plan.ts";
-import { callsGiven } from "./calls.ts";
+import { checkOptions } from "./arguments.ts";
+import { CALL_KINDS, callsGiven } from "./calls.ts";
 import type { CallOptions } from "./calls.ts";
 import { planInsides } from "./inside.ts";
 import { libraryWorld, publicDiagnostics, quietly, refusal } from "./silent.ts";
@@ -20,6 +21,14 @@ export interface ApplyOptions extends CallOptions {
   /** Once aborted, what is in flight finishes, state is saved and nothing else starts. */
   readonly signal?: AbortSignal;
 }
+
+const KINDS = {
+  onEvent: "function",
+  wait: "text",
+  lockTimeout: "text",
+  signal: "signal",
+  ...CALL_KINDS,
+} as const;
 
 /** What became of an apply. */
 export interface ApplyOutcome extends Outcome {
@@ -38,6 +47,7 @@ export interface ApplyOutcome extends Outcome {
  * is locked, or the service cannot be reached
  */
 export async function apply(plan: PlanJson, options: ApplyOptions = {}): Promise<ApplyOutcome> {
+  checkOptions(options, KINDS);
   const reviewed = planInsides.get(plan);
   if (reviewed === undefined) throw new TypeError("This is no plan that plan() gave");
   const { saved, calls, complete } = reviewed;

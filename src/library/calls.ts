@@ -12,6 +12,13 @@ export interface CallOptions {
   readonly insecure?: boolean;
 }
 
+export const CALL_KINDS = {
+  requestTimeout: "text",
+  retries: "number",
+  concurrency: "number",
+  insecure: "flag",
+} as const;
+
 /** As the commands take them from the command line. */
 export function callsGiven({
   requestTimeout,

@@ -1,8 +1,10 @@
 import { reviewable } from "../commands/plan.ts";
+import { isPolicyRule } from "../commands/policy.ts";
 import { surveyOpened } from "../commands/survey.ts";
 import type { PlanJson } from "../model/plan.ts";
 import type { PolicyRule } from "../model/settings.ts";
-import { callsGiven } from "./calls.ts";
+import { checkOptions } from "./arguments.ts";
+import { CALL_KINDS, callsGiven } from "./calls.ts";
 import type { CallOptions } from "./calls.ts";
 import { planInsides, projectInsides } from "./inside.ts";
 import type { Project } from "./project.ts";
@@ -21,6 +23,15 @@ export interface PlanOptions extends CallOptions {
   readonly overridePolicy?: readonly PolicyRule[];
 }
 
+const KINDS = {
+  only: "texts",
+  exclude: "texts",
+  run: "texts",
+  rediscover: "texts",
+  overridePolicy: "texts",
+  ...CALL_KINDS,
+} as const;
+
 /**
  * Reads the service and the state, and plans what an apply would do. It changes nothing.
  * @returns the plan as `tasc plan --format json` prints it; errors against the live service are among its diagnostics
@@ -29,6 +40,9 @@ export interface PlanOptions extends CallOptions {
 export async function plan(project: Project, options: PlanOptions = {}): Promise<PlanJson> {
   const inside = projectInsides.get(project);
   if (inside === undefined) throw new TypeError("This is no project that loadProject gave");
+  checkOptions(options, KINDS);
+  for (const rule of options.overridePolicy ?? [])
+    if (!isPolicyRule(rule)) throw new TypeError(`There is no policy rule ${String(rule)}`);
   const { only = [], exclude = [], run = [], rediscover = [], overridePolicy = [] } = options;
   return quietly(inside.opened, async (opened) => {
     const world = libraryWorld(opened.root, opened.env);
@@ -38,7 +52,15 @@ export async function plan(project: Project, options: PlanOptions = {}): Promise
     const { planned, request } = looked.value;
     const { saved } = await reviewable(planned, request, new Set(overridePolicy), opened);
     const whole = await saved(world);
+    // What is applied is what was reviewed, so nobody may write into it on the way.
+    freeze(whole.plan);
     planInsides.set(whole.plan, { ...inside, saved: whole, calls: options });
     return whole.plan;
   });
+}
+
+function freeze(value: unknown): void {
+  if (typeof value !== "object" || value === null) return;
+  Object.freeze(value);
+  for (const part of Object.values(value)) freeze(part);
 }

@@ -4,6 +4,7 @@ import { loadProject as load } from "../manifest/load.ts";
 import type { Address } from "../model/address.ts";
 import type { DiagnosticJson } from "../model/plan.ts";
 import { resourcesOf } from "../plan/resources.ts";
+import { checkOptions } from "./arguments.ts";
 import { projectInsides } from "./inside.ts";
 import { publicDiagnostics, silentConsole } from "./silent.ts";
 
@@ -36,6 +37,7 @@ export type LoadResult =
  * @returns the project and its warnings, or every mistake with file, line and column
  */
 export async function loadProject(folder: string, options: LoadOptions = {}): Promise<LoadResult> {
+  checkOptions(options, { stage: "text", env: "variables", allowMissingSecrets: "flag" });
   const root = resolve(folder);
   const { stage, env = process.env, allowMissingSecrets = false } = options;
   const loaded = await load({ root, stage, env, allowMissingSecrets, needsApiKey: true });

@@ -4,6 +4,8 @@ import { createRedactor } from "../output/redact.ts";
 import { safeOutput } from "../output/safe.ts";
 import { PLAIN } from "../render/style.ts";
 import { renderPlanText } from "../render/text.ts";
+import { validate } from "../manifest/schema/generated/plan.js";
+import { checkOptions } from "./arguments.ts";
 import { planInsides } from "./inside.ts";
 
 /** What `render` makes of a plan. */
@@ -31,13 +33,18 @@ export interface RenderOptions {
 /**
  * A plan as `tasc plan --format …` prints it, without colours. It takes any plan in the JSON form, one that was read
  * from a file too; of one that `plan` made it also shows who changed a field and where it is declared.
+ * @throws TypeError where it is given no plan, or a format or an option that there is not
  */
 export async function render(
   plan: PlanJson,
   format: RenderFormat,
-  { verbose = false, width = 80, budget }: RenderOptions = {},
+  options: RenderOptions = {},
 ): Promise<string> {
+  checkOptions(options, { verbose: "flag", width: "number", budget: "number" });
+  if (!RENDER_FORMATS.includes(format)) throw new TypeError(`There is no format ${String(format)}`);
+  const { verbose = false, width = 80, budget } = options;
   const reviewed = planInsides.get(plan);
+  if (reviewed === undefined && !validate(plan)) throw new TypeError("This is no plan");
   const extras = reviewed?.saved.extras ?? {};
   const redactor = reviewed?.opened.console.redactor ?? createRedactor([]);
   if (format !== "text") return redactor.document(await formatted(format, plan, extras, budget));

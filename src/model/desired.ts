@@ -40,7 +40,7 @@ export type DesiredFields = Readonly<Record<string, Value>>;
 
 /** A map of a document that gives values to a resource, before interpolation. */
 export interface Layer {
-  readonly kind: "defaults" | "base" | "stage defaults" | "stage";
+  readonly kind: "defaults" | "stage defaults" | "base" | "stage";
   readonly file: string;
   readonly path: Path;
   readonly value: JsonObject;

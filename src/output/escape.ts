@@ -66,17 +66,15 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 /** Text or an attribute's value in HTML. */
 export function html(text: string): string {
-  return safeLines(text).replace(/[&<>"'`]/g, (sign) => ENTITIES[sign] ?? sign);
-}
-
-/**
- * Text or an attribute's value in XML. What XML 1.0 cannot hold is among what is shown by number; a line that would
- * start a workflow command, should the document be printed to a log, starts with an entity.
- */
-export function xml(text: string): string {
-  return html(text)
+  return safeLines(text)
+    .replace(/[&<>"'`]/g, (sign) => ENTITIES[sign] ?? sign)
     .replace(/^(\s*):/gm, "$1&#58;")
     .replace(/#(?=#)/g, "&#35;");
+}
+
+/** The same in XML: what XML 1.0 cannot hold is among what is shown by number. */
+export function xml(text: string): string {
+  return html(text);
 }
 
 /** JSON text inside a script element: the same value, with no character that could end the element. */

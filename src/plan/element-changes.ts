@@ -2,10 +2,11 @@ import { TEST_CASE_FIELDS } from "../fields/test-case.ts";
 import type { Field } from "../fields/field.ts";
 import type { DesiredResource } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import type { LiveTestCase } from "../model/live.ts";
-import type { BodyValue, FieldChange } from "../model/plan.ts";
+import type { Json } from "../model/json.ts";
+import type { LiveElement, LiveTestCase } from "../model/live.ts";
+import type { BodyValue, ChangedBy, FieldChange } from "../model/plan.ts";
 import { isSensitive, isUnknown, reveal } from "../model/value.ts";
-import type { Value } from "../model/value.ts";
+import type { Value, ValueObject } from "../model/value.ts";
 import { elementBodies } from "./element-bodies.ts";
 import {
   alignElements,
@@ -53,10 +54,60 @@ export function diffElements(resource: TestCase, live: LiveTestCase, memory: Mem
     body: { elements: elementBodies(matches, current) },
     locators,
     shown: [
-      ...readableChanges(ELEMENTS, before, after, changedBy(ELEMENTS, after, before, memory)),
+      ...readableChanges(
+        ELEMENTS,
+        before,
+        after,
+        elementsChangedBy(ELEMENTS, { before, after, matches, current }, memory),
+      ),
       ...lines,
     ],
   };
+}
+
+interface BothLists {
+  /** The live list cut down to what is declared at the same places. */
+  readonly before: Json;
+  readonly after: Value;
+  readonly matches: readonly ElementMatch[];
+  readonly current: readonly LiveElement[];
+}
+
+/**
+ * Who changed the list. An element that the manifest has no more shows no longer which of its parts were declared, and
+ * so not whether it is as it was applied: that holds if it is so for any choice of parts.
+ */
+function elementsChangedBy(
+  field: Field<LiveTestCase>,
+  { before, after, matches, current }: BothLists,
+  memory: Memory,
+): ChangedBy | undefined {
+  const first = changedBy(field, after, before, memory);
+  if (first !== "both" || matches.length === current.length) return first;
+  const parts = new Map(matches.map(({ declared, live }) => [live, declared]));
+  for (const choice of PART_CHOICES) {
+    const was = current.map((element) => projectElement(parts.get(element) ?? choice(element), element));
+    if (changedBy(field, after, was, memory) === "manifest") return "manifest";
+  }
+  return first;
+}
+
+/** Every choice of parts that an element can be declared with; selectors whole, or without their options. */
+const PART_CHOICES: readonly ((element: LiveElement) => ValueObject)[] = subsets(
+  Object.keys(ALL_PARTS),
+).flatMap((names) => {
+  const chosen = Object.fromEntries(Object.entries(ALL_PARTS).filter(([name]) => names.includes(name)));
+  const plain = { selectorType: "", selector: "" };
+  return names.includes("selectors")
+    ? [() => chosen, ({ selectors }: LiveElement) => ({ ...chosen, selectors: selectors.map(() => plain) })]
+    : [() => chosen];
+});
+
+function subsets(names: readonly string[]): readonly (readonly string[])[] {
+  return names.reduce<readonly (readonly string[])[]>(
+    (sets, name) => [...sets, ...sets.map((set) => [...set, name])],
+    [[]],
+  );
 }
 
 function locatorChanges(

@@ -43,7 +43,8 @@ export function pull(start: Draft, request: PullRequest): Rewrite {
         address: finding.resource.address,
         path: finding.field.path,
         before: ordered(display(finding.resource.fields[finding.field.name] ?? null)),
-        after: ordered(verdict.live),
+        // Elements keep what the service does not show, a locator line for one.
+        after: ordered(finding.field.name === "elements" ? verdict.written : verdict.live),
         layer: spot.layer,
         origin: { file: spot.file, path: spot.path },
       });

@@ -69,7 +69,8 @@ function blockLike(value: Json, node: ScalarNode, source: string, indent: number
   const [, marks = "", note = ""] = /^[|>]([-+0-9]*)(.*)$/.exec(header) ?? [];
   const keepsAll = marks.includes("+");
   const content = value.replace(keepsAll ? /\n+$/ : /\n$/, "");
-  if (!canBeBlock(content) || (keepsAll && content === value)) return undefined;
+  // Only `|+` keeps empty lines at the end.
+  if (!canBeBlock(content) || content.endsWith("\n") || (keepsAll && content === value)) return undefined;
   const chomping = value === content ? "-" : keepsAll ? "+" : "";
   const folded = node.style === "folded" ? foldedLines(content, body) : undefined;
   const lines = (folded ?? content.split("\n")).concat(emptyLines(value.length - content.length - 1));

@@ -23,7 +23,7 @@ describe.concurrent("drift", () => {
       await applied(stage);
       const none = await stage.run(["drift"]);
       expect(none.code, none.stderr).toBe(0);
-      expect(none.stdout).toContain("No drift. The service has what was last applied.");
+      expect(none.stdout).toContain("No drift: what is declared is on the service as it was last applied.");
       expect(none.stderr).toBe("");
 
       await stage.edit(LOGIN, { status: "DISABLED", tags: ["other"] });

@@ -137,7 +137,8 @@ stages:
           "discovery.type": "LOGIN",
         },
       ],
-      ["b", { status: "DISABLED", runStatus: "ON", tags: ["web"] }],
+      // What it says itself counts more than a default, the stage's own too.
+      ["b", { status: "ENABLED", runStatus: "ON", tags: ["web"] }],
       ["only", { description: "Only here", status: "DISABLED", runStatus: "ON", tags: ["web"] }],
     ]);
     expect(JSON.stringify(shop.environments[0]?.fields)).toBe(
@@ -150,12 +151,12 @@ stages:
     const [a, b, only] = testCases.map(({ layers }) => layers);
     expect(a?.map(({ kind, path }) => `${kind}: ${path.join(".")}`)).toEqual([
       "defaults: defaults.testCases",
-      "base: testCases.a",
       "stage defaults: stages.production.defaults.testCases",
+      "base: testCases.a",
       "stage: stages.production.testCases.a",
     ]);
     expect(only?.map(({ kind }) => kind)).toEqual(["defaults", "stage defaults", "stage"]);
     expect(b?.[0]).toBe(a?.[0]);
-    expect(b?.[2]).toBe(a?.[2]);
+    expect(b?.[1]).toBe(a?.[1]);
   });
 });

@@ -86,6 +86,8 @@ describe("a block of text stays one", () => {
       "a: |\n  x\n    y\n  z\n",
     ],
     ["unless no block can hold the new text", "a: |\n  x\nb: 1\n", set(["a"], " y\n"), 'a: " y\\n"\nb: 1\n'],
+    ["nor one that ends in empty lines", "a: |\n  x\nb: 1\n", set(["a"], "y\n\n"), 'a: "y\\n\\n"\nb: 1\n'],
+    ["folded or not", "a: >-\n  x\nb: 1\n", set(["a"], "y\n\n"), 'a: "y\\n\\n"\nb: 1\n'],
     ["and then its comment stays", "a: | # why\n  x\nb: 1\n", set(["a"], " y\n"), 'a: " y\\n" # why\nb: 1\n'],
     ["beside null as well", "a: > # why\n  x\nb: 1\n", set(["a"], null), "a: null # why\nb: 1\n"],
     ["at the end of a file without its last line end", "a: |-\n  x", set(["a"], "y\nz"), "a: |-\n  y\n  z"],

@@ -97,8 +97,9 @@ function mapAt(value: JsonObject | undefined, key: string): JsonObject | undefin
 /** The layers of one resource, lowest first. */
 export function layersOf(section: SectionLayers, key: string): readonly Layer[] {
   const [base, stage] = [section.base.get(key), section.stage.get(key)];
-  const layers = base === undefined ? [...section.defaults] : [...section.defaults, base];
-  layers.push(...section.stageDefaults);
+  // As if the stage's overrides were merged into the document, defaults into defaults, before anything is looked up.
+  const layers = [...section.defaults, ...section.stageDefaults];
+  if (base !== undefined) layers.push(base);
   if (stage !== undefined) layers.push(stage);
   return layers;
 }
