@@ -19,7 +19,13 @@ async function main(world: World): Promise<ExitCode> {
   if (request.kind === "answered") return request.code;
   try {
     const command = await request.spec.load?.();
-    return (await command?.run({ args: request.args, options: request.options }, world)) ?? EXIT.invalid;
+    const given = { args: request.args, options: request.options };
+    const code = (await command?.run(given, world)) ?? EXIT.invalid;
+    if (code !== EXIT.done && given.options["format"] !== undefined && world.printed.documents === 0) {
+      const { printNoResult } = await import("../commands/no-result.ts");
+      await printNoResult(given, world);
+    }
+    return code;
   } catch (error) {
     const { sayCrash } = await import("./crash.ts");
     return sayCrash(error, world, request.options["logLevel"] === "debug");

@@ -19,6 +19,8 @@ export interface World {
   readonly said: Diagnostic[];
   /** What kept standard output from being written. */
   readonly unwritten: Error[];
+  /** How many documents for programs were printed: a command that was asked for one and printed none says why in it. */
+  readonly printed: { documents: number };
 }
 
 declare const __TASC_VERSION__: string;
@@ -43,5 +45,6 @@ export function realWorld(): World {
     secrets: new Set(),
     said: [],
     unwritten: [],
+    printed: { documents: 0 },
   };
 }

@@ -1,6 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
-import { apply } from "../apply/apply.ts";
-import type { Outcome } from "../apply/outcome.ts";
 import { EXIT } from "../cli/exit.ts";
 import type { ExitCode } from "../cli/exit.ts";
 import { flagOption, textOption } from "../cli/options.ts";
@@ -9,20 +6,19 @@ import type { World } from "../cli/world.ts";
 import type { Client } from "../client/index.ts";
 import { desiredInScope } from "../look/look.ts";
 import type { Look } from "../look/look.ts";
-import { serviceOf } from "../look/service.ts";
 import { parseDuration } from "../manifest/shape/duration.ts";
-import type { Address } from "../model/address.ts";
 import { withLeft } from "../plan/left.ts";
 import type { Remembered } from "../plan/left.ts";
 import { scopeTest } from "../plan/scope.ts";
 import { StateFailure } from "../state/problem.ts";
 import type { Session } from "../state/session.ts";
+import type { Job } from "./apply-job.ts";
+import { carryOut } from "./carry-out.ts";
 import { connect } from "./connect.ts";
 import type { CallSettings } from "./connect.ts";
 import { sayError } from "./diagnostics.ts";
 import { disablesRemoved, fingerprinterOf, lookAround } from "./look.ts";
 import { openProject } from "./opening.ts";
-import type { Opened } from "./opening.ts";
 import { withPlaces } from "./plan.ts";
 import { printPlan } from "./print-plan.ts";
 import { ask } from "./question.ts";
@@ -32,11 +28,9 @@ import { checkRequest } from "./request.ts";
 import type { PlanRequest } from "./request.ts";
 import { readSavedPlan } from "./saved-plan.ts";
 import type { SavedPlan } from "./saved-plan.ts";
-import { openDisplay, sayOutcome } from "./say-apply.ts";
-import type { ApplyDisplay } from "./say-apply.ts";
+import { openDisplay } from "./say-apply.ts";
 import { listenForStop } from "./stop.ts";
-import type { Stop } from "./stop.ts";
-import { asReviewed, sayOtherService, sayStale } from "./stale.ts";
+import { asReviewed, sayOtherService, sayStale, sayWithoutKey } from "./stale.ts";
 import {
   closeSessions,
   openSessions,
@@ -45,25 +39,8 @@ import {
   readStrays,
   sayStateProblem,
 } from "./states.ts";
-import type { States } from "./states.ts";
 
 const WAIT_BY_DEFAULT = 15 * 60_000;
-
-/** What an apply works with from beginning to end. */
-export interface Job {
-  readonly given: Given;
-  readonly world: World;
-  readonly opened: Opened;
-  readonly states: States;
-  readonly stop: Stop;
-  /** Milliseconds; nothing: no wait. */
-  readonly wait: number | undefined;
-  readonly lockTimeout: number;
-  readonly saved: SavedPlan | undefined;
-  readonly display: ApplyDisplay;
-  /** Is told what came of it. */
-  readonly ended?: (outcome: Outcome) => void;
-}
 
 /** `tasc apply`: plans, asks, and makes the service what the manifests say. */
 export async function run(given: Given, world: World): Promise<ExitCode> {
@@ -238,6 +215,10 @@ async function unlessStale(
   sessions: ReadonlyMap<string, Session>,
 ): Promise<ExitCode> {
   const { console, project } = job.opened;
+  if (saved.plan.changes.length > 0 && Object.keys(saved.guards).length === 0) {
+    sayWithoutKey(console);
+    return EXIT.stale;
+  }
   const fingerprints = fingerprinterOf(project.settings);
   const verdict = asReviewed(saved, look.planned, fingerprints);
   if (!verdict.ok) {
@@ -246,61 +227,4 @@ async function unlessStale(
   }
   if (await refusedByPolicy(job.given, saved, verdict.planned, job.opened)) return EXIT.failed;
   return carryOut(job, { ...look, planned: verdict.planned }, client, calls, sessions);
-}
-
-async function carryOut(
-  { opened, given, world, stop, wait, display, ended }: Job,
-  look: Look,
-  client: Client,
-  calls: CallSettings,
-  sessions: ReadonlyMap<string, Session>,
-): Promise<ExitCode> {
-  const fingerprints = fingerprinterOf(opened.project.settings);
-  if (fingerprints === undefined) throw new TypeError("an apply without a key");
-  const startedAt = world.now();
-  const outcome = await apply({
-    service: serviceOf(client),
-    sessions,
-    fingerprints,
-    input: look.input,
-    planned: look.planned,
-    concurrency: calls.concurrency,
-    retries: calls.retries,
-    wait,
-    now: world.now,
-    sleep: (ms) => delay(ms, undefined, { signal: stop.signal }).catch(() => undefined),
-    stopping: stop.stopping,
-    emit: display.heard,
-  });
-  display.end();
-  ended?.(outcome);
-  sayOutcome(opened.console, outcome, look.planned.plan, {
-    milliseconds: world.now() - startedAt,
-    verbose: flagOption(given, "verbose"),
-    command: ["tasc apply", ...given.args].join(" "),
-    uncertain: uncertainBatches(outcome, sessions),
-  });
-  return exitCodeOf(outcome);
-}
-
-/** What failed and may have run all the same. */
-function uncertainBatches(outcome: Outcome, sessions: ReadonlyMap<string, Session>): readonly Address[] {
-  const open = new Set(
-    [...sessions.values()].flatMap(({ state }) =>
-      [...state.batchGenerations].flatMap(([address, { status }]) =>
-        status === "uncertain" ? [address] : [],
-      ),
-    ),
-  );
-  return outcome.failed.map(({ address }) => address).filter((address) => open.has(address));
-}
-
-function exitCodeOf(outcome: Outcome): ExitCode {
-  if (outcome.interrupted) return EXIT.interrupted;
-  if (outcome.fatal !== undefined && outcome.fatal.fatal) return EXIT.unreachable;
-  const clean =
-    outcome.fatal === undefined &&
-    outcome.failed.length + outcome.skipped.length + outcome.notTaken.length + outcome.unfinished.length ===
-      0;
-  return clean ? EXIT.done : EXIT.failed;
 }

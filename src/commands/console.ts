@@ -49,9 +49,16 @@ export function openConsole(world: World, { secrets, level, noColour }: ConsoleO
     stdout: terminalFor(world, world.stdout, noColour),
     stderr: terminalFor(world, world.stderr, noColour),
   };
-  const { stdout, stderr, unwritten } = world;
+  const { stdout, stderr, unwritten, printed } = world;
   const failed = (error: Error): void => void unwritten.push(error);
-  const writer = createWriter({ stdout, stderr, terminals, redactor, failed });
+  const plain = createWriter({ stdout, stderr, terminals, redactor, failed });
+  const writer: Writer = {
+    ...plain,
+    document(text) {
+      printed.documents++;
+      plain.document(text);
+    },
+  };
   return {
     writer,
     redactor,

@@ -1,6 +1,5 @@
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Sources } from "../manifest/locate.ts";
-import { redactDiagnostic } from "../output/redact-plan.ts";
 import { diagnosticView } from "../render/diagnostic-view.ts";
 import { renderDiagnostics } from "../render/diagnostics.ts";
 import type { Console } from "./console.ts";
@@ -27,11 +26,4 @@ export function sayDiagnostics(
 /** Says one error that has no place in a manifest. */
 export function sayError(console: Console, summary: string, detail = ""): void {
   sayDiagnostics(console, [{ severity: "error", code: "", summary, detail }]);
-}
-
-/** The same as annotations of a workflow, on stdout; what the terminal shows of them stays on stderr. */
-export async function sayAnnotations(console: Console, diagnostics: readonly Diagnostic[]): Promise<void> {
-  const { renderDiagnosticsGithub } = await import("../render/github.ts");
-  const shown = diagnostics.map((said) => redactDiagnostic(diagnosticView(said), console.redactor));
-  console.writer.document(renderDiagnosticsGithub(shown));
 }

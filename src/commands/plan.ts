@@ -9,9 +9,6 @@ import type { Plan } from "../model/plan.ts";
 import type { PolicyRule } from "../model/settings.ts";
 import type { Planned } from "../plan/plan.ts";
 import { scopeTest } from "../plan/scope.ts";
-import { diagnosticJson } from "../render/json.ts";
-import { sayAnnotations } from "./diagnostics.ts";
-import { consoleFor } from "./opening.ts";
 import type { Opened } from "./opening.ts";
 import { surveySnapshot } from "./plan-snapshot.ts";
 import { judge, overriddenRules } from "./policy.ts";
@@ -27,16 +24,7 @@ export async function run(given: Given, world: World): Promise<ExitCode> {
   const looked = await (snapshot === undefined
     ? survey(given, world)
     : surveySnapshot(given, world, snapshot));
-  if (!looked.ok) {
-    // Whoever asked for JSON reads JSON, also where there is no plan to print.
-    const format = textOption(given, "format");
-    if (format === "github") await sayAnnotations(consoleFor(given, world, [...world.secrets]), world.said);
-    if (format === "json")
-      consoleFor(given, world, [...world.secrets]).json({
-        diagnostics: world.said.map((said) => ({ ...diagnosticJson(said) })),
-      });
-    return looked.code;
-  }
+  if (!looked.ok) return looked.code;
   const { opened, request, planned } = looked.value;
 
   const { plan, saved } = await reviewable(planned, request, overriddenRules(given), opened);

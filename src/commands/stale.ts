@@ -46,7 +46,12 @@ export function asReviewed(
         : compareGuards(reviewed.address, guard, now);
     stale.push(...whys.flatMap((why) => explain(why, reviewed, current.get(reviewed.address))));
     const change = current.get(reviewed.address);
-    if (change !== undefined) changes.push(onlyReviewed(change, reviewed.calls));
+    if (change !== undefined) {
+      const fields = change.fields.filter(({ path }) =>
+        reviewed.fields.some((one) => one.path[0] === path[0]),
+      );
+      changes.push({ ...onlyReviewed(change, reviewed.calls), fields });
+    }
   }
   if (stale.length > 0) return { ok: false, stale };
   const kept = changes.filter((change) => change.calls.length > 0 || change.action === "create");
@@ -111,6 +116,15 @@ function show(value: unknown): string {
   return value === undefined ? "(not shown)" : JSON.stringify(value);
 }
 
+/** Without the key there is nothing to compare with, and write-only fields and secrets were not reviewed at all. */
+export function sayWithoutKey(console: Console): void {
+  sayError(
+    console,
+    "The saved plan cannot be applied: it was made without the API key",
+    "Nothing was applied. A plan from a snapshot is for review alone. Plan again with the key, and review that:\ntasc plan --out FILE",
+  );
+}
+
 /** What is reviewed for one service is not done to another. */
 export function sayOtherService(console: Console, { plan }: SavedPlan, baseUrl: string): void {
   sayError(
@@ -122,7 +136,12 @@ export function sayOtherService(console: Console, { plan }: SavedPlan, baseUrl: 
 
 export function sayStale(console: Console, saved: SavedPlan, stale: readonly StaleField[]): void {
   const places = stale.map(({ why, reviewed, now, wanted }) => {
-    const where = why.kind === "value" ? `${why.address}, ${why.field}` : why.address;
+    const where =
+      why.kind === "value"
+        ? `${why.address}, ${why.field}`
+        : why.kind === "manifest"
+          ? `${why.address}, whose manifest has changed, or a variable or secret in it`
+          : why.address;
     return `  ${where}\n    as reviewed: ${reviewed}\n    live now:    ${now}\n    wanted:      ${wanted}`;
   });
   sayError(

@@ -7,8 +7,8 @@ import type { Diagnostic } from "../model/diagnostic.ts";
 import { redactDiagnostic } from "../output/redact-plan.ts";
 import { resourcesOf } from "../plan/resources.ts";
 import { diagnosticView } from "../render/diagnostic-view.ts";
-import type { DiagnosticView } from "../render/diagnostic-view.ts";
 import { count } from "../render/words.ts";
+import { diagnosticsDocument } from "./diagnostics-document.ts";
 import { openProject } from "./opening.ts";
 import type { NotOpened, Opened } from "./opening.ts";
 
@@ -37,7 +37,7 @@ async function print(
   if (format === "json") console.json({ valid: opened.ok, diagnostics: diagnostics.map(json) });
   else if (format !== "text") {
     const views = diagnostics.map((one) => redactDiagnostic(diagnosticView(one), console.redactor));
-    console.writer.document(await formatted(format, views, world));
+    console.writer.document((await diagnosticsDocument(format, views, world)) ?? "");
   } else if (opened.ok) console.data(`Valid: ${sizeOf(opened)}\n`);
 }
 
@@ -50,18 +50,6 @@ function json({ severity, code, summary, detail, address, place }: Diagnostic) {
     detail,
     ...place,
   };
-}
-
-/** Each format is loaded only when it is asked for. */
-async function formatted(format: string, views: readonly DiagnosticView[], world: World): Promise<string> {
-  switch (format) {
-    case "github":
-      return (await import("../render/github.ts")).renderDiagnosticsGithub(views);
-    case "sarif":
-      return (await import("../render/sarif.ts")).renderDiagnosticsSarif(views, `tasc ${world.version}`);
-    default:
-      return (await import("../render/junit.ts")).renderDiagnosticsJunit(views, "tasc validate");
-  }
 }
 
 function sizeOf({ project: { desired, documents } }: Opened): string {

@@ -41,7 +41,7 @@ export async function render(
   options: RenderOptions = {},
 ): Promise<string> {
   checkOptions(options, { verbose: "flag", width: "number", budget: "number" });
-  if (!RENDER_FORMATS.includes(format)) throw new TypeError(`There is no format ${String(format)}`);
+  if (!RENDER_FORMATS.includes(format)) throw new TypeError(`There is no format ${JSON.stringify(format)}`);
   const { verbose = false, width = 80, budget } = options;
   const reviewed = planInsides.get(plan);
   if (reviewed === undefined && !validate(plan)) throw new TypeError("This is no plan");

@@ -6,7 +6,7 @@ import type { Seen } from "./seen.ts";
 
 /** What state binds of a target and no manifest declares any more, as far as the service still lists it. */
 export function orphansOf(seen: Seen): readonly Orphan[] {
-  const listed = new Set([...listedIds(seen), seen.live?.id]);
+  const listed = listedIds(seen);
   const managed = managedIds(seen);
   const orphans: Orphan[] = [];
   for (const [address, { id }] of seen.state?.bindings ?? [])
@@ -24,9 +24,10 @@ export function strayOrphans(strays: readonly State[], targets: readonly LiveTar
   });
 }
 
-/** Ids that the service lists inside of a target. */
+/** Ids that the service lists: of a target, and inside of it. */
 export function listedIds({ testCases, live }: Seen): ReadonlySet<string> {
-  return new Set([...testCases, ...(live?.environments ?? [])].map((resource) => resource.id));
+  const own = live === undefined ? [] : [live, ...live.environments];
+  return new Set([...own, ...testCases].map((resource) => resource.id));
 }
 
 /** Ids that some address means. */
@@ -40,7 +41,7 @@ export function managedIds({ environmentMatches, testCaseMatches }: Seen): Reado
 /** Live cases and environments that nothing declares, orphans apart. */
 export function countUnmanaged(seen: Seen, orphans: readonly Orphan[]): number {
   if (seen.target.left) return 0;
-  const known = new Set([...managedIds(seen), ...orphans.map((orphan) => orphan.id)]);
+  const known = new Set([...managedIds(seen), ...orphans.map((orphan) => orphan.id), seen.live?.id]);
   return [...listedIds(seen)].filter((id) => !known.has(id)).length;
 }
 

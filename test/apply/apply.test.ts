@@ -158,6 +158,46 @@ describe("generation", () => {
   });
 });
 
+describe("who changed the elements", () => {
+  const step = (calledWith: string) => ({ interaction: { action: "CLICK", calledWith }, selectors: [] });
+  const stepLive = (calledWith: string) => ({
+    id: `step-${calledWith}`,
+    interaction: { action: "CLICK", calledWith },
+    assertion: null,
+    selectors: [],
+    ignoreFailure: false,
+    line: undefined,
+    madeOfLine: undefined,
+  });
+  const steps = (...names: readonly string[]): Desired =>
+    shop({ testCases: { login: { description: "Log in", elements: names.map(step) } } });
+  async function changersOf(wanted: Desired, live: readonly string[]): Promise<readonly unknown[]> {
+    const bench = benchWith();
+    const target = shopOn(bench, { description: "Log in", elements: ["a", "b", "c"].map(stepLive) });
+    await bench.apply(steps("a", "b", "c"));
+    expect(bench.service.calls).toEqual([]);
+    const [login] = target.testCases;
+    if (login !== undefined) login.elements = live.map(stepLive);
+    const { planned } = await bench.look(wanted);
+    return [
+      ...new Set(planned.plan.changes.flatMap(({ fields }) => fields.map(({ changedBy }) => changedBy))),
+    ];
+  }
+  test.each([
+    { says: "one left the manifest", wanted: ["a", "c"], live: ["a", "b", "c"], by: "manifest" },
+    {
+      says: "one came into the manifest",
+      wanted: ["a", "x", "b", "c"],
+      live: ["a", "b", "c"],
+      by: "manifest",
+    },
+    { says: "one left the service", wanted: ["a", "b", "c"], live: ["a", "c"], by: "service" },
+    { says: "both went on", wanted: ["a", "b", "c", "x"], live: ["a", "c"], by: "both" },
+  ])("$says: $by", async ({ wanted, live, by }) => {
+    expect(await changersOf(steps(...wanted), live)).toEqual([by]);
+  });
+});
+
 describe("--wait", () => {
   const wanted = shop({ testCases: { login: made("Log in", { status: "ENABLED", runStatus: "ON" }) } });
   const knobs = { generation: "later", made: { status: "DRAFT", runStatus: "OFF", elements: 0 } } as const;
@@ -178,6 +218,22 @@ describe("--wait", () => {
       "patchTestCase status,runStatus",
     ]);
     expect((await bench.look(wanted)).planned.plan.changes).toEqual([]);
+  });
+  test("once it is to stop, what was sent is done, and its discovery unfinished", async () => {
+    const bench = benchWith({ ...knobs, made: { ...knobs.made, elements: 1 } });
+    shopOn(bench);
+    let waits = false;
+    const applied = await bench.apply(line("one"), {
+      wait: 60_000,
+      sleep: () => void (waits = true),
+      stopping: () => waits,
+    });
+    expect(applied.outcome).toMatchObject({
+      interrupted: true,
+      done: ["testCase.shop.login"],
+      skipped: [],
+      unfinished: ["testCase.shop.login"],
+    });
   });
   test("ends at its limit, and says what is unfinished", async () => {
     const bench = benchWith(knobs);

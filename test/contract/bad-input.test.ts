@@ -211,6 +211,32 @@ const BAD: readonly Bad[] = [
     told: [/targets\/shop\.yaml:5:\d+/u, "<<"],
   },
   {
+    says: "a duplicate key, and what else is wrong in the same file",
+    files: added("timeoutPerStep: 5\ntimeoutPerStep: 6\ntestCases: { x: { status: ENABLD } }\n"),
+    told: ["targets/shop.yaml:4:1", "targets/shop.yaml:5:27", "ENABLED"],
+  },
+  {
+    says: "an unknown key in tasc.yaml, and what else is wrong in the project",
+    files: {
+      "tasc.yaml": `${PROJECT}foo: 1\ndefaultStage: nope\n`,
+      ...shop("target: shop\napp: Web Shop\ntestCases: { x: { status: ENABLD } }\n"),
+    },
+    told: ["foo", "nope", "ENABLD"],
+  },
+  {
+    says: "a base address that no call can be sent to",
+    files: { "tasc.yaml": PROJECT.replace(/baseUrl: .*/u, "baseUrl: ftp://tests.example.com"), ...added("") },
+    told: [/tasc\.yaml:\d+:\d+/u, "https"],
+  },
+  {
+    says: "a base address that goes as far as the interface",
+    files: {
+      "tasc.yaml": PROJECT.replace(/baseUrl: .*/u, "baseUrl: https://a.example.com/apiKey"),
+      ...added(""),
+    },
+    told: [/tasc\.yaml:\d+:\d+/u, "/apiKey"],
+  },
+  {
     says: "an alias bomb",
     files: added(
       `testCases:\n  a: { description: A, tags: &t0 [x, x, x, x, x, x, x, x, x] }\n${Array.from(

@@ -1,8 +1,8 @@
 // Streams, formats, help, and what every command has in common.
-import { readFile } from "node:fs/promises";
+import { open, readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { expectNoStack, scene } from "./support/cli.ts";
-import { at, object, parseJson } from "./support/json.ts";
+import { at, list, object, parseJson } from "./support/json.ts";
 import { expectPlanForm, seed } from "./support/story.ts";
 
 const MANIFEST =
@@ -24,6 +24,48 @@ describe.concurrent("streams", () => {
       const ran = await project.run(args);
       expect(ran.code, ran.stderr).toBe(0);
       parseJson(ran.stdout);
+    });
+  });
+
+  test.each(["plan", "drift", "pull", "state list", "notifications", "reports list"])(
+    "%s --format json says in JSON what was wrong, too",
+    async (command) => {
+      await scene({}, async ({ project }) => {
+        await project.write({ "targets/shop.yaml": "target: shop\napp: Web Shop\nfoo: 1\n" });
+        const ran = await project.run([...command.split(" "), "--format", "json"]);
+        expect(ran.code, ran.stderr).toBe(3);
+        const [first] = list(at(parseJson(ran.stdout), "diagnostics"));
+        expect(first).toMatchObject({ severity: "error", file: "targets/shop.yaml", line: 3, column: 1 });
+        expect(ran.stderr).toContain("targets/shop.yaml:3:1");
+      });
+    },
+  );
+
+  test.each([
+    ["sarif", '"ruleId"'],
+    ["junit", "<testsuite"],
+    ["github", "::error file=targets/shop.yaml,line=3"],
+  ])("a plan that cannot be made is told as %s, which a job uploads whatever comes", async (format, told) => {
+    await scene({}, async ({ project }) => {
+      await project.write({ "targets/shop.yaml": "target: shop\napp: Web Shop\nfoo: 1\n" });
+      const ran = await project.run(["plan", "--format", format]);
+      expect(ran.code, ran.stderr).toBe(3);
+      expect(ran.stdout).toContain(told);
+    });
+  });
+
+  test("what standard output cannot take makes exit 1", async () => {
+    await scene({}, async ({ project, service }) => {
+      seed(service);
+      await project.write({ "targets/shop.yaml": MANIFEST });
+      const full = await open("/dev/full", "w");
+      try {
+        const ran = await project.run(["plan", "--format", "json"], {}, full.fd);
+        expect(ran.code).toBe(1);
+        expect(ran.stderr).toContain("Standard output cannot be written");
+      } finally {
+        await full.close();
+      }
     });
   });
 

@@ -1,4 +1,6 @@
 // `plan --out`, `show FILE`, `apply FILE`.
+import { stat, symlink } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { scene, SECRETS, type Env, type Project, type Ran } from "./support/cli.ts";
 import { at, object, parseJson, type JsonObject } from "./support/json.ts";
@@ -102,6 +104,80 @@ describe.concurrent("a saved plan", () => {
       const ran = await project.run(["apply", "plan.json"]);
       expect(ran.code, ran.stderr).toBe(0);
       expect(service.targets[0]?.testIdAttribute).toBe("x-b");
+    });
+  });
+
+  test.each([
+    { says: "another stage", args: ["--stage", "b"] },
+    { says: "a narrowing that it was not made with", args: ["--only", "testCase.shop.login"] },
+    { says: "an exclusion", args: ["--exclude", "target.*"] },
+    { says: "a prompt to be sent", args: ["--rediscover", "testCase.shop.cart"] },
+  ])("is not applied with $says", async ({ args }) => {
+    await scene({}, async ({ project, service }) => {
+      await project.write({
+        "tasc.yaml": `${await project.read("tasc.yaml")}stages: { a: {}, b: {} }\ndefaultStage: a\n`,
+      });
+      await prepare(project, seed(service));
+      service.forget();
+      const ran = await project.run(["apply", "plan.json", ...args]);
+      expect(ran.code, ran.stderr).toBe(3);
+      expect(ran.stderr).toContain(args[0]);
+      expect(service.writes()).toEqual([]);
+    });
+  });
+
+  test("is applied where its own stage and narrowing are named again", async () => {
+    await scene({}, async ({ project, service }) => {
+      const only = ["--only", "testCase.shop.login"];
+      await prepare(project, seed(service), only);
+      const ran = await project.run(["apply", "plan.json", "--stage", "default", ...only]);
+      expect(ran.code, ran.stderr).toBe(0);
+    });
+  });
+
+  test("is stale for another service, also for the first apply of all", async () => {
+    await scene({}, async ({ project, service }) => {
+      await prepare(project, seed(service));
+      await scene({}, async ({ project: other, service: elsewhere }) => {
+        seed(elsewhere);
+        service.forget();
+        await project.write({ "tasc.yaml": await other.read("tasc.yaml") });
+        const ran = await project.run(["apply", "plan.json"], other.env);
+        expect(ran.code, ran.stderr).toBe(4);
+        expect(ran.stderr).toContain("another service");
+        expect([...service.log, ...elsewhere.log]).toEqual([]);
+      });
+    });
+  });
+
+  test("is done when what it wrote is there, whatever somebody changed beside it", async () => {
+    await scene({}, async ({ project, service }) => {
+      const live = seed(service);
+      await project.write({
+        "targets/shop.yaml":
+          "target: shop\napp: Web Shop\ntestCases: { login: { description: Log in, status: ENABLED, tags: [new] } }\n",
+      });
+      live.login.status = "ENABLED";
+      expect((await project.run(["plan", "--out", "plan.json"])).code).toBe(0);
+      live.login.status = "OUTDATED";
+      const ran = await project.run(["apply", "plan.json"]);
+      expect(ran.code, ran.stdout + ran.stderr).toBe(0);
+      expect(live.login).toMatchObject({ status: "OUTDATED", tags: ["new"] });
+    });
+  });
+
+  test("follows a link, and takes the place of no device", async () => {
+    await scene({}, async ({ project, service }) => {
+      seed(service);
+      await project.write({ "targets/shop.yaml": "target: shop\napp: Web Shop\n", "kept/plan.json": "old" });
+      await symlink(join(project.dir, "kept/plan.json"), join(project.dir, "link.json"));
+      expect((await project.run(["plan", "--out", "link.json"])).code).toBe(0);
+      expect(await project.read("kept/plan.json")).toContain('"formatVersion"');
+      const ran = await project.run(["plan", "--out", "kept"]);
+      expect(ran.code).toBe(1);
+      expect(ran.stderr).toContain("Cannot write kept");
+      expect((await project.run(["plan", "--out", "/dev/null"])).code).toBe(1);
+      expect((await stat("/dev/null")).isCharacterDevice()).toBe(true);
     });
   });
 

@@ -88,8 +88,27 @@ describe("the library", () => {
         const events = [];
         const outcome = await apply(await plan(loaded.project), { onEvent: ({ type }) => events.push(type) });
         say([outcome.ok, outcome.failed, [...new Set(events)]]);
-        await refused(plan({ ...loaded.project }));`,
+        await refused(plan({ ...loaded.project }));
+        await refused(plan(loaded.project, { only: "testCase.shop.login" }));
+        await refused(plan(loaded.project, { onyl: [] }));
+        await refused(plan(loaded.project, { overridePolicy: ["all"] }));
+        await refused(render(made, "xx"));
+        await refused(render({}, "text"));
+        await refused(render(made, "markdown", { budget: "abc" }));
+        await refused(apply(made, { wait: 5 }));
+        say(Object.isFrozen(made.changes[0].calls[0].body) ? "It is frozen" : "It can be changed");`,
       );
+      for (const told of [
+        "only takes a list of strings",
+        "There is no option onyl; there are only, exclude",
+        "There is no policy rule all",
+        'There is no format \\"xx\\"',
+        "This is no plan",
+        "budget takes a whole number",
+        "wait takes a string",
+        "It is frozen",
+      ])
+        expect(output).toContain(told);
       expect(output).toContain('"reason": "stale"');
       expect(output).toContain("Did you mean testCase.shop.login?");
       expect(output).toContain("--retries takes a whole number from 0 up");

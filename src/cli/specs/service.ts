@@ -15,7 +15,7 @@ export const SERVICE_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc serve", does: "on http://127.0.0.1:4010 with the key local-key" },
       {
         command: "tasc serve --from snapshot.json --data .tasc/rehearsal",
-        does: "rehearse a change on a copy of the real service",
+        does: "rehearse a change on a copy of the real service: docs/local-service.md",
       },
       { command: "tasc serve --port 0 --data /tmp/service", does: "on any free port, which it prints" },
     ],

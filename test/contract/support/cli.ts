@@ -141,21 +141,21 @@ export class Project {
     return (await Promise.all(names.map((name) => this.read(name)))).join("\n");
   }
 
-  async start(args: readonly string[], env: Env = {}): Promise<Running> {
+  async start(args: readonly string[], env: Env = {}, stdout: "pipe" | number = "pipe"): Promise<Running> {
     executable ??= findExecutable();
     const bin = await executable;
     return follow(
       spawn(process.execPath, [bin, ...args], {
         cwd: this.dir,
         env: { PATH: process.env["PATH"], HOME: this.dir, ...this.env, ...env },
-        stdio: ["ignore", "pipe", "pipe"],
+        stdio: ["ignore", stdout, "pipe"],
       }),
     );
   }
 
-  async run(args: readonly string[], env: Env = {}): Promise<Ran> {
+  async run(args: readonly string[], env: Env = {}, stdout: "pipe" | number = "pipe"): Promise<Ran> {
     return await (
-      await this.start(args, env)
+      await this.start(args, env, stdout)
     ).done;
   }
 

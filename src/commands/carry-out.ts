@@ -1,0 +1,73 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { apply } from "../apply/apply.ts";
+import type { Outcome } from "../apply/outcome.ts";
+import { EXIT } from "../cli/exit.ts";
+import type { ExitCode } from "../cli/exit.ts";
+import { flagOption } from "../cli/options.ts";
+import type { Client } from "../client/index.ts";
+import type { Look } from "../look/look.ts";
+import { serviceOf } from "../look/service.ts";
+import type { Address } from "../model/address.ts";
+import type { Session } from "../state/session.ts";
+import type { Job } from "./apply-job.ts";
+import type { CallSettings } from "./connect.ts";
+import { fingerprinterOf } from "./look.ts";
+import { sayOutcome } from "./say-apply.ts";
+
+/** Carries out what a look has planned, and says what came of it. */
+export async function carryOut(
+  { opened, given, world, stop, wait, display, ended }: Job,
+  look: Look,
+  client: Client,
+  calls: CallSettings,
+  sessions: ReadonlyMap<string, Session>,
+): Promise<ExitCode> {
+  const fingerprints = fingerprinterOf(opened.project.settings);
+  if (fingerprints === undefined) throw new TypeError("an apply without a key");
+  const startedAt = world.now();
+  const outcome = await apply({
+    service: serviceOf(client),
+    sessions,
+    fingerprints,
+    input: look.input,
+    planned: look.planned,
+    concurrency: calls.concurrency,
+    retries: calls.retries,
+    wait,
+    now: world.now,
+    sleep: (ms) => delay(ms, undefined, { signal: stop.signal }).catch(() => undefined),
+    stopping: stop.stopping,
+    emit: display.heard,
+  });
+  display.end();
+  ended?.(outcome);
+  sayOutcome(opened.console, outcome, look.planned.plan, {
+    milliseconds: world.now() - startedAt,
+    verbose: flagOption(given, "verbose"),
+    command: ["tasc apply", ...given.args].join(" "),
+    uncertain: uncertainBatches(outcome, sessions),
+  });
+  return exitCodeOf(outcome);
+}
+
+/** What failed and may have run all the same. */
+function uncertainBatches(outcome: Outcome, sessions: ReadonlyMap<string, Session>): readonly Address[] {
+  const open = new Set(
+    [...sessions.values()].flatMap(({ state }) =>
+      [...state.batchGenerations].flatMap(([address, { status }]) =>
+        status === "uncertain" ? [address] : [],
+      ),
+    ),
+  );
+  return outcome.failed.map(({ address }) => address).filter((address) => open.has(address));
+}
+
+function exitCodeOf(outcome: Outcome): ExitCode {
+  if (outcome.interrupted) return EXIT.interrupted;
+  if (outcome.fatal !== undefined && outcome.fatal.fatal) return EXIT.unreachable;
+  const clean =
+    outcome.fatal === undefined &&
+    outcome.failed.length + outcome.skipped.length + outcome.notTaken.length + outcome.unfinished.length ===
+      0;
+  return clean ? EXIT.done : EXIT.failed;
+}

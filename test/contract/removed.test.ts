@@ -1,0 +1,69 @@
+// What left the manifests as a whole, with `onRemove: disable` as the project's policy.
+import { describe, expect, test } from "vitest";
+import { scene, type Project } from "./support/cli.ts";
+import { at, list } from "./support/json.ts";
+import { changed, seed, type Live } from "./support/story.ts";
+
+const DESK =
+  "target: desk\napp: Help Desk\ntestCases: { ask: { description: Ask }, tell: { description: Tell } }\n";
+const SHOP = "target: shop\napp: Web Shop\ntestCases: { login: { description: Log in } }\n";
+
+/** A project of two targets, applied, of which one is then no longer declared. */
+async function left(project: Project, { service }: Live, policy: string): Promise<void> {
+  const desk = service.addTarget("Help Desk");
+  for (const description of ["Ask", "Tell", "Never managed"]) service.addCase(desk, { description });
+  await project.write({
+    "tasc.yaml": `${await project.read("tasc.yaml")}${policy}`,
+    "targets/desk.yaml": DESK,
+    "targets/shop.yaml": SHOP,
+  });
+  const ran = await project.run(["apply", "--auto-approve"]);
+  expect(ran.code, ran.stdout + ran.stderr).toBe(0);
+  await project.remove("targets/desk.yaml");
+  service.forget();
+}
+
+describe.concurrent("a target that left the manifests", () => {
+  test("is listed as orphaned and not touched, and its parts are not read", async () => {
+    await scene({}, async ({ project, service }) => {
+      await left(project, seed(service), "");
+      const { value } = await project.json(["plan"]);
+      expect(value["changes"]).toEqual([]);
+      expect(list(value["orphaned"]).map((one) => at(one, "address"))).toEqual([
+        "target.desk",
+        "testCase.desk.ask",
+        "testCase.desk.tell",
+      ]);
+      expect(service.log).toHaveLength(2);
+    });
+  });
+
+  test("has its managed test cases disabled where the policy says so, once", async () => {
+    await scene({}, async ({ project, service }) => {
+      await left(project, seed(service), "policy: { onRemove: disable }\n");
+      const { value } = await project.json(["plan", "--out", "plan.json"]);
+      expect(changed(value)).toEqual(["disable testCase.desk.ask", "disable testCase.desk.tell"]);
+      expect(value["summary"]).toMatchObject({ update: 2, unchanged: 2, orphaned: 3, unmanaged: 2 });
+      expect(service.log).toHaveLength(3);
+      const ran = await project.run(["apply", "plan.json"]);
+      expect(ran.code, ran.stdout + ran.stderr).toBe(0);
+      const desk = service.targets.find(({ app }) => app === "Help Desk");
+      expect(desk?.cases.map(({ status }) => status)).toEqual(["DISABLED", "DISABLED", "ENABLED"]);
+      const { value: again } = await project.json(["plan"]);
+      expect(again["changes"]).toEqual([]);
+      expect(list(again["orphaned"])).toHaveLength(3);
+    });
+  });
+
+  test("that the service no longer has is nothing to anybody", async () => {
+    await scene({}, async ({ project, service }) => {
+      await left(project, seed(service), "policy: { onRemove: disable }\n");
+      service.targets.splice(
+        service.targets.findIndex(({ app }) => app === "Help Desk"),
+        1,
+      );
+      const { value } = await project.json(["plan"]);
+      expect([value["changes"], value["orphaned"]]).toEqual([[], []]);
+    });
+  });
+});
