@@ -6,10 +6,11 @@ import { declaredElements, sameElements } from "../plan/elements.ts";
 
 /**
  * What a plan keeps of a live test case. Elements are nine tenths of a list, and a plan needs them only where they are
- * declared, and as they came only where they differ; so the rest is let go as it streams by. Without this, a service of
- * 100,000 test cases would have to fit into memory whole.
+ * declared, and as they came only where they differ; so the rest is let go as it streams by. And a text that is as
+ * declared is kept once, as the manifest has it. Without this, a service of 100,000 test cases would have to fit into
+ * memory whole.
  *
- * It decides nothing: what is let go is what no comparison asks for.
+ * It decides nothing: what is let go is what no comparison asks for, and what is kept reads as it came.
  */
 export function retaining(
   target: DesiredTarget,
@@ -23,14 +24,80 @@ export function retaining(
     if (id !== undefined) byId.set(id, resource);
     for (const name of namesOf(resource)) byName.set(name, [...(byName.get(name) ?? []), resource]);
   }
+  const share = sharing(target);
   return (live) => {
-    const candidates = [
-      byId.get(live.id),
-      ...(byName.get(`description ${live.description ?? ""}`) ?? []),
-      ...(byName.get(`externalId ${live.externalId ?? ""}`) ?? []),
-    ].filter((resource) => resource !== undefined);
-    return { ...live, elements: keptElements(live.elements, candidates) };
+    const candidates =
+      declaring.length === 0
+        ? declaring
+        : [
+            byId.get(live.id),
+            ...(byName.get(`description ${live.description ?? ""}`) ?? []),
+            ...(byName.get(`externalId ${live.externalId ?? ""}`) ?? []),
+          ].filter((resource) => resource !== undefined);
+    return share(live, keptElements(live.elements, candidates));
   };
+}
+
+/** Test cases are told apart by their names here: where one is mistaken for another, nothing is shared. */
+function sharing(
+  target: DesiredTarget,
+): (live: LiveTestCase, elements: LiveTestCase["elements"]) => LiveTestCase {
+  const byDescription = new Map<string, DesiredResource>();
+  for (const resource of target.testCases) {
+    const { description } = resource.fields;
+    if (typeof description === "string") byDescription.set(description, resource);
+  }
+  const folders = new Map<string, string>();
+  return (live, elements) => {
+    const fields = byDescription.get(live.description ?? "")?.fields ?? {};
+    const { discovery } = live;
+    return {
+      id: live.id,
+      description: sharedText(live.description, fields["description"]),
+      status: live.status,
+      runStatus: live.runStatus,
+      type: live.type,
+      entryPointUrlPath: sharedText(live.entryPointUrlPath, fields["entryPointUrlPath"]),
+      folderId: sharedFolder(folders, live.folderId),
+      externalId: sharedText(live.externalId, fields["externalId"]),
+      tags: sharedTexts(live.tags, fields["tags"]),
+      prerequisiteId: live.prerequisiteId,
+      elements,
+      discovery:
+        discovery === undefined
+          ? undefined
+          : { ...discovery, freePrompt: sharedText(discovery.freePrompt, fields["discovery.prompt"]) },
+    };
+  };
+}
+
+/** The declared text in place of an equal one. */
+function sharedText<T>(live: T, declared: unknown): T {
+  return isEqual(live, declared) ? declared : live;
+}
+
+function isEqual<T>(live: T, declared: unknown): declared is T {
+  return live === declared;
+}
+
+function sharedTexts(live: readonly string[] | undefined, declared: unknown): readonly string[] | undefined {
+  return live !== undefined && isSameList(live, declared) ? declared : live;
+}
+
+function isSameList(live: readonly string[], declared: unknown): declared is readonly string[] {
+  return (
+    Array.isArray(declared) &&
+    declared.length === live.length &&
+    live.every((text, at) => text === declared[at])
+  );
+}
+
+/** Many test cases are in few folders. */
+function sharedFolder(folders: Map<string, string>, id: LiveTestCase["folderId"]): LiveTestCase["folderId"] {
+  if (typeof id !== "string") return id;
+  const known = folders.get(id);
+  if (known === undefined) folders.set(id, id);
+  return known ?? id;
 }
 
 function namesOf({ fields }: DesiredResource): readonly string[] {

@@ -33,9 +33,11 @@ export type FileRead =
 
 /** The project folder on disk. Reading one by one is several times faster than side by side. */
 export function projectFolder(root: string): ProjectFolder {
+  const within = root.endsWith(sep) ? root : root + sep;
   return {
     list: (folder) => listOnDisk(join(root, folder)),
-    read: (file) => readOnDisk(join(root, file)),
+    // Where there is nothing to be resolved, joining takes as long as opening the file.
+    read: (file) => readOnDisk(file.includes("..") ? join(root, file) : within + file),
     follow: (path) => followOnDisk(root, path),
   };
 }

@@ -45,14 +45,14 @@ export function matchTargets(
   live: readonly LiveTarget[],
   states: ReadonlyMap<string, State>,
 ): Matches<LiveTarget> {
-  const byApp = groupBy(live, (target) => target.app);
+  const byApp = new Groups(live, (target) => target.app);
   return matchAll(targets, (resource) => boundId(resource, states.get(resource.key)), {
     noun: "test target",
     live,
     idOf: (target) => target.id,
     nameOf: (target) => `app "${target.app}"`,
     names: ["app"],
-    candidates: (resource) => byApp.get(knownText(resource, "app")) ?? [],
+    candidates: (resource) => byApp.of(knownText(resource, "app")),
     remedy: "Write the id of the one you mean as `id:` into the target.",
   });
 }
@@ -95,8 +95,8 @@ export function matchTestCases(
   state: State | undefined,
 ): Matches<LiveTestCase> {
   const live = all.filter((testCase) => testCase.status !== DELETED);
-  const byName = lazy(() => groupBy(live, (testCase) => testCase.description));
-  const byExternalId = lazy(() => groupBy(live, (testCase) => testCase.externalId ?? undefined));
+  const byName = lazy(() => new Groups(live, (testCase) => testCase.description));
+  const byExternalId = lazy(() => new Groups(live, (testCase) => testCase.externalId ?? undefined));
   return matchAll(target.testCases, (resource) => boundId(resource, state), {
     noun: "test case",
     live,
@@ -111,13 +111,13 @@ export function matchTestCases(
 
 function testCaseCandidates(
   resource: DesiredResource,
-  byName: ReadonlyMap<string | undefined, readonly LiveTestCase[]>,
-  byExternalId: ReadonlyMap<string | undefined, readonly LiveTestCase[]>,
+  byName: Groups<LiveTestCase>,
+  byExternalId: Groups<LiveTestCase>,
 ): readonly LiveTestCase[] {
   const externalId = knownText(resource, "externalId");
-  const named = byName.get(knownText(resource, "description")) ?? [];
+  const named = byName.of(knownText(resource, "description"));
   if (externalId === undefined) return named;
-  const same = byExternalId.get(externalId) ?? [];
+  const same = byExternalId.of(externalId);
   // A case with an external id of its own is another one, however alike the names.
   return same.length > 0 ? same : named.filter((testCase) => (testCase.externalId ?? null) === null);
 }
@@ -134,14 +134,15 @@ function matchAll<L>(
   const byId = new Map(kind.live.map((live) => [kind.idOf(live), live]));
   const problems: Diagnostic[] = [];
   const found = new Map<Address, Match<L>>();
-  const claims = new Map<string, DesiredResource[]>();
+  const claims = new Map<string, DesiredResource>();
+  const contested = new Map<string, DesiredResource[]>();
 
   const bind = (resource: DesiredResource, live: L): void => {
     const id = kind.idOf(live);
     found.set(resource.address, { found: true, id, live });
-    const others = claims.get(id);
-    if (others === undefined) claims.set(id, [resource]);
-    else others.push(resource);
+    const first = claims.get(id);
+    if (first === undefined) claims.set(id, resource);
+    else addTo(contested, id, first, resource);
   };
 
   const unbound: DesiredResource[] = [];
@@ -164,8 +165,7 @@ function matchAll<L>(
     else found.set(resource.address, removed === undefined ? { found: false } : { found: false, removed });
   }
 
-  for (const [id, claimants] of claims) {
-    if (claimants.length < 2) continue;
+  for (const [id, claimants] of contested) {
     for (const resource of claimants) {
       found.delete(resource.address);
       problems.push(claimedTwice(resource, id, claimants, kind));
@@ -213,19 +213,33 @@ function claimedTwice<L>(
   );
 }
 
-function groupBy<L, K>(
-  items: readonly L[],
-  keyOf: (item: L) => K | undefined,
-): ReadonlyMap<K | undefined, L[]> {
-  const groups = new Map<K | undefined, L[]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    if (key === undefined) continue;
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [item]);
-    else group.push(item);
+/** Live resources by a name that mostly one of them has: only where several do, a list of them is made and kept. */
+class Groups<L> {
+  readonly #first = new Map<string, L>();
+  readonly #all = new Map<string, L[]>();
+
+  constructor(items: readonly L[], nameOf: (item: L) => string | undefined) {
+    for (const item of items) {
+      const name = nameOf(item);
+      if (name === undefined) continue;
+      const first = this.#first.get(name);
+      if (first === undefined) this.#first.set(name, item);
+      else addTo(this.#all, name, first, item);
+    }
   }
-  return groups;
+
+  of(name: string | undefined): readonly L[] {
+    if (name === undefined) return [];
+    const first = this.#first.get(name);
+    return first === undefined ? [] : (this.#all.get(name) ?? [first]);
+  }
+}
+
+/** Adds one more under a name that so far one alone had, or several. */
+function addTo<T>(lists: Map<string, T[]>, name: string, first: T, next: T): void {
+  const list = lists.get(name);
+  if (list === undefined) lists.set(name, [first, next]);
+  else list.push(next);
 }
 
 function lazy<T extends object>(make: () => T): () => T {

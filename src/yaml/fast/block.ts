@@ -2,7 +2,7 @@ import type { Json } from "../../model/json.ts";
 import { MAX_KEY_LENGTH } from "../bounds.ts";
 import { setOwn } from "../own.ts";
 import { blockScalar } from "./block-scalar.ts";
-import { defer, HASH, NEWLINE, SPACE } from "./cursor.ts";
+import { defer, HASH, NEWLINE, SPACE, trimmed } from "./cursor.ts";
 import type { Cursor } from "./cursor.ts";
 import { flow } from "./flow.ts";
 import { plain, quoted } from "./scalar.ts";
@@ -93,7 +93,7 @@ function blockList(cursor: Cursor, indent: number): Json {
     }
   } while (cursor.indent === indent && isDash(cursor));
   if (cursor.indent > indent) defer();
-  return items;
+  return trimmed(items);
 }
 
 /**

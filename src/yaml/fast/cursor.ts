@@ -9,6 +9,11 @@ export function defer(): never {
   throw new Deferred();
 }
 
+/** Without the room that is left for further items: a list of three would keep that of seventeen. */
+export function trimmed(items: readonly Json[]): readonly Json[] {
+  return items.slice();
+}
+
 export const NEWLINE = 0x0a;
 export const SPACE = 0x20;
 export const HASH = 0x23;

@@ -1,6 +1,6 @@
 import type { Json } from "../../model/json.ts";
 import { setOwn } from "../own.ts";
-import { defer, NEWLINE, SPACE } from "./cursor.ts";
+import { defer, NEWLINE, SPACE, trimmed } from "./cursor.ts";
 import type { Cursor } from "./cursor.ts";
 import { plain, quoted } from "./scalar.ts";
 
@@ -17,7 +17,7 @@ function flowList(cursor: Cursor, parent: number): Json {
   cursor.at++;
   for (;;) {
     skipGap(cursor, parent);
-    if (closes(cursor, "]")) return items;
+    if (closes(cursor, "]")) return trimmed(items);
     items.push(flowValue(cursor, parent));
     skipGap(cursor, parent);
     if (cursor.text[cursor.at] === ",") cursor.at++;

@@ -31,6 +31,17 @@ function singleQuoted(cursor: Cursor): string {
 
 /** A plain scalar as it is written, with what it means. */
 export function plain(text: string): Json {
-  const value = plainValue(text);
+  const value = plainValue(text.length > LONGEST_REPEATED ? text : once(text));
   return value === NOT_PLAIN_DATA ? defer() : value;
+}
+
+/** Texts that manifests repeat, a status or a tag, are kept once; longer ones are but windows into the file's text. */
+const REPEATED = new Map<string, string>();
+const LONGEST_REPEATED = 12;
+const MOST_REPEATED = 1000;
+
+function once(text: string): string {
+  const known = REPEATED.get(text);
+  if (known === undefined && REPEATED.size < MOST_REPEATED) REPEATED.set(text, text);
+  return known ?? text;
 }
