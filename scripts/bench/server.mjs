@@ -14,6 +14,17 @@ const server = createServer((request, response) => {
   request.on("end", () => setTimeout(() => answer(request, response), latency));
 });
 
+/** What the lists show once everything was patched. */
+const patched = new Map();
+
+function listOf(target) {
+  const before = lists.get(target);
+  if (phase.patches === 0 || before === undefined) return before;
+  if (!patched.has(target))
+    patched.set(target, Buffer.from(before.toString().replaceAll('"status":"ENABLED"', '"status":"DISABLED"')));
+  return patched.get(target);
+}
+
 /** From the first PATCH to the last, as this end sees it: the same clock for whoever sends them. */
 let phase = { from: 0, to: 0, patches: 0 };
 
@@ -30,7 +41,7 @@ function answer({ method, url }, response) {
     return response.end("{}");
   }
   const target = /test-targets\/([^/]+)\/test-cases/.exec(url)?.[1];
-  response.end(target === undefined ? list : lists.get(target));
+  response.end(target === undefined ? list : listOf(target));
 }
 
 server.keepAliveTimeout = 60_000;

@@ -1,6 +1,7 @@
 import { targetAddress } from "../model/address.ts";
 import type { Address } from "../model/address.ts";
 import type { StateEvent } from "../model/state.ts";
+import { changedFields } from "../plan/guard.ts";
 import type { Planned } from "../plan/plan.ts";
 import { scopeTest } from "../plan/scope.ts";
 import type { Seen } from "../plan/seen.ts";
@@ -62,9 +63,22 @@ async function recordTarget(run: Run, planned: Planned, key: string): Promise<bo
   await record(run, key, [
     ...(planned.stateEvents.get(key) ?? []),
     ...folders,
-    ...settleEvents({ ...seen, state }, context.fingerprints, touched),
+    ...settleEvents({ ...seen, state }, context.fingerprints, touched, isChanging(run)),
   ]);
   return folders.length > 0;
+}
+
+/** A field that the plan does not change was as declared at the start, and has its record since then. */
+function isChanging({ context }: Run): (address: Address, field: string) => boolean {
+  const changes = new Map(context.planned.plan.changes.map((change) => [change.address, change]));
+  const fields = new Map<Address, readonly string[]>();
+  return (address, field) => {
+    const change = changes.get(address);
+    if (change === undefined) return true;
+    const own = fields.get(address) ?? changedFields(change);
+    fields.set(address, own);
+    return own.includes(field);
+  };
 }
 
 /** A folder that was written by name and now shows its id. */

@@ -27,10 +27,15 @@ export function addressOf(kind: Exclude<Kind, "target">, target: string, key: st
 
 /** Takes an address apart; `undefined` where the text is none. */
 export function parseAddress(text: string): AddressParts | undefined {
-  const [kind, target, key, ...rest] = text.split(".");
-  if (target === undefined || !KEY.test(target)) return undefined;
-  if (kind === "target") return key === undefined ? { kind, target, key: target } : undefined;
-  if (key === undefined || !KEY.test(key) || rest.length > 0) return undefined;
+  const dot = text.indexOf(".");
+  const next = text.indexOf(".", dot + 1);
+  const kind = text.slice(0, Math.max(dot, 0));
+  const target = text.slice(dot + 1, next < 0 ? undefined : next);
+  if (!KEY.test(target)) return undefined;
+  if (kind === "target") return next < 0 ? { kind, target, key: target } : undefined;
+  // A key has no dot in it.
+  const key = next < 0 ? "" : text.slice(next + 1);
+  if (!KEY.test(key)) return undefined;
   if (kind === "environment" || kind === "testCase" || kind === "batchGeneration")
     return { kind, target, key };
   return undefined;

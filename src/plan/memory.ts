@@ -90,6 +90,7 @@ export function unwrittenParts<L>(field: Field<L>, value: Value, memory: Memory)
   // A part that is no longer declared is left alone; a key of a free-form map is no field, so its absence counts.
   const gone =
     field.shape.type === "map" ? Object.keys(before).filter((part) => !Object.hasOwn(wanted, part)) : [];
-  const emptied = Object.keys(wanted).length === 0 && record === undefined ? [[]] : [];
+  // An empty map has no part that could tell it from null, or from nothing.
+  const emptied = Object.keys(wanted).length === 0 && typeof record !== "object" ? [[]] : [];
   return [...orderedParts(field.shape, [...changed, ...gone]).map((part) => [part]), ...emptied];
 }

@@ -22,11 +22,14 @@ import type { Seen } from "./seen.ts";
  * What state is to remember of a target once it has been looked at: which id each address has, and that the fields
  * which are as declared were so. It is how adopted resources come under management, and how a later plan can tell who
  * changed a field. Nothing here follows from a call; records of calls are made where the call is answered.
+ *
+ * @param isAnew whether the record of a field that has one is made anew; trusted is one that this run has made
  */
 export function settleEvents(
   seen: Seen,
   fingerprints: Fingerprinter,
   inScope: (address: Address) => boolean,
+  isAnew: IsAnew = () => true,
 ): readonly StateEvent[] {
   const { state, live } = seen;
   // The key comes first, and also before anything is made: what is recorded from here on is made with it.
@@ -37,10 +40,12 @@ export function settleEvents(
     ...keyed,
     // Before the bindings: once there are any, what is not recorded as held counts as never run.
     ...batchEvents(seen, fingerprints),
-    ...bindingEvents(seen, fingerprints, live, inScope),
+    ...bindingEvents(seen, fingerprints, live, inScope, isAnew),
     ...goneEvents(seen),
   ];
 }
+
+type IsAnew = (address: Address, field: string) => boolean;
 
 /** The target is bound whatever the scope: nothing in it could be looked up again without its id. */
 function bindingEvents(
@@ -48,11 +53,12 @@ function bindingEvents(
   fingerprints: Fingerprinter,
   live: LiveTarget,
   inScope: (address: Address) => boolean,
+  isAnew: IsAnew,
 ): readonly StateEvent[] {
   const { target, state, environmentMatches, testCaseMatches } = seen;
   const memory = (address: Address, id: string): Memory => memoryOf(address, id, state, fingerprints);
   const settle = <L>(fields: readonly Field<L>[], resource: DesiredResource, id: string, shown: L) =>
-    settled(fields, resource, shown, memory(resource.address, id), seen);
+    settled(fields, resource, shown, memory(resource.address, id), seen, isAnew);
   return [
     ...settle(TARGET_FIELDS, target, live.id, live),
     ...target.environments
@@ -80,11 +86,13 @@ function settled<L>(
   live: L,
   memory: Memory,
   seen: Seen,
+  isAnew: IsAnew,
 ): readonly StateEvent[] {
   const records: Record<string, FieldRecord> = { ...memory.binding?.fields };
   for (const field of fields) {
     const value = resource.fields[field.name];
     if (value === undefined || isUnknown(value)) continue;
+    if (records[field.name] !== undefined && !isAnew(resource.address, field.name)) continue;
     const record = recordOnSight(field, value, live, memory);
     if (record !== undefined) records[field.name] = record;
   }

@@ -356,6 +356,14 @@ describe("write-only fields", () => {
       calls: [{ body: { additionalHeaderFields: { A: "(sensitive)" } } }],
     });
   });
+  test.each([
+    { says: "null was written", before: { additionalHeaderFields: null }, changes: 1 },
+    { says: "nothing was written", before: {}, changes: 1 },
+    { says: "it was written before", before: { additionalHeaderFields: {} }, changes: 0 },
+  ])("an empty map is $changes change where $says", ({ before, changes }) => {
+    const empty = { environments: { preview: { discoveryUrl: "https://p", additionalHeaderFields: {} } } };
+    expect(publicPlan({ declared: empty, live, state: recorded(before) }).changes).toHaveLength(changes);
+  });
   test("after null was written, the old parts are a change again", () => {
     expect(publicPlan({ declared, live, state: recorded({ testAccount: null }) }).changes).toHaveLength(1);
   });

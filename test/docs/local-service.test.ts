@@ -1,0 +1,80 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startServer } from "../../src/server/index.ts";
+import type { RunningServer } from "../../src/server/index.ts";
+
+const page = readFileSync("docs/local-service.md", "utf8");
+const dataDir = mkdtempSync(join(tmpdir(), "tasc-page-"));
+let server: RunningServer;
+beforeAll(async () => {
+  server = await startServer({ port: 0, dataDir, apiKey: "key" });
+});
+afterAll(async () => {
+  await server.close();
+  rmSync(dataDir, { recursive: true });
+});
+
+/** The first cells of a table's rows, as code. */
+function firstCells(heading: string): readonly string[] {
+  const [, rest = ""] = page.split(new RegExp(`^\\| ${heading} .*$`, "m"));
+  const [table = ""] = rest.split("\n\n", 1);
+  return table
+    .split("\n")
+    .slice(2)
+    .flatMap((row) => [...(row.split(" | ")[0] ?? "").matchAll(/`([^`]+)`/g)].map(([, code = ""]) => code));
+}
+
+/** A request without a body: what is wrong with it may be said, but there must be such a route. */
+async function statusOf(method: string, path: string): Promise<number> {
+  const answer = await fetch(`${server.controlUrl}${path}`, {
+    method,
+    headers: { "content-type": "application/json" },
+    ...(method === "GET" || method === "DELETE" ? {} : { body: "[]" }),
+  });
+  await answer.text();
+  return answer.status;
+}
+
+test("every request that the page of the local service names is there", async () => {
+  let path = "";
+  const named: (readonly [string, string])[] = [];
+  for (const cell of firstCells("request")) {
+    const [method = "", full] = cell.split(" ");
+    if (full !== undefined)
+      path = full.replace("/control", "").replace("{id}", "0b9f8b0e-6d0c-4b55-9f1d-3b1c2a7e9d10");
+    named.push([method, path]);
+  }
+  expect(named.length).toBeGreaterThan(10);
+  for (const [method, where] of named) {
+    const status = await statusOf(method, where);
+    // A report that is not there is refused in the route, and not for want of one.
+    expect(
+      [404, 405].includes(status) && !where.startsWith("/reports/"),
+      `${method} ${where}: ${status}`,
+    ).toBe(false);
+  }
+});
+
+test("every fault that it names can be asked for, and every setting is one", async () => {
+  const faults = firstCells("fault").filter((name) => name !== "");
+  expect(faults).toEqual(["latency", "status", "reset", "hang", "truncate"]);
+  for (const type of faults) {
+    const answer = await fetch(`${server.controlUrl}/faults`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({
+        path: "/never/",
+        fault: {
+          type,
+          ...(type === "latency" ? { ms: 1 } : {}),
+          ...(type === "status" ? { status: 500 } : {}),
+        },
+      }),
+    });
+    expect(answer.status, await answer.text()).toBe(201);
+  }
+  const settings: unknown = await (await fetch(`${server.controlUrl}/settings`)).json();
+  expect(firstCells("setting").toSorted()).toEqual(Object.keys(settings ?? {}).toSorted());
+});
