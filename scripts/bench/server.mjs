@@ -21,7 +21,10 @@ function listOf(target) {
   const before = lists.get(target);
   if (phase.patches === 0 || before === undefined) return before;
   if (!patched.has(target))
-    patched.set(target, Buffer.from(before.toString().replaceAll('"status":"ENABLED"', '"status":"DISABLED"')));
+    patched.set(
+      target,
+      Buffer.from(before.toString().replaceAll('"status":"ENABLED"', '"status":"DISABLED"')),
+    );
   return patched.get(target);
 }
 
