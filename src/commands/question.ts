@@ -30,7 +30,10 @@ async function answerTo(world: World, question: string): Promise<Answer> {
       terminal.question(`\n${question}\nOnly "yes" applies them: `).then(
         (answer) => resolve(answer.trim() === "yes" ? "yes" : "no"),
         // The end of the input (Ctrl-D) is no answer.
-        () => resolve("no"),
+        () => {
+          world.stderr.write("\n");
+          resolve("no");
+        },
       );
     });
   } finally {

@@ -1,3 +1,4 @@
+import { setFlagsFromString } from "node:v8";
 import { EXIT } from "../cli/exit.ts";
 import type { ExitCode } from "../cli/exit.ts";
 import { textOption } from "../cli/options.ts";
@@ -12,8 +13,21 @@ import { diagnosticsDocument } from "./diagnostics-document.ts";
 import { openProject } from "./opening.ts";
 import type { NotOpened, Opened } from "./opening.ts";
 
+/** The versions of Node in which the flag is known to be there and to be heeded while a program runs. */
+const [OLDEST, NEWEST] = [20, 24];
+
+/**
+ * All that is read stays until the end, so a large space for young objects saves no work, and costs a fifth of the
+ * memory: it is kept as small as it begins.
+ */
+function keepYoungSpaceSmall(): void {
+  const major = Number.parseInt(process.versions.node, 10);
+  if (major >= OLDEST && major <= NEWEST) setFlagsFromString("--semi-space-growth-factor=1");
+}
+
 /** `tasc validate`: reads and checks the manifests; it calls nothing. */
 export async function run(given: Given, world: World): Promise<ExitCode> {
+  keepYoungSpaceSmall();
   const format = textOption(given, "format") ?? "text";
   const leave = format === "text" ? {} : { leave: "all" as const };
   const opened = await openProject(given, world, { needsApiKey: false, ...leave });
