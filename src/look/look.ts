@@ -46,20 +46,29 @@ export async function look<F>(reader: Reader<F>, options: LookOptions): Promise<
   const input = { ...options, desired: desiredInScope(options.desired, options.scope, options.states) };
   const targets = await reader.listTargets();
   if (!targets.ok) return targets;
-  const ids = liveTargets(input, targets.value);
-  const keepers = input.desired.targets.flatMap((target) => {
+  const testCases = await readTestCases(reader, input, liveTargets(input, targets.value));
+  if (!testCases.ok) return testCases;
+  const whole: PlanInput = { ...input, live: { targets: targets.value, testCases: testCases.value } };
+  return { ok: true, value: { input: whole, planned: makePlan(whole) } };
+}
+
+/** By target id. A function of its own, so that what only the reading needs is gone when the plan is made. */
+async function readTestCases<F>(
+  reader: Reader<F>,
+  { desired, states }: LookOptions,
+  ids: ReadonlyMap<string, string>,
+): Promise<Read<ReadonlyMap<string, readonly LiveTestCase[]>, F>> {
+  const keepers = desired.targets.flatMap((target) => {
     const id = ids.get(target.key);
-    return id === undefined ? [] : [[id, retaining(target, options.states.get(target.key))] as const];
+    return id === undefined ? [] : [[id, retaining(target, states.get(target.key))] as const];
   });
   const reads = [...new Map(keepers)].map(
     async ([id, keep]) => [id, await reader.listTestCases(id, keep)] as const,
   );
-  const lists = await Promise.all(reads);
   const testCases = new Map<string, readonly LiveTestCase[]>();
-  for (const [id, list] of lists) {
+  for (const [id, list] of await Promise.all(reads)) {
     if (!list.ok) return list;
     testCases.set(id, list.value);
   }
-  const whole: PlanInput = { ...input, live: { targets: targets.value, testCases } };
-  return { ok: true, value: { input: whole, planned: makePlan(whole) } };
+  return { ok: true, value: testCases };
 }
