@@ -6,7 +6,7 @@ import type { State, StateEvent } from "../model/state.ts";
 import type { Fingerprinter, PlanInput } from "../plan/inputs.ts";
 import { makePlan } from "../plan/plan.ts";
 import type { Planned } from "../plan/plan.ts";
-import { byAddress, resourcesOf } from "../plan/resources.ts";
+import { byAddress, resourcesOf } from "../model/desired.ts";
 import type { ApplyEvent } from "./events.ts";
 import type { Failed, Skipped } from "./outcome.ts";
 import type { Failure, Service } from "./service.ts";

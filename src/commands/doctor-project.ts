@@ -5,7 +5,7 @@ import { check } from "../doctor/check.ts";
 import type { Check } from "../doctor/check.ts";
 import { MISSING_SECRET } from "../manifest/template/filled.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { resourcesOf } from "../plan/resources.ts";
+import { resourcesOf } from "../model/desired.ts";
 import { diagnosticView, placeText } from "../render/diagnostic-view.ts";
 import { count, list } from "../render/words.ts";
 import type { NotOpened, Opened } from "./opening.ts";

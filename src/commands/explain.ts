@@ -17,7 +17,7 @@ import { variablesOf } from "../manifest/settings/variables.ts";
 import type { DesiredResource } from "../model/desired.ts";
 import type { State } from "../model/state.ts";
 import type { Planned } from "../plan/plan.ts";
-import { resourcesOf } from "../plan/plan.ts";
+import { resourcesOf } from "../model/desired.ts";
 import { targetOf } from "../plan/scope.ts";
 import { sayDiagnostics, sayError } from "./diagnostics.ts";
 import { fingerprinterOf } from "./look.ts";

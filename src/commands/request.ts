@@ -6,7 +6,7 @@ import type { Address } from "../model/address.ts";
 import type { Desired, DesiredResource } from "../model/desired.ts";
 import type { State } from "../model/state.ts";
 import { nearest } from "../manifest/nearest.ts";
-import { resourcesOf } from "../plan/plan.ts";
+import { resourcesOf } from "../model/desired.ts";
 import { idlePatterns } from "../plan/scope.ts";
 import type { Scope } from "../plan/scope.ts";
 import type { Console } from "./console.ts";

@@ -11,7 +11,7 @@ import { readerOf } from "../look/service.ts";
 import { targetAddress } from "../model/address.ts";
 import { emptyState } from "../model/state.ts";
 import type { State } from "../model/state.ts";
-import { resourcesOf } from "../plan/plan.ts";
+import { resourcesOf } from "../model/desired.ts";
 import { kindNoun } from "../render/words.ts";
 import { connect, refusedByService } from "./connect.ts";
 import { sayDiagnostics, sayError } from "./diagnostics.ts";

@@ -6,7 +6,7 @@ import type { Given } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { redactDiagnostic } from "../output/redact-plan.ts";
-import { resourcesOf } from "../plan/resources.ts";
+import { resourcesOf } from "../model/desired.ts";
 import { diagnosticView } from "../render/diagnostic-view.ts";
 import { count } from "../render/words.ts";
 import { diagnosticsDocument } from "./diagnostics-document.ts";

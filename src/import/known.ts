@@ -11,7 +11,7 @@ import { knownText } from "../plan/declared.ts";
 import type { Match } from "../plan/match.ts";
 import { valueIn } from "./paths.ts";
 import type { Planned } from "../plan/plan.ts";
-import { resourcesOf } from "../plan/plan.ts";
+import { resourcesOf } from "../model/desired.ts";
 
 /**
  * What manifests and state say already of the live targets, so that an import adds only what is new and takes no key

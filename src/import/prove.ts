@@ -6,7 +6,8 @@ import type { ManifestProblem } from "../manifest/problem.ts";
 import type { Address } from "../model/address.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { PlanInput } from "../plan/inputs.ts";
-import { makePlan, resourcesOf } from "../plan/plan.ts";
+import { resourcesOf } from "../model/desired.ts";
+import { makePlan } from "../plan/plan.ts";
 import type { NewFile } from "./layout.ts";
 import { withFiles } from "./overlay.ts";
 

@@ -3,7 +3,7 @@ import type { Opened } from "../commands/opening.ts";
 import { loadProject as load } from "../manifest/load.ts";
 import type { Address } from "../model/address.ts";
 import type { DiagnosticJson } from "../model/plan.ts";
-import { resourcesOf } from "../plan/resources.ts";
+import { resourcesOf } from "../model/desired.ts";
 import { checkOptions } from "./arguments.ts";
 import { projectInsides } from "./inside.ts";
 import { publicDiagnostics, silentConsole } from "./silent.ts";

@@ -77,3 +77,13 @@ function has(value: JsonObject, path: Path): boolean {
   }
   return true;
 }
+
+/** Every declared resource of a target, the target first. */
+export function resourcesOf(target: DesiredTarget): readonly DesiredResource[] {
+  const inner = [...target.environments, ...target.testCases, ...target.batchGenerations];
+  return target.left ? inner : [target, ...inner];
+}
+
+export function byAddress(resources: readonly DesiredResource[]): ReadonlyMap<Address, DesiredResource> {
+  return new Map(resources.map((resource) => [resource.address, resource]));
+}

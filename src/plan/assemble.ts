@@ -7,7 +7,7 @@ import { withNeeded } from "./needed.ts";
 import { orderedChange } from "./ordered.ts";
 import { strayOrphans } from "./orphans.ts";
 import type { Outlook } from "./outlook.ts";
-import { resourcesOf } from "./resources.ts";
+import { resourcesOf } from "../model/desired.ts";
 import { scopeTest } from "./scope.ts";
 
 type InScope = (address: Address) => boolean;

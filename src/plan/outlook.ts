@@ -12,7 +12,7 @@ import type { Match } from "./match.ts";
 import { keyHolds } from "./memory.ts";
 import { countUnmanaged, disableOrphan, orphansOf } from "./orphans.ts";
 import { caution } from "./problem.ts";
-import { byAddress, resourcesOf } from "./resources.ts";
+import { byAddress, resourcesOf } from "../model/desired.ts";
 import type { Decision, Seen } from "./seen.ts";
 import { decideTarget } from "./target.ts";
 import { decideTestCase } from "./test-case.ts";

@@ -10,10 +10,8 @@ import { matchTargets } from "./match.ts";
 import { pendingMoves } from "./moves.ts";
 import { lookAt } from "./outlook.ts";
 import { recover } from "./recover.ts";
-import { byAddress, resourcesOf } from "./resources.ts";
+import { byAddress, resourcesOf } from "../model/desired.ts";
 import type { Seen } from "./seen.ts";
-
-export { resourcesOf } from "./resources.ts";
 
 /** A plan, and what it saw on the way: an apply goes on from there. */
 export interface Planned {

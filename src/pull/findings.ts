@@ -11,7 +11,7 @@ import type { Json } from "../model/json.ts";
 import type { Change } from "../model/plan.ts";
 import { memoryOf } from "../plan/memory.ts";
 import { expectedLive } from "../plan/prerequisite.ts";
-import { resourcesOf } from "../plan/resources.ts";
+import { resourcesOf } from "../model/desired.ts";
 import type { Seen } from "../plan/seen.ts";
 import type { Planned } from "../plan/plan.ts";
 import type { Draft } from "../rewrite/draft.ts";

@@ -3,14 +3,13 @@ import type { Field } from "../fields/field.ts";
 import { compareAddresses } from "../model/address.ts";
 import type { Address } from "../model/address.ts";
 import type { Desired, DesiredResource } from "../model/desired.ts";
-import { originIn, originOf } from "../model/desired.ts";
+import { originIn, originOf, resourcesOf } from "../model/desired.ts";
 import type { Origin } from "../model/diagnostic.ts";
 import type { Json, Path } from "../model/json.ts";
 import { isSensitive } from "../model/value.ts";
 import { mergedAt } from "../manifest/merge.ts";
 import { display } from "../plan/field-changes.ts";
 import { ordered } from "../plan/ordered.ts";
-import { resourcesOf } from "../plan/resources.ts";
 import { sameMeaning } from "./meaning.ts";
 import type { StageView } from "./stage-view.ts";
 

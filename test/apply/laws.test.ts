@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Desired } from "../../src/model/desired.ts";
-import { resourcesOf } from "../../src/plan/resources.ts";
+import { resourcesOf } from "../../src/model/desired.ts";
 import { planJson, writeJson } from "../../src/render/json.ts";
 import { announcementBreaches } from "./announced.ts";
 import { MARK } from "./arbitrary.ts";

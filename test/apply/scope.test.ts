@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Desired } from "../../src/model/desired.ts";
-import { resourcesOf } from "../../src/plan/resources.ts";
+import { resourcesOf } from "../../src/model/desired.ts";
 import { scopeTest } from "../../src/plan/scope.ts";
 import type { Scope } from "../../src/plan/scope.ts";
 import { expectFinish, untilSecond } from "./aftermath.ts";

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { DELETED } from "../../src/fields/test-case.ts";
-import { resourcesOf } from "../../src/plan/plan.ts";
+import { resourcesOf } from "../../src/model/desired.ts";
 import { idOf, service } from "./live.ts";
 import type { Service } from "./live.ts";
 import { after, emptyProject, plan, prepared, shown } from "./project.ts";

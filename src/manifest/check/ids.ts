@@ -1,7 +1,7 @@
 import type { DesiredResource, DesiredTarget } from "../../model/desired.ts";
-import { originOf } from "../../model/desired.ts";
+import { originOf, resourcesOf } from "../../model/desired.ts";
 import type { ManifestProblem } from "../problem.ts";
-import { errorAbout, resourcesOf } from "./subject.ts";
+import { errorAbout } from "./subject.ts";
 
 /** No two addresses are bound to one id by hand. */
 export function idsAreUnique(targets: readonly DesiredTarget[]): readonly ManifestProblem[] {

@@ -4,7 +4,7 @@ import type { DesiredTarget, Move } from "../../model/desired.ts";
 import { manifestError } from "../problem.ts";
 import type { ManifestProblem } from "../problem.ts";
 import { circlesIn } from "../circles.ts";
-import { resourcesOf } from "./subject.ts";
+import { resourcesOf } from "../../model/desired.ts";
 import type { TargetSubject } from "./subject.ts";
 
 type MoveRule = (target: DesiredTarget) => readonly ManifestProblem[];

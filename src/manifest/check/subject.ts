@@ -1,5 +1,5 @@
 import type { Kind } from "../../model/address.ts";
-import { originOf } from "../../model/desired.ts";
+import { originOf, resourcesOf } from "../../model/desired.ts";
 import type { DesiredResource, DesiredTarget } from "../../model/desired.ts";
 import type { Path } from "../../model/json.ts";
 import type { Value } from "../../model/value.ts";
@@ -26,11 +26,6 @@ export type TargetRule = (subject: TargetSubject) => readonly ManifestProblem[];
 
 export function subjectOf(target: DesiredTarget): TargetSubject {
   return { target, references: referencesIn(target) };
-}
-
-/** All resources of a target, itself first. */
-export function resourcesOf(target: DesiredTarget): readonly DesiredResource[] {
-  return [target, ...target.environments, ...target.testCases, ...target.batchGenerations];
 }
 
 /** The fields that refer to other resources, as the field table has them. */
