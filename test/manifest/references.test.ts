@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { testBadInputs } from "./bad-input.ts";
-import { PROJECT, target } from "./loading.ts";
+import { loaded, PROJECT, target } from "./loading.ts";
 
 const STAGES = `${PROJECT}stages: { dev: {}, prod: {} }\n`;
 
@@ -147,6 +147,20 @@ testCases:
       ],
     },
   ]);
+
+  test("an external id that two have is a warning, unless they are bound by hand", async () => {
+    const document = `target: shop
+testCases:
+  a: { externalId: S-1 }
+  b: { externalId: S-1 }
+  c: { externalId: S-1, id: 11111111-1111-4111-8111-111111111111 }
+  d: { externalId: S-2 }
+`;
+    const { diagnostics } = await loaded({ "targets/shop.yaml": document });
+    expect(diagnostics.map(({ severity, code, address }) => [severity, code, address])).toEqual([
+      ["warning", "duplicate-external-id", "testCase.shop.b"],
+    ]);
+  });
 
   test("an id may differ from stage to stage, and come by interpolation", async () => {
     const document = `target: shop

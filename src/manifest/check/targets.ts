@@ -1,7 +1,7 @@
 import type { DesiredTarget } from "../../model/desired.ts";
 import type { ManifestProblem } from "../problem.ts";
 import { defaultEnvironmentIsSpeltRight } from "./environments.ts";
-import { idsAreUnique } from "./ids.ts";
+import { externalIdsAreUnique, idsAreUnique } from "./ids.ts";
 import { movesMakeSense } from "./moves.ts";
 import {
   environmentsExist,
@@ -18,6 +18,7 @@ const RULES: readonly TargetRule[] = [
   prerequisitesDoNotCircle,
   defaultEnvironmentIsSpeltRight,
   movesMakeSense,
+  externalIdsAreUnique,
 ];
 
 /** What can be said only when every resource could be read. */
