@@ -1,5 +1,6 @@
 import type { Json } from "../model/json.ts";
 import type { Address } from "../model/address.ts";
+import type { DesiredResource } from "../model/desired.ts";
 import type { Change, PlannedCall } from "../model/plan.ts";
 import type { StateEvent } from "../model/state.ts";
 import { IdOfElement, Secret } from "../model/value.ts";
@@ -31,17 +32,25 @@ export async function carryOut(run: Run, change: Change): Promise<End> {
   }
   let elements: readonly string[] = [];
   let halfway = false;
+  let failure: Failure | undefined;
   for (const call of change.calls) {
-    if (!mayGoOn(run)) return { kind: "stopped" };
+    if (!mayGoOn(run) && failure === undefined) return { kind: "stopped" };
+    if (!mayGoOn(run)) break;
     if (awaitsElement(call, elements)) {
       halfway = true;
       continue;
     }
     const sent =
       call.method === "POST" ? await post(run, change, call) : await patch(run, change, call, elements);
-    if (!sent.ok) return { kind: "failed", failure: sent.failure };
+    if (!sent.ok) {
+      failure ??= sent.failure;
+      // An element can be written whatever became of another.
+      if (sent.failure.fatal || !call.path.includes("elements")) break;
+      continue;
+    }
     if (Object.hasOwn(call.body, "elements")) elements = elementIds(sent.value);
   }
+  if (failure !== undefined) return { kind: "failed", failure };
   return { kind: halfway ? "halfway" : "done" };
 }
 
@@ -80,12 +89,12 @@ function noteFolder({ progress }: Run, address: Address, call: PlannedCall): voi
 /** What state remembers of an answered PATCH. */
 function patchEvents(
   run: Run,
-  { address, id = idOf(run, address) }: Change,
+  { address, action, id = idOf(run, address) }: Change,
   call: PlannedCall,
   elements: readonly string[],
   answer: Json | undefined,
 ): readonly StateEvent[] {
-  const resource = run.resources.get(address);
+  const resource = run.resources.get(address) ?? (action === "disable" ? disabled(address) : undefined);
   if (resource === undefined || id === undefined) return [];
   const { fingerprints } = run.context;
   const elementId = elementOf(call, elements);
@@ -94,6 +103,11 @@ function patchEvents(
     { type: "wrote", address, fields: patchedRecords(fingerprints, resource, id, call.body) },
     ...folderEvents(call.body, answer),
   ];
+}
+
+/** What is wanted of a test case that left the manifests. */
+function disabled(address: Address): DesiredResource {
+  return { kind: "testCase", address, key: "", fields: { status: "DISABLED" }, layers: [] };
 }
 
 /** The element that a call is about; none for a call about the test case itself. */

@@ -8,6 +8,9 @@ import type { Client } from "../client/index.ts";
 import type { Look } from "../look/look.ts";
 import { serviceOf } from "../look/service.ts";
 import type { Address } from "../model/address.ts";
+import type { Desired } from "../model/desired.ts";
+import { batchContent } from "../plan/batch-generation.ts";
+import type { Fingerprinter } from "../plan/inputs.ts";
 import type { Session } from "../state/session.ts";
 import type { Job } from "./apply-job.ts";
 import type { CallSettings } from "./connect.ts";
@@ -45,21 +48,27 @@ export async function carryOut(
     milliseconds: world.now() - startedAt,
     verbose: flagOption(given, "verbose"),
     command: ["tasc apply", ...given.args].join(" "),
-    uncertain: uncertainBatches(outcome, sessions),
+    uncertain: uncertainBatches(outcome, look.input.desired, sessions, fingerprints),
   });
   return exitCodeOf(outcome);
 }
 
-/** What failed and may have run all the same. */
-function uncertainBatches(outcome: Outcome, sessions: ReadonlyMap<string, Session>): readonly Address[] {
-  const open = new Set(
-    [...sessions.values()].flatMap(({ state }) =>
-      [...state.batchGenerations].flatMap(([address, { status }]) =>
-        status === "uncertain" ? [address] : [],
-      ),
-    ),
+/** What failed and may have run all the same: as it is declared now, and not as it was when that came to be unknown. */
+function uncertainBatches(
+  outcome: Outcome,
+  { targets }: Desired,
+  sessions: ReadonlyMap<string, Session>,
+  fingerprints: Fingerprinter,
+): readonly Address[] {
+  const failed = new Set(outcome.failed.map(({ address }) => address));
+  return targets.flatMap(({ key, batchGenerations }) =>
+    batchGenerations.flatMap((resource) => {
+      const record = sessions.get(key)?.state.batchGenerations.get(resource.address);
+      const isOpen =
+        record?.status === "uncertain" && record.content === batchContent(fingerprints, resource);
+      return isOpen && failed.has(resource.address) ? [resource.address] : [];
+    }),
   );
-  return outcome.failed.map(({ address }) => address).filter((address) => open.has(address));
 }
 
 function exitCodeOf(outcome: Outcome): ExitCode {

@@ -50,7 +50,8 @@ function byAddress(a: { readonly address: Address }, b: { readonly address: Addr
 
 function orphansInScope(input: PlanInput, outlooks: readonly Outlook[], inScope: InScope): readonly Orphan[] {
   const own = outlooks.flatMap((outlook) => outlook.orphans);
-  const strays = strayOrphans(input.strays, input.live.targets);
+  const meant = new Set(outlooks.flatMap(({ seen }) => seen?.live?.id ?? []));
+  const strays = strayOrphans(input.strays, input.live.targets, meant);
   return [...own, ...strays].filter((orphan) => inScope(orphan.address)).toSorted(byAddress);
 }
 

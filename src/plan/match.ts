@@ -46,7 +46,8 @@ export function matchTargets(
   states: ReadonlyMap<string, State>,
 ): Matches<LiveTarget> {
   const byApp = new Groups(live, (target) => target.app);
-  return matchAll(targets, (resource) => boundId(resource, states.get(resource.key)), {
+  const declared = targets.filter(({ left }) => left !== true);
+  const matches = matchAll(declared, (resource) => boundId(resource, states.get(resource.key)), {
     noun: "test target",
     live,
     idOf: (target) => target.id,
@@ -55,6 +56,31 @@ export function matchTargets(
     candidates: (resource) => byApp.of(knownText(resource, "app")),
     remedy: "Write the id of the one you mean as `id:` into the target.",
   });
+  return { ...matches, byAddress: withLeft(matches.byAddress, targets, live, states) };
+}
+
+/** One that left is what state says, unless a declared one means it now: then it did not leave, but changed its key. */
+function withLeft(
+  declared: ReadonlyMap<Address, Match<LiveTarget>>,
+  targets: readonly DesiredTarget[],
+  live: readonly LiveTarget[],
+  states: ReadonlyMap<string, State>,
+): ReadonlyMap<Address, Match<LiveTarget>> {
+  const left = targets.filter((target) => target.left);
+  if (left.length === 0) return declared;
+  const taken = matchedIds(declared);
+  const all = new Map(declared);
+  for (const target of left) {
+    const id = boundId(target, states.get(target.key));
+    const own = live.find((one) => one.id === id && !taken.has(one.id));
+    all.set(target.address, own === undefined ? { found: false } : { found: true, id: own.id, live: own });
+  }
+  return all;
+}
+
+/** The ids of what was found. */
+export function matchedIds(matches: ReadonlyMap<Address, Match<unknown>>): ReadonlySet<string> {
+  return new Set([...matches.values()].flatMap((match) => (match.found ? [match.id] : [])));
 }
 
 export function matchEnvironments(

@@ -14,12 +14,19 @@ export function orphansOf(seen: Seen): readonly Orphan[] {
   return orphans;
 }
 
-/** What the states of undeclared targets bind, as far as the target is still there; its parts are not read. */
-export function strayOrphans(strays: readonly State[], targets: readonly LiveTarget[]): readonly Orphan[] {
+/**
+ * What the states of undeclared targets bind, as far as the target is still there and no declared one means it; its
+ * parts are not read.
+ */
+export function strayOrphans(
+  strays: readonly State[],
+  targets: readonly LiveTarget[],
+  meant: ReadonlySet<string>,
+): readonly Orphan[] {
   const live = new Set(targets.map((target) => target.id));
   return strays.flatMap((state) => {
     const own = state.bindings.get(targetAddress(state.target));
-    if (own === undefined || !live.has(own.id)) return [];
+    if (own === undefined || !live.has(own.id) || meant.has(own.id)) return [];
     return [...state.bindings].map(([address, { id }]) => ({ address, id }));
   });
 }

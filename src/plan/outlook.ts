@@ -105,7 +105,7 @@ function keyWarning({ target, state, fingerprints }: Seen): readonly Diagnostic[
       "key-changed",
       target,
       "State was written with another key",
-      "What state remembers of write-only fields was made with another API key or `state.fingerprintKey`, so these fields are sent once more. Prompts are recorded anew and not sent.",
+      "What state remembers of write-only fields was made with another API key or `state.fingerprintKey`, so these fields are sent once more. Prompts are recorded anew and not sent, and batch generations not run again: what was changed of them together with the key, send with `--rediscover` and `--run`.",
     ),
   ];
 }

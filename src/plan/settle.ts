@@ -40,7 +40,8 @@ export function settleEvents(
     ...keyed,
     // Before the bindings: once there are any, what is not recorded as held counts as never run.
     ...batchEvents(seen, fingerprints),
-    ...bindingEvents(seen, fingerprints, live, inScope, isAnew),
+    // With another key all records of the target are of no more use, so all are made anew at once.
+    ...bindingEvents(seen, fingerprints, live, keyHolds(state, fingerprints) ? inScope : () => true, isAnew),
     ...goneEvents(seen),
   ];
 }

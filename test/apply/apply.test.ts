@@ -198,6 +198,32 @@ describe("who changed the elements", () => {
   });
 });
 
+describe("elements", () => {
+  const lines = (...all: readonly string[]): Desired =>
+    shop({
+      testCases: {
+        login: {
+          description: "Log in",
+          elements: all.map((text) => ({ interaction: { action: "CLICK" }, locatorLine: text })),
+        },
+      },
+    });
+  test("are written whatever became of one of them", async () => {
+    const bench = benchWith({ made: { status: "DRAFT", runStatus: "ON", elements: 0 } });
+    shopOn(bench, { description: "Log in", elements: [] });
+    await bench.apply(lines("a", "b", "c"));
+    const before = bench.service.calls.length;
+    let calls = 0;
+    bench.service.faultOf = () => (calls++ === 0 ? { when: "before", acted: "no" } : undefined);
+    const applied = await bench.apply(lines("x", "y", "z"));
+    expect(failedOf(applied)).toEqual(["testCase.shop.login"]);
+    expect(bench.service.calls.slice(before)).toHaveLength(3);
+    bench.service.faultOf = () => undefined;
+    const again = await bench.apply(lines("x", "y", "z"));
+    expect([again.writes, again.outcome.failed]).toEqual([1, []]);
+  });
+});
+
 describe("--wait", () => {
   const wanted = shop({ testCases: { login: made("Log in", { status: "ENABLED", runStatus: "ON" }) } });
   const knobs = { generation: "later", made: { status: "DRAFT", runStatus: "OFF", elements: 0 } } as const;

@@ -55,6 +55,46 @@ describe.concurrent("a target that left the manifests", () => {
     });
   });
 
+  test.each([
+    { says: "by its name", policy: "policy: { onRemove: disable }\n", id: false },
+    { says: "by hand", policy: "policy: { onRemove: disable }\n", id: true },
+    { says: "by its name, where nothing is disabled", policy: "", id: false },
+  ])(
+    "has not left where another key means it $says: it is neither doubled nor disabled",
+    async ({ policy, id }) => {
+      await scene({}, async ({ project, service }) => {
+        await left(project, seed(service), policy);
+        const own = service.targets.find(({ app }) => app === "Help Desk")?.id ?? "";
+        const renamed = DESK.replace("target: desk", `target: help${id ? `\nid: ${own}` : ""}`);
+        await project.write({ "targets/help.yaml": renamed });
+        for (const round of [1, 2]) {
+          const { ran, value } = await project.json(["plan"]);
+          expect(ran.code, ran.stderr).toBe(0);
+          expect([round, value["changes"], value["orphaned"]]).toEqual([round, [], []]);
+          expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+        }
+        expect(service.writes()).toEqual([]);
+      });
+    },
+  );
+
+  test("and comes back enabled is what the manifests changed, and no drift", async () => {
+    await scene({}, async ({ project, service }) => {
+      await left(project, seed(service), "policy: { onRemove: disable }\n");
+      expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+      await project.write({
+        "targets/desk.yaml": DESK.replaceAll(" }", ", status: ENABLED }").replace(
+          ", status: ENABLED }\n",
+          " }\n",
+        ),
+      });
+      expect((await project.run(["drift"])).code).toBe(0);
+      const { stdout } = await project.run(["plan"]);
+      expect(stdout).toContain("changed in the manifest");
+      expect(stdout).not.toContain("changed on the service");
+    });
+  });
+
   test("that the service no longer has is nothing to anybody", async () => {
     await scene({}, async ({ project, service }) => {
       await left(project, seed(service), "policy: { onRemove: disable }\n");

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { answer } from "./fake-service.ts";
 import { scene, SECRETS, type Project, type Ran } from "./support/cli.ts";
 import { at, list } from "./support/json.ts";
-import { change, seed } from "./support/story.ts";
+import { change, changed, seed } from "./support/story.ts";
 
 const MANIFEST = `target: shop
 app: Web Shop
@@ -248,6 +248,26 @@ environments:
       expect(JSON.stringify(list(plan["diagnostics"]))).toMatch(/key/iu);
       expect((await project.run(["apply", "--auto-approve"], env)).code).toBe(0);
       expect((await project.run(["plan", "--detailed-exitcode"], env)).code).toBe(0);
+    });
+  });
+
+  test("a narrowed apply after a change of the key makes nobody forget what others were sent", async () => {
+    await scene({ freePrompt: false }, async ({ project, service }) => {
+      const live = seed(service);
+      service.addCase(live.target, { description: "Cart" });
+      const manifest = (prompt: string): string =>
+        `target: shop\napp: Web Shop\ntestCases:\n  login: { description: Log in, discovery: { prompt: In } }\n  cart: { description: Cart, discovery: { prompt: ${prompt} } }\n`;
+      await project.write({
+        "tasc.yaml": `${await project.read("tasc.yaml")}state: { backend: local, fingerprintKey: "\${secret:PRINT_KEY}" }\n`,
+        "targets/shop.yaml": manifest("Fill"),
+      });
+      const apply = ["apply", "--auto-approve"];
+      expect((await project.run(apply, { PRINT_KEY: "first-key" })).code).toBe(0);
+      const other = { PRINT_KEY: "second-key" };
+      expect((await project.run([...apply, "--only", "testCase.shop.login"], other)).code).toBe(0);
+      await project.write({ "targets/shop.yaml": manifest("Empty") });
+      const { value } = await project.json(["plan"], other);
+      expect(changed(value)).toEqual(["rediscover testCase.shop.cart"]);
     });
   });
 
