@@ -46,12 +46,18 @@ export async function rereadTestCases(run: Run, key: string): Promise<Failure | 
 export async function recordSight(run: Run, targetKeys: Iterable<string>): Promise<Planned> {
   const planned = replan(run);
   const keys = [...targetKeys];
-  const learned = await Promise.all(keys.map((key) => recordTarget(run, planned, key)));
+  const isAnew = isChanging(run);
+  const learned = await Promise.all(keys.map((key) => recordTarget(run, planned, key, isAnew)));
   // All but the id of a folder the plan has taken into account already.
   return learned.includes(true) ? replan(run) : planned;
 }
 
-async function recordTarget(run: Run, planned: Planned, key: string): Promise<boolean> {
+async function recordTarget(
+  run: Run,
+  planned: Planned,
+  key: string,
+  isAnew: (address: Address, field: string) => boolean,
+): Promise<boolean> {
   const { context, progress } = run;
   const inScope = scopeTest(context.input.scope);
   const touched = (address: Address): boolean =>
@@ -63,7 +69,7 @@ async function recordTarget(run: Run, planned: Planned, key: string): Promise<bo
   await record(run, key, [
     ...(planned.stateEvents.get(key) ?? []),
     ...folders,
-    ...settleEvents({ ...seen, state }, context.fingerprints, touched, isChanging(run)),
+    ...settleEvents({ ...seen, state }, context.fingerprints, touched, isAnew),
   ]);
   return folders.length > 0;
 }

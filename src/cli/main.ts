@@ -38,7 +38,10 @@ process.once("exit", () => {
   if (failure === undefined) return;
   // A result that is cut short must not pass for a whole one.
   process.exitCode = EXIT.failed;
-  writeSync(2, `Error: Standard output cannot be written: ${failure.message}\n`);
+  writeSync(
+    2,
+    `Error: Standard output cannot be written: ${failure.message}\n  What was printed is incomplete. Make room, or send it elsewhere, and run the command again.\n`,
+  );
 });
 void main(world).then((code) => {
   process.exitCode = code;

@@ -52,16 +52,12 @@ function sharing(
     const fields = byDescription.get(live.description ?? "")?.fields ?? {};
     const { discovery } = live;
     return {
-      id: live.id,
+      ...live,
       description: sharedText(live.description, fields["description"]),
-      status: live.status,
-      runStatus: live.runStatus,
-      type: live.type,
       entryPointUrlPath: sharedText(live.entryPointUrlPath, fields["entryPointUrlPath"]),
       folderId: sharedFolder(folders, live.folderId),
       externalId: sharedText(live.externalId, fields["externalId"]),
       tags: sharedTexts(live.tags, fields["tags"]),
-      prerequisiteId: live.prerequisiteId,
       elements,
       discovery:
         discovery === undefined

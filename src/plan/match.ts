@@ -56,11 +56,11 @@ export function matchTargets(
     candidates: (resource) => byApp.of(knownText(resource, "app")),
     remedy: "Write the id of the one you mean as `id:` into the target.",
   });
-  return { ...matches, byAddress: withLeft(matches.byAddress, targets, live, states) };
+  return { ...matches, byAddress: andLeft(matches.byAddress, targets, live, states) };
 }
 
 /** One that left is what state says, unless a declared one means it now: then it did not leave, but changed its key. */
-function withLeft(
+function andLeft(
   declared: ReadonlyMap<Address, Match<LiveTarget>>,
   targets: readonly DesiredTarget[],
   live: readonly LiveTarget[],

@@ -2,6 +2,7 @@ import { parseAddress, targetAddress } from "../model/address.ts";
 import type { LiveTarget } from "../model/live.ts";
 import type { Change, Orphan } from "../model/plan.ts";
 import type { State } from "../model/state.ts";
+import { matchedIds } from "./match.ts";
 import type { Seen } from "./seen.ts";
 
 /** What state binds of a target and no manifest declares any more, as far as the service still lists it. */
@@ -39,10 +40,7 @@ export function listedIds({ testCases, live }: Seen): ReadonlySet<string> {
 
 /** Ids that some address means. */
 export function managedIds({ environmentMatches, testCaseMatches }: Seen): ReadonlySet<string> {
-  const ids = new Set<string>();
-  for (const match of environmentMatches.values()) if (match.found) ids.add(match.id);
-  for (const match of testCaseMatches.values()) if (match.found) ids.add(match.id);
-  return ids;
+  return new Set([...matchedIds(environmentMatches), ...matchedIds(testCaseMatches)]);
 }
 
 /** Live cases and environments that nothing declares, orphans apart. */

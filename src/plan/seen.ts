@@ -8,6 +8,7 @@ import type { State } from "../model/state.ts";
 import { IdOf, isUnknown, reveal } from "../model/value.ts";
 import type { Value } from "../model/value.ts";
 import type { Fingerprinter } from "./inputs.ts";
+import { matchedIds } from "./match.ts";
 import type { Match } from "./match.ts";
 
 /** One target as a plan sees it: what is wanted, what is there, what is remembered, and which is which. */
@@ -57,8 +58,7 @@ export function testCaseReference(seen: Seen, value: Value | undefined): Referen
 
 /** The live cases of that name which no address means. */
 export function unmanagedByName(seen: Seen, description: string): readonly LiveTestCase[] {
-  const managed = new Set<string>();
-  for (const match of seen.testCaseMatches.values()) if (match.found) managed.add(match.id);
+  const managed = matchedIds(seen.testCaseMatches);
   return seen.testCases.filter(
     (testCase) => testCase.description === description && !managed.has(testCase.id),
   );

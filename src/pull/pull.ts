@@ -44,7 +44,7 @@ export function pull(start: Draft, request: PullRequest): Rewrite {
         path: finding.field.path,
         before: ordered(display(finding.resource.fields[finding.field.name] ?? null)),
         // Elements keep what the service does not show, a locator line for one.
-        after: ordered(finding.field.name === "elements" ? verdict.written : verdict.live),
+        after: ordered(finding.field.behaviour.kind === "elements" ? verdict.written : verdict.live),
         layer: spot.layer,
         origin: { file: spot.file, path: spot.path },
       });
