@@ -1,5 +1,5 @@
 import { checkProject, checkTargetDocument } from "./check/document.ts";
-import { checkProjectShape, checkTargetShape } from "./check/shape.ts";
+import type { CheckedDocument } from "./check/shape.ts";
 import { PROJECT_FILE, readDocuments } from "./document.ts";
 import type { Document, SourceText } from "./document.ts";
 import type { ProjectFolder } from "./files.ts";
@@ -7,6 +7,8 @@ import { findManifests } from "./find-manifests.ts";
 import type { Sources } from "./locate.ts";
 import { manifestError } from "./problem.ts";
 import type { ManifestProblem } from "./problem.ts";
+import { accepts as acceptsProject } from "./schema/generated/project-acceptor.js";
+import { accepts as acceptsTarget } from "./schema/generated/target-acceptor.js";
 import { stagesOf } from "./settings/stage.ts";
 import { findDuplicates } from "./target/duplicates.ts";
 import { groupByTarget } from "./target/group.ts";
@@ -68,7 +70,9 @@ async function readProjectFile(folder: ProjectFolder): Promise<ProjectFile> {
   const { documents, sources, problems } = await readDocuments(folder, [PROJECT_FILE]);
   const [document] = documents;
   if (document === undefined) return { ...nothing, sources, problems };
-  const checked = checkProjectShape(document);
+  const checked = acceptsProject(document.value)
+    ? whole(document)
+    : await checkCarefully("project", document);
   const project = checked.document;
   const templates = findTemplates(project);
   return {
@@ -97,7 +101,8 @@ async function readTargets(
   const problems = [...read.problems];
   let complete = problems.length === 0;
   for (const raw of read.documents) {
-    const { document, problems: ofShape, lossy } = checkTargetShape(raw);
+    const checked = acceptsTarget(raw.value) ? whole(raw) : await checkCarefully("target", raw);
+    const { document, problems: ofShape, lossy } = checked;
     const found = findTemplates(document);
     documents.push(document);
     templates.push(...found);
@@ -106,6 +111,17 @@ async function readTargets(
   }
   for (const target of groupByTarget(documents)) problems.push(...findDuplicates(target, stages ?? []));
   return { documents, templates, sources: read.sources, problems, complete };
+}
+
+/** A document in whose shape nothing is wrong. */
+function whole(document: Document): CheckedDocument {
+  return { document, problems: [], lossy: false };
+}
+
+/** What finds the mistakes in a document's shape, and explains them, is loaded for the first that has any. */
+async function checkCarefully(kind: "project" | "target", document: Document): Promise<CheckedDocument> {
+  const { checkProjectShape, checkTargetShape } = await import("./check/shape.ts");
+  return kind === "project" ? checkProjectShape(document) : checkTargetShape(document);
 }
 
 function byFile(sources: readonly SourceText[]): Sources {

@@ -18,8 +18,8 @@ import { showFound, showPath } from "./words.ts";
 export interface Scene {
   readonly filler: Filler;
   /** Where the value at a path stands, of several layers in the one that counts. */
-  readonly originOf: (path: Path) => Origin;
-  readonly report: (problem: ManifestProblem) => void;
+  originOf(path: Path): Origin;
+  report(problem: ManifestProblem): void;
 }
 
 /**

@@ -1,4 +1,5 @@
-import { SCHEMA_NAMES, schemaOf } from "./schemas.ts";
+import { acceptorSource } from "./acceptor.ts";
+import { MANIFEST_SCHEMAS, SCHEMA_NAMES, schemaOf } from "./schemas.ts";
 import { validatorSource } from "./standalone.ts";
 
 /** A file of the repository that is made and not written. */
@@ -8,13 +9,17 @@ export interface GeneratedFile {
   readonly text: string;
 }
 
-/** The schemas as editors and `tasc schema` use them, and the validators made of them. */
+/** The schemas as editors and `tasc schema` use them, and the validators and acceptors made of them. */
 export function generatedFiles(): readonly GeneratedFile[] {
-  return SCHEMA_NAMES.flatMap((name) => {
-    const schema = schemaOf(name);
-    return [
-      { path: `schemas/${name}.schema.json`, text: `${JSON.stringify(schema, null, 2)}\n` },
-      { path: `src/manifest/schema/generated/${name}.js`, text: validatorSource(schema) },
-    ];
-  });
+  const generated = "src/manifest/schema/generated";
+  return [
+    ...SCHEMA_NAMES.flatMap((name) => [
+      { path: `schemas/${name}.schema.json`, text: `${JSON.stringify(schemaOf(name), null, 2)}\n` },
+      { path: `${generated}/${name}.js`, text: validatorSource(schemaOf(name)) },
+    ]),
+    ...MANIFEST_SCHEMAS.map((name) => ({
+      path: `${generated}/${name}-acceptor.js`,
+      text: acceptorSource(schemaOf(name)),
+    })),
+  ];
 }

@@ -33,10 +33,10 @@ export function validatorHeading(schema: JsonObject): string {
 }
 
 /** What is for people and editors alone: it would only make the module longer. */
-const NOTES = ["$schema", "title", "description", "default", "writeOnly"];
+const NOTES = ["$schema", "$id", "title", "description", "default", "writeOnly"];
 
 /** A schema, or a map of schemas, without notes. What bears the name of one and is a schema itself stays. */
-function withoutNotes(schema: JsonObject): JsonObject {
+export function withoutNotes(schema: JsonObject): JsonObject {
   const entries = Object.entries(schema).filter(([key, value]) => isObject(value) || !NOTES.includes(key));
   return Object.fromEntries(entries.map(([key, value]): [string, Json] => [key, strip(value)]));
 }

@@ -13,7 +13,7 @@ import type { TargetDocuments } from "./group.ts";
 import { layersOf, originsOf, sectionLayers, targetLayers } from "./layers.ts";
 import type { Origins } from "./layers.ts";
 import { movesOf } from "./moves.ts";
-import { resolveResource, sceneOf } from "./resource.ts";
+import { ResourceScene, resolveResource } from "./resource.ts";
 import type { ResourceParts } from "./resource.ts";
 
 export interface TargetRequest {
@@ -60,7 +60,12 @@ function onRemoveOf(
 ): DesiredTarget["onRemove"] {
   const declared = mergedAt(parts.layers, ["onRemove"]);
   if (declared === undefined) return onRemove;
-  const value: Value = resolveValue(ON_REMOVE_PART, declared, ["onRemove"], sceneOf(parts, filler, problems));
+  const value: Value = resolveValue(
+    ON_REMOVE_PART,
+    declared,
+    ["onRemove"],
+    new ResourceScene(parts, filler, problems),
+  );
   return value === "disable" ? "disable" : "ignore";
 }
 
@@ -72,12 +77,14 @@ function resolveSection<K extends InnerKind>(
   problems: ManifestProblem[],
 ): readonly DesiredResource<K>[] {
   const layers = sectionLayers(origins, section);
-  const keys = new Set([...layers.base.keys(), ...layers.stage.keys()]);
-  return [...keys].toSorted(compareText).map((key) =>
+  const keys = [...layers.base.keys(), ...[...layers.stage.keys()].filter((key) => !layers.base.has(key))];
+  // Made once: what is put together of five parts takes the room of five.
+  const above = addressOf(section.kind, target, "");
+  return keys.toSorted(compareText).map((key) =>
     resolveResource(
       {
         kind: section.kind,
-        address: addressOf(section.kind, target, key),
+        address: `${above}${key}`,
         key,
         layers: layersOf(layers, key),
         rows: section.fields,

@@ -83,7 +83,8 @@ function resourceLayers(layers: readonly Layer[], { name }: Section): ReadonlyMa
     for (const key of Object.keys(declared)) {
       const resource = declared[key];
       if (isObject(resource) && !resources.has(key))
-        resources.set(key, { kind, file, path: [...path, name, key], value: resource });
+        // Joined, not spread: a spread list keeps room for a dozen more, for each of the resources.
+        resources.set(key, { kind, file, path: path.concat(name, key), value: resource });
     }
   }
   return resources;
@@ -96,12 +97,12 @@ function mapAt(value: JsonObject | undefined, key: string): JsonObject | undefin
 
 /** The layers of one resource, lowest first. */
 export function layersOf(section: SectionLayers, key: string): readonly Layer[] {
-  const [base, stage] = [section.base.get(key), section.stage.get(key)];
+  const base = section.base.get(key);
+  const stage = section.stage.get(key);
   // As if the stage's overrides were merged into the document, defaults into defaults, before anything is looked up.
-  const layers = [...section.defaults, ...section.stageDefaults];
-  if (base !== undefined) layers.push(base);
-  if (stage !== undefined) layers.push(stage);
-  return layers;
+  const own = stage === undefined ? [] : [stage];
+  const declared = base === undefined ? own : [base].concat(own);
+  return section.defaults.concat(section.stageDefaults, declared);
 }
 
 /** The layers of one resource, without a look at all the others. */

@@ -2,6 +2,7 @@ import type { Address, Kind } from "../../model/address.ts";
 import type { DesiredFields, DesiredResource, Layer } from "../../model/desired.ts";
 import { originOf } from "../../model/desired.ts";
 import type { Origin } from "../../model/diagnostic.ts";
+import type { Path } from "../../model/json.ts";
 import type { Value } from "../../model/value.ts";
 import { PROJECT_FILE } from "../document.ts";
 import { mergedAt } from "../merge.ts";
@@ -28,7 +29,7 @@ export function resolveResource<K extends Kind>(
   problems: ManifestProblem[],
 ): DesiredResource<K> {
   const { kind, address, key, layers, rows } = parts;
-  const scene = sceneOf(parts, filler, problems);
+  const scene = new ResourceScene(parts, filler, problems);
   const fields = resolveFields(rows, layers, scene);
   const id = resolveId(layers, scene);
   return id === undefined
@@ -37,17 +38,25 @@ export function resolveResource<K extends Kind>(
 }
 
 /** The scene of a resource's values: their problems go to the list that is handed in. */
-export function sceneOf(
-  { address, layers, kind, key }: ResourceParts<Kind>,
-  filler: Filler,
-  problems: ManifestProblem[],
-): Scene {
-  return {
-    filler,
-    originOf: (path) =>
-      originOf({ kind, address, key, fields: {}, layers }, path) ?? { file: PROJECT_FILE, path: [] },
-    report: (problem) => problems.push(isShared(problem.origin) ? problem : { ...problem, address }),
-  };
+export class ResourceScene implements Scene {
+  readonly filler: Filler;
+  readonly #parts: ResourceParts<Kind>;
+  readonly #problems: ManifestProblem[];
+
+  constructor(parts: ResourceParts<Kind>, filler: Filler, problems: ManifestProblem[]) {
+    this.filler = filler;
+    this.#parts = parts;
+    this.#problems = problems;
+  }
+
+  originOf(path: Path): Origin {
+    return originOf({ ...this.#parts, fields: {} }, path) ?? { file: PROJECT_FILE, path: [] };
+  }
+
+  report(problem: ManifestProblem): void {
+    const { address } = this.#parts;
+    this.#problems.push(isShared(problem.origin) ? problem : { ...problem, address });
+  }
 }
 
 /** What is wrong with a variable or a default is told of that alone, not of each resource that uses it. */

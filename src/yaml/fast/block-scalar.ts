@@ -58,10 +58,11 @@ function linesBelow(text: string, start: number, parent: number): Block {
 
 /** Lines are joined, and a gap is as many line ends as it has empty lines. Lines that stand deeper are not joined. */
 function folded(lines: readonly string[]): string {
+  if (lines.some((line) => line.startsWith(" "))) defer();
+  if (!lines.includes("")) return lines.join(" ");
   let text = "";
   let gap = 0;
   for (const line of lines) {
-    if (line.startsWith(" ")) defer();
     if (line === "") gap++;
     else {
       text += gap > 0 ? "\n".repeat(gap) : text === "" ? "" : " ";

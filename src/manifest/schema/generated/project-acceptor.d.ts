@@ -1,0 +1,1 @@
+export declare const accepts: (value: unknown) => boolean;
