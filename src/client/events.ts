@@ -28,8 +28,8 @@ export interface CallFinished extends OfCall {
   readonly ms: number;
   /** Undefined when it went well. */
   readonly fault: Fault["kind"] | undefined;
-  /** The service's clock as it answered, in milliseconds since 1970; absent where it did not say. */
-  readonly date?: number;
+  /** The service's clock as it answered, for `parseHttpDate`; absent where it did not say. */
+  readonly date?: string;
 }
 
 /** The call will be sent again after a delay. */

@@ -14,6 +14,7 @@ export type { Acted, Failure, Fault, Misfit } from "./failure.ts";
 export { isOutOfReach } from "./failure.ts";
 export type { FailureText } from "./describe-failure.ts";
 export { describeFailure } from "./describe-failure.ts";
+export { parseHttpDate } from "./exchange/http-date.ts";
 export type { CallFinished, CallStarted, CallWaiting, ClientEvent, SlowedDown } from "./events.ts";
 export type { WriteCall } from "./request.ts";
 export { ROOT } from "./request.ts";

@@ -17,7 +17,7 @@ import { carryOut } from "./carry-out.ts";
 import { connect } from "./connect.ts";
 import type { CallSettings } from "./connect.ts";
 import { sayError } from "./diagnostics.ts";
-import { disablesRemoved, fingerprinterOf, lookAround } from "./look.ts";
+import { disablesRemoved, lookAround } from "./look.ts";
 import { openProject } from "./opening.ts";
 import { withPlaces } from "./plan.ts";
 import { printPlan } from "./print-plan.ts";
@@ -214,13 +214,12 @@ async function unlessStale(
   calls: CallSettings,
   sessions: ReadonlyMap<string, Session>,
 ): Promise<ExitCode> {
-  const { console, project } = job.opened;
+  const { console } = job.opened;
   if (saved.plan.changes.length > 0 && Object.keys(saved.guards).length === 0) {
     sayWithoutKey(console);
     return EXIT.stale;
   }
-  const fingerprints = fingerprinterOf(project.settings);
-  const verdict = asReviewed(saved, look.planned, fingerprints);
+  const verdict = asReviewed(saved, look.planned, look.input.fingerprints);
   if (!verdict.ok) {
     sayStale(console, saved, verdict.stale);
     return EXIT.stale;

@@ -14,7 +14,7 @@ import type { Fingerprinter } from "../plan/inputs.ts";
 import type { Session } from "../state/session.ts";
 import type { Job } from "./apply-job.ts";
 import type { CallSettings } from "./connect.ts";
-import { fingerprinterOf } from "./look.ts";
+import { optimiseLate } from "./engine.ts";
 import { sayOutcome } from "./say-apply.ts";
 
 /** Carries out what a look has planned, and says what came of it. */
@@ -25,8 +25,9 @@ export async function carryOut(
   calls: CallSettings,
   sessions: ReadonlyMap<string, Session>,
 ): Promise<ExitCode> {
-  const fingerprints = fingerprinterOf(opened.project.settings);
+  const { fingerprints } = look.input;
   if (fingerprints === undefined) throw new TypeError("an apply without a key");
+  optimiseLate();
   const startedAt = world.now();
   const outcome = await apply({
     service: serviceOf(client),

@@ -71,6 +71,7 @@ export function connect(
 /** Every call at the level `debug`; waits at `info`, unless somebody else shows them. */
 function sayCall(console: Console, event: ClientEvent, alone: boolean): void {
   if (event.kind === "finished") {
+    if (console.level !== "debug") return;
     const answer = event.status ?? event.fault ?? "";
     const time = `${Math.round(event.ms)} ms`;
     console.say("debug", `${event.method} ${event.path}  ${answer}  ${time}  try ${event.attempt}`);

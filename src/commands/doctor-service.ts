@@ -1,7 +1,7 @@
 import { textOption } from "../cli/options.ts";
 import type { Given } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
-import { describeFailure } from "../client/index.ts";
+import { describeFailure, parseHttpDate } from "../client/index.ts";
 import type { CallFinished, Failure } from "../client/index.ts";
 import { check, skipped } from "../doctor/check.ts";
 import type { Check } from "../doctor/check.ts";
@@ -86,7 +86,8 @@ function refused(failure: Failure, baseUrl: string): readonly Check[] {
 
 function clockOf(answer: CallFinished | undefined, local: number): Check {
   if (answer?.status === undefined) return skipped("clock", "service");
-  if (answer.date === undefined)
+  const service = parseHttpDate(answer.date?.trim() ?? "", local);
+  if (service === undefined)
     return check("clock", "skipped", "not checked, since the service does not tell the time");
-  return checkClock({ service: answer.date, local });
+  return checkClock({ service, local });
 }

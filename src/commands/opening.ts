@@ -12,6 +12,7 @@ import type { Diagnostic } from "../model/diagnostic.ts";
 import { isLogLevel, openConsole } from "./console.ts";
 import type { Console } from "./console.ts";
 import { sayDiagnostics, sayError } from "./diagnostics.ts";
+import { inlineLittle } from "./engine.ts";
 
 /** A project that is read and resolved, and a console that keeps its secrets. */
 export interface Opened {
@@ -44,6 +45,7 @@ export async function openProject(
   world: World,
   { needsApiKey, leave, mayBeEmpty = false }: OpeningOptions,
 ): Promise<Opened | NotOpened> {
+  inlineLittle();
   const root = projectRoot(given, world);
   const plain = consoleFor(given, world, []);
   const variables = readVariables(given, world, root);

@@ -1,4 +1,3 @@
-import { setFlagsFromString } from "node:v8";
 import { EXIT } from "../cli/exit.ts";
 import type { ExitCode } from "../cli/exit.ts";
 import { textOption } from "../cli/options.ts";
@@ -10,27 +9,13 @@ import { resourcesOf } from "../model/desired.ts";
 import { diagnosticView } from "../render/diagnostic-view.ts";
 import { count } from "../render/words.ts";
 import { diagnosticsDocument } from "./diagnostics-document.ts";
+import { keepYoungSpaceSmall } from "./engine.ts";
 import { openProject } from "./opening.ts";
 import type { NotOpened, Opened } from "./opening.ts";
 
-/** The versions of Node in which the flags are known to be there and to be heeded while a program runs. */
-const [OLDEST, NEWEST] = [20, 24];
-
-/**
- * Tells V8 what it cannot know: that the run is over in less than a second, and that all it reads stays until the
- * end. Inlining little makes compiling so much cheaper that it leaves the cores to the work itself; and a large space
- * for young objects would save no work, and cost a fifth of the memory.
- */
-function expectShortRun(): void {
-  const major = Number.parseInt(process.versions.node, 10);
-  if (major < OLDEST || major > NEWEST) return;
-  setFlagsFromString("--max-inlined-bytecode-size-cumulative=100");
-  setFlagsFromString("--semi-space-growth-factor=1");
-}
-
 /** `tasc validate`: reads and checks the manifests; it calls nothing. */
 export async function run(given: Given, world: World): Promise<ExitCode> {
-  expectShortRun();
+  keepYoungSpaceSmall();
   const format = textOption(given, "format") ?? "text";
   const leave = format === "text" ? {} : { leave: "all" as const };
   const opened = await openProject(given, world, { needsApiKey: false, ...leave });

@@ -12,6 +12,8 @@ import { isHarmlessJoiner } from "./harmless.ts";
  * characters, private-use characters (a font may draw anything there).
  */
 const ACTING = String.raw`[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u2028\u2029\ufff9-\ufffb\p{Noncharacter_Code_Point}\p{Cs}\p{Co}]`;
+/** What most texts are made of, seen at a glance. */
+const HARMLESS = /^[\n\t\u0020-\u007e]*$/;
 const anyActing = new RegExp(ACTING, "u");
 const everyActing = new RegExp(ACTING, "gu");
 
@@ -22,6 +24,7 @@ export function safeLine(text: string): string {
 
 /** Several lines: line breaks and tabs stay as they are; `\r\n` counts as one line break. */
 export function safeLines(text: string): string {
+  if (HARMLESS.test(text)) return text;
   return replaceActing(text.replaceAll("\r\n", "\n"), (character) =>
     character === "\n" || character === "\t" ? character : numbered(character),
   );
@@ -61,7 +64,9 @@ const COLOUR = /(\u001b\[[0-9;]*m)/;
  * compare text in a way that passes over invisible characters.
  */
 export function withoutWorkflowCommands(text: string): string {
-  return withoutLogCommands(text).replace(
+  const quiet = withoutLogCommands(text);
+  if (!quiet.includes(":")) return quiet;
+  return quiet.replace(
     /^([\s\p{Default_Ignorable_Code_Point}]*):([\p{Default_Ignorable_Code_Point}]*):/gmu,
     "$1: $2:",
   );
@@ -69,6 +74,7 @@ export function withoutWorkflowCommands(text: string): string {
 
 /** `##[` is obeyed anywhere in a line; so are `##vso[` on Azure and `##teamcity[`. */
 export function withoutLogCommands(text: string): string {
+  if (!text.includes("#")) return text;
   return text.replace(
     /#([\p{Default_Ignorable_Code_Point}]*)#(?=[\p{Default_Ignorable_Code_Point}\w]*\[)/gu,
     "# $1#",

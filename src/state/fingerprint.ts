@@ -37,11 +37,23 @@ export function createFingerprinter(secret: Secret): Fingerprinter {
   if (text === "") throw new TypeError("a fingerprint key must not be empty");
   // As a key object it is made ready once, which halves the time of a digest.
   const key = createSecretKey(derive(text, "fingerprint", KEY_BYTES));
+  const known = new Map<string, Fingerprint>();
   return {
     keyCheck: derive(text, "key check", FINGERPRINT_BYTES).toString("base64url"),
-    of: (context, value) => digest(key, context, canonicalJson(value)),
+    of: (context, value) => {
+      const content = contentOf(context, canonicalJson(value));
+      const fingerprint = known.get(content) ?? digest(key, content);
+      if (known.size < MOST_KNOWN) known.set(content, fingerprint);
+      return fingerprint;
+    },
   };
 }
+
+/**
+ * What a plan changes it asks for first, and an apply asks again for each call that it makes; between two answers of
+ * the service a digest takes several times as long as one after another.
+ */
+const MOST_KNOWN = 10_000;
 
 /** What is derived for one purpose tells nothing about what is derived for another. */
 function derive(secret: string, purpose: string, bytes: number): Buffer {
@@ -49,7 +61,10 @@ function derive(secret: string, purpose: string, bytes: number): Buffer {
 }
 
 /** The length in front keeps the end of the context and the start of the value apart. */
-function digest(key: KeyObject, context: string, value: string): Fingerprint {
-  const text = `${context.length}:${context}${value}`;
-  return createHmac("sha256", key).update(text).digest().toString("base64url", 0, FINGERPRINT_BYTES);
+function contentOf(context: string, value: string): string {
+  return `${context.length}:${context}${value}`;
+}
+
+function digest(key: KeyObject, content: string): Fingerprint {
+  return createHmac("sha256", key).update(content).digest().toString("base64url", 0, FINGERPRINT_BYTES);
 }

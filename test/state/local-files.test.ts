@@ -6,6 +6,7 @@ import type { Backend } from "../../src/state/backend.ts";
 import { createLockInfo } from "../../src/state/lock-info.ts";
 import { readIfThere } from "../../src/state/local/files.ts";
 import { foldedLine } from "../../src/state/local/journal-text.ts";
+import { identityOf } from "../../src/state/local/lock-file.ts";
 import { pathsOf, targetOf } from "../../src/state/local/paths.ts";
 import { readFiles, revisionOf, stateOf } from "../../src/state/local/stored.ts";
 import type { Session } from "../../src/state/session.ts";
@@ -50,6 +51,29 @@ async function interrupted(...numbers: readonly number[]): Promise<string> {
 
 const modeOf = async (file: string): Promise<number> => (await stat(file)).mode & 0o777;
 const count = async (): Promise<number> => valueOf(await backend.read(SHOP))?.state.bindings.size ?? 0;
+
+describe("a lock that was looked at", () => {
+  it("is missed when another takes its place, however old it was", async () => {
+    const later = new Date(Date.now() + 3_600_000);
+    backend = await fixture.open({ clock: { now: () => later, sleep: async () => {} } });
+    const opened = await session();
+    await opened.record([numbered(1)]);
+    await opened.record([numbered(2)]);
+    await rm(path(".lock"));
+    const other = await session();
+    await expect(opened.record([numbered(3)])).rejects.toMatchObject({ problem: { kind: "lock-lost" } });
+    await other.close();
+  });
+
+  it("has no identity as long as it is new, when its times could not tell it from another", async () => {
+    const opened = await session();
+    const now = Date.now();
+    expect(identityOf(path(".lock"), new Date(now))).toBeUndefined();
+    expect(identityOf(path(".lock"), new Date(now + 60_000))).toBeDefined();
+    await opened.close();
+    expect(identityOf(path(".lock"), new Date(now + 60_000))).toBeUndefined();
+  });
+});
 
 describe("files of the local backend", () => {
   it("are for their owner only, however they were before", async () => {

@@ -66,11 +66,12 @@ export class Calls {
   /** @throws RangeError for a path that cannot be sent, and what a collector throws */
   async make<T>(call: Call<T>): Promise<Result<Done<T>>> {
     const { throttle, apiKey } = this.#options;
-    const unsent = { method: call.method, path: pathOf(call.path), attempts: 0, acted: "no" } as const;
+    const path = pathOf(call.path);
+    const unsent = { method: call.method, path, attempts: 0, acted: "no" } as const;
     if (!isSendable(apiKey)) return bad({ kind: "unsendable", ...unsent });
     if (!(await throttle.enter())) return bad({ kind: "interrupted", ...unsent });
     try {
-      return await new Tries(this.#options, call, ++this.#count).run();
+      return await new Tries(this.#options, call, path, ++this.#count).run();
     } finally {
       throttle.leave();
     }
@@ -87,11 +88,11 @@ class Tries<T> {
   /** Of all sends so far. */
   #acted: Acted = "no";
 
-  constructor(options: CallsOptions, call: Call<T>, number: number) {
+  constructor(options: CallsOptions, call: Call<T>, path: string, number: number) {
     this.#options = options;
     this.#call = call;
+    this.#path = path;
     this.#number = number;
-    this.#path = pathOf(call.path);
   }
 
   async run(): Promise<Result<Done<T>>> {

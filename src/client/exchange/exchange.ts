@@ -4,7 +4,6 @@ import type { Result } from "../result.ts";
 import { bad } from "../result.ts";
 import type { AnswerReader } from "./answer-reader.ts";
 import { connectionFault } from "./connection-fault.ts";
-import { parseHttpDate } from "./http-date.ts";
 import { statusFault } from "./status-fault.ts";
 import type { Headers, Receiver, Transport, WireRequest } from "./wire.ts";
 import { headerText } from "./wire.ts";
@@ -29,8 +28,8 @@ export interface ExchangeOptions<T> {
 export interface Exchanged<T> {
   readonly result: Result<T, Fault>;
   readonly status: number | undefined;
-  /** The answer's `Date`, in milliseconds since 1970. */
-  readonly date: number | undefined;
+  /** The answer's `Date`, as it stands there. */
+  readonly date: string | undefined;
   /** Whether any byte of the request can have left. */
   readonly began: boolean;
 }
@@ -57,7 +56,7 @@ class Exchange<T> implements Receiver {
   readonly #interrupt = (): void => this.#settle(bad({ kind: "interrupted" }));
   #abort: (() => void) | undefined;
   #status: number | undefined;
-  #date: number | undefined;
+  #date: string | undefined;
   #body: AnswerReader<T> | undefined;
   #untilNextWindow = Infinity;
   isOver = false;
@@ -84,7 +83,7 @@ class Exchange<T> implements Receiver {
   head(status: number, headers: Headers): void {
     if (this.isOver) return;
     this.#status = status;
-    this.#date = parseHttpDate(headerText(headers, "date")?.trim() ?? "", this.#options.now());
+    this.#date = headerText(headers, "date");
     this.#body = status < 300 ? this.#success(headers) : this.#refusal(status, headers);
     this.#untilNextWindow = this.#body.window ?? Infinity;
   }

@@ -55,13 +55,13 @@ async function lock(
   root: string,
   key: DocumentKey,
   info: LockInfo,
-  { processes }: StateWorld,
+  world: StateWorld,
 ): Promise<Result<HeldLock>> {
   const paths = pathsOf(root, key);
   return await attempt(paths.lock, async () => {
     await makeFolder(paths.folder);
-    const taking = await takeLock(paths.lock, info, processes);
-    if (taking.taken) return success(new LocalLock(key, paths, info, processes, taking.from));
+    const taking = await takeLock(paths.lock, info, world.processes);
+    if (taking.taken) return success(new LocalLock(key, paths, info, world, taking.from));
     const { stage, target } = key;
     return refusal({ kind: "locked", key: { stage, target }, ...holderOf(taking.holder) });
   });

@@ -7,12 +7,12 @@ import { formatDocument } from "../document.ts";
 import type { LockInfo } from "../lock-info.ts";
 import type { DocumentKey, Result, StateProblem } from "../problem.ts";
 import { refusal, success } from "../problem.ts";
-import type { Processes } from "../processes.ts";
+import type { StateWorld } from "../world.ts";
 import { attempt } from "./attempt.ts";
 import { openForAppend, replaceFile, syncFolder } from "./files.ts";
 import type { Journal } from "./journal-text.ts";
 import { eventsLine, foldedLine, headerLine } from "./journal-text.ts";
-import { readLock, removeLock } from "./lock-file.ts";
+import { identityOf, readLock, removeLock } from "./lock-file.ts";
 import type { StatePaths } from "./paths.ts";
 import type { StoredFiles } from "./stored.ts";
 import { readFiles, revisionOf } from "./stored.ts";
@@ -23,20 +23,22 @@ export class LocalLock implements HeldLock {
   readonly takenOver?: LockInfo;
   readonly #key: DocumentKey;
   readonly #paths: StatePaths;
-  readonly #processes: Processes;
+  readonly #world: Pick<StateWorld, "clock" | "processes">;
   #journal: FileHandle | undefined;
+  /** The lock's file in which our own id was read. */
+  #ours: string | undefined;
 
   constructor(
     key: DocumentKey,
     paths: StatePaths,
     info: LockInfo,
-    processes: Processes,
+    world: Pick<StateWorld, "clock" | "processes">,
     takenOver: LockInfo | undefined,
   ) {
     this.#key = key;
     this.#paths = paths;
     this.info = info;
-    this.#processes = processes;
+    this.#world = world;
     if (takenOver !== undefined) this.takenOver = takenOver;
   }
 
@@ -72,7 +74,7 @@ export class LocalLock implements HeldLock {
   async unlock(): Promise<Result<void>> {
     return await attempt(this.#paths.lock, async () => {
       await this.#closeJournal();
-      await removeLock(this.#paths.lock, this.info, this.info, this.#processes);
+      await removeLock(this.#paths.lock, this.info, this.info, this.#world.processes);
       return success(undefined);
     });
   }
@@ -118,8 +120,13 @@ export class LocalLock implements HeldLock {
   }
 
   #lossOfLock(): StateProblem | undefined {
+    const seen = identityOf(this.#paths.lock, this.#world.clock.now());
+    if (seen !== undefined && seen === this.#ours) return undefined;
     const holder = readLock(this.#paths.lock);
-    if (holder?.id === this.info.id) return undefined;
+    if (holder?.id === this.info.id) {
+      this.#ours = seen;
+      return undefined;
+    }
     const { stage, target } = this.#key;
     const reason = holder === undefined ? "its file is gone" : `${holder.who} holds it since ${holder.since}`;
     return { kind: "lock-lost", key: { stage, target }, reason };

@@ -1,0 +1,34 @@
+import { setFlagsFromString } from "node:v8";
+
+/** The versions of Node in which the flags are known to be there and to be heeded while a program runs. */
+const [OLDEST, NEWEST] = [20, 24];
+
+/**
+ * Inlining pays where a program runs for long. In one that is over in a second or two, what is saved by it is less
+ * than what compiling costs, and takes the cores from the work itself: without it, a plan of 10,000 test cases takes an
+ * eighth less CPU, and a call a fifth less.
+ */
+export function inlineLittle(): void {
+  set("--max-inlined-bytecode-size-cumulative=100");
+}
+
+/**
+ * Where a program mostly waits for answers, what it does in between is optimised late or not at all: nobody would have
+ * the time that this saves, and compiling takes a sixth of the CPU of a call.
+ */
+export function optimiseLate(): void {
+  set("--interrupt-budget=200000");
+}
+
+/**
+ * Where all that is read stays until the end, a large space for young objects saves no work, and costs a fifth of the
+ * memory: it is kept as small as it begins.
+ */
+export function keepYoungSpaceSmall(): void {
+  set("--semi-space-growth-factor=1");
+}
+
+function set(flag: string): void {
+  const major = Number.parseInt(process.versions.node, 10);
+  if (major >= OLDEST && major <= NEWEST) setFlagsFromString(flag);
+}
