@@ -16,6 +16,8 @@ export interface StateSession {
   readonly state: State;
   /** Resolves when the events are durable. */
   record(events: readonly StateEvent[]): Promise<void>;
+  /** The same for what may be done again without harm: a power cut may take it. */
+  note(events: readonly StateEvent[]): Promise<void>;
 }
 
 /** What an apply works with; all of the outside world is in here. */
@@ -122,13 +124,17 @@ export async function record(run: Run, target: string, events: readonly StateEve
 }
 
 /**
- * Has events of a target saved, and does not wait for it: where a call may be repeated without harm, nothing is lost
- * if a crash comes first. `allSaved` waits, and tells a failure.
+ * Has events of a target saved, and waits for neither that nor the disk: where a call may be repeated without harm,
+ * nothing is lost if a crash comes first. `allSaved` waits, and tells a failure.
  */
 export function recordSoon(run: Run, target: string, events: readonly StateEvent[]): void {
   const { saving } = run.progress;
-  const saved = record(run, target, events).then(
-    () => void saving.delete(saved),
+  const noted = events.length === 0 ? Promise.resolve() : sessionOf(run, target).note(events);
+  const saved = noted.then(
+    () => {
+      for (const event of events) follow(run.progress, event);
+      saving.delete(saved);
+    },
     // Kept, so that nothing more is started and `allSaved` throws it.
     (error: unknown) => void (run.progress.unsaved ??= { error }),
   );

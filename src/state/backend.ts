@@ -33,10 +33,15 @@ export interface HeldLock {
    */
   write(state: State, base: Revision): Promise<Result<Revision>>;
   /**
-   * Adds events on top of revision `base`, in little time however large the document. Durable once it resolves.
+   * Adds events on top of revision `base`, in little time however large the document. Once it resolves they outlive
+   * this process, and if they are to be `lasting`, a power cut as well, with all that was added before.
    * Absent where the keeper knows only whole documents. One call at a time.
    */
-  readonly append?: (events: readonly StateEvent[], base: Revision) => Promise<Result<void>>;
+  readonly append?: (
+    events: readonly StateEvent[],
+    base: Revision,
+    lasting: boolean,
+  ) => Promise<Result<void>>;
   /** Frees the lock, if it still is ours. */
   unlock(): Promise<Result<void>>;
 }

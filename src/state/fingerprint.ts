@@ -43,7 +43,7 @@ export function createFingerprinter(secret: Secret): Fingerprinter {
     of: (context, value) => {
       const content = contentOf(context, canonicalJson(value));
       const fingerprint = known.get(content) ?? digest(key, content);
-      if (known.size < MOST_KNOWN) known.set(content, fingerprint);
+      if (content.length <= LONGEST_KNOWN && known.size < MOST_KNOWN) known.set(content, fingerprint);
       return fingerprint;
     },
   };
@@ -54,6 +54,7 @@ export function createFingerprinter(secret: Secret): Fingerprinter {
  * the service a digest takes several times as long as one after another.
  */
 const MOST_KNOWN = 10_000;
+const LONGEST_KNOWN = 300;
 
 /** What is derived for one purpose tells nothing about what is derived for another. */
 function derive(secret: string, purpose: string, bytes: number): Buffer {

@@ -6,18 +6,21 @@
  * of what was asked for.
  */
 export class GroupCommit<T> {
-  readonly #flush: (items: readonly T[]) => Promise<void>;
+  readonly #flush: (items: readonly T[], lasting: boolean) => Promise<void>;
   #waiting: T[] = [];
+  #lasting = false;
   #next: Promise<void> | undefined;
   #current: Promise<void> = Promise.resolve();
 
-  constructor(flush: (items: readonly T[]) => Promise<void>) {
+  /** @param flush `lasting` if any of the items was given as lasting */
+  constructor(flush: (items: readonly T[], lasting: boolean) => Promise<void>) {
     this.#flush = flush;
   }
 
   /** Resolves when the items are flushed, and everything given before them. */
-  async add(items: readonly T[]): Promise<void> {
+  async add(items: readonly T[], lasting: boolean): Promise<void> {
     for (const item of items) this.#waiting.push(item);
+    this.#lasting ||= lasting;
     this.#next ??= this.#startAfterCurrent();
     await this.#next;
   }
@@ -30,8 +33,10 @@ export class GroupCommit<T> {
   async #startAfterCurrent(): Promise<void> {
     await this.#current;
     const items = this.#waiting;
+    const lasting = this.#lasting;
     this.#waiting = [];
-    this.#current = this.#flush(items);
+    this.#lasting = false;
+    this.#current = this.#flush(items, lasting);
     this.#next = undefined;
     await this.#current;
   }

@@ -31,6 +31,11 @@ export interface Session {
    */
   record(events: readonly StateEvent[]): Promise<void>;
   /**
+   * Resolves when the events outlive this process. A power cut may take them, until the next `record` or `close`: it
+   * is for what may be done again without harm. Fails as `record` does.
+   */
+  note(events: readonly StateEvent[]): Promise<void>;
+  /**
    * Saves what is not yet part of the document, also what a failed `record` left, and frees the lock. Later
    * calls do nothing.
    *
@@ -93,7 +98,7 @@ class LockedSession implements Session {
     this.#folded = stored?.state ?? emptyState(key.stage, key.target, key.service);
     this.#document = this.#folded;
     this.#revision = stored?.revision ?? NO_DOCUMENT;
-    this.#commit = new GroupCommit((events) => this.#save(events));
+    this.#commit = new GroupCommit((events, lasting) => this.#save(events, lasting));
   }
 
   get state(): State {
@@ -103,11 +108,11 @@ class LockedSession implements Session {
   }
 
   async record(events: readonly StateEvent[]): Promise<void> {
-    if (this.#closed !== undefined) throw new Error("a session was used after it was closed");
-    if (events.length === 0) return;
-    for (const event of events) this.#ahead.push(event);
-    this.#unwritten += events.length;
-    await this.#commit.add(events);
+    await this.#add(events, true);
+  }
+
+  async note(events: readonly StateEvent[]): Promise<void> {
+    await this.#add(events, false);
   }
 
   async close(): Promise<void> {
@@ -115,10 +120,18 @@ class LockedSession implements Session {
     await this.#closed;
   }
 
-  async #save(events: readonly StateEvent[]): Promise<void> {
+  async #add(events: readonly StateEvent[], lasting: boolean): Promise<void> {
+    if (this.#closed !== undefined) throw new Error("a session was used after it was closed");
+    if (events.length === 0) return;
+    for (const event of events) this.#ahead.push(event);
+    this.#unwritten += events.length;
+    await this.#commit.add(events, lasting);
+  }
+
+  async #save(events: readonly StateEvent[], lasting: boolean): Promise<void> {
     if (this.#lock.append === undefined)
       return await this.#writeDocument(applyEvents(this.#document, events), events.length);
-    valueOrThrow(await this.#lock.append(events, this.#revision));
+    valueOrThrow(await this.#lock.append(events, this.#revision, lasting));
   }
 
   async #writeDocument(state: State, added: number): Promise<void> {

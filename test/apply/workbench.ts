@@ -134,6 +134,7 @@ export class Workbench {
         return state;
       },
       record,
+      note: record,
     };
   }
 }

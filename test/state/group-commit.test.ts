@@ -20,9 +20,9 @@ describe("a group commit", () => {
   it("gathers what comes while a flush is under way", async () => {
     const { flushed, ends, flush } = heldFlushes();
     const commit = new GroupCommit(flush);
-    const first = commit.add([1]);
+    const first = commit.add([1], true);
     await settle();
-    const later = [commit.add([2, 3]), commit.add([4])];
+    const later = [commit.add([2, 3], true), commit.add([4], true)];
     await settle();
     expect(flushed).toEqual([[1]]);
     ends[0]?.resolve();
@@ -33,16 +33,25 @@ describe("a group commit", () => {
     await Promise.all(later);
   });
 
+  it("is lasting for all that it flushes at once as soon as one of them is to be", async () => {
+    const asked: boolean[] = [];
+    const commit = new GroupCommit<number>(async (_, lasting) => void asked.push(lasting));
+    await commit.add([1], false);
+    await Promise.all([commit.add([2], false), commit.add([3], true), commit.add([4], false)]);
+    await commit.add([5], false);
+    expect(asked).toEqual([false, true, false]);
+  });
+
   it("flushes nothing after a failure, and tells everybody of it", async () => {
     const { flushed, ends, flush } = heldFlushes();
     const commit = new GroupCommit(flush);
-    const adds = [commit.add([1])];
+    const adds = [commit.add([1], true)];
     await settle();
-    adds.push(commit.add([2]));
+    adds.push(commit.add([2], true));
     const outcomes = Promise.allSettled(adds);
     ends[0]?.reject(new Error("no room"));
     expect((await outcomes).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
-    await expect(commit.add([3])).rejects.toThrow("no room");
+    await expect(commit.add([3], true)).rejects.toThrow("no room");
     await expect(commit.idle()).rejects.toThrow("no room");
     expect(flushed).toEqual([[1]]);
   });
@@ -51,9 +60,9 @@ describe("a group commit", () => {
     const { flushed, ends, flush } = heldFlushes();
     const commit = new GroupCommit(flush);
     await commit.idle();
-    void commit.add([1]);
+    void commit.add([1], true);
     await settle();
-    void commit.add([2]);
+    void commit.add([2], true);
     let idle = false;
     const waiting = commit.idle().then(() => (idle = true));
     ends[0]?.resolve();
@@ -74,7 +83,7 @@ describe("a group commit", () => {
         let next = 0;
         const added = sizes.map(async (size) => {
           const items = Array.from({ length: size }, () => (next += 1));
-          await commit.add(items);
+          await commit.add(items, true);
           for (const item of items) expect(flushed).toContain(item);
         });
         await scheduler.waitFor(Promise.all(added));

@@ -90,7 +90,7 @@ describe("a lock that was left behind", () => {
   it("is taken over, with a word about whose it was", async () => {
     const backend = await fixture.open();
     const left = valueOf(await backend.lock(SHOP, leftBehind()));
-    await left.append?.([numbered(0)], "");
+    await left.append?.([numbered(0)], "", true);
     const session = valueOf(await openSession(backend, SHOP, world, OPTIONS));
     expect(session.takenOver).toMatchObject({ why: "tasc apply", process: { pid: 1 } });
     expect(session.state.bindings.size).toBe(1);

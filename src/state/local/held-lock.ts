@@ -62,11 +62,17 @@ export class LocalLock implements HeldLock {
    * The lock is looked at after the flush: if it is still ours then, nobody can have folded the journal without
    * these events.
    */
-  readonly append = async (events: readonly StateEvent[], base: Revision): Promise<Result<void>> =>
+  readonly append = async (
+    events: readonly StateEvent[],
+    base: Revision,
+    lasting: boolean,
+  ): Promise<Result<void>> =>
     await attempt(this.#paths.journal, async () => {
       const opened = await this.#openJournal(base);
       if (!opened.ok) return opened;
-      await flush(opened.value, eventsLine(events));
+      if (lasting) await flush(opened.value, eventsLine(events));
+      // The system has it, and keeps it whatever becomes of this process.
+      else appendFileSync(opened.value.fd, eventsLine(events));
       const lost = this.#lossOfLock();
       return lost === undefined ? success(undefined) : refusal(lost);
     });
