@@ -4,7 +4,7 @@ import { writeFiles, writeProject } from "./data.mjs";
 import { inFolder, KEY, limit, ms, ratio } from "./figures.mjs";
 import { footprintRow } from "./footprint.mjs";
 import { renderRow } from "./render.mjs";
-import { once, pair, root, serve, tasc } from "./run.mjs";
+import { median, once, pair, root, serve, tasc } from "./run.mjs";
 
 const floor = (name) => join(root, "scripts", "bench", name);
 
@@ -139,12 +139,23 @@ function applyRow(concurrency, rounds) {
         () => phase([floor("floor-apply.cjs"), "1000", String(concurrency)], { env }),
         rounds,
       );
-      const planned = await once([tasc, "plan", "--chdir", folder], { env, usage: true });
-      const applied = await once(apply, { env, usage: true });
-      const each = (applied.cpu - planned.cpu) / 1000;
+      const cpu = async (args) => (await once(args, { env, usage: true })).cpu;
+      const bare = (count) => cpu([floor("floor-apply.cjs"), String(count), String(concurrency)]);
+      const own = [];
+      const least = [];
+      for (let round = 0; round < rounds; round++) {
+        // The plan comes first, while nothing is changed: what an apply takes beyond it is for the calls.
+        await fetch(`${server.url}/phase`);
+        const planned = await cpu([tasc, "plan", "--chdir", folder]);
+        own.push(((await cpu(apply)) - planned) / 1000);
+        least.push(((await bare(1000)) - (await bare(0))) / 1000);
+      }
       return [
         ratio("phase, against a bare client", result, 1.15),
-        limit("CPU for each call", each, 0.8, "ms"),
+        {
+          ...limit("CPU for each call", median(own), 0.8, "ms"),
+          detail: `a bare client: ${median(least).toFixed(2)} ms`,
+        },
       ];
     } finally {
       server.stop();
