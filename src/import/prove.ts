@@ -41,7 +41,7 @@ export async function prove(
   const reading = await readProject(withFiles(folder, files));
   const resolution = resolveProject(reading, resolve);
   const read = new Set(reading.documents.map(({ file }) => file));
-  const unmatched = files.filter(({ file }) => !read.has(file) && !reading.sources.has(file));
+  const unmatched = files.filter(({ file }) => !read.has(file) && reading.sources.get(file) === undefined);
   const found = [...reading.problems, ...resolution.problems].filter(isError);
   const desired = resolution.resolved?.desired;
   const old = new Set(before.desired.targets.flatMap(resourcesOf).map(({ address }) => address));

@@ -7,7 +7,13 @@ import type { Document, SourceText } from "./document.ts";
 import type { ManifestProblem } from "./problem.ts";
 
 /** The texts of all files that a diagnostic may speak of, by file. */
-export type Sources = ReadonlyMap<string, SourceText | Document>;
+export type Sources = Pick<ReadonlyMap<string, SourceText | Document>, "get">;
+
+/** They are sorted in when the first is asked for: where nothing is wrong, none is. */
+export function sourcesByFile(sources: readonly SourceText[]): Sources {
+  let byFile: ReadonlyMap<string, SourceText> | undefined;
+  return { get: (file) => (byFile ??= new Map(sources.map((source) => [source.file, source]))).get(file) };
+}
 
 /**
  * Diagnostics with the line and column of what they speak of, sorted by place; those without one come last, in

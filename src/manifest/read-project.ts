@@ -4,6 +4,7 @@ import { PROJECT_FILE, readDocuments } from "./document.ts";
 import type { Document, SourceText } from "./document.ts";
 import type { ProjectFolder } from "./files.ts";
 import { findManifests } from "./find-manifests.ts";
+import { sourcesByFile } from "./locate.ts";
 import type { Sources } from "./locate.ts";
 import { manifestError } from "./problem.ts";
 import type { ManifestProblem } from "./problem.ts";
@@ -40,7 +41,7 @@ export async function readProject(folder: ProjectFolder): Promise<ProjectReading
       project,
       documents: [],
       textFiles: new Map(),
-      sources: byFile(sources),
+      sources: sourcesByFile(sources),
       problems,
       complete: false,
     };
@@ -50,7 +51,7 @@ export async function readProject(folder: ProjectFolder): Promise<ProjectReading
     project: usable ? project : undefined,
     documents: targets.documents,
     textFiles: readTextFiles(folder, filesNamed([...templates, ...targets.templates])),
-    sources: byFile([...sources, ...targets.sources]),
+    sources: sourcesByFile([...sources, ...targets.sources]),
     problems: [...problems, ...found.problems, ...targets.problems],
     complete: found.problems.length === 0 && targets.complete,
   };
@@ -105,8 +106,9 @@ async function readTargets(
     const { document, problems: ofShape, lossy } = checked;
     const found = findTemplates(document);
     documents.push(document);
-    templates.push(...found);
-    problems.push(...ofShape, ...checkTargetDocument(document, found, stages));
+    for (const template of found) templates.push(template);
+    for (const list of [ofShape, checkTargetDocument(document, found, stages)])
+      for (const problem of list) problems.push(problem);
     complete &&= !lossy;
   }
   for (const target of groupByTarget(documents)) problems.push(...findDuplicates(target, stages ?? []));
@@ -115,17 +117,15 @@ async function readTargets(
 
 /** A document in whose shape nothing is wrong. */
 function whole(document: Document): CheckedDocument {
-  return { document, problems: [], lossy: false };
+  return { document, problems: NONE, lossy: false };
 }
+
+const NONE: readonly ManifestProblem[] = [];
 
 /** What finds the mistakes in a document's shape, and explains them, is loaded for the first that has any. */
 async function checkCarefully(kind: "project" | "target", document: Document): Promise<CheckedDocument> {
   const { checkProjectShape, checkTargetShape } = await import("./check/shape.ts");
   return kind === "project" ? checkProjectShape(document) : checkTargetShape(document);
-}
-
-function byFile(sources: readonly SourceText[]): Sources {
-  return new Map(sources.map((source) => [source.file, source]));
 }
 
 function noProject(folder: ProjectFolder): ManifestProblem {

@@ -8,6 +8,7 @@ import type { Document } from "../manifest/document.ts";
 import { mergedAt } from "../manifest/merge.ts";
 import { SECTIONS } from "../manifest/tables/kinds.ts";
 import { layersOfOne, originsOf, targetLayers } from "../manifest/target/layers.ts";
+import type { Origins } from "../manifest/target/layers.ts";
 import { valueAt } from "../manifest/pointer.ts";
 import { isObject } from "../model/json.ts";
 import type { YamlEdit } from "../yaml/edit-value.ts";
@@ -24,6 +25,8 @@ export class Draft {
   readonly #byTarget: ReadonlyMap<string, readonly Document[]>;
   /** Handed on from draft to draft: no edit makes a resource, or takes one away. */
   readonly #addresses: Map<string, readonly Address[]>;
+  /** By target and stage; asked for again for every field. */
+  readonly #origins = new Map<string, Origins>();
   readonly edits: readonly FileEdit[];
 
   private constructor(
@@ -40,7 +43,10 @@ export class Draft {
     const byTarget = new Map<string, Document[]>();
     for (const document of documents) {
       const { target } = document.value;
-      if (typeof target === "string") byTarget.set(target, [...(byTarget.get(target) ?? []), document]);
+      if (typeof target !== "string") continue;
+      const known = byTarget.get(target);
+      if (known === undefined) byTarget.set(target, [document]);
+      else known.push(document);
     }
     return new Draft(byTarget, [], new Map());
   }
@@ -60,11 +66,18 @@ export class Draft {
   /** The unit's layers, lowest first; none where the stage does not declare the resource. */
   layersOf({ stage, address }: Omit<Unit, "field">): readonly Layer[] {
     const parts = parseAddress(address);
-    const origins = originsOf(this.documentsOf(parts?.target), stage);
     const section = SECTIONS.find(({ kind }) => kind === parts?.kind);
     if (parts === undefined) return [];
+    const origins = this.#originsOf(parts.target, stage);
     const layers = section === undefined ? targetLayers(origins) : layersOfOne(origins, section, parts.key);
     return layers.some(({ kind }) => kind === "base" || kind === "stage") ? layers : [];
+  }
+
+  #originsOf(target: string, stage: string): Origins {
+    const name = JSON.stringify([target, stage]);
+    const origins = this.#origins.get(name) ?? originsOf(this.documentsOf(target), stage);
+    this.#origins.set(name, origins);
+    return origins;
   }
 
   /** What the manifests say for a unit, before anything is filled in. */

@@ -11,8 +11,6 @@ export interface DocumentSubject {
   /** What the tables say of the whole document. */
   readonly root: ManifestPart;
   readonly templates: readonly FoundTemplate[];
-  /** The document itself, and its overrides for each stage: maps with the same keys. */
-  readonly layers: readonly DocumentLayer[];
   /** The project's stages; `undefined` where they are not known. */
   readonly stages: readonly string[] | undefined;
 }
@@ -24,6 +22,7 @@ export interface DocumentLayer {
 
 export type DocumentRule = (subject: DocumentSubject) => readonly ManifestProblem[];
 
+/** The document itself, and its overrides for each stage: maps with the same keys. */
 export function documentLayers({ value }: Document): readonly DocumentLayer[] {
   const layers: DocumentLayer[] = [{ path: [], value }];
   if (isObject(value.stages))

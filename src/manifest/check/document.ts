@@ -4,7 +4,6 @@ import { bare } from "../shape/shape.ts";
 import { PROJECT } from "../tables/project.ts";
 import { TARGET_DOCUMENT } from "../tables/target.ts";
 import type { FoundTemplate } from "../template/find.ts";
-import { documentLayers } from "./document-subject.ts";
 import type { DocumentRule } from "./document-subject.ts";
 import { elementsHaveOneLocator } from "./elements.ts";
 import { fingerprintKeysAreSecret } from "./fingerprint-keys.ts";
@@ -27,13 +26,7 @@ export function checkProject(
   document: Document,
   templates: readonly FoundTemplate[],
 ): readonly ManifestProblem[] {
-  const subject = {
-    document,
-    root: PROJECT_ROOT,
-    templates,
-    layers: documentLayers(document),
-    stages: undefined,
-  };
+  const subject = { document, root: PROJECT_ROOT, templates, stages: undefined };
   return PROJECT_RULES.flatMap((rule) => rule(subject));
 }
 
@@ -43,6 +36,6 @@ export function checkTargetDocument(
   templates: readonly FoundTemplate[],
   stages: readonly string[] | undefined,
 ): readonly ManifestProblem[] {
-  const subject = { document, root: TARGET_ROOT, templates, layers: documentLayers(document), stages };
+  const subject = { document, root: TARGET_ROOT, templates, stages };
   return TARGET_RULES.flatMap((rule) => rule(subject));
 }

@@ -4,17 +4,15 @@ import { manifestWarning } from "../problem.ts";
 import type { ManifestProblem } from "../problem.ts";
 import { isTemplate } from "../template/parse.ts";
 import { showPath } from "../words.ts";
+import { documentLayers } from "./document-subject.ts";
 import type { DocumentSubject } from "./document-subject.ts";
 
 /** A literal key is no error, but whoever can read it can test guesses at what state has fingerprints of. */
-export function fingerprintKeysAreSecret({
-  document: { file },
-  layers,
-}: DocumentSubject): readonly ManifestProblem[] {
-  return layers.flatMap(({ path, value }) => {
+export function fingerprintKeysAreSecret({ document }: DocumentSubject): readonly ManifestProblem[] {
+  return documentLayers(document).flatMap(({ path, value }) => {
     const key = isObject(value.state) ? value.state.fingerprintKey : undefined;
     if (typeof key !== "string" || isTemplate(key)) return [];
-    return [openKey(file, [...path, "state", "fingerprintKey"])];
+    return [openKey(document.file, [...path, "state", "fingerprintKey"])];
   });
 }
 

@@ -9,13 +9,16 @@ import type { TargetSubject } from "./subject.ts";
 export function idsAreUnique(targets: readonly DesiredTarget[]): readonly ManifestProblem[] {
   const owners = new Map<string, DesiredResource>();
   const problems: ManifestProblem[] = [];
-  for (const resource of targets.flatMap(resourcesOf)) {
-    if (resource.id === undefined) continue;
+  for (const resource of targets.flatMap(resourcesOf).filter(isBoundByHand)) {
     const owner = owners.get(resource.id.toLowerCase());
     if (owner === undefined) owners.set(resource.id.toLowerCase(), resource);
     else problems.push(...idTakenTwice(resource, resource.id, owner));
   }
   return problems;
+}
+
+function isBoundByHand(resource: DesiredResource): resource is DesiredResource & { readonly id: string } {
+  return resource.id !== undefined;
 }
 
 /** What finds a test case again when state is lost should find one. */

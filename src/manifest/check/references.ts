@@ -47,10 +47,12 @@ function dangling(
   to: Reference["to"],
   keys: readonly string[],
 ): readonly (Reference & { readonly key: string })[] {
+  const asked = references.filter((reference) => reference.to === to);
+  if (asked.length === 0) return [];
   const known = new Set(keys);
-  return references.flatMap((reference) => {
+  return asked.flatMap((reference) => {
     const { value: key } = reference;
-    return reference.to === to && typeof key === "string" && !known.has(key) ? [{ ...reference, key }] : [];
+    return typeof key === "string" && !known.has(key) ? [{ ...reference, key }] : [];
   });
 }
 

@@ -39,7 +39,7 @@ export function resolveTarget(
     environments: inner(ENVIRONMENTS),
     testCases: inner(TEST_CASES),
     batchGenerations: inner(BATCH_GENERATIONS),
-    moved: movesOf(target.documents),
+    moved: movesOf(origins.base),
   };
 }
 

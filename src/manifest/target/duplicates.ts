@@ -6,10 +6,11 @@ import { manifestError } from "../problem.ts";
 import type { ManifestProblem } from "../problem.ts";
 import type { Address } from "../../model/address.ts";
 import { addressOf } from "../../model/address.ts";
-import { SECTIONS, TARGET_KEYS, TARGET_ROWS } from "../tables/kinds.ts";
+import { SECTIONS, TARGET_ROWS } from "../tables/kinds.ts";
 import type { FieldRow } from "../tables/kinds.ts";
 import type { TargetDocuments } from "./group.ts";
 import { baseLayers, stageLayers } from "./layers.ts";
+import type { Layers } from "./layers.ts";
 
 /**
  * What two documents of a target both say: a resource, a field of the target, a field of its defaults. Which of the
@@ -20,18 +21,17 @@ export function findDuplicates(
   stages: readonly string[],
 ): readonly ManifestProblem[] {
   if (documents.length < 2) return [];
-  const scopes = [baseLayers(documents), ...stages.map((stage) => stageLayers(documents, stage))];
+  const base = baseLayers(documents);
+  const scopes = [base, ...stages.map((stage) => stageLayers(base, stage))];
   return scopes.flatMap((layers) => duplicatesAmong(layers, key));
 }
 
-function duplicatesAmong(layers: readonly Layer[], target: string): ManifestProblem[] {
-  // Of ten thousand documents with a test case each, few say anything that another could say too.
-  const speaking = layers.filter(({ value }) => Object.keys(value).some((key) => SHARED_KEYS.has(key)));
+function duplicatesAmong(layers: Layers, target: string): ManifestProblem[] {
   return [
-    ...duplicateFields(speaking, [], TARGET_FIELDS, `target ${target}`),
+    ...duplicateFields(layers, [], TARGET_FIELDS, `target ${target}`),
     ...SECTIONS.flatMap(({ kind, name, fields }) => [
       ...duplicateResources(layers, name, (key) => addressOf(kind, target, key)),
-      ...duplicateFields(speaking, ["defaults", name], fields, `the defaults of target ${target}`),
+      ...duplicateFields(layers, ["defaults", name], fields, `the defaults of target ${target}`),
     ]),
   ];
 }
@@ -44,38 +44,36 @@ const TARGET_FIELDS: readonly Named[] = [
   ...TARGET_ROWS,
 ];
 
-const SHARED_KEYS: ReadonlySet<string> = new Set([...TARGET_KEYS, "defaults"]);
-
 function duplicateResources(
-  layers: readonly Layer[],
+  { having }: Layers,
   section: string,
   addressIn: (key: string) => Address,
 ): ManifestProblem[] {
   const owners = new Map<string, Layer>();
   const problems: ManifestProblem[] = [];
-  for (const layer of layers) {
+  having(section).forEach((layer) => {
     const resources = layer.value[section];
-    if (!isObject(resources)) continue;
-    for (const key of Object.keys(resources)) {
+    if (!isObject(resources)) return;
+    for (const key in resources) {
       const owner = owners.get(key);
       if (owner === undefined) owners.set(key, layer);
       else problems.push(declaredTwice(layer, owner, [section, key], addressIn(key)));
     }
-  }
+  });
   return problems;
 }
 
 /** Every second layer that sets a field in the map at a path, with the first. */
 function duplicateFields(
-  layers: readonly Layer[],
+  { having }: Layers,
   place: Path,
   rows: readonly Named[],
   owner: string,
 ): ManifestProblem[] {
-  const holders = layers.filter(({ value }) => isObject(valueAt(value, place)));
   return rows.flatMap(({ name, path }) => {
     const whole = [...place, ...path];
-    const [first, ...others] = holders.filter(({ value }) => valueAt(value, whole) !== undefined);
+    const holders = having(String(whole[0])).filter(({ value }) => valueAt(value, whole) !== undefined);
+    const [first, ...others] = holders;
     return first === undefined
       ? []
       : others.map((layer) => setTwice(layer, first, whole, `\`${name}\` of ${owner}`));

@@ -10,40 +10,62 @@ import type { Section } from "../tables/kinds.ts";
  * a hundred thousand test cases with the same defaults hold the same object.
  */
 
-/** A document's own maps, or those of its overrides for the stage: both have the same keys inside. */
+/** Layers in the order of their files. Of ten thousand documents with a test case each, few say anything else. */
+export interface Layers {
+  readonly all: readonly Layer[];
+  /** Those that have a key. */
+  readonly having: (key: string) => readonly Layer[];
+}
+
+/** The maps of a target's documents, and those of their overrides for a stage: both have the same keys inside. */
 export interface Origins {
-  readonly base: readonly Layer[];
-  readonly stage: readonly Layer[];
+  readonly base: Layers;
+  readonly stage: Layers;
 }
 
 export function originsOf(documents: readonly Document[], stage: string): Origins {
-  return { base: baseLayers(documents), stage: stageLayers(documents, stage) };
+  const base = baseLayers(documents);
+  return { base, stage: stageLayers(base, stage) };
 }
 
-export function baseLayers(documents: readonly Document[]): readonly Layer[] {
-  return documents.map(({ file, value }) => ({ kind: "base", file, path: ROOT, value }));
+export function baseLayers(documents: readonly Document[]): Layers {
+  return byKey(documents.map(({ file, value }) => ({ kind: "base", file, path: ROOT, value })));
 }
 
 const ROOT: Path = [];
 
-export function stageLayers(documents: readonly Document[], stage: string): readonly Layer[] {
-  const layers: Layer[] = [];
-  for (const { file, value } of documents) {
-    const override = mapAt(mapAt(value, "stages"), stage);
-    if (override !== undefined)
-      layers.push({ kind: "stage", file, path: ["stages", stage], value: override });
-  }
-  return layers;
+export function stageLayers(base: Layers, stage: string): Layers {
+  return byKey(
+    base.having("stages").flatMap(({ file, value }) => {
+      const override = mapAt(mapAt(value, "stages"), stage);
+      return override === undefined
+        ? []
+        : [{ kind: "stage", file, path: ["stages", stage], value: override }];
+    }),
+  );
+}
+
+function byKey(all: readonly Layer[]): Layers {
+  const holders = new Map<string, Layer[]>();
+  all.forEach((layer) => {
+    for (const key in layer.value) {
+      const known = holders.get(key);
+      if (known === undefined) holders.set(key, [layer]);
+      else known.push(layer);
+    }
+  });
+  return { all, having: (key) => holders.get(key) ?? [] };
 }
 
 /** The layers of the target itself. A document that only adds test cases to it is none, unless there is no other. */
 export function targetLayers({ base, stage }: Origins): readonly Layer[] {
-  const layers = [...base, ...stage].filter(speaksOfTarget);
-  return layers.some(({ kind }) => kind === "base") ? layers : [...base.slice(0, 1), ...layers];
+  const layers = [...speakingOfTarget(base), ...speakingOfTarget(stage)];
+  return layers.some(({ kind }) => kind === "base") ? layers : [...base.all.slice(0, 1), ...layers];
 }
 
-function speaksOfTarget({ value }: Layer): boolean {
-  return TARGET_KEYS.some((key) => value[key] !== undefined);
+function speakingOfTarget({ all, having }: Layers): readonly Layer[] {
+  const speaking = new Set(TARGET_KEYS.flatMap(having));
+  return all.filter((layer) => speaking.has(layer));
 }
 
 /** What a section's resources are made of. */
@@ -64,9 +86,9 @@ export function sectionLayers({ base, stage }: Origins, section: Section): Secti
   };
 }
 
-function defaultsLayers(layers: readonly Layer[], { name }: Section): readonly Layer[] {
+function defaultsLayers({ having }: Layers, { name }: Section): readonly Layer[] {
   const found: Layer[] = [];
-  for (const { kind, file, path, value } of layers) {
+  for (const { kind, file, path, value } of having("defaults")) {
     const defaults = mapAt(mapAt(value, "defaults"), name);
     if (defaults === undefined) continue;
     const own = kind === "stage" ? "stage defaults" : "defaults";
@@ -75,18 +97,17 @@ function defaultsLayers(layers: readonly Layer[], { name }: Section): readonly L
   return found;
 }
 
-function resourceLayers(layers: readonly Layer[], { name }: Section): ReadonlyMap<string, Layer> {
+function resourceLayers({ having }: Layers, { name }: Section): ReadonlyMap<string, Layer> {
   const resources = new Map<string, Layer>();
-  for (const { kind, file, path, value } of layers) {
-    const declared = mapAt(value, name);
-    if (declared === undefined) continue;
-    for (const key of Object.keys(declared)) {
+  having(name).forEach(({ kind, file, path, value }) => {
+    const declared = mapAt(value, name) ?? {};
+    for (const key in declared) {
       const resource = declared[key];
       if (isObject(resource) && !resources.has(key))
         // Joined, not spread: a spread list keeps room for a dozen more, for each of the resources.
         resources.set(key, { kind, file, path: path.concat(name, key), value: resource });
     }
-  }
+  });
   return resources;
 }
 
@@ -107,8 +128,10 @@ export function layersOf(section: SectionLayers, key: string): readonly Layer[] 
 
 /** The layers of one resource, without a look at all the others. */
 export function layersOfOne({ base, stage }: Origins, section: Section, key: string): readonly Layer[] {
-  const only = (layers: readonly Layer[]): ReadonlyMap<string, Layer> => {
-    const own = layers.flatMap((layer) => resourceLayer(layer, section, key) ?? []).slice(0, 1);
+  const only = ({ having }: Layers): ReadonlyMap<string, Layer> => {
+    const own = having(section.name)
+      .flatMap((layer) => resourceLayer(layer, section, key) ?? [])
+      .slice(0, 1);
     return new Map(own.map((layer) => [key, layer]));
   };
   const layers: SectionLayers = {

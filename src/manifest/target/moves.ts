@@ -1,12 +1,12 @@
 import { isAddress } from "../../model/address.ts";
 import type { Move } from "../../model/desired.ts";
 import { isArray, isObject } from "../../model/json.ts";
-import type { Document } from "../document.ts";
+import type { Layers } from "./layers.ts";
 
 /** The `moved:` entries of a target's documents; whether they make sense together is for the rules to say. */
-export function movesOf(documents: readonly Document[]): readonly Move[] {
+export function movesOf({ having }: Layers): readonly Move[] {
   const moves: Move[] = [];
-  for (const { file, value } of documents)
+  for (const { file, value } of having("moved"))
     for (const [at, entry] of isArray(value.moved) ? value.moved.entries() : [])
       if (isObject(entry)) {
         const { from, to } = entry;

@@ -53,7 +53,7 @@ function linesBelow(text: string, start: number, parent: number): Block {
     }
     line = end + 1;
   }
-  return { lines: lines.slice(0, filled), end: line };
+  return { lines: filled === lines.length ? lines : lines.slice(0, filled), end: line };
 }
 
 /** Lines are joined, and a gap is as many line ends as it has empty lines. Lines that stand deeper are not joined. */

@@ -22,15 +22,15 @@ const MOST_EXPECTED = 1000;
 
 /** At the first line of a map or list in block style: all of it, up to the first line that stands further left. */
 export function block(cursor: Cursor): Json {
-  return cursor.nested(() =>
-    isDash(cursor) ? blockList(cursor, cursor.indent) : blockMap(cursor, cursor.indent),
-  );
+  cursor.enter();
+  const value = isDash(cursor) ? blockList(cursor, cursor.indent) : blockMap(cursor, cursor.indent);
+  cursor.leave();
+  return value;
 }
 
 function isDash(cursor: Cursor): boolean {
   if (cursor.code() !== DASH) return false;
-  const next = cursor.text.charCodeAt(cursor.at + 1);
-  return next === SPACE || next === NEWLINE;
+  return isSpaceOrEnd(cursor.text.charCodeAt(cursor.at + 1));
 }
 
 function blockMap(cursor: Cursor, indent: number): Json {
@@ -56,9 +56,8 @@ function blockKey(cursor: Cursor, last: string | number): string {
   const code = cursor.code();
   if (code === 0x22 || code === 0x27) {
     const key = quoted(cursor);
-    const next = cursor.text.charCodeAt(cursor.at + 1);
-    if (key.length > MAX_KEY_LENGTH / 2 || cursor.code() !== COLON || (next !== SPACE && next !== NEWLINE))
-      defer();
+    const isKey = cursor.code() === COLON && isSpaceOrEnd(cursor.text.charCodeAt(cursor.at + 1));
+    if (!isKey || key.length > MAX_KEY_LENGTH / 2) defer();
     cursor.at++;
     return key;
   }
@@ -72,9 +71,7 @@ function blockKey(cursor: Cursor, last: string | number): string {
 /** Whether a key that `PLAIN_KEY` has found elsewhere stands here too: it holds no colon, so it ends at the first. */
 function isKeyAt({ text, at }: Cursor, key: string): boolean {
   const end = at + key.length;
-  if (text.charCodeAt(end) !== COLON || !text.startsWith(key, at)) return false;
-  const next = text.charCodeAt(end + 1);
-  return next === SPACE || next === NEWLINE;
+  return text.charCodeAt(end) === COLON && text.startsWith(key, at) && isSpaceOrEnd(text.charCodeAt(end + 1));
 }
 
 function blockList(cursor: Cursor, indent: number): Json {
@@ -108,13 +105,18 @@ function valueBehind(cursor: Cursor, indent: number, flush: boolean): Json {
     cursor.at = from;
     return valueBelow(cursor, indent, flush);
   }
-  if (code === 0x26) return cursor.anchored(() => valueBehind(cursor, indent, flush));
+  if (code === 0x26) return anchoredBehind(cursor, indent, flush);
   if (code === 0x7c || code === 0x3e) return blockScalar(cursor, indent);
   const value = inline(cursor, indent, code);
   cursor.endLine();
   // What goes on in the next line is a text over several lines, or a mistake.
   if (cursor.indent > indent) defer();
   return value;
+}
+
+/** Apart from the rest, which would pay for the closure otherwise. */
+function anchoredBehind(cursor: Cursor, indent: number, flush: boolean): Json {
+  return cursor.anchored(() => valueBehind(cursor, indent, flush));
 }
 
 function valueBelow(cursor: Cursor, indent: number, flush: boolean): Json {
@@ -127,9 +129,7 @@ function valueBelow(cursor: Cursor, indent: number, flush: boolean): Json {
     if (cursor.indent > indent) defer();
     return value;
   }
-  return flush && cursor.indent === indent && isDash(cursor)
-    ? cursor.nested(() => blockList(cursor, indent))
-    : null;
+  return flush && cursor.indent === indent && isDash(cursor) ? block(cursor) : null;
 }
 
 /** A value that ends in its line, or in brackets. */
@@ -154,11 +154,19 @@ const INDICATORS = "?:,[]{}#&*!|>'\"%@`";
 function plainInLine(cursor: Cursor): Json {
   const { text, at } = cursor;
   if (INDICATORS.includes(text.charAt(at)) || isDash(cursor)) defer();
-  const lineEnd = text.indexOf("\n", at);
-  const line = text.slice(at, lineEnd);
-  const comment = line.indexOf(" #");
-  const token = (comment < 0 ? line : line.slice(0, comment)).trimEnd();
-  if (token.endsWith(":") || token.includes(": ")) defer();
-  cursor.at = at + token.length;
-  return plain(token);
+  // Up to the last character before the line's end, or before a comment, that is no space.
+  let end = at;
+  for (let next = at; ; next++) {
+    const code = text.charCodeAt(next);
+    if (code === NEWLINE || (code === HASH && next > end)) break;
+    if (code === SPACE) continue;
+    if (code === COLON && isSpaceOrEnd(text.charCodeAt(next + 1))) defer();
+    end = next + 1;
+  }
+  cursor.at = end;
+  return plain(text.slice(at, end));
+}
+
+function isSpaceOrEnd(code: number): boolean {
+  return code === SPACE || code === NEWLINE;
 }

@@ -82,12 +82,14 @@ export class Cursor {
     this.toContent(this.text.indexOf("\n", this.at) + 1);
   }
 
-  /** Reads what nests one deeper. */
-  nested<T>(read: () => T): T {
+  /** Before what nests one deeper. */
+  enter(): void {
     if (++this.#depth > MAX_DEPTH) defer();
-    const value = read();
+  }
+
+  /** Behind it. */
+  leave(): void {
     this.#depth--;
-    return value;
   }
 
   /** At `&name`: reads it and the value that it names. */

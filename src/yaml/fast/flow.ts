@@ -9,7 +9,10 @@ const PLAIN = /(?:[^\s\-?:,[\]{}#&*!|>'"%@`]|-(?=[^\s,[\]{}]))[^\n,[\]{}]*/y;
 
 /** At `[` or `{`: the list or map. Its further lines must be indented deeper than `parent`. */
 export function flow(cursor: Cursor, parent: number): Json {
-  return cursor.nested(() => (cursor.code() === 0x5b ? flowList(cursor, parent) : flowMap(cursor, parent)));
+  cursor.enter();
+  const value = cursor.code() === 0x5b ? flowList(cursor, parent) : flowMap(cursor, parent);
+  cursor.leave();
+  return value;
 }
 
 function flowList(cursor: Cursor, parent: number): Json {
@@ -67,12 +70,17 @@ function flowValue(cursor: Cursor, parent: number): Json {
     case "'":
       return quoted(cursor);
     case "&":
-      return cursor.anchored(() => flowValue(cursor, parent));
+      return anchoredValue(cursor, parent);
     case "*":
       return cursor.alias();
     default:
       return flowPlain(cursor);
   }
+}
+
+/** Apart from the rest, which would pay for the closure otherwise. */
+function anchoredValue(cursor: Cursor, parent: number): Json {
+  return cursor.anchored(() => flowValue(cursor, parent));
 }
 
 function flowPlain(cursor: Cursor): Json {
