@@ -28,14 +28,18 @@ export function readCommandLine(argv: readonly string[], world: World): Request 
     .description("Test Automation Service as Code: plan and apply the configuration of a test service")
     .version(world.version, "-V, --version", "print the version")
     .exitOverride()
+    .configureHelp({ subcommandTerm })
     .configureOutput({
       writeOut: (text) => openSink(world.stdout, (error) => world.unwritten.push(error)).write(text),
       writeErr: (text) => openSink(world.stderr, () => {}).write(text),
+      // What is asked here has no colours, and finding out about a stream takes as long as all of the rest.
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
     })
     .showHelpAfterError("Run the command with --help to see what it takes.");
   addOptions(program, GLOBAL_OPTIONS);
   for (const spec of COMMANDS)
-    addCommand(program, spec, (chosen, args, options) => {
+    addCommand(program, spec, argv, (chosen, args, options) => {
       request = { kind: "run", spec: chosen, args, options };
     });
   try {
@@ -53,16 +57,28 @@ type Choose = (
   options: Readonly<Record<string, unknown>>,
 ) => void;
 
-function addCommand(parent: Command, spec: CommandSpec, choose: Choose): void {
+/** A command that no word of the command line names is there for its line in the help, and has no details. */
+function addCommand(parent: Command, spec: CommandSpec, argv: readonly string[], choose: Choose): void {
   const command = parent.command(spec.name).description(spec.summary).allowExcessArguments(false);
   for (const { name, description, choices } of spec.args ?? []) {
     const argument = new Argument(name, description);
     command.addArgument(choices === undefined ? argument : argument.choices([...choices]));
   }
+  if (!argv.includes(spec.name)) return;
   addOptions(command, [...(spec.options ?? []), ...GLOBAL_OPTIONS]);
   command.addHelpText("after", examples(spec));
-  for (const child of spec.commands ?? []) addCommand(command, child, choose);
+  for (const child of spec.commands ?? []) addCommand(command, child, argv, choose);
   if (spec.load !== undefined) command.action(() => choose(spec, command.args, allOptions(command)));
+}
+
+/** Commands take options, whether or not they have been added; the one for help, which is not ours, takes none. */
+function subcommandTerm(command: Command): string {
+  const options = command.name() === "help" ? [] : ["[options]"];
+  return [command.name(), ...options, ...command.registeredArguments.map(humanArgument)].join(" ");
+}
+
+function humanArgument(argument: Argument): string {
+  return argument.required ? `<${argument.name()}>` : `[${argument.name()}]`;
 }
 
 /** The command's options, and those given before its name, which the parser keeps apart. */
