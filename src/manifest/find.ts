@@ -29,8 +29,10 @@ interface Standing {
 
 class Walk {
   readonly #folder: ProjectFolder;
-  /** Real path → path as found. */
-  readonly #files = new Map<string, string>();
+  /** Found without a link on the way, so each once. */
+  readonly #plain: string[] = [];
+  /** Real path → path as found by a link. */
+  readonly #linked = new Map<string, string>();
   readonly #escaping = new Set<string>();
 
   constructor(folder: ProjectFolder) {
@@ -39,7 +41,7 @@ class Walk {
 
   found(): Found {
     return {
-      files: [...this.#files.values()].toSorted(compareText),
+      files: this.#files().toSorted(compareText),
       escaping: [...this.#escaping].toSorted(compareText),
     };
   }
@@ -56,7 +58,8 @@ class Walk {
     else if (kind === "folder" && isOpen(progress)) this.enter(inside(place, name), progress);
     else if (kind === "file" && isComplete(progress)) {
       const path = below(place.path, name);
-      this.#keep(place.real === place.path ? path : below(place.real, name), path);
+      if (place.real === place.path) this.#plain.push(path);
+      else this.#keep(below(place.real, name), path);
     }
   }
 
@@ -71,10 +74,24 @@ class Walk {
   }
 
   #keep(real: string, path: string): void {
-    const known = this.#files.get(real);
-    if (known === undefined || path.length < known.length || (path.length === known.length && path < known))
-      this.#files.set(real, path);
+    const known = this.#linked.get(real);
+    if (known === undefined || isShorter(path, known)) this.#linked.set(real, path);
   }
+
+  /** Of what was found in several ways, the shortest. */
+  #files(): readonly string[] {
+    if (this.#linked.size === 0) return this.#plain;
+    const files = new Map(this.#plain.map((path) => [path, path]));
+    for (const [real, path] of this.#linked) {
+      const known = files.get(real);
+      if (known === undefined || isShorter(path, known)) files.set(real, path);
+    }
+    return [...files.values()];
+  }
+}
+
+function isShorter(path: string, known: string): boolean {
+  return path.length < known.length || (path.length === known.length && path < known);
 }
 
 function inside({ path, real, above }: Standing, name: string): Standing {

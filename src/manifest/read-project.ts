@@ -107,8 +107,8 @@ async function readTargets(
     const found = findTemplates(document);
     documents.push(document);
     for (const template of found) templates.push(template);
-    for (const list of [ofShape, checkTargetDocument(document, found, stages)])
-      for (const problem of list) problems.push(problem);
+    for (const problem of ofShape) problems.push(problem);
+    for (const problem of checkTargetDocument(document, found, stages)) problems.push(problem);
     complete &&= !lossy;
   }
   for (const target of groupByTarget(documents)) problems.push(...findDuplicates(target, stages ?? []));

@@ -37,5 +37,7 @@ export function checkTargetDocument(
   stages: readonly string[] | undefined,
 ): readonly ManifestProblem[] {
   const subject = { document, root: TARGET_ROOT, templates, stages };
-  return TARGET_RULES.flatMap((rule) => rule(subject));
+  const problems: ManifestProblem[] = [];
+  for (const rule of TARGET_RULES) for (const problem of rule(subject)) problems.push(problem);
+  return problems;
 }

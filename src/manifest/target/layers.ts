@@ -72,18 +72,21 @@ function speakingOfTarget({ all, having }: Layers): readonly Layer[] {
 export interface SectionLayers {
   /** Lowest first, as far as the resource's own map. */
   readonly defaults: readonly Layer[];
-  readonly stageDefaults: readonly Layer[];
   readonly base: ReadonlyMap<string, Layer>;
   readonly stage: ReadonlyMap<string, Layer>;
 }
 
 export function sectionLayers({ base, stage }: Origins, section: Section): SectionLayers {
   return {
-    defaults: defaultsLayers(base, section),
-    stageDefaults: defaultsLayers(stage, section),
+    defaults: allDefaults(base, stage, section),
     base: resourceLayers(base, section),
     stage: resourceLayers(stage, section),
   };
+}
+
+/** As if the stage's overrides were merged into the document, defaults into defaults, before anything is looked up. */
+function allDefaults(base: Layers, stage: Layers, section: Section): readonly Layer[] {
+  return [...defaultsLayers(base, section), ...defaultsLayers(stage, section)];
 }
 
 function defaultsLayers({ having }: Layers, { name }: Section): readonly Layer[] {
@@ -104,8 +107,13 @@ function resourceLayers({ having }: Layers, { name }: Section): ReadonlyMap<stri
     for (const key in declared) {
       const resource = declared[key];
       if (isObject(resource) && !resources.has(key))
-        // Joined, not spread: a spread list keeps room for a dozen more, for each of the resources.
-        resources.set(key, { kind, file, path: path.concat(name, key), value: resource });
+        // Not spread where it need not be: a spread list keeps room for a dozen more, for each of the resources.
+        resources.set(key, {
+          kind,
+          file,
+          path: path.length === 0 ? [name, key] : [...path, name, key],
+          value: resource,
+        });
     }
   });
   return resources;
@@ -120,10 +128,9 @@ function mapAt(value: JsonObject | undefined, key: string): JsonObject | undefin
 export function layersOf(section: SectionLayers, key: string): readonly Layer[] {
   const base = section.base.get(key);
   const stage = section.stage.get(key);
-  // As if the stage's overrides were merged into the document, defaults into defaults, before anything is looked up.
-  const own = stage === undefined ? [] : [stage];
-  const declared = base === undefined ? own : [base].concat(own);
-  return section.defaults.concat(section.stageDefaults, declared);
+  const own = base === undefined ? [] : [base];
+  if (stage !== undefined) own.push(stage);
+  return section.defaults.length === 0 ? own : [...section.defaults, ...own];
 }
 
 /** The layers of one resource, without a look at all the others. */
@@ -135,8 +142,7 @@ export function layersOfOne({ base, stage }: Origins, section: Section, key: str
     return new Map(own.map((layer) => [key, layer]));
   };
   const layers: SectionLayers = {
-    defaults: defaultsLayers(base, section),
-    stageDefaults: defaultsLayers(stage, section),
+    defaults: allDefaults(base, stage, section),
     base: only(base),
     stage: only(stage),
   };

@@ -7,12 +7,36 @@ import { plain, quoted } from "./scalar.ts";
 const PLAIN_KEY = /[\w$](?:[\w$./ -]*[\w$./-])?/y;
 const PLAIN = /(?:[^\s\-?:,[\]{}#&*!|>'"%@`]|-(?=[^\s,[\]{}]))[^\n,[\]{}]*/y;
 
+/**
+ * Lists as they were read, by how they are written: manifests repeat their tags, and share what they repeat. None has
+ * a bracket in it, so each ends at its first, nor an anchor or an alias, which would mean something else elsewhere.
+ */
+const LISTS = new Map<string, Json>();
+const MOST_LISTS = 1000;
+const LONGEST_LIST = 200;
+const DEPENDS = /[&*\n]/;
+
 /** At `[` or `{`: the list or map. Its further lines must be indented deeper than `parent`. */
 export function flow(cursor: Cursor, parent: number): Json {
   cursor.enter();
-  const value = cursor.code() === 0x5b ? flowList(cursor, parent) : flowMap(cursor, parent);
+  const value = cursor.code() === 0x5b ? repeatedList(cursor, parent) : flowMap(cursor, parent);
   cursor.leave();
   return value;
+}
+
+function repeatedList(cursor: Cursor, parent: number): Json {
+  const from = cursor.at;
+  const end = cursor.text.indexOf("]", from) + 1;
+  if (end === 0 || end - from > LONGEST_LIST) return flowList(cursor, parent);
+  const written = cursor.text.slice(from, end);
+  const known = LISTS.get(written);
+  if (known !== undefined) {
+    cursor.at = end;
+    return known;
+  }
+  const list = flowList(cursor, parent);
+  if (cursor.at === end && LISTS.size < MOST_LISTS && !DEPENDS.test(written)) LISTS.set(written, list);
+  return list;
 }
 
 function flowList(cursor: Cursor, parent: number): Json {
