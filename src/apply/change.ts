@@ -75,9 +75,12 @@ async function patch(
   const { address } = change;
   const answer = await sendCall(run, address, call, elements);
   if (!answer.ok) return answer;
-  if (Object.hasOwn(call.body, "createBackendDiscoveryPrompt")) run.progress.generating.add(address);
+  const generates = Object.hasOwn(call.body, "createBackendDiscoveryPrompt");
+  if (generates) run.progress.generating.add(address);
   noteFolder(run, address, call);
-  recordSoon(run, targetOf(address), patchEvents(run, change, call, elements, answer.value));
+  const events = patchEvents(run, change, call, elements, answer.value);
+  // A prompt that is sent again is generated from again, and that costs.
+  recordSoon(run, targetOf(address), events, generates ? "for good" : "from a crash");
   return answer;
 }
 

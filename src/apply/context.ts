@@ -124,13 +124,20 @@ export async function record(run: Run, target: string, events: readonly StateEve
 }
 
 /**
- * Has events of a target saved, and waits for neither that nor the disk: where a call may be repeated without harm,
- * nothing is lost if a crash comes first. `allSaved` waits, and tells a failure.
+ * Has events of a target saved, and does not wait for it: where a call may be repeated without harm, nothing is lost
+ * if a crash comes first. `allSaved` waits, and tells a failure.
+ * @param safe whether they must outlive a power cut, too, or only the process
  */
-export function recordSoon(run: Run, target: string, events: readonly StateEvent[]): void {
+export function recordSoon(
+  run: Run,
+  target: string,
+  events: readonly StateEvent[],
+  safe: "for good" | "from a crash",
+): void {
+  if (events.length === 0) return;
   const { saving } = run.progress;
-  const noted = events.length === 0 ? Promise.resolve() : sessionOf(run, target).note(events);
-  const saved = noted.then(
+  const session = sessionOf(run, target);
+  const saved = (safe === "for good" ? session.record(events) : session.note(events)).then(
     () => {
       for (const event of events) follow(run.progress, event);
       saving.delete(saved);

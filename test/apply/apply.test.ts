@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Address } from "../../src/model/address.ts";
 import type { Desired, DesiredFields } from "../../src/model/desired.ts";
+import type { StateEvent } from "../../src/model/state.ts";
 import { Secret } from "../../src/model/value.ts";
 import { planJson } from "../../src/render/json.ts";
 import { project, target } from "../plan/build.ts";
@@ -107,6 +108,17 @@ describe("generation", () => {
     expect(applied.outcome.notTaken).toEqual([
       { address: "testCase.shop.login", paths: [["discovery", "prompt"]] },
     ]);
+  });
+  test("a prompt that was sent is remembered whatever comes, a field that was sent as long as the machine runs", async () => {
+    const bench = benchWith();
+    shopOn(bench, { description: "Log in", prompt: "Old" });
+    const { noted, recorded } = await bench.apply(
+      shop({ testCases: { login: made("Log in", { status: "ENABLED" }) } }),
+    );
+    const fieldsIn = (events: readonly StateEvent[]): readonly string[] =>
+      events.flatMap((event) => (event.type === "wrote" ? Object.keys(event.fields) : []));
+    expect(fieldsIn(recorded)).toEqual(expect.arrayContaining(["discovery.prompt", "status"]));
+    expect(fieldsIn(noted)).toEqual(["status"]);
   });
   test("--rediscover is obeyed also where something is created beside it", async () => {
     const bench = benchWith({ discovery: "null" });

@@ -37,6 +37,8 @@ export interface Applied {
   readonly events: readonly ApplyEvent[];
   /** Events that were recorded in states. */
   readonly recorded: readonly StateEvent[];
+  /** Those among them that a power cut may take. */
+  readonly noted: readonly StateEvent[];
   /** Writes sent. */
   readonly writes: number;
 }
@@ -94,13 +96,14 @@ export class Workbench {
 
   async carryOut(seen: Look, options: Options = {}): Promise<Applied> {
     const recorded: StateEvent[] = [];
+    const noted: StateEvent[] = [];
     const events: ApplyEvent[] = [];
     const before = this.service.calls.length;
     const writes = (): number => this.service.calls.length - before;
     const keys = seen.input.desired.targets.map(({ key }) => key);
     const outcome = await apply({
       service: this.service,
-      sessions: new Map(keys.map((key) => [key, this.#open(key, recorded)])),
+      sessions: new Map(keys.map((key) => [key, this.#open(key, recorded, noted)])),
       fingerprints,
       input: seen.input,
       planned: seen.planned,
@@ -116,10 +119,10 @@ export class Workbench {
       stopping: () => options.stopping?.(writes()) ?? false,
       emit: (event) => events.push(event),
     });
-    return { look: seen, outcome, events, recorded, writes: writes() };
+    return { look: seen, outcome, events, recorded, noted, writes: writes() };
   }
 
-  #open(key: string, recorded: StateEvent[]): StateSession {
+  #open(key: string, recorded: StateEvent[], noted: StateEvent[]): StateSession {
     let state = this.state(key);
     const record = async (events: readonly StateEvent[]): Promise<void> => {
       if (this.service.killed) throw new Killed("the process is gone");
@@ -134,7 +137,10 @@ export class Workbench {
         return state;
       },
       record,
-      note: record,
+      note: async (events) => {
+        noted.push(...events);
+        await record(events);
+      },
     };
   }
 }
