@@ -12,8 +12,6 @@ import { isHarmlessJoiner } from "./harmless.ts";
  * characters, private-use characters (a font may draw anything there).
  */
 const ACTING = String.raw`[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u2028\u2029\ufff9-\ufffb\p{Noncharacter_Code_Point}\p{Cs}\p{Co}]`;
-/** What most texts are made of, seen at a glance. */
-const HARMLESS = /^[\n\t\u0020-\u007e]*$/;
 const anyActing = new RegExp(ACTING, "u");
 const everyActing = new RegExp(ACTING, "gu");
 
@@ -24,7 +22,6 @@ export function safeLine(text: string): string {
 
 /** Several lines: line breaks and tabs stay as they are; `\r\n` counts as one line break. */
 export function safeLines(text: string): string {
-  if (HARMLESS.test(text)) return text;
   return replaceActing(text.replaceAll("\r\n", "\n"), (character) =>
     character === "\n" || character === "\t" ? character : numbered(character),
   );
@@ -47,11 +44,15 @@ function numbered(character: string): string {
   return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex.padStart(4, "0")}`;
 }
 
+/** Most texts are made of nothing else, and are seen to do nothing at a glance. */
+const PRINTABLE = /^[\n\t\u0020-\u007e]*$/;
+
 /**
  * A finished text for a terminal or a log. It may carry the colours that our own renderers set, when `colour` says
  * so, and nothing else that acts; a line cannot give an order to the runner of a workflow.
  */
 export function safeOutput(text: string, { colour }: { readonly colour: boolean }): string {
+  if (PRINTABLE.test(text) && !text.includes("::") && !text.includes("##")) return text;
   const parts = colour ? text.split(COLOUR) : [text];
   return withoutWorkflowCommands(parts.map((part, at) => (at % 2 === 1 ? part : safeLines(part))).join(""));
 }
@@ -64,9 +65,7 @@ const COLOUR = /(\u001b\[[0-9;]*m)/;
  * compare text in a way that passes over invisible characters.
  */
 export function withoutWorkflowCommands(text: string): string {
-  const quiet = withoutLogCommands(text);
-  if (!quiet.includes(":")) return quiet;
-  return quiet.replace(
+  return withoutLogCommands(text).replace(
     /^([\s\p{Default_Ignorable_Code_Point}]*):([\p{Default_Ignorable_Code_Point}]*):/gmu,
     "$1: $2:",
   );
@@ -74,7 +73,6 @@ export function withoutWorkflowCommands(text: string): string {
 
 /** `##[` is obeyed anywhere in a line; so are `##vso[` on Azure and `##teamcity[`. */
 export function withoutLogCommands(text: string): string {
-  if (!text.includes("#")) return text;
   return text.replace(
     /#([\p{Default_Ignorable_Code_Point}]*)#(?=[\p{Default_Ignorable_Code_Point}\w]*\[)/gu,
     "# $1#",

@@ -6,7 +6,6 @@ import type { Backend } from "../../src/state/backend.ts";
 import { createLockInfo } from "../../src/state/lock-info.ts";
 import { readIfThere } from "../../src/state/local/files.ts";
 import { foldedLine } from "../../src/state/local/journal-text.ts";
-import { identityOf } from "../../src/state/local/lock-file.ts";
 import { pathsOf, targetOf } from "../../src/state/local/paths.ts";
 import { readFiles, revisionOf, stateOf } from "../../src/state/local/stored.ts";
 import type { Session } from "../../src/state/session.ts";
@@ -52,26 +51,20 @@ async function interrupted(...numbers: readonly number[]): Promise<string> {
 const modeOf = async (file: string): Promise<number> => (await stat(file)).mode & 0o777;
 const count = async (): Promise<number> => valueOf(await backend.read(SHOP))?.state.bindings.size ?? 0;
 
-describe("a lock that was looked at", () => {
-  it("is missed when another takes its place, however old it was", async () => {
-    const later = new Date(Date.now() + 3_600_000);
-    backend = await fixture.open({ clock: { now: () => later, sleep: async () => {} } });
-    const opened = await session();
-    await opened.record([numbered(1)]);
-    await opened.record([numbered(2)]);
+describe("a lock that is lost", () => {
+  it("is missed after a while where nothing need last, and at once where something must", async () => {
+    let now = Date.now();
+    backend = await fixture.open({ clock: { now: () => new Date(now), sleep: async () => {} } });
+    const first = await session();
+    await first.note([numbered(1)]);
     await rm(path(".lock"));
+    await first.note([numbered(2)]);
+    now += 100;
+    await expect(first.note([numbered(3)])).rejects.toMatchObject({ problem: { kind: "lock-lost" } });
     const other = await session();
-    await expect(opened.record([numbered(3)])).rejects.toMatchObject({ problem: { kind: "lock-lost" } });
-    await other.close();
-  });
-
-  it("has no identity as long as it is new, when its times could not tell it from another", async () => {
-    const opened = await session();
-    const now = Date.now();
-    expect(identityOf(path(".lock"), new Date(now))).toBeUndefined();
-    expect(identityOf(path(".lock"), new Date(now + 60_000))).toBeDefined();
-    await opened.close();
-    expect(identityOf(path(".lock"), new Date(now + 60_000))).toBeUndefined();
+    await other.note([numbered(4)]);
+    await rm(path(".lock"));
+    await expect(other.record([numbered(5)])).rejects.toMatchObject({ problem: { kind: "lock-lost" } });
   });
 });
 

@@ -59,6 +59,8 @@ class Exchange<T> implements Receiver {
   #date: string | undefined;
   #body: AnswerReader<T> | undefined;
   #untilNextWindow = Infinity;
+  /** The answer has come to its own end. */
+  #isWhole = false;
   isOver = false;
 
   constructor(
@@ -97,7 +99,9 @@ class Exchange<T> implements Receiver {
   }
 
   ended(): void {
-    if (!this.isOver) this.#guard(() => this.#finish());
+    if (this.isOver) return;
+    this.#isWhole = true;
+    this.#guard(() => this.#finish());
   }
 
   broke(error: Error): void {
@@ -159,12 +163,11 @@ class Exchange<T> implements Receiver {
     this.#resolve({ result, status: this.#status, date: this.#date, began: this.#abort !== undefined });
   }
 
-  /** Dropping the connection does nothing once the answer is complete. */
   #cleanUp(): void {
     this.isOver = true;
     clearTimeout(this.#timer);
     this.#options.signal.removeEventListener("abort", this.#interrupt);
-    this.#abort?.();
+    if (!this.#isWhole) this.#abort?.();
   }
 }
 

@@ -12,10 +12,13 @@ import { attempt } from "./attempt.ts";
 import { openForAppend, replaceFile, syncFolder } from "./files.ts";
 import type { Journal } from "./journal-text.ts";
 import { eventsLine, foldedLine, headerLine } from "./journal-text.ts";
-import { identityOf, readLock, removeLock } from "./lock-file.ts";
+import { readLock, removeLock } from "./lock-file.ts";
 import type { StatePaths } from "./paths.ts";
 import type { StoredFiles } from "./stored.ts";
 import { readFiles, revisionOf } from "./stored.ts";
+
+/** Milliseconds between two looks at the lock, where each answer of the service would give a reason for one. */
+const LOOK_EVERY = 100;
 
 /** A document's lock in hand, and what may be done under it. */
 export class LocalLock implements HeldLock {
@@ -25,8 +28,8 @@ export class LocalLock implements HeldLock {
   readonly #paths: StatePaths;
   readonly #world: Pick<StateWorld, "clock" | "processes">;
   #journal: FileHandle | undefined;
-  /** The lock's file in which our own id was read. */
-  #ours: string | undefined;
+  /** Milliseconds since 1970. */
+  #lookedAt = -Infinity;
 
   constructor(
     key: DocumentKey,
@@ -60,7 +63,7 @@ export class LocalLock implements HeldLock {
 
   /**
    * The lock is looked at after the flush: if it is still ours then, nobody can have folded the journal without
-   * these events.
+   * these events. What need not last may be missing there, so for that it is looked at from time to time only.
    */
   readonly append = async (
     events: readonly StateEvent[],
@@ -73,7 +76,7 @@ export class LocalLock implements HeldLock {
       if (lasting) await flush(opened.value, eventsLine(events));
       // The system has it, and keeps it whatever becomes of this process.
       else appendFileSync(opened.value.fd, eventsLine(events));
-      const lost = this.#lossOfLock();
+      const lost = lasting || this.#isLookDue() ? this.#lossOfLock() : undefined;
       return lost === undefined ? success(undefined) : refusal(lost);
     });
 
@@ -125,14 +128,16 @@ export class LocalLock implements HeldLock {
     await journal?.close();
   }
 
+  #isLookDue(): boolean {
+    const elapsed = this.#world.clock.now().getTime() - this.#lookedAt;
+    // A clock that was set back tells nothing.
+    return elapsed < 0 || elapsed >= LOOK_EVERY;
+  }
+
   #lossOfLock(): StateProblem | undefined {
-    const seen = identityOf(this.#paths.lock, this.#world.clock.now());
-    if (seen !== undefined && seen === this.#ours) return undefined;
+    this.#lookedAt = this.#world.clock.now().getTime();
     const holder = readLock(this.#paths.lock);
-    if (holder?.id === this.info.id) {
-      this.#ours = seen;
-      return undefined;
-    }
+    if (holder?.id === this.info.id) return undefined;
     const { stage, target } = this.#key;
     const reason = holder === undefined ? "its file is gone" : `${holder.who} holds it since ${holder.since}`;
     return { kind: "lock-lost", key: { stage, target }, reason };

@@ -1,4 +1,3 @@
-import { statSync } from "node:fs";
 import { link, rename, rm, writeFile } from "node:fs/promises";
 import { parseJson } from "../json-text.ts";
 import type { LockInfo } from "../lock-info.ts";
@@ -44,19 +43,6 @@ export async function takeLock(path: string, info: LockInfo, processes: Processe
 export function readLock(path: string): LockInfo | undefined {
   const bytes = readIfThereNow(path);
   return bytes === undefined ? undefined : parseLock(bytes);
-}
-
-/** How old a file must be, in milliseconds, for its times to tell it from another: file systems round them. */
-const DISTINCT = 1000;
-
-/**
- * Tells a lock's file from any that takes its place, for a tenth of what reading it takes; `undefined` where there is
- * none, or where it is too young to be told from another.
- */
-export function identityOf(path: string, now: Date): string | undefined {
-  const stats = statSync(path, { throwIfNoEntry: false, bigint: true });
-  if (stats === undefined || now.getTime() - Number(stats.ctimeMs) < DISTINCT) return undefined;
-  return `${stats.dev} ${stats.ino} ${stats.ctimeNs}`;
 }
 
 /**
