@@ -1,6 +1,9 @@
+import { setImmediate } from "node:timers/promises";
+
 /**
- * Gathers what many ask to have saved at the same time, so that they share one flush: while one is under way,
- * whatever comes waits for the next, which takes all of it, in order.
+ * Gathers what many ask to have saved at the same time, so that they share one flush: what comes in one turn of the
+ * event loop, as answers do that arrive together, and while one is under way, whatever comes waits for the next, which
+ * takes all of it, in order.
  *
  * After a failed flush nothing is flushed any more and everybody gets that failure: what is saved stays a prefix
  * of what was asked for.
@@ -32,6 +35,7 @@ export class GroupCommit<T> {
 
   async #startAfterCurrent(): Promise<void> {
     await this.#current;
+    await setImmediate();
     const items = this.#waiting;
     const lasting = this.#lasting;
     this.#waiting = [];

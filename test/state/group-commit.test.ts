@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { GroupCommit } from "../../src/state/group-commit.ts";
@@ -13,10 +14,21 @@ function heldFlushes() {
   return { flushed, ends, flush };
 }
 
-/** Lets everything go on that can. */
-const settle = async (): Promise<void> => await new Promise((resolve) => setImmediate(resolve));
+/** Lets everything go on that can: what comes in one turn of the event loop is flushed in the next. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 3; turn++) await setImmediate();
+}
 
 describe("a group commit", () => {
+  it("gathers what comes in one turn of the event loop", async () => {
+    const flushed: (readonly number[])[] = [];
+    const commit = new GroupCommit<number>(async (items) => void flushed.push(items));
+    const first = commit.add([1], true);
+    for (let microtask = 0; microtask < 20; microtask++) await Promise.resolve();
+    await Promise.all([first, commit.add([2], true)]);
+    expect(flushed).toEqual([[1, 2]]);
+  });
+
   it("gathers what comes while a flush is under way", async () => {
     const { flushed, ends, flush } = heldFlushes();
     const commit = new GroupCommit(flush);
