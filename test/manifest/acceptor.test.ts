@@ -61,6 +61,19 @@ describe.each([
   });
 });
 
+test("an acceptor sees what stands beside a reference", async () => {
+  const source = acceptorSource({ $ref: "#/$defs/text", minLength: 3, $defs: { text: { type: "string" } } });
+  const made: unknown = await import(`data:text/javascript,${encodeURIComponent(source)}`);
+  expect(["abc", "ab", 3].map(acceptsOf(made))).toEqual([true, false, false]);
+});
+
+function acceptsOf(made: unknown): (value: unknown) => boolean {
+  if (typeof made !== "object" || made === null || !("accepts" in made)) throw new Error("no acceptor");
+  const { accepts } = made;
+  if (typeof accepts !== "function") throw new Error("no function");
+  return (value) => accepts(value) === true;
+}
+
 test.each<[string, JsonObject]>([
   ["a keyword that it does not know", { type: "string", maxLength: 3 }],
   ["a map that is not closed", { type: "object", properties: { a: { type: "string" } } }],

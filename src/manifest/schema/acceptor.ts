@@ -46,7 +46,7 @@ class Acceptor {
   /** The name of the function that accepts what the schema does. */
   nameOf(schema: Json): string {
     if (!isObject(schema)) throw unsupported(schema);
-    if (typeof schema.$ref === "string") return this.nameOf(this.#referred(schema.$ref));
+    if (isReference(schema)) return this.nameOf(this.#referred(schema.$ref));
     const text = JSON.stringify(schema);
     const known = this.#names.get(text);
     if (known !== undefined) return known;
@@ -67,6 +67,9 @@ class Acceptor {
 
   #condition(keyword: string, value: Json, schema: JsonObject): string | readonly string[] {
     switch (keyword) {
+      case "$ref":
+        // What stands beside a reference holds as well.
+        return `${this.nameOf({ $ref: value })}(v)`;
       case "type":
         return anyOf(typesIn(value).map((type) => TYPES[type] ?? "false"));
       case "const":
@@ -125,6 +128,11 @@ class Acceptor {
     this.#lines.push(`const ${name} = ${source};`);
     return name;
   }
+}
+
+/** A schema that is nothing but another. */
+function isReference(schema: JsonObject): schema is { readonly $ref: string } {
+  return typeof schema.$ref === "string" && Object.keys(schema).length === 1;
 }
 
 function regularExpression(pattern: Json): string {
