@@ -1,3 +1,4 @@
+import { GENERATING_KEYS } from "../fields/fields.ts";
 import type { Json } from "../model/json.ts";
 import type { Address } from "../model/address.ts";
 import type { DesiredResource } from "../model/desired.ts";
@@ -75,7 +76,7 @@ async function patch(
   const { address } = change;
   const answer = await sendCall(run, address, call, elements);
   if (!answer.ok) return answer;
-  const generates = Object.hasOwn(call.body, "createBackendDiscoveryPrompt");
+  const generates = GENERATING_KEYS.some((key) => Object.hasOwn(call.body, key));
   if (generates) run.progress.generating.add(address);
   noteFolder(run, address, call);
   const events = patchEvents(run, change, call, elements, answer.value);

@@ -1,4 +1,4 @@
-import { fieldsOf } from "../fields/fields.ts";
+import { GENERATING_KEYS } from "../fields/fields.ts";
 import type { Address } from "../model/address.ts";
 import type { Change } from "../model/plan.ts";
 import type { Planned } from "../plan/plan.ts";
@@ -24,8 +24,7 @@ export function patchStep(run: Run, reviewed: Change, current: Change | undefine
 
 /** What was generated a moment ago must not be generated again because the service shows its prompt otherwise. */
 export function withoutGenerating(change: Change): Change {
-  const generating = fieldsOf("testCase").flatMap((field) => (field.generates ? [field.update] : []));
-  return withBodyKeys(change, (key) => !generating.includes(key));
+  return withBodyKeys(change, (key) => !GENERATING_KEYS.includes(key));
 }
 
 function withoutLocators(change: Change): Change {

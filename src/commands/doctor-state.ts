@@ -106,7 +106,7 @@ async function tryLocks(opened: Opened, { backend, world, settings }: States): P
       const { takenOver } = lock.value;
       if (takenOver !== undefined)
         left.push(`${target} was left by a run that has ended. ${describeHolder(takenOver)}`);
-      // oxlint-disable-next-line no-await-in-loop
+      // oxlint-disable-next-line no-await-in-loop -- given back before the next is tried
       await lock.value.unlock();
     } else if (lock.problem.kind === "locked")
       held.push(`${explainProblem(lock.problem).summary}\n${explainProblem(lock.problem).detail}`);

@@ -16,3 +16,8 @@ const FIELDS: Readonly<Record<Kind, readonly Field<never>[]>> = {
 export function fieldsOf(kind: Kind): readonly Field<never>[] {
   return FIELDS[kind];
 }
+
+/** Keys of a PATCH of which the service generates the test case anew. */
+export const GENERATING_KEYS: readonly string[] = fieldsOf("testCase").flatMap(({ generates, update }) =>
+  generates === true && update !== undefined ? [update] : [],
+);

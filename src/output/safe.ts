@@ -1,3 +1,4 @@
+import { COLOUR } from "../render/style.ts";
 import { isHarmlessJoiner } from "./harmless.ts";
 
 /**
@@ -56,9 +57,6 @@ export function safeOutput(text: string, { colour }: { readonly colour: boolean 
   const parts = colour ? text.split(COLOUR) : [text];
   return withoutWorkflowCommands(parts.map((part, at) => (at % 2 === 1 ? part : safeLines(part))).join(""));
 }
-
-// oxlint-disable-next-line no-control-regex -- a terminal's colours start with this control
-const COLOUR = /(\u001b\[[0-9;]*m)/;
 
 /**
  * GitHub's runner obeys `::` at the start of a line, after any whitespace. The break is a visible one, since runners

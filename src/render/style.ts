@@ -36,6 +36,10 @@ export const COLOURED: Style = {
   faint: (text) => paint(2, 22, text),
 };
 
+/** What `paint` sets; with the brackets, splitting by it keeps it. */
+// oxlint-disable-next-line no-control-regex -- a terminal's colours start with this control
+export const COLOUR = /(\u001b\[[0-9;]*m)/;
+
 function paint(on: number, off: number, text: string): string {
   return text === "" ? "" : `\u001b[${on}m${text}\u001b[${off}m`;
 }

@@ -1,4 +1,5 @@
 import stringWidth from "fast-string-width";
+import { COLOUR } from "./style.ts";
 
 /** Columns that a text takes on a terminal: wide characters two, colours and joiners none. */
 export function textWidth(text: string): number {
@@ -30,9 +31,6 @@ export function wrap(line: string, width: number): readonly string[] {
 export function wrapLines(text: string, width: number): readonly string[] {
   return text.split("\n").flatMap((line) => wrap(line, width));
 }
-
-// oxlint-disable-next-line no-control-regex -- a terminal's colours start with this control
-const COLOUR = /(\u001b\[[0-9;]*m)/;
 
 /** The start of a line that fits; colours stay, so that what was switched on is switched off again. */
 export function cutTo(line: string, width: number): string {
