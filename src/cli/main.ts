@@ -1,6 +1,8 @@
 import { writeSync } from "node:fs";
 import { EXIT } from "./exit.ts";
 import type { ExitCode } from "./exit.ts";
+import { TascError } from "../model/error.ts";
+import type { Given } from "./options.ts";
 import { readCommandLine } from "./program.ts";
 import { realWorld } from "./world.ts";
 import type { World } from "./world.ts";
@@ -17,10 +19,14 @@ async function main(world: World): Promise<ExitCode> {
   }
   const request = readCommandLine(process.argv.slice(2), world);
   if (request.kind === "answered") return request.code;
+  const given = { args: request.args, options: request.options };
   try {
     const command = await request.spec.load?.();
-    const given = { args: request.args, options: request.options };
-    const code = (await command?.run(given, world)) ?? EXIT.invalid;
+    const code = await sayingWhatStops(
+      given,
+      world,
+      async () => (await command?.run(given, world)) ?? EXIT.invalid,
+    );
     if (code !== EXIT.done && given.options["format"] !== undefined && world.printed.documents === 0) {
       const { printNoResult } = await import("../commands/no-result.ts");
       await printNoResult(given, world);
@@ -29,6 +35,21 @@ async function main(world: World): Promise<ExitCode> {
   } catch (error) {
     const { sayCrash } = await import("./crash.ts");
     return sayCrash(error, world, request.options["logLevel"] === "debug");
+  }
+}
+
+/** The one place that makes an exit code of a thrown error. */
+async function sayingWhatStops(given: Given, world: World, work: () => Promise<ExitCode>): Promise<ExitCode> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof TascError)) throw error;
+    const [{ consoleFor }, { sayDiagnostics }] = await Promise.all([
+      import("../commands/opening.ts"),
+      import("../commands/diagnostics.ts"),
+    ]);
+    sayDiagnostics(consoleFor(given, world, [...world.secrets]), error.diagnostics);
+    return EXIT[error.reason];
   }
 }
 
