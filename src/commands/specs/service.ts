@@ -1,4 +1,4 @@
-import type { CommandSpec } from "../command.ts";
+import type { CommandSpec } from "../../cli/command.ts";
 
 export const SERVICE_COMMANDS: readonly CommandSpec[] = [
   {
@@ -19,6 +19,6 @@ export const SERVICE_COMMANDS: readonly CommandSpec[] = [
       },
       { command: "tasc serve --port 0 --data /tmp/service", does: "on any free port, which it prints" },
     ],
-    load: () => import("../../commands/serve.ts"),
+    load: () => import("../serve.ts"),
   },
 ];

@@ -1,5 +1,5 @@
-import type { CommandSpec } from "../command.ts";
-import { MISSING_SECRETS } from "../options.ts";
+import type { CommandSpec } from "../../cli/command.ts";
+import { MISSING_SECRETS } from "../../cli/options.ts";
 
 export const PROJECT_COMMANDS: readonly CommandSpec[] = [
   {
@@ -9,7 +9,7 @@ export const PROJECT_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc init", does: "in the current folder" },
       { command: "tasc init --chdir e2e", does: "in the folder e2e" },
     ],
-    load: () => import("../../commands/init.ts"),
+    load: () => import("../init.ts"),
   },
   {
     name: "validate",
@@ -30,7 +30,7 @@ export const PROJECT_COMMANDS: readonly CommandSpec[] = [
       },
       { command: "tasc validate --format github", does: "annotations in a pull request" },
     ],
-    load: () => import("../../commands/validate.ts"),
+    load: () => import("../validate.ts"),
   },
   {
     name: "schema",
@@ -47,6 +47,6 @@ export const PROJECT_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc schema target > target.schema.json", does: "for a program" },
       { command: "tasc schema --install vscode", does: "completion and checks in VS Code's YAML extension" },
     ],
-    load: () => import("../../commands/schema.ts"),
+    load: () => import("../schema.ts"),
   },
 ];

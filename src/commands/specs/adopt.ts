@@ -1,6 +1,12 @@
-import type { CommandSpec } from "../command.ts";
-import { LOCK_TIMEOUT, MISSING_SECRETS, SCOPE_OPTIONS, SERVICE_OPTIONS, TWO_STAGES } from "../options.ts";
-import type { OptionSpec } from "../options.ts";
+import type { CommandSpec } from "../../cli/command.ts";
+import {
+  LOCK_TIMEOUT,
+  MISSING_SECRETS,
+  SCOPE_OPTIONS,
+  SERVICE_OPTIONS,
+  TWO_STAGES,
+} from "../../cli/options.ts";
+import type { OptionSpec } from "../../cli/options.ts";
 
 const FORMAT: OptionSpec = {
   flags: "--format <format>",
@@ -39,7 +45,7 @@ export const ADOPT_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc import --target 'Web Shop' --elements", does: "one target, with its steps" },
       { command: "tasc import --split folder --dry-run", does: "see what a file per folder would hold" },
     ],
-    load: () => import("../../commands/import.ts"),
+    load: () => import("../import.ts"),
   },
   {
     name: "pull",
@@ -63,7 +69,7 @@ export const ADOPT_COMMANDS: readonly CommandSpec[] = [
         does: "the tags of one target's test cases; then review it as a git diff",
       },
     ],
-    load: () => import("../../commands/pull.ts"),
+    load: () => import("../pull.ts"),
   },
   {
     name: "promote",
@@ -91,6 +97,6 @@ export const ADOPT_COMMANDS: readonly CommandSpec[] = [
         does: "only if what would change has passed in staging",
       },
     ],
-    load: () => import("../../commands/promote.ts"),
+    load: () => import("../promote.ts"),
   },
 ];

@@ -1,6 +1,6 @@
-import type { CommandSpec } from "../command.ts";
+import type { CommandSpec } from "../../cli/command.ts";
 import { SHELLS } from "../../complete/shells.ts";
-import { MISSING_SECRETS, SERVICE_OPTIONS } from "../options.ts";
+import { MISSING_SECRETS, SERVICE_OPTIONS } from "../../cli/options.ts";
 
 /** Commands that help with tasc itself. */
 export const HELP_COMMANDS: readonly CommandSpec[] = [
@@ -16,7 +16,7 @@ export const HELP_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc doctor --stage production", does: "one line a check; 1 if one fails" },
       { command: "tasc doctor --format json", does: "for a program" },
     ],
-    load: () => import("../../commands/doctor.ts"),
+    load: () => import("../doctor.ts"),
   },
   {
     name: "completion",
@@ -27,6 +27,6 @@ export const HELP_COMMANDS: readonly CommandSpec[] = [
       { command: 'eval "$(tasc completion zsh)"', does: "in ~/.zshrc, after compinit" },
       { command: "tasc completion fish > ~/.config/fish/completions/tasc.fish", does: "once" },
     ],
-    load: () => import("../../commands/completion.ts"),
+    load: () => import("../completion.ts"),
   },
 ];

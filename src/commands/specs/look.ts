@@ -1,6 +1,6 @@
-import type { CommandSpec } from "../command.ts";
-import { MISSING_SECRETS, SCOPE_OPTIONS, SERVICE_OPTIONS, TWO_STAGES } from "../options.ts";
-import type { OptionSpec } from "../options.ts";
+import type { CommandSpec } from "../../cli/command.ts";
+import { MISSING_SECRETS, SCOPE_OPTIONS, SERVICE_OPTIONS, TWO_STAGES } from "../../cli/options.ts";
+import type { OptionSpec } from "../../cli/options.ts";
 
 const FORMAT: OptionSpec = {
   flags: "--format <format>",
@@ -29,7 +29,7 @@ export const LOOK_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc drift --stage production", does: "2 if anything drifted; made for a nightly job" },
       { command: "tasc drift --only 'testCase.shop.*' --format json", does: "for a program" },
     ],
-    load: () => import("../../commands/drift.ts"),
+    load: () => import("../drift.ts"),
   },
   {
     name: "diff",
@@ -48,7 +48,7 @@ export const LOOK_COMMANDS: readonly CommandSpec[] = [
         does: "every field, for a program",
       },
     ],
-    load: () => import("../../commands/diff.ts"),
+    load: () => import("../diff.ts"),
   },
   {
     name: "explain",
@@ -70,7 +70,7 @@ export const LOOK_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc explain testCase.shop.login status", does: "why it is what it is" },
       { command: "tasc explain environment.shop.default --offline", does: "without asking the service" },
     ],
-    load: () => import("../../commands/explain.ts"),
+    load: () => import("../explain.ts"),
   },
   {
     name: "snapshot",
@@ -84,7 +84,7 @@ export const LOOK_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc snapshot --out snapshot.json", does: "then: tasc plan --snapshot snapshot.json" },
       { command: "tasc serve --from snapshot.json", does: "a copy of the service to rehearse on" },
     ],
-    load: () => import("../../commands/snapshot.ts"),
+    load: () => import("../snapshot.ts"),
   },
   {
     name: "graph",
@@ -95,7 +95,7 @@ export const LOOK_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc graph shop", does: "as Mermaid, for Markdown" },
       { command: "tasc graph --format dot | dot -Tsvg > graph.svg", does: "as a picture" },
     ],
-    load: () => import("../../commands/graph.ts"),
+    load: () => import("../graph.ts"),
   },
   {
     name: "reports",
@@ -116,7 +116,7 @@ export const LOOK_COMMANDS: readonly CommandSpec[] = [
           { command: "tasc reports list --limit 10", does: "the ten newest of each managed target" },
           { command: "tasc reports list --format json", does: "for a program" },
         ],
-        load: () => import("../../commands/reports-list.ts"),
+        load: () => import("../reports-list.ts"),
       },
       {
         name: "show",
@@ -136,7 +136,7 @@ export const LOOK_COMMANDS: readonly CommandSpec[] = [
             does: "for CI",
           },
         ],
-        load: () => import("../../commands/reports-show.ts"),
+        load: () => import("../reports-show.ts"),
       },
     ],
   },
@@ -158,6 +158,6 @@ export const LOOK_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc notifications --target shop", does: "what happened in one target" },
       { command: "tasc notifications --follow", does: "until Ctrl-C" },
     ],
-    load: () => import("../../commands/notifications.ts"),
+    load: () => import("../notifications.ts"),
   },
 ];

@@ -1,6 +1,6 @@
-import type { CommandSpec } from "../command.ts";
-import { LOCK_TIMEOUT, SERVICE_OPTIONS } from "../options.ts";
-import type { OptionSpec } from "../options.ts";
+import type { CommandSpec } from "../../cli/command.ts";
+import { LOCK_TIMEOUT, SERVICE_OPTIONS } from "../../cli/options.ts";
+import type { OptionSpec } from "../../cli/options.ts";
 
 const FORMAT: OptionSpec = {
   flags: "--format <format>",
@@ -19,7 +19,7 @@ export const STATE_COMMANDS: readonly CommandSpec[] = [
         summary: "list addresses and the ids they are bound to",
         options: [FORMAT],
         examples: [{ command: "tasc state list --stage staging", does: "all bindings of staging" }],
-        load: () => import("../../commands/state-list.ts"),
+        load: () => import("../state-list.ts"),
       },
       {
         name: "show",
@@ -30,7 +30,7 @@ export const STATE_COMMANDS: readonly CommandSpec[] = [
           { command: "tasc state show testCase.shop.login", does: "its id, and which fields have a record" },
           { command: "tasc state show target.shop", does: "also the ids of the target's folders" },
         ],
-        load: () => import("../../commands/state-show.ts"),
+        load: () => import("../state-show.ts"),
       },
       {
         name: "mv",
@@ -44,7 +44,7 @@ export const STATE_COMMANDS: readonly CommandSpec[] = [
           { command: "tasc state mv testCase.shop.login testCase.shop.sign-in", does: "a new key" },
           { command: "tasc state mv target.shop target.web", does: "a target, with all that is in it" },
         ],
-        load: () => import("../../commands/state-mv.ts"),
+        load: () => import("../state-mv.ts"),
       },
       {
         name: "rm",
@@ -55,7 +55,7 @@ export const STATE_COMMANDS: readonly CommandSpec[] = [
           { command: "tasc state rm testCase.shop.old", does: "no longer listed as orphaned" },
           { command: "tasc state rm target.shop", does: "the next plan finds everything by name again" },
         ],
-        load: () => import("../../commands/state-rm.ts"),
+        load: () => import("../state-rm.ts"),
       },
       {
         name: "bind",
@@ -71,7 +71,7 @@ export const STATE_COMMANDS: readonly CommandSpec[] = [
             does: "write-only fields are sent once more",
           },
         ],
-        load: () => import("../../commands/state-bind.ts"),
+        load: () => import("../state-bind.ts"),
       },
       {
         name: "mark",
@@ -87,7 +87,7 @@ export const STATE_COMMANDS: readonly CommandSpec[] = [
             does: "it ran; do not run it again",
           },
         ],
-        load: () => import("../../commands/state-mark.ts"),
+        load: () => import("../state-mark.ts"),
       },
       {
         name: "unlock",
@@ -95,7 +95,7 @@ export const STATE_COMMANDS: readonly CommandSpec[] = [
         args: [{ name: "<target>", description: "key of the target, such as shop" }],
         options: [FORMAT],
         examples: [{ command: "tasc state unlock shop --stage staging", does: "says whose lock it was" }],
-        load: () => import("../../commands/state-unlock.ts"),
+        load: () => import("../state-unlock.ts"),
       },
     ],
   },
