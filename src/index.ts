@@ -7,32 +7,30 @@ import { applyProject } from "./app/apply.ts";
 import { isPolicyRule, review, survey } from "./app/plan.ts";
 import { type SavedPlan, toSavedPlan } from "./app/saved-plan.ts";
 import {
-  type CallOptions as SessionCalls,
   type Host,
-  inSession,
   type Opened,
   type Session,
+  type CallOptions as SessionCalls,
+  inSession,
 } from "./app/session.ts";
-import { type ApplyEvent } from "./apply/events.ts";
-import { type Outcome } from "./apply/outcome.ts";
+import type { ApplyEvent, Outcome } from "./apply/context.ts";
 import { loadProject as load } from "./manifest/load.ts";
 import { validate } from "./manifest/schema/generated/plan.js";
-import { parseDuration } from "./manifest/shape/duration.ts";
-import { type Address } from "./model/address.ts";
+import { parseDuration } from "./manifest/shape.ts";
+import type { Address } from "./model/address.ts";
 import { resourcesOf } from "./model/desired.ts";
-import { type Diagnostic } from "./model/diagnostic.ts";
-import { EXIT, type FailureReason, stop, TascError as Failure } from "./model/error.ts";
-import { type DiagnosticJson, type PlanJson } from "./model/plan.ts";
-import { type PolicyRule } from "./model/settings.ts";
-import { createRedactor, type Redactor } from "./output/redact.ts";
-import { redactDiagnostic } from "./output/redact-plan.ts";
-import { safeOutput } from "./output/safe.ts";
-import { formatPlan, PLAN_FORMATS, type PlanFormat } from "./render/format-plan.ts";
+import type { Diagnostic } from "./model/diagnostic.ts";
+import { EXIT, TascError as Failure, type FailureReason, stop } from "./model/error.ts";
+import type { DiagnosticJson, PlanJson } from "./model/plan.ts";
+import type { PolicyRule } from "./model/settings.ts";
+import { safeOutput } from "./render/escape.ts";
+import { PLAN_FORMATS, type PlanFormat, formatPlan } from "./render/format-plan.ts";
 import { diagnosticJson, writeJson } from "./render/json.ts";
+import { type Redactor, createRedactor, redactDiagnostic } from "./render/redact.ts";
 import { PLAIN } from "./render/style.ts";
 import { renderPlanText } from "./render/text.ts";
 
-export type { ApplyEvent } from "./apply/events.ts";
+export type { ApplyEvent } from "./apply/context.ts";
 export type { Address } from "./model/address.ts";
 export type { Json, Path } from "./model/json.ts";
 export type { PolicyRule } from "./model/settings.ts";

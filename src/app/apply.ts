@@ -1,28 +1,27 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { apply } from "../apply/apply.ts";
-import { type ApplyEvent } from "../apply/events.ts";
-import { type Outcome } from "../apply/outcome.ts";
-import { desiredInScope, type Look } from "../look/look.ts";
+import type { ApplyEvent, Outcome } from "../apply/context.ts";
+import { type Look, desiredInScope } from "../look/look.ts";
 import { serviceOf } from "../look/service.ts";
-import { locate } from "../manifest/locate.ts";
-import { type Address } from "../model/address.ts";
-import { EXIT, type ExitCode, stop, TascError } from "../model/error.ts";
-import { type Plan } from "../model/plan.ts";
-import { type PolicyRule } from "../model/settings.ts";
-import { batchContent } from "../plan/batch-generation.ts";
-import { type Planned } from "../plan/plan.ts";
-import { type Session as StateSession } from "../state/session.ts";
+import { locate } from "../manifest/document.ts";
+import type { Address } from "../model/address.ts";
+import { EXIT, type ExitCode, TascError, stop } from "../model/error.ts";
+import type { Plan } from "../model/plan.ts";
+import type { PolicyRule } from "../model/settings.ts";
+import type { Planned } from "../plan/plan.ts";
+import { batchContent } from "../plan/resources.ts";
+import type { Session as StateSession } from "../state/session.ts";
 import {
+  type PlanOptions,
+  type Review,
+  type Survey,
   checkRequest,
   judge,
-  type PlanOptions,
   refusingRules,
-  type Review,
   review,
-  type Survey,
 } from "./plan.ts";
-import { asReviewed, refuseContradiction, refuseOtherService, type SavedPlan } from "./saved-plan.ts";
-import { type Session } from "./session.ts";
+import { type SavedPlan, asReviewed, refuseContradiction, refuseOtherService } from "./saved-plan.ts";
+import type { Session } from "./session.ts";
 
 export interface ApplyOptions extends PlanOptions {
   readonly stage?: string | undefined;

@@ -1,25 +1,26 @@
 import { resolve } from "node:path";
-import { type Look } from "../look/look.ts";
-import { locate } from "../manifest/locate.ts";
-import { nearest } from "../manifest/nearest.ts";
-import { hasErrors } from "../manifest/problem.ts";
-import { settingsLayers } from "../manifest/settings/layers.ts";
+import type { Look } from "../look/look.ts";
+import { hasErrors, locate, nearest } from "../manifest/document.ts";
+import { settingsLayers } from "../manifest/settings.ts";
 import { type Address, isAddress } from "../model/address.ts";
 import { type DesiredResource, originIn, originOf, resourcesOf } from "../model/desired.ts";
-import { type Diagnostic, type Place } from "../model/diagnostic.ts";
-import { stop, TascError } from "../model/error.ts";
-import { type Plan } from "../model/plan.ts";
+import type { Diagnostic, Place } from "../model/diagnostic.ts";
+import { TascError, stop } from "../model/error.ts";
+import type { Plan } from "../model/plan.ts";
 import { POLICY_RULES, type PolicyRule } from "../model/settings.ts";
-import { withLeft, type Remembered } from "../plan/left.ts";
-import { type Planned } from "../plan/plan.ts";
-import { violationsOf } from "../plan/policy.ts";
-import { policyDiagnostics } from "../plan/policy-diagnostics.ts";
-import { idlePatterns, type Scope, scopeTest } from "../plan/scope.ts";
-import { type PlanExtras, planExtras } from "../render/extras.ts";
-import { type PlanMeta } from "../render/json.ts";
-import { lookAtSnapshot, mismatch, snapshotStates } from "../snapshot/plan.ts";
-import { openSnapshot, type SnapshotProblem } from "../snapshot/read.ts";
-import { type Host, type Session } from "./session.ts";
+import { type Scope, idlePatterns, scopeTest } from "../plan/input.ts";
+import { type Remembered, withLeft } from "../plan/orphans.ts";
+import type { Planned } from "../plan/plan.ts";
+import { policyDiagnostics, violationsOf } from "../plan/policy.ts";
+import { type PlanExtras, type PlanMeta, planExtras } from "../render/json.ts";
+import {
+  type SnapshotProblem,
+  lookAtSnapshot,
+  mismatch,
+  openSnapshot,
+  snapshotStates,
+} from "../service/snapshot.ts";
+import type { Host, Session } from "./session.ts";
 
 /** What is asked of a plan beyond what the manifests say, as it was written. */
 export interface PlanOptions {

@@ -2,27 +2,26 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { validate } from "../manifest/schema/generated/plan.js";
 import { type Address, isAddress } from "../model/address.ts";
-import { stop, TascError } from "../model/error.ts";
-import { isArray, isObject, type Json, type JsonObject, parseJson } from "../model/json.ts";
-import { type Change, type PlanJson } from "../model/plan.ts";
+import { TascError, stop } from "../model/error.ts";
+import { type Json, type JsonObject, isArray, isObject, parseJson } from "../model/json.ts";
+import type { Change, PlanJson } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
-import { destinationOf } from "../output/destination.ts";
-import { redactPlan } from "../output/redact-plan.ts";
+import type { Fingerprinter } from "../plan/input.ts";
+import type { Planned } from "../plan/plan.ts";
 import {
+  type Guard,
+  type Staleness,
   changedFields,
   compareGuards,
-  type Guard,
   guardOf,
   guardsOf,
-  type Staleness,
-} from "../plan/guard.ts";
-import { type Fingerprinter } from "../plan/inputs.ts";
-import { type Planned } from "../plan/plan.ts";
-import { onlyReviewed } from "../plan/reviewed.ts";
-import { type PlanExtras } from "../render/extras.ts";
-import { planJson, writeJson } from "../render/json.ts";
-import { placedExtras, planMeta, type PlanOptions, type PlanRequest, type Review } from "./plan.ts";
-import { type Host, type Session } from "./session.ts";
+  onlyReviewed,
+} from "../plan/staleness.ts";
+import { type PlanExtras, planJson, writeJson } from "../render/json.ts";
+import { redactPlan } from "../render/redact.ts";
+import { destinationOf } from "../render/terminal.ts";
+import { type PlanOptions, type PlanRequest, type Review, placedExtras, planMeta } from "./plan.ts";
+import type { Host, Session } from "./session.ts";
 
 /** A plan in a file: the public form, and what an apply of it needs (design contract, section 3). */
 export interface SavedPlan {

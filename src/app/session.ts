@@ -4,36 +4,33 @@ import { hostname, userInfo } from "node:os";
 import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseEnv } from "node:util";
-import {
-  checkBaseUrl,
-  type Client,
-  type ClientEvent,
-  createClient,
-  describeFailure,
-  type Failure,
-  isOutOfReach,
-} from "../client/index.ts";
-import { look, type Look } from "../look/look.ts";
+import { type Look, look } from "../look/look.ts";
 import { readerOf } from "../look/service.ts";
 import { type LoadedProject, loadProject } from "../manifest/load.ts";
-import { type Desired } from "../model/desired.ts";
-import { type Diagnostic } from "../model/diagnostic.ts";
-import { type Source, stop, TascError } from "../model/error.ts";
-import { type Settings } from "../model/settings.ts";
-import { type State } from "../model/state.ts";
-import { createRedactor, type Redactor } from "../output/redact.ts";
-import { type Fingerprinter } from "../plan/inputs.ts";
-import { type Remembered, withLeft } from "../plan/left.ts";
-import { type Backend } from "../state/backend.ts";
-import { explainProblem, explainTakeover } from "../state/explain.ts";
-import { createFingerprinter } from "../state/fingerprint.ts";
-import { openBackend } from "../state/open-backend.ts";
-import { type DocumentKey, type Result, StateFailure, type StateProblem } from "../state/problem.ts";
-import { readProcesses } from "../state/processes.ts";
-import { readConfig } from "../state/read-config.ts";
-import { openSession as openStateSession, type Session as StateSession } from "../state/session.ts";
-import { type StateWorld } from "../state/world.ts";
-import { type PlanRequest } from "./plan.ts";
+import type { Desired } from "../model/desired.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import { type Source, TascError, stop } from "../model/error.ts";
+import type { Settings } from "../model/settings.ts";
+import type { State } from "../model/state.ts";
+import type { Fingerprinter } from "../plan/input.ts";
+import { type Remembered, withLeft } from "../plan/orphans.ts";
+import { type Redactor, createRedactor } from "../render/redact.ts";
+import { type Client, createClient } from "../service/client.ts";
+import { describeFailure } from "../service/describe-failure.ts";
+import { type ClientEvent, type Failure, checkBaseUrl, isOutOfReach } from "../service/request.ts";
+import type { Backend } from "../state/backend.ts";
+import { openBackend, readConfig } from "../state/config.ts";
+import { createFingerprinter, explainProblem, explainTakeover } from "../state/fingerprint.ts";
+import {
+  type DocumentKey,
+  type Result,
+  StateFailure,
+  type StateProblem,
+  type StateWorld,
+  readProcesses,
+} from "../state/problem.ts";
+import { type Session as StateSession, openSession as openStateSession } from "../state/session.ts";
+import type { PlanRequest } from "./plan.ts";
 
 /** What the application needs of the process that it runs in: the command line, or whoever uses the library. */
 export interface Host {

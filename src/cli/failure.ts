@@ -1,10 +1,10 @@
 import { inspect } from "node:util";
-import { type Context } from "../commands/context.ts";
+import type { Context } from "../commands/context.ts";
 import { diagnosticsDocument } from "../commands/diagnostics-document.ts";
-import { type Diagnostic } from "../model/diagnostic.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
 import { EXIT, type ExitCode, type FailureReason, TascError } from "../model/error.ts";
-import { redactDiagnostic } from "../output/redact-plan.ts";
-import { diagnosticView } from "../render/diagnostic-view.ts";
+import { diagnosticView } from "../render/diagnostics.ts";
+import { redactDiagnostic } from "../render/redact.ts";
 
 /**
  * The one place that makes words and an exit code of what stopped a command: for people on standard error, and in the

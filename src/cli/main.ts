@@ -1,5 +1,5 @@
 import { writeSync } from "node:fs";
-import { type Context, type World } from "../commands/context.ts";
+import type { Context, World } from "../commands/context.ts";
 import { GLOBAL, type Raw, readOptions } from "../commands/options.ts";
 import { EXIT, type ExitCode, type FailureReason } from "../model/error.ts";
 import { readCommandLine } from "./program.ts";
@@ -12,7 +12,7 @@ async function main(world: World): Promise<ExitCode> {
   const argv = process.argv.slice(2);
   const [first, ...words] = argv;
   if (first === COMPLETE) {
-    const { complete } = await import("../complete/complete.ts");
+    const { complete } = await import("./complete.ts");
     await complete(words, world);
     return EXIT.done;
   }

@@ -25,3 +25,5 @@ export const SCOPE_OPTIONS: readonly OptionSpec[] = Object.values(groups.SCOPE);
 export const TWO_STAGES: readonly OptionSpec[] = Object.values(groups.TWO_STAGES);
 export const MISSING_SECRETS: OptionSpec = groups.MISSING_SECRETS.allowMissingSecrets;
 export const LOCK_TIMEOUT: OptionSpec = groups.LOCK_TIMEOUT.lockTimeout;
+
+export { EXIT, type ExitCode } from "../model/error.ts";

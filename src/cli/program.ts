@@ -1,10 +1,9 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from "commander";
-import { type World } from "../commands/context.ts";
+import type { World } from "../commands/context.ts";
 import { GLOBAL, type OptionSpec, type Raw } from "../commands/options.ts";
-import { stop, TascError } from "../model/error.ts";
-import { openSink } from "../output/sink.ts";
-import { type CommandSpec } from "./command.ts";
-import { COMMANDS } from "./commands.ts";
+import { TascError, stop } from "../model/error.ts";
+import { openSink } from "../render/terminal.ts";
+import { COMMANDS, type CommandSpec } from "./command-table.ts";
 
 /** The command that a command line asks for, and what it is given. */
 export interface Request {

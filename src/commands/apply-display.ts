@@ -1,12 +1,11 @@
-import { type Applied } from "../app/apply.ts";
-import { type ApplyEvent } from "../apply/events.ts";
-import { type Outcome } from "../apply/outcome.ts";
-import { type ClientEvent } from "../client/index.ts";
-import { type Address } from "../model/address.ts";
-import { createProgress } from "../output/progress.ts";
-import { type NextStep, renderApplyReport } from "../render/apply-report.ts";
-import { type Console } from "./console.ts";
-import { type World } from "./context.ts";
+import type { Applied } from "../app/apply.ts";
+import type { ApplyEvent, Outcome } from "../apply/context.ts";
+import type { Address } from "../model/address.ts";
+import { type NextStep, renderApplyReport } from "../render/apply.ts";
+import { createProgress } from "../render/terminal.ts";
+import type { ClientEvent } from "../service/request.ts";
+import type { Console } from "./console.ts";
+import type { World } from "./context.ts";
 
 /** How often a live display moves on by itself, in milliseconds. */
 const TICK = 200;

@@ -1,20 +1,14 @@
-import { createRedactor } from "../output/redact.ts";
-import type { Redactor } from "../output/redact.ts";
-import { terminalOf } from "../output/terminal.ts";
-import type { Terminal } from "../output/terminal.ts";
-import { createWriter } from "../output/writer.ts";
-import type { Writer } from "../output/writer.ts";
-import { writeJson } from "../render/json.ts";
-import { COLOURED, PLAIN } from "../render/style.ts";
-import type { Style } from "../render/style.ts";
-import { type ClientEvent } from "../client/index.ts";
-import { eventLine } from "../render/apply-log.ts";
-import { diagnosticView } from "../render/diagnostic-view.ts";
-import { renderDiagnostics } from "../render/diagnostics.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { type Source } from "../model/error.ts";
+import type { Source } from "../model/error.ts";
 import type { Json } from "../model/json.ts";
-import { type World } from "./context.ts";
+import { eventLine } from "../render/apply.ts";
+import { diagnosticView, renderDiagnostics } from "../render/diagnostics.ts";
+import { writeJson } from "../render/json.ts";
+import { type Redactor, createRedactor } from "../render/redact.ts";
+import { COLOURED, PLAIN, type Style } from "../render/style.ts";
+import { type Terminal, type Writer, createWriter, terminalOf } from "../render/terminal.ts";
+import type { ClientEvent } from "../service/request.ts";
+import type { World } from "./context.ts";
 
 export type LogLevel = "error" | "warn" | "info" | "debug";
 

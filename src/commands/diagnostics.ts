@@ -1,5 +1,5 @@
+import type { Sources } from "../manifest/document.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import type { Sources } from "../manifest/locate.ts";
 import type { Console } from "./console.ts";
 
 /** Says errors and warnings on stderr, each with the line that it is about. */

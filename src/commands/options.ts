@@ -1,7 +1,7 @@
-import { parseDuration } from "../manifest/shape/duration.ts";
+import { parseDuration } from "../manifest/shape.ts";
 import { type ExitCode, stop } from "../model/error.ts";
 import { POLICY_RULES } from "../model/settings.ts";
-import { type Context } from "./context.ts";
+import type { Context } from "./context.ts";
 
 /*
  * What a command takes is declared once, as a record of options. The parser, the help, the completion and the reference

@@ -1,14 +1,13 @@
-import { placedExtras, planMeta, type Review } from "../app/plan.ts";
-import { type Session } from "../app/session.ts";
-import { type Source } from "../model/error.ts";
-import { type PlanJson } from "../model/plan.ts";
-import { redactPlan } from "../output/redact-plan.ts";
-import { planExtras, type PlanExtras } from "../render/extras.ts";
-import { formatPlan, type PlanFormat } from "../render/format-plan.ts";
-import { planJson, writeJson } from "../render/json.ts";
+import { type Review, placedExtras, planMeta } from "../app/plan.ts";
+import type { Session } from "../app/session.ts";
+import type { Source } from "../model/error.ts";
+import type { PlanJson } from "../model/plan.ts";
+import { type PlanFormat, formatPlan } from "../render/format-plan.ts";
+import { type PlanExtras, planExtras, planJson, writeJson } from "../render/json.ts";
+import { redactPlan } from "../render/redact.ts";
 import { renderPlanText } from "../render/text.ts";
-import { type Console } from "./console.ts";
-import { type Context } from "./context.ts";
+import type { Console } from "./console.ts";
+import type { Context } from "./context.ts";
 
 export interface PrintOptions {
   readonly format?: PlanFormat | undefined;

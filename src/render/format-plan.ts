@@ -1,5 +1,5 @@
-import { type PlanJson } from "../model/plan.ts";
-import { type PlanExtras } from "./extras.ts";
+import type { PlanJson } from "../model/plan.ts";
+import type { PlanExtras } from "./json.ts";
 
 /** How plans are printed; each is made from the JSON form. */
 export const PLAN_FORMATS = [

@@ -1,5 +1,4 @@
-import type { CommandSpec } from "../../cli/command.ts";
-import { SHELLS } from "../../complete/shells.ts";
+import { type CommandSpec, SHELLS } from "../../cli/command-table.ts";
 import { MISSING_SECRETS, SERVICE_OPTIONS } from "../../cli/options.ts";
 
 /** Commands that help with tasc itself. */

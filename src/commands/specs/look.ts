@@ -1,6 +1,11 @@
-import type { CommandSpec } from "../../cli/command.ts";
-import { MISSING_SECRETS, SCOPE_OPTIONS, SERVICE_OPTIONS, TWO_STAGES } from "../../cli/options.ts";
-import type { OptionSpec } from "../../cli/options.ts";
+import type { CommandSpec } from "../../cli/command-table.ts";
+import {
+  MISSING_SECRETS,
+  type OptionSpec,
+  SCOPE_OPTIONS,
+  SERVICE_OPTIONS,
+  TWO_STAGES,
+} from "../../cli/options.ts";
 
 const FORMAT: OptionSpec = {
   flags: "--format <format>",

@@ -1,4 +1,4 @@
-import type { CommandSpec } from "../../cli/command.ts";
+import type { CommandSpec } from "../../cli/command-table.ts";
 import { MISSING_SECRETS } from "../../cli/options.ts";
 
 export const PROJECT_COMMANDS: readonly CommandSpec[] = [

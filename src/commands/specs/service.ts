@@ -1,4 +1,4 @@
-import type { CommandSpec } from "../../cli/command.ts";
+import type { CommandSpec } from "../../cli/command-table.ts";
 
 export const SERVICE_COMMANDS: readonly CommandSpec[] = [
   {

@@ -1,6 +1,5 @@
-import type { CommandSpec } from "../../cli/command.ts";
-import { LOCK_TIMEOUT, SERVICE_OPTIONS } from "../../cli/options.ts";
-import type { OptionSpec } from "../../cli/options.ts";
+import type { CommandSpec } from "../../cli/command-table.ts";
+import { LOCK_TIMEOUT, type OptionSpec, SERVICE_OPTIONS } from "../../cli/options.ts";
 
 const FORMAT: OptionSpec = {
   flags: "--format <format>",
