@@ -3,6 +3,7 @@ import type { Kind } from "../model/address.ts";
 import type { Path } from "../model/json.ts";
 import type { Change } from "../model/plan.ts";
 import type { Planned } from "../plan/plan.ts";
+import { isRediscovering } from "../plan/reviewed.ts";
 import { scopeTest } from "../plan/scope.ts";
 import { settleEvents } from "../plan/settle.ts";
 import { alikeBefore } from "./alike.ts";
@@ -117,6 +118,7 @@ function notTaken({ context, progress }: Run, { plan }: Planned): Outcome["notTa
 }
 
 /** Of what this run made, or had generated, all that is declared counts. */
-function isWritten({ action, fields }: Change, path: Path): boolean {
-  return action === "create" || action === "rediscover" || fields.some((field) => field.path[0] === path[0]);
+function isWritten(change: Change, path: Path): boolean {
+  const { action, fields } = change;
+  return action === "create" || isRediscovering(change) || fields.some((field) => field.path[0] === path[0]);
 }

@@ -2,7 +2,7 @@ import { GENERATING_KEYS } from "../fields/fields.ts";
 import type { Address } from "../model/address.ts";
 import type { Change } from "../model/plan.ts";
 import type { Planned } from "../plan/plan.ts";
-import { onlyReviewed, withBodyKeys } from "../plan/reviewed.ts";
+import { isRediscovering, onlyReviewed, withBodyKeys } from "../plan/reviewed.ts";
 import type { Run } from "./context.ts";
 import type { Step } from "./phase.ts";
 
@@ -17,7 +17,7 @@ export function patchStep(run: Run, reviewed: Change, current: Change | undefine
   if (run.progress.halfway.has(reviewed.address))
     return { change: { ...patches, calls: withoutGenerating(current).calls }, after: [] };
   const change = { ...patches, fields: current.fields, calls: onlyReviewed(current, reviewed.calls).calls };
-  if (reviewed.action !== "rediscover") return { change, after: [] };
+  if (!isRediscovering(reviewed)) return { change, after: [] };
   // The service may make new elements now, so locator lines wait until it can be seen which.
   return { change: withoutLocators(change), after: [], partOf: reviewed };
 }

@@ -2,6 +2,7 @@ import type { Address } from "../model/address.ts";
 import { targetAddress } from "../model/address.ts";
 import type { LiveDiscovery, LiveTestCase } from "../model/live.ts";
 import type { Change } from "../model/plan.ts";
+import { isRediscovering } from "../plan/reviewed.ts";
 import { targetOf } from "../plan/scope.ts";
 import { idOf, mayGoOn } from "./context.ts";
 import type { Run } from "./context.ts";
@@ -17,7 +18,7 @@ export type EarlierNotifications = ReadonlySet<string>;
 export async function discoveriesBefore(run: Run, changes: readonly Change[]): Promise<EarlierNotifications> {
   const { context } = run;
   if (context.wait === undefined) return new Set();
-  const generating = changes.filter(({ action }) => action === "create" || action === "rediscover");
+  const generating = changes.filter((change) => change.action === "create" || isRediscovering(change));
   const keys = new Set(generating.map(({ address }) => targetOf(address)));
   const ids = [...keys].flatMap((key) => context.planned.seen.get(key)?.live?.id ?? []);
   const answers = await Promise.all(ids.map((id) => context.service.finishedDiscoveries(id)));

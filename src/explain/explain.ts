@@ -112,7 +112,7 @@ function whyChange({ action, fields, calls }: Change): string {
     case "rediscover":
       return `Its prompt is sent, so the service generates again: ${sent}.`;
     case "disable":
-      return `No manifest declares it any more: ${sent}.`;
+      return `It is taken out of runs: ${sent}.`;
   }
 }
 

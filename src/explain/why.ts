@@ -61,7 +61,7 @@ function whyCreated<L>(field: Field<L>, value: Value, { calls }: Change): string
 }
 
 function whyChanged<L>(field: Field<L>, { shown, recorded, value, change }: Grounds): string {
-  if (field.generates && change?.action === "rediscover")
+  if (field.generates && change !== undefined && change.action !== "create")
     return "The prompt differs, so it is sent, and the service generates again.";
   if (shown) return "The live value is another one, so it is sent.";
   if (field.behaviour.kind === "indirect")

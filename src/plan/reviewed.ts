@@ -1,3 +1,4 @@
+import { GENERATING_KEYS } from "../fields/fields.ts";
 import type { BodyValue, Change } from "../model/plan.ts";
 
 /** The calls of a change, without the keys of their bodies that are not to be sent, and without calls left empty. */
@@ -8,6 +9,13 @@ export function withBodyKeys(change: Change, keep: (key: string) => boolean): Ch
     return Object.keys(body).length === 0 ? [] : [{ ...call, body }];
   });
   return { ...change, calls };
+}
+
+/** Whether the service generates a test case again because of a change, whatever the change is called. */
+export function isRediscovering({ calls }: Change): boolean {
+  return calls.some(
+    ({ method, body }) => method === "PATCH" && GENERATING_KEYS.some((key) => Object.hasOwn(body, key)),
+  );
 }
 
 /**

@@ -1,7 +1,6 @@
-import type { Action } from "../model/plan.ts";
+import { ACTIONS, type Action } from "../model/plan.ts";
 
-/** Most important first: what makes the service generate anew, then what takes out of use. */
-export const ACTIONS = ["rediscover", "disable", "create", "update"] as const satisfies readonly Action[];
+export { ACTIONS } from "../model/plan.ts";
 
 /** The signs of a plan; a legend names those in use. */
 export const SIGNS: Readonly<Record<Action, string>> = {

@@ -2,10 +2,12 @@ import type { PlanJson, Summary } from "../model/plan.ts";
 import { count, list } from "./words.ts";
 
 /** The one line that scripts look for; its parts never leave, so that each can be found. */
-export function planLine({ create, update, rediscover, unchanged, calls }: Summary): string {
+export function planLine(summary: Summary): string {
+  const { create, update, rediscover, disable, unchanged, calls, followUps } = summary;
+  const more = followUps === 0 ? "" : `, up to ${followUps} more after discoveries`;
   return (
-    `Plan: ${create} to create, ${update} to update, ${rediscover} to rediscover, ${unchanged} unchanged` +
-    ` (${calls.POST} POST, ${calls.PATCH} PATCH)`
+    `Plan: ${create} to create, ${update} to update, ${rediscover} to rediscover, ${disable} to disable,` +
+    ` ${unchanged} unchanged (${calls.POST} POST, ${calls.PATCH} PATCH${more})`
   );
 }
 
