@@ -1,14 +1,12 @@
-import { targetAddress } from "../model/address.ts";
-import type { Address } from "../model/address.ts";
+import { type Address, targetAddress } from "../model/address.ts";
 import type { StateEvent } from "../model/state.ts";
 import { changedFields } from "../plan/guard.ts";
 import type { Planned } from "../plan/plan.ts";
 import { scopeTest } from "../plan/scope.ts";
 import type { Seen } from "../plan/seen.ts";
 import { settleEvents } from "../plan/settle.ts";
-import { applyEvents } from "../state/reduce.ts";
-import { idOf, record, replan, sessionOf } from "./context.ts";
-import type { Run } from "./context.ts";
+import { applyEvents } from "../state/events.ts";
+import { type Run, idOf, record, replan, sessionOf } from "./context.ts";
 import type { Failure } from "./service.ts";
 
 /** Reads targets again: the list of targets, and the test cases of the targets named. */

@@ -1,10 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { apply } from "../apply/apply.ts";
 import type { Outcome } from "../apply/outcome.ts";
-import { EXIT } from "../cli/exit.ts";
-import type { ExitCode } from "../cli/exit.ts";
+import { EXIT, type ExitCode } from "../cli/exit.ts";
 import { flagOption } from "../cli/options.ts";
-import type { Client } from "../client/index.ts";
+import type { Client } from "../client/client.ts";
 import type { Look } from "../look/look.ts";
 import { serviceOf } from "../look/service.ts";
 import type { Address } from "../model/address.ts";

@@ -1,9 +1,7 @@
-import { flagOption } from "../cli/options.ts";
-import type { Given } from "../cli/options.ts";
-import type { Client } from "../client/index.ts";
+import { type Given, flagOption } from "../cli/options.ts";
+import type { Client } from "../client/client.ts";
+import { type Look, look } from "../look/look.ts";
 import { readerOf } from "../look/service.ts";
-import { look } from "../look/look.ts";
-import type { Look } from "../look/look.ts";
 import type { Settings } from "../model/settings.ts";
 import type { Fingerprinter } from "../plan/inputs.ts";
 import type { Remembered } from "../plan/left.ts";

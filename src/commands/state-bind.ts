@@ -1,26 +1,30 @@
-import { EXIT } from "../cli/exit.ts";
-import type { ExitCode } from "../cli/exit.ts";
+import { EXIT, type ExitCode } from "../cli/exit.ts";
 import type { Given } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
-import type { Client } from "../client/index.ts";
-import { bindAddress, taken } from "../correct/bind.ts";
-import type { LockedDocument } from "../correct/documents.ts";
-import { isListed } from "../correct/listed.ts";
-import type { Sought } from "../correct/listed.ts";
+import type { Client } from "../client/client.ts";
+import { DELETED } from "../fields/test-case.ts";
+import type { Read, Reader } from "../look/look.ts";
 import { readerOf } from "../look/service.ts";
-import { targetAddress } from "../model/address.ts";
-import { emptyState } from "../model/state.ts";
-import type { State } from "../model/state.ts";
+import { type Kind, targetAddress } from "../model/address.ts";
 import { resourcesOf } from "../model/desired.ts";
+import type { LiveTarget } from "../model/live.ts";
+import { type State, emptyState } from "../model/state.ts";
 import { kindNoun } from "../render/words.ts";
+import { type LockedDocument, bindAddress, taken } from "../state/edit.ts";
 import { connect, refusedByService } from "./connect.ts";
 import { sayDiagnostics, sayError } from "./diagnostics.ts";
 import { fingerprinterOf } from "./look.ts";
 import { liveIds } from "./managed.ts";
-import { readAddress, saveCorrection, sayRefusal, underLock, withStates } from "./state-access.ts";
-import type { Access, NamedAddress } from "./state-access.ts";
-import { readStates, readStrays } from "./states.ts";
-import type { OrCode } from "./states.ts";
+import {
+  type Access,
+  type NamedAddress,
+  readAddress,
+  saveCorrection,
+  sayRefusal,
+  underLock,
+  withStates,
+} from "./state-access.ts";
+import { type OrCode, readStates, readStrays } from "./states.ts";
 
 /** `tasc state bind ADDRESS ID`: says which live resource an address means. */
 export async function run(given: Given, world: World): Promise<ExitCode> {
@@ -169,4 +173,52 @@ function sayUndeclared({ address }: NamedAddress, { opened }: Access): void {
       detail: "It is bound all the same, and a plan lists it as orphaned until one does.",
     },
   ]);
+}
+
+/** Where an id is looked for. */
+interface Sought {
+  readonly kind: Exclude<Kind, "batchGeneration">;
+  readonly id: string;
+  /** Id of the test target that an environment or a test case must be in. */
+  readonly targetId: string | undefined;
+}
+
+/** Whether the service lists a resource of that kind with that id, in that target; or what it is instead. */
+async function isListed<F>(
+  reader: Reader<F>,
+  targets: readonly LiveTarget[],
+  sought: Sought,
+): Promise<Read<{ readonly listed: boolean; readonly hint: string }, F>> {
+  const { kind, id, targetId } = sought;
+  const hint = hintFor(targets, sought);
+  if (kind === "target")
+    return found(
+      targets.some((target) => target.id === id),
+      hint,
+    );
+  const target = targets.find((candidate) => candidate.id === targetId);
+  if (kind === "environment")
+    return found(target?.environments.some((environment) => environment.id === id) === true, hint);
+  if (target === undefined) return found(false, hint);
+  const cases = await reader.listTestCases(target.id, (live) => ({ ...live, elements: undefined }));
+  if (!cases.ok) return cases;
+  const live = cases.value.find((testCase) => testCase.id === id);
+  if (live?.status === DELETED) return found(false, "It was deleted on the service.");
+  return found(live !== undefined, hint);
+}
+
+function found(listed: boolean, hint: string) {
+  return { ok: true as const, value: { listed, hint } };
+}
+
+/** An id of another kind is an easy mistake. */
+function hintFor(targets: readonly LiveTarget[], { kind, id, targetId }: Sought): string {
+  if (kind !== "target" && targets.some((target) => target.id === id))
+    return "It is the id of a test target.";
+  const holder = targets.find(({ environments }) => environments.some((one) => one.id === id));
+  if (holder !== undefined && (kind !== "environment" || holder.id !== targetId))
+    return `It is the id of an environment of the test target ${holder.id}.`;
+  if (kind !== "target" && targetId === undefined)
+    return "Its test target is not on the service, or is not bound yet.";
+  return "";
 }

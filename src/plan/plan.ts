@@ -1,16 +1,15 @@
-import type { DesiredTarget } from "../model/desired.ts";
+import { type DesiredTarget, byAddress, resourcesOf } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { LiveTarget } from "../model/live.ts";
 import type { Plan } from "../model/plan.ts";
 import type { State, StateEvent } from "../model/state.ts";
-import { applyEvents } from "../state/reduce.ts";
+import { applyEvents } from "../state/events.ts";
 import { assemble } from "./assemble.ts";
 import type { PlanInput } from "./inputs.ts";
 import { matchTargets } from "./match.ts";
 import { pendingMoves } from "./moves.ts";
 import { lookAt } from "./outlook.ts";
 import { recover } from "./recover.ts";
-import { byAddress, resourcesOf } from "../model/desired.ts";
 import type { Seen } from "./seen.ts";
 
 /** A plan, and what it saw on the way: an apply goes on from there. */

@@ -1,5 +1,4 @@
-import { look } from "../look/look.ts";
-import type { Look, LookOptions, Read } from "../look/look.ts";
+import { type Look, type LookOptions, type Read, look } from "../look/look.ts";
 import type { Address } from "../model/address.ts";
 import type { Desired, DesiredResource, DesiredTarget } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
@@ -8,7 +7,7 @@ import type { State } from "../model/state.ts";
 import { UNKNOWN } from "../model/value.ts";
 import { changedFields } from "../plan/guard.ts";
 import { makePlan } from "../plan/plan.ts";
-import { sameService } from "../state/service.ts";
+import { sameService } from "../state/backend.ts";
 import type { SnapshotHead } from "./head.ts";
 import type { Snapshot, SnapshotProblem } from "./read.ts";
 

@@ -1,10 +1,9 @@
 import { Buffer } from "node:buffer";
-import { createHmac, createSecretKey, hkdfSync } from "node:crypto";
-import type { KeyObject } from "node:crypto";
-import type { Json } from "../model/json.ts";
+import { type KeyObject, createHmac, createSecretKey, hkdfSync } from "node:crypto";
+import { compareText } from "../model/address.ts";
+import { type Json, type JsonObject, isArray, isObject } from "../model/json.ts";
 import type { Fingerprint } from "../model/state.ts";
 import type { Secret } from "../model/value.ts";
-import { canonicalJson } from "./canonical.ts";
 
 /*
  * State must tell whether a value is still the one last written without holding the value, and many values are
@@ -68,4 +67,20 @@ function contentOf(context: string, value: string): string {
 
 function digest(key: KeyObject, content: string): Fingerprint {
   return createHmac("sha256", key).update(content).digest().toString("base64url", 0, FINGERPRINT_BYTES);
+}
+
+/**
+ * The one JSON text of a value: no white space, an object's keys sorted by code unit. Two values have the same
+ * text exactly when `sameJson` calls them equal.
+ */
+export function canonicalJson(value: Json): string {
+  if (isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  if (isObject(value)) return `{${members(value).join(",")}}`;
+  return JSON.stringify(value);
+}
+
+function members(value: JsonObject): string[] {
+  return Object.entries(value)
+    .toSorted(([a], [b]) => compareText(a, b))
+    .map(([key, part]) => `${JSON.stringify(key)}:${canonicalJson(part)}`);
 }

@@ -1,16 +1,16 @@
-import type { State, StateEvent } from "../model/state.ts";
-import { emptyState } from "../model/state.ts";
-import { acquireLock } from "./acquire.ts";
-import type { Patience } from "./acquire.ts";
-import type { Backend, HeldLock, Revision, StoredState } from "./backend.ts";
-import { NO_DOCUMENT } from "./backend.ts";
-import { GroupCommit } from "./group-commit.ts";
-import type { LockInfo } from "./lock-info.ts";
-import { createLockInfo } from "./lock-info.ts";
-import type { DocumentKey, Result } from "./problem.ts";
-import { StateFailure, success } from "./problem.ts";
-import { applyEvents } from "./reduce.ts";
-import type { StateWorld } from "./world.ts";
+import { setImmediate } from "node:timers/promises";
+import { type State, type StateEvent, emptyState } from "../model/state.ts";
+import {
+  type Backend,
+  type HeldLock,
+  NO_DOCUMENT,
+  type Revision,
+  type StateWorld,
+  type StoredState,
+} from "./backend.ts";
+import { applyEvents } from "./events.ts";
+import { type LockInfo, type Patience, acquireLock, createLockInfo } from "./lock.ts";
+import { type DocumentKey, type Result, StateFailure, success } from "./problem.ts";
 
 /**
  * A target's state in the hands of one apply, or of a command that alters state. Its lock is held from open to
@@ -162,4 +162,50 @@ function ignoreStateFailure(error: unknown): void {
 function valueOrThrow<T>(result: Result<T>): T {
   if (!result.ok) throw new StateFailure(result.problem);
   return result.value;
+}
+
+/**
+ * Gathers what many ask to have saved at the same time, so that they share one flush: what comes in one turn of the
+ * event loop, as answers do that arrive together, and while one is under way, whatever comes waits for the next, which
+ * takes all of it, in order.
+ *
+ * After a failed flush nothing is flushed any more and everybody gets that failure: what is saved stays a prefix
+ * of what was asked for.
+ */
+export class GroupCommit<T> {
+  readonly #flush: (items: readonly T[], lasting: boolean) => Promise<void>;
+  #waiting: T[] = [];
+  #lasting = false;
+  #next: Promise<void> | undefined;
+  #current: Promise<void> = Promise.resolve();
+
+  /** @param flush `lasting` if any of the items was given as lasting */
+  constructor(flush: (items: readonly T[], lasting: boolean) => Promise<void>) {
+    this.#flush = flush;
+  }
+
+  /** Resolves when the items are flushed, and everything given before them. */
+  async add(items: readonly T[], lasting: boolean): Promise<void> {
+    for (const item of items) this.#waiting.push(item);
+    this.#lasting ||= lasting;
+    this.#next ??= this.#startAfterCurrent();
+    await this.#next;
+  }
+
+  /** Resolves when nothing is under way. */
+  async idle(): Promise<void> {
+    await (this.#next ?? this.#current);
+  }
+
+  async #startAfterCurrent(): Promise<void> {
+    await this.#current;
+    await setImmediate();
+    const items = this.#waiting;
+    const lasting = this.#lasting;
+    this.#waiting = [];
+    this.#lasting = false;
+    this.#current = this.#flush(items, lasting);
+    this.#next = undefined;
+    await this.#current;
+  }
 }

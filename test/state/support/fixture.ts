@@ -1,5 +1,4 @@
-import type { Backend } from "../../../src/state/backend.ts";
-import type { StateWorld } from "../../../src/state/world.ts";
+import type { Backend, StateWorld } from "../../../src/state/backend.ts";
 import type { StateKey } from "../../../src/state/problem.ts";
 
 /** A keeper of documents for one test, and what only a test may do to it. */

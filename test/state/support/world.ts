@@ -1,9 +1,8 @@
-import { hostname } from "node:os";
 import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
-import type { ProcessTraits } from "../../../src/state/processes.ts";
-import { readProcesses } from "../../../src/state/processes.ts";
-import type { Clock, StateWorld } from "../../../src/state/world.ts";
+import type { Clock, StateWorld } from "../../../src/state/backend.ts";
+import { type ProcessTraits, readProcesses } from "../../../src/state/lock.ts";
 
 /** The real world, with its state in a folder of the test. */
 export async function realWorld(projectFolder: string, over: Partial<StateWorld> = {}): Promise<StateWorld> {

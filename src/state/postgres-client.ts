@@ -1,7 +1,6 @@
 import type { Sql, TransactionSql } from "postgres";
-import type { PostgresConfig } from "../config.ts";
-import type { Result } from "../problem.ts";
-import { refusal } from "../problem.ts";
+import type { PostgresConfig } from "./config.ts";
+import { type Result, refusal } from "./problem.ts";
 
 /*
  * The one module that knows postgres.js. One connection serves all, for locks belong to a connection: were there

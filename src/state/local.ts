@@ -1,0 +1,352 @@
+import { createHash } from "node:crypto";
+import { appendFileSync } from "node:fs";
+import { type FileHandle, readdir, rm, truncate } from "node:fs/promises";
+import { resolve } from "node:path";
+import { type State, type StateEvent, emptyState } from "../model/state.ts";
+import {
+  type Backend,
+  type HeldLock,
+  NO_DOCUMENT,
+  type Revision,
+  type StateWorld,
+  type StoredState,
+} from "./backend.ts";
+import type { LocalConfig } from "./config.ts";
+import { formatDocument, parseDocument } from "./document.ts";
+import { applyEvents } from "./events.ts";
+import {
+  type Journal,
+  type StatePaths,
+  attempt,
+  eventsLine,
+  foldedLine,
+  hasCode,
+  headerLine,
+  makeFolder,
+  openForAppend,
+  parseJournal,
+  pathsOf,
+  readIfThere,
+  readLock,
+  removeLock,
+  replaceFile,
+  stageFolder,
+  syncFolder,
+  takeLock,
+  targetOf,
+} from "./local-files.ts";
+import { type LockInfo, createLockInfo } from "./lock.ts";
+import {
+  type DocumentKey,
+  type Result,
+  type StateKey,
+  type StateProblem,
+  refusal,
+  success,
+} from "./problem.ts";
+
+/** Keeps documents as files of the project: STAGE/TARGET.json, beside it the lock and, during an apply, a journal. */
+export function openLocalBackend(config: LocalConfig, world: StateWorld): Backend {
+  const root = resolve(world.projectFolder, config.path);
+  return {
+    read: (key) => read(root, key),
+    list: (stage) => list(root, stage),
+    lock: (key, info) => lock(root, key, info, world),
+    forceUnlock: (key) => forceUnlock(root, key, world),
+    close: async () => {},
+  };
+}
+
+async function read(root: string, key: DocumentKey): Promise<Result<StoredState | undefined>> {
+  const paths = pathsOf(root, key);
+  return await attempt(paths.document, async () => {
+    const files = await readFiles(paths, key);
+    return files.ok ? stateOf(files.value, key, paths.document) : files;
+  });
+}
+
+async function list(root: string, stage: string): Promise<Result<readonly string[]>> {
+  const folder = stageFolder(root, stage);
+  return await attempt(folder, async () => {
+    const targets = (await filesIn(folder)).map(targetOf).filter((target) => target !== undefined);
+    return success([...new Set(targets)].toSorted());
+  });
+}
+
+async function filesIn(folder: string): Promise<readonly string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return [];
+    throw error;
+  }
+}
+
+async function lock(
+  root: string,
+  key: DocumentKey,
+  info: LockInfo,
+  world: StateWorld,
+): Promise<Result<HeldLock>> {
+  const paths = pathsOf(root, key);
+  return await attempt(paths.lock, async () => {
+    await makeFolder(paths.folder);
+    const taking = await takeLock(paths.lock, info, world.processes);
+    if (taking.taken) return success(new LocalLock(key, paths, info, world, taking.from));
+    const { stage, target } = key;
+    return refusal({ kind: "locked", key: { stage, target }, ...holderOf(taking.holder) });
+  });
+}
+
+function holderOf(holder: LockInfo | undefined): { readonly holder?: LockInfo } {
+  return holder === undefined ? {} : { holder };
+}
+
+async function forceUnlock(
+  root: string,
+  key: StateKey,
+  world: StateWorld,
+): Promise<Result<LockInfo | undefined>> {
+  const paths = pathsOf(root, key);
+  return await attempt(paths.lock, async () => {
+    const holder = readLock(paths.lock);
+    // A file that is no lock of ours has no id to make sure of.
+    if (holder === undefined) await rm(paths.lock, { force: true });
+    else await removeLock(paths.lock, holder, createLockInfo(world, "tasc state unlock"), world.processes);
+    return success(holder);
+  });
+}
+
+/** Milliseconds between two looks at the lock, where each answer of the service would give a reason for one. */
+const LOOK_EVERY = 100;
+
+/** A document's lock in hand, and what may be done under it. */
+class LocalLock implements HeldLock {
+  readonly info: LockInfo;
+  readonly takenOver?: LockInfo;
+  readonly #key: DocumentKey;
+  readonly #paths: StatePaths;
+  readonly #world: Pick<StateWorld, "clock" | "processes">;
+  #journal: FileHandle | undefined;
+  /** Milliseconds since 1970. */
+  #lookedAt = -Infinity;
+
+  constructor(
+    key: DocumentKey,
+    paths: StatePaths,
+    info: LockInfo,
+    world: Pick<StateWorld, "clock" | "processes">,
+    takenOver: LockInfo | undefined,
+  ) {
+    this.#key = key;
+    this.#paths = paths;
+    this.info = info;
+    this.#world = world;
+    if (takenOver !== undefined) this.takenOver = takenOver;
+  }
+
+  async write(state: State, base: Revision): Promise<Result<Revision>> {
+    return await attempt(this.#paths.document, async () => {
+      await this.#closeJournal();
+      const ready = await this.#readUnderLock(base);
+      if (!ready.ok) return ready;
+      const bytes = Buffer.from(formatDocument(state));
+      const revision = revisionOf(bytes);
+      await this.#markJournal(ready.value.journal, revision);
+      const lost = this.#lossOfLock();
+      if (lost !== undefined) return refusal(lost);
+      await replaceFile(this.#paths.document, bytes);
+      await rm(this.#paths.journal, { force: true });
+      return success(revision);
+    });
+  }
+
+  /**
+   * The lock is looked at after the flush: if it is still ours then, nobody can have folded the journal without
+   * these events. What need not last may be missing there, so for that it is looked at from time to time only.
+   */
+  readonly append = async (
+    events: readonly StateEvent[],
+    base: Revision,
+    lasting: boolean,
+  ): Promise<Result<void>> =>
+    await attempt(this.#paths.journal, async () => {
+      const opened = await this.#openJournal(base);
+      if (!opened.ok) return opened;
+      if (lasting) await flush(opened.value, eventsLine(events));
+      // The system has it, and keeps it whatever becomes of this process.
+      else appendFileSync(opened.value.fd, eventsLine(events));
+      const lost = lasting || this.#isLookDue() ? this.#lossOfLock() : undefined;
+      return lost === undefined ? success(undefined) : refusal(lost);
+    });
+
+  async unlock(): Promise<Result<void>> {
+    return await attempt(this.#paths.lock, async () => {
+      await this.#closeJournal();
+      await removeLock(this.#paths.lock, this.info, this.info, this.#world.processes);
+      return success(undefined);
+    });
+  }
+
+  async #openJournal(base: Revision): Promise<Result<FileHandle>> {
+    if (this.#journal !== undefined) return success(this.#journal);
+    const files = await this.#readUnderLock(base);
+    if (!files.ok) return files;
+    if (files.value.journalled === "pending")
+      return refusal({ kind: "changed", where: this.#paths.document });
+    await rm(this.#paths.journal, { force: true });
+    const journal = await openForAppend(this.#paths.journal);
+    this.#journal = journal;
+    await flush(journal, headerLine(this.#key, base));
+    await syncFolder(this.#paths.folder);
+    return success(journal);
+  }
+
+  async #readUnderLock(base: Revision): Promise<Result<StoredFiles>> {
+    const lost = this.#lossOfLock();
+    if (lost !== undefined) return refusal(lost);
+    const files = await readFiles(this.#paths, this.#key);
+    if (!files.ok || files.value.revision === base) return files;
+    return refusal({ kind: "changed", where: this.#paths.document });
+  }
+
+  /** Notes in the journal, after its last sound line, which revision is about to have its events in it. */
+  async #markJournal(journal: Journal | undefined, revision: Revision): Promise<void> {
+    if (journal === undefined) return;
+    await truncate(this.#paths.journal, journal.soundBytes);
+    const file = await openForAppend(this.#paths.journal);
+    try {
+      await flush(file, foldedLine(revision));
+    } finally {
+      await file.close();
+    }
+  }
+
+  async #closeJournal(): Promise<void> {
+    const journal = this.#journal;
+    this.#journal = undefined;
+    await journal?.close();
+  }
+
+  #isLookDue(): boolean {
+    const elapsed = this.#world.clock.now().getTime() - this.#lookedAt;
+    // A clock that was set back tells nothing.
+    return elapsed < 0 || elapsed >= LOOK_EVERY;
+  }
+
+  #lossOfLock(): StateProblem | undefined {
+    this.#lookedAt = this.#world.clock.now().getTime();
+    const holder = readLock(this.#paths.lock);
+    if (holder?.id === this.info.id) return undefined;
+    const { stage, target } = this.#key;
+    const reason = holder === undefined ? "its file is gone" : `${holder.who} holds it since ${holder.since}`;
+    return { kind: "lock-lost", key: { stage, target }, reason };
+  }
+}
+
+/** Handing a short text to the system takes less time than asking another thread to; waiting for the disk does not. */
+async function flush(file: FileHandle, text: string): Promise<void> {
+  appendFileSync(file.fd, text);
+  await file.datasync();
+}
+
+/** The two files of a document as they were at one moment, and how they belong together. */
+interface StoredFiles {
+  readonly document: Buffer | undefined;
+  readonly revision: Revision;
+  /** Absent if there is none, or it got no further than its first line. */
+  readonly journal: Journal | undefined;
+  /** `pending`: its events are yet to be folded in. `folded`: they are part of the document already. */
+  readonly journalled: "pending" | "folded" | "no";
+}
+
+/**
+ * A document's revision is its digest, rather than a counter inside it: a counter would conflict in every merge,
+ * and a document that git replaced is another one whatever it counts.
+ */
+export function revisionOf(bytes: Uint8Array | undefined): Revision {
+  return bytes === undefined ? NO_DOCUMENT : createHash("sha256").update(bytes).digest("base64url");
+}
+
+/** Times that a reader without a lock looks again when a writer replaced files while it was looking. */
+const LOOKS = 20;
+
+/**
+ * Reads both files, without a lock if need be. The journal is read first: a session that ends in between then
+ * shows as a journal that does not fit the document, and whoever sees that looks again.
+ *
+ * @param read a file; tests let things happen between one reading and the next
+ */
+export async function readFiles(
+  paths: StatePaths,
+  key: DocumentKey,
+  read = readIfThere,
+): Promise<Result<StoredFiles>> {
+  let journalBytes = await read(paths.journal);
+  for (let look = 1; look <= LOOKS; look += 1) {
+    const document = await read(paths.document);
+    const files = fit(document, journalBytes, key, paths);
+    if (files.ok || files.problem.kind !== "stranded-journal") return files;
+    const again = await read(paths.journal);
+    if (sameBytes(again, journalBytes)) return files;
+    journalBytes = again;
+  }
+  return refusal({ kind: "changed", where: paths.document });
+}
+
+function fit(
+  document: Buffer | undefined,
+  journalBytes: Buffer | undefined,
+  key: DocumentKey,
+  paths: StatePaths,
+): Result<StoredFiles> {
+  const revision = revisionOf(document);
+  if (journalBytes === undefined)
+    return success({ document, revision, journal: undefined, journalled: "no" });
+  const parsed = parseJournal(journalBytes, key, paths.journal);
+  if (!parsed.ok) return parsed;
+  const journal = parsed.value;
+  if (journal === undefined) return success({ document, revision, journal, journalled: "folded" });
+  if (journal.folded.includes(revision))
+    return success({ document, revision, journal, journalled: "folded" });
+  if (journal.base === revision) return success({ document, revision, journal, journalled: "pending" });
+  return refusal({ kind: "stranded-journal", where: paths.document, journal: paths.journal });
+}
+
+function sameBytes(a: Buffer | undefined, b: Buffer | undefined): boolean {
+  return a === undefined || b === undefined ? a === b : a.equals(b);
+}
+
+/** The state that the files amount to. */
+export function stateOf(
+  files: StoredFiles,
+  key: DocumentKey,
+  where: string,
+): Result<StoredState | undefined> {
+  const { document, revision, journal } = files;
+  const journalled = files.journalled === "pending";
+  if (document === undefined && !journalled) return success(undefined);
+  const below = document === undefined ? success(empty(key)) : parse(document, key, where);
+  if (!below.ok) return below;
+  const state = journalled ? applyEvents(below.value, journal?.events ?? []) : below.value;
+  return success({ state, revision, journalled });
+}
+
+function parse(document: Buffer, key: DocumentKey, where: string): Result<State> {
+  const text = decode(document);
+  if (text === undefined) return refusal({ kind: "corrupt", where, reason: "it is no UTF-8 text" });
+  const parsed = parseDocument(text, key, where);
+  return parsed.ok ? success(parsed.value.state) : parsed;
+}
+
+function decode(bytes: Buffer): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function empty({ stage, target, service }: DocumentKey): State {
+  return emptyState(stage, target, service);
+}
