@@ -1,10 +1,10 @@
 import { type Given, flagOption } from "../cli/options.ts";
-import type { Client } from "../client/client.ts";
 import { type Look, look } from "../look/look.ts";
 import { readerOf } from "../look/service.ts";
 import type { Settings } from "../model/settings.ts";
-import type { Fingerprinter } from "../plan/inputs.ts";
-import type { Remembered } from "../plan/left.ts";
+import type { Fingerprinter } from "../plan/input.ts";
+import type { Remembered } from "../plan/orphans.ts";
+import type { Client } from "../service/client.ts";
 import { createFingerprinter } from "../state/fingerprint.ts";
 import { refusedByService } from "./connect.ts";
 import type { Opened } from "./opening.ts";

@@ -1,7 +1,6 @@
-import { EXIT, type ExitCode } from "../cli/exit.ts";
-import { type Given, textOption } from "../cli/options.ts";
+import { EXIT, type ExitCode, type Given, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
-import { parseDuration } from "../manifest/shape/duration.ts";
+import { parseDuration } from "../manifest/shape.ts";
 import { type Address, type AddressParts, isAddress, parseAddress } from "../model/address.ts";
 import type { State } from "../model/state.ts";
 import { type Correction, type LockedDocument, lockDocuments, unlockDocuments } from "../state/edit.ts";

@@ -1,9 +1,8 @@
-import { EXIT, type ExitCode } from "../cli/exit.ts";
-import type { Given } from "../cli/options.ts";
+import { EXIT, type ExitCode, type Given } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import type { DesiredResource } from "../model/desired.ts";
 import { type BatchRecord, emptyState } from "../model/state.ts";
-import { batchContent } from "../plan/batch-generation.ts";
+import { batchContent } from "../plan/resources.ts";
 import { corrected } from "../state/edit.ts";
 import { applyEvents } from "../state/events.ts";
 import { sayError } from "./diagnostics.ts";

@@ -1,5 +1,4 @@
-import { EXIT, type ExitCode } from "../cli/exit.ts";
-import type { Given } from "../cli/options.ts";
+import { EXIT, type ExitCode, type Given } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import { emptyState } from "../model/state.ts";
 import { type LockedDocument, moveAddress, moveTarget } from "../state/edit.ts";

@@ -1,9 +1,8 @@
-import { EXIT, type ExitCode } from "../cli/exit.ts";
-import type { Given } from "../cli/options.ts";
+import { EXIT, type ExitCode, type Given } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import type { Address } from "../model/address.ts";
 import { type State, emptyState } from "../model/state.ts";
-import { count } from "../render/words.ts";
+import { count } from "../render/json.ts";
 import { type LockedDocument, forgetAddress, forgetTarget, knownAddresses } from "../state/edit.ts";
 import type { Console } from "./console.ts";
 import { sayDiagnostics } from "./diagnostics.ts";

@@ -1,12 +1,11 @@
-import { EXIT, type ExitCode } from "../cli/exit.ts";
-import { type Given, textOption } from "../cli/options.ts";
+import { EXIT, type ExitCode, type Given, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
-import { nearest } from "../manifest/nearest.ts";
+import { nearest } from "../manifest/document.ts";
 import { type Address, parseAddress } from "../model/address.ts";
 import type { BatchRecord, State } from "../model/state.ts";
-import { safeLine } from "../output/safe.ts";
+import { safeLine } from "../render/escape.ts";
+import { count } from "../render/json.ts";
 import type { Style } from "../render/style.ts";
-import { count } from "../render/words.ts";
 import { knownAddresses, knows } from "../state/edit.ts";
 import { sayError } from "./diagnostics.ts";
 import { type Access, readAddress, readState, withStates } from "./state-access.ts";

@@ -1,7 +1,6 @@
-import { EXIT, type ExitCode } from "../cli/exit.ts";
-import { type Given, textOption } from "../cli/options.ts";
+import { EXIT, type ExitCode, type Given, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
-import { nearest } from "../manifest/nearest.ts";
+import { nearest } from "../manifest/document.ts";
 import type { LockInfo } from "../state/lock.ts";
 import { describeHolder } from "../state/problem.ts";
 import { sayError } from "./diagnostics.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { hostname, userInfo } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
-import { EXIT, type ExitCode } from "../cli/exit.ts";
+import { EXIT, type ExitCode } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import type { Settings } from "../model/settings.ts";
 import type { State } from "../model/state.ts";

@@ -9,8 +9,8 @@ import {
 import type { DesiredTarget } from "../model/desired.ts";
 import { type State, type StateEvent, emptyState } from "../model/state.ts";
 import { isUnknown } from "../model/value.ts";
-import { batchContent } from "../plan/batch-generation.ts";
-import type { Fingerprinter } from "../plan/inputs.ts";
+import type { Fingerprinter } from "../plan/input.ts";
+import { batchContent } from "../plan/resources.ts";
 import { type Backend, type HeldLock, NO_DOCUMENT, type StateWorld } from "./backend.ts";
 import { formatDocument } from "./document.ts";
 import { applyEvent, applyEvents } from "./events.ts";

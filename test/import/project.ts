@@ -1,13 +1,12 @@
-import { folderNames } from "../../src/import/folders.ts";
-import { type Prepared, prepare } from "../../src/import/prepare.ts";
-import { chooseTargets, survey } from "../../src/import/survey.ts";
+import { folderNames } from "../../src/edit/import-declare.ts";
+import { type Prepared, chooseTargets, prepare, survey } from "../../src/edit/import.ts";
 import { type Look, type Reader, look } from "../../src/look/look.ts";
 import { type LoadedProject, loadProject } from "../../src/manifest/load.ts";
 import type { Json } from "../../src/model/json.ts";
 import type { LiveTarget, LiveTestCase } from "../../src/model/live.ts";
 import { type State, emptyState } from "../../src/model/state.ts";
 import { Secret } from "../../src/model/value.ts";
-import { EVERYTHING } from "../../src/plan/scope.ts";
+import { EVERYTHING } from "../../src/plan/input.ts";
 import { applyEvents } from "../../src/state/events.ts";
 import { createFingerprinter } from "../../src/state/fingerprint.ts";
 import { memoryFolder } from "../manifest/memory-folder.ts";

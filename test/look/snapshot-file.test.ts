@@ -7,12 +7,16 @@ import { afterEach, describe, expect, test } from "vitest";
 import { type Json, isObject, parseJson } from "../../src/model/json.ts";
 import type { LiveTestCase } from "../../src/model/live.ts";
 import { emptyState } from "../../src/model/state.ts";
-import { createRedactor } from "../../src/output/redact.ts";
-import type { SnapshotHead } from "../../src/snapshot/head.ts";
-import { type Snapshot, openSnapshot } from "../../src/snapshot/read.ts";
-import { fileSink, memorySink } from "../../src/snapshot/sink.ts";
-import { splitDocument } from "../../src/snapshot/split.ts";
-import { writeSnapshot } from "../../src/snapshot/write.ts";
+import { createRedactor } from "../../src/render/redact.ts";
+import {
+  type Snapshot,
+  type SnapshotHead,
+  fileSink,
+  memorySink,
+  openSnapshot,
+  splitDocument,
+  writeSnapshot,
+} from "../../src/service/snapshot.ts";
 import { applyEvents } from "../../src/state/events.ts";
 import { liveCase } from "./live.ts";
 

@@ -11,7 +11,7 @@ import type { Live, LiveElement, LiveEnvironment, LiveTarget, LiveTestCase } fro
 import type { PlanJson } from "../../src/model/plan.ts";
 import { type State, type StateEvent, emptyState } from "../../src/model/state.ts";
 import { Secret } from "../../src/model/value.ts";
-import type { PlanInput } from "../../src/plan/inputs.ts";
+import type { PlanInput } from "../../src/plan/input.ts";
 import { type Planned, makePlan } from "../../src/plan/plan.ts";
 import { planJson } from "../../src/render/json.ts";
 import { applyEvents } from "../../src/state/events.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Address } from "../../src/model/address.ts";
-import { pendingMoves } from "../../src/plan/moves.ts";
+import { pendingMoves } from "../../src/plan/match.ts";
 import { applyEvents } from "../../src/state/events.ts";
 import { stateOf, target } from "./build.ts";
 

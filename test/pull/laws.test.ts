@@ -2,19 +2,15 @@
 // pulled values differ, and every comment is still there.
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
+import { provePull, pull } from "../../src/edit/pull.ts";
+import { Draft, editTexts, patchOf } from "../../src/edit/rewrite.ts";
 import { type LoadedProject, loadProject } from "../../src/manifest/load.ts";
 import { type Address, addressOf } from "../../src/model/address.ts";
 import type { LiveElement, LiveTestCase } from "../../src/model/live.ts";
 import { type State, emptyState } from "../../src/model/state.ts";
 import { Secret } from "../../src/model/value.ts";
-import type { PlanInput } from "../../src/plan/inputs.ts";
+import { EVERYTHING, type PlanInput } from "../../src/plan/input.ts";
 import { makePlan } from "../../src/plan/plan.ts";
-import { EVERYTHING } from "../../src/plan/scope.ts";
-import { provePull } from "../../src/pull/prove.ts";
-import { pull } from "../../src/pull/pull.ts";
-import { Draft } from "../../src/rewrite/draft.ts";
-import { patchOf } from "../../src/rewrite/patch.ts";
-import { editTexts } from "../../src/rewrite/texts.ts";
 import { createFingerprinter } from "../../src/state/fingerprint.ts";
 import { memoryFolder } from "../manifest/memory-folder.ts";
 import { CASES, FILES, TEXTS, comments } from "../rewrite/rich.ts";
