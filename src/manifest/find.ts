@@ -1,7 +1,7 @@
 import { compareText } from "../model/address.ts";
 import type { FolderEntry, ProjectFolder } from "./files.ts";
 import { advance, isComplete, isOpen } from "./glob.ts";
-import type { Progress } from "./glob.ts";
+import type { Pattern, Progress } from "./glob.ts";
 
 export interface Found {
   /** Sorted, each once. */
@@ -14,9 +14,9 @@ export interface Found {
  * The files that patterns mean. Links are followed inside of the project; what is reached both by a link and
  * without one, or by two links, is found once, under the shorter way to it.
  */
-export function findFiles(folder: ProjectFolder, patterns: Progress): Found {
+export function findFiles(folder: ProjectFolder, patterns: Iterable<Pattern>): Found {
   const walk = new Walk(folder);
-  walk.enter({ path: "", real: "", above: [] }, patterns);
+  walk.enter({ path: "", real: "", above: [] }, new Set(patterns));
   return walk.found();
 }
 
@@ -49,7 +49,7 @@ class Walk {
   enter(place: Standing, progress: Progress): void {
     for (const entry of this.#folder.list(place.path)) {
       const next = advance(progress, entry.name);
-      if (next.length > 0) this.#visit(entry, place, next);
+      if (next.size > 0) this.#visit(entry, place, next);
     }
   }
 

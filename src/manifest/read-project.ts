@@ -8,8 +8,9 @@ import { sourcesByFile } from "./locate.ts";
 import type { Sources } from "./locate.ts";
 import { manifestError } from "./problem.ts";
 import type { ManifestProblem } from "./problem.ts";
-import { accepts as acceptsProject } from "./schema/generated/project-acceptor.js";
-import { accepts as acceptsTarget } from "./schema/generated/target-acceptor.js";
+import { validate as validateProject } from "./schema/generated/project.js";
+import { validate as validateTarget } from "./schema/generated/target.js";
+import type { SchemaFinding } from "./schema/validator.ts";
 import { stagesOf } from "./settings/stage.ts";
 import { findDuplicates } from "./target/duplicates.ts";
 import { groupByTarget } from "./target/group.ts";
@@ -71,9 +72,9 @@ async function readProjectFile(folder: ProjectFolder): Promise<ProjectFile> {
   const { documents, sources, problems } = await readDocuments(folder, [PROJECT_FILE]);
   const [document] = documents;
   if (document === undefined) return { ...nothing, sources, problems };
-  const checked = acceptsProject(document.value)
+  const checked = validateProject(document.value)
     ? whole(document)
-    : await checkCarefully("project", document);
+    : await explained("project", document, validateProject.errors);
   const project = checked.document;
   const templates = findTemplates(project);
   return {
@@ -102,7 +103,9 @@ async function readTargets(
   const problems = [...read.problems];
   let complete = problems.length === 0;
   for (const raw of read.documents) {
-    const checked = acceptsTarget(raw.value) ? whole(raw) : await checkCarefully("target", raw);
+    const checked = validateTarget(raw.value)
+      ? whole(raw)
+      : await explained("target", raw, validateTarget.errors);
     const { document, problems: ofShape, lossy } = checked;
     const found = findTemplates(document);
     documents.push(document);
@@ -122,10 +125,14 @@ function whole(document: Document): CheckedDocument {
 
 const NONE: readonly ManifestProblem[] = [];
 
-/** What finds the mistakes in a document's shape, and explains them, is loaded for the first that has any. */
-async function checkCarefully(kind: "project" | "target", document: Document): Promise<CheckedDocument> {
-  const { checkProjectShape, checkTargetShape } = await import("./check/shape.ts");
-  return kind === "project" ? checkProjectShape(document) : checkTargetShape(document);
+/** What explains the mistakes in a document's shape is loaded for the first that has any. */
+async function explained(
+  kind: "project" | "target",
+  document: Document,
+  findings: readonly SchemaFinding[] | null | undefined,
+): Promise<CheckedDocument> {
+  const { explainShape } = await import("./check/shape.ts");
+  return explainShape(kind, document, findings ?? []);
 }
 
 function noProject(folder: ProjectFolder): ManifestProblem {

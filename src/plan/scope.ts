@@ -1,5 +1,7 @@
 import { parseAddress } from "../model/address.ts";
 import type { Address } from "../model/address.ts";
+import { stop } from "../model/error.ts";
+import { compileGlob } from "../model/glob.ts";
 
 /** What `--only` and `--exclude` leave of a project: addresses, or globs in which `*` stands for any text. */
 export interface Scope {
@@ -17,15 +19,11 @@ export function scopeTest(scope: Scope): (address: Address) => boolean {
     (only.length === 0 || only.some((test) => test(address))) && !exclude.some((test) => test(address));
 }
 
-/** Whether an address fits a glob: `*` is any text, `?` one character; all else is literal. */
-export function globTest(glob: string): (address: string) => boolean {
-  if (!/[*?]/.test(glob)) return (address) => address === glob;
-  const source = glob
-    .replaceAll(/[.+^${}()|[\]\\]/g, String.raw`\$&`)
-    .replaceAll("*", ".*")
-    .replaceAll("?", ".");
-  const pattern = new RegExp(`^${source}$`);
-  return (address) => pattern.test(address);
+/** Whether an address matches a glob: `*` is any text, `?` one character, `{a,b}` either. @throws TascError */
+export function globTest(source: string): (address: string) => boolean {
+  const glob = compileGlob(source);
+  if ("fault" in glob) throw stop("invalid", "bad-glob", `The glob \`${source}\` cannot be used: ${glob.fault}`);
+  return glob.test;
 }
 
 /** The patterns of a scope that fit none of the addresses: most likely typing errors. */

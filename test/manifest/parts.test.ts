@@ -13,7 +13,7 @@ import { describe, expect, test } from "vitest";
 import { isObject } from "../../src/model/json.ts";
 import type { Json, JsonObject } from "../../src/model/json.ts";
 import { circlesIn } from "../../src/manifest/circles.ts";
-import { pathOf, valueAt, without } from "../../src/manifest/pointer.ts";
+import { pathOf, valueAt, withoutAll } from "../../src/manifest/pointer.ts";
 import { merge, mergedAt } from "../../src/manifest/merge.ts";
 import { nearest } from "../../src/manifest/nearest.ts";
 import { convert } from "../../src/manifest/shape/convert.ts";
@@ -231,10 +231,11 @@ describe("pointers", () => {
   });
 
   test("leave the rest as it is when one is taken out, and positions too", () => {
-    expect(without(document, ["a/b"])).toEqual({ list: [1, [2]] });
-    expect(without(document, ["list", 0])).toEqual({ ...document, list: [null, [2]] });
-    expect(without(document, ["list", 1, 0])).toEqual({ ...document, list: [1, [null]] });
-    expect(without(document, ["nothing", "here"])).toEqual(document);
+    expect(withoutAll(document, [["a/b"]])).toEqual({ list: [1, [2]] });
+    expect(withoutAll(document, [["list", 0]])).toEqual({ ...document, list: [null, [2]] });
+    expect(withoutAll(document, [["list", 1, 0], ["a/b"]])).toEqual({ list: [1, [null]] });
+    expect(withoutAll(document, [["nothing", "here"]])).toEqual(document);
+    expect(withoutAll(document, [["list"], ["list", 1]])).toEqual({ "a/b": document["a/b"] });
     expect(document.list).toEqual([1, [2]]);
   });
 });

@@ -1,5 +1,4 @@
-import { acceptorSource } from "./acceptor.ts";
-import { MANIFEST_SCHEMAS, SCHEMA_NAMES, schemaOf } from "./schemas.ts";
+import { SCHEMA_NAMES, schemaOf } from "./schemas.ts";
 import { validatorSource } from "./standalone.ts";
 
 /** A file of the repository that is made and not written. */
@@ -9,17 +8,11 @@ export interface GeneratedFile {
   readonly text: string;
 }
 
-/** The schemas as editors and `tasc schema` use them, and the validators and acceptors made of them. */
+/** The schemas as editors and `tasc schema` use them, and the validators made of them. */
 export function generatedFiles(): readonly GeneratedFile[] {
   const generated = "src/manifest/schema/generated";
-  return [
-    ...SCHEMA_NAMES.flatMap((name) => [
-      { path: `schemas/${name}.schema.json`, text: `${JSON.stringify(schemaOf(name), null, 2)}\n` },
-      { path: `${generated}/${name}.js`, text: validatorSource(schemaOf(name)) },
-    ]),
-    ...MANIFEST_SCHEMAS.map((name) => ({
-      path: `${generated}/${name}-acceptor.js`,
-      text: acceptorSource(schemaOf(name)),
-    })),
-  ];
+  return SCHEMA_NAMES.flatMap((name) => [
+    { path: `schemas/${name}.schema.json`, text: `${JSON.stringify(schemaOf(name), null, 2)}\n` },
+    { path: `${generated}/${name}.js`, text: validatorSource(schemaOf(name)) },
+  ]);
 }

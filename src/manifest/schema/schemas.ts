@@ -8,9 +8,6 @@ import { documentSchema, JSON_DEFINITION } from "./shape-schema.ts";
 export const SCHEMA_NAMES = ["project", "target", "plan"] as const;
 export type SchemaName = (typeof SCHEMA_NAMES)[number];
 
-/** Those of the files that people write. */
-export const MANIFEST_SCHEMAS = ["project", "target"] as const;
-
 /** A document's JSON Schema, made from the tables. */
 export function schemaOf(name: SchemaName): JsonObject {
   switch (name) {
