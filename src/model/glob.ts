@@ -12,10 +12,17 @@ export function compileGlob(source: string, { dot = true }: { readonly dot?: boo
   if (!/[*?[\]{}!\\]/.test(source)) return { test: (text) => text === source };
   const glob = source.replaceAll(/\*+/g, "*").replaceAll(/[()|+^$@]/g, String.raw`\$&`);
   if (source.length > LONGEST) return { fault: `it is longer than ${LONGEST} characters` };
-  if (glob.split("*").length - 1 > MOST_STARS) return { fault: `it has more than ${MOST_STARS} \`*\` in one name` };
+  if (glob.split("*").length - 1 > MOST_STARS)
+    return { fault: `it has more than ${MOST_STARS} \`*\` in one name` };
   if (glob.split("{").length - 1 > MOST_BRACES) return { fault: `it has more than ${MOST_BRACES} \`{\`` };
   try {
-    const pattern = picomatch.makeRe(glob, { debug: true, dot, noextglob: true, nonegate: true, ...BRACKETS });
+    const pattern = picomatch.makeRe(glob, {
+      debug: true,
+      dot,
+      noextglob: true,
+      nonegate: true,
+      ...BRACKETS,
+    });
     return { test: (text) => pattern.test(text) };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;

@@ -1,0 +1,63 @@
+import { createHash } from "node:crypto";
+import { Ajv } from "ajv";
+import standaloneCode from "ajv/dist/standalone/index.js";
+import { type Json, type JsonObject, isArray, isObject } from "../../model/json.ts";
+import { SCHEMA_NAMES, schemaOf } from "./schema.ts";
+
+/** A file of the repository that is made and not written. */
+export interface GeneratedFile {
+  /** From the root of the repository. */
+  readonly path: string;
+  readonly text: string;
+}
+
+/** The schemas as editors and `tasc schema` use them, and the validators made of them. */
+export function generatedFiles(): readonly GeneratedFile[] {
+  const generated = "src/manifest/schema/generated";
+  return SCHEMA_NAMES.flatMap((name) => [
+    { path: `schemas/${name}.schema.json`, text: `${JSON.stringify(schemaOf(name), null, 2)}\n` },
+    { path: `${generated}/${name}.js`, text: validatorSource(schemaOf(name)) },
+  ]);
+}
+
+/**
+ * The source of a module that exports `validate` for one schema. It is made when tasc is built, since compiling a
+ * schema at the start of every run costs ten times as much as loading what came of it. The module imports nothing.
+ */
+function validatorSource(schema: JsonObject): string {
+  const ajv = new Ajv({
+    allErrors: true,
+    allowUnionTypes: true,
+    code: { source: true, esm: true, lines: true },
+    inlineRefs: false,
+    logger: false,
+    messages: false,
+    strict: true,
+    strictRequired: false,
+    // Lengths in UTF-16 units: the bounds are 0 and 1, where that is the same, and no helper is imported.
+    unicode: false,
+  });
+  const source = standaloneCode.default(ajv, ajv.compile(withoutNotes(schema)));
+  if (source.includes("require(")) throw new Error("a validator must not import anything");
+  return `${validatorHeading(schema)}\n${source}\n`;
+}
+
+/** The first line of a validator's module: it tells which schema the module was made of, however it is formatted. */
+export function validatorHeading(schema: JsonObject): string {
+  const digest = createHash("sha256").update(JSON.stringify(schema)).digest("hex");
+  return `// Made by \`npm run generate\` of the schema ${digest}. Do not edit.`;
+}
+
+/** What is for people and editors alone: it would only make the module longer. */
+const NOTES = ["$schema", "$id", "title", "description", "default", "writeOnly"];
+
+/** A schema, or a map of schemas, without notes. What bears the name of one and is a schema itself stays. */
+export function withoutNotes(schema: JsonObject): JsonObject {
+  const entries = Object.entries(schema).filter(([key, value]) => isObject(value) || !NOTES.includes(key));
+  return Object.fromEntries(entries.map(([key, value]): [string, Json] => [key, strip(value)]));
+}
+
+function strip(value: Json): Json {
+  if (isArray(value)) return value.map(strip);
+  return isObject(value) ? withoutNotes(value) : value;
+}
