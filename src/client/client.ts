@@ -10,7 +10,7 @@ import { readTestCase } from "./answers/read-test-case.ts";
 import type { LiveReport, NewReports, ReportPage } from "./answers/reports.ts";
 import { newReports } from "./answers/reports.ts";
 import type { BaseUrl } from "./base-url.ts";
-import { Calls } from "./calls/calls.ts";
+import { type BeforeSend, Calls } from "./calls/calls.ts";
 import { Throttle } from "./calls/throttle.ts";
 import type { ClientEvent } from "./events.ts";
 import type { AnswerReader, Collector } from "./exchange/answer-reader.ts";
@@ -41,6 +41,8 @@ export interface ClientOptions {
   readonly world: World;
   /** Must not throw. */
   readonly onEvent?: (event: ClientEvent) => void;
+  /** See `BeforeSend`. */
+  readonly beforeSend?: BeforeSend;
   /** Ends everything at once: calls in flight are dropped, and all calls end as `interrupted`. */
   readonly signal?: AbortSignal;
   /** Removes secrets from the service's own words, before these are shortened. The API key is removed anyway. */
@@ -103,6 +105,7 @@ export function createClient(options: ClientOptions): Client {
     signal: ending.signal,
     redact: redactingKey(options.apiKey, options.redact ?? ((text) => text)),
     onEvent: options.onEvent ?? ((): void => undefined),
+    beforeSend: options.beforeSend ?? ((): void => undefined),
   });
   return new HttpClient(calls, async () => {
     ending.abort();

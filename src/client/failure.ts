@@ -1,3 +1,4 @@
+import type { TascError } from "../model/error.ts";
 import type { Path } from "../model/json.ts";
 import type { Method } from "./request.ts";
 
@@ -21,6 +22,7 @@ export type Fault =
   | Unsendable
   | Unreachable
   | { readonly kind: "interrupted" }
+  | Withheld
   | TimedOut
   | { readonly kind: "broken"; readonly code: string }
   | KeyRefused
@@ -33,6 +35,12 @@ export type Fault =
 /** The API key cannot be put into a header. */
 export interface Unsendable {
   readonly kind: "unsendable";
+}
+
+/** `beforeSend` refused the send; later sends of the run would be refused as well. */
+export interface Withheld {
+  readonly kind: "withheld";
+  readonly cause: TascError;
 }
 
 /** No connection came about, so nothing was sent. */
@@ -109,6 +117,7 @@ export function isOutOfReach(fault: Fault): boolean {
     case "timeout":
       return fault.during === "connecting";
     case "interrupted":
+    case "withheld":
     case "broken":
     case "redirect":
     case "status":

@@ -4,6 +4,7 @@
  */
 export type { Answer, Client, ClientOptions, SendOutcome } from "./client.ts";
 export { createClient } from "./client.ts";
+export type { BeforeSend } from "./calls/calls.ts";
 export type { BaseUrl, BaseUrlOptions, BaseUrlProblem } from "./base-url.ts";
 export { checkBaseUrl } from "./base-url.ts";
 export type { Collector } from "./exchange/answer-reader.ts";

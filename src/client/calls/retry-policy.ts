@@ -42,6 +42,7 @@ function isPassing(fault: Fault): boolean {
       );
     case "unsendable":
     case "interrupted":
+    case "withheld":
     case "key-refused":
     case "redirect":
     case "unreadable":
