@@ -75,8 +75,8 @@ export function putData({ store, world }: Pick<Service, "store" | "world">, docu
   });
 }
 
-function replaceRows<K extends Kind>(store: Tables, kind: K, data: Data): void {
-  const table: Table<Data[K][number]> = store[kind];
+function replaceRows<K extends Kind>(tables: Pick<Tables, K>, kind: K, data: Pick<Data, K>): void {
+  const table: Table<Data[K][number]> = tables[kind];
   table.clear();
   for (const row of data[kind]) table.insert(row);
 }

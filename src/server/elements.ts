@@ -20,21 +20,21 @@ import type { Assertion, Element, Interaction, Selector, TestCase, World } from 
  * stored element has in its place: else a client that writes back an assertion without its id would make a new one.
  */
 
-const interaction = object((fields) => ({
+const writtenInteraction = object((fields) => ({
   id: fields.optional("id", uuid),
   action: fields.required("action", nonEmptyText),
   calledWith: fields.optional("calledWith", text),
   testCaseElementId: fields.optional("testCaseElementId", uuid),
 }));
 
-const assertion = object((fields) => ({
+const writtenAssertion = object((fields) => ({
   id: fields.optional("id", uuid),
   expectation: fields.required("expectation", nonEmptyText),
   calledWith: fields.optional("calledWith", text),
   testCaseElementId: fields.optional("testCaseElementId", uuid),
 }));
 
-const selector = (position: number) =>
+const writtenSelector = (position: number) =>
   object((fields) => ({
     id: fields.optional("id", uuid),
     index: fields.optional("index", integerFrom(0)) ?? position,
@@ -44,21 +44,21 @@ const selector = (position: number) =>
     testCaseElementId: fields.optional("testCaseElementId", uuid),
   }));
 
-const element = (position: number) =>
+const writtenElement = (position: number) =>
   object((fields) => ({
     id: fields.optional("id", uuid),
     index: fields.optional("index", integerFrom(0)) ?? position,
-    interaction: fields.optional("interaction", nullable(interaction)) ?? null,
-    assertion: fields.optional("assertion", nullable(assertion)) ?? null,
-    selectors: fields.optional("selectors", numbered(selector)) ?? [],
+    interaction: fields.optional("interaction", nullable(writtenInteraction)) ?? null,
+    assertion: fields.optional("assertion", nullable(writtenAssertion)) ?? null,
+    selectors: fields.optional("selectors", numbered(writtenSelector)) ?? [],
     testCaseId: fields.optional("testCaseId", uuid),
     ignoreFailure: fields.optional("ignoreFailure", flag) ?? false,
   }));
 
 /** Elements as a request has them; `scrollState` is not among the fields a request may carry. */
-export const writtenElements = numbered(element);
+export const writtenElements = numbered(writtenElement);
 
-type Written = Read<ReturnType<typeof element>>;
+type Written = Read<ReturnType<typeof writtenElement>>;
 
 /** The elements the case has afterwards; refuses ids that are not of this case, or come twice. */
 export function elementsAfter(written: readonly Written[], testCase: TestCase, world: World): Element[] {

@@ -126,12 +126,12 @@ function asSeen({ method, path, query, body }: Received): JsonObject {
 }
 
 /** The body as it was meant where it is JSON, as it was sent where it is not. */
-function bodyOf(text: string): Json {
-  if (text === "") return null;
+function bodyOf(sent: string): Json {
+  if (sent === "") return null;
   try {
-    return parseOwn(text);
+    return parseOwn(sent);
   } catch {
-    return text;
+    return sent;
   }
 }
 

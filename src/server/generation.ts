@@ -35,7 +35,7 @@ import {
 } from "./service.ts";
 
 /** The table of operation 10; a required name or prompt has to say something. */
-const discovery = object((fields) => ({
+const discoveryBody = object((fields) => ({
   name: fields.required("name", nonEmptyText),
   prompt: fields.required("prompt", nonEmptyText),
   entryPointUrlPath: fields.optional("entryPointUrlPath", text),
@@ -49,14 +49,14 @@ const discovery = object((fields) => ({
 /** Operation 10: POST /test-targets/{testTargetId}/discoveries. The case is there at once, without elements. */
 export const createDiscovery: Operation = (service, call) => {
   const target = testTargetOf(service, call);
-  const given = discovery(call.body(), "");
+  const given = discoveryBody(call.body(), "");
   const testCase = caseToDiscover(service, target.id, given);
   service.store.testCases.insert(testCase);
   const { id: discoveryId } = startDiscovery(service, testCase, given.prompt);
   return created(service, { discoveryId, testCaseId: testCase.id });
 };
 
-function caseToDiscover(service: Service, testTargetId: string, given: Read<typeof discovery>): TestCase {
+function caseToDiscover(service: Service, testTargetId: string, given: Read<typeof discoveryBody>): TestCase {
   const { prerequisiteName, folderName } = given;
   return freshTestCase(service.world, {
     testTargetId,
@@ -74,7 +74,7 @@ function caseToDiscover(service: Service, testTargetId: string, given: Read<type
 }
 
 /** Of the fields of operation 11 only those a later answer can show are kept; all are checked. */
-const batch = object((fields) => ({
+const batchBody = object((fields) => ({
   prompt: fields.optional("prompt", text) ?? "",
   imageUrls: fields.optional("imageUrls", list(webUrl)),
   entryPointUrlPath: fields.optional("entryPointUrlPath", nullable(text)) ?? null,
@@ -87,7 +87,7 @@ const batch = object((fields) => ({
 /** Operation 11: POST /test-targets/{testTargetId}/batch-generations. */
 export const createBatchGeneration: Operation = (service, call) => {
   const target = testTargetOf(service, call);
-  const given = batch(call.body(), "");
+  const given = batchBody(call.body(), "");
   refuseForeign(service, target.id, given);
   const generation = startGeneration(service, {
     testTargetId: target.id,
@@ -107,7 +107,7 @@ function context(...[value, at]: Parameters<typeof freeForm>): void {
   nonEmptyText(source, `${at}.source`);
 }
 
-function refuseForeign({ store }: Service, testTargetId: string, given: Read<typeof batch>): void {
+function refuseForeign({ store }: Service, testTargetId: string, given: Read<typeof batchBody>): void {
   const { environmentId, prerequisiteId } = given;
   if (environmentId !== null && store.environments.get(environmentId)?.testTargetId !== testTargetId)
     throw badValue("environmentId", "is no environment of the test target");

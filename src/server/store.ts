@@ -30,7 +30,10 @@ export async function openStore(dataDir: string | undefined): Promise<Store> {
 }
 
 function storeIn(db: Database, place: string, closed: () => void): Store {
+  let isOpen = true;
   const close = () => {
+    if (!isOpen) return;
+    isOpen = false;
     db.close();
     closed();
   };
@@ -153,7 +156,7 @@ async function sqlite(): Promise<OpenDatabase> {
 
 /** Loading it warns that it is experimental, on the terminal of someone who did not choose it. */
 async function withoutWarning<T>(load: () => Promise<T>): Promise<T> {
-  const warn = process.emitWarning;
+  const warn = process.emitWarning.bind(process);
   process.emitWarning = () => undefined;
   try {
     return await load();

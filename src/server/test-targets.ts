@@ -89,13 +89,13 @@ function view(service: Service, target: TestTarget): Answered {
   return testTargetView(target, service.store.environments.of(target.id));
 }
 
-const testAccount = object((fields) => ({
+const accountBody = object((fields) => ({
   username: fields.optional("username", text),
   password: fields.optional("password", text),
   otpInitializerKey: fields.optional("otpInitializerKey", text),
 }));
 
-const basicAuth = object((fields) => ({
+const basicAuthBody = object((fields) => ({
   username: fields.optional("username", text),
   password: fields.optional("password", text),
 }));
@@ -106,8 +106,8 @@ const body = (plain: (read: Reader<string>) => Reader<string | null>) =>
     name: fields.optional("name", plain(text)),
     discoveryUrl: fields.optional("discoveryUrl", plain(webUrl)),
     privateLocationName: fields.optional("privateLocationName", plain(text)),
-    testAccount: fields.optional("testAccount", nullable(testAccount)),
-    basicAuth: fields.optional("basicAuth", nullable(basicAuth)),
+    testAccount: fields.optional("testAccount", nullable(accountBody)),
+    basicAuth: fields.optional("basicAuth", nullable(basicAuthBody)),
     additionalHeaderFields: fields.optional("additionalHeaderFields", nullable(freeForm)),
   }));
 

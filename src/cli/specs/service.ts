@@ -7,7 +7,11 @@ export const SERVICE_COMMANDS: readonly CommandSpec[] = [
     options: [
       { flags: "--port <port>", description: "port on 127.0.0.1; 4010 unless given" },
       { flags: "--data <dir>", description: "folder of its data; .tasc/service unless given" },
-      { flags: "--api-key <key>", description: "key that it accepts (or TASC_SERVE_API_KEY); default: a random key, kept in the data folder" },
+      {
+        flags: "--api-key <key>",
+        description:
+          "key that it accepts (or TASC_SERVE_API_KEY); default: a random key, kept in the data folder",
+      },
       { flags: "--from <file>", description: "fill an empty data folder with what `tasc snapshot` wrote" },
       { flags: "--discovery-time <duration>", description: "how long a discovery takes, such as 2s" },
     ],
