@@ -1,10 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, readdirSync, rmSync, rmdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { EXIT, type ExitCode } from "../cli/exit.ts";
-import { type Given, textOption } from "../cli/options.ts";
+import { EXIT, type ExitCode, type Given, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
-import { parseDuration } from "../manifest/shape/duration.ts";
+import { parseDuration } from "../manifest/shape.ts";
 import { stop } from "../model/error.ts";
 import type { JsonObject } from "../model/json.ts";
 import {
@@ -15,8 +14,7 @@ import {
   type ServerOptions,
   startServer,
 } from "../server/index.ts";
-import { openSnapshot } from "../snapshot/read.ts";
-import { seedOf } from "../snapshot/seed.ts";
+import { openSnapshot, seedOf } from "../service/snapshot.ts";
 import type { Console } from "./console.ts";
 import { consoleFor } from "./opening.ts";
 
