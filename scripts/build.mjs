@@ -22,7 +22,7 @@ const withoutProcesses = {
 
 const build = await rolldown({
   cwd: root,
-  input: { tasc: "src/cli/main.ts", library: "src/library/index.ts" },
+  input: { tasc: "src/cli/main.ts", library: "src/index.ts" },
   platform: "node",
   // Only `tasc serve` on Node 20 loads it, where its user installed it.
   external: ["libsql"],

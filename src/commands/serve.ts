@@ -1,10 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, readdirSync, rmSync, rmdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { EXIT, type ExitCode, type Given, textOption } from "../cli/options.ts";
-import type { World } from "../cli/world.ts";
-import { parseDuration } from "../manifest/shape.ts";
-import { stop } from "../model/error.ts";
+import { EXIT, type ExitCode, stop } from "../model/error.ts";
 import type { JsonObject } from "../model/json.ts";
 import {
   DataDirInUseError,
@@ -15,25 +12,26 @@ import {
   startServer,
 } from "../server/index.ts";
 import { openSnapshot, seedOf } from "../service/snapshot.ts";
-import type { Console } from "./console.ts";
-import { consoleFor } from "./opening.ts";
-
-const PORT = 4010;
-
-type ServeOptions = ServerOptions & { readonly dataDir: string };
+import type { Context } from "./context.ts";
+import type { ServeOptions } from "./specs/service.ts";
 
 /** `tasc serve`: runs the local service until it is told to stop. */
-export async function run(given: Given, world: World): Promise<ExitCode> {
-  const console = consoleFor(given, world, []);
+export async function run(options: ServeOptions, context: Context): Promise<ExitCode> {
   // Its data holds the passwords that it is given.
   process.umask(0o077);
-  const dataDir = resolve(world.cwd, textOption(given, "data") ?? ".tasc/service");
-  const key = apiKeyOf(given, world, dataDir);
-  const seed = readSeed(given, world, dataDir, console);
-  const options = { ...timeAndPort(given), dataDir, apiKey: key.value };
-  const server = await start(seed === undefined ? options : { ...options, seed });
+  const port = portOf(options);
+  const dataDir = resolve(context.world.cwd, options.data ?? ".tasc/service");
+  const key = apiKeyOf(options, context, dataDir);
+  const seed = readSeed(options, context, dataDir);
+  const server = await start({
+    port,
+    dataDir,
+    apiKey: key.value,
+    ...(options.discoveryTime === undefined ? {} : { discoveryTime: options.discoveryTime }),
+    ...(seed === undefined ? {} : { seed }),
+  });
   if (key.origin === "new") writeFileSync(keyFile(dataDir), `${key.value}\n`, { mode: 0o600 });
-  console.data(
+  context.console.data(
     `Serving on ${server.url}\n  API key: ${key.origin === "given" ? "as given" : key.value}\n  data:    ${dataDir}\n  control: ${server.controlUrl}\nCtrl-C stops it; the data stays.\n`,
   );
   await new Promise<void>((end) => process.once("SIGINT", () => end()).once("SIGTERM", () => end()));
@@ -41,16 +39,10 @@ export async function run(given: Given, world: World): Promise<ExitCode> {
   return EXIT.done;
 }
 
-function timeAndPort(given: Given): Pick<ServerOptions, "port" | "discoveryTime"> {
-  const port = Number(textOption(given, "port") ?? PORT);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw stop("invalid", "bad-option", "--port takes a number from 0 to 65535; 0 is any free port");
-  const text = textOption(given, "discoveryTime");
-  if (text === undefined) return { port };
-  const discoveryTime = parseDuration(text);
-  if (discoveryTime === undefined)
-    throw stop("invalid", "bad-option", "--discovery-time takes a duration, e.g. 500ms or 2s");
-  return { port, discoveryTime };
+function portOf({ port: text }: ServeOptions): number {
+  const port = Number(text ?? 4010);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw stop("invalid", "bad-option", "--port takes a number from 0 to 65535; 0 is any free port");
 }
 
 interface Key {
@@ -60,8 +52,8 @@ interface Key {
 }
 
 /** A random key for each data folder, so that no page or program of this machine can guess it. */
-function apiKeyOf(given: Given, world: World, dataDir: string): Key {
-  const value = textOption(given, "apiKey") ?? world.env["TASC_SERVE_API_KEY"];
+function apiKeyOf({ apiKey }: ServeOptions, { world }: Context, dataDir: string): Key {
+  const value = apiKey ?? world.env["TASC_SERVE_API_KEY"];
   if (value !== undefined && value !== "") return { value, origin: "given" };
   const stored = existsSync(keyFile(dataDir)) ? readFileSync(keyFile(dataDir), "utf8").trim() : "";
   if (stored !== "") return { value: stored, origin: "stored" };
@@ -73,8 +65,11 @@ function keyFile(dataDir: string): string {
 }
 
 /** `--from`: what an empty data folder begins with. One that holds data keeps it, so that a restart goes on. */
-function readSeed(given: Given, world: World, dataDir: string, console: Console): JsonObject | undefined {
-  const file = textOption(given, "from");
+function readSeed(
+  { from: file }: ServeOptions,
+  { world, console }: Context,
+  dataDir: string,
+): JsonObject | undefined {
   if (file === undefined) return undefined;
   if (existsSync(join(dataDir, "service.db"))) {
     console.say(
@@ -89,7 +84,9 @@ function readSeed(given: Given, world: World, dataDir: string, console: Console)
   throw stop("invalid", "bad-snapshot", seed.failure.summary, seed.failure.detail);
 }
 
-async function start(options: ServeOptions): Promise<RunningServer> {
+type Settings = ServerOptions & { readonly dataDir: string };
+
+async function start(options: Settings): Promise<RunningServer> {
   try {
     return await startServer(options);
   } catch (error) {
@@ -97,7 +94,7 @@ async function start(options: ServeOptions): Promise<RunningServer> {
   }
 }
 
-function reasonFor(error: unknown, { dataDir, port }: ServeOptions): unknown {
+function reasonFor(error: unknown, { dataDir, port }: Settings): unknown {
   if (error instanceof Refusal) {
     // Empty again, the folder takes the corrected snapshot.
     discard(dataDir);
