@@ -68,7 +68,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 export function html(text: string): string {
   return safeLines(text)
     .replace(/[&<>"'`]/g, (sign) => ENTITIES[sign] ?? sign)
-    .replace(/^(\s*):/gm, "$1&#58;")
+    .replace(/^([^\S\n]*):/gm, "$1&#58;")
     .replace(/#(?=#)/g, "&#35;");
 }
 

@@ -64,7 +64,7 @@ export function safeOutput(text: string, { colour }: { readonly colour: boolean 
  */
 export function withoutWorkflowCommands(text: string): string {
   return withoutLogCommands(text).replace(
-    /^([\s\p{Default_Ignorable_Code_Point}]*):([\p{Default_Ignorable_Code_Point}]*):/gmu,
+    /^((?:[^\S\n]|\p{Default_Ignorable_Code_Point})*):([\p{Default_Ignorable_Code_Point}]*):/gmu,
     "$1: $2:",
   );
 }
