@@ -1,5 +1,5 @@
 import type { World } from "../cli/world.ts";
-import type { DiagnosticView } from "../render/diagnostic-view.ts";
+import type { DiagnosticView } from "../render/diagnostics.ts";
 
 /** Diagnostics in a format that has a form for them, which is loaded only then; nothing for any other. */
 export async function diagnosticsDocument(

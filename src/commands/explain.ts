@@ -1,30 +1,18 @@
-import { EXIT } from "../cli/exit.ts";
-import type { ExitCode } from "../cli/exit.ts";
-import { flagOption, textOption } from "../cli/options.ts";
-import type { Given } from "../cli/options.ts";
+import { EXIT, type ExitCode, type Given, flagOption, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
-import { explain } from "../explain/explain.ts";
-import type { Explanation } from "../explain/explanation.ts";
-import { explanationJson } from "../explain/json.ts";
-import { fieldsNamed } from "../explain/names.ts";
-import { placesOf } from "../explain/places.ts";
-import { redactExplanation } from "../explain/redact.ts";
-import { renderExplanation } from "../explain/text.ts";
-import { locate } from "../manifest/locate.ts";
-import { nearest } from "../manifest/nearest.ts";
-import { settingsLayers } from "../manifest/settings/layers.ts";
-import { variablesOf } from "../manifest/settings/variables.ts";
-import type { DesiredResource } from "../model/desired.ts";
+import { explanationJson, redactExplanation, renderExplanation } from "../inspect/explain-view.ts";
+import { type Explanation, explain, fieldsNamed, placesOf } from "../inspect/explain.ts";
+import { locate, nearest } from "../manifest/document.ts";
+import { settingsLayers, variablesOf } from "../manifest/settings.ts";
+import { type DesiredResource, resourcesOf } from "../model/desired.ts";
 import type { State } from "../model/state.ts";
+import { targetOf } from "../plan/input.ts";
 import type { Planned } from "../plan/plan.ts";
-import { resourcesOf } from "../model/desired.ts";
-import { targetOf } from "../plan/scope.ts";
 import { sayDiagnostics, sayError } from "./diagnostics.ts";
 import { fingerprinterOf } from "./look.ts";
-import { openProject } from "./opening.ts";
-import type { Opened } from "./opening.ts";
-import { readRemembered, survey } from "./survey.ts";
+import { type Opened, openProject } from "./opening.ts";
 import type { OrCode } from "./states.ts";
+import { readRemembered, survey } from "./survey.ts";
 
 /** `tasc explain ADDRESS [FIELD]`: where values come from, and what follows from them. It changes nothing. */
 export async function run(given: Given, world: World): Promise<ExitCode> {

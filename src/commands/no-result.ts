@@ -1,9 +1,8 @@
-import { textOption } from "../cli/options.ts";
-import type { Given } from "../cli/options.ts";
+import { type Given, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
-import { redactDiagnostic } from "../output/redact-plan.ts";
-import { diagnosticView } from "../render/diagnostic-view.ts";
+import { diagnosticView } from "../render/diagnostics.ts";
 import { diagnosticJson } from "../render/json.ts";
+import { redactDiagnostic } from "../render/redact.ts";
 import { diagnosticsDocument } from "./diagnostics-document.ts";
 import { consoleFor } from "./opening.ts";
 

@@ -1,17 +1,13 @@
-import { EXIT } from "../cli/exit.ts";
-import type { ExitCode } from "../cli/exit.ts";
-import { textOption } from "../cli/options.ts";
-import type { Given } from "../cli/options.ts";
+import { EXIT, type ExitCode, type Given, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
-import type { Diagnostic } from "../model/diagnostic.ts";
-import { redactDiagnostic } from "../output/redact-plan.ts";
 import { resourcesOf } from "../model/desired.ts";
-import { diagnosticView } from "../render/diagnostic-view.ts";
-import { count } from "../render/words.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import { diagnosticView } from "../render/diagnostics.ts";
+import { count } from "../render/json.ts";
+import { redactDiagnostic } from "../render/redact.ts";
 import { diagnosticsDocument } from "./diagnostics-document.ts";
 import { keepYoungSpaceSmall } from "./engine.ts";
-import { openProject } from "./opening.ts";
-import type { NotOpened, Opened } from "./opening.ts";
+import { type NotOpened, type Opened, openProject } from "./opening.ts";
 
 /** `tasc validate`: reads and checks the manifests; it calls nothing. */
 export async function run(given: Given, world: World): Promise<ExitCode> {

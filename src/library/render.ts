@@ -1,10 +1,10 @@
 import { formatted } from "../commands/print-plan.ts";
+import { validate } from "../manifest/schema/generated/plan.js";
 import type { PlanJson } from "../model/plan.ts";
-import { createRedactor } from "../output/redact.ts";
-import { safeOutput } from "../output/safe.ts";
+import { safeOutput } from "../render/escape.ts";
+import { createRedactor } from "../render/redact.ts";
 import { PLAIN } from "../render/style.ts";
 import { renderPlanText } from "../render/text.ts";
-import { validate } from "../manifest/schema/generated/plan.js";
 import { checkOptions } from "./arguments.ts";
 import { planInsides } from "./inside.ts";
 

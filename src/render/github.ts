@@ -1,12 +1,8 @@
 import type { ChangeJson, PlanJson } from "../model/plan.ts";
-import { annotationMessage, annotationProperty } from "../output/escape.ts";
-import { withoutWorkflowCommands } from "../output/safe.ts";
-import type { DiagnosticView } from "./diagnostic-view.ts";
-import { planDiagnostics } from "./diagnostic-view.ts";
-import type { PlanExtras } from "./extras.ts";
-import { fieldLine } from "./field-line.ts";
-import { byImportance } from "./signs.ts";
-import { besidesLine, planLine } from "./summary.ts";
+import { type DiagnosticView, planDiagnostics } from "./diagnostics.ts";
+import { annotationMessage, annotationProperty, withoutWorkflowCommands } from "./escape.ts";
+import { type PlanExtras, besidesLine, byImportance, planLine } from "./json.ts";
+import { fieldLine } from "./text.ts";
 
 interface Annotation {
   readonly level: "error" | "warning" | "notice";

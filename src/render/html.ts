@@ -1,15 +1,24 @@
 import { createHash } from "node:crypto";
-import type { PlanJson } from "../model/plan.ts";
-import { html, scriptJson } from "../output/escape.ts";
-import type { PlanExtras } from "./extras.ts";
-import { pageData } from "./html/data.ts";
-import type { PageData, PageDiagnostic } from "./html/data.ts";
-import { graphSection } from "./html/graph.ts";
-import { PAGE_SCRIPT } from "./html/page-script.ts";
-import { PAGE_STYLE } from "./html/page-style.ts";
-import { ACTIONS, countActions, SIGNS } from "./signs.ts";
-import { diagnosticCounts } from "./summary.ts";
-import { count } from "./words.ts";
+import type { Address } from "../model/address.ts";
+import { type Json, isObject } from "../model/json.ts";
+import type { Action, CallJson, ChangeJson, FieldJson, PlanJson } from "../model/plan.ts";
+import { KNOWN_AFTER_APPLY, SENSITIVE } from "../model/value.ts";
+import { type DiagnosticView, placeText, planDiagnostics } from "./diagnostics.ts";
+import { html, safeLine, safeLines, scriptJson } from "./escape.ts";
+import { PAGE_SCRIPT, PAGE_STYLE } from "./html-page.ts";
+import {
+  ACTIONS,
+  type PlanExtras,
+  SIGNS,
+  changedByText,
+  count,
+  countActions,
+  diagnosticCounts,
+  kindNoun,
+  placeOf,
+  whoChanged,
+} from "./json.ts";
+import { type Piece, fieldName, isLongText, isText, missingText, valueText, wordDiff } from "./text.ts";
 
 /**
  * The plan as one page that needs nothing else: no network, no other file. Its policy lets run only the script and
@@ -140,4 +149,233 @@ function orphanSection({ orphaned }: PageData): string {
     ({ address, id }) => `<li><code>${html(address)}</code> <code class="faint">${html(id)}</code></li>`,
   );
   return `<section aria-labelledby="orphans"><h2 id="orphans">Orphaned</h2><p>No manifest declares these any more; the service still has them.</p><ul>${items.join("\n")}</ul></section>`;
+}
+
+/**
+ * What the page's script shows, ready as text: it decides nothing and knows no field. Everything is safe to look at;
+ * the script puts it into the page as text, never as HTML.
+ */
+interface PageData {
+  readonly changes: readonly PageChange[];
+  readonly orphaned: readonly { readonly address: string; readonly id: string }[];
+  readonly diagnostics: readonly PageDiagnostic[];
+}
+
+export interface PageChange {
+  readonly address: Address;
+  readonly action: Action;
+  readonly sign: string;
+  readonly kind: string;
+  readonly target: string;
+  /** Empty for what is yet to be made. */
+  readonly id: string;
+  readonly place: string;
+  readonly fields: readonly PageField[];
+  readonly calls: readonly PageCall[];
+  readonly followUps: readonly PageCall[];
+  readonly needs: readonly string[];
+}
+
+export interface PageField {
+  readonly name: string;
+  readonly note: string;
+  readonly before?: string;
+  readonly after?: string;
+  /** What stands for the side that is missing. */
+  readonly missing?: string;
+  /** Long text: what was kept, removed, added, word by word. */
+  readonly pieces?: readonly Piece[];
+}
+
+export interface PageCall {
+  readonly method: string;
+  readonly path: string;
+  readonly body: string;
+}
+
+interface PageDiagnostic {
+  readonly severity: string;
+  readonly summary: string;
+  readonly detail: string;
+  readonly where: string;
+}
+
+function pageData(plan: PlanJson, extras: PlanExtras): PageData {
+  return {
+    changes: plan.changes.map((change) => pageChange(change, extras)),
+    orphaned: plan.orphaned.map(({ address, id }) => ({ address, id: safeLine(id) })),
+    diagnostics: planDiagnostics(plan, extras).map(pageDiagnostic),
+  };
+}
+
+function pageChange(change: ChangeJson, extras: PlanExtras): PageChange {
+  const { address, action, id, fields, calls, followUps } = change;
+  const { kind, target } = placeOf(address);
+  const place = extras.places?.[address];
+  return {
+    address,
+    action,
+    sign: SIGNS[action],
+    kind: kindNoun(kind),
+    target,
+    id: id === KNOWN_AFTER_APPLY ? "" : safeLine(id),
+    place: place === undefined ? "" : safeLine(`${place.file}:${place.line}:${place.column}`),
+    fields: fields.map((field) => pageField(field, change, extras)),
+    calls: calls.map(pageCall),
+    followUps: followUps.map(pageCall),
+    needs: extras.dependsOn?.[address] ?? [],
+  };
+}
+
+function pageField(field: FieldJson, { address, action }: ChangeJson, extras: PlanExtras): PageField {
+  const { path, before, after, sensitive } = field;
+  const who = whoChanged(extras, address, path);
+  const head = { name: fieldName(path), note: who === undefined ? "" : changedByText(who) };
+  if (sensitive) return { ...head, after: SENSITIVE };
+  if (isText(before) && isText(after) && (isLongText(before) || isLongText(after)))
+    return { ...head, pieces: wordDiff(safeLines(before), safeLines(after)) };
+  return {
+    ...head,
+    ...(before === undefined ? {} : { before: sideText(before) }),
+    ...(after === undefined ? {} : { after: sideText(after) }),
+    ...(action === "create" || (before !== undefined && after !== undefined)
+      ? {}
+      : { missing: missingText(field) }),
+  };
+}
+
+function sideText(value: Json): string {
+  return isText(value) && isLongText(value) ? safeLines(value) : valueText(value);
+}
+
+function pageCall({ method, path, body }: CallJson): PageCall {
+  const shown = isObject(body) && Object.keys(body).length === 0 ? "" : JSON.stringify(body, null, 2);
+  return { method, path: safeLine(path), body: safeLines(shown) };
+}
+
+function pageDiagnostic(diagnostic: DiagnosticView): PageDiagnostic {
+  const { severity, summary, detail, address } = diagnostic;
+  const where = [address, placeText(diagnostic)].filter((part) => part !== undefined);
+  return {
+    severity,
+    summary: safeLine(summary),
+    detail: safeLines(detail),
+    where: safeLine(where.join("  ")),
+  };
+}
+
+/** More would be a drawing that nobody can read; each change names what it needs all the same. */
+const MOST_NODES = 120;
+
+const COLUMN = 300;
+const ROW = 30;
+const BOX = { width: 250, height: 22 } as const;
+/** Characters of an address that fit a box. */
+const FITTING = 35;
+
+interface Node {
+  readonly address: string;
+  readonly x: number;
+  readonly y: number;
+}
+
+interface Edge {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** A longer list is read by nobody. */
+const MOST_EDGES = 500;
+
+/**
+ * What must be done first, as a drawing: a column per step, an arrow from each change to those that wait for it.
+ * The list beside it says the same to those who do not see it.
+ */
+function graphSection(plan: PlanJson, extras: PlanExtras): string {
+  const edges = edgesOf(plan, extras);
+  if (edges.length === 0) return "";
+  return `<section aria-labelledby="order"><h2 id="order">Order</h2>${drawing(edges)}${edgeList(edges)}</section>`;
+}
+
+function drawing(edges: readonly Edge[]): string {
+  const nodes = place(edges);
+  return nodes.length > MOST_NODES ? "" : svg(nodes, edges);
+}
+
+function edgeList(edges: readonly Edge[]): string {
+  if (edges.length > MOST_EDGES)
+    return `<p>${edges.length} changes wait for another; each says for which.</p>`;
+  const items = edges.map(({ from, to }) => `<li>${anchor(to)} after ${anchor(from)}</li>`);
+  return `<details><summary>As a list (${edges.length})</summary><ul>${items.join("")}</ul></details>`;
+}
+
+function anchor(address: string): string {
+  return `<a href="#${html(address)}"><code>${html(address)}</code></a>`;
+}
+
+function edgesOf(plan: PlanJson, extras: PlanExtras): readonly Edge[] {
+  return plan.changes.flatMap(({ address }) =>
+    (extras.dependsOn?.[address] ?? []).map((needed) => ({ from: needed, to: address })),
+  );
+}
+
+/** A node stands one column to the right of the last that it needs, and as near to its row as others let it. */
+function place(edges: readonly Edge[]): readonly Node[] {
+  const columns = [...columnsOf(edges)].toSorted(([, a], [, b]) => a - b);
+  const rows = new Map<string, number>();
+  const free = new Map<number, number>();
+  return columns
+    .map(([address, column]) => ({ address, column }))
+    .map(({ address, column }) => {
+      const least = Math.min(
+        ...edges.filter(({ to }) => to === address).map(({ from }) => rows.get(from) ?? 0),
+      );
+      const row = Math.max(free.get(column) ?? 0, Number.isFinite(least) ? least : 0);
+      rows.set(address, row);
+      free.set(column, row + 1);
+      return { address, x: column * COLUMN, y: row * ROW };
+    });
+}
+
+function columnsOf(edges: readonly Edge[]): ReadonlyMap<string, number> {
+  const columns = new Map<string, number>();
+  for (const { from, to } of edges) columns.set(from, 0).set(to, 0);
+  // A plan has no circles; should there be one all the same, the bound ends the loop.
+  for (let round = 0, moved = true; moved && round < columns.size; round++) {
+    moved = false;
+    for (const { from, to } of edges) {
+      const least = (columns.get(from) ?? 0) + 1;
+      if ((columns.get(to) ?? 0) >= least) continue;
+      columns.set(to, least);
+      moved = true;
+    }
+  }
+  return columns;
+}
+
+function svg(nodes: readonly Node[], edges: readonly Edge[]): string {
+  const byAddress = new Map(nodes.map((node) => [node.address, node]));
+  const width = Math.max(...nodes.map(({ x }) => x)) + BOX.width + 2;
+  const height = Math.max(...nodes.map(({ y }) => y)) + BOX.height + 2;
+  const lines = edges.map((edge) => line(byAddress.get(edge.from), byAddress.get(edge.to))).join("");
+  return (
+    `<div class="graph" tabindex="0" role="region" aria-label="Order of the changes"><svg viewBox="-1 -1 ${width} ${height}" width="${width}" height="${height}" aria-hidden="true" focusable="false">` +
+    `${lines}${nodes.map(box).join("")}</svg></div>`
+  );
+}
+
+function box({ address, x, y }: Node): string {
+  const text = address.length > FITTING ? `${address.slice(0, FITTING - 1)}…` : address;
+  return (
+    `<a href="#${html(address)}" tabindex="-1"><title>${html(address)}</title><rect x="${x}" y="${y}" width="${BOX.width}" height="${BOX.height}" rx="5"/>` +
+    `<text x="${x + 8}" y="${y + 15}">${html(text)}</text></a>`
+  );
+}
+
+function line(from: Node | undefined, to: Node | undefined): string {
+  if (from === undefined || to === undefined) return "";
+  const [x1, y1] = [from.x + BOX.width, from.y + BOX.height / 2];
+  const [x2, y2] = [to.x, to.y + BOX.height / 2];
+  const middle = (x1 + x2) / 2;
+  return `<path d="M${x1} ${y1}C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}"/>`;
 }

@@ -1,12 +1,8 @@
 import type { ChangeJson, PlanJson } from "../model/plan.ts";
-import { xml } from "../output/escape.ts";
-import type { DiagnosticView } from "./diagnostic-view.ts";
-import { placeText, planDiagnostics } from "./diagnostic-view.ts";
-import type { PlanExtras } from "./extras.ts";
-import { fieldLine } from "./field-line.ts";
-import { groupBy } from "./group.ts";
-import { planLine } from "./summary.ts";
-import { placeOf } from "./words.ts";
+import { type DiagnosticView, placeText, planDiagnostics } from "./diagnostics.ts";
+import { xml } from "./escape.ts";
+import { type PlanExtras, placeOf, planLine } from "./json.ts";
+import { fieldLine, groupBy } from "./text.ts";
 
 /** A case of a JUnit report: errors fail, warnings and changes that wait are skipped. */
 interface Case {

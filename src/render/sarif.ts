@@ -1,11 +1,8 @@
 import type { ChangeJson, PlanJson } from "../model/plan.ts";
-import { safeLine, safeLines } from "../output/safe.ts";
-import type { DiagnosticView } from "./diagnostic-view.ts";
-import { planDiagnostics } from "./diagnostic-view.ts";
-import type { PlanExtras } from "./extras.ts";
-import { fieldLine } from "./field-line.ts";
-import { writeJson } from "./json.ts";
-import { byImportance } from "./signs.ts";
+import { type DiagnosticView, planDiagnostics } from "./diagnostics.ts";
+import { safeLine, safeLines } from "./escape.ts";
+import { type PlanExtras, byImportance, writeJson } from "./json.ts";
+import { fieldLine } from "./text.ts";
 
 interface Result {
   readonly ruleId: string;

@@ -1,20 +1,33 @@
-import { compareAddresses } from "../model/address.ts";
-import type { Address } from "../model/address.ts";
-import type { Orphan, PlanJson } from "../model/plan.ts";
-import { safeLine, withoutWorkflowCommands } from "../output/safe.ts";
-import type { DiagnosticView } from "./diagnostic-view.ts";
-import { placeText, planDiagnostics } from "./diagnostic-view.ts";
-import { renderDiagnostics } from "./diagnostics.ts";
-import type { DiagnosticOptions } from "./diagnostics.ts";
-import type { PlanExtras } from "./extras.ts";
-import { foldAlike } from "./fold.ts";
-import type { Fold } from "./fold.ts";
-import { groupBy } from "./group.ts";
-import { ACTIONS, countActions, PROBLEM_SIGN, SIGNS } from "./signs.ts";
-import { besidesLine, diagnosticCounts, hasErrors, planLine } from "./summary.ts";
-import { changeLines } from "./text-change.ts";
-import type { ChangeOptions } from "./text-change.ts";
-import { count, placeOf } from "./words.ts";
+import { diffLines, diffWordsWithSpace } from "diff";
+import { type Address, compareAddresses } from "../model/address.ts";
+import { type Json, type Path, isArray, isObject } from "../model/json.ts";
+import type { Action, ChangeJson, ChangedBy, FieldJson, Orphan, PlanJson } from "../model/plan.ts";
+import { SENSITIVE } from "../model/value.ts";
+import {
+  type DiagnosticOptions,
+  type DiagnosticView,
+  placeText,
+  planDiagnostics,
+  renderDiagnostics,
+} from "./diagnostics.ts";
+import { safeLine, withoutWorkflowCommands } from "./escape.ts";
+import {
+  ACTIONS,
+  PROBLEM_SIGN,
+  type PlanExtras,
+  SIGNS,
+  besidesLine,
+  changedByText,
+  count,
+  countActions,
+  diagnosticCounts,
+  hasErrors,
+  kindNoun,
+  placeOf,
+  planLine,
+  whoChanged,
+} from "./json.ts";
+import { type Style, textWidth, wrap } from "./style.ts";
 
 export interface PlanTextOptions extends DiagnosticOptions {
   /** Every change by itself, long values whole, with ids and calls. */
@@ -175,4 +188,423 @@ function footer(plan: PlanJson, { style }: PlanTextOptions): Lines {
       : [];
   const besides = besidesLine(plan.summary);
   return [...first, style.strong(planLine(plan.summary)), ...(besides === undefined ? [] : [besides])];
+}
+
+interface ChangeOptions extends FieldOptions {
+  /** Creations by name alone; a plan of a thousand is read that way. */
+  readonly brief: boolean;
+}
+
+/** A change, or several that say the same, as lines of the tree. */
+export function changeLines(fold: Fold, extras: PlanExtras, options: ChangeOptions): readonly string[] {
+  const { first, changes } = fold;
+  const alone = changes.length === 1;
+  if (options.brief && alone && first.action === "create") return [briefCreation(first, options)];
+  const common = commonHand(first, extras);
+  const note = common === undefined ? "" : `  ${options.style.faint(changedByText(common))}`;
+  const fields = allFieldLines(first, extras, common, options);
+  const [only] = fields;
+  if (options.brief && alone && fields.length === 1 && first.followUps.length === 0)
+    return [`${heading(first, options)}  ${only}${note}`];
+  const head = alone ? [heading(first, options) + note] : foldHeading(fold, note, options);
+  const calls = options.verbose && alone ? callLines(first, options) : [];
+  const below = [...fields, ...laterLines(first, options), ...calls];
+  return [...head, ...below.map((line) => `    ${line}`)];
+}
+
+function briefCreation(change: ChangeJson, options: ChangeOptions): string {
+  return `${heading(change, options)}  ${options.style.faint(nameOf(change))}`.trimEnd();
+}
+
+function allFieldLines(
+  { address, action, fields }: ChangeJson,
+  extras: PlanExtras,
+  common: ChangedBy | undefined,
+  options: ChangeOptions,
+): readonly string[] {
+  return fields.flatMap((field) => {
+    const who = common === undefined ? whoChanged(extras, address, field.path) : undefined;
+    return fieldLines(field, action, who === undefined ? "" : changedByText(who), options);
+  });
+}
+
+function heading({ action, address }: ChangeJson, { style }: ChangeOptions): string {
+  return `${style.action(action, SIGNS[action])} ${style.strong(address)}`;
+}
+
+/** Addresses that a fold names; `verbose` shows all changes one by one. */
+const NAMED = 4;
+
+function foldHeading(fold: Fold, note: string, { style, width }: ChangeOptions): readonly string[] {
+  const { action, address } = fold.first;
+  const noun = kindNoun(placeOf(address).kind);
+  const title = `${style.action(action, SIGNS[action])} ${style.strong(count(fold.changes.length, noun))} alike${note}`;
+  const names = fold.changes.slice(0, NAMED).map((change) => change.address);
+  const more = fold.changes.length - names.length;
+  const text = more === 0 ? names.join(", ") : `${names.join(", ")} and ${more} more`;
+  return [title, ...wrap(text, width - 4).map((line) => `    ${style.faint(line)}`)];
+}
+
+/** Who changed all fields, where it is one and the same for each. */
+function commonHand({ address, fields }: ChangeJson, extras: PlanExtras): ChangedBy | undefined {
+  const hands = new Set(fields.map(({ path }) => whoChanged(extras, address, path)));
+  const [only] = hands;
+  return hands.size === 1 ? only : undefined;
+}
+
+/** What a person calls it: its first name-like field. */
+function nameOf({ fields }: ChangeJson): string {
+  const named = fields.find(({ path }) => path.length === 1 && NAMES.has(String(path[0])));
+  return typeof named?.after === "string" ? safeLine(named.after) : "";
+}
+
+const NAMES: ReadonlySet<string> = new Set(["description", "app", "name", "discoveryUrl", "prompt"]);
+
+/** What may be sent besides, once the service has generated. */
+function laterLines({ followUps }: ChangeJson, { style, width }: ChangeOptions): readonly string[] {
+  const names = followUps.flatMap(({ body }) => (isObject(body) ? Object.keys(body) : []));
+  if (names.length === 0) return [];
+  const text = `afterwards, if different by then: ${names.map(safeLine).join(", ")}`;
+  return wrap(text, width).map(style.faint);
+}
+
+function callLines({ calls, followUps, id }: ChangeJson, { style }: ChangeOptions): readonly string[] {
+  const lines = [
+    `id ${id}`,
+    ...calls.map(({ method, path }) => `${method} ${path}`),
+    ...followUps.map(({ method, path }) => `${method} ${path} (if needed)`),
+  ];
+  return lines.map((line) => style.faint(safeLine(line)));
+}
+
+/** A piece of a text that was kept, added or removed. */
+export interface Piece {
+  readonly kind: "same" | "added" | "removed";
+  readonly text: string;
+}
+
+/** Lines of both texts in reading order. A line break at the very end does not count as a line. */
+export function lineDiff(before: string, after: string): readonly Piece[] {
+  const parts = diffLines(ended(before), ended(after), BOUND);
+  if (parts === undefined) return [...lines("removed", before), ...lines("added", after)];
+  return parts.flatMap((part) => lines(kindOf(part), part.value));
+}
+
+/** Words and the white space between them; neighbouring words that changed are one change. */
+export function wordDiff(before: string, after: string): readonly Piece[] {
+  const parts = diffWordsWithSpace(before, after, BOUND);
+  if (parts !== undefined) return joined(parts.map((part) => ({ kind: kindOf(part), text: part.value })));
+  return [
+    { kind: "removed", text: before },
+    { kind: "added", text: after },
+  ];
+}
+
+/** Puts changes together between which nothing but spaces was kept: sentences, not a salad of words. */
+function joined(pieces: readonly Piece[]): readonly Piece[] {
+  const result: Piece[] = [];
+  let run: Piece[] = [];
+  const flush = (): void => {
+    for (const kind of ["removed", "added"] as const) {
+      const text = run
+        .map((piece) => (piece.kind === kind || piece.kind === "same" ? piece.text : ""))
+        .join("");
+      if (text !== "") result.push({ kind, text });
+    }
+    run = [];
+  };
+  for (const [at, piece] of pieces.entries()) {
+    const between = run.length > 0 && at + 1 < pieces.length && /^[^\S\n]+$/.test(piece.text);
+    if (piece.kind !== "same" || between) run.push(piece);
+    else {
+      flush();
+      result.push(piece);
+    }
+  }
+  flush();
+  return result;
+}
+
+/** Two texts with nothing in common are not worth the time that it takes to find that out. */
+const BOUND = { maxEditLength: 2000 };
+
+function lines(kind: Piece["kind"], text: string): readonly Piece[] {
+  if (text === "") return [];
+  return text
+    .replace(/\n$/, "")
+    .split("\n")
+    .map((line) => ({ kind, text: line }));
+}
+
+function ended(text: string): string {
+  return text === "" || text.endsWith("\n") ? text : `${text}\n`;
+}
+
+function kindOf(part: { readonly added: boolean; readonly removed: boolean }): Piece["kind"] {
+  return part.added ? "added" : part.removed ? "removed" : "same";
+}
+
+/** Kept lines that stay beside a change. */
+const CONTEXT = 2;
+
+export type Excerpt = Piece | { readonly kind: "skipped"; readonly lines: number };
+
+/** The diff without kept lines far from any change; leaving out a single line would save nothing. */
+export function excerpts(pieces: readonly Piece[]): readonly Excerpt[] {
+  const near = pieces.map((_, at) =>
+    pieces.slice(Math.max(0, at - CONTEXT), at + CONTEXT + 1).some(({ kind }) => kind !== "same"),
+  );
+  const result: Excerpt[] = [];
+  for (let at = 0; at < pieces.length;) {
+    const next = near.indexOf(true, at);
+    const far = (next === -1 ? pieces.length : next) - at;
+    if (far > 1) result.push({ kind: "skipped", lines: far });
+    else result.push(...pieces.slice(at, at + 1));
+    at += Math.max(1, far);
+  }
+  return result;
+}
+
+interface FieldOptions {
+  readonly style: Style;
+  /** Columns for the field's lines. */
+  readonly width: number;
+  /** Long values whole. */
+  readonly verbose: boolean;
+}
+
+/** A field's lines: `name: before → after`, or for long text its name and a block below. */
+export function fieldLines(
+  field: FieldJson,
+  action: Action,
+  note: string,
+  options: FieldOptions,
+): readonly string[] {
+  const name = fieldName(field.path);
+  const { style } = options;
+  const suffix = note === "" ? "" : `  ${style.faint(note)}`;
+  if (field.sensitive) return [`${name}: ${SENSITIVE}${suffix}`];
+  const block = blockLines(field, options);
+  if (block !== undefined) return [`${name}:${suffix}`, ...block];
+  if (action === "create" && field.after !== undefined)
+    return [`${name}: ${clipped(field.after, options)}${suffix}`];
+  return fieldChangeLines(name, field, suffix, options);
+}
+
+function fieldChangeLines(
+  name: string,
+  field: FieldJson,
+  suffix: string,
+  options: FieldOptions,
+): readonly string[] {
+  const { style, width } = options;
+  const before = sideText(field.before, field, style.removed, options);
+  const after = sideText(field.after, field, style.added, options);
+  const line = `${name}: ${before} → ${after}`;
+  if (textWidth(line) <= width) return [line + suffix];
+  const indent = " ".repeat(Math.min(textWidth(name), Math.floor(width / 3)));
+  return [`${name}: ${before}`, `${indent}→ ${after}${suffix}`];
+}
+
+function sideText(
+  value: Json | undefined,
+  field: FieldJson,
+  colour: (text: string) => string,
+  options: FieldOptions,
+): string {
+  return value === undefined ? options.style.faint(missingText(field)) : colour(clipped(value, options));
+}
+
+/** A value of this many characters fills a few lines of a terminal. */
+const MOST_CHARACTERS = 400;
+
+function clipped(value: Json, { verbose }: FieldOptions): string {
+  const text = valueText(value);
+  return verbose ? text : clip(text, MOST_CHARACTERS);
+}
+
+/** Lines of a block unless everything is asked for. */
+const MOST_LINES = 24;
+
+function blockLines(field: FieldJson, options: FieldOptions): readonly string[] | undefined {
+  const { before, after } = field;
+  if (isText(before) && isText(after) && (isLongText(before) || isLongText(after)))
+    return diffBlock(before, after, options);
+  if (before !== undefined) return undefined;
+  if (isText(after) && isLongText(after)) return bounded(textLines(after, options), options);
+  if (isArray(after) && after.length > 0 && after.every((item) => isObject(item)))
+    return bounded(
+      after.map((item, at) => bar(`${at}: ${valueText(item)}`, options)),
+      options,
+    );
+  return undefined;
+}
+
+/** A bar before each line, so that no text can pass for a part of the plan. */
+function bar(text: string, { style }: FieldOptions): string {
+  return `  ${style.faint("│")} ${text}`.trimEnd();
+}
+
+function textLines(text: string, options: FieldOptions): readonly string[] {
+  return text
+    .replace(/\n$/, "")
+    .split("\n")
+    .flatMap((line) => wrap(safeLine(line), options.width - 4))
+    .map((line) => bar(line, options));
+}
+
+/** Nothing where only the line break at the end differs: that shows better in quotes. */
+function diffBlock(before: string, after: string, options: FieldOptions): readonly string[] | undefined {
+  const pieces = lineDiff(before, after);
+  if (pieces.every(({ kind }) => kind === "same")) return undefined;
+  return bounded(
+    excerpts(pieces).flatMap((piece) => pieceLines(piece, options)),
+    options,
+  );
+}
+
+/** Every line that a long line is broken into bears the sign, or it would pass for an unchanged one. */
+function pieceLines(piece: Excerpt, options: FieldOptions): readonly string[] {
+  const { style, width } = options;
+  if (piece.kind === "skipped")
+    return [bar(style.faint(`⋮ ${count(piece.lines, "unchanged line")}`), options)];
+  const [first = "", ...rest] = wrap(safeLine(piece.text), width - 8);
+  const lines = [first, ...rest.map((line) => `  ${line}`)];
+  return lines.map((line) => {
+    if (piece.kind === "added") return bar(style.added(`+ ${line}`), options);
+    if (piece.kind === "removed") return bar(style.removed(`- ${line}`), options);
+    return bar(`  ${line}`, options);
+  });
+}
+
+function bounded(lines: readonly string[], options: FieldOptions): readonly string[] {
+  if (options.verbose || lines.length <= MOST_LINES) return lines;
+  const left = lines.length - MOST_LINES + 1;
+  return [
+    ...lines.slice(0, MOST_LINES - 1),
+    bar(options.style.faint(`⋮ ${count(left, "more line")}`), options),
+  ];
+}
+
+/** A value on one line, as its author would write it in YAML: bare where that cannot be misread. */
+export function valueText(value: Json): string {
+  if (typeof value === "string") return isBare(value) ? value : safeLine(JSON.stringify(value));
+  if (isArray(value)) return value.length === 0 ? "[]" : `[${value.map(inner).join(", ")}]`;
+  if (!isObject(value)) return String(value);
+  const parts = Object.entries(value).map(([key, part]) => `${inner(key)}: ${inner(part)}`);
+  return parts.length === 0 ? "{}" : `{ ${parts.join(", ")} }`;
+}
+
+/** Inside a list or an object a comma or a bracket would part what belongs together. */
+function inner(value: Json): string {
+  if (typeof value !== "string") return valueText(value);
+  return isBare(value) && !/[,[\]{}]|: |:$/.test(value) ? value : safeLine(JSON.stringify(value));
+}
+
+/** Nothing that looks like another kind of value, hides at the edges, or must be escaped. */
+function isBare(text: string): boolean {
+  return (
+    text !== "" &&
+    text === text.trim() &&
+    text === safeLine(text) &&
+    !/^(?:null|true|false|~|-?[\d.][\d.eE+-]*)$/.test(text) &&
+    !/^["'[{(]|→|^[-+~!#]\s/.test(text)
+  );
+}
+
+/** The start of a text that is too long, and how long it is. */
+export function clip(text: string, most: number): string {
+  if (text.length <= most) return text;
+  return `${text.slice(0, most).replace(/[\ud800-\udbff]$/, "")}… (${text.length} characters)`;
+}
+
+/** A field's change on one line: `status: DRAFT → ENABLED`. Of long text it says how much of it changes. */
+export function fieldLine(field: FieldJson, action: Action, most: number): string {
+  const { path, before, after, sensitive } = field;
+  const name = fieldName(path);
+  if (sensitive) return `${name}: ${SENSITIVE}`;
+  if (isText(before) && isText(after) && (isLongText(before) || isLongText(after)))
+    return `${name}: ${diffSize(before, after)}`;
+  if (action === "create" && after !== undefined) return `${name}: ${clip(valueText(after), most)}`;
+  const sides = [before, after].map((side) =>
+    side === undefined ? missingText(field) : clip(valueText(side), most),
+  );
+  return `${name}: ${sides.join(" → ")}`;
+}
+
+/** A side that is missing is a value that never shows, or an item of a list that comes or goes. */
+export function missingText({ path }: FieldJson): string {
+  return typeof path.at(-1) === "number" ? "(none)" : "(not shown)";
+}
+
+export function isText(value: Json | undefined): value is string {
+  return typeof value === "string";
+}
+
+/** Texts from this width on read better as a block. */
+const LONG = 60;
+
+export function isLongText(text: string): boolean {
+  return text.includes("\n") || textWidth(text) > LONG;
+}
+
+function diffSize(before: string, after: string): string {
+  const pieces = lineDiff(before, after);
+  const [removed, added] = (["removed", "added"] as const).map(
+    (kind) => pieces.filter((piece) => piece.kind === kind).length,
+  );
+  return `${removed} lines removed, ${added} added`.replace(/\b1 lines/, "1 line");
+}
+
+/** A field's path as people write it: `discovery.prompt`, `elements[2].locatorLine`, `headers["X.Y"]`. */
+export function fieldName(path: Path): string {
+  return path.map(step).join("");
+}
+
+function step(key: string | number, at: number): string {
+  if (typeof key === "number") return `[${key}]`;
+  if (!/^[A-Za-z0-9_][A-Za-z0-9_-]*$/.test(key)) return `[${safeLine(JSON.stringify(key))}]`;
+  return at === 0 ? key : `.${key}`;
+}
+
+/** Items by key, keys in the order in which they first turn up. */
+export function groupBy<T>(
+  items: Iterable<T>,
+  keyOf: (item: T) => string,
+): ReadonlyMap<string, readonly T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
+  return groups;
+}
+
+/** Changes of one target that say the same, in the order of the plan. */
+export interface Fold {
+  readonly first: ChangeJson;
+  readonly changes: readonly ChangeJson[];
+}
+
+/** Fewer alike changes are quicker to read one by one. */
+const FEWEST = 4;
+
+/**
+ * Puts alike changes together at the place of the first: same kind of resource, same action, same fields with the
+ * same values, changed by the same hand. So a tag that is set on a thousand test cases is one thing to read.
+ */
+export function foldAlike(changes: readonly ChangeJson[], extras: PlanExtras): readonly Fold[] {
+  const groups = groupBy(changes, (change) => likeness(change, extras));
+  return changes.flatMap((change) => {
+    const group = groups.get(likeness(change, extras)) ?? [];
+    if (group.length < FEWEST) return [{ first: change, changes: [change] }];
+    return group[0] === change ? [{ first: change, changes: group }] : [];
+  });
+}
+
+function likeness({ address, action, fields }: ChangeJson, extras: PlanExtras): string {
+  const { kind, target } = placeOf(address);
+  return JSON.stringify([target, kind, action, fields, extras.changedBy?.[address] ?? null]);
 }

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { diagnosticView } from "../../src/render/diagnostic-view.ts";
-import type { DiagnosticView } from "../../src/render/diagnostic-view.ts";
-import { renderDiagnosticsJson } from "../../src/render/diagnostics-json.ts";
-import { renderDiagnostics } from "../../src/render/diagnostics.ts";
+import {
+  type DiagnosticView,
+  diagnosticView,
+  renderDiagnostics,
+  renderDiagnosticsJson,
+} from "../../src/render/diagnostics.ts";
 import { renderDiagnosticsGithub } from "../../src/render/github.ts";
 import { renderDiagnosticsJunit } from "../../src/render/junit.ts";
 import { renderDiagnosticsSarif } from "../../src/render/sarif.ts";

@@ -1,7 +1,5 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createRedactor } from "../../src/output/redact.ts";
-import { redactPlan } from "../../src/output/redact-plan.ts";
 import type { Plan, PlanJson } from "../../src/model/plan.ts";
 import { Secret } from "../../src/model/value.ts";
 import { renderPlanGithub } from "../../src/render/github.ts";
@@ -10,11 +8,12 @@ import { renderPlanHtml } from "../../src/render/html.ts";
 import { planJson, writeJson } from "../../src/render/json.ts";
 import { renderPlanJunit } from "../../src/render/junit.ts";
 import { COMMENT_LIMIT, renderPlanMarkdown } from "../../src/render/markdown.ts";
+import { createRedactor, redactPlan } from "../../src/render/redact.ts";
 import { renderPlanSarif } from "../../src/render/sarif.ts";
 import { COLOURED, PLAIN } from "../../src/render/style.ts";
 import { renderPlanText } from "../../src/render/text.ts";
-import { hostilePlan, hostileText } from "./hostile.ts";
 import { BIG } from "./big.ts";
+import { hostilePlan, hostileText } from "./hostile.ts";
 import { META, PLAN, shown } from "./sample.ts";
 
 const TEXT = { style: PLAIN, width: 80, verbose: true };

@@ -1,0 +1,434 @@
+import { type Json, isArray, isObject } from "../model/json.ts";
+import type { CallJson, ChangeJson, DiagnosticJson, FieldJson, PlanJson } from "../model/plan.ts";
+import { SENSITIVE } from "../model/value.ts";
+import { canonicalText, encodedWords, letterless, rawText, toOriginal } from "./canonical.ts";
+
+/**
+ * Takes secrets out by their value, in whatever form they stand. It is used twice: on data, before a renderer cuts,
+ * wraps or escapes it, and on every text that leaves, as a net.
+ *
+ * The time is linear in the text, whatever the secrets: instead of one pattern per form, text and secrets are brought
+ * to one canonical form (`canonical.ts`: escapes decoded, white space, quotes and case levelled), in which a secret
+ * has one form only, and all secrets are looked for in one pass. What cannot be decoded without trying (base64, hex,
+ * base32) is looked for as encoded.
+ *
+ * A value is redacted wherever it stands, also in a name that somebody else chose. So whoever can both write names
+ * and read the output can test a guess: the contract ("redacted in every output, log, file and error") counts for
+ * more here. docs/security.md names the limit.
+ */
+export interface Redactor {
+  /** Secrets of a whole text become `(sensitive)`; overlapping ones become one. */
+  text(text: string): string;
+  /** The same for a finished document of a program, as far as it cannot harm the format's own words and numbers. */
+  document(text: string): string;
+  /** In all strings of plain data; a number that spells a secret becomes a string. Keys are treated as in documents. */
+  json(value: Json): Json;
+  /** The same for data whose keys come from outside, too. */
+  freeJson(value: Json): Json;
+}
+
+/** Shorter values are too common to be found by what they say (design contract, section 1). */
+const SHORTEST_SECRET = 4;
+
+/** @param secrets values of any length; those under four characters are not looked for. */
+export function createRedactor(secrets: readonly string[]): Redactor {
+  const known = [...new Set(secrets)].filter((secret) => secret.length >= SHORTEST_SECRET);
+  const text = replacerOf(known, false);
+  const document = replacerOf(known.filter(isUnmistakable), true);
+  return {
+    text,
+    document,
+    json: (value) => redactJson(value, text, document),
+    freeJson: (value) => redactJson(value, text, text),
+  };
+}
+
+/** No word of a format and no number of ours: those are short, or all letters, or all digits. */
+function isUnmistakable(secret: string): boolean {
+  return secret.length >= 8 && !/^[A-Za-z]+$/.test(secret) && !/^[\d.,:eE+-]+$/.test(secret);
+}
+
+type Replacer = (text: string) => string;
+
+/** @param inDocument a backslash in front belongs to the document's own escapes and must keep what it escapes */
+function replacerOf(secrets: readonly string[], inDocument: boolean): Replacer {
+  if (secrets.length === 0) return (text) => text;
+  const shortest = Math.min(...secrets.map(({ length }) => length));
+  let searches: Searches | undefined;
+  return (text) => {
+    if (text.length < Math.min(shortest, SHORTEST_SECRET)) return text;
+    searches ??= searchesFor(secrets);
+    return withoutSpans(text, spansIn(text, searches, inDocument));
+  };
+}
+
+function redactJson(value: Json, text: Replacer, key: Replacer): Json {
+  if (typeof value === "string") return text(value);
+  if (typeof value === "number") return text(String(value)) === String(value) ? value : SENSITIVE;
+  if (isArray(value)) return value.map((item) => redactJson(item, text, key));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, part]) => [key(name), redactJson(part, text, key)]),
+  );
+}
+
+/** What is looked for in which rewriting of the text. */
+interface Searches {
+  /** Secrets as they are: what stands around one can make an escape of its edge. */
+  readonly raw: Search;
+  /** Canonical forms, hex and base32, without regard to case where they are long. */
+  readonly canonical: Search;
+  readonly base64: Search;
+}
+
+interface Pattern {
+  readonly text: string;
+  /** A short secret counts only in its own case: this is its canonical form with its capitals. */
+  readonly exact?: string;
+  /** Signs in front that the canonical form leaves out. */
+  readonly lead?: number;
+  /** Only the beginning of a long secret is looked for encoded; what follows in this alphabet goes with it. */
+  readonly tail?: RegExp;
+}
+
+/** A secret of this length is none that somebody would write by chance in another case. */
+const CASELESS = 8;
+/** A line of a longer secret that is this long is a secret itself; shorter ones are `}` or `-----`. */
+const SHORTEST_LINE = 8;
+
+function searchesFor(secrets: readonly string[]): Searches {
+  const raw: Pattern[] = [];
+  const canonical: Pattern[] = [];
+  const base64: Pattern[] = [];
+  for (const secret of secrets) {
+    const whole = secret.replace(/^\\+|\\+$/g, "");
+    if (whole.length >= SHORTEST_SECRET) raw.push({ text: whole });
+    // Services trim what they are given, and logs show one line at a time.
+    const lines = secret.split(/\r\n|\r|\n/).filter((line) => line.trim().length >= SHORTEST_LINE);
+    for (const part of new Set([secret, ...lines])) {
+      const pattern = canonicalPattern(part);
+      if (pattern !== undefined) canonical.push(pattern);
+      // All signs, which say too little once quotes and blanks are levelled: only its usual forms are looked for.
+      else
+        for (const form of writtenForms(part)) if (form.length >= SHORTEST_SECRET) raw.push({ text: form });
+    }
+    canonical.push(...alphabetForms(secret));
+    base64.push(...base64Forms(secret));
+  }
+  return { raw: new Search(raw), canonical: new Search(canonical), base64: new Search(base64) };
+}
+
+function canonicalPattern(secret: string): Pattern | undefined {
+  const all = canonicalText(rawText(secret)).text;
+  // At the start of a line these would be taken for the signs of a diff or a quotation.
+  const exact = all.replace(/^[ |│>~-]+/, "").trimEnd();
+  if (exact.length < SHORTEST_SECRET) return undefined;
+  const lead = all.length - all.replace(/^[|│>~-]+/, "").length;
+  const text = letterless(exact);
+  return { text, lead, ...(exact.length < CASELESS ? { exact } : {}) };
+}
+
+/** A secret as the usual encoders write it. */
+function writtenForms(secret: string): readonly string[] {
+  const json = JSON.stringify(secret).slice(1, -1);
+  const html = secret.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
+  const named = secret
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;");
+  const ascii = json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  const url = encodeURIComponent(secret.replace(/\p{Cs}/gu, "\ufffd"));
+  return [...new Set([secret, secret.trim(), json, ascii, html, named, url])];
+}
+
+const BASE64_TAIL = /[A-Za-z0-9+/]*/y;
+const HEX_TAIL = /[0-9a-f]*/y;
+const BASE32_TAIL = /[a-z2-7]*/y;
+
+/** Bytes of a secret that are enough to know it by when it is encoded. */
+const ENOUGH = 48;
+
+/** Base64 of a secret, of its written forms, of its UTF-16 and of its base64. */
+function base64Forms(secret: string): readonly Pattern[] {
+  const begin = secret.slice(0, ENOUGH);
+  const plain = Buffer.from(secret);
+  const little = Buffer.from(begin, "utf16le");
+  const own = encodedForms(plain, 3, base64Text, BASE64_TAIL, SHORTEST_SECRET);
+  const others = [
+    ...writtenForms(begin).map((form) => Buffer.from(form)),
+    ...(LATIN.test(begin) ? [Buffer.from(begin, "latin1")] : []),
+    little,
+    Buffer.from(little).swap16(),
+    ...own.map(({ text }) => Buffer.from(text)),
+  ];
+  return [...own, ...others.flatMap((bytes) => encodedForms(bytes, 3, base64Text, BASE64_TAIL, CASELESS))];
+}
+
+const LATIN = /^[\0-\u00ff]*[\u0080-\u00ff][\0-\u00ff]*$/;
+
+/** Hex and base32, in small letters. */
+function alphabetForms(secret: string): readonly Pattern[] {
+  const bytes = Buffer.from(secret);
+  return [
+    ...encodedForms(bytes, 1, hexText, HEX_TAIL, CASELESS),
+    ...encodedForms(bytes, 5, base32Text, BASE32_TAIL, CASELESS),
+  ];
+}
+
+interface Encoded {
+  readonly text: string;
+  /** Bits that a character stands for. */
+  readonly bits: number;
+}
+
+function hexText(bytes: Buffer): Encoded {
+  return { text: bytes.toString("hex"), bits: 4 };
+}
+
+function base64Text(bytes: Buffer): Encoded {
+  return { text: bytes.toString("base64"), bits: 6 };
+}
+
+const BASE32 = "abcdefghijklmnopqrstuvwxyz234567";
+
+function base32Text(bytes: Buffer): Encoded {
+  let text = "";
+  let held = 0;
+  let bits = 0;
+  for (const byte of bytes) {
+    held = ((held << 8) | byte) & 0xfff;
+    for (bits += 8; bits >= 5; bits -= 5) text += BASE32.charAt((held >> (bits - 5)) & 31);
+  }
+  return { text: `${text}${BASE32.charAt(0)}`, bits: 5 };
+}
+
+/**
+ * Base64 writes three bytes as four characters, so inside a longer text a secret has three forms, by where it
+ * starts; of base32 there are five. Only the characters that the secret alone decides are looked for; a few bits
+ * more stand in their neighbours.
+ */
+function encodedForms(
+  all: Buffer,
+  group: number,
+  encode: (bytes: Buffer) => Encoded,
+  tail: RegExp,
+  shortest: number,
+): readonly Pattern[] {
+  const bytes = all.subarray(0, ENOUGH);
+  const forms = [...Array(group).keys()].map((offset) => {
+    const { text, bits } = encode(Buffer.concat([Buffer.alloc(offset), bytes]));
+    return text.slice(Math.ceil((offset * 8) / bits), Math.floor(((offset + bytes.length) * 8) / bits));
+  });
+  const isWhole = bytes.length === all.length;
+  return forms
+    .filter(({ length }) => length >= shortest)
+    .map((text) => (isWhole ? { text } : { text, tail }));
+}
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Every place of the text where a secret stands, in order, without overlaps. */
+function spansIn(text: string, { raw, canonical, base64 }: Searches, inDocument: boolean): readonly Span[] {
+  const found: Span[] = [];
+  raw.scan(text, (start, end) => {
+    // There the first character is an escape, which the canonical form takes as a whole.
+    if (!inDocument || text[start - 1] !== "\\") found.push({ start, end });
+  });
+  const whole = canonicalText(rawText(text));
+  const level = letterless(whole.text);
+  const levelEnd = tailEnds(level);
+  canonical.scan(level, (from, to, { exact, lead = 0, tail }) => {
+    if (exact !== undefined && !whole.text.startsWith(exact, from)) return;
+    const { start, end } = toOriginal(whole, from, levelEnd(to, tail));
+    found.push({ start: start - signsBefore(text, start, lead), end });
+  });
+  const words = encodedWords(whole);
+  const wordEnd = tailEnds(words.text);
+  base64.scan(words.text, (from, to, { tail }) => {
+    const { start, end } = toOriginal(words, from, wordEnd(to, tail));
+    const rest = /^[A-Za-z0-9+/_-]?(?:=|%3[dD]){0,2}/.exec(text.slice(end, end + 7));
+    found.push({ start, end: end + (rest?.[0].length ?? 0) });
+  });
+  return joined(found);
+}
+
+/** Where a match ends together with its tail; a tail that was gone through once is not gone through again. */
+function tailEnds(text: string): (to: number, tail: RegExp | undefined) => number {
+  const reached = new Map<RegExp, number>();
+  return (to, tail) => {
+    if (tail === undefined) return to;
+    const known = reached.get(tail) ?? 0;
+    if (to <= known) return known;
+    tail.lastIndex = to;
+    const end = to + (tail.exec(text)?.[0].length ?? 0);
+    reached.set(tail, end);
+    return end;
+  };
+}
+
+function signsBefore(text: string, start: number, most: number): number {
+  let amount = 0;
+  while (amount < most && "|│>~-+".includes(text[start - amount - 1] ?? " ")) amount++;
+  return amount;
+}
+
+/** Overlapping spans become one: what one match leaves over may belong to another. */
+function joined(spans: Span[]): readonly Span[] {
+  const all: Span[] = [];
+  for (const span of spans.toSorted((a, b) => a.start - b.start)) {
+    const last = all.at(-1);
+    if (last === undefined || span.start >= last.end) all.push(span);
+    else if (span.end > last.end) all[all.length - 1] = { start: last.start, end: span.end };
+  }
+  return all;
+}
+
+function withoutSpans(text: string, spans: readonly Span[]): string {
+  if (spans.length === 0) return text;
+  const parts: string[] = [];
+  let from = 0;
+  for (const { start, end } of spans) {
+    parts.push(text.slice(from, start), SENSITIVE);
+    from = end;
+  }
+  return parts.join("") + text.slice(from);
+}
+
+/** Any odd number: it only spreads what is compared. */
+const BASE = 0x5bd1e995;
+/** What is compared character by character; of longer texts the rest is compared by its hash. */
+const COMPARED = 16;
+
+interface Hashed extends Pattern {
+  readonly hash: number;
+  /** `BASE` to the power of the length. */
+  readonly power: number;
+}
+
+/**
+ * Many texts looked for in one pass: their first four characters lead to those that may stand at a place, and each of
+ * these is decided in a time that does not depend on its length.
+ */
+class Search {
+  readonly #candidates = new Map<number, Hashed[]>();
+  /** Whether any text begins with four characters of that hash: answers "no" nearly everywhere. */
+  readonly #filter = new Uint8Array(1 << 16);
+
+  constructor(patterns: readonly Pattern[]) {
+    const texts = new Set<string>();
+    for (const pattern of patterns) {
+      const { text, exact = "" } = pattern;
+      if (texts.has(`${exact}\0${text}`)) continue;
+      texts.add(`${exact}\0${text}`);
+      let start = 0;
+      for (let at = 0; at < 4; at++) start = (start << 8) ^ text.charCodeAt(at);
+      const own = this.#candidates.get(start) ?? [];
+      own.push({ ...pattern, ...hashOf(text) });
+      this.#candidates.set(start, own);
+      this.#filter[bucket(start)] = 1;
+    }
+  }
+
+  scan(text: string, found: (start: number, end: number, pattern: Pattern) => void): void {
+    if (this.#candidates.size === 0) return;
+    let hashes: Int32Array | undefined;
+    let last = 0;
+    for (let at = 0; at < text.length; at++) {
+      last = (last << 8) ^ text.charCodeAt(at);
+      if (this.#filter[bucket(last)] === 0) continue;
+      const start = at - 3;
+      for (const pattern of this.#candidates.get(last) ?? []) {
+        const end = start + pattern.text.length;
+        if (start < 0 || end > text.length || !beginsWith(text, start, pattern.text)) continue;
+        if (pattern.text.length > COMPARED) {
+          hashes ??= hashesOf(text);
+          const hash = ((hashes[end] ?? 0) - Math.imul(hashes[start] ?? 0, pattern.power)) | 0;
+          if (hash !== pattern.hash) continue;
+        }
+        found(start, end, pattern);
+      }
+    }
+  }
+}
+
+function bucket(start: number): number {
+  return Math.imul(start, 0x9e3779b1) >>> 16;
+}
+
+function beginsWith(text: string, start: number, pattern: string): boolean {
+  const most = Math.min(pattern.length, COMPARED);
+  for (let at = 0; at < most; at++) if (text.charCodeAt(start + at) !== pattern.charCodeAt(at)) return false;
+  return true;
+}
+
+function hashOf(text: string): { readonly hash: number; readonly power: number } {
+  let hash = 0;
+  let power = 1;
+  if (text.length > COMPARED)
+    for (let at = 0; at < text.length; at++) {
+      hash = (Math.imul(hash, BASE) + text.charCodeAt(at)) | 0;
+      power = Math.imul(power, BASE);
+    }
+  return { hash, power };
+}
+
+/** Of every beginning of the text; the hash of any piece follows from two of them. */
+function hashesOf(text: string): Int32Array {
+  const hashes = new Int32Array(text.length + 1);
+  for (let at = 0, hash = 0; at < text.length; at++) {
+    hash = (Math.imul(hash, BASE) + text.charCodeAt(at)) | 0;
+    hashes[at + 1] = hash;
+  }
+  return hashes;
+}
+
+/**
+ * Takes secrets out of what came from outside into a plan: live values, bodies, messages. It comes before every
+ * renderer, because they cut, wrap and escape. What tasc itself put there stays as it is, the more since hiding it
+ * would tell what the secret is: addresses, actions, field names, counts.
+ */
+export function redactPlan(plan: PlanJson, redactor: Redactor): PlanJson {
+  return {
+    ...plan,
+    baseUrl: redactor.text(plan.baseUrl),
+    changes: plan.changes.map((change) => redactChange(change, redactor)),
+    orphaned: plan.orphaned.map(({ address, id }) => ({ address, id: redactor.text(id) })),
+    diagnostics: plan.diagnostics.map((diagnostic) => redactDiagnostic(diagnostic, redactor)),
+  };
+}
+
+function redactChange(change: ChangeJson, redactor: Redactor): ChangeJson {
+  return {
+    ...change,
+    id: redactor.text(change.id),
+    fields: change.fields.map((field) => redactField(field, redactor)),
+    calls: change.calls.map((call) => redactCall(call, redactor)),
+    followUps: change.followUps.map((call) => redactCall(call, redactor)),
+  };
+}
+
+function redactField(field: FieldJson, redactor: Redactor): FieldJson {
+  return {
+    ...field,
+    path: field.path.map((step) => (typeof step === "string" ? redactor.document(step) : step)),
+    ...(field.before === undefined ? {} : { before: redactor.json(field.before) }),
+    ...(field.after === undefined ? {} : { after: redactor.json(field.after) }),
+  };
+}
+
+function redactCall(call: CallJson, redactor: Redactor): CallJson {
+  return { ...call, path: redactor.document(call.path), body: redactor.json(call.body) };
+}
+
+/** Likewise for a diagnostic, in a plan or by itself. */
+export function redactDiagnostic<D extends DiagnosticJson>(diagnostic: D, redactor: Redactor): D {
+  return {
+    ...diagnostic,
+    summary: redactor.text(diagnostic.summary),
+    detail: redactor.text(diagnostic.detail),
+  };
+}
