@@ -116,7 +116,7 @@ function growingRedactor(secrets: ReadonlySet<string>): Redactor {
     text: (text) => current().text(text),
     document: (text) => current().document(text),
     json: (value) => current().json(value),
-    stream: () => current().stream(),
+    freeJson: (value) => current().freeJson(value),
   };
 }
 
