@@ -401,7 +401,7 @@ export function redactPlan(plan: PlanJson, redactor: Redactor): PlanJson {
   };
 }
 
-function redactChange(change: ChangeJson, redactor: Redactor): ChangeJson {
+export function redactChange(change: ChangeJson, redactor: Redactor): ChangeJson {
   return {
     ...change,
     id: redactor.text(change.id),
@@ -411,12 +411,12 @@ function redactChange(change: ChangeJson, redactor: Redactor): ChangeJson {
   };
 }
 
-function redactField(field: FieldJson, redactor: Redactor): FieldJson {
+export function redactField(field: FieldJson, redactor: Redactor): FieldJson {
   return {
     ...field,
     path: field.path.map((step) => (typeof step === "string" ? redactor.document(step) : step)),
-    ...(field.before === undefined ? {} : { before: redactor.json(field.before) }),
-    ...(field.after === undefined ? {} : { after: redactor.json(field.after) }),
+    ...(field.before === undefined ? {} : { before: redactor.freeJson(field.before) }),
+    ...(field.after === undefined ? {} : { after: redactor.freeJson(field.after) }),
   };
 }
 
