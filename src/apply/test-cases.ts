@@ -1,12 +1,10 @@
 import type { Address } from "../model/address.ts";
 import type { Change } from "../model/plan.ts";
 import { targetOf } from "../plan/scope.ts";
-import { mayGoOn } from "./context.ts";
-import type { Run } from "./context.ts";
+import { type Run, mayGoOn } from "./context.ts";
 import { patchByFolders } from "./folders.ts";
 import { changesOf, patchStep, withoutGenerating } from "./patch-step.ts";
-import { fail, finishChange, runPhase } from "./phase.ts";
-import type { Step } from "./phase.ts";
+import { type Step, fail, finishChange, runPhase } from "./phase.ts";
 import { recordSight, reread } from "./read.ts";
 
 /**

@@ -1,35 +1,27 @@
-import { EXIT } from "../cli/exit.ts";
-import type { ExitCode } from "../cli/exit.ts";
-import { flagOption, textOption } from "../cli/options.ts";
-import type { Given } from "../cli/options.ts";
+import { EXIT, type ExitCode } from "../cli/exit.ts";
+import { type Given, flagOption, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import type { Client } from "../client/index.ts";
-import { desiredInScope } from "../look/look.ts";
-import type { Look } from "../look/look.ts";
+import { type Look, desiredInScope } from "../look/look.ts";
 import { parseDuration } from "../manifest/shape/duration.ts";
-import { withLeft } from "../plan/left.ts";
-import type { Remembered } from "../plan/left.ts";
+import { type Remembered, withLeft } from "../plan/left.ts";
 import { scopeTest } from "../plan/scope.ts";
 import { StateFailure } from "../state/problem.ts";
 import type { Session } from "../state/session.ts";
 import type { Job } from "./apply-job.ts";
 import { carryOut } from "./carry-out.ts";
-import { connect } from "./connect.ts";
-import type { CallSettings } from "./connect.ts";
+import { type CallSettings, connect } from "./connect.ts";
 import { sayError } from "./diagnostics.ts";
 import { disablesRemoved, lookAround } from "./look.ts";
 import { openProject } from "./opening.ts";
 import { withPlaces } from "./plan.ts";
+import { judge, overriddenRules } from "./policy.ts";
 import { printPlan } from "./print-plan.ts";
 import { ask } from "./question.ts";
-import { judge, overriddenRules } from "./policy.ts";
+import { type PlanRequest, checkRequest } from "./request.ts";
 import { contradicts, refusedByPolicy, refusedWhenMade } from "./saved-plan-verdict.ts";
-import { checkRequest } from "./request.ts";
-import type { PlanRequest } from "./request.ts";
-import { readSavedPlan } from "./saved-plan.ts";
-import type { SavedPlan } from "./saved-plan.ts";
+import { type SavedPlan, readSavedPlan } from "./saved-plan.ts";
 import { openDisplay } from "./say-apply.ts";
-import { listenForStop } from "./stop.ts";
 import { asReviewed, sayOtherService, sayStale, sayWithoutKey } from "./stale.ts";
 import {
   closeSessions,
@@ -39,6 +31,7 @@ import {
   readStrays,
   sayStateProblem,
 } from "./states.ts";
+import { listenForStop } from "./stop.ts";
 
 const WAIT_BY_DEFAULT = 15 * 60_000;
 

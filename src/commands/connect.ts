@@ -1,15 +1,19 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { EXIT } from "../cli/exit.ts";
-import type { ExitCode } from "../cli/exit.ts";
-import { flagOption, textOption } from "../cli/options.ts";
-import type { Given } from "../cli/options.ts";
+import { EXIT, type ExitCode } from "../cli/exit.ts";
+import { type Given, flagOption, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
-import type { Client } from "../client/index.ts";
-import { checkBaseUrl, createClient, describeFailure, isOutOfReach } from "../client/index.ts";
-import type { ClientEvent, Failure } from "../client/index.ts";
-import { eventLine } from "../render/apply-log.ts";
+import {
+  type Client,
+  type ClientEvent,
+  type Failure,
+  checkBaseUrl,
+  createClient,
+  describeFailure,
+  isOutOfReach,
+} from "../client/index.ts";
 import { parseDuration } from "../manifest/shape/duration.ts";
 import type { Settings } from "../model/settings.ts";
+import { eventLine } from "../render/apply.ts";
 import type { Console } from "./console.ts";
 import { sayError } from "./diagnostics.ts";
 

@@ -1,15 +1,11 @@
 import type { World } from "../cli/world.ts";
-import { createRedactor } from "../output/redact.ts";
-import type { Redactor } from "../output/redact.ts";
-import { terminalOf } from "../output/terminal.ts";
-import type { Terminal } from "../output/terminal.ts";
-import { createWriter } from "../output/writer.ts";
-import type { Writer } from "../output/writer.ts";
-import { writeJson } from "../render/json.ts";
-import { COLOURED, PLAIN } from "../render/style.ts";
-import type { Style } from "../render/style.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Json } from "../model/json.ts";
+import { type Redactor, createRedactor } from "../output/redact.ts";
+import { type Terminal, terminalOf } from "../output/terminal.ts";
+import { type Writer, createWriter } from "../output/writer.ts";
+import { writeJson } from "../render/json.ts";
+import { COLOURED, PLAIN, type Style } from "../render/style.ts";
 
 export type LogLevel = "error" | "warn" | "info" | "debug";
 

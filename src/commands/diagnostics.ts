@@ -1,7 +1,6 @@
-import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Sources } from "../manifest/locate.ts";
-import { diagnosticView } from "../render/diagnostic-view.ts";
-import { renderDiagnostics } from "../render/diagnostics.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import { diagnosticView, renderDiagnostics } from "../render/diagnostics.ts";
 import type { Console } from "./console.ts";
 
 /** Says errors and warnings on stderr, each with the line that it is about. */

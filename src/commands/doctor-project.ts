@@ -1,12 +1,10 @@
-import { flagOption } from "../cli/options.ts";
-import type { Given } from "../cli/options.ts";
+import { type Given, flagOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
-import { check } from "../doctor/check.ts";
-import type { Check } from "../doctor/check.ts";
+import { type Check, check } from "../doctor/check.ts";
 import { MISSING_SECRET } from "../manifest/template/filled.ts";
-import type { Diagnostic } from "../model/diagnostic.ts";
 import { resourcesOf } from "../model/desired.ts";
-import { diagnosticView, placeText } from "../render/diagnostic-view.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import { diagnosticView, placeText } from "../render/diagnostics.ts";
 import { count, list } from "../render/words.ts";
 import type { NotOpened, Opened } from "./opening.ts";
 

@@ -1,10 +1,7 @@
-import { textOption } from "../cli/options.ts";
-import type { Given } from "../cli/options.ts";
+import { type Given, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
-import { describeFailure, parseHttpDate } from "../client/index.ts";
-import type { CallFinished, Failure } from "../client/index.ts";
-import { check, skipped } from "../doctor/check.ts";
-import type { Check } from "../doctor/check.ts";
+import { type CallFinished, type Failure, describeFailure, parseHttpDate } from "../client/index.ts";
+import { type Check, check, skipped } from "../doctor/check.ts";
 import { checkClock } from "../doctor/clock.ts";
 import { mergedAt } from "../manifest/merge.ts";
 import { settingsLayers } from "../manifest/settings/layers.ts";

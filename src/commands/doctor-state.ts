@@ -1,15 +1,13 @@
 import type { World } from "../cli/world.ts";
-import { check, skipped } from "../doctor/check.ts";
-import type { Check } from "../doctor/check.ts";
+import { type Check, check, skipped } from "../doctor/check.ts";
+import { count, list } from "../render/words.ts";
 import { describeHolder, explainProblem } from "../state/explain.ts";
 import { createLockInfo } from "../state/lock-info.ts";
 import type { StateProblem } from "../state/problem.ts";
-import { count, list } from "../render/words.ts";
 import { fingerprinterOf } from "./look.ts";
 import type { Opened } from "./opening.ts";
 import { quietConsole } from "./quiet.ts";
-import { openStates } from "./states.ts";
-import type { States } from "./states.ts";
+import { type States, openStates } from "./states.ts";
 
 /** The checks `state` and `lock`. */
 export async function checkState(opened: Opened, world: World): Promise<readonly Check[]> {

@@ -1,21 +1,17 @@
-import { EXIT } from "../cli/exit.ts";
-import type { ExitCode } from "../cli/exit.ts";
-import { flagOption, textOption } from "../cli/options.ts";
-import type { Given } from "../cli/options.ts";
+import { EXIT, type ExitCode } from "../cli/exit.ts";
+import { type Given, flagOption, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
-import { driftOf, hasDrifted } from "../drift/drift.ts";
-import type { Drift } from "../drift/drift.ts";
+import { type Drift, driftOf, hasDrifted } from "../drift/drift.ts";
 import { driftJson } from "../drift/json.ts";
 import { redactDrift } from "../drift/redact.ts";
 import { renderDriftText } from "../drift/text.ts";
 import { locate } from "../manifest/locate.ts";
 import type { DesiredTarget } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { planExtras } from "../render/extras.ts";
+import { planExtras } from "../render/json.ts";
 import { sayDiagnostics } from "./diagnostics.ts";
 import { planMeta } from "./plan-meta.ts";
-import { survey } from "./survey.ts";
-import type { Survey } from "./survey.ts";
+import { type Survey, survey } from "./survey.ts";
 
 /** `tasc drift`: what the service changed since the last apply. It changes nothing. */
 export async function run(given: Given, world: World): Promise<ExitCode> {

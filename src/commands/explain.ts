@@ -1,7 +1,5 @@
-import { EXIT } from "../cli/exit.ts";
-import type { ExitCode } from "../cli/exit.ts";
-import { flagOption, textOption } from "../cli/options.ts";
-import type { Given } from "../cli/options.ts";
+import { EXIT, type ExitCode } from "../cli/exit.ts";
+import { type Given, flagOption, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import { explain } from "../explain/explain.ts";
 import type { Explanation } from "../explain/explanation.ts";
@@ -14,17 +12,15 @@ import { locate } from "../manifest/locate.ts";
 import { nearest } from "../manifest/nearest.ts";
 import { settingsLayers } from "../manifest/settings/layers.ts";
 import { variablesOf } from "../manifest/settings/variables.ts";
-import type { DesiredResource } from "../model/desired.ts";
+import { type DesiredResource, resourcesOf } from "../model/desired.ts";
 import type { State } from "../model/state.ts";
 import type { Planned } from "../plan/plan.ts";
-import { resourcesOf } from "../model/desired.ts";
 import { targetOf } from "../plan/scope.ts";
 import { sayDiagnostics, sayError } from "./diagnostics.ts";
 import { fingerprinterOf } from "./look.ts";
-import { openProject } from "./opening.ts";
-import type { Opened } from "./opening.ts";
-import { readRemembered, survey } from "./survey.ts";
+import { type Opened, openProject } from "./opening.ts";
 import type { OrCode } from "./states.ts";
+import { readRemembered, survey } from "./survey.ts";
 
 /** `tasc explain ADDRESS [FIELD]`: where values come from, and what follows from them. It changes nothing. */
 export async function run(given: Given, world: World): Promise<ExitCode> {

@@ -1,36 +1,38 @@
-import { EXIT } from "../cli/exit.ts";
-import type { ExitCode } from "../cli/exit.ts";
-import { flagOption, listOption, textOption } from "../cli/options.ts";
-import type { Given } from "../cli/options.ts";
+import { EXIT, type ExitCode } from "../cli/exit.ts";
+import { type Given, flagOption, listOption, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import type { Client } from "../client/index.ts";
-import { readArguments } from "../import/arguments.ts";
-import type { ImportArguments } from "../import/arguments.ts";
+import { type ImportArguments, readArguments } from "../import/arguments.ts";
 import { askForNames } from "../import/ask-names.ts";
-import { folderNames, idleFolders, nameClashes, unknownFolders, unnamedFolders } from "../import/folders.ts";
-import type { FolderNames, FolderSources } from "../import/folders.ts";
+import {
+  type FolderNames,
+  type FolderSources,
+  folderNames,
+  idleFolders,
+  nameClashes,
+  unknownFolders,
+  unnamedFolders,
+} from "../import/folders.ts";
 import type { NewFile } from "../import/layout.ts";
-import { prepare } from "../import/prepare.ts";
-import type { Prepared } from "../import/prepare.ts";
+import { type Prepared, prepare } from "../import/prepare.ts";
 import { fileLine, leftOutLines, previewOf, unnamedLine } from "../import/report.ts";
-import { chooseTargets, survey } from "../import/survey.ts";
-import type { Declared, Survey } from "../import/survey.ts";
+import { type Declared, type Survey, chooseTargets, survey } from "../import/survey.ts";
 import { writeNewFiles } from "../import/write-files.ts";
 import { readerOf } from "../look/service.ts";
 import { projectFolder } from "../manifest/files.ts";
 import { nearest } from "../manifest/nearest.ts";
 import { parseDuration } from "../manifest/shape/duration.ts";
-import { sameJson } from "../model/json.ts";
-import type { Json } from "../model/json.ts";
+import { type Json, sameJson } from "../model/json.ts";
 import { EVERYTHING } from "../plan/scope.ts";
 import { StateFailure } from "../state/problem.ts";
 import { connect, refusedByService } from "./connect.ts";
 import type { Console } from "./console.ts";
 import { sayDiagnostics, sayError } from "./diagnostics.ts";
 import { fingerprinterOf } from "./look.ts";
-import { openProject } from "./opening.ts";
-import type { Opened } from "./opening.ts";
+import { type Opened, openProject } from "./opening.ts";
 import {
+  type OrCode,
+  type States,
   closeSessions,
   openSessions,
   openStates,
@@ -38,7 +40,6 @@ import {
   readStrays,
   sayStateProblem,
 } from "./states.ts";
-import type { OrCode, States } from "./states.ts";
 
 /** `tasc import`: writes manifests for live targets, such that a plan right after it is empty. */
 export async function run(given: Given, world: World): Promise<ExitCode> {

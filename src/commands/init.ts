@@ -1,11 +1,10 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { EXIT } from "../cli/exit.ts";
-import type { ExitCode } from "../cli/exit.ts";
-import type { Given } from "../cli/options.ts";
-import type { World } from "../cli/world.ts";
 import project from "../../schemas/project.schema.json" with { type: "json" };
 import target from "../../schemas/target.schema.json" with { type: "json" };
+import { EXIT, type ExitCode } from "../cli/exit.ts";
+import type { Given } from "../cli/options.ts";
+import type { World } from "../cli/world.ts";
 import { writeJson } from "../render/json.ts";
 import { sayError } from "./diagnostics.ts";
 import { consoleFor, projectRoot } from "./opening.ts";

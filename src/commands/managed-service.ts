@@ -1,11 +1,8 @@
-import { EXIT } from "../cli/exit.ts";
-import type { ExitCode } from "../cli/exit.ts";
-import { textOption } from "../cli/options.ts";
-import type { Given } from "../cli/options.ts";
+import { EXIT, type ExitCode } from "../cli/exit.ts";
+import { type Given, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import type { Client } from "../client/index.ts";
-import { addressesIn } from "../reports/bound.ts";
-import type { AddressOf } from "../reports/bound.ts";
+import { type AddressOf, addressesIn } from "../reports/bound.ts";
 import { connect, refusedByService } from "./connect.ts";
 import type { Console } from "./console.ts";
 import { sayDiagnostics } from "./diagnostics.ts";

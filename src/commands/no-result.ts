@@ -1,10 +1,9 @@
-import { textOption } from "../cli/options.ts";
-import type { Given } from "../cli/options.ts";
+import { type Given, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import { redactDiagnostic } from "../output/redact-plan.ts";
-import { diagnosticView } from "../render/diagnostic-view.ts";
+import { diagnosticView } from "../render/diagnostics.ts";
+import { renderDiagnosticsAs } from "../render/formats.ts";
 import { diagnosticJson } from "../render/json.ts";
-import { diagnosticsDocument } from "./diagnostics-document.ts";
 import { consoleFor } from "./opening.ts";
 
 /**
@@ -17,6 +16,6 @@ export async function printNoResult(given: Given, world: World): Promise<void> {
   if (format === "json")
     return console.json({ diagnostics: world.said.map((one) => ({ ...diagnosticJson(one) })) });
   const views = world.said.map((one) => redactDiagnostic(diagnosticView(one), console.redactor));
-  const document = await diagnosticsDocument(format, views, world);
+  const document = await renderDiagnosticsAs(format, views, `tasc ${world.version}`);
   if (document !== undefined) console.writer.document(document);
 }

@@ -1,20 +1,16 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { EXIT } from "../cli/exit.ts";
-import type { ExitCode } from "../cli/exit.ts";
-import { flagOption, textOption } from "../cli/options.ts";
-import type { Given } from "../cli/options.ts";
+import { EXIT, type ExitCode } from "../cli/exit.ts";
+import { type Given, flagOption, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import type { Failure } from "../client/index.ts";
 import type { Read } from "../look/look.ts";
 import { parseDuration } from "../manifest/shape/duration.ts";
-import { notificationsJson } from "../reports/json.ts";
-import type { TargetNotification } from "../reports/json.ts";
+import { type TargetNotification, notificationsJson } from "../reports/json.ts";
 import { newNotifications, renderLater, renderNotifications } from "../reports/notifications.ts";
 import { redactNotification } from "../reports/redact.ts";
 import { refusedByService } from "./connect.ts";
 import { sayError } from "./diagnostics.ts";
-import { withManagedService } from "./managed-service.ts";
-import type { ManagedService } from "./managed-service.ts";
+import { type ManagedService, withManagedService } from "./managed-service.ts";
 import { consoleFor } from "./opening.ts";
 
 const INTERVAL = "5s";

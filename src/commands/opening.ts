@@ -1,16 +1,12 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseEnv } from "node:util";
-import { EXIT } from "../cli/exit.ts";
-import type { ExitCode } from "../cli/exit.ts";
-import { flagOption, listOption, textOption } from "../cli/options.ts";
-import type { Given } from "../cli/options.ts";
+import { EXIT, type ExitCode } from "../cli/exit.ts";
+import { type Given, flagOption, listOption, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
-import { loadProject } from "../manifest/load.ts";
-import type { LoadedProject } from "../manifest/load.ts";
+import { type LoadedProject, loadProject } from "../manifest/load.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { isLogLevel, openConsole } from "./console.ts";
-import type { Console } from "./console.ts";
+import { type Console, isLogLevel, openConsole } from "./console.ts";
 import { sayDiagnostics, sayError } from "./diagnostics.ts";
 import { inlineLittle } from "./engine.ts";
 

@@ -1,20 +1,17 @@
-import type { ExitCode } from "../cli/exit.ts";
-import { EXIT } from "../cli/exit.ts";
-import { flagOption, textOption } from "../cli/options.ts";
-import type { Given } from "../cli/options.ts";
+import { EXIT, type ExitCode } from "../cli/exit.ts";
+import { type Given, flagOption, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import { projectFolder } from "../manifest/files.ts";
 import { stagesOf } from "../manifest/settings/stage.ts";
 import { scopeTest } from "../plan/scope.ts";
-import { promote } from "../promote/promote.ts";
 import type { Refused } from "../promote/gate.ts";
+import { promote } from "../promote/promote.ts";
 import { provePromotion } from "../promote/prove.ts";
-import { Draft } from "../rewrite/draft.ts";
 import { count, list } from "../render/words.ts";
+import { Draft } from "../rewrite/draft.ts";
 import type { Console } from "./console.ts";
 import { sayError } from "./diagnostics.ts";
-import { askGate } from "./gate.ts";
-import type { GateResult } from "./gate.ts";
+import { type GateResult, askGate } from "./gate.ts";
 import { carryOutRewrite } from "./rewrite.ts";
 import { openTwoStages } from "./two-stages.ts";
 

@@ -1,7 +1,5 @@
-import { EXIT } from "../cli/exit.ts";
-import type { ExitCode } from "../cli/exit.ts";
-import { flagOption, listOption } from "../cli/options.ts";
-import type { Given } from "../cli/options.ts";
+import { EXIT, type ExitCode } from "../cli/exit.ts";
+import { type Given, flagOption, listOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import { fieldsNamed } from "../explain/names.ts";
 import { projectFolder } from "../manifest/files.ts";

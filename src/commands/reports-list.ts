@@ -1,18 +1,14 @@
-import { EXIT } from "../cli/exit.ts";
-import type { ExitCode } from "../cli/exit.ts";
-import { textOption } from "../cli/options.ts";
-import type { Given } from "../cli/options.ts";
+import { EXIT, type ExitCode } from "../cli/exit.ts";
+import { type Given, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import { compareText } from "../model/address.ts";
 import { reportsJson } from "../reports/json.ts";
 import { renderReports } from "../reports/list-text.ts";
-import { newestReports } from "../reports/list.ts";
-import type { ReadReports, TargetReport } from "../reports/list.ts";
+import { type ReadReports, type TargetReport, newestReports } from "../reports/list.ts";
 import { refusedByService } from "./connect.ts";
 import type { Console } from "./console.ts";
 import { sayDiagnostics, sayError } from "./diagnostics.ts";
-import { withManagedService } from "./managed-service.ts";
-import type { ManagedService } from "./managed-service.ts";
+import { type ManagedService, withManagedService } from "./managed-service.ts";
 import { consoleFor } from "./opening.ts";
 
 /** `tasc reports list`: the reports of managed targets, newest first. */

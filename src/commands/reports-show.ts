@@ -1,19 +1,16 @@
-import { EXIT } from "../cli/exit.ts";
-import type { ExitCode } from "../cli/exit.ts";
-import { flagOption, textOption } from "../cli/options.ts";
-import type { Given } from "../cli/options.ts";
+import { EXIT, type ExitCode } from "../cli/exit.ts";
+import { type Given, flagOption, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import type { Failure } from "../client/index.ts";
 import type { Read } from "../look/look.ts";
-import { renderReportJunit } from "../reports/junit.ts";
 import { reportJson } from "../reports/json.ts";
+import { renderReportJunit } from "../reports/junit.ts";
 import type { TargetReport } from "../reports/list.ts";
 import { redactReport } from "../reports/redact.ts";
 import { renderReport } from "../reports/show-text.ts";
 import { refusedByService } from "./connect.ts";
 import { sayError } from "./diagnostics.ts";
-import { withManagedService } from "./managed-service.ts";
-import type { ManagedService } from "./managed-service.ts";
+import { type ManagedService, withManagedService } from "./managed-service.ts";
 import { consoleFor } from "./opening.ts";
 
 /** `tasc reports show ID`: one report with its results. */

@@ -1,7 +1,5 @@
-import { EXIT } from "../cli/exit.ts";
-import type { ExitCode } from "../cli/exit.ts";
-import { flagOption, textOption } from "../cli/options.ts";
-import type { Given } from "../cli/options.ts";
+import { EXIT, type ExitCode } from "../cli/exit.ts";
+import { type Given, flagOption, textOption } from "../cli/options.ts";
 import { placesOf } from "../explain/places.ts";
 import type { Document } from "../manifest/document.ts";
 import type { JsonObject } from "../model/json.ts";
@@ -10,8 +8,7 @@ import { redactRewriting } from "../rewrite/redact.ts";
 import { replaceFiles } from "../rewrite/replace-files.ts";
 import type { Rewrite } from "../rewrite/rewriting.ts";
 import { renderRewriting } from "../rewrite/text.ts";
-import { editTexts } from "../rewrite/texts.ts";
-import type { NewText } from "../rewrite/texts.ts";
+import { type NewText, editTexts } from "../rewrite/texts.ts";
 import type { Console } from "./console.ts";
 import { sayError } from "./diagnostics.ts";
 

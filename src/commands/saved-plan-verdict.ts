@@ -1,5 +1,4 @@
-import { listOption, textOption } from "../cli/options.ts";
-import type { Given } from "../cli/options.ts";
+import { type Given, listOption, textOption } from "../cli/options.ts";
 import { locate } from "../manifest/locate.ts";
 import type { PolicyRule } from "../model/settings.ts";
 import type { Planned } from "../plan/plan.ts";

@@ -5,8 +5,7 @@ import type { ClientEvent } from "../client/index.ts";
 import type { Address } from "../model/address.ts";
 import type { Plan } from "../model/plan.ts";
 import { createProgress } from "../output/progress.ts";
-import { renderApplyReport } from "../render/apply-report.ts";
-import type { NextStep } from "../render/apply-report.ts";
+import { type NextStep, renderApplyReport } from "../render/apply.ts";
 import type { Console } from "./console.ts";
 
 /** How often a live display moves on by itself, in milliseconds. */

@@ -1,8 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { EXIT } from "../cli/exit.ts";
-import type { ExitCode } from "../cli/exit.ts";
-import { mergeSettings, SCHEMA_FILES, SETTINGS_FILE, settingsToAdd } from "../editor/vscode.ts";
+import { EXIT, type ExitCode } from "../cli/exit.ts";
+import { SCHEMA_FILES, SETTINGS_FILE, mergeSettings, settingsToAdd } from "../editor/vscode.ts";
 import { projectFolder } from "../manifest/files.ts";
 import { patternsOf } from "../manifest/find-manifests.ts";
 import { readProject } from "../manifest/read-project.ts";

@@ -1,13 +1,10 @@
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
-import { EXIT } from "../cli/exit.ts";
-import type { ExitCode } from "../cli/exit.ts";
-import { textOption } from "../cli/options.ts";
-import type { Given } from "../cli/options.ts";
+import { EXIT, type ExitCode } from "../cli/exit.ts";
+import { type Given, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import { parseDuration } from "../manifest/shape/duration.ts";
-import { DataDirInUseError, startServer } from "../server/index.ts";
-import type { RunningServer, ServerOptions } from "../server/index.ts";
+import { DataDirInUseError, type RunningServer, type ServerOptions, startServer } from "../server/index.ts";
 import { Refusal } from "../server/read/refusal.ts";
 import { openSnapshot } from "../snapshot/read.ts";
 import { seedOf } from "../snapshot/seed.ts";

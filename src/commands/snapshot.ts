@@ -1,19 +1,15 @@
 import { resolve } from "node:path";
-import { EXIT } from "../cli/exit.ts";
-import type { ExitCode } from "../cli/exit.ts";
-import { textOption } from "../cli/options.ts";
-import type { Given } from "../cli/options.ts";
+import { EXIT, type ExitCode } from "../cli/exit.ts";
+import { type Given, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import type { LiveTarget } from "../model/live.ts";
 import type { Remembered } from "../plan/left.ts";
-import { fileSink, memorySink } from "../snapshot/sink.ts";
-import type { Sink } from "../snapshot/sink.ts";
+import { type Sink, fileSink, memorySink } from "../snapshot/sink.ts";
 import { takeSnapshot } from "../snapshot/take.ts";
 import { connect, refusedByService } from "./connect.ts";
 import { sayError } from "./diagnostics.ts";
 import { liveIds } from "./managed.ts";
-import { openProject } from "./opening.ts";
-import type { Opened } from "./opening.ts";
+import { type Opened, openProject } from "./opening.ts";
 import { planMeta } from "./plan-meta.ts";
 import { readRemembered } from "./survey.ts";
 

@@ -1,8 +1,7 @@
 import { isAddress } from "../model/address.ts";
 import type { Change } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
-import { changedFields, compareGuards, guardOf } from "../plan/guard.ts";
-import type { Staleness } from "../plan/guard.ts";
+import { type Staleness, changedFields, compareGuards, guardOf } from "../plan/guard.ts";
 import type { Fingerprinter } from "../plan/inputs.ts";
 import type { Planned } from "../plan/plan.ts";
 import { onlyReviewed } from "../plan/reviewed.ts";

@@ -1,23 +1,17 @@
-import { EXIT } from "../cli/exit.ts";
-import type { ExitCode } from "../cli/exit.ts";
-import { textOption } from "../cli/options.ts";
-import type { Given } from "../cli/options.ts";
+import { EXIT, type ExitCode } from "../cli/exit.ts";
+import { type Given, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import type { Correction } from "../correct/correction.ts";
-import { lockDocuments, unlockDocuments } from "../correct/documents.ts";
-import type { LockedDocument } from "../correct/documents.ts";
+import { type LockedDocument, lockDocuments, unlockDocuments } from "../correct/documents.ts";
 import { parseDuration } from "../manifest/shape/duration.ts";
-import { isAddress, parseAddress } from "../model/address.ts";
-import type { Address, AddressParts } from "../model/address.ts";
+import { type Address, type AddressParts, isAddress, parseAddress } from "../model/address.ts";
 import type { State } from "../model/state.ts";
 import { explainTakeover } from "../state/explain.ts";
 import type { Result } from "../state/problem.ts";
 import type { Console } from "./console.ts";
 import { sayDiagnostics, sayError } from "./diagnostics.ts";
-import { openProject } from "./opening.ts";
-import type { Opened } from "./opening.ts";
-import { openStates, sayStateProblem } from "./states.ts";
-import type { OrCode, States } from "./states.ts";
+import { type Opened, openProject } from "./opening.ts";
+import { type OrCode, type States, openStates, sayStateProblem } from "./states.ts";
 
 /** A project's state in the hands of a command that looks at it or corrects it. */
 export interface Access {

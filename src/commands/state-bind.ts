@@ -1,26 +1,29 @@
-import { EXIT } from "../cli/exit.ts";
-import type { ExitCode } from "../cli/exit.ts";
+import { EXIT, type ExitCode } from "../cli/exit.ts";
 import type { Given } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import type { Client } from "../client/index.ts";
 import { bindAddress, taken } from "../correct/bind.ts";
 import type { LockedDocument } from "../correct/documents.ts";
-import { isListed } from "../correct/listed.ts";
-import type { Sought } from "../correct/listed.ts";
+import { type Sought, isListed } from "../correct/listed.ts";
 import { readerOf } from "../look/service.ts";
 import { targetAddress } from "../model/address.ts";
-import { emptyState } from "../model/state.ts";
-import type { State } from "../model/state.ts";
 import { resourcesOf } from "../model/desired.ts";
+import { type State, emptyState } from "../model/state.ts";
 import { kindNoun } from "../render/words.ts";
 import { connect, refusedByService } from "./connect.ts";
 import { sayDiagnostics, sayError } from "./diagnostics.ts";
 import { fingerprinterOf } from "./look.ts";
 import { liveIds } from "./managed.ts";
-import { readAddress, saveCorrection, sayRefusal, underLock, withStates } from "./state-access.ts";
-import type { Access, NamedAddress } from "./state-access.ts";
-import { readStates, readStrays } from "./states.ts";
-import type { OrCode } from "./states.ts";
+import {
+  type Access,
+  type NamedAddress,
+  readAddress,
+  saveCorrection,
+  sayRefusal,
+  underLock,
+  withStates,
+} from "./state-access.ts";
+import { type OrCode, readStates, readStrays } from "./states.ts";
 
 /** `tasc state bind ADDRESS ID`: says which live resource an address means. */
 export async function run(given: Given, world: World): Promise<ExitCode> {

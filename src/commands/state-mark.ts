@@ -1,17 +1,14 @@
-import { EXIT } from "../cli/exit.ts";
-import type { ExitCode } from "../cli/exit.ts";
+import { EXIT, type ExitCode } from "../cli/exit.ts";
 import type { Given } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import { corrected } from "../correct/correction.ts";
 import type { DesiredResource } from "../model/desired.ts";
-import type { BatchRecord } from "../model/state.ts";
-import { emptyState } from "../model/state.ts";
+import { type BatchRecord, emptyState } from "../model/state.ts";
 import { batchContent } from "../plan/batch-generation.ts";
 import { applyEvents } from "../state/reduce.ts";
 import { sayError } from "./diagnostics.ts";
 import { fingerprinterOf } from "./look.ts";
-import { openProject } from "./opening.ts";
-import type { Opened } from "./opening.ts";
+import { type Opened, openProject } from "./opening.ts";
 import { readAddress, saveCorrection, underLock } from "./state-access.ts";
 import { openStates } from "./states.ts";
 

@@ -1,5 +1,4 @@
-import { EXIT } from "../cli/exit.ts";
-import type { ExitCode } from "../cli/exit.ts";
+import { EXIT, type ExitCode } from "../cli/exit.ts";
 import type { Given } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import type { LockedDocument } from "../correct/documents.ts";
@@ -8,6 +7,8 @@ import { emptyState } from "../model/state.ts";
 import type { Console } from "./console.ts";
 import { sayError } from "./diagnostics.ts";
 import {
+  type Access,
+  type NamedAddress,
   readAddress,
   saveCorrection,
   sayRefusal,
@@ -15,7 +16,6 @@ import {
   underLock,
   withStates,
 } from "./state-access.ts";
-import type { Access, NamedAddress } from "./state-access.ts";
 
 const WHY = "tasc state mv";
 

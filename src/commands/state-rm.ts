@@ -1,18 +1,15 @@
-import { EXIT } from "../cli/exit.ts";
-import type { ExitCode } from "../cli/exit.ts";
+import { EXIT, type ExitCode } from "../cli/exit.ts";
 import type { Given } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import type { LockedDocument } from "../correct/documents.ts";
 import { forgetAddress, forgetTarget } from "../correct/forget.ts";
 import { knownAddresses } from "../correct/knows.ts";
 import type { Address } from "../model/address.ts";
-import { emptyState } from "../model/state.ts";
-import type { State } from "../model/state.ts";
+import { type State, emptyState } from "../model/state.ts";
 import { count } from "../render/words.ts";
 import type { Console } from "./console.ts";
 import { sayDiagnostics } from "./diagnostics.ts";
-import { readAddress, saveCorrection, underLock, withStates } from "./state-access.ts";
-import type { NamedAddress } from "./state-access.ts";
+import { type NamedAddress, readAddress, saveCorrection, underLock, withStates } from "./state-access.ts";
 
 /** `tasc state rm ADDRESS`: forgets it. The service is not called. */
 export async function run(given: Given, world: World): Promise<ExitCode> {

@@ -1,15 +1,12 @@
-import { EXIT } from "../cli/exit.ts";
-import type { ExitCode } from "../cli/exit.ts";
-import { textOption } from "../cli/options.ts";
-import type { Given } from "../cli/options.ts";
+import { EXIT, type ExitCode } from "../cli/exit.ts";
+import { type Given, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import { describe } from "../correct/describe.ts";
 import { knownAddresses } from "../correct/knows.ts";
 import { renderRemembered } from "../correct/text.ts";
 import { nearest } from "../manifest/nearest.ts";
 import { sayError } from "./diagnostics.ts";
-import { readAddress, readState, withStates } from "./state-access.ts";
-import type { Access } from "./state-access.ts";
+import { type Access, readAddress, readState, withStates } from "./state-access.ts";
 
 /** `tasc state show ADDRESS`: what state remembers of one address. */
 export async function run(given: Given, world: World): Promise<ExitCode> {

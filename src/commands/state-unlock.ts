@@ -1,14 +1,11 @@
-import { EXIT } from "../cli/exit.ts";
-import type { ExitCode } from "../cli/exit.ts";
-import { textOption } from "../cli/options.ts";
-import type { Given } from "../cli/options.ts";
+import { EXIT, type ExitCode } from "../cli/exit.ts";
+import { type Given, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import { nearest } from "../manifest/nearest.ts";
 import { describeHolder } from "../state/explain.ts";
 import type { LockInfo } from "../state/lock-info.ts";
 import { sayError } from "./diagnostics.ts";
-import { withStates } from "./state-access.ts";
-import type { Access } from "./state-access.ts";
+import { type Access, withStates } from "./state-access.ts";
 import { sayStateProblem } from "./states.ts";
 
 /** `tasc state unlock TARGET`: takes a lock away from whoever holds it, and says who that was. */

@@ -1,14 +1,12 @@
 import { EXIT } from "../cli/exit.ts";
-import { textOption } from "../cli/options.ts";
-import type { Given } from "../cli/options.ts";
+import { type Given, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import type { Document } from "../manifest/document.ts";
 import { projectFolder } from "../manifest/files.ts";
 import { locate } from "../manifest/locate.ts";
 import { nearest } from "../manifest/nearest.ts";
 import { hasErrors } from "../manifest/problem.ts";
-import { readProject } from "../manifest/read-project.ts";
-import type { ProjectReading } from "../manifest/read-project.ts";
+import { type ProjectReading, readProject } from "../manifest/read-project.ts";
 import { resolveProject } from "../manifest/resolve-project.ts";
 import { stagesInWords, stagesOf } from "../manifest/settings/stage.ts";
 import { MISSING_SECRET } from "../manifest/template/filled.ts";
@@ -18,8 +16,7 @@ import { StageView } from "../stages/stage-view.ts";
 import type { Console } from "./console.ts";
 import { sayDiagnostics, sayError } from "./diagnostics.ts";
 import { consoleFor, projectRoot, readVariables } from "./opening.ts";
-import { checkRequest } from "./request.ts";
-import type { PlanRequest } from "./request.ts";
+import { type PlanRequest, checkRequest } from "./request.ts";
 import type { OrCode } from "./states.ts";
 
 /** A project read once and seen in two of its stages; no secret need be at hand. */

@@ -1,17 +1,14 @@
-import { EXIT } from "../cli/exit.ts";
-import type { ExitCode } from "../cli/exit.ts";
-import { textOption } from "../cli/options.ts";
-import type { Given } from "../cli/options.ts";
+import { EXIT, type ExitCode } from "../cli/exit.ts";
+import { type Given, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
+import { resourcesOf } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { redactDiagnostic } from "../output/redact-plan.ts";
-import { resourcesOf } from "../model/desired.ts";
-import { diagnosticView } from "../render/diagnostic-view.ts";
+import { diagnosticView } from "../render/diagnostics.ts";
+import { renderDiagnosticsAs } from "../render/formats.ts";
 import { count } from "../render/words.ts";
-import { diagnosticsDocument } from "./diagnostics-document.ts";
 import { keepYoungSpaceSmall } from "./engine.ts";
-import { openProject } from "./opening.ts";
-import type { NotOpened, Opened } from "./opening.ts";
+import { type NotOpened, type Opened, openProject } from "./opening.ts";
 
 /** `tasc validate`: reads and checks the manifests; it calls nothing. */
 export async function run(given: Given, world: World): Promise<ExitCode> {
@@ -39,7 +36,7 @@ async function print(
   if (format === "json") console.json({ valid: opened.ok, diagnostics: diagnostics.map(json) });
   else if (format !== "text") {
     const views = diagnostics.map((one) => redactDiagnostic(diagnosticView(one), console.redactor));
-    console.writer.document((await diagnosticsDocument(format, views, world)) ?? "");
+    console.writer.document((await renderDiagnosticsAs(format, views, `tasc ${world.version}`)) ?? "");
   } else if (opened.ok) console.data(`Valid: ${sizeOf(opened)}\n`);
 }
 

@@ -1,6 +1,5 @@
-import { safeLines, safeLine } from "../output/safe.ts";
-import type { Style } from "../render/style.ts";
-import { wrap } from "../render/width.ts";
+import { safeLine, safeLines } from "../output/safe.ts";
+import { type Style, wrap } from "../render/style.ts";
 import { count } from "../render/words.ts";
 import type { Check, CheckStatus } from "./check.ts";
 

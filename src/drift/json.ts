@@ -1,5 +1,5 @@
-import type { Drift } from "./drift.ts";
 import { diagnosticJson } from "../render/json.ts";
+import type { Drift } from "./drift.ts";
 
 export interface DriftMeta {
   readonly tool: string;

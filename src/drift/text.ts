@@ -1,13 +1,11 @@
+import { type Address, compareAddresses } from "../model/address.ts";
 import type { ChangeJson, FieldJson } from "../model/plan.ts";
-import { compareAddresses } from "../model/address.ts";
-import type { Address } from "../model/address.ts";
 import { safeLine, withoutWorkflowCommands } from "../output/safe.ts";
-import type { PlanExtras } from "../render/extras.ts";
-import { foldAlike } from "../render/fold.ts";
-import { groupBy } from "../render/group.ts";
+import { foldAlike } from "../render/fields.ts";
+import type { PlanExtras } from "../render/json.ts";
 import type { Style } from "../render/style.ts";
-import { changeLines } from "../render/text-change.ts";
-import { placeOf } from "../render/words.ts";
+import { changeLines } from "../render/text.ts";
+import { groupBy, placeOf } from "../render/words.ts";
 import type { Drift, DriftedField, DriftedResource, Removed } from "./drift.ts";
 import type { DriftMeta } from "./json.ts";
 

@@ -13,8 +13,7 @@ import { targetOf } from "../plan/scope.ts";
 import { callJson } from "../render/json.ts";
 import { count } from "../render/words.ts";
 import type { ExplainedField, Explanation } from "./explanation.ts";
-import { explainField } from "./fields.ts";
-import type { Ground } from "./fields.ts";
+import { type Ground, explainField } from "./fields.ts";
 import { identityOf, identityOffline, liveEnvironmentOf, liveTargetOf, liveTestCaseOf } from "./identity.ts";
 import type { Surroundings } from "./placeholders.ts";
 

@@ -2,10 +2,9 @@ import type { Origin } from "../model/diagnostic.ts";
 import type { Json } from "../model/json.ts";
 import { SENSITIVE } from "../model/value.ts";
 import { safeLine, withoutWorkflowCommands } from "../output/safe.ts";
-import { PROBLEM_SIGN, SIGNS } from "../render/signs.ts";
-import type { Style } from "../render/style.ts";
-import { clip, valueText } from "../render/value-text.ts";
-import { wrap } from "../render/width.ts";
+import { clip, valueText } from "../render/fields.ts";
+import { type Style, wrap } from "../render/style.ts";
+import { PROBLEM_SIGN, SIGNS } from "../render/words.ts";
 import type { ExplainedField, Explanation, Placeholder, Source } from "./explanation.ts";
 import type { PlaceOf } from "./json.ts";
 

@@ -1,25 +1,15 @@
-import { formatted } from "../commands/print-plan.ts";
+import { validate } from "../manifest/schema/generated/plan.js";
 import type { PlanJson } from "../model/plan.ts";
 import { createRedactor } from "../output/redact.ts";
 import { safeOutput } from "../output/safe.ts";
+import { isPlanFormat, PLAN_FORMATS, type PlanFormatName, renderPlan } from "../render/formats.ts";
 import { PLAIN } from "../render/style.ts";
-import { renderPlanText } from "../render/text.ts";
-import { validate } from "../manifest/schema/generated/plan.js";
 import { checkOptions } from "./arguments.ts";
 import { planInsides } from "./inside.ts";
 
 /** What `render` makes of a plan. */
-export const RENDER_FORMATS = [
-  "text",
-  "json",
-  "markdown",
-  "github",
-  "gitlab",
-  "sarif",
-  "junit",
-  "html",
-] as const;
-export type RenderFormat = (typeof RENDER_FORMATS)[number];
+export const RENDER_FORMATS = Object.keys(PLAN_FORMATS).filter(isPlanFormat);
+export type RenderFormat = PlanFormatName;
 
 export interface RenderOptions {
   /** Text only: every change in full. */
@@ -41,14 +31,14 @@ export async function render(
   options: RenderOptions = {},
 ): Promise<string> {
   checkOptions(options, { verbose: "flag", width: "number", budget: "number" });
-  if (!RENDER_FORMATS.includes(format)) throw new TypeError(`There is no format ${JSON.stringify(format)}`);
+  if (!isPlanFormat(format)) throw new TypeError(`There is no format ${JSON.stringify(format)}`);
   const { verbose = false, width = 80, budget } = options;
   const reviewed = planInsides.get(plan);
   if (reviewed === undefined && !validate(plan)) throw new TypeError("This is no plan");
   const extras = reviewed?.saved.extras ?? {};
   const redactor = reviewed?.opened.console.redactor ?? createRedactor([]);
-  if (format !== "text") return redactor.document(await formatted(format, plan, extras, budget));
   const source = (file: string): string | undefined => reviewed?.opened.project.sources.get(file)?.text;
-  const text = renderPlanText(plan, extras, { style: PLAIN, width, verbose, source });
-  return safeOutput(redactor.text(text), { colour: false });
+  const shown = { style: PLAIN, width, verbose, source, ...(budget === undefined ? {} : { budget }) };
+  const text = await renderPlan(format, plan, extras, shown);
+  return format === "text" ? safeOutput(redactor.text(text), { colour: false }) : redactor.document(text);
 }

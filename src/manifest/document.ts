@@ -1,10 +1,8 @@
-import { isObject } from "../model/json.ts";
-import type { Json, JsonObject } from "../model/json.ts";
+import { type Json, type JsonObject, isObject } from "../model/json.ts";
 import type { YamlProblem } from "../yaml/problem.ts";
 import { readFast } from "../yaml/read-fast.ts";
 import type { ProjectFolder } from "./files.ts";
-import { manifestError } from "./problem.ts";
-import type { ManifestProblem } from "./problem.ts";
+import { type ManifestProblem, manifestError } from "./problem.ts";
 import { showFound } from "./words.ts";
 
 /** The file that makes a folder a project. */

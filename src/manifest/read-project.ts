@@ -1,20 +1,16 @@
 import { checkProject, checkTargetDocument } from "./check/document.ts";
 import type { CheckedDocument } from "./check/shape.ts";
-import { PROJECT_FILE, readDocuments } from "./document.ts";
-import type { Document, SourceText } from "./document.ts";
+import { type Document, PROJECT_FILE, type SourceText, readDocuments } from "./document.ts";
 import type { ProjectFolder } from "./files.ts";
 import { findManifests } from "./find-manifests.ts";
-import { sourcesByFile } from "./locate.ts";
-import type { Sources } from "./locate.ts";
-import { manifestError } from "./problem.ts";
-import type { ManifestProblem } from "./problem.ts";
+import { type Sources, sourcesByFile } from "./locate.ts";
+import { type ManifestProblem, manifestError } from "./problem.ts";
 import { accepts as acceptsProject } from "./schema/generated/project-acceptor.js";
 import { accepts as acceptsTarget } from "./schema/generated/target-acceptor.js";
 import { stagesOf } from "./settings/stage.ts";
 import { findDuplicates } from "./target/duplicates.ts";
 import { groupByTarget } from "./target/group.ts";
-import { findTemplates } from "./template/find.ts";
-import type { FoundTemplate } from "./template/find.ts";
+import { type FoundTemplate, findTemplates } from "./template/find.ts";
 import type { TextFile } from "./template/surroundings.ts";
 import { filesNamed, readTextFiles } from "./text-files.ts";
 

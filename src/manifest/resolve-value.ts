@@ -1,16 +1,12 @@
-import { isArray, isObject } from "../model/json.ts";
-import type { Json, JsonObject, Path } from "../model/json.ts";
 import type { Origin } from "../model/diagnostic.ts";
-import { Secret, UNKNOWN } from "../model/value.ts";
-import type { Value } from "../model/value.ts";
-import { manifestError, manifestWarning } from "./problem.ts";
-import type { ManifestProblem } from "./problem.ts";
+import { type Json, type JsonObject, type Path, isArray, isObject } from "../model/json.ts";
+import { Secret, UNKNOWN, type Value } from "../model/value.ts";
+import { type ManifestProblem, manifestError, manifestWarning } from "./problem.ts";
 import { allowed } from "./shape/allowed.ts";
-import type { ManifestPart } from "./shape/shape.ts";
-import { bare, entryOf, holdsHidden, isHidden, itemOf } from "./shape/shape.ts";
 import { convert } from "./shape/convert.ts";
+import { type ManifestPart, bare, entryOf, holdsHidden, isHidden, itemOf } from "./shape/shape.ts";
 import type { Filler } from "./template/fill.ts";
-import type { Filled, FillProblem } from "./template/filled.ts";
+import type { FillProblem, Filled } from "./template/filled.ts";
 import { isTemplate } from "./template/parse.ts";
 import { showFound, showPath } from "./words.ts";
 

@@ -1,9 +1,13 @@
-import { isOfCalls } from "../render/apply-events.ts";
-import type { ProgressEvent } from "../render/apply-events.ts";
-import { eventLine } from "../render/apply-log.ts";
-import { advance, beginStatus, statusLines } from "../render/apply-status.ts";
-import { clockText } from "../render/duration.ts";
+import {
+  type ProgressEvent,
+  advance,
+  beginStatus,
+  eventLine,
+  isOfCalls,
+  statusLines,
+} from "../render/apply.ts";
 import type { Style } from "../render/style.ts";
+import { clockText } from "../render/words.ts";
 import type { Writer } from "./writer.ts";
 
 /** Shows an apply while it runs. */

@@ -1,4 +1,4 @@
-import { cutTo } from "../render/width.ts";
+import { cutTo } from "../render/style.ts";
 import type { Redactor } from "./redact.ts";
 import { safeOutput } from "./safe.ts";
 import { openSink } from "./sink.ts";

@@ -1,9 +1,10 @@
+import type { Diagnostic } from "../model/diagnostic.ts";
+import type { Path } from "../model/json.ts";
+import type { DiagnosticJson, PlanJson } from "../model/plan.ts";
+import { SENSITIVE } from "../model/value.ts";
 import { safeLine, safeLines, withoutWorkflowCommands } from "../output/safe.ts";
-import type { DiagnosticView } from "./diagnostic-view.ts";
-import { placeText } from "./diagnostic-view.ts";
-import { sourceLine } from "./source-line.ts";
-import type { Style } from "./style.ts";
-import { textWidth, wrap } from "./width.ts";
+import { type PlanExtras, diagnosticJson, writeJson } from "./json.ts";
+import { type Style, textWidth, wrap } from "./style.ts";
 
 export interface DiagnosticOptions {
   readonly style: Style;
@@ -65,4 +66,77 @@ function detailLines(detail: string, width: number): readonly string[] {
     .split("\n")
     .flatMap((line) => (/^\s|\S {2,}\S/.test(line) ? [line] : wrap(line, width - 2)))
     .map((line) => `  ${line}`.trimEnd());
+}
+
+/** A diagnostic as every format of them shows it; of a saved plan only the public part is left. */
+export interface DiagnosticView extends DiagnosticJson {
+  readonly code?: string;
+  /** Path in the document. */
+  readonly path?: Path;
+}
+
+export function diagnosticView(diagnostic: Diagnostic): DiagnosticView {
+  const path = diagnostic.origin?.path;
+  return { ...diagnosticJson(diagnostic), code: diagnostic.code, ...(path === undefined ? {} : { path }) };
+}
+
+export function planDiagnostics(plan: PlanJson, extras: PlanExtras): readonly DiagnosticView[] {
+  return plan.diagnostics.map((diagnostic, at) => ({ ...diagnostic, ...extras.diagnostics?.[at] }));
+}
+
+/** `targets/shop.yaml:12:5`, as editors and terminals open it. */
+export function placeText({ file, line, column }: DiagnosticView): string | undefined {
+  if (file === undefined) return undefined;
+  return line === undefined ? file : column === undefined ? `${file}:${line}` : `${file}:${line}:${column}`;
+}
+
+/** Errors and warnings as one JSON value, keys in a fixed order. */
+export function renderDiagnosticsJson(diagnostics: readonly DiagnosticView[]): string {
+  return writeJson({
+    formatVersion: "1.0",
+    diagnostics: diagnostics.map(({ severity, code, address, summary, detail, file, line, column }) => ({
+      severity,
+      ...(code === undefined ? {} : { code }),
+      ...(address === undefined ? {} : { address }),
+      summary,
+      detail,
+      ...(file === undefined ? {} : { file }),
+      ...(line === undefined ? {} : { line }),
+      ...(column === undefined ? {} : { column }),
+    })),
+  });
+}
+
+export interface SourceLine {
+  readonly line: string;
+  readonly beforeCaret: string;
+}
+
+/**
+ * The line that a diagnostic is about. What may be a password that someone wrote in by mistake is not repeated in
+ * a log: the error that forbids it must not be the one that spreads it.
+ */
+function sourceLine(source: string, diagnostic: DiagnosticView): SourceLine | undefined {
+  const text = source.split("\n")[(diagnostic.line ?? 0) - 1]?.replace(/\r$/, "");
+  if (text === undefined || text.trim() === "") return undefined;
+  return {
+    line: untabbed(withoutSecrets(text, diagnostic)),
+    beforeCaret: untabbed(text.slice(0, (diagnostic.column ?? 1) - 1)),
+  };
+}
+
+function untabbed(text: string): string {
+  return safeLine(text.replaceAll("\t", "  "));
+}
+
+/** A quoted value, or a bare one up to where a flow map goes on; a reference to a secret may be seen. */
+const VALUE = String.raw`(?!["']?\$\{)(?:"(?:[^"\\]|\\.)*"?|'(?:[^']|'')*'?|[^\s,}](?:[^,}]*[^\s,}])?)`;
+const SECRET_PAIR = new RegExp(
+  String.raw`\b((?:password|otpInitializerKey|apiKey|fingerprintKey)["']?\s*:\s*)${VALUE}`,
+  "g",
+);
+const ANY_PAIR = new RegExp(String.raw`(:\s+)${VALUE}`, "g");
+
+function withoutSecrets(text: string, { path }: DiagnosticView): string {
+  return text.replace(path?.includes("additionalHeaderFields") ? ANY_PAIR : SECRET_PAIR, `$1${SENSITIVE}`);
 }

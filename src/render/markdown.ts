@@ -1,26 +1,24 @@
-import type { PlanJson } from "../model/plan.ts";
-import { markdownCode } from "../output/escape.ts";
-import { fit } from "./budget.ts";
-import { planDiagnostics } from "./diagnostic-view.ts";
-import type { PlanExtras } from "./extras.ts";
-import { foldAlike } from "./fold.ts";
-import type { Fold } from "./fold.ts";
-import { rowSaysAll } from "./markdown-change.ts";
+import type { ChangeJson, FieldJson, Orphan, PlanJson } from "../model/plan.ts";
+import { SENSITIVE } from "../model/value.ts";
+import { html, markdownBlock, markdownCellCode, markdownCode, markdownText } from "../output/escape.ts";
+import { safeLine, withoutWorkflowCommands } from "../output/safe.ts";
+import { type DiagnosticView, placeText, planDiagnostics } from "./diagnostics.ts";
 import {
-  detailsPart,
-  errorParts,
-  orphanPart,
-  rowPart,
-  SECTIONS,
-  sizeOf,
-  TITLES,
-  warningParts,
-} from "./markdown-parts.ts";
-import type { Part, Section } from "./markdown-parts.ts";
-import { byImportance } from "./signs.ts";
-import { besidesLine, diagnosticCounts, planLine } from "./summary.ts";
-import { clip } from "./value-text.ts";
-import { count, list } from "./words.ts";
+  type Excerpt,
+  type Fold,
+  clip,
+  excerpts,
+  fieldLine,
+  fieldName,
+  foldAlike,
+  isLongText,
+  isText,
+  lineDiff,
+  missingText,
+  valueText,
+} from "./fields.ts";
+import { type PlanExtras, changedByText, whoChanged } from "./json.ts";
+import { SIGNS, besidesLine, byImportance, count, diagnosticCounts, list, planLine } from "./words.ts";
 
 /** Characters that GitHub takes in one comment. */
 export const COMMENT_LIMIT = 65_536;
@@ -33,7 +31,7 @@ export const COMMENT_LIMIT = 65_536;
 export function renderPlanMarkdown(
   plan: PlanJson,
   extras: PlanExtras,
-  budget: number = COMMENT_LIMIT,
+  { budget = COMMENT_LIMIT }: { readonly budget?: number } = {},
 ): string {
   const folds = foldsByImportance(plan, extras);
   const diagnostics = planDiagnostics(plan, extras);
@@ -128,4 +126,207 @@ function bodyText(taken: readonly Part[]): string {
     const own = taken.filter((piece) => piece.section === section).map(({ text }) => text);
     return own.length === 0 ? "" : TITLES[section] + own.join("");
   }).join("");
+}
+
+type Section = keyof typeof TITLES;
+
+/** In the order of the document. */
+const TITLES = {
+  error: "\n#### Errors\n\n",
+  row: "\n| | Address | Fields |\n|---|---|---|\n",
+  details: "\n",
+  warning: "\n#### Warnings\n\n",
+  orphan: "\n#### Orphaned\n\nNo manifest declares these any more; the service still has them.\n\n",
+} as const;
+const SECTIONS = ["error", "row", "details", "warning", "orphan"] as const satisfies readonly Section[];
+
+/** A piece with what it is about, to see later what is missing. */
+interface Part extends Piece {
+  readonly section: Section;
+  readonly of: unknown;
+}
+
+/** A list of names, even of five thousand, leaves room for what happens to the first of them. */
+const SHARES: Readonly<Record<Section, number>> = {
+  error: 0.5,
+  row: 0.5,
+  details: 1,
+  warning: 0.5,
+  orphan: 0.2,
+};
+
+function part(section: Section, of: unknown, text: string): Part {
+  return { section, of, share: SHARES[section], text: withoutForgeries(text) };
+}
+
+function sizeOf(parts: readonly Part[]): number {
+  return parts.reduce((sum, { text }) => sum + text.length, 0);
+}
+
+/** No order to a workflow's runner, and no second mark by which this comment could pass for another. */
+function withoutForgeries(text: string): string {
+  return withoutWorkflowCommands(text).replaceAll("<!-- tasc:plan", "<!-- tasc: plan");
+}
+
+function rowPart(fold: Fold): Part {
+  return part("row", fold, changeRow(fold));
+}
+
+function detailsPart(fold: Fold, extras: PlanExtras): Part {
+  return part("details", fold, changeDetails(fold, extras));
+}
+
+function errorParts(diagnostics: readonly DiagnosticView[]): readonly Part[] {
+  return diagnostics.flatMap((diagnostic) => {
+    const { severity, summary, detail } = diagnostic;
+    if (severity !== "error") return [];
+    const where = whereParts(diagnostic).map(markdownCode);
+    const text = [`**${markdownText(clip(summary, LINE))}**`, ...where].join(" ");
+    const block = detail === "" ? "" : `\n${markdownBlock(clip(detail, DETAIL), "text")}`;
+    return [part("error", diagnostic, `${text}\n${block}\n`)];
+  });
+}
+
+function warningParts(diagnostics: readonly DiagnosticView[]): readonly Part[] {
+  return diagnostics.flatMap((diagnostic) => {
+    const { severity, summary, detail } = diagnostic;
+    if (severity !== "warning") return [];
+    const codes = whereParts(diagnostic).map((text) => `<code>${html(safeLine(text))}</code>`);
+    const title = [markdownText(clip(summary, LINE)), ...codes].join(" ");
+    const block = markdownBlock(clip(detail, DETAIL), "text");
+    return [part("warning", diagnostic, `<details><summary>${title}</summary>\n\n${block}\n</details>\n`)];
+  });
+}
+
+/** Characters of a summary and of a detail. */
+const LINE = 300;
+const DETAIL = 4000;
+
+function whereParts(diagnostic: DiagnosticView): readonly string[] {
+  return [diagnostic.address, placeText(diagnostic)].filter((text) => text !== undefined);
+}
+
+function orphanPart({ address, id }: Orphan): Part {
+  return part("orphan", address, `- ${markdownCode(address)} ${markdownCode(clip(id, LINE))}\n`);
+}
+
+/** Fields that a row of the table names, and characters of each side. */
+const FIELDS_IN_ROW = 3;
+const SIDE_IN_ROW = 40;
+
+/** A row of the table: sign and action, address, the first fields. */
+function changeRow(fold: Fold): string {
+  const { action, address, fields } = fold.first;
+  const more = fold.changes.length - 1;
+  const shown = fields
+    .slice(0, FIELDS_IN_ROW)
+    .map((field) => markdownCellCode(fieldLine(field, action, SIDE_IN_ROW)));
+  const left = fields.length - shown.length;
+  const cells = [
+    `${SIGNS[action]}\u00a0${action}`,
+    more === 0 ? markdownCellCode(address) : `${markdownCellCode(address)} and ${more} more alike`,
+    [...shown, ...(left === 0 ? [] : [`and ${count(left, "more field")}`])].join("<br>"),
+  ];
+  return `| ${cells.join(" | ")} |\n`;
+}
+
+/** Details that only repeat the row are left out: a reviewer would open them for nothing. */
+function rowSaysAll({ first, changes }: Fold, extras: PlanExtras): boolean {
+  const { action, address, fields } = first;
+  const full = (field: FieldJson): boolean =>
+    whoChanged(extras, address, field.path) === undefined &&
+    ![field.before, field.after].some((value) => isText(value) && isLongText(value)) &&
+    fieldLine(field, action, SIDE_IN_ROW) === fieldLine(field, action, MOST);
+  return changes.length === 1 && fields.length <= FIELDS_IN_ROW && fields.every(full);
+}
+
+/** Alike changes that are named in the details. */
+const MOST_NAMES = 50;
+
+/** What a row says in full, folded away. */
+function changeDetails(fold: Fold, extras: PlanExtras): string {
+  const { action, address } = fold.first;
+  const more = fold.changes.length - 1;
+  const alike = more === 0 ? "" : ` and ${more} more alike`;
+  const names = more === 0 ? "" : markdownBlock(namesText(fold), "text");
+  return (
+    `<details><summary>${SIGNS[action]} ${action} <code>${html(address)}</code>${alike}</summary>\n\n` +
+    `${markdownBlock(fieldLines(fold.first, extras).join("\n"), "diff")}${names}\n</details>\n`
+  );
+}
+
+function namesText({ changes }: Fold): string {
+  const names = changes.slice(0, MOST_NAMES).map((change) => change.address);
+  const left = changes.length - names.length;
+  return [...names, ...(left === 0 ? [] : [`and ${left} more`])].join("\n");
+}
+
+function fieldLines({ address, action, fields }: ChangeJson, extras: PlanExtras): readonly string[] {
+  return fields.flatMap((field) => {
+    const who = whoChanged(extras, address, field.path);
+    const note = who === undefined ? [] : [`  # ${changedByText(who)}`];
+    return [...note, ...diffLines(field, action)];
+  });
+}
+
+/** Characters of one side of a field. */
+const MOST = 2000;
+
+/** A field as a diff: what goes, what comes; long text line by line. */
+function diffLines(field: FieldJson, action: ChangeJson["action"]): readonly string[] {
+  const { path, before, after, sensitive } = field;
+  const name = fieldName(path);
+  if (sensitive) return [`! ${name}: ${SENSITIVE}`];
+  if (isText(before) && isText(after) && (isLongText(before) || isLongText(after)))
+    return [`  ${name}:`, ...excerpts(lineDiff(before, after)).map(excerptLine)];
+  if (isText(after) && isLongText(after))
+    return [
+      ...side("-", name, before, field, action),
+      `+ ${name}:`,
+      ...after.split("\n").map((line) => `+   ${clip(line, MOST)}`),
+    ];
+  return [...side("-", name, before, field, action), ...side("+", name, after, field, action)];
+}
+
+function side(
+  sign: "+" | "-",
+  name: string,
+  value: FieldJson["before"],
+  field: FieldJson,
+  action: ChangeJson["action"],
+): readonly string[] {
+  if (value !== undefined) return [`${sign} ${name}: ${clip(valueText(value), MOST)}`];
+  return action === "create" || typeof field.path.at(-1) === "number"
+    ? []
+    : [`${sign} ${name}: ${missingText(field)}`];
+}
+
+function excerptLine(piece: Excerpt): string {
+  if (piece.kind === "skipped") return `    (${count(piece.lines, "unchanged line")})`;
+  const sign = piece.kind === "added" ? "+" : piece.kind === "removed" ? "-" : " ";
+  return `${sign}   ${clip(piece.text, MOST)}`;
+}
+
+/** A piece of a document that may be left out. */
+export interface Piece {
+  readonly section: string;
+  readonly text: string;
+  /** What all pieces of its section together may take of the whole, so that a long list leaves room for others. */
+  readonly share: number;
+}
+
+/**
+ * Takes pieces, the most important first, as far as the budget lasts; those taken keep their order. A piece that does
+ * not fit is left out and smaller ones after it are still tried.
+ */
+export function fit<P extends Piece>(pieces: readonly P[], budget: number): readonly P[] {
+  let left = budget;
+  const spent = new Map<string, number>();
+  return pieces.filter(({ section, text, share }) => {
+    const used = (spent.get(section) ?? 0) + text.length;
+    if (text.length > left || used > budget * share) return false;
+    left -= text.length;
+    spent.set(section, used);
+    return true;
+  });
 }

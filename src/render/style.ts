@@ -1,3 +1,4 @@
+import stringWidth from "fast-string-width";
 import type { Action } from "../model/plan.ts";
 
 /** Colours text by its meaning. Colour says nothing that a sign or a word beside it does not say too. */
@@ -42,4 +43,51 @@ export const COLOUR = /(\u001b\[[0-9;]*m)/;
 
 function paint(on: number, off: number, text: string): string {
   return text === "" ? "" : `\u001b[${on}m${text}\u001b[${off}m`;
+}
+
+/** Columns that a text takes on a terminal: wide characters two, colours and joiners none. */
+export function textWidth(text: string): number {
+  return stringWidth(text);
+}
+
+export function padTo(text: string, width: number): string {
+  return text + " ".repeat(Math.max(0, width - textWidth(text)));
+}
+
+/**
+ * Breaks a line at its spaces. A word that is wider than the line stays whole: half an address or half an id helps
+ * nobody, and half a secret would get past the redactor.
+ */
+export function wrap(line: string, width: number): readonly string[] {
+  if (textWidth(line) <= width) return [line];
+  const lines: string[] = [];
+  let current = "";
+  for (const word of line.split(/(?<=\S)(?= )/)) {
+    if (current !== "" && textWidth(current) + textWidth(word) > width) {
+      lines.push(current);
+      current = word.trimStart();
+    } else current += word;
+  }
+  return [...lines, current];
+}
+
+/** Lines of running text, each wrapped by itself, so that lists and commands in it keep their form. */
+export function wrapLines(text: string, width: number): readonly string[] {
+  return text.split("\n").flatMap((line) => wrap(line, width));
+}
+
+/** The start of a line that fits; colours stay, so that what was switched on is switched off again. */
+export function cutTo(line: string, width: number): string {
+  if (textWidth(line) <= width) return line;
+  // Made here, since making one takes as long as all the rest of a command's start.
+  const graphemes = new Intl.Segmenter();
+  let left = width - 1;
+  const kept = line.split(COLOUR).map((part, at) => {
+    if (at % 2 === 1) return part;
+    return Array.from(graphemes.segment(part), ({ segment }) => {
+      left -= textWidth(segment);
+      return left >= 0 ? segment : "";
+    }).join("");
+  });
+  return `${kept.join("")}…`;
 }

@@ -1,20 +1,44 @@
-import { compareAddresses } from "../model/address.ts";
-import type { Address } from "../model/address.ts";
-import type { Orphan, PlanJson } from "../model/plan.ts";
+import { type Address, compareAddresses } from "../model/address.ts";
+import { type Json, isArray, isObject } from "../model/json.ts";
+import type { Action, ChangeJson, ChangedBy, FieldJson, Orphan, PlanJson } from "../model/plan.ts";
+import { SENSITIVE } from "../model/value.ts";
 import { safeLine, withoutWorkflowCommands } from "../output/safe.ts";
-import type { DiagnosticView } from "./diagnostic-view.ts";
-import { placeText, planDiagnostics } from "./diagnostic-view.ts";
-import { renderDiagnostics } from "./diagnostics.ts";
-import type { DiagnosticOptions } from "./diagnostics.ts";
-import type { PlanExtras } from "./extras.ts";
-import { foldAlike } from "./fold.ts";
-import type { Fold } from "./fold.ts";
-import { groupBy } from "./group.ts";
-import { ACTIONS, countActions, PROBLEM_SIGN, SIGNS } from "./signs.ts";
-import { besidesLine, diagnosticCounts, hasErrors, planLine } from "./summary.ts";
-import { changeLines } from "./text-change.ts";
-import type { ChangeOptions } from "./text-change.ts";
-import { count, placeOf } from "./words.ts";
+import {
+  type DiagnosticOptions,
+  type DiagnosticView,
+  placeText,
+  planDiagnostics,
+  renderDiagnostics,
+} from "./diagnostics.ts";
+import {
+  type Excerpt,
+  type Fold,
+  clip,
+  excerpts,
+  fieldName,
+  foldAlike,
+  isLongText,
+  isText,
+  lineDiff,
+  missingText,
+  valueText,
+} from "./fields.ts";
+import { type PlanExtras, changedByText, whoChanged } from "./json.ts";
+import { type Style, textWidth, wrap } from "./style.ts";
+import {
+  ACTIONS,
+  PROBLEM_SIGN,
+  SIGNS,
+  besidesLine,
+  count,
+  countActions,
+  diagnosticCounts,
+  groupBy,
+  hasErrors,
+  kindNoun,
+  placeOf,
+  planLine,
+} from "./words.ts";
 
 export interface PlanTextOptions extends DiagnosticOptions {
   /** Every change by itself, long values whole, with ids and calls. */
@@ -106,8 +130,8 @@ function problemEntry(problems: readonly Problem[], { style }: PlanTextOptions):
     const place = placeText(problem);
     return `    ${safeLine(problem.summary)}${place === undefined ? "" : `  ${style.faint(safeLine(place))}`}`;
   });
-  const heading = `${style.error(PROBLEM_SIGN)} ${style.strong(first.address)}`;
-  return [{ address: first.address, lines: [heading, ...summaries], changes: [], problems: problems.length }];
+  const title = `${style.error(PROBLEM_SIGN)} ${style.strong(first.address)}`;
+  return [{ address: first.address, lines: [title, ...summaries], changes: [], problems: problems.length }];
 }
 
 /** A blank line between resources that take several lines; those of one line stand together. */
@@ -175,4 +199,212 @@ function footer(plan: PlanJson, { style }: PlanTextOptions): Lines {
       : [];
   const besides = besidesLine(plan.summary);
   return [...first, style.strong(planLine(plan.summary)), ...(besides === undefined ? [] : [besides])];
+}
+
+interface ChangeOptions extends FieldOptions {
+  /** Creations by name alone; a plan of a thousand is read that way. */
+  readonly brief: boolean;
+}
+
+/** A change, or several that say the same, as lines of the tree. */
+export function changeLines(fold: Fold, extras: PlanExtras, options: ChangeOptions): readonly string[] {
+  const { first, changes } = fold;
+  const alone = changes.length === 1;
+  if (options.brief && alone && first.action === "create") return [briefCreation(first, options)];
+  const common = commonHand(first, extras);
+  const note = common === undefined ? "" : `  ${options.style.faint(changedByText(common))}`;
+  const fields = allFieldLines(first, extras, common, options);
+  const [only] = fields;
+  if (options.brief && alone && fields.length === 1 && first.followUps.length === 0)
+    return [`${heading(first, options)}  ${only}${note}`];
+  const head = alone ? [heading(first, options) + note] : foldHeading(fold, note, options);
+  const calls = options.verbose && alone ? callLines(first, options) : [];
+  const below = [...fields, ...laterLines(first, options), ...calls];
+  return [...head, ...below.map((line) => `    ${line}`)];
+}
+
+function briefCreation(change: ChangeJson, options: ChangeOptions): string {
+  return `${heading(change, options)}  ${options.style.faint(nameOf(change))}`.trimEnd();
+}
+
+function allFieldLines(
+  { address, action, fields }: ChangeJson,
+  extras: PlanExtras,
+  common: ChangedBy | undefined,
+  options: ChangeOptions,
+): readonly string[] {
+  return fields.flatMap((field) => {
+    const who = common === undefined ? whoChanged(extras, address, field.path) : undefined;
+    return fieldLines(field, action, who === undefined ? "" : changedByText(who), options);
+  });
+}
+
+function heading({ action, address }: ChangeJson, { style }: ChangeOptions): string {
+  return `${style.action(action, SIGNS[action])} ${style.strong(address)}`;
+}
+
+/** Addresses that a fold names; `verbose` shows all changes one by one. */
+const NAMED = 4;
+
+function foldHeading(fold: Fold, note: string, { style, width }: ChangeOptions): readonly string[] {
+  const { action, address } = fold.first;
+  const noun = kindNoun(placeOf(address).kind);
+  const title = `${style.action(action, SIGNS[action])} ${style.strong(count(fold.changes.length, noun))} alike${note}`;
+  const names = fold.changes.slice(0, NAMED).map((change) => change.address);
+  const more = fold.changes.length - names.length;
+  const text = more === 0 ? names.join(", ") : `${names.join(", ")} and ${more} more`;
+  return [title, ...wrap(text, width - 4).map((line) => `    ${style.faint(line)}`)];
+}
+
+/** Who changed all fields, where it is one and the same for each. */
+function commonHand({ address, fields }: ChangeJson, extras: PlanExtras): ChangedBy | undefined {
+  const hands = new Set(fields.map(({ path }) => whoChanged(extras, address, path)));
+  const [only] = hands;
+  return hands.size === 1 ? only : undefined;
+}
+
+/** What a person calls it: its first name-like field. */
+function nameOf({ fields }: ChangeJson): string {
+  const named = fields.find(({ path }) => path.length === 1 && NAMES.has(String(path[0])));
+  return typeof named?.after === "string" ? safeLine(named.after) : "";
+}
+
+const NAMES: ReadonlySet<string> = new Set(["description", "app", "name", "discoveryUrl", "prompt"]);
+
+/** What may be sent besides, once the service has generated. */
+function laterLines({ followUps }: ChangeJson, { style, width }: ChangeOptions): readonly string[] {
+  const names = followUps.flatMap(({ body }) => (isObject(body) ? Object.keys(body) : []));
+  if (names.length === 0) return [];
+  const text = `afterwards, if different by then: ${names.map(safeLine).join(", ")}`;
+  return wrap(text, width).map(style.faint);
+}
+
+function callLines({ calls, followUps, id }: ChangeJson, { style }: ChangeOptions): readonly string[] {
+  const lines = [
+    `id ${id}`,
+    ...calls.map(({ method, path }) => `${method} ${path}`),
+    ...followUps.map(({ method, path }) => `${method} ${path} (if needed)`),
+  ];
+  return lines.map((line) => style.faint(safeLine(line)));
+}
+
+interface FieldOptions {
+  readonly style: Style;
+  /** Columns for the field's lines. */
+  readonly width: number;
+  /** Long values whole. */
+  readonly verbose: boolean;
+}
+
+/** A field's lines: `name: before → after`, or for long text its name and a block below. */
+export function fieldLines(
+  field: FieldJson,
+  action: Action,
+  note: string,
+  options: FieldOptions,
+): readonly string[] {
+  const name = fieldName(field.path);
+  const { style } = options;
+  const suffix = note === "" ? "" : `  ${style.faint(note)}`;
+  if (field.sensitive) return [`${name}: ${SENSITIVE}${suffix}`];
+  const block = blockLines(field, options);
+  if (block !== undefined) return [`${name}:${suffix}`, ...block];
+  if (action === "create" && field.after !== undefined)
+    return [`${name}: ${clipped(field.after, options)}${suffix}`];
+  return changeLinesTextField(name, field, suffix, options);
+}
+
+function changeLinesTextField(
+  name: string,
+  field: FieldJson,
+  suffix: string,
+  options: FieldOptions,
+): readonly string[] {
+  const { style, width } = options;
+  const before = sideText(field.before, field, style.removed, options);
+  const after = sideText(field.after, field, style.added, options);
+  const line = `${name}: ${before} → ${after}`;
+  if (textWidth(line) <= width) return [line + suffix];
+  const indent = " ".repeat(Math.min(textWidth(name), Math.floor(width / 3)));
+  return [`${name}: ${before}`, `${indent}→ ${after}${suffix}`];
+}
+
+function sideText(
+  value: Json | undefined,
+  field: FieldJson,
+  colour: (text: string) => string,
+  options: FieldOptions,
+): string {
+  return value === undefined ? options.style.faint(missingText(field)) : colour(clipped(value, options));
+}
+
+/** A value of this many characters fills a few lines of a terminal. */
+const MOST_CHARACTERS = 400;
+
+function clipped(value: Json, { verbose }: FieldOptions): string {
+  const text = valueText(value);
+  return verbose ? text : clip(text, MOST_CHARACTERS);
+}
+
+/** Lines of a block unless everything is asked for. */
+const MOST_LINES = 24;
+
+function blockLines(field: FieldJson, options: FieldOptions): readonly string[] | undefined {
+  const { before, after } = field;
+  if (isText(before) && isText(after) && (isLongText(before) || isLongText(after)))
+    return diffBlock(before, after, options);
+  if (before !== undefined) return undefined;
+  if (isText(after) && isLongText(after)) return bounded(textLines(after, options), options);
+  if (isArray(after) && after.length > 0 && after.every((item) => isObject(item)))
+    return bounded(
+      after.map((item, at) => bar(`${at}: ${valueText(item)}`, options)),
+      options,
+    );
+  return undefined;
+}
+
+/** A bar before each line, so that no text can pass for a part of the plan. */
+function bar(text: string, { style }: FieldOptions): string {
+  return `  ${style.faint("│")} ${text}`.trimEnd();
+}
+
+function textLines(text: string, options: FieldOptions): readonly string[] {
+  return text
+    .replace(/\n$/, "")
+    .split("\n")
+    .flatMap((line) => wrap(safeLine(line), options.width - 4))
+    .map((line) => bar(line, options));
+}
+
+/** Nothing where only the line break at the end differs: that shows better in quotes. */
+function diffBlock(before: string, after: string, options: FieldOptions): readonly string[] | undefined {
+  const pieces = lineDiff(before, after);
+  if (pieces.every(({ kind }) => kind === "same")) return undefined;
+  return bounded(
+    excerpts(pieces).flatMap((piece) => pieceLines(piece, options)),
+    options,
+  );
+}
+
+/** Every line that a long line is broken into bears the sign, or it would pass for an unchanged one. */
+function pieceLines(piece: Excerpt, options: FieldOptions): readonly string[] {
+  const { style, width } = options;
+  if (piece.kind === "skipped")
+    return [bar(style.faint(`⋮ ${count(piece.lines, "unchanged line")}`), options)];
+  const [first = "", ...rest] = wrap(safeLine(piece.text), width - 8);
+  const lines = [first, ...rest.map((line) => `  ${line}`)];
+  return lines.map((line) => {
+    if (piece.kind === "added") return bar(style.added(`+ ${line}`), options);
+    if (piece.kind === "removed") return bar(style.removed(`- ${line}`), options);
+    return bar(`  ${line}`, options);
+  });
+}
+
+function bounded(lines: readonly string[], options: FieldOptions): readonly string[] {
+  if (options.verbose || lines.length <= MOST_LINES) return lines;
+  const left = lines.length - MOST_LINES + 1;
+  return [
+    ...lines.slice(0, MOST_LINES - 1),
+    bar(options.style.faint(`⋮ ${count(left, "more line")}`), options),
+  ];
 }

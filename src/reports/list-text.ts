@@ -1,6 +1,5 @@
 import type { Style } from "../render/style.ts";
-import { countResults } from "./list.ts";
-import type { TargetReport } from "./list.ts";
+import { type TargetReport, countResults } from "./list.ts";
 import { renderTable } from "./table.ts";
 
 /** Reports as a table, as they are given. */

@@ -2,8 +2,7 @@ import { compareText } from "../model/address.ts";
 import { safeLine } from "../output/safe.ts";
 import type { Style } from "../render/style.ts";
 import type { AddressOf } from "./bound.ts";
-import { testCaseIn } from "./json.ts";
-import type { TargetNotification } from "./json.ts";
+import { type TargetNotification, testCaseIn } from "./json.ts";
 import { renderTable } from "./table.ts";
 
 export function oldestFirst(notifications: readonly TargetNotification[]): readonly TargetNotification[] {

@@ -1,6 +1,5 @@
 import { safeLine } from "../output/safe.ts";
-import type { Style } from "../render/style.ts";
-import { padTo, textWidth } from "../render/width.ts";
+import { type Style, padTo, textWidth } from "../render/style.ts";
 
 /** Columns of text under headings; the last one takes what it needs. */
 export function renderTable(

@@ -1,11 +1,10 @@
 import { safeLine, withoutWorkflowCommands } from "../output/safe.ts";
-import { fieldName } from "../render/field-name.ts";
-import { groupBy } from "../render/group.ts";
+import { fieldName } from "../render/fields.ts";
 import type { Style } from "../render/style.ts";
-import { count, list, placeOf as partsOf } from "../render/words.ts";
+import { count, groupBy, list, placeOf as partsOf } from "../render/words.ts";
+import type { PlaceOf } from "../stages/json.ts";
 import { placeText } from "../stages/place-text.ts";
 import { valueLines } from "../stages/value-lines.ts";
-import type { PlaceOf } from "../stages/json.ts";
 import { patchOf } from "./patch.ts";
 import type { Left, Rewriting, Rewritten } from "./rewriting.ts";
 import type { NewText } from "./texts.ts";

@@ -1,8 +1,7 @@
 import { safeLine, withoutWorkflowCommands } from "../output/safe.ts";
-import { groupBy } from "../render/group.ts";
 import type { Style } from "../render/style.ts";
-import { count, placeOf as partsOf } from "../render/words.ts";
-import type { Difference, DiffSide, Lone, StageDiff } from "./difference.ts";
+import { count, groupBy, placeOf as partsOf } from "../render/words.ts";
+import type { DiffSide, Difference, Lone, StageDiff } from "./difference.ts";
 import type { PlaceOf } from "./json.ts";
 import { placeText } from "./place-text.ts";
 import { valueLines } from "./value-lines.ts";

@@ -1,8 +1,7 @@
 import type { Json, Path } from "../model/json.ts";
-import { fieldName } from "../render/field-name.ts";
+import { clip, fieldName, valueText } from "../render/fields.ts";
 import type { Style } from "../render/style.ts";
-import { fieldLines } from "../render/text-field.ts";
-import { clip, valueText } from "../render/value-text.ts";
+import { fieldLines } from "../render/text.ts";
 
 /** A field on two sides; a side without value does not declare it. */
 export interface TwoValues {

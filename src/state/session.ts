@@ -1,14 +1,9 @@
-import type { State, StateEvent } from "../model/state.ts";
-import { emptyState } from "../model/state.ts";
-import { acquireLock } from "./acquire.ts";
-import type { Patience } from "./acquire.ts";
-import type { Backend, HeldLock, Revision, StoredState } from "./backend.ts";
-import { NO_DOCUMENT } from "./backend.ts";
+import { type State, type StateEvent, emptyState } from "../model/state.ts";
+import { type Patience, acquireLock } from "./acquire.ts";
+import { type Backend, type HeldLock, NO_DOCUMENT, type Revision, type StoredState } from "./backend.ts";
 import { GroupCommit } from "./group-commit.ts";
-import type { LockInfo } from "./lock-info.ts";
-import { createLockInfo } from "./lock-info.ts";
-import type { DocumentKey, Result } from "./problem.ts";
-import { StateFailure, success } from "./problem.ts";
+import { type LockInfo, createLockInfo } from "./lock-info.ts";
+import { type DocumentKey, type Result, StateFailure, success } from "./problem.ts";
 import { applyEvents } from "./reduce.ts";
 import type { StateWorld } from "./world.ts";
 

@@ -4,12 +4,15 @@ import type { Desired, DesiredFields } from "../../src/model/desired.ts";
 import type { StateEvent } from "../../src/model/state.ts";
 import { Secret } from "../../src/model/value.ts";
 import { planJson } from "../../src/render/json.ts";
-import { project, target } from "../plan/build.ts";
-import type { TargetParts } from "../plan/build.ts";
-import { MemoryService, PLAIN_KNOBS } from "./memory-service.ts";
-import type { Knobs, StoredTarget, StoredTestCase } from "./memory-service.ts";
-import { Workbench } from "./workbench.ts";
-import type { Applied } from "./workbench.ts";
+import { type TargetParts, project, target } from "../plan/build.ts";
+import {
+  type Knobs,
+  MemoryService,
+  PLAIN_KNOBS,
+  type StoredTarget,
+  type StoredTestCase,
+} from "./memory-service.ts";
+import { type Applied, Workbench } from "./workbench.ts";
 
 function benchWith(knobs: Partial<Knobs> = {}): Workbench {
   return new Workbench(new MemoryService({ ...PLAIN_KNOBS, ...knobs }));

@@ -1,15 +1,13 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Desired } from "../../src/model/desired.ts";
-import { resourcesOf } from "../../src/model/desired.ts";
+import { type Desired, resourcesOf } from "../../src/model/desired.ts";
 import { planJson, writeJson } from "../../src/render/json.ts";
 import { announcementBreaches } from "./announced.ts";
 import { MARK } from "./arbitrary.ts";
 import { undeclaredParts } from "./declared.ts";
+import { befall, disturb } from "./scene.ts";
 import { shuffledDesired, shuffledService } from "./shuffle.ts";
-import { chapter, LONG, opened, RUNS, stories } from "./story.ts";
-import type { Before, Story } from "./story.ts";
-import { disturb, befall } from "./scene.ts";
+import { type Before, LONG, RUNS, type Story, chapter, opened, stories } from "./story.ts";
 import type { Applied, Workbench } from "./workbench.ts";
 
 /** What must hold of each apply, and is told what was there before it. */

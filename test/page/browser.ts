@@ -2,11 +2,10 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { chromium } from "playwright-core";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { type Browser, type BrowserContextOptions, type Page, chromium } from "playwright-core";
 import { afterAll, afterEach, beforeAll } from "vitest";
 import type { Plan } from "../../src/model/plan.ts";
-import { renderPlanHtml } from "../../src/render/html.ts";
+import { renderPlanHtml } from "../../src/render/html/page.ts";
 import { shown } from "../render/sample.ts";
 
 const CHROMIUM = "/usr/bin/chromium";

@@ -1,5 +1,4 @@
-import { addressOf, targetAddress } from "../../src/model/address.ts";
-import type { Address } from "../../src/model/address.ts";
+import { type Address, addressOf, targetAddress } from "../../src/model/address.ts";
 import type {
   Desired,
   DesiredFields,
@@ -9,14 +8,12 @@ import type {
 } from "../../src/model/desired.ts";
 import type { Json } from "../../src/model/json.ts";
 import type { Live, LiveElement, LiveEnvironment, LiveTarget, LiveTestCase } from "../../src/model/live.ts";
-import type { State, StateEvent } from "../../src/model/state.ts";
-import { emptyState } from "../../src/model/state.ts";
+import type { PlanJson } from "../../src/model/plan.ts";
+import { type State, type StateEvent, emptyState } from "../../src/model/state.ts";
 import { Secret } from "../../src/model/value.ts";
 import type { PlanInput } from "../../src/plan/inputs.ts";
-import { makePlan } from "../../src/plan/plan.ts";
-import type { Planned } from "../../src/plan/plan.ts";
+import { type Planned, makePlan } from "../../src/plan/plan.ts";
 import { planJson } from "../../src/render/json.ts";
-import type { PlanJson } from "../../src/model/plan.ts";
 import { createFingerprinter } from "../../src/state/fingerprint.ts";
 import { applyEvents } from "../../src/state/reduce.ts";
 

@@ -1,6 +1,5 @@
 import type { Outcome } from "../../src/apply/outcome.ts";
-import type { ProgressEvent } from "../../src/render/apply-events.ts";
-import type { ReportFacts } from "../../src/render/apply-report.ts";
+import type { ProgressEvent, ReportFacts } from "../../src/render/apply.ts";
 
 export const OUTCOME: Outcome = {
   done: ["testCase.shop.checkout", "target.blog", "testCase.shop.gone"],

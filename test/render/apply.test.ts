@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { renderApplyReport } from "../../src/render/apply-report.ts";
-import { advance, beginStatus, statusLines } from "../../src/render/apply-status.ts";
-import { clockText, durationText } from "../../src/render/duration.ts";
+import { advance, beginStatus, renderApplyReport, statusLines } from "../../src/render/apply.ts";
 import { COLOURED, PLAIN } from "../../src/render/style.ts";
+import { clockText, durationText } from "../../src/render/words.ts";
 import { EVENTS, FACTS, OUTCOME } from "./apply-sample.ts";
 
 describe("the report at the end", () => {

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { fit } from "../../src/render/budget.ts";
-import type { Piece } from "../../src/render/budget.ts";
+import { type Piece, fit } from "../../src/render/markdown.ts";
 
 function piece(section: string, size: number, share = 1): Piece {
   return { section, share, text: "x".repeat(size) };

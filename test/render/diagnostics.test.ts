@@ -1,11 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { diagnosticView } from "../../src/render/diagnostic-view.ts";
-import type { DiagnosticView } from "../../src/render/diagnostic-view.ts";
-import { renderDiagnosticsJson } from "../../src/render/diagnostics-json.ts";
-import { renderDiagnostics } from "../../src/render/diagnostics.ts";
-import { renderDiagnosticsGithub } from "../../src/render/github.ts";
-import { renderDiagnosticsJunit } from "../../src/render/junit.ts";
-import { renderDiagnosticsSarif } from "../../src/render/sarif.ts";
+import {
+  type DiagnosticView,
+  diagnosticView,
+  renderDiagnostics,
+  renderDiagnosticsJson,
+} from "../../src/render/diagnostics.ts";
+import {
+  renderDiagnosticsGithub,
+  renderDiagnosticsJunit,
+  renderDiagnosticsSarif,
+} from "../../src/render/reports.ts";
 import { PLAIN } from "../../src/render/style.ts";
 import { DIAGNOSTICS, HOSTILE, PASSWORD, PROBLEM, SOURCE } from "./sample.ts";
 

@@ -1,20 +1,22 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createRedactor } from "../../src/output/redact.ts";
-import { redactPlan } from "../../src/output/redact-plan.ts";
 import type { Plan, PlanJson } from "../../src/model/plan.ts";
 import { Secret } from "../../src/model/value.ts";
-import { renderPlanGithub } from "../../src/render/github.ts";
-import { renderPlanGitlab } from "../../src/render/gitlab.ts";
-import { renderPlanHtml } from "../../src/render/html.ts";
+import { redactPlan } from "../../src/output/redact-plan.ts";
+import { createRedactor } from "../../src/output/redact.ts";
+import { renderPlanHtml } from "../../src/render/html/page.ts";
 import { planJson, writeJson } from "../../src/render/json.ts";
-import { renderPlanJunit } from "../../src/render/junit.ts";
 import { COMMENT_LIMIT, renderPlanMarkdown } from "../../src/render/markdown.ts";
-import { renderPlanSarif } from "../../src/render/sarif.ts";
+import {
+  renderPlanGithub,
+  renderPlanGitlab,
+  renderPlanJunit,
+  renderPlanSarif,
+} from "../../src/render/reports.ts";
 import { COLOURED, PLAIN } from "../../src/render/style.ts";
 import { renderPlanText } from "../../src/render/text.ts";
-import { hostilePlan, hostileText } from "./hostile.ts";
 import { BIG } from "./big.ts";
+import { hostilePlan, hostileText } from "./hostile.ts";
 import { META, PLAN, shown } from "./sample.ts";
 
 const TEXT = { style: PLAIN, width: 80, verbose: true };
@@ -177,7 +179,7 @@ describe("a plan of five thousand changes", () => {
   test("fits any budget that holds the summary", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1500, max: 200_000 }), (budget) => {
-        const markdown = renderPlanMarkdown(json, extras, budget);
+        const markdown = renderPlanMarkdown(json, extras, { budget });
         expect(markdown.length).toBeLessThanOrEqual(budget);
         expectHarmlessMarkdown(markdown);
       }),

@@ -2,9 +2,7 @@ import type { Address } from "../../src/model/address.ts";
 import type { Diagnostic } from "../../src/model/diagnostic.ts";
 import type { Change, Plan, PlanJson } from "../../src/model/plan.ts";
 import { IdOf, IdOfElement, Secret } from "../../src/model/value.ts";
-import { planExtras } from "../../src/render/extras.ts";
-import type { PlanExtras } from "../../src/render/extras.ts";
-import { planJson } from "../../src/render/json.ts";
+import { type PlanExtras, planExtras, planJson } from "../../src/render/json.ts";
 
 /** Plans that show every kind of change, and names that nobody should trust. */
 

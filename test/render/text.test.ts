@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Plan } from "../../src/model/plan.ts";
 import { COLOURED, PLAIN } from "../../src/render/style.ts";
-import { renderPlanText } from "../../src/render/text.ts";
-import type { PlanTextOptions } from "../../src/render/text.ts";
-import { EMPTY, HOSTILE, PLAN, REFUSED, shown, SOURCE } from "./sample.ts";
+import { type PlanTextOptions, renderPlanText } from "../../src/render/text.ts";
+import { EMPTY, HOSTILE, PLAN, REFUSED, SOURCE, shown } from "./sample.ts";
 
 const OPTIONS: PlanTextOptions = { style: PLAIN, width: 100, verbose: false, source: () => SOURCE };
 

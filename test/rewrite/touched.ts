@@ -1,4 +1,4 @@
-import { lineDiff } from "../../src/render/text-diff.ts";
+import { lineDiff } from "../../src/render/fields.ts";
 import type { FileEdit } from "../../src/rewrite/draft.ts";
 import type { NewText } from "../../src/rewrite/texts.ts";
 import { parseTree } from "../../src/yaml/parse-tree.ts";

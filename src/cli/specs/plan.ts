@@ -1,3 +1,4 @@
+import { PLAN_FORMATS } from "../../render/formats.ts";
 import type { CommandSpec } from "../command.ts";
 import type { OptionSpec } from "../options.ts";
 import {
@@ -10,8 +11,7 @@ import {
   SERVICE_OPTIONS,
 } from "../options.ts";
 
-/** How plans are printed; each is made from the JSON form. */
-const PLAN_FORMATS = ["text", "json", "markdown", "github", "gitlab", "sarif", "junit", "html"];
+const FORMATS = Object.keys(PLAN_FORMATS);
 
 const BUDGET: OptionSpec = {
   flags: "--budget <characters>",
@@ -24,7 +24,7 @@ export const PLAN_COMMANDS: readonly CommandSpec[] = [
     name: "plan",
     summary: "show what an apply would change",
     options: [
-      { flags: "--format <format>", description: "how to print the plan", choices: PLAN_FORMATS },
+      { flags: "--format <format>", description: "how to print the plan", choices: FORMATS },
       BUDGET,
       { flags: "--out <file>", description: "save the plan, for `tasc apply FILE`" },
       { flags: "--detailed-exitcode", description: "exit with 2 when there are changes" },
@@ -56,7 +56,7 @@ export const PLAN_COMMANDS: readonly CommandSpec[] = [
     summary: "print a saved plan again",
     args: [{ name: "<file>", description: "a plan saved by `tasc plan --out`" }],
     options: [
-      { flags: "--format <format>", description: "how to print it", choices: PLAN_FORMATS },
+      { flags: "--format <format>", description: "how to print it", choices: FORMATS },
       BUDGET,
       { flags: "--verbose", description: "show every change in full" },
     ],

@@ -1,14 +1,11 @@
 import { MAX_ERROR_BYTES } from "../bounds.ts";
 import type { Fault, TimedOut } from "../failure.ts";
-import type { Result } from "../result.ts";
-import { bad } from "../result.ts";
+import { type Result, bad } from "../result.ts";
 import type { AnswerReader } from "./answer-reader.ts";
 import { connectionFault } from "./connection-fault.ts";
 import { statusFault } from "./status-fault.ts";
-import type { Headers, Receiver, Transport, WireRequest } from "./wire.ts";
-import { headerText } from "./wire.ts";
-import type { Redact } from "./words.ts";
-import { wordsOf } from "./words.ts";
+import { type Headers, type Receiver, type Transport, type WireRequest, headerText } from "./wire.ts";
+import { type Redact, wordsOf } from "./words.ts";
 
 export interface ExchangeOptions<T> {
   readonly request: WireRequest;

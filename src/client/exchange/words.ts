@@ -1,5 +1,4 @@
-import type { Json, JsonArray, JsonObject } from "../../model/json.ts";
-import { isArray, isObject } from "../../model/json.ts";
+import { type Json, type JsonArray, type JsonObject, isArray, isObject } from "../../model/json.ts";
 import { MAX_DEPTH, MAX_WORDS } from "../bounds.ts";
 import { isDeeper, withoutBom } from "../json/bytes.ts";
 import { parseJsonText } from "../json/text.ts";

@@ -2,19 +2,23 @@ import { addressOf, compareText, targetAddress } from "../../model/address.ts";
 import type { DesiredResource, DesiredTarget } from "../../model/desired.ts";
 import type { Policy } from "../../model/settings.ts";
 import type { Value } from "../../model/value.ts";
-import { BATCH_GENERATIONS, ENVIRONMENTS, TARGET_ROWS, TEST_CASES } from "../tables/kinds.ts";
-import type { InnerKind, Section } from "../tables/kinds.ts";
 import { mergedAt } from "../merge.ts";
 import type { ManifestProblem } from "../problem.ts";
 import { resolveValue } from "../resolve-value.ts";
+import {
+  BATCH_GENERATIONS,
+  ENVIRONMENTS,
+  type InnerKind,
+  type Section,
+  TARGET_ROWS,
+  TEST_CASES,
+} from "../tables/kinds.ts";
 import { ON_REMOVE_PART } from "../tables/project.ts";
 import type { Filler } from "../template/fill.ts";
 import type { TargetDocuments } from "./group.ts";
-import { layersOf, originsOf, sectionLayers, targetLayers } from "./layers.ts";
-import type { Origins } from "./layers.ts";
+import { type Origins, layersOf, originsOf, sectionLayers, targetLayers } from "./layers.ts";
 import { movesOf } from "./moves.ts";
-import { ResourceScene, resolveResource } from "./resource.ts";
-import type { ResourceParts } from "./resource.ts";
+import { type ResourceParts, ResourceScene, resolveResource } from "./resource.ts";
 
 export interface TargetRequest {
   readonly stage: string;

@@ -1,16 +1,11 @@
+import { type Address, addressOf } from "../../model/address.ts";
 import type { Layer } from "../../model/desired.ts";
-import { isObject } from "../../model/json.ts";
-import type { Path } from "../../model/json.ts";
+import { type Path, isObject } from "../../model/json.ts";
 import { valueAt } from "../pointer.ts";
-import { manifestError } from "../problem.ts";
-import type { ManifestProblem } from "../problem.ts";
-import type { Address } from "../../model/address.ts";
-import { addressOf } from "../../model/address.ts";
-import { SECTIONS, TARGET_ROWS } from "../tables/kinds.ts";
-import type { FieldRow } from "../tables/kinds.ts";
+import { type ManifestProblem, manifestError } from "../problem.ts";
+import { type FieldRow, SECTIONS, TARGET_ROWS } from "../tables/kinds.ts";
 import type { TargetDocuments } from "./group.ts";
-import { baseLayers, stageLayers } from "./layers.ts";
-import type { Layers } from "./layers.ts";
+import { type Layers, baseLayers, stageLayers } from "./layers.ts";
 
 /**
  * What two documents of a target both say: a resource, a field of the target, a field of its defaults. Which of the

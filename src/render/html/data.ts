@@ -1,20 +1,12 @@
 import type { Address } from "../../model/address.ts";
-import type { Json } from "../../model/json.ts";
-import { isObject } from "../../model/json.ts";
+import { type Json, isObject } from "../../model/json.ts";
 import type { Action, CallJson, ChangeJson, FieldJson, PlanJson } from "../../model/plan.ts";
 import { KNOWN_AFTER_APPLY, SENSITIVE } from "../../model/value.ts";
 import { safeLine, safeLines } from "../../output/safe.ts";
-import type { DiagnosticView } from "../diagnostic-view.ts";
-import { placeText, planDiagnostics } from "../diagnostic-view.ts";
-import { changedByText, whoChanged } from "../extras.ts";
-import type { PlanExtras } from "../extras.ts";
-import { isLongText, isText, missingText } from "../field-line.ts";
-import { fieldName } from "../field-name.ts";
-import { SIGNS } from "../signs.ts";
-import { wordDiff } from "../text-diff.ts";
-import type { Piece } from "../text-diff.ts";
-import { valueText } from "../value-text.ts";
-import { kindNoun, placeOf } from "../words.ts";
+import { type DiagnosticView, placeText, planDiagnostics } from "../diagnostics.ts";
+import { type Piece, fieldName, isLongText, isText, missingText, valueText, wordDiff } from "../fields.ts";
+import { type PlanExtras, changedByText, whoChanged } from "../json.ts";
+import { SIGNS, kindNoun, placeOf } from "../words.ts";
 
 /**
  * What the page's script shows, ready as text: it decides nothing and knows no field. Everything is safe to look at;

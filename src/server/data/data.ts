@@ -1,5 +1,4 @@
-import { list, object } from "../read/reader.ts";
-import type { Read } from "../read/reader.ts";
+import { type Read, list, object } from "../read/reader.ts";
 import { environmentReader } from "./environment.ts";
 import { folderReader } from "./folder.ts";
 import { generationReader } from "./generation.ts";

@@ -1,0 +1,351 @@
+import type { ApplyEvent } from "../apply/events.ts";
+import type { Failed, NotTaken, Outcome, SkipReason } from "../apply/outcome.ts";
+import type { CallWaiting, ClientEvent } from "../client/events.ts";
+import { type Address, compareAddresses } from "../model/address.ts";
+import type { Action } from "../model/plan.ts";
+import { safeLine, safeLines, withoutWorkflowCommands } from "../output/safe.ts";
+import { fieldName } from "./fields.ts";
+import { type Style, wrapLines } from "./style.ts";
+import { ACTIONS, SIGNS, clockText, count, countActions, durationText } from "./words.ts";
+
+export interface ReportOptions {
+  readonly style: Style;
+  readonly width: number;
+  /** Every done change by name. */
+  readonly verbose: boolean;
+}
+
+/** What the report says beyond the outcome. */
+export interface ReportFacts {
+  readonly stage: string;
+  readonly milliseconds: number;
+  /** What was to be done with each address, by the plan. */
+  readonly actions: ReadonlyMap<Address, Action>;
+  /** Batch generations that were sent and may or may not have run. */
+  readonly uncertain: readonly Address[];
+  /** Commands that go on from here, the most useful first, each with a word on what it does. */
+  readonly next: readonly NextStep[];
+}
+
+export interface NextStep {
+  readonly command: string;
+  readonly purpose: string;
+}
+
+/** What came of an apply: what was done, what was not and why, and how to go on. */
+export function renderApplyReport(outcome: Outcome, facts: ReportFacts, options: ReportOptions): string {
+  const lines = { facts, options };
+  const sections = [
+    section("Done", doneLines(outcome.done, lines), options),
+    section(
+      "Failed",
+      sorted(outcome.failed).flatMap((change) => failedLines(change, lines)),
+      options,
+    ),
+    section(
+      "Skipped",
+      sorted(outcome.skipped).flatMap(({ address, reason }) => [
+        titleLine(address, lines),
+        `    ${safeLine(skipText(reason))}`,
+      ]),
+      options,
+    ),
+    section("Did not take", sorted(outcome.notTaken).map(notTakenLine), options),
+    section("Discovery not finished", outcome.unfinished.toSorted(compareAddresses), options),
+    section("Not known whether it ran", facts.uncertain.toSorted(compareAddresses), options),
+    section("The service could not be used any more", fatalLines(outcome, options), options),
+    section("To go on", nextLines(facts.next, options), options),
+    [outcomeLine(outcome, facts, options.style)],
+  ].filter((own) => own.length > 0);
+  return withoutWorkflowCommands(sections.map((own) => `${own.join("\n")}\n`).join("\n"));
+}
+
+interface Drawing {
+  readonly facts: ReportFacts;
+  readonly options: ReportOptions;
+}
+
+function section(title: string, lines: readonly string[], { style }: ReportOptions): readonly string[] {
+  return lines.length === 0 ? [] : [style.strong(title), ...lines.map((line) => `  ${line}`.trimEnd())];
+}
+
+function sorted<T extends { readonly address: Address }>(items: readonly T[]): readonly T[] {
+  return items.toSorted((a, b) => compareAddresses(a.address, b.address));
+}
+
+/** Done changes that are listed by name unless everything is asked for. */
+const MOST_DONE = 40;
+
+function doneLines(done: readonly Address[], drawing: Drawing): readonly string[] {
+  const { facts, options } = drawing;
+  if (options.verbose || done.length <= MOST_DONE)
+    return done.toSorted(compareAddresses).map((address) => titleLine(address, drawing));
+  const counts = countActions(done.map((address) => ({ action: facts.actions.get(address) ?? "update" })));
+  return ACTIONS.filter((action) => counts[action] > 0).map(
+    (action) => `${options.style.action(action, SIGNS[action])} ${counts[action]} ${action}`,
+  );
+}
+
+function titleLine(address: Address, { facts, options }: Drawing): string {
+  const action = facts.actions.get(address);
+  return action === undefined ? address : `${options.style.action(action, SIGNS[action])} ${address}`;
+}
+
+function failedLines({ address, failure }: Failed, drawing: Drawing): readonly string[] {
+  return [
+    titleLine(address, drawing),
+    ...failureLines(failure, drawing.options).map((line) => `    ${line}`),
+  ];
+}
+
+function failureLines(
+  { summary, detail }: Failed["failure"],
+  { style, width }: ReportOptions,
+): readonly string[] {
+  const details = detail === "" ? [] : wrapLines(safeLines(detail).trimEnd(), width - 6);
+  return [style.error(safeLine(summary)), ...details];
+}
+
+function fatalLines({ fatal }: Outcome, options: ReportOptions): readonly string[] {
+  return fatal === undefined ? [] : failureLines(fatal, options);
+}
+
+function notTakenLine({ address, paths }: NotTaken): string {
+  return `${address}: ${paths.map(fieldName).join(", ")}`;
+}
+
+/** Commands in a column, what they do beside them. */
+function nextLines(next: readonly NextStep[], { style }: ReportOptions): readonly string[] {
+  const width = Math.max(0, ...next.map(({ command }) => command.length));
+  return next.map(
+    ({ command, purpose }) => `${safeLine(command).padEnd(width)}  ${style.faint(safeLine(purpose))}`,
+  );
+}
+
+function outcomeLine(
+  { done, failed, skipped, calls, interrupted }: Outcome,
+  facts: ReportFacts,
+  style: Style,
+): string {
+  const counts = `${done.length} done, ${failed.length} failed, ${skipped.length} skipped`;
+  const line = `${interrupted ? "Interrupted" : "Applied"}: ${counts} (${calls.POST} POST, ${calls.PATCH} PATCH)`;
+  return (
+    style.strong(line) + style.faint(` on ${safeLine(facts.stage)} in ${durationText(facts.milliseconds)}`)
+  );
+}
+
+/**
+ * An event as one line of a log, or nothing for those that only a live display can use. A word stands first, always
+ * in the same columns, so that a log reads down and greps well.
+ */
+export function eventLine(event: ProgressEvent): string | undefined {
+  const row = isOfCalls(event) ? callRow(event) : applyRow(event);
+  return row && `${row[0].padEnd(8)} ${safeLine(row[1])}`;
+}
+
+type Row = readonly [word: string, text: string];
+
+function applyRow(event: ApplyEvent | Stopping): Row | undefined {
+  switch (event.type) {
+    case "started":
+      return ["apply", count(event.changes, "change")];
+    case "changeStarted":
+      return undefined;
+    case "changeDone":
+      return ["done", `${event.address} (${event.action})`];
+    case "changeFailed":
+      return ["failed", `${event.address}: ${event.failure.summary}`];
+    case "changeSkipped":
+      return ["skipped", `${event.address}: ${skipText(event.reason)}`];
+    case "lookingUp":
+      return ["looking", `what became of ${event.address}: ${event.why}`];
+    case "adopted":
+      return ["found", `${event.address} had been made after all, as ${event.id}`];
+    case "reading":
+      return ["reading", `again: ${event.why}`];
+    case "waiting":
+      return ["waiting", waitingText(event.unfinished)];
+    case "stopping":
+      return ["stopping", STOPPING];
+  }
+}
+
+function callRow(event: ClientEvent): Row | undefined {
+  switch (event.kind) {
+    case "started":
+    case "finished":
+      return undefined;
+    case "waiting":
+      // Where the service asked to slow down, that is said once for all calls.
+      return event.status === 429 ? undefined : ["retry", retryText(event)];
+    case "slowed":
+      return ["slower", slowText(event.pause, event.concurrency)];
+  }
+}
+
+const STOPPING = "what is in flight finishes and is recorded; once more stops at once";
+
+function skipText(reason: SkipReason): string {
+  switch (reason.kind) {
+    case "needs":
+      return `needs ${reason.address}, which was not done`;
+    case "interrupted":
+      return "the apply was stopped before it";
+    case "fatal":
+      return "the service could not be used any more";
+  }
+}
+
+function waitingText(unfinished: number): string {
+  return `for ${count(unfinished, "discovery", "discoveries")} to finish`;
+}
+
+function retryText({ method, path, delay, attempt, status, fault }: CallWaiting): string {
+  return `${method} ${path} again in ${durationText(delay)}, after send ${attempt}: ${status ?? fault}`;
+}
+
+function slowText(milliseconds: number, concurrency: number): string {
+  return `the service asks to wait ${durationText(milliseconds)}; then ${count(concurrency, "call")} at a time`;
+}
+
+/** Where an apply stands; a fold over its events, each with the time at which it came. */
+export interface ApplyStatus {
+  readonly startedAt: number;
+  readonly total: number;
+  readonly done: number;
+  readonly failed: number;
+  readonly skipped: number;
+  /** Changes under way, and since when. */
+  readonly running: ReadonlyMap<Address, number>;
+  readonly inFlight: ReadonlySet<number>;
+  /** What the apply as a whole is at. */
+  readonly note: Note | undefined;
+}
+
+interface Note {
+  readonly text: string;
+  /** Absent where another note takes its place. */
+  readonly until?: number;
+}
+
+export function beginStatus(now: number): ApplyStatus {
+  return {
+    startedAt: now,
+    total: 0,
+    done: 0,
+    failed: 0,
+    skipped: 0,
+    running: new Map(),
+    inFlight: new Set(),
+    note: undefined,
+  };
+}
+
+/** The status after an event. */
+export function advance(status: ApplyStatus, event: ProgressEvent, now: number): ApplyStatus {
+  return isOfCalls(event) ? afterCall(status, event, now) : afterChange(status, event, now);
+}
+
+function afterChange(status: ApplyStatus, event: ApplyEvent | Stopping, now: number): ApplyStatus {
+  switch (event.type) {
+    case "started":
+      return { ...status, total: event.changes };
+    case "changeStarted":
+      return { ...status, running: new Map(status.running).set(event.address, now) };
+    case "changeDone":
+      return { ...ended(status, event.address), done: status.done + 1 };
+    case "changeFailed":
+      return { ...ended(status, event.address), failed: status.failed + 1 };
+    case "changeSkipped":
+      return { ...ended(status, event.address), skipped: status.skipped + 1 };
+    case "lookingUp":
+      return { ...status, note: { text: `looking what became of ${event.address}`, until: now + BRIEFLY } };
+    case "adopted":
+      return { ...status, note: { text: `${event.address} had been made after all`, until: now + BRIEFLY } };
+    case "reading":
+      return { ...status, note: { text: `reading again: ${event.why}`, until: now + BRIEFLY } };
+    case "waiting":
+      return { ...status, note: { text: `waiting ${waitingText(event.unfinished)}` } };
+    case "stopping":
+      return { ...status, note: { text: `stopping: ${STOPPING}` } };
+  }
+}
+
+/** These have no end of their own among the events; their note leaves after this time. */
+const BRIEFLY = 3000;
+
+function afterCall(status: ApplyStatus, event: ClientEvent, now: number): ApplyStatus {
+  switch (event.kind) {
+    case "started":
+      return { ...status, inFlight: new Set([...status.inFlight, event.call]) };
+    case "finished":
+      return { ...status, inFlight: new Set([...status.inFlight].filter((call) => call !== event.call)) };
+    case "waiting":
+      return event.status === 429
+        ? status
+        : { ...status, note: { text: retryText(event), until: now + event.delay } };
+    case "slowed":
+      return {
+        ...status,
+        note: { text: slowText(event.pause, event.concurrency), until: now + event.pause },
+      };
+  }
+}
+
+function ended(status: ApplyStatus, address: Address): ApplyStatus {
+  const running = new Map(status.running);
+  running.delete(address);
+  return { ...status, running };
+}
+
+/** Changes that the status area names. */
+const NAMED = 3;
+const BAR = 20;
+
+/** The status area: a bar with the counts, the changes that have run longest, and a note. */
+export function statusLines(status: ApplyStatus, now: number, style: Style): readonly string[] {
+  const { running, note, startedAt } = status;
+  const longest = [...running].toSorted(([, a], [, b]) => a - b);
+  const time = style.faint(clockText(now - startedAt));
+  return [
+    [bar(status, style), ...countParts(status, style), time].join("  "),
+    ...longest
+      .slice(0, NAMED)
+      .map(([address, since]) => `  ${address}  ${style.faint(durationText(now - since))}`),
+    ...(longest.length > NAMED ? [style.faint(`  and ${longest.length - NAMED} more under way`)] : []),
+    ...(note === undefined || now >= (note.until ?? Infinity)
+      ? []
+      : [`  ${style.warning(safeLine(note.text))}`]),
+  ];
+}
+
+function bar({ total, done, failed, skipped }: ApplyStatus, style: Style): string {
+  const share = total === 0 ? 0 : Math.min(1, (done + failed + skipped) / total);
+  const filled = Math.round(share * BAR);
+  return style.added("━".repeat(filled)) + style.faint("─".repeat(BAR - filled));
+}
+
+function countParts(
+  { total, done, failed, skipped, inFlight }: ApplyStatus,
+  style: Style,
+): readonly string[] {
+  return [
+    [`${done}/${total} done`],
+    failed === 0 ? [] : [style.error(`${failed} failed`)],
+    skipped === 0 ? [] : [`${skipped} skipped`],
+    inFlight.size === 0 ? [] : [`${count(inFlight.size, "call")} in flight`],
+  ].flat();
+}
+
+/** All that is told while an apply runs: by the apply, by its calls, and by whoever stops it. */
+export type ProgressEvent = ApplyEvent | ClientEvent | Stopping;
+
+/** Ctrl-C: what is in flight is finished, nothing new is begun. */
+interface Stopping {
+  readonly type: "stopping";
+}
+
+/** Client events are told apart by `kind`, all others by `type`. */
+export function isOfCalls(event: ProgressEvent): event is ClientEvent {
+  return "kind" in event;
+}
