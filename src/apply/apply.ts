@@ -1,19 +1,35 @@
-import { parseAddress } from "../model/address.ts";
-import type { Kind } from "../model/address.ts";
+import { type Address, type Kind, parseAddress, targetAddress } from "../model/address.ts";
+import type { DesiredResource } from "../model/desired.ts";
 import type { Path } from "../model/json.ts";
+import type { LiveDiscovery, LiveTestCase } from "../model/live.ts";
 import type { Change } from "../model/plan.ts";
+import { knownText, normalUrl, scopeTest, targetOf } from "../plan/input.ts";
 import type { Planned } from "../plan/plan.ts";
-import { scopeTest } from "../plan/scope.ts";
-import { settleEvents } from "../plan/settle.ts";
-import { alikeBefore } from "./alike.ts";
-import { mayGoOn, record, startRun } from "./context.ts";
-import type { ApplyContext, Run } from "./context.ts";
-import type { Outcome } from "./outcome.ts";
-import { finishChange, runPhase, skip, whyStopped } from "./phase.ts";
-import type { Step } from "./phase.ts";
-import { recordSight, reread } from "./read.ts";
-import { patchAgain, patchTestCases } from "./test-cases.ts";
-import { awaitDiscoveries, discoveriesBefore } from "./wait.ts";
+import { settleEvents } from "../plan/record.ts";
+import {
+  type ApplyContext,
+  type Outcome,
+  type Run,
+  folderName,
+  idOf,
+  mayGoOn,
+  record,
+  replan,
+  sessionOf,
+  startRun,
+} from "./context.ts";
+import { recordSight, reread, rereadTestCases } from "./create.ts";
+import {
+  type Step,
+  changesOf,
+  fail,
+  finishChange,
+  patchStep,
+  runPhase,
+  skip,
+  whyStopped,
+  withoutGenerating,
+} from "./phase.ts";
 
 /**
  * Carries out a reviewed plan (design contract, section 5), in this order:
@@ -119,4 +135,277 @@ function notTaken({ context, progress }: Run, { plan }: Planned): Outcome["notTa
 /** Of what this run made, or had generated, all that is declared counts. */
 function isWritten({ action, fields }: Change, path: Path): boolean {
   return action === "create" || action === "rediscover" || fields.some((field) => field.path[0] === path[0]);
+}
+
+/** Milliseconds between two looks. */
+const INTERVAL = 2000;
+
+/** Notifications that were there before: what they tell is of earlier discoveries. */
+export type EarlierNotifications = ReadonlySet<string>;
+
+/** Ids of the notifications of the targets that are to generate, read only where the apply is to wait. */
+async function discoveriesBefore(run: Run, changes: readonly Change[]): Promise<EarlierNotifications> {
+  const { context } = run;
+  if (context.wait === undefined) return new Set();
+  const generating = changes.filter(({ action }) => action === "create" || action === "rediscover");
+  const keys = new Set(generating.map(({ address }) => targetOf(address)));
+  const ids = [...keys].flatMap((key) => context.planned.seen.get(key)?.live?.id ?? []);
+  const answers = await Promise.all(ids.map((id) => context.service.finishedDiscoveries(id)));
+  return new Set(answers.flatMap((answer) => (answer.ok ? answer.value.map((finished) => finished.id) : [])));
+}
+
+/**
+ * Waits until the discoveries that this run started have finished: a notification says so, or the list's discovery
+ * status (service-api.md, "Events" and "Test case"). Which of the two a service tells first is not shown, so either
+ * counts.
+ *
+ * @returns what had not finished when the time was over.
+ */
+async function awaitDiscoveries(run: Run, before: EarlierNotifications): Promise<readonly Address[]> {
+  const { context, progress } = run;
+  if (context.wait === undefined) return [];
+  const deadline = context.now() + context.wait;
+  const { generating, failed, skipped } = progress;
+  let open = [...generating].filter((address) => !failed.has(address) && !skipped.has(address));
+  while (open.length > 0 && mayGoOn(run)) {
+    open = await stillOpen(run, open, before);
+    if (open.length === 0 || context.now() >= deadline || !mayGoOn(run)) break;
+    context.emit({ type: "waiting", unfinished: open.length });
+    await context.sleep(Math.min(INTERVAL, Math.max(1, deadline - context.now())));
+  }
+  return open;
+}
+
+async function stillOpen(
+  run: Run,
+  open: readonly Address[],
+  before: EarlierNotifications,
+): Promise<Address[]> {
+  const keys = [...new Set(open.map(targetOf))];
+  const ended = await Promise.all(keys.map((key) => endedIn(run, key, before)));
+  const isOpen = new Map(keys.map((key, at) => [key, ended[at]]));
+  return open.filter((address) => isOpen.get(targetOf(address))?.(idOf(run, address)) !== true);
+}
+
+/** A look at one target: a test for the test cases whose discovery has ended. A failed look tells of none. */
+async function endedIn(
+  run: Run,
+  key: string,
+  before: EarlierNotifications,
+): Promise<(id: string | undefined) => boolean> {
+  const { context, progress } = run;
+  const targetId = idOf(run, targetAddress(key)) ?? "";
+  const [notified, failure] = await Promise.all([
+    context.service.finishedDiscoveries(targetId),
+    rereadTestCases(run, key),
+  ]);
+  if (failure?.fatal === true) progress.fatal = failure;
+  const told = new Set(
+    notified.ok ? notified.value.flatMap(({ id, testCaseId }) => (before.has(id) ? [] : testCaseId)) : [],
+  );
+  const live = discoveries(progress.testCases.get(targetId));
+  const reviewed = discoveries(context.planned.seen.get(key)?.testCases);
+  return (id) =>
+    id !== undefined &&
+    (told.has(id) || (!isAsBefore(live.get(id), reviewed.get(id)) && hasEnded(live.get(id))));
+}
+
+function discoveries(
+  testCases: readonly LiveTestCase[] = [],
+): ReadonlyMap<string, LiveDiscovery | undefined> {
+  return new Map(testCases.map(({ id, discovery }) => [id, discovery]));
+}
+
+/** The end of an earlier generation, which is shown until the new one begins. Told where the service shows dates. */
+function isAsBefore(now: LiveDiscovery | undefined, before: LiveDiscovery | undefined): boolean {
+  return now?.updatedAt !== undefined && now.updatedAt === before?.updatedAt && now.status === before.status;
+}
+
+/** The text lists CREATED alone; a cause or a message of an abort, or a word for an end, says that it is over. */
+function hasEnded(discovery: LiveDiscovery | undefined): boolean {
+  if (discovery === undefined) return false;
+  if ((discovery.abortCause ?? "") !== "") return true;
+  return /finish|complete|success|succeed|done|fail|abort|cancel|error/i.test(discovery.status ?? "");
+}
+
+/**
+ * The patches of test cases (design contract, section 5): those that were reviewed, and what the service made of a
+ * prompt otherwise than declared. Targets with creations are read again before, since only then can be seen what the
+ * service has set by itself.
+ */
+async function patchTestCases(run: Run, changes: readonly Change[]): Promise<void> {
+  const { created, halfway } = run.progress;
+  const made = changes.filter(({ address }) => halfway.has(address) && created.has(address));
+  const targets = new Set(made.map(({ address }) => targetOf(address)));
+  const planned = await lookAgain(
+    run,
+    made.map(({ address }) => address),
+    "after creations",
+  );
+  const patches = changes.filter(({ action, address }) => action !== "create" || halfway.has(address));
+  const steps = patches.map((reviewed): Step => {
+    const isRead = planned !== undefined && targets.has(targetOf(reviewed.address));
+    return patchStep(run, reviewed, isRead ? planned.get(reviewed.address) : reviewed);
+  });
+  await patchByFolders(run, steps);
+}
+
+/** Changes by address, from another look at the targets of some test cases; these fail if there can be none. */
+async function lookAgain(
+  run: Run,
+  addresses: readonly Address[],
+  why: "after creations" | "after generations",
+): Promise<ReadonlyMap<Address, Change> | undefined> {
+  if (addresses.length === 0 || !mayGoOn(run)) return undefined;
+  run.context.emit({ type: "reading", why });
+  const targets = new Set(addresses.map(targetOf));
+  const failure = await reread(run, targets);
+  if (failure === undefined) return changesOf(await recordSight(run, targets));
+  for (const address of addresses) fail(run, address, failure);
+  return undefined;
+}
+
+/** Looks at a time: one to send elements that differ, one to learn their ids if no answer told them. */
+const LOOKS = 2;
+
+/**
+ * Finishes what is halfway there, and after a generation patches once more what the service set otherwise.
+ *
+ * @param generated what the service has generated since it was last looked at, beyond what is halfway.
+ */
+async function patchAgain(run: Run, generated: Iterable<Address>): Promise<void> {
+  const { halfway, done } = run.progress;
+  let addresses = new Set([...halfway.keys(), ...[...generated].filter((address) => done.has(address))]);
+  for (let look = 0; look < LOOKS && addresses.size > 0 && mayGoOn(run); look++) {
+    const current = await lookAgain(run, [...addresses], "after generations");
+    if (current === undefined) return;
+    await runPhase(
+      run,
+      [...addresses].flatMap((address) => stepAgain(run, address, current.get(address))),
+    );
+    addresses = new Set(halfway.keys());
+  }
+  // What still does not take shows in the last look.
+  if (mayGoOn(run)) for (const change of halfway.values()) finishHalfway(run, change);
+}
+
+function stepAgain({ progress }: Run, address: Address, current: Change | undefined): readonly Step[] {
+  const change = progress.halfway.get(address) ?? current;
+  if (change === undefined) return [];
+  const calls = current === undefined ? [] : withoutGenerating(current).calls;
+  return [{ change: { ...change, calls, dependsOn: [] }, after: [] }];
+}
+
+function finishHalfway(run: Run, change: Change): void {
+  run.progress.halfway.delete(change.address);
+  finishChange(run, change);
+}
+
+/**
+ * As long as a folder's id is unknown, every test case that belongs in it seems to differ; one answer tells the id.
+ * So what is certain goes first, with one that is not for each folder that nothing certain tells of; and the others
+ * are looked at again when the id is known, at most of them nothing is left to do.
+ */
+async function patchByFolders(run: Run, steps: readonly Step[]): Promise<void> {
+  const { first, later } = split(steps);
+  await runPhase(run, first);
+  if (later.length === 0) return;
+  const current = mayGoOn(run) ? await lookAtFolders(run, later) : undefined;
+  await runPhase(
+    run,
+    later.map(({ change }) =>
+      current === undefined ? { change, after: [] } : patchStep(run, change, current.get(change.address)),
+    ),
+  );
+}
+
+function split(steps: readonly Step[]): { readonly first: readonly Step[]; readonly later: readonly Step[] } {
+  const told = new Set(steps.filter(({ change }) => !isDoubtful(change)).flatMap(folders));
+  const later: Step[] = [];
+  const first = steps.filter((step) => {
+    const [folder] = isDoubtful(step.change) ? folders(step) : [];
+    const goes = folder === undefined || !told.has(folder);
+    if (folder !== undefined) told.add(folder);
+    if (!goes) later.push(step);
+    return goes;
+  });
+  return { first, later };
+}
+
+/** A change of nothing but the folder, of which it is not known where the test case is now. */
+function isDoubtful({ calls, fields }: Change): boolean {
+  const [call, ...others] = calls;
+  const [field] = fields;
+  return (
+    call !== undefined &&
+    others.length === 0 &&
+    Object.keys(call.body).length === 1 &&
+    folderName(call.body) !== undefined &&
+    field?.before === undefined
+  );
+}
+
+/** The folders that a step tells of, with their target. */
+function folders({ change }: Step): readonly string[] {
+  return change.calls.flatMap((call) => {
+    const name = folderName(call.body);
+    return name === undefined ? [] : [`${targetOf(change.address)}\n${name}`];
+  });
+}
+
+/** The changes as they are by now; read again only where no answer told a folder's id. */
+async function lookAtFolders(
+  run: Run,
+  steps: readonly Step[],
+): Promise<ReturnType<typeof changesOf> | undefined> {
+  const untold = steps.filter(({ change }) => {
+    const known = sessionOf(run, targetOf(change.address)).state.folders;
+    return change.calls.some((call) => !known.has(folderName(call.body) ?? ""));
+  });
+  if (untold.length === 0) return changesOf(replan(run));
+  const targets = new Set(untold.map(({ change }) => targetOf(change.address)));
+  const failure = await reread(run, targets);
+  if (failure === undefined) return changesOf(await recordSight(run, targets));
+  if (failure.fatal) run.progress.fatal = failure;
+  return undefined;
+}
+
+/**
+ * Creations that look alike go one after another. Were two of one name under way at once and both answers lost,
+ * nobody could tell which live resource came of which.
+ *
+ * @returns by address, what must be over before.
+ */
+function alikeBefore(
+  creations: readonly Change[],
+  resources: ReadonlyMap<Address, DesiredResource>,
+): ReadonlyMap<Address, readonly Address[]> {
+  const earlier = new Map<string, Address[]>();
+  const before = new Map<Address, readonly Address[]>();
+  for (const { address } of creations) {
+    const resource = resources.get(address);
+    const names = resource === undefined ? [] : namesOf(resource);
+    before.set(address, [...new Set(names.flatMap((name) => earlier.get(name) ?? []))]);
+    for (const name of names) earlier.set(name, [...(earlier.get(name) ?? []), address]);
+  }
+  return before;
+}
+
+/** What a creation is found by when its answer is lost; no two names of different kinds are the same. */
+function namesOf(resource: DesiredResource): readonly string[] {
+  const text = (field: string): string => knownText(resource, field) ?? "";
+  const within = targetOf(resource.address);
+  switch (resource.kind) {
+    case "target":
+      return [`app\n${text("app")}`];
+    case "environment":
+      return [`url\n${within}\n${normalUrl(text("discoveryUrl"))}`];
+    case "testCase": {
+      const externalId = knownText(resource, "externalId");
+      const name = `name\n${within}\n${text("description")}`;
+      return externalId === undefined ? [name] : [name, `externalId\n${within}\n${externalId}`];
+    }
+    case "batchGeneration":
+      return [];
+  }
 }

@@ -1,15 +1,15 @@
 import type { Address } from "../model/address.ts";
-import type { DesiredResource } from "../model/desired.ts";
+import { type DesiredResource, byAddress, resourcesOf } from "../model/desired.ts";
+import { type Field, fieldsOf } from "../model/fields.ts";
+import { type Json, type Path, isArray, isObject } from "../model/json.ts";
 import type { Live, LiveTarget, LiveTestCase } from "../model/live.ts";
-import type { Change } from "../model/plan.ts";
-import type { State, StateEvent } from "../model/state.ts";
-import type { Fingerprinter, PlanInput } from "../plan/inputs.ts";
-import { makePlan } from "../plan/plan.ts";
-import type { Planned } from "../plan/plan.ts";
-import { byAddress, resourcesOf } from "../model/desired.ts";
-import type { ApplyEvent } from "./events.ts";
-import type { Failed, Skipped } from "./outcome.ts";
-import type { Failure, Service } from "./service.ts";
+import type { Action, Change, Method, PlannedCall } from "../model/plan.ts";
+import type { FieldRecord, State, StateEvent } from "../model/state.ts";
+import { type Value, isUnknown } from "../model/value.ts";
+import { NOT_READ_YET, declaredElements, locatorDigest, shownElements } from "../plan/elements.ts";
+import type { Fingerprinter, PlanInput } from "../plan/input.ts";
+import { recordField, wholeRecord } from "../plan/memory.ts";
+import { type Planned, makePlan } from "../plan/plan.ts";
 
 /** The state of one target while its lock is held. */
 export interface StateSession {
@@ -198,4 +198,199 @@ export function replan({ context, progress }: Run): Planned {
 /** Whether anything further may be started. */
 export function mayGoOn({ context, progress }: Run): boolean {
   return !context.stopping() && progress.fatal === undefined && progress.unsaved === undefined;
+}
+
+/**
+ * What an apply needs of the service. The client gives it; tests give a service that lives in memory.
+ */
+export interface Service {
+  listTargets(): Promise<Answered<readonly LiveTarget[]>>;
+  listTestCases(targetId: string): Promise<Answered<readonly LiveTestCase[]>>;
+  /** Test cases of the target whose discovery has finished, by what its notifications say. */
+  finishedDiscoveries(targetId: string): Promise<Answered<readonly FinishedDiscovery[]>>;
+  send(call: SentCall): Promise<Answered<Json | undefined>>;
+}
+
+/** A call ready for the wire: ids known, secrets revealed. It must not be printed or kept. */
+export interface SentCall {
+  readonly method: Method;
+  readonly path: readonly string[];
+  readonly body: Json;
+}
+
+export interface FinishedDiscovery {
+  /** Id of the notification. */
+  readonly id: string;
+  readonly testCaseId: string;
+}
+
+export type Answered<T> =
+  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: Failure };
+
+/** Why a call failed, in words for the user; no secret stands in it. */
+export interface Failure {
+  readonly summary: string;
+  readonly detail: string;
+  /** Whether the service can have acted on the call: decides how a creation goes on. */
+  readonly acted: "no" | "maybe";
+  /** The key was refused or the service cannot be reached: every further call would fare the same. */
+  readonly fatal: boolean;
+}
+
+type Records = Readonly<Record<string, FieldRecord>>;
+
+/**
+ * What state remembers once a creation has succeeded: the fields that went with it, and the declared nulls, which a
+ * creation leaves out because nothing is there yet.
+ */
+export function createdRecords(fingerprints: Fingerprinter, resource: DesiredResource, id: string): Records {
+  return recordsWhere(
+    fingerprints,
+    resource,
+    id,
+    (field, value) => field.create !== undefined || value === null,
+  );
+}
+
+/** What state remembers of the DEFAULT environment, which is made with its target. */
+export function defaultEnvironmentRecords(
+  fingerprints: Fingerprinter,
+  resource: DesiredResource,
+  id: string,
+): Records {
+  return recordsWhere(
+    fingerprints,
+    resource,
+    id,
+    (field, value) => field.name === "discoveryUrl" || value === null,
+  );
+}
+
+/** What state remembers once a PATCH has succeeded: the fields that it carried. */
+export function patchedRecords(
+  fingerprints: Fingerprinter,
+  resource: DesiredResource,
+  id: string,
+  body: PlannedCall["body"],
+): Records {
+  return recordsWhere(
+    fingerprints,
+    resource,
+    id,
+    (field) => field.update !== undefined && Object.hasOwn(body, field.update),
+  );
+}
+
+function recordsWhere(
+  fingerprints: Fingerprinter,
+  resource: DesiredResource,
+  id: string,
+  carried: (field: Field<never>, value: Value) => boolean,
+): Records {
+  const records: Record<string, FieldRecord> = {};
+  for (const field of fieldsOf(resource.kind)) {
+    const value = resource.fields[field.name];
+    if (value === undefined || isUnknown(value) || field.behaviour.kind === "fixed") continue;
+    if (carried(field, value)) records[field.name] = recordValue(fingerprints, id, field, value);
+  }
+  return records;
+}
+
+function recordValue(
+  fingerprints: Fingerprinter,
+  id: string,
+  field: Field<never>,
+  value: Value,
+): FieldRecord {
+  if (field.behaviour.kind !== "elements") return recordField(fingerprints, id, field, value);
+  return wholeRecord(fingerprints, id, field, shownElements(declaredElements(value)));
+}
+
+/** The folder that a call writes by name; state keeps no name that is a secret. */
+export function folderName(body: PlannedCall["body"]): string | undefined {
+  const name = body["folderName"];
+  return typeof name === "string" ? name : undefined;
+}
+
+/** The folder's id, where the answer to a call that wrote its name shows it. */
+export function folderEvents(body: PlannedCall["body"], answer: Json | undefined): readonly StateEvent[] {
+  const name = folderName(body);
+  const id = isObject(answer) ? answer["folderId"] : undefined;
+  return name !== undefined && typeof id === "string" ? [{ type: "folder", name, id }] : [];
+}
+
+/** Ids of the elements in an answer, in the order of their positions; nothing where it does not show them all. */
+export function elementIds(answer: Json | undefined): readonly string[] {
+  const elements = isObject(answer) && isArray(answer["elements"]) ? answer["elements"].filter(isObject) : [];
+  const sorted = elements.toSorted((a, b) => Number(a["index"] ?? 0) - Number(b["index"] ?? 0));
+  const ids = sorted.map((element) => element["id"]);
+  return ids.every((id) => typeof id === "string") ? ids : [];
+}
+
+/**
+ * The record of a locator line that was written to an element. Until the element is read, nothing is known of the
+ * selectors that the service makes of the line; the list's form of them is what later plans compare with.
+ */
+export function writtenLocator(
+  fingerprints: Fingerprinter,
+  address: Address,
+  elementId: string,
+  line: Value,
+): StateEvent {
+  const digest = locatorDigest(fingerprints, elementId, line);
+  return { type: "located", address, locators: { [elementId]: { line: digest, selectors: NOT_READ_YET } } };
+}
+
+/** What an apply tells while it runs. It prints nothing itself. */
+export type ApplyEvent =
+  | { readonly type: "started"; readonly changes: number }
+  | { readonly type: "changeStarted"; readonly address: Address; readonly action: Action }
+  | { readonly type: "changeDone"; readonly address: Address; readonly action: Action }
+  | {
+      readonly type: "changeFailed";
+      readonly address: Address;
+      readonly failure: Pick<Failure, "summary" | "detail">;
+    }
+  | { readonly type: "changeSkipped"; readonly address: Address; readonly reason: SkipReason }
+  /** A creation had no readable answer, so the service is looked at before anything is repeated. */
+  | { readonly type: "lookingUp"; readonly address: Address; readonly why: string }
+  | { readonly type: "adopted"; readonly address: Address; readonly id: string }
+  | { readonly type: "reading"; readonly why: "after creations" | "after generations" | "final check" }
+  | { readonly type: "waiting"; readonly unfinished: number };
+
+/** What became of an apply; exit codes and the end report follow from it. */
+export interface Outcome {
+  readonly done: readonly Address[];
+  readonly failed: readonly Failed[];
+  readonly skipped: readonly Skipped[];
+  /** What was written and reads otherwise at the end. */
+  readonly notTaken: readonly NotTaken[];
+  /** Discoveries that had not finished when the wait ended. */
+  readonly unfinished: readonly Address[];
+  readonly calls: Readonly<Record<Method, number>>;
+  /** A signal ended it before all was tried. */
+  readonly interrupted: boolean;
+  /** The service could not be read, so nothing is known beyond the above. */
+  readonly fatal: Failure | undefined;
+}
+
+export interface Failed {
+  readonly address: Address;
+  readonly failure: Pick<Failure, "summary" | "detail">;
+}
+
+interface Skipped {
+  readonly address: Address;
+  readonly reason: SkipReason;
+}
+
+/** `needs`: what it depends on did not come about. */
+export type SkipReason =
+  | { readonly kind: "needs"; readonly address: Address }
+  | { readonly kind: "interrupted" }
+  | { readonly kind: "fatal" };
+
+export interface NotTaken {
+  readonly address: Address;
+  readonly paths: readonly Path[];
 }

@@ -1,20 +1,29 @@
-import { isObject } from "../model/json.ts";
-import type { Json } from "../model/json.ts";
-import { addressOf } from "../model/address.ts";
+import { type Address, addressOf, targetAddress } from "../model/address.ts";
 import type { DesiredResource } from "../model/desired.ts";
-import type { PlannedCall } from "../model/plan.ts";
-import type { StateEvent } from "../model/state.ts";
-import { batchContent } from "../plan/batch-generation.ts";
-import { recover } from "../plan/recover.ts";
-import { targetOf } from "../plan/scope.ts";
-import { record, sessionOf } from "./context.ts";
-import type { Run } from "./context.ts";
-import { bindDefault } from "./default-environment.ts";
-import { intentOf } from "./intent.ts";
-import { createdRecords } from "./records.ts";
-import { reread, rereadTestCases } from "./read.ts";
-import { sendCall } from "./send.ts";
-import type { Answered, Failure } from "./service.ts";
+import { type Json, isObject } from "../model/json.ts";
+import type { LiveTarget, LiveTestCase } from "../model/live.ts";
+import type { BodyValue, Change, PlannedCall } from "../model/plan.ts";
+import type { Intent, StateEvent } from "../model/state.ts";
+import { IdOf, IdOfElement, Secret, Unknown, reveal } from "../model/value.ts";
+import type { Seen } from "../plan/compare.ts";
+import { knownText, scopeTest, targetOf } from "../plan/input.ts";
+import { NO_ID_YET, nameDigest, recover, urlDigest } from "../plan/memory.ts";
+import type { Planned } from "../plan/plan.ts";
+import { settleEvents } from "../plan/record.ts";
+import { batchContent } from "../plan/resources.ts";
+import { changedFields } from "../plan/staleness.ts";
+import { applyEvents } from "../state/document.ts";
+import {
+  type Answered,
+  type Failure,
+  type Run,
+  createdRecords,
+  defaultEnvironmentRecords,
+  idOf,
+  record,
+  replan,
+  sessionOf,
+} from "./context.ts";
 
 /**
  * A creation happens once (design contract, section 5). Before the POST its intent is durable; after it, only an answer
@@ -183,4 +192,228 @@ function unresolved(why: Failure, failure: Failure): Failure {
     summary: why.summary,
     detail: `${why.detail}\nWhat became of it could not be looked up: ${failure.summary}. The next run looks again before it repeats anything.`,
   };
+}
+
+/** What must be known later to tell what a POST made from what was there before, and what it carried. */
+function intentOf(run: Run, resource: DesiredResource): Intent {
+  const { context } = run;
+  const { fingerprints } = context;
+  const at = new Date(context.now()).toISOString();
+  if (resource.kind === "batchGeneration")
+    return { at, existing: [], content: batchContent(fingerprints, resource), fields: {} };
+  const fields = createdRecords(fingerprints, resource, NO_ID_YET);
+  const existing = alike(run, resource).map(({ id }) => id);
+  if (resource.kind === "environment")
+    return { at, existing, name: urlDigest(fingerprints, knownText(resource, "discoveryUrl")), fields };
+  const name = nameDigest(fingerprints, nameOf(resource));
+  const externalId = knownText(resource, "externalId");
+  return {
+    at,
+    existing,
+    name,
+    ...(externalId === undefined ? {} : { externalId: nameDigest(fingerprints, externalId) }),
+    fields,
+  };
+}
+
+function nameOf(resource: DesiredResource): string {
+  return knownText(resource, resource.kind === "target" ? "app" : "description") ?? "";
+}
+
+/** What was there before and could be taken for it. */
+function alike(run: Run, resource: DesiredResource): readonly { readonly id: string }[] {
+  const name = nameOf(resource);
+  switch (resource.kind) {
+    case "target":
+      return run.progress.targets.filter((target) => target.app === name);
+    case "environment":
+      return liveTarget(run, resource)?.environments ?? [];
+    case "testCase": {
+      const externalId = knownText(resource, "externalId");
+      return liveTestCases(run, resource).filter(
+        (testCase) =>
+          testCase.description === name || (externalId !== undefined && testCase.externalId === externalId),
+      );
+    }
+    case "batchGeneration":
+      return [];
+  }
+}
+
+function liveTarget(run: Run, { address }: DesiredResource): LiveTarget | undefined {
+  const id = idOf(run, targetAddress(targetOf(address)));
+  return run.progress.targets.find((target) => target.id === id);
+}
+
+function liveTestCases(run: Run, { address }: DesiredResource): readonly LiveTestCase[] {
+  const id = idOf(run, targetAddress(targetOf(address)));
+  return run.progress.testCases.get(id ?? "") ?? [];
+}
+
+/** The DEFAULT environment is made with its target: creating it means finding it. */
+export function isDefaultCreation({ address, action }: Change): boolean {
+  return action === "create" && address === addressOf("environment", targetOf(address), "default");
+}
+
+/** Binds the DEFAULT environment of a target that was just made, if its POST's answer did not show it. */
+export async function findDefault(run: Run, environment: DesiredResource): Promise<Failure | undefined> {
+  const { address } = environment;
+  const target = targetOf(address);
+  if (idOf(run, address) !== undefined) return undefined;
+  const failure = await reread(run, []);
+  if (failure !== undefined) return failure;
+  const targetId = idOf(run, targetAddress(target));
+  const live = run.progress.targets.find((candidate) => candidate.id === targetId);
+  const found = live?.environments.find((candidate) => candidate.type === "DEFAULT");
+  if (found === undefined) return NOT_SHOWN;
+  await record(run, target, [bindDefault(run, environment, found.id)]);
+  return undefined;
+}
+
+const NOT_SHOWN: Failure = {
+  summary: "The service does not show the DEFAULT environment of the new test target",
+  detail: "It is made with the target. Apply again once the service lists it.",
+  acted: "no",
+  fatal: false,
+};
+
+function bindDefault({ context }: Run, environment: DesiredResource, id: string): StateEvent {
+  const fields = defaultEnvironmentRecords(context.fingerprints, environment, id);
+  return { type: "bound", address: environment.address, id, fields };
+}
+
+/** Reads targets again: the list of targets, and the test cases of the targets named. */
+export async function reread(run: Run, targetKeys: Iterable<string>): Promise<Failure | undefined> {
+  const { context, progress } = run;
+  const targets = await context.service.listTargets();
+  if (!targets.ok) return targets.failure;
+  progress.targets = targets.value;
+  // A target that is gone, and whose replacement could not be made, has none to read.
+  const ids = new Set(targets.value.map(({ id }) => id));
+  const keys = [...targetKeys].filter((key) => ids.has(idOf(run, targetAddress(key)) ?? ""));
+  const failures = await Promise.all(keys.map((key) => rereadTestCases(run, key)));
+  const failure = failures.find((one) => one !== undefined);
+  // Called between phases, when nothing is in flight that the answer could have missed.
+  if (failure === undefined) for (const key of keys) progress.dirty.delete(key);
+  return failure;
+}
+
+/** Reads one target's test cases again. */
+export async function rereadTestCases(run: Run, key: string): Promise<Failure | undefined> {
+  const { context, progress } = run;
+  const id = idOf(run, targetAddress(key));
+  if (id === undefined) return undefined;
+  const testCases = await context.service.listTestCases(id);
+  if (!testCases.ok) return testCases.failure;
+  progress.testCases.set(id, testCases.value);
+  return undefined;
+}
+
+/**
+ * Records what a look at targets has shown (folder ids, that what was written is there, what open creations have made),
+ * and plans anew from it. Only for targets that were just read: of others, an open creation would seem to have made
+ * nothing.
+ */
+export async function recordSight(run: Run, targetKeys: Iterable<string>): Promise<Planned> {
+  const planned = replan(run);
+  const keys = [...targetKeys];
+  const isAnew = isChanging(run);
+  const learned = await Promise.all(keys.map((key) => recordTarget(run, planned, key, isAnew)));
+  // All but the id of a folder the plan has taken into account already.
+  return learned.includes(true) ? replan(run) : planned;
+}
+
+async function recordTarget(
+  run: Run,
+  planned: Planned,
+  key: string,
+  isAnew: (address: Address, field: string) => boolean,
+): Promise<boolean> {
+  const { context, progress } = run;
+  const inScope = scopeTest(context.input.scope);
+  const touched = (address: Address): boolean =>
+    inScope(address) || progress.done.has(address) || progress.created.has(address);
+  const seen = planned.seen.get(key);
+  if (seen === undefined) return false;
+  const folders = folderSights(run, seen);
+  const state = applyEvents(seen.state ?? sessionOf(run, key).state, folders);
+  await record(run, key, [
+    ...(planned.stateEvents.get(key) ?? []),
+    ...folders,
+    ...settleEvents({ ...seen, state }, context.fingerprints, touched, isAnew),
+  ]);
+  return folders.length > 0;
+}
+
+/** A field that the plan does not change was as declared at the start, and has its record since then. */
+function isChanging({ context }: Run): (address: Address, field: string) => boolean {
+  const changes = new Map(context.planned.plan.changes.map((change) => [change.address, change]));
+  const fields = new Map<Address, readonly string[]>();
+  return (address, field) => {
+    const change = changes.get(address);
+    if (change === undefined) return true;
+    const own = fields.get(address) ?? changedFields(change);
+    fields.set(address, own);
+    return own.includes(field);
+  };
+}
+
+/** A folder that was written by name and now shows its id. */
+function folderSights({ progress }: Run, { testCaseMatches, state }: Seen): readonly StateEvent[] {
+  const known = new Map(state?.folders);
+  const events: StateEvent[] = [];
+  for (const [address, name] of progress.folders) {
+    const match = testCaseMatches.get(address);
+    const id = match?.found === true ? match.live.folderId : undefined;
+    if (typeof id !== "string" || known.get(name) === id) continue;
+    known.set(name, id);
+    events.push({ type: "folder", name, id });
+  }
+  return events;
+}
+
+/** Sends a planned call: ids that have become known are filled in, and secrets stand in nothing but the wire's body. */
+export async function sendCall(
+  run: Run,
+  address: Address,
+  call: PlannedCall,
+  elements: readonly string[] = [],
+): Promise<Answered<Json | undefined>> {
+  const path = call.path.map((segment) => resolveSegment(run, segment, elements));
+  const { progress, context } = run;
+  progress.calls[call.method]++;
+  progress.dirty.add(targetOf(address));
+  progress.touched.add(targetOf(address));
+  return context.service.send({ method: call.method, path, body: resolveBody(run, call.body) });
+}
+
+function resolveSegment(run: Run, segment: string | IdOf | IdOfElement, elements: readonly string[]): string {
+  if (typeof segment === "string") return segment;
+  if (segment instanceof IdOf) return knownId(run, segment);
+  const id = elements[segment.at];
+  if (id === undefined) throw new TypeError("a call to an element was sent before the element was known");
+  return id;
+}
+
+function knownId(run: Run, { address }: IdOf): string {
+  const id = idOf(run, address);
+  if (id === undefined) throw new TypeError(`a call was sent before ${address} was known`);
+  return id;
+}
+
+function resolveBody(run: Run, value: BodyValue): Json {
+  if (value instanceof IdOf) return knownId(run, value);
+  if (value instanceof Secret || value instanceof Unknown) return reveal(value);
+  if (isList(value)) return value.map((item) => resolveBody(run, item));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, resolveBody(run, part)]));
+}
+
+function isList(value: BodyValue): value is readonly BodyValue[] {
+  return Array.isArray(value);
+}
+
+/** Whether a call names an element that only an answer or a later look can tell. */
+export function awaitsElement(call: PlannedCall, elements: readonly string[]): boolean {
+  return call.path.some((segment) => segment instanceof IdOfElement && elements[segment.at] === undefined);
 }

@@ -1,11 +1,29 @@
 import type { Address } from "../model/address.ts";
-import type { Change } from "../model/plan.ts";
-import { carryOut } from "./change.ts";
-import { allSaved, mayGoOn } from "./context.ts";
-import type { Run } from "./context.ts";
-import type { SkipReason } from "./outcome.ts";
-import type { Failure } from "./service.ts";
-import { runTasks } from "./schedule.ts";
+import type { DesiredResource } from "../model/desired.ts";
+import { GENERATING_KEYS } from "../model/fields.ts";
+import type { Json } from "../model/json.ts";
+import type { Change, PlannedCall } from "../model/plan.ts";
+import type { StateEvent } from "../model/state.ts";
+import { IdOfElement, Secret, type Value } from "../model/value.ts";
+import { targetOf } from "../plan/input.ts";
+import type { Planned } from "../plan/plan.ts";
+import { onlyReviewed, withBodyKeys } from "../plan/staleness.ts";
+import {
+  type Answered,
+  type Failure,
+  type Run,
+  type SkipReason,
+  allSaved,
+  elementIds,
+  folderEvents,
+  folderName,
+  idOf,
+  mayGoOn,
+  patchedRecords,
+  recordSoon,
+  writtenLocator,
+} from "./context.ts";
+import { awaitsElement, create, findDefault, isDefaultCreation, sendCall } from "./create.ts";
 
 export interface Step {
   readonly change: Change;
@@ -89,4 +107,201 @@ export function skip({ context, progress }: Run, address: Address, reason: SkipR
   progress.halfway.delete(address);
   progress.skipped.set(address, { address, reason });
   context.emit({ type: "changeSkipped", address, reason });
+}
+
+/**
+ * Runs tasks side by side, at most `limit` at once, each after those it depends on. Tasks that become ready run in
+ * the order in which they were given, so that a run with a limit of one is the same every time.
+ */
+export interface Task<K> {
+  readonly key: K;
+  /** Keys that are not among the tasks count as done. */
+  readonly after: readonly K[];
+  readonly run: () => Promise<void>;
+}
+
+/**
+ * Resolves when every task that was started has ended. `mayStart` is asked before each; once it says no, nothing
+ * further is started. A task that throws ends the schedule with its error once those under way have ended.
+ */
+async function runTasks<K>(tasks: readonly Task<K>[], limit: number, mayStart: () => boolean): Promise<void> {
+  const waiting = new Map<K, number>();
+  const dependants = new Map<K, Task<K>[]>();
+  const keys = new Set(tasks.map((task) => task.key));
+  for (const task of tasks) {
+    const needed = new Set(task.after.filter((key) => keys.has(key) && key !== task.key));
+    waiting.set(task.key, needed.size);
+    for (const key of needed) dependants.set(key, [...(dependants.get(key) ?? []), task]);
+  }
+  const ready = tasks.filter((task) => waiting.get(task.key) === 0);
+
+  await new Promise<void>((resolve, reject) => {
+    let next = 0;
+    let running = 0;
+    const errors: unknown[] = [];
+    const advance = (): void => {
+      while (errors.length === 0 && running < limit && next < ready.length && mayStart()) {
+        const task = ready[next++];
+        if (task === undefined) break;
+        running++;
+        task.run().then(
+          () => ended(task),
+          (error: unknown) => {
+            errors.push(error);
+            ended(task);
+          },
+        );
+      }
+      if (running > 0) return;
+      if (errors.length === 0) resolve();
+      else reject(errors[0]);
+    };
+    const ended = (task: Task<K>): void => {
+      running--;
+      for (const dependant of dependants.get(task.key) ?? []) {
+        const left = (waiting.get(dependant.key) ?? 1) - 1;
+        waiting.set(dependant.key, left);
+        if (left === 0) ready.push(dependant);
+      }
+      advance();
+    };
+    advance();
+  });
+}
+
+/** How far a change came. */
+export type End =
+  | { readonly kind: "done" }
+  /** What is left names elements whose ids only another look can tell. */
+  | { readonly kind: "halfway" }
+  /** Nothing further may be started. */
+  | { readonly kind: "stopped" }
+  | { readonly kind: "failed"; readonly failure: Failure };
+
+/** Carries out one change: its calls in turn, each recorded as soon as it is answered. */
+async function carryOut(run: Run, change: Change): Promise<End> {
+  const resource = run.resources.get(change.address);
+  if (resource !== undefined && isDefaultCreation(change)) {
+    const failure = await findDefault(run, resource);
+    if (failure !== undefined) return { kind: "failed", failure };
+  }
+  let elements: readonly string[] = [];
+  let halfway = false;
+  let failure: Failure | undefined;
+  for (const call of change.calls) {
+    if (!mayGoOn(run) && failure === undefined) return { kind: "stopped" };
+    if (!mayGoOn(run)) break;
+    if (awaitsElement(call, elements)) {
+      halfway = true;
+      continue;
+    }
+    const sent =
+      call.method === "POST" ? await post(run, change, call) : await patch(run, change, call, elements);
+    if (!sent.ok) {
+      failure ??= sent.failure;
+      // An element can be written whatever became of another.
+      if (sent.failure.fatal || !call.path.includes("elements")) break;
+      continue;
+    }
+    if (Object.hasOwn(call.body, "elements")) elements = elementIds(sent.value);
+  }
+  if (failure !== undefined) return { kind: "failed", failure };
+  return { kind: halfway ? "halfway" : "done" };
+}
+
+async function post(run: Run, { address }: Change, call: PlannedCall): Promise<Answered<undefined>> {
+  const resource = run.resources.get(address);
+  if (resource === undefined) throw new TypeError(`a creation of ${address}, which is not declared`);
+  const failure = await create(run, resource, call);
+  if (failure !== undefined) return { ok: false, failure };
+  if (resource.kind === "testCase") {
+    run.progress.generating.add(address);
+    noteFolder(run, address, call);
+  }
+  return { ok: true, value: undefined };
+}
+
+async function patch(
+  run: Run,
+  change: Change,
+  call: PlannedCall,
+  elements: readonly string[],
+): Promise<Answered<Json | undefined>> {
+  const { address } = change;
+  const answer = await sendCall(run, address, call, elements);
+  if (!answer.ok) return answer;
+  const generates = GENERATING_KEYS.some((key) => Object.hasOwn(call.body, key));
+  if (generates) run.progress.generating.add(address);
+  noteFolder(run, address, call);
+  const events = patchEvents(run, change, call, elements, answer.value);
+  // A prompt that is sent again is generated from again, and that costs.
+  recordSoon(run, targetOf(address), events, generates ? "for good" : "from a crash");
+  return answer;
+}
+
+function noteFolder({ progress }: Run, address: Address, call: PlannedCall): void {
+  const folder = folderName(call.body);
+  if (folder !== undefined) progress.folders.set(address, folder);
+}
+
+/** What state remembers of an answered PATCH. */
+function patchEvents(
+  run: Run,
+  { address, action, id = idOf(run, address) }: Change,
+  call: PlannedCall,
+  elements: readonly string[],
+  answer: Json | undefined,
+): readonly StateEvent[] {
+  const resource = run.resources.get(address) ?? (action === "disable" ? disabled(address) : undefined);
+  if (resource === undefined || id === undefined) return [];
+  const { fingerprints } = run.context;
+  const elementId = elementOf(call, elements);
+  if (elementId !== undefined) return [writtenLocator(fingerprints, address, elementId, lineOf(call))];
+  return [
+    { type: "wrote", address, fields: patchedRecords(fingerprints, resource, id, call.body) },
+    ...folderEvents(call.body, answer),
+  ];
+}
+
+/** What is wanted of a test case that left the manifests. */
+function disabled(address: Address): DesiredResource {
+  return { kind: "testCase", address, key: "", fields: { status: "DISABLED" }, layers: [] };
+}
+
+/** The element that a call is about; none for a call about the test case itself. */
+function elementOf(call: PlannedCall, elements: readonly string[]): string | undefined {
+  const at = call.path.indexOf("elements");
+  const segment = at < 0 ? undefined : call.path[at + 1];
+  if (segment instanceof IdOfElement) return elements[segment.at];
+  return typeof segment === "string" ? segment : undefined;
+}
+
+function lineOf(call: PlannedCall): Value {
+  const line = call.body["locatorLine"];
+  return typeof line === "string" || line instanceof Secret ? line : "";
+}
+
+export function changesOf({ plan }: Planned): ReadonlyMap<Address, Change> {
+  return new Map(plan.changes.map((change) => [change.address, change]));
+}
+
+/** The part of a reviewed change that is carried out in this phase, as things are now. */
+export function patchStep(run: Run, reviewed: Change, current: Change | undefined): Step {
+  const patches = { ...reviewed, calls: [], dependsOn: [] };
+  if (current === undefined) return { change: patches, after: [] };
+  if (run.progress.halfway.has(reviewed.address))
+    return { change: { ...patches, calls: withoutGenerating(current).calls }, after: [] };
+  const change = { ...patches, fields: current.fields, calls: onlyReviewed(current, reviewed.calls).calls };
+  if (reviewed.action !== "rediscover") return { change, after: [] };
+  // The service may make new elements now, so locator lines wait until it can be seen which.
+  return { change: withoutLocators(change), after: [], partOf: reviewed };
+}
+
+/** What was generated a moment ago must not be generated again because the service shows its prompt otherwise. */
+export function withoutGenerating(change: Change): Change {
+  return withBodyKeys(change, (key) => !GENERATING_KEYS.includes(key));
+}
+
+function withoutLocators(change: Change): Change {
+  return { ...change, calls: change.calls.filter((call) => !Object.hasOwn(call.body, "locatorLine")) };
 }

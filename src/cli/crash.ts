@@ -1,8 +1,7 @@
 import { inspect } from "node:util";
-import { createRedactor } from "../output/redact.ts";
-import { safeOutput } from "../output/safe.ts";
-import { EXIT } from "./exit.ts";
-import type { ExitCode } from "./exit.ts";
+import { safeOutput } from "../render/escape.ts";
+import { createRedactor } from "../render/redact.ts";
+import { EXIT, type ExitCode } from "./options.ts";
 import type { World } from "./world.ts";
 
 /**

@@ -1,11 +1,8 @@
 import { writeSync } from "node:fs";
-import { EXIT } from "./exit.ts";
-import type { ExitCode } from "./exit.ts";
 import { TascError } from "../model/error.ts";
-import type { Given } from "./options.ts";
+import { EXIT, type ExitCode, type Given } from "./options.ts";
 import { readCommandLine } from "./program.ts";
-import { realWorld } from "./world.ts";
-import type { World } from "./world.ts";
+import { type World, realWorld } from "./world.ts";
 
 /** Asked by the scripts of `tasc completion`; no command, so that help does not list it. */
 const COMPLETE = "__complete";
@@ -13,7 +10,7 @@ const COMPLETE = "__complete";
 async function main(world: World): Promise<ExitCode> {
   const [first, ...words] = process.argv.slice(2);
   if (first === COMPLETE) {
-    const { complete } = await import("../complete/complete.ts");
+    const { complete } = await import("./complete.ts");
     await complete(words, world);
     return EXIT.done;
   }

@@ -1,11 +1,7 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from "commander";
-import type { CommandSpec } from "./command.ts";
-import { COMMANDS } from "./commands.ts";
-import { EXIT } from "./exit.ts";
-import type { ExitCode } from "./exit.ts";
-import { GLOBAL_OPTIONS } from "./options.ts";
-import type { OptionSpec } from "./options.ts";
-import { openSink } from "../output/sink.ts";
+import { openSink } from "../render/terminal.ts";
+import { COMMANDS, type CommandSpec } from "./command-table.ts";
+import { EXIT, type ExitCode, GLOBAL_OPTIONS, type OptionSpec } from "./options.ts";
 import type { World } from "./world.ts";
 
 /** What the command line asks for: a command to run, or nothing further. */

@@ -1,4 +1,4 @@
-import type { Outcome } from "../apply/outcome.ts";
+import type { Outcome } from "../apply/context.ts";
 import type { Given } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import type { Opened } from "./opening.ts";

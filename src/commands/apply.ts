@@ -1,11 +1,10 @@
-import { EXIT, type ExitCode } from "../cli/exit.ts";
-import { type Given, flagOption, textOption } from "../cli/options.ts";
+import { EXIT, type ExitCode, type Given, flagOption, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
-import type { Client } from "../client/index.ts";
 import { type Look, desiredInScope } from "../look/look.ts";
-import { parseDuration } from "../manifest/shape/duration.ts";
-import { type Remembered, withLeft } from "../plan/left.ts";
-import { scopeTest } from "../plan/scope.ts";
+import { parseDuration } from "../manifest/shape.ts";
+import { scopeTest } from "../plan/input.ts";
+import { type Remembered, withLeft } from "../plan/orphans.ts";
+import type { Client } from "../service/client.ts";
 import { StateFailure } from "../state/problem.ts";
 import type { Session } from "../state/session.ts";
 import type { Job } from "./apply-job.ts";

@@ -1,9 +1,7 @@
-import { EXIT } from "../cli/exit.ts";
-import type { ExitCode } from "../cli/exit.ts";
-import type { Given } from "../cli/options.ts";
+import { SHELLS } from "../cli/command-table.ts";
+import { SCRIPTS } from "../cli/completion-scripts.ts";
+import { EXIT, type ExitCode, type Given } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
-import { SCRIPTS } from "../complete/scripts.ts";
-import { SHELLS } from "../complete/shells.ts";
 import { consoleFor } from "./opening.ts";
 
 /** `tasc completion bash|zsh|fish`: prints a script for the shell. */

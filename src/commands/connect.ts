@@ -1,19 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { EXIT, type ExitCode } from "../cli/exit.ts";
-import { type Given, flagOption, textOption } from "../cli/options.ts";
+import { EXIT, type ExitCode, type Given, flagOption, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
-import {
-  type Client,
-  type ClientEvent,
-  type Failure,
-  checkBaseUrl,
-  createClient,
-  describeFailure,
-  isOutOfReach,
-} from "../client/index.ts";
-import { parseDuration } from "../manifest/shape/duration.ts";
+import { parseDuration } from "../manifest/shape.ts";
 import type { Settings } from "../model/settings.ts";
 import { eventLine } from "../render/apply.ts";
+import { type Client, createClient } from "../service/client.ts";
+import { describeFailure } from "../service/describe-failure.ts";
+import { type ClientEvent, type Failure, checkBaseUrl, isOutOfReach } from "../service/request.ts";
 import type { Console } from "./console.ts";
 import { sayError } from "./diagnostics.ts";
 

@@ -1,11 +1,10 @@
 import type { World } from "../cli/world.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Json } from "../model/json.ts";
-import { type Redactor, createRedactor } from "../output/redact.ts";
-import { type Terminal, terminalOf } from "../output/terminal.ts";
-import { type Writer, createWriter } from "../output/writer.ts";
 import { writeJson } from "../render/json.ts";
+import { type Redactor, createRedactor } from "../render/redact.ts";
 import { COLOURED, PLAIN, type Style } from "../render/style.ts";
+import { type Terminal, type Writer, createWriter, terminalOf } from "../render/terminal.ts";
 
 export type LogLevel = "error" | "warn" | "info" | "debug";
 

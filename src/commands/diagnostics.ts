@@ -1,4 +1,4 @@
-import type { Sources } from "../manifest/locate.ts";
+import type { Sources } from "../manifest/document.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { diagnosticView, renderDiagnostics } from "../render/diagnostics.ts";
 import type { Console } from "./console.ts";

@@ -1,15 +1,8 @@
-import { EXIT } from "../cli/exit.ts";
-import type { ExitCode } from "../cli/exit.ts";
-import { flagOption, textOption } from "../cli/options.ts";
-import type { Given } from "../cli/options.ts";
+import { EXIT, type ExitCode, type Given, flagOption, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
-import { placesOf } from "../explain/places.ts";
-import { scopeTest } from "../plan/scope.ts";
-import { diffStages } from "../stages/difference.ts";
-import { stageDiffJson } from "../stages/json.ts";
-import { originsIn } from "../stages/origins.ts";
-import { redactStageDiff } from "../stages/redact.ts";
-import { renderStageDiff } from "../stages/text.ts";
+import { placesOf } from "../inspect/explain.ts";
+import { diffStages, originsIn, redactStageDiff, renderStageDiff, stageDiffJson } from "../inspect/stages.ts";
+import { scopeTest } from "../plan/input.ts";
 import { openTwoStages } from "./two-stages.ts";
 
 /** `tasc diff`: what two stages resolve differently. It calls nobody and changes nothing. */

@@ -1,7 +1,7 @@
 import { type Given, flagOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
-import { type Check, check } from "../doctor/check.ts";
-import { MISSING_SECRET } from "../manifest/template/filled.ts";
+import { type Check, check } from "../inspect/doctor.ts";
+import { MISSING_SECRET } from "../manifest/interpolation.ts";
 import { resourcesOf } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { diagnosticView, placeText } from "../render/diagnostics.ts";

@@ -1,11 +1,12 @@
 import { type Given, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
-import { type CallFinished, type Failure, describeFailure, parseHttpDate } from "../client/index.ts";
-import { type Check, check, skipped } from "../doctor/check.ts";
-import { checkClock } from "../doctor/clock.ts";
-import { mergedAt } from "../manifest/merge.ts";
-import { settingsLayers } from "../manifest/settings/layers.ts";
+import { type Check, check, checkClock, skipped } from "../inspect/doctor.ts";
+import { mergedAt } from "../manifest/resolve.ts";
+import { settingsLayers } from "../manifest/settings.ts";
 import { count } from "../render/words.ts";
+import { describeFailure } from "../service/describe-failure.ts";
+import { parseHttpDate } from "../service/exchange.ts";
+import type { CallFinished, Failure } from "../service/request.ts";
 import { connect } from "./connect.ts";
 import type { Opened } from "./opening.ts";
 import { quietConsole } from "./quiet.ts";

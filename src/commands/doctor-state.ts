@@ -1,9 +1,8 @@
 import type { World } from "../cli/world.ts";
-import { type Check, check, skipped } from "../doctor/check.ts";
+import { type Check, check, skipped } from "../inspect/doctor.ts";
 import { count, list } from "../render/words.ts";
-import { describeHolder, explainProblem } from "../state/explain.ts";
-import { createLockInfo } from "../state/lock-info.ts";
-import type { StateProblem } from "../state/problem.ts";
+import { describeHolder, explainProblem } from "../state/fingerprint.ts";
+import { type StateProblem, createLockInfo } from "../state/problem.ts";
 import { fingerprinterOf } from "./look.ts";
 import type { Opened } from "./opening.ts";
 import { quietConsole } from "./quiet.ts";

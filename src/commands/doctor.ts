@@ -1,13 +1,15 @@
 import { arch, platform } from "node:os";
-import { EXIT } from "../cli/exit.ts";
-import type { ExitCode } from "../cli/exit.ts";
-import { textOption } from "../cli/options.ts";
-import type { Given } from "../cli/options.ts";
+import { EXIT, type ExitCode, type Given, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
-import { CHECKS, hasFailed, skipped } from "../doctor/check.ts";
-import type { Check, CheckName } from "../doctor/check.ts";
-import { renderChecks } from "../doctor/text.ts";
-import { checkVersion } from "../doctor/version.ts";
+import {
+  CHECKS,
+  type Check,
+  type CheckName,
+  checkVersion,
+  hasFailed,
+  renderChecks,
+  skipped,
+} from "../inspect/doctor.ts";
 import { checkProject } from "./doctor-project.ts";
 import { checkService } from "./doctor-service.ts";
 import { checkState } from "./doctor-state.ts";

@@ -1,11 +1,14 @@
-import { EXIT, type ExitCode } from "../cli/exit.ts";
-import { type Given, flagOption, textOption } from "../cli/options.ts";
+import { EXIT, type ExitCode, type Given, flagOption, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
-import { type Drift, driftOf, hasDrifted } from "../drift/drift.ts";
-import { driftJson } from "../drift/json.ts";
-import { redactDrift } from "../drift/redact.ts";
-import { renderDriftText } from "../drift/text.ts";
-import { locate } from "../manifest/locate.ts";
+import {
+  type Drift,
+  driftJson,
+  driftOf,
+  hasDrifted,
+  redactDrift,
+  renderDriftText,
+} from "../inspect/drift.ts";
+import { locate } from "../manifest/document.ts";
 import type { DesiredTarget } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { planExtras } from "../render/json.ts";

@@ -1,11 +1,6 @@
-import { EXIT } from "../cli/exit.ts";
-import type { ExitCode } from "../cli/exit.ts";
-import { textOption } from "../cli/options.ts";
-import type { Given } from "../cli/options.ts";
+import { EXIT, type ExitCode, type Given, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
-import { renderDot } from "../graph/dot.ts";
-import { graphOf, redactGraph } from "../graph/graph.ts";
-import { renderMermaid } from "../graph/mermaid.ts";
+import { graphOf, redactGraph, renderDot, renderMermaid } from "../inspect/graph.ts";
 import { targetsNamed } from "./named-targets.ts";
 import { openProject } from "./opening.ts";
 

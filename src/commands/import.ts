@@ -1,9 +1,5 @@
-import { EXIT, type ExitCode } from "../cli/exit.ts";
-import { type Given, flagOption, listOption, textOption } from "../cli/options.ts";
+import { EXIT, type ExitCode, type Given, flagOption, listOption, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
-import type { Client } from "../client/index.ts";
-import { type ImportArguments, readArguments } from "../import/arguments.ts";
-import { askForNames } from "../import/ask-names.ts";
 import {
   type FolderNames,
   type FolderSources,
@@ -12,18 +8,30 @@ import {
   nameClashes,
   unknownFolders,
   unnamedFolders,
-} from "../import/folders.ts";
-import type { NewFile } from "../import/layout.ts";
-import { type Prepared, prepare } from "../import/prepare.ts";
-import { fileLine, leftOutLines, previewOf, unnamedLine } from "../import/report.ts";
-import { type Declared, type Survey, chooseTargets, survey } from "../import/survey.ts";
-import { writeNewFiles } from "../import/write-files.ts";
+} from "../edit/import-declare.ts";
+import { type NewFile, writeNewFiles } from "../edit/import-write.ts";
+import {
+  type Declared,
+  type ImportArguments,
+  type Prepared,
+  type Survey,
+  askForNames,
+  chooseTargets,
+  fileLine,
+  leftOutLines,
+  prepare,
+  previewOf,
+  readArguments,
+  survey,
+  unnamedLine,
+} from "../edit/import.ts";
 import { readerOf } from "../look/service.ts";
+import { nearest } from "../manifest/document.ts";
 import { projectFolder } from "../manifest/files.ts";
-import { nearest } from "../manifest/nearest.ts";
-import { parseDuration } from "../manifest/shape/duration.ts";
+import { parseDuration } from "../manifest/shape.ts";
 import { type Json, sameJson } from "../model/json.ts";
-import { EVERYTHING } from "../plan/scope.ts";
+import { EVERYTHING } from "../plan/input.ts";
+import type { Client } from "../service/client.ts";
 import { StateFailure } from "../state/problem.ts";
 import { connect, refusedByService } from "./connect.ts";
 import type { Console } from "./console.ts";

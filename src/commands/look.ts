@@ -1,12 +1,10 @@
-import { flagOption } from "../cli/options.ts";
-import type { Given } from "../cli/options.ts";
-import type { Client } from "../client/index.ts";
+import { type Given, flagOption } from "../cli/options.ts";
+import { type Look, look } from "../look/look.ts";
 import { readerOf } from "../look/service.ts";
-import { look } from "../look/look.ts";
-import type { Look } from "../look/look.ts";
 import type { Settings } from "../model/settings.ts";
-import type { Fingerprinter } from "../plan/inputs.ts";
-import type { Remembered } from "../plan/left.ts";
+import type { Fingerprinter } from "../plan/input.ts";
+import type { Remembered } from "../plan/orphans.ts";
+import type { Client } from "../service/client.ts";
 import { createFingerprinter } from "../state/fingerprint.ts";
 import { refusedByService } from "./connect.ts";
 import type { Opened } from "./opening.ts";

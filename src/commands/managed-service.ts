@@ -1,8 +1,7 @@
-import { EXIT, type ExitCode } from "../cli/exit.ts";
-import { type Given, textOption } from "../cli/options.ts";
+import { EXIT, type ExitCode, type Given, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
-import type { Client } from "../client/index.ts";
-import { type AddressOf, addressesIn } from "../reports/bound.ts";
+import { type AddressOf, addressesIn } from "../inspect/reports.ts";
+import type { Client } from "../service/client.ts";
 import { connect, refusedByService } from "./connect.ts";
 import type { Console } from "./console.ts";
 import { sayDiagnostics } from "./diagnostics.ts";

@@ -1,8 +1,8 @@
 import type { Desired } from "../model/desired.ts";
 import type { LiveTarget } from "../model/live.ts";
 import type { State } from "../model/state.ts";
+import { EVERYTHING } from "../plan/input.ts";
 import { liveTargets } from "../plan/plan.ts";
-import { EVERYTHING } from "../plan/scope.ts";
 
 /** The ids of the declared targets that are live, by key, found as a plan finds them. */
 export function liveIds(

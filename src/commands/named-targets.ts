@@ -1,4 +1,4 @@
-import { nearest } from "../manifest/nearest.ts";
+import { nearest } from "../manifest/document.ts";
 import type { Desired, DesiredTarget } from "../model/desired.ts";
 import type { Console } from "./console.ts";
 import { sayError } from "./diagnostics.ts";

@@ -1,9 +1,9 @@
 import { type Given, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
-import { redactDiagnostic } from "../output/redact-plan.ts";
 import { diagnosticView } from "../render/diagnostics.ts";
 import { renderDiagnosticsAs } from "../render/formats.ts";
 import { diagnosticJson } from "../render/json.ts";
+import { redactDiagnostic } from "../render/redact.ts";
 import { consoleFor } from "./opening.ts";
 
 /**

@@ -1,13 +1,17 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { EXIT, type ExitCode } from "../cli/exit.ts";
-import { type Given, flagOption, textOption } from "../cli/options.ts";
+import { EXIT, type ExitCode, type Given, flagOption, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
-import type { Failure } from "../client/index.ts";
+import {
+  type TargetNotification,
+  newNotifications,
+  notificationsJson,
+  redactNotification,
+  renderLater,
+  renderNotifications,
+} from "../inspect/reports.ts";
 import type { Read } from "../look/look.ts";
-import { parseDuration } from "../manifest/shape/duration.ts";
-import { type TargetNotification, notificationsJson } from "../reports/json.ts";
-import { newNotifications, renderLater, renderNotifications } from "../reports/notifications.ts";
-import { redactNotification } from "../reports/redact.ts";
+import { parseDuration } from "../manifest/shape.ts";
+import type { Failure } from "../service/request.ts";
 import { refusedByService } from "./connect.ts";
 import { sayError } from "./diagnostics.ts";
 import { type ManagedService, withManagedService } from "./managed-service.ts";

@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseEnv } from "node:util";
-import { EXIT, type ExitCode } from "../cli/exit.ts";
-import { type Given, flagOption, listOption, textOption } from "../cli/options.ts";
+import { EXIT, type ExitCode, type Given, flagOption, listOption, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import { type LoadedProject, loadProject } from "../manifest/load.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";

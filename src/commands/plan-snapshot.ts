@@ -1,10 +1,14 @@
 import { resolve } from "node:path";
-import { EXIT } from "../cli/exit.ts";
-import type { Given } from "../cli/options.ts";
+import { EXIT, type Given } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
-import { withLeft } from "../plan/left.ts";
-import { lookAtSnapshot, mismatch, snapshotStates } from "../snapshot/plan.ts";
-import { type SnapshotProblem, openSnapshot } from "../snapshot/read.ts";
+import { withLeft } from "../plan/orphans.ts";
+import {
+  type SnapshotProblem,
+  lookAtSnapshot,
+  mismatch,
+  openSnapshot,
+  snapshotStates,
+} from "../service/snapshot.ts";
 import type { Console } from "./console.ts";
 import { sayError } from "./diagnostics.ts";
 import { disablesRemoved } from "./look.ts";

@@ -1,21 +1,16 @@
-import { EXIT } from "../cli/exit.ts";
-import type { ExitCode } from "../cli/exit.ts";
-import { flagOption, textOption } from "../cli/options.ts";
-import type { Given } from "../cli/options.ts";
+import { EXIT, type ExitCode, type Given, flagOption, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
-import { locate } from "../manifest/locate.ts";
-import { hasErrors } from "../manifest/problem.ts";
+import { hasErrors, locate } from "../manifest/document.ts";
 import type { Plan } from "../model/plan.ts";
 import type { PolicyRule } from "../model/settings.ts";
+import { scopeTest } from "../plan/input.ts";
 import type { Planned } from "../plan/plan.ts";
-import { scopeTest } from "../plan/scope.ts";
 import type { Opened } from "./opening.ts";
 import { surveySnapshot } from "./plan-snapshot.ts";
 import { judge, overriddenRules } from "./policy.ts";
 import { printPlan } from "./print-plan.ts";
-import { savePlan, toSavedPlan } from "./saved-plan.ts";
-import type { SavedPlan } from "./saved-plan.ts";
 import type { PlanRequest } from "./request.ts";
+import { type SavedPlan, savePlan, toSavedPlan } from "./saved-plan.ts";
 import { survey } from "./survey.ts";
 
 /** `tasc plan`: reads manifests, state and service, and shows what an apply would do. It changes nothing. */

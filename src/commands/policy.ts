@@ -1,13 +1,10 @@
-import { listOption } from "../cli/options.ts";
-import type { Given } from "../cli/options.ts";
-import { settingsLayers } from "../manifest/settings/layers.ts";
+import { type Given, listOption } from "../cli/options.ts";
+import { settingsLayers } from "../manifest/settings.ts";
 import type { Address } from "../model/address.ts";
 import { originIn } from "../model/desired.ts";
-import { POLICY_RULES } from "../model/settings.ts";
-import type { PolicyRule } from "../model/settings.ts";
+import { POLICY_RULES, type PolicyRule } from "../model/settings.ts";
 import type { Planned } from "../plan/plan.ts";
-import { violationsOf } from "../plan/policy.ts";
-import { policyDiagnostics } from "../plan/policy-diagnostics.ts";
+import { policyDiagnostics, violationsOf } from "../plan/policy.ts";
 import type { Opened } from "./opening.ts";
 
 /** What came of holding a plan against the project's policy. */

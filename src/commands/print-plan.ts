@@ -1,12 +1,12 @@
 import { type Given, flagOption, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
-import { locate } from "../manifest/locate.ts";
+import { locate } from "../manifest/document.ts";
 import { originOf, resourcesOf } from "../model/desired.ts";
 import type { Place } from "../model/diagnostic.ts";
 import type { Plan, PlanJson } from "../model/plan.ts";
-import { redactPlan } from "../output/redact-plan.ts";
-import { isPlanFormat, type PlanFormatName, renderPlan, showsPlaces } from "../render/formats.ts";
+import { type PlanFormatName, isPlanFormat, renderPlan, showsPlaces } from "../render/formats.ts";
 import { type PlanExtras, planExtras, planJson } from "../render/json.ts";
+import { redactPlan } from "../render/redact.ts";
 import type { Console } from "./console.ts";
 import type { Opened } from "./opening.ts";
 import { planMeta } from "./plan-meta.ts";

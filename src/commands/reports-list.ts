@@ -1,10 +1,13 @@
-import { EXIT, type ExitCode } from "../cli/exit.ts";
-import { type Given, textOption } from "../cli/options.ts";
+import { EXIT, type ExitCode, type Given, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
+import {
+  type ReadReports,
+  type TargetReport,
+  newestReports,
+  renderReports,
+  reportsJson,
+} from "../inspect/reports.ts";
 import { compareText } from "../model/address.ts";
-import { reportsJson } from "../reports/json.ts";
-import { renderReports } from "../reports/list-text.ts";
-import { type ReadReports, type TargetReport, newestReports } from "../reports/list.ts";
 import { refusedByService } from "./connect.ts";
 import type { Console } from "./console.ts";
 import { sayDiagnostics, sayError } from "./diagnostics.ts";

@@ -1,13 +1,14 @@
-import { EXIT, type ExitCode } from "../cli/exit.ts";
-import { type Given, flagOption, textOption } from "../cli/options.ts";
+import { EXIT, type ExitCode, type Given, flagOption, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
-import type { Failure } from "../client/index.ts";
+import {
+  type TargetReport,
+  redactReport,
+  renderReport,
+  renderReportJunit,
+  reportJson,
+} from "../inspect/reports.ts";
 import type { Read } from "../look/look.ts";
-import { reportJson } from "../reports/json.ts";
-import { renderReportJunit } from "../reports/junit.ts";
-import type { TargetReport } from "../reports/list.ts";
-import { redactReport } from "../reports/redact.ts";
-import { renderReport } from "../reports/show-text.ts";
+import type { Failure } from "../service/request.ts";
 import { refusedByService } from "./connect.ts";
 import { sayError } from "./diagnostics.ts";
 import { type ManagedService, withManagedService } from "./managed-service.ts";

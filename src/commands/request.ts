@@ -1,10 +1,9 @@
-import { EXIT } from "../cli/exit.ts";
-import { type Given, listOption } from "../cli/options.ts";
-import { nearest } from "../manifest/nearest.ts";
+import { EXIT, type Given, listOption } from "../cli/options.ts";
+import { nearest } from "../manifest/document.ts";
 import { type Address, isAddress } from "../model/address.ts";
 import { type Desired, type DesiredResource, resourcesOf } from "../model/desired.ts";
 import type { State } from "../model/state.ts";
-import { type Scope, idlePatterns } from "../plan/scope.ts";
+import { type Scope, idlePatterns } from "../plan/input.ts";
 import type { Console } from "./console.ts";
 import { sayError } from "./diagnostics.ts";
 import type { OrCode } from "./states.ts";

@@ -1,14 +1,9 @@
-import { EXIT, type ExitCode } from "../cli/exit.ts";
-import { type Given, flagOption, textOption } from "../cli/options.ts";
-import { placesOf } from "../explain/places.ts";
+import { EXIT, type ExitCode, type Given, flagOption, textOption } from "../cli/options.ts";
+import { redactRewriting, renderRewriting, rewritingJson } from "../edit/rewrite-view.ts";
+import { type NewText, type Rewrite, editTexts, replaceFiles } from "../edit/rewrite.ts";
+import { placesOf } from "../inspect/explain.ts";
 import type { Document } from "../manifest/document.ts";
 import type { JsonObject } from "../model/json.ts";
-import { rewritingJson } from "../rewrite/json.ts";
-import { redactRewriting } from "../rewrite/redact.ts";
-import { replaceFiles } from "../rewrite/replace-files.ts";
-import type { Rewrite } from "../rewrite/rewriting.ts";
-import { renderRewriting } from "../rewrite/text.ts";
-import { type NewText, editTexts } from "../rewrite/texts.ts";
 import type { Console } from "./console.ts";
 import { sayError } from "./diagnostics.ts";
 

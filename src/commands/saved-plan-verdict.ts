@@ -1,5 +1,5 @@
 import { type Given, listOption, textOption } from "../cli/options.ts";
-import { locate } from "../manifest/locate.ts";
+import { locate } from "../manifest/document.ts";
 import type { PolicyRule } from "../model/settings.ts";
 import type { Planned } from "../plan/plan.ts";
 import type { Console } from "./console.ts";

@@ -1,11 +1,10 @@
-import type { ApplyEvent } from "../apply/events.ts";
-import type { Outcome } from "../apply/outcome.ts";
+import type { ApplyEvent, Outcome } from "../apply/context.ts";
 import type { World } from "../cli/world.ts";
-import type { ClientEvent } from "../client/index.ts";
 import type { Address } from "../model/address.ts";
 import type { Plan } from "../model/plan.ts";
-import { createProgress } from "../output/progress.ts";
 import { type NextStep, renderApplyReport } from "../render/apply.ts";
+import { createProgress } from "../render/terminal.ts";
+import type { ClientEvent } from "../service/request.ts";
 import type { Console } from "./console.ts";
 
 /** How often a live display moves on by itself, in milliseconds. */

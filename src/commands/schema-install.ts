@@ -1,11 +1,11 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { EXIT, type ExitCode } from "../cli/exit.ts";
-import { SCHEMA_FILES, SETTINGS_FILE, mergeSettings, settingsToAdd } from "../editor/vscode.ts";
+import { SCHEMA_FILES, SETTINGS_FILE, mergeSettings, settingsToAdd } from "../app/editor.ts";
+import { EXIT, type ExitCode } from "../cli/options.ts";
 import { projectFolder } from "../manifest/files.ts";
 import { patternsOf } from "../manifest/find-manifests.ts";
-import { readProject } from "../manifest/read-project.ts";
-import { DEFAULT_MANIFESTS } from "../manifest/tables/project.ts";
+import { readProject } from "../manifest/load.ts";
+import { DEFAULT_MANIFESTS } from "../manifest/tables.ts";
 import { writeJson } from "../render/json.ts";
 import type { Console } from "./console.ts";
 import { sayError } from "./diagnostics.ts";

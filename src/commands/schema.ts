@@ -1,8 +1,7 @@
 import plan from "../../schemas/plan.schema.json" with { type: "json" };
 import project from "../../schemas/project.schema.json" with { type: "json" };
 import target from "../../schemas/target.schema.json" with { type: "json" };
-import { EXIT, type ExitCode } from "../cli/exit.ts";
-import { type Given, textOption } from "../cli/options.ts";
+import { EXIT, type ExitCode, type Given, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import { writeJson } from "../render/json.ts";
 import { sayError } from "./diagnostics.ts";

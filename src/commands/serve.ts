@@ -1,13 +1,11 @@
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
-import { EXIT, type ExitCode } from "../cli/exit.ts";
-import { type Given, textOption } from "../cli/options.ts";
+import { EXIT, type ExitCode, type Given, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
-import { parseDuration } from "../manifest/shape/duration.ts";
+import { parseDuration } from "../manifest/shape.ts";
 import { DataDirInUseError, type RunningServer, type ServerOptions, startServer } from "../server/index.ts";
 import { Refusal } from "../server/read/refusal.ts";
-import { openSnapshot } from "../snapshot/read.ts";
-import { seedOf } from "../snapshot/seed.ts";
+import { openSnapshot, seedOf } from "../service/snapshot.ts";
 import type { Console } from "./console.ts";
 import { sayError } from "./diagnostics.ts";
 import { consoleFor } from "./opening.ts";

@@ -1,11 +1,9 @@
 import { resolve } from "node:path";
-import { EXIT, type ExitCode } from "../cli/exit.ts";
-import { type Given, textOption } from "../cli/options.ts";
+import { EXIT, type ExitCode, type Given, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import type { LiveTarget } from "../model/live.ts";
-import type { Remembered } from "../plan/left.ts";
-import { type Sink, fileSink, memorySink } from "../snapshot/sink.ts";
-import { takeSnapshot } from "../snapshot/take.ts";
+import type { Remembered } from "../plan/orphans.ts";
+import { type Sink, fileSink, memorySink, takeSnapshot } from "../service/snapshot.ts";
 import { connect, refusedByService } from "./connect.ts";
 import { sayError } from "./diagnostics.ts";
 import { liveIds } from "./managed.ts";

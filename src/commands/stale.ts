@@ -1,10 +1,9 @@
 import { isAddress } from "../model/address.ts";
 import type { Change } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
-import { type Staleness, changedFields, compareGuards, guardOf } from "../plan/guard.ts";
-import type { Fingerprinter } from "../plan/inputs.ts";
+import type { Fingerprinter } from "../plan/input.ts";
 import type { Planned } from "../plan/plan.ts";
-import { onlyReviewed } from "../plan/reviewed.ts";
+import { type Staleness, changedFields, compareGuards, guardOf, onlyReviewed } from "../plan/staleness.ts";
 import type { Console } from "./console.ts";
 import { sayError } from "./diagnostics.ts";
 import type { SavedPlan } from "./saved-plan.ts";

@@ -1,12 +1,10 @@
-import { EXIT, type ExitCode } from "../cli/exit.ts";
-import { type Given, textOption } from "../cli/options.ts";
+import { EXIT, type ExitCode, type Given, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
-import type { Correction } from "../correct/correction.ts";
-import { type LockedDocument, lockDocuments, unlockDocuments } from "../correct/documents.ts";
-import { parseDuration } from "../manifest/shape/duration.ts";
+import { parseDuration } from "../manifest/shape.ts";
 import { type Address, type AddressParts, isAddress, parseAddress } from "../model/address.ts";
 import type { State } from "../model/state.ts";
-import { explainTakeover } from "../state/explain.ts";
+import { type Correction, type LockedDocument, lockDocuments, unlockDocuments } from "../state/correct.ts";
+import { explainTakeover } from "../state/fingerprint.ts";
 import type { Result } from "../state/problem.ts";
 import type { Console } from "./console.ts";
 import { sayDiagnostics, sayError } from "./diagnostics.ts";

@@ -1,15 +1,12 @@
-import { EXIT, type ExitCode } from "../cli/exit.ts";
-import type { Given } from "../cli/options.ts";
+import { EXIT, type ExitCode, type Given } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
-import type { Client } from "../client/index.ts";
-import { bindAddress, taken } from "../correct/bind.ts";
-import type { LockedDocument } from "../correct/documents.ts";
-import { type Sought, isListed } from "../correct/listed.ts";
 import { readerOf } from "../look/service.ts";
 import { targetAddress } from "../model/address.ts";
 import { resourcesOf } from "../model/desired.ts";
 import { type State, emptyState } from "../model/state.ts";
 import { kindNoun } from "../render/words.ts";
+import type { Client } from "../service/client.ts";
+import { type LockedDocument, type Sought, bindAddress, isListed, taken } from "../state/correct.ts";
 import { connect, refusedByService } from "./connect.ts";
 import { sayDiagnostics, sayError } from "./diagnostics.ts";
 import { fingerprinterOf } from "./look.ts";

@@ -1,7 +1,4 @@
-import { EXIT } from "../cli/exit.ts";
-import type { ExitCode } from "../cli/exit.ts";
-import { textOption } from "../cli/options.ts";
-import type { Given } from "../cli/options.ts";
+import { EXIT, type ExitCode, type Given, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import { compareAddresses } from "../model/address.ts";
 import type { State } from "../model/state.ts";

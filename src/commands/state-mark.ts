@@ -1,11 +1,10 @@
-import { EXIT, type ExitCode } from "../cli/exit.ts";
-import type { Given } from "../cli/options.ts";
+import { EXIT, type ExitCode, type Given } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
-import { corrected } from "../correct/correction.ts";
 import type { DesiredResource } from "../model/desired.ts";
 import { type BatchRecord, emptyState } from "../model/state.ts";
-import { batchContent } from "../plan/batch-generation.ts";
-import { applyEvents } from "../state/reduce.ts";
+import { batchContent } from "../plan/resources.ts";
+import { corrected } from "../state/correct.ts";
+import { applyEvents } from "../state/document.ts";
 import { sayError } from "./diagnostics.ts";
 import { fingerprinterOf } from "./look.ts";
 import { type Opened, openProject } from "./opening.ts";

@@ -1,9 +1,7 @@
-import { EXIT, type ExitCode } from "../cli/exit.ts";
-import type { Given } from "../cli/options.ts";
+import { EXIT, type ExitCode, type Given } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
-import type { LockedDocument } from "../correct/documents.ts";
-import { moveAddress, moveTarget } from "../correct/move.ts";
 import { emptyState } from "../model/state.ts";
+import { type LockedDocument, moveAddress, moveTarget } from "../state/correct.ts";
 import type { Console } from "./console.ts";
 import { sayError } from "./diagnostics.ts";
 import {

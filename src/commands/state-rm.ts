@@ -1,12 +1,9 @@
-import { EXIT, type ExitCode } from "../cli/exit.ts";
-import type { Given } from "../cli/options.ts";
+import { EXIT, type ExitCode, type Given } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
-import type { LockedDocument } from "../correct/documents.ts";
-import { forgetAddress, forgetTarget } from "../correct/forget.ts";
-import { knownAddresses } from "../correct/knows.ts";
 import type { Address } from "../model/address.ts";
 import { type State, emptyState } from "../model/state.ts";
 import { count } from "../render/words.ts";
+import { type LockedDocument, forgetAddress, forgetTarget, knownAddresses } from "../state/correct.ts";
 import type { Console } from "./console.ts";
 import { sayDiagnostics } from "./diagnostics.ts";
 import { type NamedAddress, readAddress, saveCorrection, underLock, withStates } from "./state-access.ts";

@@ -1,10 +1,7 @@
-import { EXIT, type ExitCode } from "../cli/exit.ts";
-import { type Given, textOption } from "../cli/options.ts";
+import { EXIT, type ExitCode, type Given, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
-import { describe } from "../correct/describe.ts";
-import { knownAddresses } from "../correct/knows.ts";
-import { renderRemembered } from "../correct/text.ts";
-import { nearest } from "../manifest/nearest.ts";
+import { nearest } from "../manifest/document.ts";
+import { describe, knownAddresses, renderRemembered } from "../state/correct.ts";
 import { sayError } from "./diagnostics.ts";
 import { type Access, readAddress, readState, withStates } from "./state-access.ts";
 

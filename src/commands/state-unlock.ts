@@ -1,9 +1,8 @@
-import { EXIT, type ExitCode } from "../cli/exit.ts";
-import { type Given, textOption } from "../cli/options.ts";
+import { EXIT, type ExitCode, type Given, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
-import { nearest } from "../manifest/nearest.ts";
-import { describeHolder } from "../state/explain.ts";
-import type { LockInfo } from "../state/lock-info.ts";
+import { nearest } from "../manifest/document.ts";
+import { describeHolder } from "../state/fingerprint.ts";
+import type { LockInfo } from "../state/problem.ts";
 import { sayError } from "./diagnostics.ts";
 import { type Access, withStates } from "./state-access.ts";
 import { sayStateProblem } from "./states.ts";

@@ -1,4 +1,4 @@
-import { EXIT } from "../cli/exit.ts";
+import { EXIT } from "../cli/options.ts";
 
 /** The wish to stop, by Ctrl-C or SIGTERM. */
 export interface Stop {

@@ -3,16 +3,12 @@ import type { World } from "../cli/world.ts";
 import type { Look } from "../look/look.ts";
 import type { Desired } from "../model/desired.ts";
 import type { State } from "../model/state.ts";
-import { withLeft } from "../plan/left.ts";
-import type { Remembered } from "../plan/left.ts";
+import { type Remembered, withLeft } from "../plan/orphans.ts";
 import { connect } from "./connect.ts";
 import { disablesRemoved, lookAround } from "./look.ts";
-import { openProject } from "./opening.ts";
-import type { Opened } from "./opening.ts";
-import { checkRequest } from "./request.ts";
-import type { PlanRequest } from "./request.ts";
-import { openStates, readStates, readStrays } from "./states.ts";
-import type { OrCode } from "./states.ts";
+import { type Opened, openProject } from "./opening.ts";
+import { type PlanRequest, checkRequest } from "./request.ts";
+import { type OrCode, openStates, readStates, readStrays } from "./states.ts";
 
 /** Manifests, state and service, read and compared: what all commands that only look begin with. */
 export interface Survey extends Look {

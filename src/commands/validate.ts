@@ -1,11 +1,10 @@
-import { EXIT, type ExitCode } from "../cli/exit.ts";
-import { type Given, textOption } from "../cli/options.ts";
+import { EXIT, type ExitCode, type Given, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import { resourcesOf } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { redactDiagnostic } from "../output/redact-plan.ts";
 import { diagnosticView } from "../render/diagnostics.ts";
 import { renderDiagnosticsAs } from "../render/formats.ts";
+import { redactDiagnostic } from "../render/redact.ts";
 import { count } from "../render/words.ts";
 import { keepYoungSpaceSmall } from "./engine.ts";
 import { type NotOpened, type Opened, openProject } from "./opening.ts";

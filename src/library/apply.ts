@@ -1,13 +1,11 @@
-import type { ApplyEvent } from "../apply/events.ts";
-import type { Outcome } from "../apply/outcome.ts";
-import { EXIT } from "../cli/exit.ts";
+import type { ApplyEvent, Outcome } from "../apply/context.ts";
+import { EXIT } from "../cli/options.ts";
 import { runJob } from "../commands/apply.ts";
 import { refusedWhenMade } from "../commands/saved-plan-verdict.ts";
-import { parseDuration } from "../manifest/shape/duration.ts";
+import { parseDuration } from "../manifest/shape.ts";
 import type { DiagnosticJson, PlanJson } from "../model/plan.ts";
 import { checkOptions } from "./arguments.ts";
-import { CALL_KINDS, callsGiven } from "./calls.ts";
-import type { CallOptions } from "./calls.ts";
+import { CALL_KINDS, type CallOptions, callsGiven } from "./calls.ts";
 import { planInsides } from "./inside.ts";
 import { libraryWorld, publicDiagnostics, quietly, refusal } from "./silent.ts";
 

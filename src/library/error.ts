@@ -1,5 +1,4 @@
-import { EXIT } from "../cli/exit.ts";
-import type { ExitCode } from "../cli/exit.ts";
+import { EXIT, type ExitCode } from "../cli/options.ts";
 import type { DiagnosticJson } from "../model/plan.ts";
 
 /** Why nothing came of a call, after the exit codes of the command line. */

@@ -13,7 +13,7 @@ export type { RenderFormat, RenderOptions } from "./render.ts";
 export { TascError } from "./error.ts";
 export type { TascErrorReason } from "./error.ts";
 export type { CallOptions } from "./calls.ts";
-export type { ApplyEvent } from "../apply/events.ts";
+export type { ApplyEvent } from "../apply/context.ts";
 export type { Address } from "../model/address.ts";
 export type { Json, Path } from "../model/json.ts";
 export type { PolicyRule } from "../model/settings.ts";

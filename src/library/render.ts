@@ -1,8 +1,8 @@
 import { validate } from "../manifest/schema/generated/plan.js";
 import type { PlanJson } from "../model/plan.ts";
-import { createRedactor } from "../output/redact.ts";
-import { safeOutput } from "../output/safe.ts";
-import { isPlanFormat, PLAN_FORMATS, type PlanFormatName, renderPlan } from "../render/formats.ts";
+import { safeOutput } from "../render/escape.ts";
+import { PLAN_FORMATS, type PlanFormatName, isPlanFormat, renderPlan } from "../render/formats.ts";
+import { createRedactor } from "../render/redact.ts";
 import { PLAIN } from "../render/style.ts";
 import { checkOptions } from "./arguments.ts";
 import { planInsides } from "./inside.ts";

@@ -1,12 +1,11 @@
-import { EXIT } from "../cli/exit.ts";
+import { EXIT } from "../cli/options.ts";
 import { type World, realWorld } from "../cli/world.ts";
 import type { Console } from "../commands/console.ts";
 import type { Opened } from "../commands/opening.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { DiagnosticJson } from "../model/plan.ts";
-import { redactDiagnostic } from "../output/redact-plan.ts";
-import { type Redactor, createRedactor } from "../output/redact.ts";
 import { diagnosticJson } from "../render/json.ts";
+import { type Redactor, createRedactor, redactDiagnostic } from "../render/redact.ts";
 import { PLAIN } from "../render/style.ts";
 import { TascError } from "./error.ts";
 

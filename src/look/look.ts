@@ -1,12 +1,8 @@
-import type { Desired } from "../model/desired.ts";
+import { type Desired, resourcesOf } from "../model/desired.ts";
 import type { LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { State } from "../model/state.ts";
-import type { PlanInput } from "../plan/inputs.ts";
-import { resourcesOf } from "../model/desired.ts";
-import { liveTargets, makePlan } from "../plan/plan.ts";
-import type { Planned } from "../plan/plan.ts";
-import { targetInScope } from "../plan/scope.ts";
-import type { Scope } from "../plan/scope.ts";
+import { type PlanInput, type Scope, targetInScope } from "../plan/input.ts";
+import { type Planned, liveTargets, makePlan } from "../plan/plan.ts";
 import { retaining } from "./retain.ts";
 
 /** What a look at the service needs to read; the client gives it, or a snapshot. */

@@ -1,7 +1,9 @@
-import type { Answered, Failure, Service } from "../apply/service.ts";
-import type { Client, Failure as ClientFailure, Result } from "../client/index.ts";
-import { describeFailure, inAList, isOutOfReach } from "../client/index.ts";
+import type { Answered, Failure, Service } from "../apply/context.ts";
 import type { LiveTestCase } from "../model/live.ts";
+import type { Client } from "../service/client.ts";
+import { describeFailure } from "../service/describe-failure.ts";
+import { inAList } from "../service/exchange.ts";
+import { type Failure as ClientFailure, type Result, isOutOfReach } from "../service/request.ts";
 import type { Reader } from "./look.ts";
 
 /** The client as a look reads through it. */

@@ -1,9 +1,9 @@
-import { type Json, type JsonObject, isObject } from "../model/json.ts";
-import type { YamlProblem } from "../yaml/problem.ts";
-import { readFast } from "../yaml/read-fast.ts";
+import { compareText } from "../model/address.ts";
+import type { Diagnostic, Origin, Place, Severity } from "../model/diagnostic.ts";
+import { type Json, type JsonObject, type Path, isArray, isObject } from "../model/json.ts";
 import type { ProjectFolder } from "./files.ts";
-import { type ManifestProblem, manifestError } from "./problem.ts";
-import { showFound } from "./words.ts";
+import type { YamlProblem } from "./yaml/problem.ts";
+import { readFast } from "./yaml/read.ts";
 
 /** The file that makes a folder a project. */
 export const PROJECT_FILE = "tasc.yaml";
@@ -48,7 +48,7 @@ export async function readDocuments(folder: ProjectFolder, files: readonly strin
 
 /** The parser that explains is loaded for the first file that the fast one leaves to it. */
 async function readCarefully(reading: Reading, file: string, text: string, bom: boolean): Promise<void> {
-  const { readSlow } = await import("../yaml/read-slow.ts");
+  const { readSlow } = await import("./yaml/read-slow.ts");
   const read = readSlow(text);
   if (!read.ok) reading.problems.push(...read.problems.map((problem) => yamlProblem(file, problem)));
   if (read.value === undefined) reading.sources.push({ file, text });
@@ -89,4 +89,300 @@ function yamlProblem(file: string, { line, column, code, message, hint }: YamlPr
   const summary = message.charAt(0).toUpperCase() + message.slice(1);
   const detail = hint === undefined ? "" : `${hint.charAt(0).toUpperCase()}${hint.slice(1)}.`;
   return manifestError(`yaml-${code}`, { file, path: [] }, summary, detail, { spot: { line, column } });
+}
+
+/**
+ * A problem of a manifest whose line and column are not known yet. They cost a second parse of the file, so they are
+ * looked up once, at the end, and for nothing but what is reported.
+ */
+export interface ManifestProblem extends Omit<Diagnostic, "place"> {
+  readonly origin: Origin;
+  /** The key of the path's last step is meant, and not the value. */
+  readonly at?: "key";
+  /** A piece of the value's text that is meant, `${env:HOST}` for example. */
+  readonly within?: string;
+  /** A second place that belongs to the problem; the detail ends by naming it. */
+  readonly related?: Origin;
+  /** Line and column, where something else than the path tells them. */
+  readonly spot?: { readonly line: number; readonly column: number };
+}
+
+type Extras = Partial<Pick<ManifestProblem, "at" | "within" | "related" | "spot" | "address">>;
+
+/** An error at a place of a manifest. The detail begins with the path in the document. */
+export function manifestError(
+  code: string,
+  origin: Origin,
+  summary: string,
+  detail: string,
+  extras: Extras = {},
+): ManifestProblem {
+  return { severity: "error", code, summary, detail: withPath(origin, detail), origin, ...extras };
+}
+
+/** A warning at a place of a manifest, likewise. */
+export function manifestWarning(
+  code: string,
+  origin: Origin,
+  summary: string,
+  detail: string,
+  extras: Extras = {},
+): ManifestProblem {
+  return { ...manifestError(code, origin, summary, detail, extras), severity: "warning" };
+}
+
+function withPath({ path }: Origin, detail: string): string {
+  return path.length === 0 ? detail : `At \`${showPath(path)}\`. ${detail}`;
+}
+
+/** Whether any of the problems is an error. */
+export function hasErrors(problems: readonly { readonly severity: Severity }[]): boolean {
+  return problems.some(({ severity }) => severity === "error");
+}
+
+const LONGEST = 60;
+
+/** A path as the messages write it: `testCases.login.elements[2].selectors`. */
+export function showPath(path: Path): string {
+  return path
+    .map((step, at) => (typeof step === "number" ? `[${step}]` : at === 0 ? step : `.${step}`))
+    .join("");
+}
+
+/** What was found, with its value where that is short and may show. */
+export function showFound(value: Json | undefined, mayShow: boolean): string {
+  if (value === undefined) return "nothing";
+  if (value === null) return "nothing (null)";
+  if (isArray(value)) return value.length === 0 ? "an empty list" : "a list";
+  if (isObject(value)) return "a map";
+  const kind =
+    typeof value === "string" ? "the text" : typeof value === "number" ? "the number" : "the boolean";
+  return mayShow ? `${kind} ${quote(value)}` : kind.replace("the", "a");
+}
+
+function quote(value: string | number | boolean): string {
+  const text = JSON.stringify(value);
+  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 2)}…"`;
+}
+
+/** `a`, `b` and `c`. */
+export function listWords(words: readonly string[], joint: "and" | "or"): string {
+  const quoted = words.map((word) => `\`${word}\``);
+  const last = quoted.at(-1) ?? "";
+  return quoted.length < 2 ? last : `${quoted.slice(0, -1).join(", ")} ${joint} ${last}`;
+}
+
+/** A guess as a sentence of its own with a space before it, or nothing. */
+export function didYouMean(guess: string | undefined): string {
+  return guess === undefined ? "" : ` Did you mean \`${guess}\`?`;
+}
+
+/** A JSON pointer as a path. Only the document knows whether `0` is a key or a position. */
+export function pathOf(pointer: string, document: Json): Path {
+  const path: (string | number)[] = [];
+  let value: Json | undefined = document;
+  for (const raw of pointer.split("/").slice(1)) {
+    const step = raw.replaceAll("~1", "/").replaceAll("~0", "~");
+    path.push(isArray(value) ? Number(step) : step);
+    value = childOf(value, isArray(value) ? Number(step) : step);
+  }
+  return path;
+}
+
+/** What stands at a path; `undefined` where there is nothing. */
+export function valueAt(document: Json, path: Path): Json | undefined {
+  let value: Json | undefined = document;
+  for (const step of path) {
+    if (value === undefined) return undefined;
+    value = childOf(value, step);
+  }
+  return value;
+}
+
+function childOf(value: Json | undefined, step: string | number): Json | undefined {
+  if (isArray(value)) return typeof step === "number" ? value[step] : undefined;
+  return isObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
+}
+
+/** The document without what stands at a path. A list keeps its length, so that positions stay true: null remains. */
+export function without(document: JsonObject, path: Path): JsonObject {
+  const [step, ...rest] = path;
+  if (step === undefined) return {};
+  const entries = Object.entries(document).flatMap(([key, value]): [string, Json][] => {
+    if (key !== step) return [[key, value]];
+    return rest.length === 0 ? [] : [[key, withoutIn(value, rest)]];
+  });
+  return Object.fromEntries(entries);
+}
+
+function withoutIn(value: Json, path: Path): Json {
+  if (isObject(value)) return without(value, path);
+  const [step, ...rest] = path;
+  if (!isArray(value) || typeof step !== "number") return value;
+  return value.map((item, at) => (at !== step ? item : rest.length === 0 ? null : withoutIn(item, rest)));
+}
+
+/** The shortest beginning of a word that is worth a guess. */
+const SHORTEST_START = 3;
+
+/**
+ * The candidate that a misspelt word most likely means: a third of its letters may differ, and at least one. If none
+ * is that near, the first that begins with the word; `undefined` if there is none.
+ */
+export function nearest(word: string, candidates: Iterable<string>): string | undefined {
+  const all = [...candidates];
+  const started =
+    word.length < SHORTEST_START ? undefined : all.find((candidate) => candidate.startsWith(word));
+  return nearestByLetters(word, all) ?? started;
+}
+
+function nearestByLetters(word: string, candidates: readonly string[]): string | undefined {
+  const wanted = word.toLowerCase();
+  let best: string | undefined;
+  let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;
+  for (const candidate of candidates) {
+    if (Math.abs(candidate.length - word.length) >= bestDistance) continue;
+    const distance = distanceOf(wanted, candidate.toLowerCase());
+    if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
+  }
+  return best;
+}
+
+/** Edits that turn one word into the other; two swapped neighbours count as one (Damerau, optimal alignment). */
+function distanceOf(a: string, b: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row++) {
+    const line = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const same = a[row - 1] === b[column - 1];
+      const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      line[column] = Math.min(
+        cell(last, column) + 1,
+        cell(line, column - 1) + 1,
+        cell(last, column - 1) + (same ? 0 : 1),
+        swapped ? cell(beforeLast, column - 2) + 1 : Infinity,
+      );
+    }
+    [beforeLast, last] = [last, line];
+  }
+  return cell(last, b.length);
+}
+
+function cell(row: readonly number[], column: number): number {
+  return row[column] ?? Infinity;
+}
+
+/** The texts of all files that a diagnostic may speak of, by file. */
+export type Sources = Pick<ReadonlyMap<string, SourceText | Document>, "get">;
+
+/** They are sorted in when the first is asked for: where nothing is wrong, none is. */
+export function sourcesByFile(sources: readonly SourceText[]): Sources {
+  let byFile: ReadonlyMap<string, SourceText> | undefined;
+  return { get: (file) => (byFile ??= new Map(sources.map((source) => [source.file, source]))).get(file) };
+}
+
+/**
+ * Diagnostics with the line and column of what they speak of, sorted by place; those without one come last, in
+ * their order. Files are parsed for positions here and only here, and only those that are spoken of.
+ */
+export async function locate(
+  problems: readonly (Diagnostic | ManifestProblem)[],
+  sources: Sources,
+): Promise<readonly Diagnostic[]> {
+  if (problems.length === 0) return [];
+  const { openSource } = await import("./yaml/read-slow.ts");
+  const atlas = new Atlas(sources, (text) => openSource(text));
+  return problems.map((problem) => atlas.place(problem)).toSorted(byPlace);
+}
+
+interface Positions {
+  positionOf(path: Path, at: "key" | "value"): { readonly line: number; readonly column: number };
+}
+
+class Atlas {
+  readonly #sources: Sources;
+  readonly #open: (text: string) => Positions;
+  readonly #opened = new Map<string, Positions>();
+
+  constructor(sources: Sources, open: (text: string) => Positions) {
+    this.#sources = sources;
+    this.#open = open;
+  }
+
+  place(problem: Diagnostic | ManifestProblem): Diagnostic {
+    if ("place" in problem && problem.place !== undefined) return problem;
+    const { at, within, related, spot, ...rest }: Partial<ManifestProblem> & Diagnostic = problem;
+    if (rest.origin === undefined) return rest;
+    const place =
+      spot === undefined ? this.#placeOf(rest.origin, at, within) : { file: rest.origin.file, ...spot };
+    const also =
+      related === undefined
+        ? ""
+        : ` The other place is ${showPlace(this.#placeOf(related, "key", undefined))}.`;
+    return { ...rest, detail: rest.detail + also, place };
+  }
+
+  #placeOf({ file, path }: Origin, at: "key" | undefined, within: string | undefined): Place {
+    const source = this.#sources.get(file);
+    if (source === undefined) return { file, line: 1, column: 1 };
+    const side = at ?? (isCollection(source, path) && path.length > 0 ? "key" : "value");
+    const position = this.#positions(source).positionOf(path, side);
+    const exact = within === undefined ? undefined : findFrom(source.text, position, within);
+    return { file, ...(exact ?? position) };
+  }
+
+  #positions({ file, text }: SourceText): Positions {
+    const known = this.#opened.get(file);
+    if (known !== undefined) return known;
+    const opened = this.#open(text);
+    this.#opened.set(file, opened);
+    return opened;
+  }
+}
+
+/** A map or a list begins with its first entry, which is the wrong line to point at: its key is meant. */
+function isCollection(source: SourceText | Document, path: Path): boolean {
+  if (!("value" in source)) return false;
+  let value: Json | undefined = source.value;
+  for (const step of path) {
+    if (isArray(value) && typeof step === "number") value = value[step];
+    else value = isObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
+  }
+  return typeof value === "object" && value !== null;
+}
+
+type Position = { readonly line: number; readonly column: number };
+
+/** Where a piece of a value's text stands, from the value's beginning on. */
+function findFrom(text: string, from: Position, piece: string): Position | undefined {
+  const start = offsetOf(text, from);
+  const offset = piece === "" ? -1 : text.indexOf(piece, start);
+  if (offset < 0) return undefined;
+  const between = text.slice(start, offset).split("\n");
+  const last = between.at(-1) ?? "";
+  return between.length === 1
+    ? { line: from.line, column: from.column + last.length }
+    : { line: from.line + between.length - 1, column: last.length + 1 };
+}
+
+function offsetOf(text: string, { line, column }: Position): number {
+  let offset = 0;
+  for (let passed = 1; passed < line; passed++) offset = text.indexOf("\n", offset) + 1;
+  return offset + column - 1;
+}
+
+function showPlace({ file, line, column }: Place): string {
+  return `${file}:${line}:${column}`;
+}
+
+function byPlace(a: Diagnostic, b: Diagnostic): number {
+  if (a.place === undefined || b.place === undefined)
+    return Number(a.place === undefined) - Number(b.place === undefined);
+  return (
+    compareText(a.place.file, b.place.file) ||
+    a.place.line - b.place.line ||
+    a.place.column - b.place.column ||
+    compareText(a.code, b.code)
+  );
 }

@@ -1,8 +1,7 @@
-import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
-import type { Stats } from "node:fs";
+import { type Stats, readFileSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { join, sep } from "node:path";
-import { decodedText, decodeUtf8 } from "../yaml/utf8.ts";
-import type { Decoded } from "../yaml/utf8.ts";
+import { compareText } from "../model/address.ts";
+import { type Decoded, decodeUtf8, decodedText } from "./yaml/parse.ts";
 
 /**
  * The project folder as manifests see it: all paths are relative to it and use forward slashes. The only door
@@ -111,4 +110,195 @@ function reasonOf({ code }: { readonly code: string }): string {
 
 function isSystemError(error: unknown): error is Error & { readonly code: string } {
   return error instanceof Error && "code" in error && typeof error.code === "string";
+}
+
+export interface Found {
+  /** Sorted, each once. */
+  readonly files: readonly string[];
+  /** Symbolic links that patterns matched and that lead out of the project, or nowhere. */
+  readonly escaping: readonly string[];
+}
+
+/**
+ * The files that patterns mean. Links are followed inside of the project; what is reached both by a link and
+ * without one, or by two links, is found once, under the shorter way to it.
+ */
+export function findFiles(folder: ProjectFolder, patterns: Progress): Found {
+  const walk = new Walk(folder);
+  walk.enter({ path: "", real: "", above: [] }, patterns);
+  return walk.found();
+}
+
+/** Where a walk is. `above` are the real paths of the links that it came in by. */
+interface Standing {
+  readonly path: string;
+  readonly real: string;
+  readonly above: readonly string[];
+}
+
+class Walk {
+  readonly #folder: ProjectFolder;
+  /** Found without a link on the way, so each once. */
+  readonly #plain: string[] = [];
+  /** Real path → path as found by a link. */
+  readonly #linked = new Map<string, string>();
+  readonly #escaping = new Set<string>();
+
+  constructor(folder: ProjectFolder) {
+    this.#folder = folder;
+  }
+
+  found(): Found {
+    return {
+      files: this.#files().toSorted(compareText),
+      escaping: [...this.#escaping].toSorted(compareText),
+    };
+  }
+
+  enter(place: Standing, progress: Progress): void {
+    for (const entry of this.#folder.list(place.path)) {
+      const next = advance(progress, entry.name);
+      if (next.length > 0) this.#visit(entry, place, next);
+    }
+  }
+
+  #visit({ kind, name }: FolderEntry, place: Standing, progress: Progress): void {
+    if (kind === "link") this.#follow(inside(place, name), progress);
+    else if (kind === "folder" && isOpen(progress)) this.enter(inside(place, name), progress);
+    else if (kind === "file" && isComplete(progress)) {
+      const path = below(place.path, name);
+      if (place.real === place.path) this.#plain.push(path);
+      else this.#keep(below(place.real, name), path);
+    }
+  }
+
+  #follow(place: Standing, progress: Progress): void {
+    const { kind, inside: real } = this.#folder.follow(place.path);
+    const wanted = kind === "folder" ? isOpen(progress) : isComplete(progress);
+    if (!wanted) return;
+    if (real === undefined) this.#escaping.add(place.path);
+    else if (kind === "file") this.#keep(real, place.path);
+    else if (kind === "folder" && !leadsBack(real, place))
+      this.enter({ path: place.path, real, above: [...place.above, place.real] }, progress);
+  }
+
+  #keep(real: string, path: string): void {
+    const known = this.#linked.get(real);
+    if (known === undefined || isShorter(path, known)) this.#linked.set(real, path);
+  }
+
+  /** Of what was found in several ways, the shortest. */
+  #files(): readonly string[] {
+    if (this.#linked.size === 0) return this.#plain;
+    const files = new Map(this.#plain.map((path) => [path, path]));
+    for (const [real, path] of this.#linked) {
+      const known = files.get(real);
+      if (known === undefined || isShorter(path, known)) files.set(real, path);
+    }
+    return [...files.values()];
+  }
+}
+
+function isShorter(path: string, known: string): boolean {
+  return path.length < known.length || (path.length === known.length && path < known);
+}
+
+function inside({ path, real, above }: Standing, name: string): Standing {
+  return { path: below(path, name), real: below(real, name), above };
+}
+
+function below(folder: string, name: string): string {
+  return folder === "" ? name : `${folder}/${name}`;
+}
+
+/** Whether following a link to this folder would come by a place where the walk already is. */
+function leadsBack(real: string, { real: here, above }: Standing): boolean {
+  return real === "" || [here, ...above].some((folder) => `${folder}/`.startsWith(`${real}/`));
+}
+
+/**
+ * The patterns of `manifests:`. `*` and `?` stay within a name and do not match a leading dot, `**` is any number of
+ * folders, `{a,b}` is either, `[a-c]` one of a range. All patterns are followed at once in one walk, so that no
+ * folder is listed twice and no file found twice.
+ */
+export type Pattern = Segment | typeof DONE;
+
+/** A pattern is shared by all that a walk finds, so it is a chain that is walked along and never copied. */
+interface Segment {
+  readonly name: "**" | RegExp;
+  readonly rest: Pattern;
+}
+
+const DONE = "done";
+
+/** Where in each pattern a walk stands. */
+type Progress = readonly Pattern[];
+
+export type Compiled = { readonly patterns: readonly Pattern[] } | { readonly fault: string };
+
+export function compilePattern(source: string): Compiled {
+  if (/^(?:[/\\]|[A-Za-z]:)/.test(source)) return { fault: "it is an absolute path" };
+  if (source.includes("\\")) return { fault: "folders are separated by `/`" };
+  const alternatives = expandBraces(source);
+  if (alternatives.some((text) => text.split("/").includes("..")))
+    return { fault: "it leaves the folder by `..`" };
+  return { patterns: alternatives.map(compileSegments) };
+}
+
+function compileSegments(text: string): Pattern {
+  return text
+    .split("/")
+    .filter((segment) => segment !== "" && segment !== ".")
+    .map((segment) => (segment === "**" ? segment : compileName(segment)))
+    .reduceRight<Pattern>((rest, name) => ({ name, rest }), DONE);
+}
+
+/** `a{b,c}d` into `abd` and `acd`, from the innermost braces outwards; braces without a comma are literal. */
+function expandBraces(text: string): string[] {
+  const found = /\{([^{}]*,[^{}]*)\}/.exec(text);
+  if (found === null) return [text];
+  const before = text.slice(0, found.index);
+  const after = text.slice(found.index + found[0].length);
+  const options = (found[1] ?? "").split(",");
+  return [...new Set(options.flatMap((option) => expandBraces(before + option + after)))];
+}
+
+function compileName(segment: string): RegExp {
+  const source = segment.replaceAll(/\*+|\?|\[!?[^\]/]+\]|[\\^$.|+(){}[\]]/g, (token) => {
+    if (token.startsWith("*")) return "[^/]*";
+    if (token === "?") return "[^/]";
+    if (token.length > 1) return token.replace("[!", "[^").replaceAll("\\", "\\\\");
+    return `\\${token}`;
+  });
+  const hidden = segment.startsWith(".") ? "" : String.raw`(?!\.)`;
+  return new RegExp(`^${hidden}${source}$`, "u");
+}
+
+/** What remains of each pattern once a walk has gone into, or found, something of this name. */
+function advance(progress: Progress, name: string): Progress {
+  const next: Pattern[] = [];
+  for (const pattern of progress) advanceOne(pattern, name, next);
+  return next;
+}
+
+function advanceOne(pattern: Pattern, name: string, next: Pattern[]): void {
+  if (pattern === DONE) return;
+  if (pattern.name === "**") {
+    if (!name.startsWith(".") && name !== "node_modules") next.push(pattern);
+    advanceOne(pattern.rest, name, next);
+  } else if (pattern.name.test(name)) next.push(pattern.rest);
+}
+
+/** Whether a file at this point is meant. */
+function isComplete(progress: Progress): boolean {
+  return progress.some(endsHere);
+}
+
+function endsHere(pattern: Pattern): boolean {
+  return pattern === DONE || (pattern.name === "**" && endsHere(pattern.rest));
+}
+
+/** Whether anything further down can still be meant. */
+function isOpen(progress: Progress): boolean {
+  return progress.some((pattern) => pattern !== DONE);
 }

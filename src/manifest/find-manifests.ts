@@ -1,14 +1,8 @@
 import type { Origin } from "../model/diagnostic.ts";
 import { isArray } from "../model/json.ts";
-import { PROJECT_FILE } from "./document.ts";
-import type { Document } from "./document.ts";
-import type { ProjectFolder } from "./files.ts";
-import { findFiles } from "./find.ts";
-import { compilePattern } from "./glob.ts";
-import type { Pattern } from "./glob.ts";
-import { manifestError } from "./problem.ts";
-import type { ManifestProblem } from "./problem.ts";
-import { DEFAULT_MANIFESTS } from "./tables/project.ts";
+import { type Document, type ManifestProblem, PROJECT_FILE, manifestError } from "./document.ts";
+import { type Pattern, type ProjectFolder, compilePattern, findFiles } from "./files.ts";
+import { DEFAULT_MANIFESTS } from "./tables.ts";
 
 export interface FoundManifests {
   readonly files: readonly string[];

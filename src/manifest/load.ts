@@ -1,15 +1,35 @@
 import type { Desired } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
+import type { Path } from "../model/json.ts";
 import type { Settings } from "../model/settings.ts";
-import type { Document } from "./document.ts";
-import { projectFolder } from "./files.ts";
-import type { ProjectFolder } from "./files.ts";
-import { locate } from "./locate.ts";
-import type { Sources } from "./locate.ts";
-import { hasErrors } from "./problem.ts";
-import { readProject } from "./read-project.ts";
-import { resolveProject } from "./resolve-project.ts";
-import type { ResolveOptions } from "./resolve-project.ts";
+import { checkProject, checkTargetDocument } from "./check/document.ts";
+import { checkTargets } from "./check/rules.ts";
+import type { CheckedDocument } from "./check/shape.ts";
+import {
+  type Document,
+  type ManifestProblem,
+  PROJECT_FILE,
+  type SourceText,
+  type Sources,
+  hasErrors,
+  locate,
+  manifestError,
+  readDocuments,
+  sourcesByFile,
+} from "./document.ts";
+import { type ProjectFolder, projectFolder } from "./files.ts";
+import { findManifests } from "./find-manifests.ts";
+import {
+  type Environment,
+  Filler,
+  type FoundTemplate,
+  type TextFile,
+  findTemplates,
+} from "./interpolation.ts";
+import { accepts as acceptsProject } from "./schema/generated/project-acceptor.js";
+import { accepts as acceptsTarget } from "./schema/generated/target-acceptor.js";
+import { chooseStage, resolveSettings, settingsLayers, stagesOf, variablesOf } from "./settings.ts";
+import { findDuplicates, groupByTarget, resolveTarget } from "./target.ts";
 
 export interface LoadOptions extends ResolveOptions {
   /** The project's folder, for the default of `folder`. */
@@ -60,4 +80,257 @@ export async function loadProject(
   if (resolved === undefined || project === undefined || hasErrors(problems))
     return { ok: false, diagnostics, sources, secrets };
   return { ok: true, ...resolved, diagnostics, sources, secrets, project, documents };
+}
+
+/** A project as it was read from its folder: checked by itself, but nothing is chosen, merged or filled in yet. */
+export interface ProjectReading {
+  /** `tasc.yaml`; `undefined` where too little of it can be used to go on. */
+  readonly project: Document | undefined;
+  /** The target documents, sorted by file, without what is wrong in them. */
+  readonly documents: readonly Document[];
+  /** What `${file:…}` names, by the path as written. */
+  readonly textFiles: ReadonlyMap<string, TextFile>;
+  /** Every file that was read, for places in it. */
+  readonly sources: Sources;
+  readonly problems: readonly ManifestProblem[];
+  /** Whether all resources are there; if not, a reference to one that is missing proves nothing. */
+  readonly complete: boolean;
+}
+
+/** Reads `tasc.yaml` and all target documents. The only function that reads manifests from the disk. */
+export async function readProject(folder: ProjectFolder): Promise<ProjectReading> {
+  const { project, usable, templates, sources, problems } = await readProjectFile(folder);
+  if (project === undefined)
+    return {
+      project,
+      documents: [],
+      textFiles: new Map(),
+      sources: sourcesByFile(sources),
+      problems,
+      complete: false,
+    };
+  const found = findManifests(folder, project, usable);
+  const targets = await readTargets(folder, found.files, usable ? stagesOf(project) : undefined);
+  return {
+    project: usable ? project : undefined,
+    documents: targets.documents,
+    textFiles: readTextFiles(folder, filesNamed([...templates, ...targets.templates])),
+    sources: sourcesByFile([...sources, ...targets.sources]),
+    problems: [...problems, ...found.problems, ...targets.problems],
+    complete: found.problems.length === 0 && targets.complete,
+  };
+}
+
+interface ProjectFile extends Pick<ProjectReading, "project" | "problems"> {
+  readonly sources: readonly SourceText[];
+  /** Whether the stages are known for sure. */
+  readonly usable: boolean;
+  readonly templates: readonly FoundTemplate[];
+}
+
+async function readProjectFile(folder: ProjectFolder): Promise<ProjectFile> {
+  const nothing = { project: undefined, usable: false, templates: [] };
+  const read = folder.read(PROJECT_FILE);
+  if (!read.ok && read.missing) return { ...nothing, sources: [], problems: [noProject(folder)] };
+  const { documents, sources, problems } = await readDocuments(folder, [PROJECT_FILE]);
+  const [document] = documents;
+  if (document === undefined) return { ...nothing, sources, problems };
+  const checked = acceptsProject(document.value)
+    ? whole(document)
+    : await checkCarefully("project", document);
+  const project = checked.document;
+  const templates = findTemplates(project);
+  return {
+    project,
+    usable: !checked.lossy && problems.length === 0,
+    templates,
+    sources,
+    problems: [...problems, ...checked.problems, ...checkProject(project, templates)],
+  };
+}
+
+interface TargetFiles extends Pick<ProjectReading, "documents" | "problems" | "complete"> {
+  readonly sources: readonly SourceText[];
+  readonly templates: readonly FoundTemplate[];
+}
+
+/** `stages` are those of the project, where they are known. */
+async function readTargets(
+  folder: ProjectFolder,
+  files: readonly string[],
+  stages: readonly string[] | undefined,
+): Promise<TargetFiles> {
+  const read = await readDocuments(folder, files);
+  const documents: Document[] = [];
+  const templates: FoundTemplate[] = [];
+  const problems = [...read.problems];
+  let complete = problems.length === 0;
+  for (const raw of read.documents) {
+    const checked = acceptsTarget(raw.value) ? whole(raw) : await checkCarefully("target", raw);
+    const { document, problems: ofShape, lossy } = checked;
+    const found = findTemplates(document);
+    documents.push(document);
+    for (const template of found) templates.push(template);
+    for (const problem of ofShape) problems.push(problem);
+    for (const problem of checkTargetDocument(document, found, stages)) problems.push(problem);
+    complete &&= !lossy;
+  }
+  for (const target of groupByTarget(documents)) problems.push(...findDuplicates(target, stages ?? []));
+  return { documents, templates, sources: read.sources, problems, complete };
+}
+
+/** A document in whose shape nothing is wrong. */
+function whole(document: Document): CheckedDocument {
+  return { document, problems: NONE, lossy: false };
+}
+
+const NONE: readonly ManifestProblem[] = [];
+
+/** What finds the mistakes in a document's shape, and explains them, is loaded for the first that has any. */
+async function checkCarefully(kind: "project" | "target", document: Document): Promise<CheckedDocument> {
+  const { checkProjectShape, checkTargetShape } = await import("./check/shape.ts");
+  return kind === "project" ? checkProjectShape(document) : checkTargetShape(document);
+}
+
+function noProject(folder: ProjectFolder): ManifestProblem {
+  const misnamed = folder.list("").some(({ name }) => name === "tasc.yml");
+  return manifestError(
+    "no-project",
+    { file: PROJECT_FILE, path: [] },
+    "There is no tasc.yaml here",
+    misnamed
+      ? "There is a tasc.yml. Rename it to tasc.yaml."
+      : "It makes a folder a project. Run tasc in the project's folder, name that by `--chdir DIR`, or make one:\n  tasc init",
+  );
+}
+
+export interface ResolveOptions {
+  /** `--stage`. */
+  readonly stage?: string | undefined;
+  readonly env: Environment;
+  /** `--allow-missing-secrets`. */
+  readonly allowMissingSecrets?: boolean;
+  /** `false` for what never calls the service: the API key may then be missing. */
+  readonly needsApiKey?: boolean;
+}
+
+export interface Resolution {
+  /** Absent where no stage could be chosen. Of use only if no problem is an error. */
+  readonly resolved?: { readonly settings: Settings; readonly desired: Desired };
+  readonly problems: readonly ManifestProblem[];
+  /** All texts met that must not show, from 4 characters up, longest first. */
+  readonly secrets: readonly string[];
+}
+
+/** What a project means in one stage. Pure: the same reading can be resolved for several stages. */
+export function resolveProject(reading: ProjectReading, options: ResolveOptions): Resolution {
+  const { project } = reading;
+  if (project === undefined) return { problems: [], secrets: [] };
+  const choice = chooseStage(project, options.stage, options.env.TASC_STAGE);
+  if (!choice.ok) return { problems: [choice.problem], secrets: [] };
+  return resolveStage(project, choice.stage, reading, options);
+}
+
+function resolveStage(
+  project: Document,
+  stage: string,
+  reading: ProjectReading,
+  options: ResolveOptions,
+): Resolution {
+  const layers = settingsLayers(project, stage);
+  const filler = new Filler({
+    stage,
+    env: options.env,
+    files: reading.textFiles,
+    vars: variablesOf(layers),
+    allowMissingSecrets: options.allowMissingSecrets ?? false,
+  });
+  const problems: ManifestProblem[] = [];
+  const needsApiKey = options.needsApiKey ?? true;
+  const settings = resolveSettings({
+    stage,
+    stages: stagesOf(project),
+    layers,
+    filler,
+    needsApiKey,
+    isSpoilt: (path) => isSpoilt(project, path, reading.problems),
+  });
+  problems.push(...settings.problems);
+  const request = { stage, filler, onRemove: settings.settings.policy.onRemove };
+  const targets = groupByTarget(reading.documents).map((target) => resolveTarget(target, request, problems));
+  problems.push(...checkTargets(targets, reading.complete));
+  const resolved = { settings: settings.settings, desired: { stage, targets } };
+  return { resolved, problems: distinct(problems), secrets: secretsOf(filler) };
+}
+
+/** Whether a problem of `tasc.yaml` lies at a path, or above it, for the project or for any stage. */
+function isSpoilt({ file }: Document, path: Path, problems: readonly ManifestProblem[]): boolean {
+  return problems.some(({ origin }) => {
+    const inside = origin.path[0] === "stages" ? origin.path.slice(2) : origin.path;
+    const above = inside.length > 0 && inside.every((step, at) => step === path[at]);
+    return origin.file === file && above;
+  });
+}
+
+/** A default or a variable at fault is met once for each resource that uses it, and told once. */
+function distinct(problems: readonly ManifestProblem[]): readonly ManifestProblem[] {
+  const known = new Map<string, ManifestProblem>();
+  for (const problem of problems) {
+    const { code, summary, origin, within = "" } = problem;
+    const key = JSON.stringify([origin.file, origin.path, code, summary, within]);
+    if (!known.has(key)) known.set(key, problem);
+  }
+  return [...known.values()];
+}
+
+/** Shorter texts would black out half of every output. */
+const SHORTEST_SECRET = 4;
+
+function secretsOf(filler: Filler): readonly string[] {
+  return [...filler.secrets]
+    .filter((text) => text.length >= SHORTEST_SECRET)
+    .toSorted((a, b) => b.length - a.length);
+}
+
+/** The paths of all `${file:…}` in templates. */
+function filesNamed(templates: Iterable<FoundTemplate>): ReadonlySet<string> {
+  const paths = new Set<string>();
+  for (const { template } of templates)
+    for (const part of template.parts) if (part.kind === "file") paths.add(part.path);
+  return paths;
+}
+
+/** Reads what `${file:…}` names. What cannot be had is a problem only for the stage that uses it. */
+function readTextFiles(folder: ProjectFolder, paths: Iterable<string>): ReadonlyMap<string, TextFile> {
+  return new Map([...paths].map((path) => [path, readTextFile(folder, path)]));
+}
+
+function readTextFile(folder: ProjectFolder, path: string): TextFile {
+  if (/^(?:[/\\]|[A-Za-z]:)/.test(path) || leaves(path))
+    return failed(
+      "The path leads out of the project folder. Give one inside of it, from tasc.yaml's folder on.",
+    );
+  const { kind, inside } = folder.follow(path);
+  if (kind !== "nothing" && inside === undefined)
+    return failed("A symbolic link leads out of the project folder.");
+  const read = folder.read(path);
+  if (!read.ok) return failed(read.reason);
+  const { decoded } = read;
+  if (!decoded.ok) return failed("It is not UTF-8 text.");
+  return { ok: true, text: decoded.text.replace(/\r?\n$/, "") };
+}
+
+/** Whether a path climbs above where it starts; `a/../b` does not. */
+function leaves(path: string): boolean {
+  let depth = 0;
+  for (const step of path.split(/[/\\]/)) {
+    if (step === "..") depth--;
+    else if (step !== "" && step !== ".") depth++;
+    if (depth < 0) return true;
+  }
+  return false;
+}
+
+function failed(reason: string): TextFile {
+  return { ok: false, reason };
 }

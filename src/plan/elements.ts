@@ -1,11 +1,22 @@
-import { isObject, sameJson } from "../model/json.ts";
-import type { Json, JsonObject } from "../model/json.ts";
-import type { LiveElement, LiveSelector } from "../model/live.ts";
+import type { DesiredResource } from "../model/desired.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import { type Field, TEST_CASE_FIELDS } from "../model/fields.ts";
+import { type Json, type JsonObject, isArray, isObject, sameJson } from "../model/json.ts";
+import type { LiveElement, LiveSelector, LiveTestCase } from "../model/live.ts";
+import type { BodyValue, ChangedBy, FieldChange } from "../model/plan.ts";
 import type { Fingerprint } from "../model/state.ts";
-import type { Value, ValueObject } from "../model/value.ts";
-import { isValueList, isValueObject, reveal } from "../model/value.ts";
-import type { ChangedBy } from "../model/plan.ts";
-import type { Fingerprinter } from "./inputs.ts";
+import {
+  Secret,
+  type Value,
+  type ValueObject,
+  isSensitive,
+  isUnknown,
+  isValueList,
+  isValueObject,
+  reveal,
+} from "../model/value.ts";
+import { changedBy, readableChanges } from "./compare.ts";
+import { type Fingerprinter, caution } from "./input.ts";
 import type { Memory } from "./memory.ts";
 
 /**
@@ -199,4 +210,222 @@ function commonSubsequence(
     else j++;
   for (let k = tail; k > 0; k--) pairs.push([n - k, m - k]);
   return pairs;
+}
+
+type Body = { readonly [key: string]: BodyValue };
+
+/**
+ * The `elements` of a PATCH (service-api.md, operation 8). It carries only what the text describes there, so what
+ * the list shows beyond that (scroll states) stays behind, and no null where the text has none.
+ *
+ * With one sensitive leaf all of them are sensitive: what is kept of a live element may be what was secret before.
+ */
+export function elementBodies(
+  matches: readonly ElementMatch[],
+  live: readonly LiveElement[],
+): readonly BodyValue[] {
+  const keep = matches.some((match) => isSensitive(match.declared)) ? hidden : plain;
+  const base = firstIndex(live.map((element) => element.raw));
+  return matches.map((match, position) => elementBody(match, base + position, keep));
+}
+
+/** Whether the service counts from 0 or 1 is not shown; it goes on as it began. */
+function firstIndex(raw: readonly JsonObject[]): number {
+  const first = raw[0]?.["index"];
+  return typeof first === "number" ? first : 0;
+}
+
+function elementBody({ declared, live }: ElementMatch, index: number, keep: Keep): Body {
+  const raw = live?.raw ?? {};
+  return {
+    ...pick(raw, ["id"], plain),
+    index,
+    ...objectPart("interaction", ["id", "action", "calledWith", "testCaseElementId"], declared, raw, keep),
+    ...objectPart("assertion", ["id", "expectation", "calledWith", "testCaseElementId"], declared, raw, keep),
+    ...selectorsPart(declared, raw, keep),
+    ...pick(raw, ["testCaseId"], plain),
+    ...(declared["ignoreFailure"] === undefined
+      ? pick(raw, ["ignoreFailure"], plain)
+      : { ignoreFailure: declared["ignoreFailure"] }),
+  };
+}
+
+function objectPart(
+  name: "interaction" | "assertion",
+  keys: readonly string[],
+  declared: ValueObject,
+  raw: JsonObject,
+  keep: Keep,
+): Body {
+  const value = declared[name];
+  const before = raw[name];
+  const kept = isObject(before) ? pick(before, keys, keep) : {};
+  if (isValueObject(value)) return { [name]: { ...kept, ...value } };
+  if (value !== undefined) return { [name]: value };
+  if (before === undefined) return {};
+  return { [name]: before === null ? null : kept };
+}
+
+const SELECTOR_KEYS = ["id", "index", "selector", "selectorType", "options", "testCaseElementId"];
+
+function selectorsPart(declared: ValueObject, raw: JsonObject, keep: Keep): Body {
+  const shown = raw["selectors"];
+  const before = isArray(shown) ? shown.filter(isObject) : [];
+  const value = declared["selectors"];
+  if (!isValueList(value))
+    return isArray(shown) ? { selectors: before.map((one) => pick(one, SELECTOR_KEYS, keep)) } : {};
+  const base = firstIndex(before);
+  return {
+    selectors: value.filter(isValueObject).map((selector, at) => ({
+      ...pick(before[at] ?? {}, ["id", "testCaseElementId", "options"], keep),
+      index: base + at,
+      ...selector,
+    })),
+  };
+}
+
+/** How a part of a live element goes back to the service. */
+type Keep = (value: Json, key: string) => BodyValue;
+
+function plain(value: Json): BodyValue {
+  return value;
+}
+
+const IDS: readonly string[] = ["id", "testCaseElementId"];
+
+/** Sent as it is, shown as sensitive. */
+function hidden(value: Json, key: string): BodyValue {
+  if (IDS.includes(key)) return value;
+  if (typeof value === "string") return new Secret(value);
+  if (isArray(value)) return value.map((item) => hidden(item, ""));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([part, item]) => [part, hidden(item, part)]));
+}
+
+function pick(source: JsonObject, keys: readonly string[], keep: Keep): Body {
+  return Object.fromEntries(
+    keys.flatMap((key) => {
+      const value = source[key];
+      return value === undefined || value === null ? [] : [[key, keep(value, key)]];
+    }),
+  );
+}
+
+type TestCase = DesiredResource<"testCase">;
+
+/** What differs of the elements, as a part of a PATCH and calls of their own. */
+export interface ElementsDiff {
+  readonly body: { readonly [key: string]: BodyValue };
+  readonly locators: readonly ElementMatch[];
+  readonly shown: readonly FieldChange[];
+}
+
+const ELEMENTS = TEST_CASE_FIELDS.find((field) => field.name === "elements");
+
+/** When only locator lines differ, an element call each; else one PATCH of all elements, and lines after it. */
+export function diffElements(resource: TestCase, live: LiveTestCase, memory: Memory): ElementsDiff {
+  const value = resource.fields["elements"];
+  if (ELEMENTS === undefined || value === undefined || isUnknown(value))
+    return { body: {}, locators: [], shown: [] };
+  const declared = declaredElements(value);
+  const current = live.elements ?? [];
+  const same = sameElements(declared, current);
+  const matches = same
+    ? declared.map((element, at) => ({ declared: element, at, live: current[at] }))
+    : alignElements(declared, current, memory);
+  const locators = matches.filter((match) => locatorDifference(match, memory) !== undefined);
+  const lines = locators.flatMap((match) => locatorChanges(ELEMENTS, value, match, memory));
+  if (same) return { body: {}, locators, shown: lines };
+  const before = current.map((element, at) => projectElement(declared[at] ?? ALL_PARTS, element));
+  const after = declared.map(withoutLine);
+  return {
+    body: { elements: elementBodies(matches, current) },
+    locators,
+    shown: [
+      ...readableChanges(
+        ELEMENTS,
+        before,
+        after,
+        elementsChangedBy(ELEMENTS, { before, after, matches, current }, memory),
+      ),
+      ...lines,
+    ],
+  };
+}
+
+interface BothLists {
+  /** The live list cut down to what is declared at the same places. */
+  readonly before: Json;
+  readonly after: Value;
+  readonly matches: readonly ElementMatch[];
+  readonly current: readonly LiveElement[];
+}
+
+/**
+ * Who changed the list. An element that the manifest has no more shows no longer which of its parts were declared, and
+ * so not whether it is as it was applied: that holds if it is so for any choice of parts.
+ */
+function elementsChangedBy(
+  field: Field<LiveTestCase>,
+  { before, after, matches, current }: BothLists,
+  memory: Memory,
+): ChangedBy | undefined {
+  const first = changedBy(field, after, before, memory);
+  if (first !== "both" || matches.length === current.length) return first;
+  const parts = new Map(matches.map(({ declared, live }) => [live, declared]));
+  for (const choice of PART_CHOICES) {
+    const was = current.map((element) => projectElement(parts.get(element) ?? choice(element), element));
+    if (changedBy(field, after, was, memory) === "manifest") return "manifest";
+  }
+  return first;
+}
+
+/** Every choice of parts that an element can be declared with; selectors whole, or without their options. */
+const PART_CHOICES: readonly ((element: LiveElement) => ValueObject)[] = subsets(
+  Object.keys(ALL_PARTS),
+).flatMap((names) => {
+  const chosen = Object.fromEntries(Object.entries(ALL_PARTS).filter(([name]) => names.includes(name)));
+  const plain = { selectorType: "", selector: "" };
+  return names.includes("selectors")
+    ? [() => chosen, ({ selectors }: LiveElement) => ({ ...chosen, selectors: selectors.map(() => plain) })]
+    : [() => chosen];
+});
+
+function subsets(names: readonly string[]): readonly (readonly string[])[] {
+  return names.reduce<readonly (readonly string[])[]>(
+    (sets, name) => [...sets, ...sets.map((set) => [...set, name])],
+    [[]],
+  );
+}
+
+function locatorChanges(
+  field: Field<LiveTestCase>,
+  elements: Value,
+  match: ElementMatch,
+  memory: Memory,
+): readonly FieldChange[] {
+  const line = match.declared["locatorLine"];
+  const path = [...field.path, match.at, "locatorLine"];
+  const difference = locatorDifference(match, memory);
+  const by = difference === undefined || difference === "new" ? {} : { changedBy: difference };
+  if (line === undefined) return [];
+  return [isSensitive(elements) ? { path, sensitive: true, ...by } : { path, after: reveal(line), ...by }];
+}
+
+/** A live element that bears a locator line and has no id cannot be called (operation 9). */
+export function namelessElements(resource: TestCase, live: LiveTestCase): readonly Diagnostic[] {
+  const declared = declaredElements(resource.fields["elements"]);
+  const nameless = (live.elements ?? []).some(
+    ({ id }, at) => id === undefined && declared[at]?.["locatorLine"] !== undefined,
+  );
+  if (!nameless) return [];
+  return [
+    caution(
+      "element-without-id",
+      resource,
+      "Locator lines cannot be written",
+      "The service shows no id of the elements, and the interface writes a locator line by it.",
+      ["elements"],
+    ),
+  ];
 }

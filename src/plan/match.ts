@@ -1,14 +1,11 @@
-import type { Address } from "../model/address.ts";
-import { compareText } from "../model/address.ts";
-import type { DesiredResource, DesiredTarget } from "../model/desired.ts";
+import { type Address, compareText } from "../model/address.ts";
+import type { DesiredResource, DesiredTarget, Move } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
+import { DELETED } from "../model/fields.ts";
 import type { LiveEnvironment, LiveTarget, LiveTestCase } from "../model/live.ts";
-import type { State } from "../model/state.ts";
+import type { State, StateEvent } from "../model/state.ts";
 import { isSensitive } from "../model/value.ts";
-import { DELETED } from "../fields/test-case.ts";
-import { problem } from "./problem.ts";
-import { sameUrl } from "./compare.ts";
-import { knownText } from "./declared.ts";
+import { knownText, problem, sameUrl } from "./input.ts";
 
 /**
  * Which live resource each address means (design contract, section 2): by the `id:` of the manifest, else by the
@@ -271,4 +268,46 @@ function addTo<T>(lists: Map<string, T[]>, name: string, first: T, next: T): voi
 function lazy<T extends object>(make: () => T): () => T {
   let made: T | undefined;
   return () => (made ??= make());
+}
+
+/**
+ * `moved:` as changes to state: each binding that still stands under its old address goes to the new one. A move that
+ * is done, or whose new address is bound already, changes nothing, so it may stay in the manifest.
+ */
+export function pendingMoves(moves: readonly Move[], state: State): readonly StateEvent[] {
+  const bound = new Set<Address>([
+    ...state.bindings.keys(),
+    ...state.batchGenerations.keys(),
+    ...state.intents.keys(),
+  ]);
+  const events: StateEvent[] = [];
+  const ordered = lastLinksFirst(moves);
+  for (let done = -1; done < events.length;) {
+    done = events.length;
+    for (const { from, to } of ordered) {
+      if (!bound.has(from) || bound.has(to)) continue;
+      bound.delete(from);
+      bound.add(to);
+      events.push({ type: "moved", from, to });
+    }
+  }
+  return events;
+}
+
+/**
+ * Of a chain a → b → c the last link comes first, since b must have left before a arrives there. What was left at a
+ * when b had long gone on to c goes all the way in further turns.
+ */
+function lastLinksFirst(moves: readonly Move[]): readonly Move[] {
+  const byFrom = new Map(moves.map((move) => [move.from, move]));
+  const seen = new Set<Address>();
+  return moves.flatMap((start) => {
+    const chain: Move[] = [];
+    for (let move = byFrom.get(start.from); move !== undefined && !seen.has(move.from);) {
+      seen.add(move.from);
+      chain.push(move);
+      move = byFrom.get(move.to);
+    }
+    return chain.toReversed();
+  });
 }

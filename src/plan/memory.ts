@@ -1,12 +1,20 @@
-import type { Field, Shape } from "../fields/field.ts";
-import type { Address } from "../model/address.ts";
-import type { Json, Path } from "../model/json.ts";
-import type { Binding, FieldRecord, Fingerprint, State } from "../model/state.ts";
-import type { Value } from "../model/value.ts";
-import { isUnknown, isValueObject, reveal } from "../model/value.ts";
-import { normalise } from "./compare.ts";
-import type { Fingerprinter } from "./inputs.ts";
-import { orderedParts } from "./ordered.ts";
+import { type Address, compareText, parseAddress, targetAddress } from "../model/address.ts";
+import type { DesiredResource } from "../model/desired.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import { DELETED, type Field, type Shape, fieldsOf } from "../model/fields.ts";
+import { type Json, type Path, sameJson } from "../model/json.ts";
+import type { Live, LiveTarget } from "../model/live.ts";
+import type {
+  BatchRecord,
+  Binding,
+  FieldRecord,
+  Fingerprint,
+  Intent,
+  State,
+  StateEvent,
+} from "../model/state.ts";
+import { type Value, isUnknown, isValueObject, reveal } from "../model/value.ts";
+import { type Fingerprinter, normalUrl, normalise, orderedParts } from "./input.ts";
 
 /** What state remembers of one live resource. */
 export interface Memory {
@@ -93,4 +101,159 @@ export function unwrittenParts<L>(field: Field<L>, value: Value, memory: Memory)
   // An empty map has no part that could tell it from null, or from nothing.
   const emptied = Object.keys(wanted).length === 0 && typeof record !== "object" ? [[]] : [];
   return [...orderedParts(field.shape, [...changed, ...gone]).map((part) => [part]), ...emptied];
+}
+
+/**
+ * What became of creations whose outcome is not known (design contract, section 5): an intent is written before each
+ * POST and settled after it; what is still open was cut off in between. The service is asked by looking: what bears
+ * the intended name and was not there before is what the POST made; where nothing does, it made nothing.
+ *
+ * The obvious way, to match by name as for any other resource, fails where the name was there before or the manifest
+ * has changed since; so an intent keeps the ids that it must not be taken for, and digests of its names. An apply sees
+ * to it that of creations which could be taken for one another only one is under way.
+ */
+export interface Recovery {
+  readonly events: readonly StateEvent[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Where to look, and what is known besides the state itself. */
+export interface Surroundings {
+  readonly live: Live;
+  readonly fingerprints: Fingerprinter;
+  readonly resources: ReadonlyMap<Address, DesiredResource>;
+  /** Ids that some address has, of whatever target: what is found is added. */
+  readonly taken: Set<string>;
+}
+
+/** The place of an id in records of fields that were sent before the id was known. */
+export const NO_ID_YET = "intent";
+
+export function recover(state: State, around: Surroundings): Recovery {
+  const events: StateEvent[] = [];
+  const diagnostics: Diagnostic[] = [];
+  for (const [address, intent] of state.intents) {
+    if (parseAddress(address)?.kind === "batchGeneration") {
+      events.push({ type: "batch", address, record: uncertain(intent) });
+      continue;
+    }
+    const made = lookUp(address, intent, around, targetIdOf(state, events));
+    const candidates = made.filter((id) => !intent.existing.includes(id) && !around.taken.has(id));
+    const [only] = candidates;
+    if (candidates.length > 1) diagnostics.push(manyMade(address, intent, candidates));
+    else if (only === undefined) events.push({ type: "settled", address });
+    else {
+      around.taken.add(only);
+      events.push({ type: "bound", address, id: only, fields: sentFields(address, intent, only, around) });
+    }
+  }
+  return { events, diagnostics };
+}
+
+/** The interface cannot read batch generations. */
+function uncertain({ content }: Intent): BatchRecord {
+  return { status: "uncertain", ...(content === undefined ? {} : { content }) };
+}
+
+/** A target that was itself only just recovered is known from the events. Maps keep order: targets come first. */
+function targetIdOf(state: State, events: readonly StateEvent[]): string | undefined {
+  const address = targetAddress(state.target);
+  for (const event of events) if (event.type === "bound" && event.address === address) return event.id;
+  return state.bindings.get(address)?.id;
+}
+
+/** Ids of all that bears the name which the intent gave. */
+function lookUp(
+  address: Address,
+  intent: Intent,
+  { live, fingerprints }: Surroundings,
+  targetId: string | undefined,
+): readonly string[] {
+  const kind = parseAddress(address)?.kind;
+  if (kind === "target") return targetsMade(intent, live, fingerprints);
+  if (kind === "environment")
+    return environmentsMade(
+      intent,
+      fingerprints,
+      live.targets.find((target) => target.id === targetId),
+    );
+  return testCasesMade(intent, live, fingerprints, targetId);
+}
+
+function targetsMade(intent: Intent, { targets }: Live, fingerprints: Fingerprinter): readonly string[] {
+  return targets
+    .filter((target) => nameDigest(fingerprints, target.app) === intent.name)
+    .map((target) => target.id);
+}
+
+function environmentsMade(
+  intent: Intent,
+  fingerprints: Fingerprinter,
+  target: LiveTarget | undefined,
+): readonly string[] {
+  return (target?.environments ?? [])
+    .filter((environment) => environment.type !== "DEFAULT")
+    .filter((environment) => urlDigest(fingerprints, environment.discoveryUrl) === intent.name)
+    .map((environment) => environment.id);
+}
+
+function testCasesMade(
+  intent: Intent,
+  live: Live,
+  fingerprints: Fingerprinter,
+  targetId: string | undefined,
+): readonly string[] {
+  const cases = (live.testCases.get(targetId ?? "") ?? []).filter((testCase) => testCase.status !== DELETED);
+  const bears = (name: string | null | undefined, digest: string | undefined): boolean =>
+    typeof name === "string" && digest !== undefined && nameDigest(fingerprints, name) === digest;
+  const byExternalId = cases.filter((testCase) => bears(testCase.externalId, intent.externalId));
+  // As in matching: a case with an external id of its own is another one, however alike the names.
+  const byName = cases.filter(
+    (testCase) => bears(testCase.description, intent.name) && (testCase.externalId ?? null) === null,
+  );
+  return (byExternalId.length > 0 ? byExternalId : byName).map((testCase) => testCase.id);
+}
+
+/**
+ * The records of what the POST carried, as far as the manifest still says the same. A prompt that it does not keeps
+ * the record that was made without the id: that equals none made with it, so the prompt counts as changed.
+ */
+function sentFields(
+  address: Address,
+  intent: Intent,
+  id: string,
+  { fingerprints, resources }: Surroundings,
+): Readonly<Record<string, FieldRecord>> {
+  const resource = resources.get(address);
+  const records: Record<string, FieldRecord> = {};
+  for (const field of resource === undefined ? [] : fieldsOf(resource.kind)) {
+    const sent = intent.fields[field.name];
+    const value = resource?.fields[field.name];
+    if (sent === undefined || value === undefined || isUnknown(value)) continue;
+    if (sameJson(recordField(fingerprints, NO_ID_YET, field, value), sent))
+      records[field.name] = recordField(fingerprints, id, field, value);
+    else if (field.generates) records[field.name] = sent;
+  }
+  return records;
+}
+
+/** The digest under which an intent keeps a name, so that the file alone does not tell it. */
+export function nameDigest(fingerprints: Fingerprinter, name: string): string {
+  return fingerprints.of("name", name);
+}
+
+/** The same for an environment's URL, in the form that counts as equal. */
+export function urlDigest(fingerprints: Fingerprinter, url: string | undefined): string {
+  return fingerprints.of("url", normalUrl(url ?? ""));
+}
+
+function manyMade(address: Address, intent: Intent, ids: readonly string[]): Diagnostic {
+  const list = ids.toSorted(compareText).map((id) => `  ${id}`);
+  return {
+    severity: "error",
+    code: "creation-unclear",
+    address,
+    summary: `${ids.length} live resources may be what an interrupted creation made`,
+    detail: `A creation was cut off at ${intent.at}, and these have appeared since:\n${list.join("\n")}\nChoose the one that is meant:\ntasc state bind ${address} ID`,
+  };
 }

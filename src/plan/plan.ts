@@ -1,17 +1,16 @@
-import type { DesiredTarget } from "../model/desired.ts";
+import { type Address, compareAddresses } from "../model/address.ts";
+import { type DesiredTarget, byAddress, resourcesOf } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { LiveTarget } from "../model/live.ts";
-import type { Plan } from "../model/plan.ts";
+import type { Change, Orphan, Plan, Summary } from "../model/plan.ts";
 import type { State, StateEvent } from "../model/state.ts";
-import { applyEvents } from "../state/reduce.ts";
-import { assemble } from "./assemble.ts";
-import type { PlanInput } from "./inputs.ts";
-import { matchTargets } from "./match.ts";
-import { pendingMoves } from "./moves.ts";
-import { lookAt } from "./outlook.ts";
-import { recover } from "./recover.ts";
-import { byAddress, resourcesOf } from "../model/desired.ts";
-import type { Seen } from "./seen.ts";
+import { applyEvents } from "../state/document.ts";
+import type { Seen } from "./compare.ts";
+import { type PlanInput, type Scope, orderedChange, scopeTest } from "./input.ts";
+import { matchTargets, pendingMoves } from "./match.ts";
+import { recover } from "./memory.ts";
+import { strayOrphans } from "./orphans.ts";
+import { type Outlook, lookAt } from "./resources.ts";
 
 /** A plan, and what it saw on the way: an apply goes on from there. */
 export interface Planned {
@@ -99,4 +98,142 @@ function statesOf(remembered: readonly UpToDate[]): ReadonlyMap<string, State> {
   return new Map(
     remembered.flatMap(({ target, state }) => (state === undefined ? [] : [[target.key, state]])),
   );
+}
+
+type InScope = (address: Address) => boolean;
+
+/** What the targets come to, narrowed to the scope, sorted and counted. */
+function assemble(input: PlanInput, outlooks: readonly Outlook[], problems: readonly Diagnostic[]): Plan {
+  const inScope = scopeTest(input.scope);
+  const all = outlooks.flatMap((outlook) => outlook.changes);
+  const needed = withNeeded(all, inScope, input.scope);
+  const disables = outlooks.flatMap((outlook) => outlook.disables).filter(({ address }) => inScope(address));
+  const changes = [...needed.changes, ...disables].toSorted(sortedByAddress).map(orderedChange);
+  const orphaned = orphansInScope(input, outlooks, inScope);
+  const diagnostics = diagnosticsInScope(
+    [...problems, ...needed.problems, ...outlooks.flatMap((outlook) => outlook.diagnostics)],
+    changes,
+    inScope,
+  );
+  return {
+    stage: input.desired.stage,
+    baseUrl: input.baseUrl,
+    summary: {
+      ...countChanges(changes),
+      unchanged: countUnchanged(outlooks, changes, diagnostics, inScope),
+      orphaned: orphaned.length,
+      unmanaged: outlooks.reduce((sum, outlook) => sum + outlook.unmanaged, 0),
+    },
+    changes,
+    orphaned,
+    diagnostics,
+  };
+}
+
+function sortedByAddress(a: { readonly address: Address }, b: { readonly address: Address }): number {
+  return compareAddresses(a.address, b.address);
+}
+
+function orphansInScope(input: PlanInput, outlooks: readonly Outlook[], inScope: InScope): readonly Orphan[] {
+  const own = outlooks.flatMap((outlook) => outlook.orphans);
+  const meant = new Set(outlooks.flatMap(({ seen }) => seen?.live?.id ?? []));
+  const strays = strayOrphans(input.strays, input.live.targets, meant);
+  return [...own, ...strays].filter((orphan) => inScope(orphan.address)).toSorted(sortedByAddress);
+}
+
+/** What is said of addresses that the plan is about, and of none in particular. */
+function diagnosticsInScope(
+  diagnostics: readonly Diagnostic[],
+  changes: readonly Change[],
+  inScope: InScope,
+): readonly Diagnostic[] {
+  const changed = new Set(changes.map((change) => change.address));
+  return diagnostics
+    .filter(({ address }) => address === undefined || inScope(address) || changed.has(address))
+    .toSorted(byPlace);
+}
+
+function byPlace(a: Diagnostic, b: Diagnostic): number {
+  if (a.address === undefined || b.address === undefined)
+    return Number(a.address !== undefined) - Number(b.address !== undefined);
+  return compareAddresses(a.address, b.address);
+}
+
+function countChanges(
+  changes: readonly Change[],
+): Pick<Summary, "create" | "update" | "rediscover" | "calls"> {
+  const count = (...actions: readonly Change["action"][]): number =>
+    changes.filter((change) => actions.includes(change.action)).length;
+  const calls = changes.flatMap((change) => change.calls);
+  return {
+    create: count("create"),
+    update: count("update", "disable"),
+    rediscover: count("rediscover"),
+    calls: {
+      POST: calls.filter((call) => call.method === "POST").length,
+      PATCH: calls.filter((call) => call.method === "PATCH").length,
+    },
+  };
+}
+
+/** Declared resources in scope that neither change nor have a problem. */
+function countUnchanged(
+  outlooks: readonly Outlook[],
+  changes: readonly Change[],
+  diagnostics: readonly Diagnostic[],
+  inScope: InScope,
+): number {
+  const busy = new Set<Address>(changes.map((change) => change.address));
+  for (const { severity, address } of diagnostics)
+    if (severity === "error" && address !== undefined) busy.add(address);
+  return outlooks
+    .filter((outlook) => outlook.seen !== undefined)
+    .flatMap((outlook) => resourcesOf(outlook.target))
+    .filter(({ address }) => inScope(address) && !busy.has(address)).length;
+}
+
+export interface Needed {
+  readonly changes: readonly Change[];
+  readonly problems: readonly Diagnostic[];
+}
+
+/**
+ * The changes in scope, and the creations that they cannot do without: `--only` takes these along, as there would be
+ * no target, environment or prerequisite to point at; what `--exclude` rules out is not made all the same, and then
+ * the change that needs it is a problem.
+ */
+function withNeeded(all: readonly Change[], inScope: (address: Address) => boolean, scope: Scope): Needed {
+  const byAddress = new Map(all.map((change) => [change.address, change]));
+  const allowed = scopeTest({ only: [], exclude: scope.exclude });
+  const kept = new Set(all.filter((change) => inScope(change.address)));
+  const problems: Diagnostic[] = [];
+  // A set that grows while it is walked: prerequisites of prerequisites get their turn.
+  for (const { address, dependsOn } of kept)
+    for (const needed of dependsOn) {
+      const change = byAddress.get(needed);
+      if (!allowed(needed)) problems.push(excluded(address, needed));
+      else if (change === undefined) problems.push(unmakeable(address, needed));
+      else kept.add(change);
+    }
+  return { changes: [...kept], problems };
+}
+
+function excluded(address: Address, needed: Address): Diagnostic {
+  return {
+    severity: "error",
+    code: "needs-excluded",
+    address,
+    summary: `Needs ${needed}, which --exclude leaves out`,
+    detail: `${needed} does not exist yet, and ${address} cannot be made without it. Exclude both, or neither.`,
+  };
+}
+
+function unmakeable(address: Address, needed: Address): Diagnostic {
+  return {
+    severity: "error",
+    code: "needs-problem",
+    address,
+    summary: `Needs ${needed}, which cannot be created`,
+    detail: `Mend ${needed} first; ${address} cannot be made without it.`,
+  };
 }

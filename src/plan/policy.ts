@@ -1,13 +1,12 @@
-import { parseAddress } from "../model/address.ts";
-import type { Address } from "../model/address.ts";
+import { type Address, parseAddress } from "../model/address.ts";
 import { originOf } from "../model/desired.ts";
-import type { Origin } from "../model/diagnostic.ts";
+import type { Diagnostic, Origin } from "../model/diagnostic.ts";
 import type { Change, Plan } from "../model/plan.ts";
 import type { Policy, PolicyRule } from "../model/settings.ts";
 import type { StateEvent } from "../model/state.ts";
-import { isUnknown, reveal, Secret } from "../model/value.ts";
+import { Secret, isUnknown, reveal } from "../model/value.ts";
+import { globTest, targetOf } from "./input.ts";
 import type { Planned } from "./plan.ts";
-import { globTest, targetOf } from "./scope.ts";
 
 /** A rule of the policy that a plan breaks, with what it is about. */
 export interface Violation {
@@ -171,4 +170,30 @@ function listed(addresses: readonly Address[]): string {
   const more = addresses.length - MOST_NAMED;
   const named = addresses.slice(0, more > 0 ? MOST_NAMED : undefined).join(", ");
   return more > 0 ? `${named} and ${more} more` : named;
+}
+
+const CODES: Readonly<Record<PolicyRule, string>> = {
+  maxChanges: "policy-max-changes",
+  maxDisabledPercent: "policy-max-disabled-percent",
+  protected: "policy-protected",
+  requireTags: "policy-require-tags",
+};
+
+/** Violations as a plan lists them: errors, or warnings where `--override-policy` lets them through. */
+export function policyDiagnostics(
+  violations: readonly Violation[],
+  overridden: ReadonlySet<PolicyRule>,
+): readonly Diagnostic[] {
+  return violations.map(({ rule, detail, ...about }) => {
+    const through = overridden.has(rule);
+    const remedy = through
+      ? `It is let through by --override-policy ${rule}.`
+      : `If it is meant, add --override-policy ${rule}`;
+    return {
+      ...about,
+      severity: through ? ("warning" as const) : ("error" as const),
+      code: CODES[rule],
+      detail: `${detail}\n${remedy}`,
+    };
+  });
 }

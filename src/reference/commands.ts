@@ -1,7 +1,5 @@
-import type { CommandSpec } from "../cli/command.ts";
-import { COMMANDS } from "../cli/commands.ts";
-import { GLOBAL_OPTIONS } from "../cli/options.ts";
-import type { OptionSpec } from "../cli/options.ts";
+import { COMMANDS, type CommandSpec } from "../cli/command-table.ts";
+import { GLOBAL_OPTIONS, type OptionSpec } from "../cli/options.ts";
 import { code, table } from "./table.ts";
 
 /** Every command of the command table, with what it takes and its examples. */

@@ -1,4 +1,4 @@
-import { EXIT } from "../cli/exit.ts";
+import { EXIT } from "../cli/options.ts";
 import { table } from "./table.ts";
 
 const MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {

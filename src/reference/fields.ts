@@ -1,7 +1,12 @@
-import type { Behaviour, Compare, Field, Part, Shape } from "../fields/field.ts";
-import { fieldsOf } from "../fields/fields.ts";
-import { KINDS } from "../model/address.ts";
-import type { Kind } from "../model/address.ts";
+import { KINDS, type Kind } from "../model/address.ts";
+import {
+  type Behaviour,
+  type Compare,
+  type Field,
+  type Part,
+  type Shape,
+  fieldsOf,
+} from "../model/fields.ts";
 import { code, table } from "./table.ts";
 
 const TITLES: Readonly<Record<Kind, string>> = {

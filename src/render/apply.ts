@@ -1,9 +1,8 @@
-import type { ApplyEvent } from "../apply/events.ts";
-import type { Failed, NotTaken, Outcome, SkipReason } from "../apply/outcome.ts";
-import type { CallWaiting, ClientEvent } from "../client/events.ts";
+import type { ApplyEvent, Failed, NotTaken, Outcome, SkipReason } from "../apply/context.ts";
 import { type Address, compareAddresses } from "../model/address.ts";
 import type { Action } from "../model/plan.ts";
-import { safeLine, safeLines, withoutWorkflowCommands } from "../output/safe.ts";
+import type { CallWaiting, ClientEvent } from "../service/request.ts";
+import { safeLine, safeLines, withoutWorkflowCommands } from "./escape.ts";
 import { fieldName } from "./fields.ts";
 import { type Style, wrapLines } from "./style.ts";
 import { ACTIONS, SIGNS, clockText, count, countActions, durationText } from "./words.ts";

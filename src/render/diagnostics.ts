@@ -2,7 +2,7 @@ import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Path } from "../model/json.ts";
 import type { DiagnosticJson, PlanJson } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
-import { safeLine, safeLines, withoutWorkflowCommands } from "../output/safe.ts";
+import { safeLine, safeLines, withoutWorkflowCommands } from "./escape.ts";
 import { type PlanExtras, diagnosticJson, writeJson } from "./json.ts";
 import { type Style, textWidth, wrap } from "./style.ts";
 

@@ -2,7 +2,7 @@ import { diffLines, diffWordsWithSpace } from "diff";
 import { type Json, type Path, isArray, isObject } from "../model/json.ts";
 import type { Action, ChangeJson, FieldJson } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
-import { safeLine } from "../output/safe.ts";
+import { safeLine } from "./escape.ts";
 import type { PlanExtras } from "./json.ts";
 import { textWidth } from "./style.ts";
 import { groupBy, placeOf } from "./words.ts";

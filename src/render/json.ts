@@ -16,7 +16,7 @@ import type {
   Summary,
 } from "../model/plan.ts";
 import { IdOf, KNOWN_AFTER_APPLY, SENSITIVE, Secret, Unknown } from "../model/value.ts";
-import { printedJson } from "../output/escape.ts";
+import { printedJson } from "./escape.ts";
 
 /** Rises when a program that reads plans would have to change. */
 export const PLAN_FORMAT = "1.0";

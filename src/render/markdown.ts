@@ -1,8 +1,15 @@
 import type { ChangeJson, FieldJson, Orphan, PlanJson } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
-import { html, markdownBlock, markdownCellCode, markdownCode, markdownText } from "../output/escape.ts";
-import { safeLine, withoutWorkflowCommands } from "../output/safe.ts";
 import { type DiagnosticView, placeText, planDiagnostics } from "./diagnostics.ts";
+import {
+  html,
+  markdownBlock,
+  markdownCellCode,
+  markdownCode,
+  markdownText,
+  safeLine,
+  withoutWorkflowCommands,
+} from "./escape.ts";
 import {
   type Excerpt,
   type Fold,

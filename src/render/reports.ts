@@ -1,7 +1,13 @@
 import type { ChangeJson, PlanJson } from "../model/plan.ts";
-import { annotationMessage, annotationProperty, xml } from "../output/escape.ts";
-import { safeLine, safeLines, withoutWorkflowCommands } from "../output/safe.ts";
 import { type DiagnosticView, placeText, planDiagnostics } from "./diagnostics.ts";
+import {
+  annotationMessage,
+  annotationProperty,
+  safeLine,
+  safeLines,
+  withoutWorkflowCommands,
+  xml,
+} from "./escape.ts";
 import { fieldLine } from "./fields.ts";
 import { type PlanExtras, writeJson } from "./json.ts";
 import { besidesLine, byImportance, groupBy, placeOf, planLine } from "./words.ts";

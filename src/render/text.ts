@@ -2,7 +2,6 @@ import { type Address, compareAddresses } from "../model/address.ts";
 import { type Json, isArray, isObject } from "../model/json.ts";
 import type { Action, ChangeJson, ChangedBy, FieldJson, Orphan, PlanJson } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
-import { safeLine, withoutWorkflowCommands } from "../output/safe.ts";
 import {
   type DiagnosticOptions,
   type DiagnosticView,
@@ -10,6 +9,7 @@ import {
   planDiagnostics,
   renderDiagnostics,
 } from "./diagnostics.ts";
+import { safeLine, withoutWorkflowCommands } from "./escape.ts";
 import {
   type Excerpt,
   type Fold,
@@ -311,10 +311,10 @@ export function fieldLines(
   if (block !== undefined) return [`${name}:${suffix}`, ...block];
   if (action === "create" && field.after !== undefined)
     return [`${name}: ${clipped(field.after, options)}${suffix}`];
-  return changeLinesTextField(name, field, suffix, options);
+  return fieldChangeLines(name, field, suffix, options);
 }
 
-function changeLinesTextField(
+function fieldChangeLines(
   name: string,
   field: FieldJson,
   suffix: string,

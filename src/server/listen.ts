@@ -1,6 +1,5 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
-import type { RequestListener } from "node:http";
+import { type RequestListener, createServer } from "node:http";
 
 export type Listening = {
   /** As "http://127.0.0.1:4010". */

@@ -1,14 +1,12 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Control } from "./control/control.ts";
 import { performControl } from "./control/routes.ts";
-import { exchange } from "./exchange/exchange.ts";
-import type { Exchange } from "./exchange/exchange.ts";
+import { type Exchange, exchange } from "./exchange/exchange.ts";
 import { answerOf } from "./http/answer.ts";
-import { receive } from "./http/received.ts";
-import type { Received } from "./http/received.ts";
+import { type Received, receive } from "./http/received.ts";
 import { errorReply } from "./http/reply.ts";
 import { send } from "./http/send.ts";
-import { notFound, Refusal } from "./read/refusal.ts";
+import { Refusal, notFound } from "./read/refusal.ts";
 
 /** Where requests go: the described interface, or the one that controls this server. */
 export type Wiring = { readonly control: Control; readonly interface: Exchange; readonly basePath: string };

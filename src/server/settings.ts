@@ -1,6 +1,5 @@
 import { runStatus, settableStatus } from "./data/testCase.ts";
-import { nullable, object } from "./read/reader.ts";
-import type { Read, Reader } from "./read/reader.ts";
+import { type Read, type Reader, nullable, object } from "./read/reader.ts";
 import { flag, integerFrom, oneOf } from "./read/values.ts";
 
 /**

@@ -1,6 +1,5 @@
 import type { State, StateEvent } from "../model/state.ts";
-import type { LockInfo } from "./lock-info.ts";
-import type { DocumentKey, Result, StateKey } from "./problem.ts";
+import type { DocumentKey, LockInfo, Result, StateKey } from "./problem.ts";
 
 /**
  * A keeper of state documents. All of them answer alike; what can go wrong comes back as a `StateProblem`, never

@@ -1,6 +1,28 @@
-import { compareText } from "../model/address.ts";
-import type { State } from "../model/state.ts";
-import { batchText, bindingText, intentText } from "./record-text.ts";
+import { type Address, KEY_PATTERN, KINDS, compareText } from "../model/address.ts";
+import { type Json, type JsonObject, isArray, isObject } from "../model/json.ts";
+import type {
+  BatchRecord,
+  Binding,
+  FieldRecord,
+  Intent,
+  LocatorRecord,
+  State,
+  StateEvent,
+} from "../model/state.ts";
+import {
+  type DocumentKey,
+  type Result,
+  type StateProblem,
+  hasMembers,
+  isCount,
+  isRecord,
+  isRecordOf,
+  isText,
+  isTexts,
+  refusal,
+  sameService,
+  success,
+} from "./problem.ts";
 
 /*
  * The text form of a state: JSON, made to be kept in git. All keys are sorted, so that the same state is the same
@@ -8,8 +30,8 @@ import { batchText, bindingText, intentText } from "./record-text.ts";
  * of its own, for every merge would conflict there (only servers of the http protocol that ask for a `serial` get one).
  */
 
-export const FORMAT = "tasc-state";
-export const VERSION = 1;
+const FORMAT = "tasc-state";
+const VERSION = 1;
 
 /** The document's text. @param serial for keepers that count a document's versions inside it. */
 export function formatDocument(state: State, serial?: number): string {
@@ -46,4 +68,485 @@ function sortedKeys(map: ReadonlyMap<string, unknown>): readonly string[] {
   const keys = [...map.keys()];
   const isSorted = keys.every((key, at) => at === 0 || (keys[at - 1] ?? "") < key);
   return isSorted ? keys : keys.toSorted(compareText);
+}
+
+/** Whether what a document or a journal holds are records of ours. */
+
+const KEY = KEY_PATTERN.slice(1, -1);
+const ADDRESS = new RegExp(`^(?:target|(?:${KINDS.slice(1).join("|")})\\.${KEY})\\.${KEY}$`);
+
+/** As `isAddress` of the model, for as many as a document holds: without taking each one apart. */
+export function isAddress(value: unknown): value is Address {
+  return isText(value) && ADDRESS.test(value);
+}
+
+function isParts(value: unknown): value is Readonly<Record<string, string>> {
+  return isRecordOf(value, isText);
+}
+
+function isFieldRecord(value: unknown): value is FieldRecord {
+  return isText(value) || isParts(value);
+}
+
+function isFields(value: unknown): value is Binding["fields"] {
+  return isRecordOf(value, isFieldRecord);
+}
+
+const LOCATOR = { line: isText, selectors: isText };
+function isLocator(value: unknown): value is LocatorRecord {
+  return hasMembers(value, LOCATOR);
+}
+
+function isLocators(value: unknown): value is Readonly<Record<string, LocatorRecord>> {
+  return isRecordOf(value, isLocator);
+}
+
+const BINDING = { id: isText, fields: isFields };
+const BINDING_OPTIONAL = { locators: isLocators };
+function isBinding(value: unknown): value is Binding {
+  return hasMembers(value, BINDING, BINDING_OPTIONAL);
+}
+
+const BATCH_STATUSES: readonly unknown[] = [
+  "done",
+  "held",
+  "uncertain",
+  "undone",
+] satisfies BatchRecord["status"][];
+const BATCH = { status: (value: unknown) => BATCH_STATUSES.includes(value) };
+const BATCH_OPTIONAL = { content: isText };
+function isBatchRecord(value: unknown): value is BatchRecord {
+  return hasMembers(value, BATCH, BATCH_OPTIONAL);
+}
+
+const INTENT = { at: isText, existing: isTexts, fields: isFields };
+const INTENT_OPTIONAL = { name: isText, externalId: isText, content: isText };
+function isIntent(value: unknown): value is Intent {
+  return hasMembers(value, INTENT, INTENT_OPTIONAL);
+}
+
+type Members = Readonly<Record<string, (part: unknown) => boolean>>;
+
+/** The members of each type of event, beside `type`. */
+const EVENTS: Readonly<Record<StateEvent["type"], readonly [Members, Members?]>> = {
+  keyed: [{ keyCheck: isText }],
+  bound: [{ address: isAddress, id: isText, fields: isFields }],
+  wrote: [{ address: isAddress, fields: isFields }],
+  forgot: [{ address: isAddress, fields: isTexts }],
+  located: [{ address: isAddress, locators: isLocators }, { elements: isTexts }],
+  unbound: [{ address: isAddress }],
+  moved: [{ from: isAddress, to: isAddress }],
+  folder: [{ name: isText, id: isText }],
+  batch: [{ address: isAddress, record: isBatchRecord }],
+  intended: [{ address: isAddress, intent: isIntent }],
+  settled: [{ address: isAddress }],
+};
+
+export function isStateEvent(value: unknown): value is StateEvent {
+  if (!isRecord(value) || !isEventType(value["type"])) return false;
+  const [required, optional] = EVENTS[value["type"]];
+  return hasMembers(value, { type: isText, ...required }, optional);
+}
+
+function isEventType(value: unknown): value is StateEvent["type"] {
+  return isText(value) && Object.hasOwn(EVENTS, value);
+}
+
+export function areStateEvents(value: unknown): value is readonly StateEvent[] {
+  return Array.isArray(value) && value.every(isStateEvent);
+}
+
+/**
+ * The records of a document, each on one line, all keys sorted. A document may hold a
+ * hundred thousand of them, and nearly all come sorted from the last one, so they are copied only where not.
+ * Absent members are given as undefined, which JSON leaves out.
+ */
+
+function bindingText({ id, fields, locators }: Binding): string {
+  const ordered = locators && sorted(locators, orderedLocator);
+  return JSON.stringify({ fields: sortedFields(fields), id, locators: ordered });
+}
+
+function batchText({ status, content }: BatchRecord): string {
+  return JSON.stringify({ content, status });
+}
+
+function intentText({ at, existing, name, externalId, fields, content }: Intent): string {
+  return JSON.stringify({ at, content, existing, externalId, fields: sortedFields(fields), name });
+}
+
+function orderedLocator({ line, selectors }: LocatorRecord): LocatorRecord {
+  return { line, selectors };
+}
+
+function sortedFields(fields: Binding["fields"]): Binding["fields"] {
+  return sorted(fields, (field: FieldRecord) =>
+    typeof field === "string" ? field : sorted(field, (part) => part),
+  );
+}
+
+/** The record with its names in order and its values in theirs: itself, if it is so already. */
+function sorted<V>(
+  record: Readonly<Record<string, V>>,
+  inOrder: (value: V) => V,
+): Readonly<Record<string, V>> {
+  const names = Object.keys(record);
+  let previous = "";
+  for (const name of names) {
+    const value = record[name];
+    if (name < previous || (value !== undefined && inOrder(value) !== value))
+      return sortedCopy(record, inOrder);
+    previous = name;
+  }
+  return record;
+}
+
+function sortedCopy<V>(record: Readonly<Record<string, V>>, inOrder: (value: V) => V): Record<string, V> {
+  const entries = Object.entries(record).toSorted(([a], [b]) => compareText(a, b));
+  return Object.fromEntries(entries.map(([name, value]) => [name, inOrder(value)]));
+}
+
+export interface ParsedDocument {
+  readonly state: State;
+  /** Only in documents of the http backend. */
+  readonly serial: number | undefined;
+}
+
+type Root = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads a document's text. What the document says it is comes first, and only then what is in it: format,
+ * version, stage and target, service, content. A document that fails any of them is never written over.
+ *
+ * @param where for problems: the file, row or address that the text came from.
+ */
+export function parseDocument(text: string, expected: DocumentKey, where: string): Result<ParsedDocument> {
+  const root = rootOf(text, where);
+  if (!root.ok) return root;
+  const problem = identityProblem(root.value, expected, where);
+  if (problem !== undefined) return refusal(problem);
+  const content = readContent(root.value, expected);
+  if (typeof content === "string") return refusal({ kind: "corrupt", where, reason: content });
+  const line = doubledEntryLine(text, entryCount(content.state));
+  return line === undefined ? success(content) : refusal({ kind: "conflicted", where, line });
+}
+
+function rootOf(text: string, where: string): Result<Root> {
+  try {
+    const root: unknown = JSON.parse(text);
+    if (isRecord(root)) return success(root);
+    return refusal({ kind: "corrupt", where, reason: "it is JSON, but no object" });
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    const line = conflictMarkerLine(text);
+    if (line !== undefined) return refusal({ kind: "conflicted", where, line });
+    return refusal({ kind: "corrupt", where, reason: "it is no JSON; it may have been cut short" });
+  }
+}
+
+function entryCount({ bindings, folders, batchGenerations, intents }: State): number {
+  return bindings.size + folders.size + batchGenerations.size + intents.size;
+}
+
+function identityProblem(root: Root, expected: DocumentKey, where: string): StateProblem | undefined {
+  const { format, version, stage, target, service } = root;
+  if (format !== FORMAT) return { kind: "corrupt", where, reason: `its "format" is not "${FORMAT}"` };
+  if (!isCount(version) || version === 0)
+    return { kind: "corrupt", where, reason: 'its "version" is no whole number from 1 on' };
+  if (version > VERSION) return { kind: "newer", where, version, understood: VERSION };
+  if (!isText(stage) || !isText(target) || !isText(service))
+    return { kind: "corrupt", where, reason: 'it does not name its "stage", "target" and "service"' };
+  if (stage !== expected.stage || target !== expected.target)
+    return {
+      kind: "misplaced",
+      where,
+      expected: { stage: expected.stage, target: expected.target },
+      found: { stage, target },
+    };
+  if (!sameService(service, expected.service))
+    return { kind: "other-service", where, expected: expected.service, found: service };
+  return undefined;
+}
+
+const MEMBERS = [
+  "format",
+  "version",
+  "serial",
+  "stage",
+  "target",
+  "service",
+  "keyCheck",
+  "bindings",
+  "folders",
+  "batchGenerations",
+  "intents",
+];
+
+/** The content, or what is wrong with it. */
+function readContent(root: Root, { stage, target, service }: DocumentKey): ParsedDocument | string {
+  const { keyCheck, serial } = root;
+  const unknown = Object.keys(root).find((name) => !MEMBERS.includes(name));
+  if (unknown !== undefined) return `it has a member ${JSON.stringify(unknown)} that tasc does not know`;
+  if (keyCheck !== undefined && !isText(keyCheck)) return '"keyCheck" is no text';
+  if (serial !== undefined && !isCount(serial)) return '"serial" is no whole number';
+  const bindings = mapOf<Address, Binding>(root, "bindings", isAddress, isBinding);
+  if (typeof bindings === "string") return bindings;
+  const folders = mapOf(root, "folders", isText, isText);
+  if (typeof folders === "string") return folders;
+  const batches = mapOf<Address, BatchRecord>(root, "batchGenerations", isAddress, isBatchRecord);
+  if (typeof batches === "string") return batches;
+  const intents = mapOf<Address, Intent>(root, "intents", isAddress, isIntent);
+  if (typeof intents === "string") return intents;
+  const state = { stage, target, service, keyCheck, bindings, folders, batchGenerations: batches, intents };
+  return { state, serial };
+}
+
+/** A member that maps keys to records, or what is wrong with it. */
+function mapOf<K extends string, V>(
+  root: Root,
+  member: string,
+  isKey: (key: unknown) => key is K,
+  isValue: (value: unknown) => value is V,
+): Map<K, V> | string {
+  const record = root[member];
+  if (!isRecord(record)) return `"${member}" is missing or no object`;
+  const map = new Map<K, V>();
+  for (const key of Object.keys(record)) {
+    const value = record[key];
+    if (!isKey(key)) return `"${member}" has a key ${JSON.stringify(key)} that is no address`;
+    if (!isValue(value)) return `the entry ${JSON.stringify(key)} of "${member}" is not as tasc writes it`;
+    map.set(key, value);
+  }
+  return map;
+}
+
+/**
+ * The one JSON text of a value: no white space, an object's keys sorted by code unit. Two values have the same
+ * text exactly when `sameJson` calls them equal.
+ */
+export function canonicalJson(value: Json): string {
+  if (isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  if (isObject(value)) return `{${members(value).join(",")}}`;
+  return JSON.stringify(value);
+}
+
+function members(value: JsonObject): string[] {
+  return Object.entries(value)
+    .toSorted(([a], [b]) => compareText(a, b))
+    .map(([key, part]) => `${JSON.stringify(key)}:${canonicalJson(part)}`);
+}
+
+/** What git leaves in a file that both sides changed; no line of JSON begins like this. */
+const MARKER = /^(?:<{7}|\|{7}|={7}|>{7})(?: |\r?$)/m;
+
+/** The line, from 1, of git's first conflict marker in a text that is no JSON. */
+function conflictMarkerLine(text: string): number | undefined {
+  return lineOf(text, MARKER.exec(text)?.index);
+}
+
+const ENTRY = '\n    "';
+const TWICE = /^ {4}("[^"\n]*"): .*\n {4}\1: /m;
+
+/**
+ * The line, from 1, of an entry that is there twice, as `merge=union` leaves it; a JSON parser takes the last
+ * without a word. Entries are sorted, so the two are neighbours. Counting them first spares nearly every
+ * document the search.
+ *
+ * @param entries as many as the parsed document has.
+ */
+function doubledEntryLine(text: string, entries: number): number | undefined {
+  return count(text, ENTRY) > entries ? lineOf(text, TWICE.exec(text)?.index) : undefined;
+}
+
+function count(text: string, part: string): number {
+  let found = 0;
+  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) found += 1;
+  return found;
+}
+
+function lineOf(text: string, index: number | undefined): number | undefined {
+  return index === undefined ? undefined : text.slice(0, index).split("\n").length;
+}
+
+/*
+ * The fold: what a state is after some events. It is the only place that alters a state, so that a document and
+ * a journal on top of it tell one story. It is total (an event never fails, for by then the thing has happened)
+ * and deterministic (a journal folded twice gives the same document to the byte).
+ *
+ * An apply records tens of thousands of events over maps of that size, so maps are copied once per call, and
+ * only those that an event touches, never once per event.
+ */
+
+/** The state after one event. For many at once `applyEvents` is far cheaper. */
+export function applyEvent(state: State, event: StateEvent): State {
+  return applyEvents(state, [event]);
+}
+
+/** The state after the events, in their order. Neither argument is altered. */
+export function applyEvents(state: State, events: readonly StateEvent[]): State {
+  if (events.length === 0) return state;
+  const draft = openDraft(state);
+  for (const event of events) change(draft, event);
+  return {
+    ...state,
+    keyCheck: draft.keyCheck,
+    bindings: draft.bindings.current,
+    folders: draft.folders.current,
+    batchGenerations: draft.batchGenerations.current,
+    intents: draft.intents.current,
+  };
+}
+
+/** A state under change; it never leaves this module. */
+interface Draft {
+  keyCheck: string | undefined;
+  readonly bindings: LazyCopy<Address, Binding>;
+  readonly folders: LazyCopy<string, string>;
+  readonly batchGenerations: LazyCopy<Address, BatchRecord>;
+  readonly intents: LazyCopy<Address, Intent>;
+}
+
+function openDraft(state: State): Draft {
+  return {
+    keyCheck: state.keyCheck,
+    bindings: new LazyCopy(state.bindings),
+    folders: new LazyCopy(state.folders),
+    batchGenerations: new LazyCopy(state.batchGenerations),
+    intents: new LazyCopy(state.intents),
+  };
+}
+
+function change(draft: Draft, event: StateEvent): void {
+  switch (event.type) {
+    case "keyed":
+      return key(draft, event.keyCheck);
+    case "bound":
+      draft.bindings.set(event.address, bind(draft.bindings.get(event.address), event));
+      return draft.intents.delete(event.address);
+    case "wrote":
+      return alter(draft, event.address, (binding) => ({
+        ...binding,
+        fields: { ...binding.fields, ...event.fields },
+      }));
+    case "forgot":
+      return alter(draft, event.address, (binding) => ({
+        ...binding,
+        fields: without(binding.fields, event.fields),
+      }));
+    case "located":
+      return alter(draft, event.address, (binding) => locate(binding, event));
+    case "unbound":
+      draft.bindings.delete(event.address);
+      return draft.batchGenerations.delete(event.address);
+    case "moved":
+      draft.bindings.move(event.from, event.to);
+      draft.batchGenerations.move(event.from, event.to);
+      return draft.intents.move(event.from, event.to);
+    case "folder":
+      return nameFolder(draft, event.name, event.id);
+    case "batch":
+      draft.batchGenerations.set(event.address, event.record);
+      return draft.intents.delete(event.address);
+    case "intended":
+      return draft.intents.set(event.address, event.intent);
+    case "settled":
+      return draft.intents.delete(event.address);
+  }
+}
+
+type EventOf<T extends StateEvent["type"]> = Extract<StateEvent, { type: T }>;
+
+/**
+ * Fingerprints under an old key equal none under the new one. Kept, they would make a batch generation that ran
+ * look changed, so that it ran again, and a creation that succeeded look as if it had made nothing.
+ */
+function key(draft: Draft, keyCheck: string): void {
+  const rekeyed = draft.keyCheck !== undefined && draft.keyCheck !== keyCheck;
+  draft.keyCheck = keyCheck;
+  if (!rekeyed) return;
+  draft.bindings.convert(({ id }) => ({ id, fields: {} }));
+  draft.batchGenerations.convert(({ status }) => ({ status }));
+  draft.intents.convert(({ at, existing }) => ({ at, existing, fields: {} }));
+}
+
+/** Locators tell of the elements of one test case, so another id loses them. */
+function bind(before: Binding | undefined, { id, fields }: EventOf<"bound">): Binding {
+  if (before?.locators === undefined || before.id !== id) return { id, fields };
+  return { id, fields, locators: before.locators };
+}
+
+function alter(draft: Draft, address: Address, alteration: (binding: Binding) => Binding): void {
+  const binding = draft.bindings.get(address);
+  if (binding !== undefined) draft.bindings.set(address, alteration(binding));
+}
+
+function locate(binding: Binding, event: EventOf<"located">): Binding {
+  const all = { ...binding.locators, ...event.locators };
+  const locators = event.elements === undefined ? all : only(all, event.elements);
+  if (Object.keys(locators).length > 0) return { ...binding, locators };
+  return { id: binding.id, fields: binding.fields };
+}
+
+/** A folder has one name: a new one means that it was renamed. */
+function nameFolder(draft: Draft, name: string, id: string): void {
+  if (draft.folders.get(name) === id) return;
+  for (const [other, itsId] of draft.folders.current) if (itsId === id) draft.folders.delete(other);
+  draft.folders.set(name, id);
+}
+
+function without<V>(record: Readonly<Record<string, V>>, names: readonly string[]): Record<string, V> {
+  return Object.fromEntries(Object.entries(record).filter(([name]) => !names.includes(name)));
+}
+
+function only<V>(record: Readonly<Record<string, V>>, names: readonly string[]): Record<string, V> {
+  const wanted = new Set(names);
+  return Object.fromEntries(Object.entries(record).filter(([name]) => wanted.has(name)));
+}
+
+/** A map that is copied before its first change, so that whoever else holds the original never sees one. */
+class LazyCopy<K extends string, V> {
+  #map: ReadonlyMap<K, V>;
+  #copy: Map<K, V> | undefined;
+
+  constructor(map: ReadonlyMap<K, V>) {
+    this.#map = map;
+  }
+
+  /** The original as long as nothing changed. Not to be handed out before the last change. */
+  get current(): ReadonlyMap<K, V> {
+    return this.#map;
+  }
+
+  get(key: K): V | undefined {
+    return this.#map.get(key);
+  }
+
+  set(key: K, value: V): void {
+    this.#writable().set(key, value);
+  }
+
+  delete(key: K): void {
+    if (this.#map.has(key)) this.#writable().delete(key);
+  }
+
+  /** The value of `from`, if there is one, becomes that of `to`. */
+  move(from: K, to: K): void {
+    const value = this.#map.get(from);
+    if (value === undefined) return;
+    this.delete(from);
+    this.set(to, value);
+  }
+
+  /** Replaces every value. */
+  convert(change: (value: V) => V): void {
+    for (const [key, value] of this.#map) this.set(key, change(value));
+  }
+
+  #writable(): Map<K, V> {
+    if (this.#copy === undefined) {
+      this.#copy = new Map(this.#map);
+      this.#map = this.#copy;
+    }
+    return this.#copy;
+  }
 }

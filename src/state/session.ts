@@ -1,11 +1,17 @@
+import { setImmediate } from "node:timers/promises";
 import { type State, type StateEvent, emptyState } from "../model/state.ts";
-import { type Patience, acquireLock } from "./acquire.ts";
 import { type Backend, type HeldLock, NO_DOCUMENT, type Revision, type StoredState } from "./backend.ts";
-import { GroupCommit } from "./group-commit.ts";
-import { type LockInfo, createLockInfo } from "./lock-info.ts";
-import { type DocumentKey, type Result, StateFailure, success } from "./problem.ts";
-import { applyEvents } from "./reduce.ts";
-import type { StateWorld } from "./world.ts";
+import { applyEvents } from "./document.ts";
+import {
+  type Clock,
+  type DocumentKey,
+  type LockInfo,
+  type Result,
+  StateFailure,
+  type StateWorld,
+  createLockInfo,
+  success,
+} from "./problem.ts";
 
 /**
  * A target's state in the hands of one apply, or of a command that alters state. Its lock is held from open to
@@ -157,4 +163,83 @@ function ignoreStateFailure(error: unknown): void {
 function valueOrThrow<T>(result: Result<T>): T {
   if (!result.ok) throw new StateFailure(result.problem);
   return result.value;
+}
+
+/** How long to wait for a lock that somebody else holds. */
+interface Patience {
+  /** Milliseconds; 0 asks once. */
+  readonly timeout: number;
+  /** Ends the waiting early, as at the limit. */
+  readonly signal?: AbortSignal;
+}
+
+const FIRST_PAUSE = 100;
+const LONGEST_PAUSE = 2_000;
+
+/**
+ * Takes the lock, asking again, less and less often, until the limit. Any problem but a held lock ends it at once.
+ * Asking works with every backend, also with one that the holder does not reach, which waiting on a signal of the
+ * holder would not.
+ */
+export async function acquireLock(
+  backend: Backend,
+  key: DocumentKey,
+  info: LockInfo,
+  clock: Clock,
+  { timeout, signal }: Patience,
+): Promise<Result<HeldLock>> {
+  const deadline = clock.now().getTime() + timeout;
+  for (let pause = FIRST_PAUSE; ; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
+    const lock = await backend.lock(key, info);
+    if (lock.ok || lock.problem.kind !== "locked") return lock;
+    const left = deadline - clock.now().getTime();
+    if (left <= 0 || signal?.aborted === true) return lock;
+    await clock.sleep(Math.min(pause, left), signal);
+  }
+}
+
+/**
+ * Gathers what many ask to have saved at the same time, so that they share one flush: what comes in one turn of the
+ * event loop, as answers do that arrive together, and while one is under way, whatever comes waits for the next, which
+ * takes all of it, in order.
+ *
+ * After a failed flush nothing is flushed any more and everybody gets that failure: what is saved stays a prefix
+ * of what was asked for.
+ */
+export class GroupCommit<T> {
+  readonly #flush: (items: readonly T[], lasting: boolean) => Promise<void>;
+  #waiting: T[] = [];
+  #lasting = false;
+  #next: Promise<void> | undefined;
+  #current: Promise<void> = Promise.resolve();
+
+  /** @param flush `lasting` if any of the items was given as lasting */
+  constructor(flush: (items: readonly T[], lasting: boolean) => Promise<void>) {
+    this.#flush = flush;
+  }
+
+  /** Resolves when the items are flushed, and everything given before them. */
+  async add(items: readonly T[], lasting: boolean): Promise<void> {
+    for (const item of items) this.#waiting.push(item);
+    this.#lasting ||= lasting;
+    this.#next ??= this.#startAfterCurrent();
+    await this.#next;
+  }
+
+  /** Resolves when nothing is under way. */
+  async idle(): Promise<void> {
+    await (this.#next ?? this.#current);
+  }
+
+  async #startAfterCurrent(): Promise<void> {
+    await this.#current;
+    await setImmediate();
+    const items = this.#waiting;
+    const lasting = this.#lasting;
+    this.#waiting = [];
+    this.#lasting = false;
+    this.#current = this.#flush(items, lasting);
+    this.#next = undefined;
+    await this.#current;
+  }
 }

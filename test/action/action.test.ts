@@ -1,10 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { scripts } from "../examples/scripts.ts";
-import { appliedScene, MANIFEST } from "../look/scene.ts";
-import type { Scene } from "../look/scene.ts";
-import { startHost } from "./host.ts";
-import type { Comment, Host, HostOptions } from "./host.ts";
+import { MANIFEST, type Scene, appliedScene } from "../look/scene.ts";
+import { type Comment, type Host, type HostOptions, startHost } from "./host.ts";
 import { runAction } from "./workflow.ts";
 
 const CHANGED = MANIFEST.replace("tags: [smoke]", "tags: [smoke, auth]");

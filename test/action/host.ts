@@ -1,5 +1,4 @@
-import { createServer } from "node:http";
-import type { IncomingMessage } from "node:http";
+import { type IncomingMessage, createServer } from "node:http";
 
 export interface Comment {
   readonly id: number;

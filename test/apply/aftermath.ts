@@ -3,10 +3,8 @@ import { expect } from "vitest";
 import type { Desired } from "../../src/model/desired.ts";
 import type { Fault, MemoryService } from "./memory-service.ts";
 import { addOutsiders, befall, disturb, possible } from "./scene.ts";
-import { chapter, opened } from "./story.ts";
-import type { Story } from "./story.ts";
-import { errorsOf } from "./workbench.ts";
-import type { Applied, Workbench } from "./workbench.ts";
+import { type Story, chapter, opened } from "./story.ts";
+import { type Applied, type Workbench, errorsOf } from "./workbench.ts";
 
 /** What happens to one write after another. */
 export const faults: fc.Arbitrary<readonly (Fault | undefined)[]> = fc.array(

@@ -1,7 +1,6 @@
 import * as fc from "fast-check";
 import type { Desired, DesiredFields, DesiredTarget } from "../../src/model/desired.ts";
-import { Secret } from "../../src/model/value.ts";
-import type { Value } from "../../src/model/value.ts";
+import { Secret, type Value } from "../../src/model/value.ts";
 import { project, target } from "../plan/build.ts";
 import type { Knobs } from "./memory-service.ts";
 

@@ -2,8 +2,7 @@ import { expect, test } from "vitest";
 import type { DesiredFields } from "../../src/model/desired.ts";
 import { Secret } from "../../src/model/value.ts";
 import { project, target } from "../plan/build.ts";
-import { MemoryService, PLAIN_KNOBS } from "./memory-service.ts";
-import type { StoredTestCase } from "./memory-service.ts";
+import { MemoryService, PLAIN_KNOBS, type StoredTestCase } from "./memory-service.ts";
 import { Workbench } from "./workbench.ts";
 
 /** A declared field, what someone does to it on the service, and what the manifest says of it next. */

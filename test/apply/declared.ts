@@ -1,10 +1,8 @@
-import { fieldsOf } from "../../src/fields/fields.ts";
-import type { Desired, DesiredResource } from "../../src/model/desired.ts";
-import { isArray, sameJson } from "../../src/model/json.ts";
-import type { Json } from "../../src/model/json.ts";
+import { type Desired, type DesiredResource, resourcesOf } from "../../src/model/desired.ts";
+import { fieldsOf } from "../../src/model/fields.ts";
+import { type Json, isArray, sameJson } from "../../src/model/json.ts";
 import type { State } from "../../src/model/state.ts";
 import { reveal } from "../../src/model/value.ts";
-import { resourcesOf } from "../../src/model/desired.ts";
 import type { LoggedCall } from "./memory-service.ts";
 
 /** Parts of calls that no manifest declares. What a creation is about is known by the address that it got. */

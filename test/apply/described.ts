@@ -1,5 +1,4 @@
-import { isArray, isObject } from "../../src/model/json.ts";
-import type { Json } from "../../src/model/json.ts";
+import { type Json, isArray, isObject } from "../../src/model/json.ts";
 
 /** Bodies as service-api.md describes them; whatever it does not describe is refused, so that a test fails by it. */
 export class Undescribed extends Error {}

@@ -1,6 +1,5 @@
 import type { DesiredResource, DesiredTarget } from "../../src/model/desired.ts";
-import { isArray, isObject, sameJson } from "../../src/model/json.ts";
-import type { Json, JsonObject } from "../../src/model/json.ts";
+import { type Json, type JsonObject, isArray, isObject, sameJson } from "../../src/model/json.ts";
 import type { State } from "../../src/model/state.ts";
 import { fingerprints } from "../plan/build.ts";
 import type {

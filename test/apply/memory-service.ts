@@ -1,9 +1,7 @@
-import { isArray, isObject } from "../../src/model/json.ts";
-import type { Json, JsonObject } from "../../src/model/json.ts";
+import type { Answered, Failure, FinishedDiscovery, SentCall, Service } from "../../src/apply/context.ts";
+import { type Json, type JsonObject, isArray, isObject } from "../../src/model/json.ts";
 import type { LiveElement, LiveEnvironment, LiveTarget, LiveTestCase } from "../../src/model/live.ts";
-import type { Answered, Failure, FinishedDiscovery, SentCall, Service } from "../../src/apply/service.ts";
-import { BODIES, operationOf, Undescribed } from "./described.ts";
-import type { Operation } from "./described.ts";
+import { BODIES, type Operation, Undescribed, operationOf } from "./described.ts";
 
 /** The service of service-api.md, in memory. What the text leaves open is a knob. */
 export interface Knobs {

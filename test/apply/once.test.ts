@@ -4,12 +4,10 @@ import type { Desired, DesiredTarget } from "../../src/model/desired.ts";
 import { project, target } from "../plan/build.ts";
 import { expectFinish, expectNoneTwice, faults } from "./aftermath.ts";
 import { desired, knobs } from "./arbitrary.ts";
-import { Killed, MemoryService } from "./memory-service.ts";
-import type { Knobs } from "./memory-service.ts";
+import { Killed, type Knobs, MemoryService } from "./memory-service.ts";
 import { plain, possible } from "./scene.ts";
 import { LONG, RUNS } from "./story.ts";
-import { Workbench } from "./workbench.ts";
-import type { Options } from "./workbench.ts";
+import { type Options, Workbench } from "./workbench.ts";
 
 function twin(
   key: string,

@@ -1,7 +1,6 @@
 import * as fc from "fast-check";
 import type { Desired, DesiredFields, DesiredResource, DesiredTarget } from "../../src/model/desired.ts";
-import { isObject } from "../../src/model/json.ts";
-import type { Json, JsonObject } from "../../src/model/json.ts";
+import { type Json, type JsonObject, isObject } from "../../src/model/json.ts";
 import type { State } from "../../src/model/state.ts";
 import { isUnknown, reveal } from "../../src/model/value.ts";
 import { CASE_KEYS, OUTSIDE } from "./arbitrary.ts";

@@ -1,6 +1,5 @@
 import type { Desired, DesiredResource, DesiredTarget } from "../../src/model/desired.ts";
-import type { Value } from "../../src/model/value.ts";
-import { isValueList, isValueObject } from "../../src/model/value.ts";
+import { type Value, isValueList, isValueObject } from "../../src/model/value.ts";
 import type { MemoryService } from "./memory-service.ts";
 
 type Random = () => number;

@@ -3,12 +3,17 @@ import { expect } from "vitest";
 import type { Desired } from "../../src/model/desired.ts";
 import { desired, knobs } from "./arbitrary.ts";
 import { contentOf, lowerBound } from "./lower-bound.ts";
-import { MemoryService } from "./memory-service.ts";
-import type { Knobs } from "./memory-service.ts";
-import { addOutsiders, disturbances, mishaps, possible, seed } from "./scene.ts";
-import type { Disturbance, Mishap } from "./scene.ts";
-import { errorsOf, Workbench } from "./workbench.ts";
-import type { Applied, Options } from "./workbench.ts";
+import { type Knobs, MemoryService } from "./memory-service.ts";
+import {
+  type Disturbance,
+  type Mishap,
+  addOutsiders,
+  disturbances,
+  mishaps,
+  possible,
+  seed,
+} from "./scene.ts";
+import { type Applied, type Options, Workbench, errorsOf } from "./workbench.ts";
 
 /** How often each law is tried; more with `TASC_LAW_RUNS`. */
 export const RUNS = Number(process.env["TASC_LAW_RUNS"] ?? 25);

@@ -1,21 +1,13 @@
 import { apply } from "../../src/apply/apply.ts";
-import type { StateSession } from "../../src/apply/context.ts";
-import type { ApplyEvent } from "../../src/apply/events.ts";
-import type { Outcome } from "../../src/apply/outcome.ts";
-import { look } from "../../src/look/look.ts";
-import type { Look } from "../../src/look/look.ts";
+import type { ApplyEvent, Outcome, StateSession } from "../../src/apply/context.ts";
+import { type Look, look } from "../../src/look/look.ts";
 import type { Address } from "../../src/model/address.ts";
 import type { Desired } from "../../src/model/desired.ts";
-import type { State, StateEvent } from "../../src/model/state.ts";
-import { emptyState } from "../../src/model/state.ts";
-import { EVERYTHING } from "../../src/plan/scope.ts";
-import type { Scope } from "../../src/plan/scope.ts";
-import { formatDocument } from "../../src/state/document.ts";
-import { parseDocument } from "../../src/state/parse-document.ts";
-import { applyEvents } from "../../src/state/reduce.ts";
+import { type State, type StateEvent, emptyState } from "../../src/model/state.ts";
+import { EVERYTHING, type Scope } from "../../src/plan/input.ts";
+import { applyEvents, formatDocument, parseDocument } from "../../src/state/document.ts";
 import { BASE_URL, fingerprints } from "../plan/build.ts";
-import { Killed } from "./memory-service.ts";
-import type { MemoryService } from "./memory-service.ts";
+import { Killed, type MemoryService } from "./memory-service.ts";
 
 export interface Options {
   readonly scope?: Scope;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { checkBaseUrl } from "../../src/client/index.ts";
+import { checkBaseUrl } from "../../src/service/request.ts";
 
 describe("a base address", () => {
   test.each([

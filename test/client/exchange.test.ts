@@ -1,11 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { optionalAnswer, shapedAnswer, wholeAnswer } from "../../src/client/exchange/answer-reader.ts";
-import { MAX_ANSWER_BYTES } from "../../src/client/bounds.ts";
-import { exchange, type Exchanged } from "../../src/client/exchange/exchange.ts";
-import { good } from "../../src/client/index.ts";
-import { handlerFor } from "../../src/client/exchange/undici-transport.ts";
-import type { Receiver, Transport } from "../../src/client/exchange/wire.ts";
 import type { Json } from "../../src/model/json.ts";
+import {
+  type Exchanged,
+  type Receiver,
+  type Transport,
+  exchange,
+  optionalAnswer,
+  shapedAnswer,
+  wholeAnswer,
+} from "../../src/service/exchange.ts";
+import { MAX_ANSWER_BYTES, good } from "../../src/service/request.ts";
+import { handlerFor } from "../../src/service/undici-transport.ts";
 
 /** An exchange over a connection that the test plays. */
 function played(

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { connectionFault } from "../../src/client/exchange/connection-fault.ts";
-import { describeFailure, type Failure, type Fault, isOutOfReach } from "../../src/client/index.ts";
+import { describeFailure } from "../../src/service/describe-failure.ts";
+import { connectionFault } from "../../src/service/exchange.ts";
+import { type Failure, type Fault, isOutOfReach } from "../../src/service/request.ts";
 import { clientOf, failureOf } from "./support/client.ts";
 import { httpServer, json } from "./support/server.ts";
 

@@ -1,7 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Fifo } from "../../src/client/calls/fifo.ts";
-import { Governor } from "../../src/client/calls/governor.ts";
+import { Fifo, Governor } from "../../src/service/limiter.ts";
 
 /** Takes out all who may send now. */
 function released(governor: Governor<number>): number[] {

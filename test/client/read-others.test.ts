@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { readNotifications } from "../../src/client/answers/read-notification.ts";
-import { readTarget, readTargets } from "../../src/client/answers/read-target.ts";
 import type { Json } from "../../src/model/json.ts";
+import { readNotifications, readTarget, readTargets } from "../../src/service/answers.ts";
 
 describe("targets", () => {
   test("with everything", () => {

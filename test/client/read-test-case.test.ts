@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readTestCase } from "../../src/client/answers/read-test-case.ts";
 import type { Json, JsonObject } from "../../src/model/json.ts";
+import { readTestCase } from "../../src/service/answers.ts";
 
 const LEAST = { id: "c1", testTargetId: "t1" };
 

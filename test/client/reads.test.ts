@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { inAList } from "../../src/client/index.ts";
-import { clientOf, failureOf, KEY, valueOf } from "./support/client.ts";
+import { inAList } from "../../src/service/exchange.ts";
+import { KEY, clientOf, failureOf, valueOf } from "./support/client.ts";
 import { httpServer, json, rawServer, reply } from "./support/server.ts";
 
 const TARGET = { id: "t1", app: "Web Shop", tags: ["a", null], environments: [] };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { describeFailure } from "../../src/client/index.ts";
 import { Secret } from "../../src/model/value.ts";
-import { clientOf, failureOf, KEY } from "./support/client.ts";
+import { describeFailure } from "../../src/service/describe-failure.ts";
+import { KEY, clientOf, failureOf } from "./support/client.ts";
 import { httpServer, json, reply } from "./support/server.ts";
 
 const POST = { method: "POST", path: ["apiKey", "v3", "test-targets"], body: {} } as const;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { readReport, readReportPage } from "../../src/client/answers/read-report.ts";
 import type { Json } from "../../src/model/json.ts";
+import { readReport, readReportPage } from "../../src/service/answers.ts";
 import { clientOf, failureOf, valueOf } from "./support/client.ts";
 import { httpServer, json, reply } from "./support/server.ts";
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { type Client, type Collector, inAList } from "../../src/client/index.ts";
 import type { LiveTestCase } from "../../src/model/live.ts";
+import type { Client } from "../../src/service/client.ts";
+import { type Collector, inAList } from "../../src/service/exchange.ts";
 import { clientOf, failureOf, valueOf } from "./support/client.ts";
 import { closedPort, httpServer, json, rawServer, reply } from "./support/server.ts";
 

@@ -1,9 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Fault } from "../../src/client/index.ts";
-import { parseHttpDate } from "../../src/client/exchange/http-date.ts";
-import { MAX_RETRY_AFTER, retryAfter } from "../../src/client/exchange/retry-after.ts";
-import { mayRetry, retryDelay } from "../../src/client/calls/retry-policy.ts";
+import { MAX_RETRY_AFTER, parseHttpDate, retryAfter } from "../../src/service/exchange.ts";
+import { mayRetry, retryDelay } from "../../src/service/limiter.ts";
+import type { Fault } from "../../src/service/request.ts";
 
 const NOW = Date.UTC(2024, 4, 6, 12, 0, 0);
 

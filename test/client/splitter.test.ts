@@ -1,8 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { MAX_DEPTH, MAX_ITEM_BYTES } from "../../src/client/bounds.ts";
-import type { Fault } from "../../src/client/failure.ts";
-import { JsonSplitter } from "../../src/client/json/splitter.ts";
+import { JsonSplitter } from "../../src/service/json-stream.ts";
+import { type Fault, MAX_DEPTH, MAX_ITEM_BYTES } from "../../src/service/request.ts";
 
 type Split = { readonly items: unknown[] } | { readonly fault: Fault };
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
-import { inAList } from "../../src/client/index.ts";
+import { inAList } from "../../src/service/exchange.ts";
 import { clientOf, failureOf, valueOf } from "./support/client.ts";
 import { httpServer } from "./support/server.ts";
 

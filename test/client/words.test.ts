@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { MAX_WORDS } from "../../src/client/bounds.ts";
-import { wordsOf } from "../../src/client/exchange/words.ts";
+import { wordsOf } from "../../src/service/exchange.ts";
+import { MAX_WORDS } from "../../src/service/request.ts";
 
 const asIs = (text: string): string => text;
 

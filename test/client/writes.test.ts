@@ -4,12 +4,12 @@ import {
   readCreatedDiscovery,
   readCreatedEnvironment,
   readCreatedTarget,
-  readCreation,
   readUpdatedElement,
   readUpdatedEnvironment,
   readUpdatedTestCase,
-  type WriteCall,
-} from "../../src/client/index.ts";
+} from "../../src/service/answers.ts";
+import { readCreation } from "../../src/service/client.ts";
+import type { WriteCall } from "../../src/service/request.ts";
 import { clientOf, failureOf, valueOf } from "./support/client.ts";
 import { httpServer, json, reply } from "./support/server.ts";
 

@@ -1,10 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { COMMANDS } from "../../src/cli/commands.ts";
-import type { CommandSpec } from "../../src/cli/command.ts";
+import { COMMANDS, type CommandSpec } from "../../src/cli/command-table.ts";
+import { type Understood, understand } from "../../src/cli/complete.ts";
 import { GLOBAL_OPTIONS } from "../../src/cli/options.ts";
-import { understand } from "../../src/complete/wanted.ts";
-import type { Understood } from "../../src/complete/wanted.ts";
 
 const TABLE = { commands: COMMANDS, options: GLOBAL_OPTIONS };
 const at = (...words: readonly string[]): Understood => understand(words, TABLE);

@@ -1,9 +1,8 @@
 // Two at a time, and one that is stopped.
 import { hostname } from "node:os";
 import { describe, expect, test } from "vitest";
-import { expectNoStack, scene } from "./support/cli.ts";
-import { expectNothingLeft, seed, type Live } from "./support/story.ts";
-import type { Project } from "./support/cli.ts";
+import { type Project, expectNoStack, scene } from "./support/cli.ts";
+import { type Live, expectNothingLeft, seed } from "./support/story.ts";
 
 const BASE = "target: shop\napp: Web Shop\n";
 const NAMES = ["One", "Two", "Three", "Four"] as const;

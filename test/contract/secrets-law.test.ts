@@ -1,10 +1,8 @@
 // Whatever the secrets are, no output of any command holds one: not on the terminal, at no log level, in no file.
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
-import { answer } from "./fake-service.ts";
-import type { FakeService } from "./fake-service.ts";
-import { PROJECT, scene } from "./support/cli.ts";
-import type { Env, Project } from "./support/cli.ts";
+import { type FakeService, answer } from "./fake-service.ts";
+import { type Env, PROJECT, type Project, scene } from "./support/cli.ts";
 import { seed } from "./support/story.ts";
 
 /** Projects tried; each goes through all outputs below, which takes some twenty seconds. */

@@ -2,8 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startServer } from "../../src/server/index.ts";
-import type { RunningServer } from "../../src/server/index.ts";
+import { type RunningServer, startServer } from "../../src/server/index.ts";
 
 const page = readFileSync("docs/local-service.md", "utf8");
 const dataDir = mkdtempSync(join(tmpdir(), "tasc-page-"));

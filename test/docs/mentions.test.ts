@@ -1,8 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { CommandSpec } from "../../src/cli/command.ts";
-import { COMMANDS } from "../../src/cli/commands.ts";
+import { COMMANDS, type CommandSpec } from "../../src/cli/command-table.ts";
 import { GLOBAL_OPTIONS } from "../../src/cli/options.ts";
 import { blocksOf } from "./page.ts";
 

@@ -4,8 +4,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { run } from "../library/package.ts";
-import { blocksOf } from "./page.ts";
-import type { Block } from "./page.ts";
+import { type Block, blocksOf } from "./page.ts";
 
 const EXECUTABLE = resolve(process.env["TASC_EXECUTABLE"] ?? "dist/tasc.cjs");
 const folder = mkdtempSync(join(tmpdir(), "tasc-tutorial-"));

@@ -1,12 +1,21 @@
 // `tasc doctor`, as a process over a real service and a real state.
-import { createServer } from "node:http";
 import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { describe, expect as plainly, test } from "vitest";
-import { checkClock } from "../../src/doctor/clock.ts";
-import { checkVersion, LEAST_NODE } from "../../src/doctor/version.ts";
+import { LEAST_NODE, checkClock, checkVersion } from "../../src/inspect/doctor.ts";
 import { parseJson } from "../../src/model/json.ts";
-import { appliedScene, at, json, listAt, PROJECT, SECRETS, steady, textAt } from "../look/scene.ts";
-import type { Ran, Scene } from "../look/scene.ts";
+import {
+  PROJECT,
+  type Ran,
+  SECRETS,
+  type Scene,
+  appliedScene,
+  at,
+  json,
+  listAt,
+  steady,
+  textAt,
+} from "../look/scene.ts";
 
 /** The report without what is of this machine or this moment. */
 function page(ran: Ran, stage: Scene): string {

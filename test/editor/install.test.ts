@@ -1,11 +1,9 @@
 // `tasc schema --install vscode`.
 import fc from "fast-check";
 import { describe, expect as plainly, test } from "vitest";
-import { mergeSettings } from "../../src/editor/vscode.ts";
-import { isObject, parseJson } from "../../src/model/json.ts";
-import type { Json } from "../../src/model/json.ts";
-import { at, scene } from "../look/scene.ts";
-import type { Ran, Scene } from "../look/scene.ts";
+import { mergeSettings } from "../../src/app/editor.ts";
+import { type Json, isObject, parseJson } from "../../src/model/json.ts";
+import { type Ran, type Scene, at, scene } from "../look/scene.ts";
 
 const SETTINGS = ".vscode/settings.json";
 

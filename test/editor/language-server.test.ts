@@ -6,8 +6,7 @@ import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isObject, parseJson } from "../../src/model/json.ts";
 import { at, listAt, textAt } from "../look/scene.ts";
-import { findServer, openEditor } from "./language-server.ts";
-import type { Editor, Position } from "./language-server.ts";
+import { type Editor, type Position, findServer, openEditor } from "./language-server.ts";
 
 const EXECUTABLE = resolve(process.env["TASC_EXECUTABLE"] ?? "dist/tasc.cjs");
 const SERVER = findServer();

@@ -3,8 +3,14 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { isArray, isObject, parseJson } from "../../src/model/json.ts";
-import type { Json, JsonArray, JsonObject } from "../../src/model/json.ts";
+import {
+  type Json,
+  type JsonArray,
+  type JsonObject,
+  isArray,
+  isObject,
+  parseJson,
+} from "../../src/model/json.ts";
 
 /** The yaml-language-server that editors run; `undefined` where it is not installed. TASC_YAML_SERVER may name its folder. */
 export function findServer(): string | undefined {

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { applyUndisturbed, expectRecovery } from "./cases.ts";
-import type { Undisturbed } from "./cases.ts";
+import { type Undisturbed, applyUndisturbed, expectRecovery } from "./cases.ts";
 import { FAULTS } from "./proxy.ts";
 import { Rig } from "./rig.ts";
 

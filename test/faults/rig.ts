@@ -2,11 +2,9 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startServer } from "../../src/server/index.ts";
-import type { RunningServer } from "../../src/server/index.ts";
-import { openFaultyWay } from "./proxy.ts";
-import type { Fault, FaultyWay } from "./proxy.ts";
+import { type RunningServer, startServer } from "../../src/server/index.ts";
 import { writeFaultProject } from "./project.ts";
+import { type Fault, type FaultyWay, openFaultyWay } from "./proxy.ts";
 
 const TASC = join(import.meta.dirname, "..", "..", "dist", "tasc.cjs");
 const KEY = "key-for-the-fault-tests";

@@ -3,9 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { JsonObject } from "../../src/model/json.ts";
-import { startServer } from "../../src/server/index.ts";
-import type { RunningServer } from "../../src/server/index.ts";
-import { Project, PROJECT } from "../contract/support/cli.ts";
+import { type RunningServer, startServer } from "../../src/server/index.ts";
+import { PROJECT, Project } from "../contract/support/cli.ts";
 import { idOf } from "./live.ts";
 
 /** The command as a process, against the local service. */

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { fileName, freeFile } from "../../src/import/file-names.ts";
-import { chooseKeys, slug } from "../../src/import/keys.ts";
+import { chooseKeys, fileName, freeFile, slug } from "../../src/edit/import-known.ts";
 
 describe("a name becomes a key", () => {
   const rows: readonly (readonly [string, string])[] = [

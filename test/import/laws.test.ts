@@ -1,11 +1,9 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { DELETED } from "../../src/fields/test-case.ts";
 import { resourcesOf } from "../../src/model/desired.ts";
-import { idOf, service } from "./live.ts";
-import type { Service } from "./live.ts";
-import { after, emptyProject, plan, prepared, shown } from "./project.ts";
-import type { Options, World } from "./project.ts";
+import { DELETED } from "../../src/model/fields.ts";
+import { type Service, idOf, service } from "./live.ts";
+import { type Options, type World, after, emptyProject, plan, prepared, shown } from "./project.ts";
 
 const options: fc.Arbitrary<Options> = fc.record({
   elements: fc.boolean(),

@@ -1,11 +1,10 @@
 import { expect, test } from "vitest";
 import type { LiveTarget, LiveTestCase } from "../../src/model/live.ts";
 import { emptyState } from "../../src/model/state.ts";
-import { applyEvents } from "../../src/state/reduce.ts";
+import { applyEvents } from "../../src/state/document.ts";
 import { liveCase } from "../plan/build.ts";
 import { idOf } from "./live.ts";
-import { after, emptyProject, plan, prepared, PROJECT } from "./project.ts";
-import type { World } from "./project.ts";
+import { PROJECT, type World, after, emptyProject, plan, prepared } from "./project.ts";
 
 /** Projects that declare or remember something already. */
 const SHOP: LiveTarget = { id: idOf(1, 1), app: "Shop", environments: [] };

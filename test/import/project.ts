@@ -1,19 +1,14 @@
+import { folderNames } from "../../src/edit/import-declare.ts";
+import { type Prepared, chooseTargets, prepare, survey } from "../../src/edit/import.ts";
+import { type Look, type Reader, look } from "../../src/look/look.ts";
+import { type LoadedProject, loadProject } from "../../src/manifest/load.ts";
 import type { Json } from "../../src/model/json.ts";
-import { folderNames } from "../../src/import/folders.ts";
-import { prepare } from "../../src/import/prepare.ts";
-import type { Prepared } from "../../src/import/prepare.ts";
-import { chooseTargets, survey } from "../../src/import/survey.ts";
-import { look } from "../../src/look/look.ts";
-import type { Look, Reader } from "../../src/look/look.ts";
-import { loadProject } from "../../src/manifest/load.ts";
-import type { LoadedProject } from "../../src/manifest/load.ts";
 import type { LiveTarget, LiveTestCase } from "../../src/model/live.ts";
-import type { State } from "../../src/model/state.ts";
-import { emptyState } from "../../src/model/state.ts";
+import { type State, emptyState } from "../../src/model/state.ts";
 import { Secret } from "../../src/model/value.ts";
-import { EVERYTHING } from "../../src/plan/scope.ts";
+import { EVERYTHING } from "../../src/plan/input.ts";
+import { applyEvents } from "../../src/state/document.ts";
 import { createFingerprinter } from "../../src/state/fingerprint.ts";
-import { applyEvents } from "../../src/state/reduce.ts";
 import { memoryFolder } from "../manifest/memory-folder.ts";
 
 /** A project, its state and its service in memory. */

@@ -1,10 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { KEY, LOGIN, PROJECT, scene, SECRETS } from "../look/scene.ts";
-import type { Scene } from "../look/scene.ts";
-import { pack, run } from "./package.ts";
-import type { Packed, Ran } from "./package.ts";
+import { KEY, LOGIN, PROJECT, SECRETS, type Scene, scene } from "../look/scene.ts";
+import { type Packed, type Ran, pack, run } from "./package.ts";
 
 let packed: Packed;
 beforeAll(async () => {

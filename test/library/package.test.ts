@@ -1,10 +1,8 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isObject, parseJson } from "../../src/model/json.ts";
-import type { Json, JsonObject } from "../../src/model/json.ts";
-import { pack, run } from "./package.ts";
-import type { Packed } from "./package.ts";
+import { type Json, type JsonObject, isObject, parseJson } from "../../src/model/json.ts";
+import { type Packed, pack, run } from "./package.ts";
 
 let packed: Packed;
 beforeAll(async () => {

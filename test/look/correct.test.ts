@@ -1,18 +1,20 @@
 // Laws of correcting state by hand: whatever is remembered, nothing is lost, doubled or told that was not asked for.
 import fc from "fast-check";
-import { describe as group, expect, test } from "vitest";
-import { bindAddress } from "../../src/correct/bind.ts";
-import type { Correction } from "../../src/correct/correction.ts";
-import { describe } from "../../src/correct/describe.ts";
-import { forgetAddress, forgetTarget } from "../../src/correct/forget.ts";
-import { knownAddresses, knows } from "../../src/correct/knows.ts";
-import { moveAddress, moveTarget } from "../../src/correct/move.ts";
-import { addressOf, targetAddress } from "../../src/model/address.ts";
-import type { Address } from "../../src/model/address.ts";
-import { emptyState } from "../../src/model/state.ts";
-import type { State, StateEvent } from "../../src/model/state.ts";
-import { formatDocument } from "../../src/state/document.ts";
-import { applyEvents } from "../../src/state/reduce.ts";
+import { expect, describe as group, test } from "vitest";
+import { type Address, addressOf, targetAddress } from "../../src/model/address.ts";
+import { type State, type StateEvent, emptyState } from "../../src/model/state.ts";
+import {
+  type Correction,
+  bindAddress,
+  describe,
+  forgetAddress,
+  forgetTarget,
+  knownAddresses,
+  knows,
+  moveAddress,
+  moveTarget,
+} from "../../src/state/correct.ts";
+import { applyEvents, formatDocument } from "../../src/state/document.ts";
 
 const keys = ["a", "b", "c", "d", "default"] as const;
 const shopCase = (key: string): Address => addressOf("testCase", "shop", key);

@@ -1,10 +1,8 @@
 // `tasc graph`: the drawing, and names that try to break out of it.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { dotText, renderDot } from "../../src/graph/dot.ts";
-import { graphOf } from "../../src/graph/graph.ts";
-import { mermaidText, renderMermaid } from "../../src/graph/mermaid.ts";
-import { safeLine } from "../../src/output/safe.ts";
+import { dotText, graphOf, mermaidText, renderDot, renderMermaid } from "../../src/inspect/graph.ts";
+import { safeLine } from "../../src/render/escape.ts";
 import { loaded } from "../manifest/loading.ts";
 import { appliedScene } from "./scene.ts";
 

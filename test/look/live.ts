@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { parseJson } from "../../src/model/json.ts";
 import type { LiveElement, LiveTestCase } from "../../src/model/live.ts";
-import { element } from "../../src/client/answers/read-element.ts";
+import { element } from "../../src/service/answers.ts";
 
 const maybe = <T>(one: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(one, { nil: undefined });
 const nullable = <T>(one: fc.Arbitrary<T>): fc.Arbitrary<T | null | undefined> =>

@@ -1,25 +1,24 @@
 // `tasc reports` and `tasc notifications`.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { LiveReport, NewReports } from "../../src/client/index.ts";
-import { renderReportJunit } from "../../src/reports/junit.ts";
-import { newestReports } from "../../src/reports/list.ts";
+import { newestReports, renderReportJunit } from "../../src/inspect/reports.ts";
+import type { LiveReport, NewReports } from "../../src/service/answers.ts";
 import {
-  appliedScene,
-  at,
   CART,
   COOKIE,
+  LOGIN,
+  SECRETS,
+  type Scene,
+  TARGET,
+  appliedScene,
+  at,
   id,
   json,
   listAt,
-  LOGIN,
   scene,
-  SECRETS,
   steady,
   textAt,
-  TARGET,
 } from "./scene.ts";
-import type { Scene } from "./scene.ts";
 
 function report(reportId: string, createdAt: string | undefined): LiveReport {
   return {

@@ -1,13 +1,17 @@
-import { spawn } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { afterAll, beforeAll } from "vitest";
-import { isArray, isObject, parseJson } from "../../src/model/json.ts";
-import type { Json, JsonArray, JsonObject } from "../../src/model/json.ts";
-import { startServer } from "../../src/server/index.ts";
-import type { RunningServer, ServerOptions } from "../../src/server/index.ts";
+import {
+  type Json,
+  type JsonArray,
+  type JsonObject,
+  isArray,
+  isObject,
+  parseJson,
+} from "../../src/model/json.ts";
+import { type RunningServer, type ServerOptions, startServer } from "../../src/server/index.ts";
 
 /** The executable under test; another build may be named. */
 const EXECUTABLE = resolve(process.env["TASC_EXECUTABLE"] ?? "dist/tasc.cjs");

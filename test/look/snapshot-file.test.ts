@@ -1,21 +1,23 @@
 // A snapshot's file: what goes in comes out, however it is cut, laid out or tried again.
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
-import { isObject, parseJson } from "../../src/model/json.ts";
-import type { Json } from "../../src/model/json.ts";
+import { type Json, isObject, parseJson } from "../../src/model/json.ts";
 import type { LiveTestCase } from "../../src/model/live.ts";
 import { emptyState } from "../../src/model/state.ts";
-import { createRedactor } from "../../src/output/redact.ts";
-import { applyEvents } from "../../src/state/reduce.ts";
-import type { SnapshotHead } from "../../src/snapshot/head.ts";
-import { openSnapshot } from "../../src/snapshot/read.ts";
-import type { Snapshot } from "../../src/snapshot/read.ts";
-import { fileSink, memorySink } from "../../src/snapshot/sink.ts";
-import { splitDocument } from "../../src/snapshot/split.ts";
-import { writeSnapshot } from "../../src/snapshot/write.ts";
+import { createRedactor } from "../../src/render/redact.ts";
+import {
+  type Snapshot,
+  type SnapshotHead,
+  fileSink,
+  memorySink,
+  openSnapshot,
+  splitDocument,
+  writeSnapshot,
+} from "../../src/service/snapshot.ts";
+import { applyEvents } from "../../src/state/document.ts";
 import { liveCase } from "./live.ts";
 
 const folders: string[] = [];

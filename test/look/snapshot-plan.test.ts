@@ -4,23 +4,26 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
-import { fieldsOf } from "../../src/fields/fields.ts";
 import { type LookOptions, type Reader, look } from "../../src/look/look.ts";
 import { parseAddress } from "../../src/model/address.ts";
+import { fieldsOf } from "../../src/model/fields.ts";
 import type { LiveTarget, LiveTestCase } from "../../src/model/live.ts";
 import { type State, emptyState } from "../../src/model/state.ts";
 import { Secret } from "../../src/model/value.ts";
-import { createRedactor } from "../../src/output/redact.ts";
+import { EVERYTHING } from "../../src/plan/input.ts";
 import type { Planned } from "../../src/plan/plan.ts";
-import { EVERYTHING } from "../../src/plan/scope.ts";
-import { settleEvents } from "../../src/plan/settle.ts";
+import { settleEvents } from "../../src/plan/record.ts";
 import { callJson } from "../../src/render/json.ts";
-import { lookAtSnapshot, snapshotStates } from "../../src/snapshot/plan.ts";
-import { openSnapshot } from "../../src/snapshot/read.ts";
-import { fileSink } from "../../src/snapshot/sink.ts";
-import { writeSnapshot } from "../../src/snapshot/write.ts";
+import { createRedactor } from "../../src/render/redact.ts";
+import {
+  fileSink,
+  lookAtSnapshot,
+  openSnapshot,
+  snapshotStates,
+  writeSnapshot,
+} from "../../src/service/snapshot.ts";
+import { applyEvents } from "../../src/state/document.ts";
 import { createFingerprinter } from "../../src/state/fingerprint.ts";
-import { applyEvents } from "../../src/state/reduce.ts";
 import { loaded } from "../manifest/loading.ts";
 
 const FINGERPRINTS = createFingerprinter(new Secret("the-key"));

@@ -1,20 +1,20 @@
 // `tasc snapshot`, `tasc plan --snapshot` and `tasc serve --from`, as processes.
 import { describe, expect, test } from "vitest";
 import {
+  LOGIN,
+  MANIFEST,
+  PROJECT,
+  type Running,
+  SECRETS,
   applied,
   appliedScene,
   at,
   json,
   listAt,
-  LOGIN,
-  MANIFEST,
-  PROJECT,
   scene,
-  SECRETS,
   steady,
   textAt,
 } from "./scene.ts";
-import type { Running } from "./scene.ts";
 
 const WITHOUT_KEY = { TASC_API_KEY: "" };
 const WITHOUT_SECRETS = { TASC_API_KEY: "", QA_PASSWORD: "", QA_USER: "" };

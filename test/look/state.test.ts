@@ -1,24 +1,22 @@
 // `tasc state show|mv|rm|bind|unlock`, as processes over a real service and a real state.
-import { describe, expect, test } from "vitest";
 import { hostname } from "node:os";
-import { openLocalBackend } from "../../src/state/local/backend.ts";
-import { createLockInfo } from "../../src/state/lock-info.ts";
-import { readProcesses } from "../../src/state/processes.ts";
-import type { StateWorld } from "../../src/state/world.ts";
+import { describe, expect, test } from "vitest";
+import { openLocalBackend } from "../../src/state/local.ts";
+import { type StateWorld, createLockInfo, readProcesses } from "../../src/state/problem.ts";
 import {
-  appliedScene,
-  at,
   CART,
   COOKIE,
   ENVIRONMENT,
+  LOGIN,
+  type Scene,
+  TARGET,
+  appliedScene,
+  at,
   id,
   json,
-  LOGIN,
   scene,
   steady,
-  TARGET,
 } from "./scene.ts";
-import type { Scene } from "./scene.ts";
 
 const applied = appliedScene();
 

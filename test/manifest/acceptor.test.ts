@@ -1,13 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isArray, isObject } from "../../src/model/json.ts";
-import type { Json, JsonObject, Path } from "../../src/model/json.ts";
-import { acceptorSource } from "../../src/manifest/schema/acceptor.ts";
+import { acceptorSource } from "../../src/manifest/schema/generate.ts";
 import { accepts as acceptsProject } from "../../src/manifest/schema/generated/project-acceptor.js";
 import { validate as validateProject } from "../../src/manifest/schema/generated/project.js";
 import { accepts as acceptsTarget } from "../../src/manifest/schema/generated/target-acceptor.js";
 import { validate as validateTarget } from "../../src/manifest/schema/generated/target.js";
-import { schemaOf } from "../../src/manifest/schema/schemas.ts";
+import { schemaOf } from "../../src/manifest/schema/schema.ts";
+import { type Json, type JsonObject, type Path, isArray, isObject } from "../../src/model/json.ts";
 
 const RUNS = Number(process.env["TASC_LAW_RUNS"] ?? 3000);
 

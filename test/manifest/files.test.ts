@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { FileRead } from "../../src/manifest/files.ts";
 import { loadProject } from "../../src/manifest/load.ts";
 import { testBadInputs } from "./bad-input.ts";
-import { ENV, load, loaded, PROJECT, show, target } from "./loading.ts";
+import { ENV, PROJECT, load, loaded, show, target } from "./loading.ts";
 import { Link, memoryFolder } from "./memory-folder.ts";
 
 const GOOD = "target: shop\n";

@@ -2,13 +2,10 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { findFiles } from "../../src/manifest/find.ts";
-import type { Found } from "../../src/manifest/find.ts";
-import { compilePattern } from "../../src/manifest/glob.ts";
+import { type Found, compilePattern, findFiles } from "../../src/manifest/files.ts";
 import { loadProject } from "../../src/manifest/load.ts";
 import { PROJECT, show } from "./loading.ts";
-import { Link, memoryFolder } from "./memory-folder.ts";
-import type { MemoryFiles } from "./memory-folder.ts";
+import { Link, type MemoryFiles, memoryFolder } from "./memory-folder.ts";
 
 function find(patterns: readonly string[], files: MemoryFiles): Found {
   const compiled = patterns.map(compilePattern);

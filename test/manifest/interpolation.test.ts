@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { testBadInputs } from "./bad-input.ts";
-import { load, loaded, PROJECT, target } from "./loading.ts";
-import { Link } from "./memory-folder.ts";
-import type { MemoryFiles } from "./memory-folder.ts";
+import { PROJECT, load, loaded, target } from "./loading.ts";
+import { Link, type MemoryFiles } from "./memory-folder.ts";
 
 /** What `app: TEXT` comes to. */
 async function fill(

@@ -1,10 +1,12 @@
-import type { Diagnostic } from "../../src/model/diagnostic.ts";
+import {
+  type Loaded,
+  type LoadedProject,
+  type ResolveOptions,
+  loadProject,
+} from "../../src/manifest/load.ts";
 import type { DesiredTarget } from "../../src/model/desired.ts";
-import { loadProject } from "../../src/manifest/load.ts";
-import type { Loaded, LoadedProject } from "../../src/manifest/load.ts";
-import type { ResolveOptions } from "../../src/manifest/resolve-project.ts";
-import { memoryFolder } from "./memory-folder.ts";
-import type { MemoryFiles } from "./memory-folder.ts";
+import type { Diagnostic } from "../../src/model/diagnostic.ts";
+import { type MemoryFiles, memoryFolder } from "./memory-folder.ts";
 
 export const PROJECT = `version: 1
 service: { baseUrl: "http://127.0.0.1:4010", apiKey: "\${secret:KEY}" }

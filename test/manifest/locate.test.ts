@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { locate } from "../../src/manifest/document.ts";
 import { originIn, originOf } from "../../src/model/desired.ts";
 import type { Diagnostic } from "../../src/model/diagnostic.ts";
 import type { Path } from "../../src/model/json.ts";
-import { locate } from "../../src/manifest/locate.ts";
-import { loaded, PROJECT } from "./loading.ts";
+import { PROJECT, loaded } from "./loading.ts";
 
 const DOCUMENT = `target: shop
 defaults:

@@ -1,8 +1,8 @@
 import {
+  array,
   assert,
   constantFrom,
   dictionary,
-  array,
   letrec,
   oneof,
   property,
@@ -10,16 +10,25 @@ import {
   stringMatching,
 } from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isObject } from "../../src/model/json.ts";
-import type { Json, JsonObject } from "../../src/model/json.ts";
-import { circlesIn } from "../../src/manifest/circles.ts";
-import { pathOf, valueAt, without } from "../../src/manifest/pointer.ts";
-import { merge, mergedAt } from "../../src/manifest/merge.ts";
-import { nearest } from "../../src/manifest/nearest.ts";
-import { convert } from "../../src/manifest/shape/convert.ts";
-import { Filler } from "../../src/manifest/template/fill.ts";
-import { escapeTemplate, isTemplate, parseTemplate } from "../../src/manifest/template/parse.ts";
-import { listWords, showFound, showPath } from "../../src/manifest/words.ts";
+import {
+  listWords,
+  nearest,
+  pathOf,
+  showFound,
+  showPath,
+  valueAt,
+  without,
+} from "../../src/manifest/document.ts";
+import {
+  Filler,
+  circlesIn,
+  escapeTemplate,
+  isTemplate,
+  parseTemplate,
+} from "../../src/manifest/interpolation.ts";
+import { merge, mergedAt } from "../../src/manifest/resolve.ts";
+import { convert } from "../../src/manifest/shape.ts";
+import { type Json, type JsonObject, isObject } from "../../src/model/json.ts";
 
 /** Maps with few keys, so that they meet; `__proto__` is as good as any. */
 const { map: MAP } = letrec<{ map: JsonObject; value: Json }>((tie) => ({

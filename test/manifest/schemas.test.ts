@@ -1,16 +1,16 @@
 import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
-import { BATCH_GENERATION_FIELDS } from "../../src/fields/batch-generation.ts";
-import { ENVIRONMENT_FIELDS } from "../../src/fields/environment.ts";
-import { TARGET_FIELDS } from "../../src/fields/target.ts";
-import { TEST_CASE_FIELDS } from "../../src/fields/test-case.ts";
-import { isArray, isObject } from "../../src/model/json.ts";
-import type { Json, JsonObject } from "../../src/model/json.ts";
-import { generatedFiles } from "../../src/manifest/schema/generated-files.ts";
+import { generatedFiles, validatorHeading } from "../../src/manifest/schema/generate.ts";
 import { validate as validatePlan } from "../../src/manifest/schema/generated/plan.js";
-import { validatorHeading } from "../../src/manifest/schema/standalone.ts";
-import { MANIFEST_SCHEMAS, SCHEMA_NAMES, schemaOf } from "../../src/manifest/schema/schemas.ts";
+import { MANIFEST_SCHEMAS, SCHEMA_NAMES, schemaOf } from "../../src/manifest/schema/schema.ts";
+import {
+  BATCH_GENERATION_FIELDS,
+  ENVIRONMENT_FIELDS,
+  TARGET_FIELDS,
+  TEST_CASE_FIELDS,
+} from "../../src/model/fields.ts";
+import { type Json, type JsonObject, isArray, isObject } from "../../src/model/json.ts";
 
 describe("if it is not as the tables have it, npm run generate makes it so:", () => {
   test.each(SCHEMA_NAMES)("schemas/%s.schema.json", (name) => {

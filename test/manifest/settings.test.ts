@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { parseDuration } from "../../src/manifest/shape.ts";
 import { Secret } from "../../src/model/value.ts";
-import { parseDuration } from "../../src/manifest/shape/duration.ts";
 import { testBadInputs } from "./bad-input.ts";
-import { load, loaded, PROJECT, show } from "./loading.ts";
+import { PROJECT, load, loaded, show } from "./loading.ts";
 
 const SHOP = { "targets/shop.yaml": "target: shop\n" };
 

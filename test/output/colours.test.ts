@@ -1,8 +1,7 @@
 // What the environment and the command line say about the look of a plan, as a process.
 import { stripVTControlCharacters } from "node:util";
 import { describe, test } from "vitest";
-import { appliedScene, MANIFEST } from "../look/scene.ts";
-import type { Scene } from "../look/scene.ts";
+import { MANIFEST, type Scene, appliedScene } from "../look/scene.ts";
 
 const COLOUR = "\u001b[";
 

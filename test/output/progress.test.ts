@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { createProgress } from "../../src/output/progress.ts";
 import { PLAIN } from "../../src/render/style.ts";
+import { createProgress } from "../../src/render/terminal.ts";
 import { EVENTS } from "../render/apply-sample.ts";
 import { screen } from "./screen.ts";
 

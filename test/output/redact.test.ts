@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createRedactor } from "../../src/output/redact.ts";
+import { createRedactor } from "../../src/render/redact.ts";
 
 const SECRET = 'p@ss "w\\rd" <ä/ü>\té👩‍👩‍👧+?';
 

@@ -8,10 +8,13 @@ import {
   markdownCode,
   markdownText,
   printedJson,
+  safeLine,
+  safeLines,
+  safeOutput,
   scriptJson,
+  withoutWorkflowCommands,
   xml,
-} from "../../src/output/escape.ts";
-import { safeLine, safeLines, safeOutput, withoutWorkflowCommands } from "../../src/output/safe.ts";
+} from "../../src/render/escape.ts";
 
 describe("one line of text from outside", () => {
   test.each([

@@ -1,9 +1,6 @@
 import { Writable } from "node:stream";
-import { createRedactor } from "../../src/output/redact.ts";
-import { terminalOf } from "../../src/output/terminal.ts";
-import type { Terminal } from "../../src/output/terminal.ts";
-import { createWriter } from "../../src/output/writer.ts";
-import type { Writer } from "../../src/output/writer.ts";
+import { createRedactor } from "../../src/render/redact.ts";
+import { type Terminal, type Writer, createWriter, terminalOf } from "../../src/render/terminal.ts";
 
 export interface Screen {
   readonly writer: Writer;

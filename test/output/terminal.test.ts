@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { terminalOf } from "../../src/output/terminal.ts";
-import type { TerminalFacts } from "../../src/output/terminal.ts";
+import { type TerminalFacts, terminalOf } from "../../src/render/terminal.ts";
 
 const TTY: TerminalFacts = { isTTY: true, columns: 90, environment: { TERM: "xterm" }, noColor: false };
 

@@ -1,8 +1,8 @@
-import { setImmediate } from "node:timers/promises";
 import { Writable } from "node:stream";
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { createRedactor } from "../../src/output/redact.ts";
-import { createWriter } from "../../src/output/writer.ts";
+import { createRedactor } from "../../src/render/redact.ts";
+import { createWriter } from "../../src/render/terminal.ts";
 import { screen, terminalFor } from "./screen.ts";
 
 describe("the writer", () => {

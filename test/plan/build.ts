@@ -11,11 +11,11 @@ import type { Live, LiveElement, LiveEnvironment, LiveTarget, LiveTestCase } fro
 import type { PlanJson } from "../../src/model/plan.ts";
 import { type State, type StateEvent, emptyState } from "../../src/model/state.ts";
 import { Secret } from "../../src/model/value.ts";
-import type { PlanInput } from "../../src/plan/inputs.ts";
+import type { PlanInput } from "../../src/plan/input.ts";
 import { type Planned, makePlan } from "../../src/plan/plan.ts";
 import { planJson } from "../../src/render/json.ts";
+import { applyEvents } from "../../src/state/document.ts";
 import { createFingerprinter } from "../../src/state/fingerprint.ts";
-import { applyEvents } from "../../src/state/reduce.ts";
 
 /** Builders with defaults: a test names only what matters to it. The target is always `shop`, live as `T`. */
 export const BASE_URL = "http://127.0.0.1:4010";

@@ -1,9 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Secret } from "../../src/model/value.ts";
-import { changedFields, compareGuards, guardOf, guardsOf } from "../../src/plan/guard.ts";
-import type { Staleness } from "../../src/plan/guard.ts";
-import { fingerprints, liveCase, liveElement, liveTarget, planOf } from "./build.ts";
-import type { Situation } from "./build.ts";
+import { type Staleness, changedFields, compareGuards, guardOf, guardsOf } from "../../src/plan/staleness.ts";
+import { type Situation, fingerprints, liveCase, liveElement, liveTarget, planOf } from "./build.ts";
 
 /** Why a plan that was saved in one situation no longer holds in another. */
 function staleness(reviewed: Situation, now: Situation): readonly Staleness[] {

@@ -1,10 +1,18 @@
 import { describe, expect, test } from "vitest";
-import { Secret, UNKNOWN } from "../../src/model/value.ts";
+import { createdRecords } from "../../src/apply/context.ts";
 import type { ChangeJson } from "../../src/model/plan.ts";
-import { createdRecords } from "../../src/apply/records.ts";
-import { settleEvents } from "../../src/plan/settle.ts";
-import { fingerprints, liveCase, liveElement, liveTarget, planOf, publicPlan, resource } from "./build.ts";
-import type { Situation } from "./build.ts";
+import { Secret, UNKNOWN } from "../../src/model/value.ts";
+import { settleEvents } from "../../src/plan/record.ts";
+import {
+  type Situation,
+  fingerprints,
+  liveCase,
+  liveElement,
+  liveTarget,
+  planOf,
+  publicPlan,
+  resource,
+} from "./build.ts";
 
 /** The only change of a plan that has no problems. */
 function change(situation: Situation): ChangeJson {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Address } from "../../src/model/address.ts";
 import type { LiveTestCase } from "../../src/model/live.ts";
 import type { Intent, StateEvent } from "../../src/model/state.ts";
-import { nameDigest, recover, urlDigest } from "../../src/plan/recover.ts";
+import { nameDigest, recover, urlDigest } from "../../src/plan/memory.ts";
 import { fingerprints, liveCase, liveTarget, stateOf } from "./build.ts";
 
 const at = "2026-01-01T00:00:00.000Z";

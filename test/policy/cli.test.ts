@@ -1,17 +1,17 @@
 import { describe, test } from "vitest";
 import {
+  LOGIN,
+  MANIFEST,
+  PROJECT,
+  type Scene,
   appliedScene,
   at,
   json,
   listAt,
-  LOGIN,
-  MANIFEST,
-  PROJECT,
   scene,
   steady,
   textAt,
 } from "../look/scene.ts";
-import type { Scene } from "../look/scene.ts";
 
 const ALL_OFF = MANIFEST.replace('runStatus: "ON"', 'runStatus: "OFF"');
 const POLICY = `${PROJECT}policy:

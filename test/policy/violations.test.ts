@@ -1,15 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Address } from "../../src/model/address.ts";
-import { POLICY_RULES } from "../../src/model/settings.ts";
-import type { Policy } from "../../src/model/settings.ts";
+import { POLICY_RULES, type Policy } from "../../src/model/settings.ts";
 import { Secret, UNKNOWN } from "../../src/model/value.ts";
-import { policyDiagnostics } from "../../src/plan/policy-diagnostics.ts";
-import { violationsOf } from "../../src/plan/policy.ts";
-import type { Violation } from "../../src/plan/policy.ts";
-import { scopeTest } from "../../src/plan/scope.ts";
-import { liveCase, planInput, planOf } from "../plan/build.ts";
-import type { Situation } from "../plan/build.ts";
+import { scopeTest } from "../../src/plan/input.ts";
+import { type Violation, policyDiagnostics, violationsOf } from "../../src/plan/policy.ts";
+import { type Situation, liveCase, planInput, planOf } from "../plan/build.ts";
 
 function violations(policy: Policy, situation: Situation): readonly Violation[] {
   const { scope } = planInput(situation);

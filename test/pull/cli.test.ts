@@ -1,25 +1,25 @@
 // `tasc pull`: what is live comes into the manifests, and nothing else of them changes.
 import { describe, expect, test } from "vitest";
+import { isArray, parseJson } from "../../src/model/json.ts";
 import {
-  applied,
-  at,
   CART,
   COOKIE,
-  id,
-  json,
   KEY,
-  listAt,
   LOGIN,
   MANIFEST,
   PROJECT,
-  scene,
   SECRETS,
-  steady,
+  type Scene,
   TARGET,
+  applied,
+  at,
+  id,
+  json,
+  listAt,
+  scene,
+  steady,
   textAt,
 } from "../look/scene.ts";
-import type { Scene } from "../look/scene.ts";
-import { isArray, parseJson } from "../../src/model/json.ts";
 
 async function unchanged(stage: Scene): Promise<void> {
   const plan = await stage.run(["plan", "--detailed-exitcode"]);

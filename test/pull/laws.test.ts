@@ -2,25 +2,18 @@
 // pulled values differ, and every comment is still there.
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
+import { provePull, pull } from "../../src/edit/pull.ts";
+import { Draft, editTexts, patchOf } from "../../src/edit/rewrite.ts";
+import { type LoadedProject, loadProject } from "../../src/manifest/load.ts";
+import { type Address, addressOf } from "../../src/model/address.ts";
 import type { LiveElement, LiveTestCase } from "../../src/model/live.ts";
-import type { Address } from "../../src/model/address.ts";
-import { addressOf } from "../../src/model/address.ts";
-import { emptyState } from "../../src/model/state.ts";
-import type { State } from "../../src/model/state.ts";
+import { type State, emptyState } from "../../src/model/state.ts";
 import { Secret } from "../../src/model/value.ts";
-import { loadProject } from "../../src/manifest/load.ts";
-import type { LoadedProject } from "../../src/manifest/load.ts";
+import { EVERYTHING, type PlanInput } from "../../src/plan/input.ts";
 import { makePlan } from "../../src/plan/plan.ts";
-import type { PlanInput } from "../../src/plan/inputs.ts";
-import { EVERYTHING } from "../../src/plan/scope.ts";
-import { pull } from "../../src/pull/pull.ts";
-import { provePull } from "../../src/pull/prove.ts";
-import { Draft } from "../../src/rewrite/draft.ts";
-import { patchOf } from "../../src/rewrite/patch.ts";
-import { editTexts } from "../../src/rewrite/texts.ts";
 import { createFingerprinter } from "../../src/state/fingerprint.ts";
 import { memoryFolder } from "../manifest/memory-folder.ts";
-import { CASES, comments, FILES, TEXTS } from "../rewrite/rich.ts";
+import { CASES, FILES, TEXTS, comments } from "../rewrite/rich.ts";
 import { strayLines } from "../rewrite/touched.ts";
 
 const URL = "http://127.0.0.1:4010";

@@ -2,11 +2,10 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Plan, PlanJson } from "../../src/model/plan.ts";
 import { Secret } from "../../src/model/value.ts";
-import { redactPlan } from "../../src/output/redact-plan.ts";
-import { createRedactor } from "../../src/output/redact.ts";
 import { renderPlanHtml } from "../../src/render/html/page.ts";
 import { planJson, writeJson } from "../../src/render/json.ts";
 import { COMMENT_LIMIT, renderPlanMarkdown } from "../../src/render/markdown.ts";
+import { createRedactor, redactPlan } from "../../src/render/redact.ts";
 import {
   renderPlanGithub,
   renderPlanGitlab,

@@ -4,8 +4,8 @@ import {
   lstatSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
+  readdirSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -14,8 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { replaceFiles } from "../../src/rewrite/replace-files.ts";
-import type { NewText } from "../../src/rewrite/texts.ts";
+import { type NewText, replaceFiles } from "../../src/edit/rewrite.ts";
 
 function folder(play: (root: string) => void): void {
   const root = mkdtempSync(join(tmpdir(), "tasc-replace-"));

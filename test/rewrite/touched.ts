@@ -1,8 +1,7 @@
+import type { FileEdit, NewText } from "../../src/edit/rewrite.ts";
+import { parseTree } from "../../src/manifest/yaml/parse.ts";
+import { TreeIndex } from "../../src/manifest/yaml/tree.ts";
 import { lineDiff } from "../../src/render/fields.ts";
-import type { FileEdit } from "../../src/rewrite/draft.ts";
-import type { NewText } from "../../src/rewrite/texts.ts";
-import { parseTree } from "../../src/yaml/parse-tree.ts";
-import { TreeIndex } from "../../src/yaml/tree-index.ts";
 
 /** Lines of the old text that are no longer there and that no edit is about: there should be none. */
 export function strayLines({ file, before, after }: NewText, edits: readonly FileEdit[]): readonly string[] {

@@ -1,5 +1,4 @@
-import { spawn } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +8,7 @@ import { rolldown } from "rolldown";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Json } from "../../src/model/json.ts";
 import { DataDirInUseError } from "../../src/server/index.ts";
-import { bodyOf, cleanLater, KEY, listAt, seed, start, TARGET, tempDir, textAt } from "./harness.ts";
+import { KEY, TARGET, bodyOf, cleanLater, listAt, seed, start, tempDir, textAt } from "./harness.ts";
 
 const root = join(import.meta.dirname, "../..");
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../src/model/json.ts";
-import { at, KEY, listAt, objectAt, seed, start, TARGET } from "./harness.ts";
-import type { Harness } from "./harness.ts";
+import { type Harness, KEY, TARGET, at, listAt, objectAt, seed, start } from "./harness.ts";
 
 const target = `/test-targets/${TARGET}`;
 const creation = { testTarget: { app: "new", discoveryUrl: "https://new.example.com/" } };

@@ -1,7 +1,18 @@
 import { describe, expect, test, vi } from "vitest";
 import type { Json } from "../../src/model/json.ts";
-import { anyText, at, CASE, ENVIRONMENT, id, listAt, seed, start, TARGET, textAt } from "./harness.ts";
-import type { Harness } from "./harness.ts";
+import {
+  CASE,
+  ENVIRONMENT,
+  type Harness,
+  TARGET,
+  anyText,
+  at,
+  id,
+  listAt,
+  seed,
+  start,
+  textAt,
+} from "./harness.ts";
 
 const target = `/test-targets/${TARGET}`;
 const listPath = `${target}/test-cases`;

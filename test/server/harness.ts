@@ -2,10 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect } from "vitest";
-import { isArray, isObject } from "../../src/model/json.ts";
-import type { Json, JsonArray, JsonObject } from "../../src/model/json.ts";
-import { startServer } from "../../src/server/index.ts";
-import type { RunningServer, ServerOptions } from "../../src/server/index.ts";
+import { type Json, type JsonArray, type JsonObject, isArray, isObject } from "../../src/model/json.ts";
+import { type RunningServer, type ServerOptions, startServer } from "../../src/server/index.ts";
 
 export const KEY = "the-key";
 

@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Json } from "../../src/model/json.ts";
 import {
-  anyText,
-  at,
   CASE,
   ENVIRONMENT,
-  id,
+  type Harness,
   KEY,
   OTHER_CASE,
   OTHER_TARGET,
   REPORT,
+  TARGET,
+  anyText,
+  at,
+  id,
   seed,
   start,
   startShared,
   stopShared,
-  TARGET,
 } from "./harness.ts";
-import type { Harness } from "./harness.ts";
 
 const targets = "/test-targets";
 const target = `${targets}/${TARGET}`;

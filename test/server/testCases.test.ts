@@ -1,19 +1,19 @@
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../src/model/json.ts";
 import {
-  at,
   CASE,
+  type Harness,
+  OTHER_TARGET,
+  TARGET,
+  at,
   id,
   like,
   listAt,
-  OTHER_TARGET,
   seed,
   start,
-  TARGET,
   testCase,
   textAt,
 } from "./harness.ts";
-import type { Harness } from "./harness.ts";
 
 const path = `/test-targets/${TARGET}/test-cases/${CASE}`;
 const listPath = `/test-targets/${TARGET}/test-cases`;

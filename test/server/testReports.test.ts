@@ -2,19 +2,19 @@ import { describe, expect, test } from "vitest";
 import type { Json } from "../../src/model/json.ts";
 import { derivedStatus } from "../../src/server/data/testReport.ts";
 import {
+  CASE,
+  type Harness,
+  OTHER_CASE,
+  TARGET,
   anyText,
   at,
-  CASE,
   id,
   listAt,
-  OTHER_CASE,
   seed,
   start,
-  TARGET,
   testCase,
   textAt,
 } from "./harness.ts";
-import type { Harness } from "./harness.ts";
 
 const reports = `/test-targets/${TARGET}/test-reports`;
 const SECOND = id(0x23);

@@ -1,7 +1,6 @@
 // `tasc diff` and `tasc promote`: two stages side by side, without the service and without secrets.
 import { describe, expect, test } from "vitest";
-import { at, json, listAt, scene } from "../look/scene.ts";
-import type { Scene } from "../look/scene.ts";
+import { type Scene, at, json, listAt, scene } from "../look/scene.ts";
 import { MANIFEST, PROJECT, writeStages } from "./project.ts";
 
 const STAGES = ["--from", "staging", "--to", "production"];

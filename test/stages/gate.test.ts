@@ -1,11 +1,10 @@
 // `tasc promote --gate`: what has not passed in the newest finished report is not promoted.
 import { describe, expect, test } from "vitest";
-import type { LiveReport } from "../../src/client/index.ts";
+import { refusedBy } from "../../src/edit/promote.ts";
+import { newestFinished } from "../../src/inspect/reports.ts";
 import type { Address } from "../../src/model/address.ts";
-import { refusedBy } from "../../src/promote/gate.ts";
-import { newestFinished } from "../../src/reports/finished.ts";
-import { at, CART, json, LOGIN, scene, TARGET, textAt } from "../look/scene.ts";
-import type { Scene } from "../look/scene.ts";
+import type { LiveReport } from "../../src/service/answers.ts";
+import { CART, LOGIN, type Scene, TARGET, at, json, scene, textAt } from "../look/scene.ts";
 import { MANIFEST, writeStages } from "./project.ts";
 
 const PROMOTE = ["promote", "--from", "staging", "--to", "production", "--gate"];

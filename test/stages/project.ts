@@ -1,5 +1,4 @@
-import { LOGIN, PROJECT as BASE } from "../look/scene.ts";
-import type { Scene } from "../look/scene.ts";
+import { PROJECT as BASE, LOGIN, type Scene } from "../look/scene.ts";
 
 /** Three stages of one service, set apart in every way that manifests know. */
 export const PROJECT = `${BASE.replace("vars: { ", "vars: { path: /login, ")}defaultStage: staging

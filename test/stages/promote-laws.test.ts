@@ -2,21 +2,15 @@
 // anything else, and every comment is still there.
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
+import { promote, provePromotion } from "../../src/edit/promote.ts";
+import { Draft, changedUnits, editTexts } from "../../src/edit/rewrite.ts";
+import { StageView, diffStages } from "../../src/inspect/stages.ts";
+import { hasErrors } from "../../src/manifest/document.ts";
+import { type ProjectReading, readProject, resolveProject } from "../../src/manifest/load.ts";
+import { editYaml } from "../../src/manifest/yaml/edit.ts";
 import type { Json, Path } from "../../src/model/json.ts";
-import { hasErrors } from "../../src/manifest/problem.ts";
-import { readProject } from "../../src/manifest/read-project.ts";
-import type { ProjectReading } from "../../src/manifest/read-project.ts";
-import { resolveProject } from "../../src/manifest/resolve-project.ts";
-import { promote } from "../../src/promote/promote.ts";
-import { provePromotion } from "../../src/promote/prove.ts";
-import { Draft } from "../../src/rewrite/draft.ts";
-import { editTexts } from "../../src/rewrite/texts.ts";
-import { changedUnits } from "../../src/rewrite/unchanged.ts";
-import { diffStages } from "../../src/stages/difference.ts";
-import { StageView } from "../../src/stages/stage-view.ts";
-import { editYaml } from "../../src/yaml/edit.ts";
 import { memoryFolder } from "../manifest/memory-folder.ts";
-import { CASES, comments, FILES, TEXTS } from "../rewrite/rich.ts";
+import { CASES, FILES, TEXTS, comments } from "../rewrite/rich.ts";
 import { strayLines } from "../rewrite/touched.ts";
 
 const SHOP = "targets/shop.yaml";

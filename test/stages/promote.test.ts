@@ -1,11 +1,9 @@
 // Where a promotion writes: the smallest edit that changes nothing for anybody else.
 import { expect, test } from "vitest";
-import { readProject } from "../../src/manifest/read-project.ts";
-import { resolveProject } from "../../src/manifest/resolve-project.ts";
-import { promote } from "../../src/promote/promote.ts";
-import { Draft } from "../../src/rewrite/draft.ts";
-import { editTexts } from "../../src/rewrite/texts.ts";
-import { StageView } from "../../src/stages/stage-view.ts";
+import { promote } from "../../src/edit/promote.ts";
+import { Draft, editTexts } from "../../src/edit/rewrite.ts";
+import { StageView } from "../../src/inspect/stages.ts";
+import { readProject, resolveProject } from "../../src/manifest/load.ts";
 import { memoryFolder } from "../manifest/memory-folder.ts";
 
 const CASES = `testCases:

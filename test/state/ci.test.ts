@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { jobLink } from "../../src/state/ci.ts";
+import { jobLink } from "../../src/state/problem.ts";
 
 const GITHUB = {
   GITHUB_SERVER_URL: "https://github.com",

@@ -1,14 +1,16 @@
 import * as fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { emptyState } from "../../src/model/state.ts";
-import type { State, StateEvent } from "../../src/model/state.ts";
 import { isAddress as isModelAddress } from "../../src/model/address.ts";
-import { formatDocument } from "../../src/state/document.ts";
-import { parseDocument } from "../../src/state/parse-document.ts";
-import { isAddress, isStateEvent } from "../../src/state/record-shape.ts";
+import { type State, type StateEvent, emptyState } from "../../src/model/state.ts";
+import {
+  applyEvents,
+  formatDocument,
+  isAddress,
+  isStateEvent,
+  parseDocument,
+} from "../../src/state/document.ts";
 import type { DocumentKey, StateProblem } from "../../src/state/problem.ts";
-import { applyEvents } from "../../src/state/reduce.ts";
-import { event, state as anyState } from "./support/arbitrary.ts";
+import { state as anyState, event } from "./support/arbitrary.ts";
 import { SERVICE } from "./support/numbered.ts";
 
 const KEY: DocumentKey = { stage: "staging", target: "shop", service: SERVICE };

@@ -1,9 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Json } from "../../src/model/json.ts";
-import { isArray, isObject, sameJson } from "../../src/model/json.ts";
+import { type Json, isArray, isObject, sameJson } from "../../src/model/json.ts";
 import { Secret } from "../../src/model/value.ts";
-import { canonicalJson } from "../../src/state/canonical.ts";
+import { canonicalJson } from "../../src/state/document.ts";
 import { createFingerprinter } from "../../src/state/fingerprint.ts";
 import { json } from "./support/arbitrary.ts";
 

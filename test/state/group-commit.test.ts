@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { GroupCommit } from "../../src/state/group-commit.ts";
+import { GroupCommit } from "../../src/state/session.ts";
 
 /** A flush that waits until it is told how to end. */
 function heldFlushes() {

@@ -1,15 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
-import { applyEvents } from "../../src/state/reduce.ts";
 import type { Backend } from "../../src/state/backend.ts";
-import { addressesOf } from "../../src/state/http/address.ts";
 import type { HttpConfig } from "../../src/state/config.ts";
-import { explainProblem } from "../../src/state/explain.ts";
-import { createLockInfo } from "../../src/state/lock-info.ts";
+import { applyEvents } from "../../src/state/document.ts";
+import { explainProblem } from "../../src/state/fingerprint.ts";
+import { addressesOf } from "../../src/state/http.ts";
+import { createLockInfo } from "../../src/state/problem.ts";
 import { openSession } from "../../src/state/session.ts";
-import type { HttpFixture } from "./support/http-fixture.ts";
-import { httpFixture } from "./support/http-fixture.ts";
+import { type HttpFixture, httpFixture } from "./support/http-fixture.ts";
 import { KILLING_TIMEOUT, killAtRandom } from "./support/killing.ts";
-import { numbered, SHOP, stateAfter } from "./support/numbered.ts";
+import { SHOP, numbered, stateAfter } from "./support/numbered.ts";
 import { problemOf, valueOf } from "./support/result.ts";
 import { describeBackend } from "./support/suite.ts";
 

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { KILLING_TIMEOUT, killAtRandom } from "./support/killing.ts";
-import type { LocalFixture } from "./support/local-fixture.ts";
-import { LOCAL_SETTINGS, localFixture } from "./support/local-fixture.ts";
+import { LOCAL_SETTINGS, type LocalFixture, localFixture } from "./support/local-fixture.ts";
 
 describe("a local session that is killed", () => {
   let fixture: LocalFixture;

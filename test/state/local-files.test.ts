@@ -3,16 +3,19 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { StateEvent } from "../../src/model/state.ts";
 import type { Backend } from "../../src/state/backend.ts";
-import { createLockInfo } from "../../src/state/lock-info.ts";
-import { readIfThere } from "../../src/state/local/files.ts";
-import { foldedLine } from "../../src/state/local/journal-text.ts";
-import { pathsOf, targetOf } from "../../src/state/local/paths.ts";
-import { readFiles, revisionOf, stateOf } from "../../src/state/local/stored.ts";
-import type { Session } from "../../src/state/session.ts";
-import { openSession } from "../../src/state/session.ts";
-import type { LocalFixture } from "./support/local-fixture.ts";
-import { localFixture } from "./support/local-fixture.ts";
-import { numbered, SHOP, stateAfter } from "./support/numbered.ts";
+import {
+  foldedLine,
+  pathsOf,
+  readFiles,
+  readIfThere,
+  revisionOf,
+  stateOf,
+  targetOf,
+} from "../../src/state/local.ts";
+import { createLockInfo } from "../../src/state/problem.ts";
+import { type Session, openSession } from "../../src/state/session.ts";
+import { type LocalFixture, localFixture } from "./support/local-fixture.ts";
+import { SHOP, numbered, stateAfter } from "./support/numbered.ts";
 import { problemOf, valueOf } from "./support/result.ts";
 
 let fixture: LocalFixture;

@@ -1,18 +1,19 @@
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
-import { takeLock } from "../../src/state/local/lock-file.ts";
-import type { LockInfo } from "../../src/state/lock-info.ts";
-import { createLockInfo } from "../../src/state/lock-info.ts";
-import type { ProcessTraits } from "../../src/state/processes.ts";
-import { isGone, readProcesses } from "../../src/state/processes.ts";
+import { takeLock } from "../../src/state/local.ts";
+import {
+  type LockInfo,
+  type ProcessTraits,
+  type StateWorld,
+  createLockInfo,
+  isGone,
+  readProcesses,
+} from "../../src/state/problem.ts";
 import { openSession } from "../../src/state/session.ts";
-import type { StateWorld } from "../../src/state/world.ts";
-import type { Child } from "./support/child.ts";
-import { buildChild, startChild } from "./support/child.ts";
-import type { LocalFixture } from "./support/local-fixture.ts";
-import { localFixture } from "./support/local-fixture.ts";
-import { numbered, SHOP } from "./support/numbered.ts";
+import { type Child, buildChild, startChild } from "./support/child.ts";
+import { type LocalFixture, localFixture } from "./support/local-fixture.ts";
+import { SHOP, numbered } from "./support/numbered.ts";
 import { problemOf, valueOf } from "./support/result.ts";
 import { goneProcess } from "./support/world.ts";
 

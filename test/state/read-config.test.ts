@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from "vitest";
 import type { StateSettings } from "../../src/model/settings.ts";
 import { Secret } from "../../src/model/value.ts";
-import { readConfig } from "../../src/state/read-config.ts";
+import { readConfig } from "../../src/state/config.ts";
 import { problemOf, valueOf } from "./support/result.ts";
 
 type Options = StateSettings["options"];

@@ -1,9 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import type { Binding, Intent, State, StateEvent } from "../../src/model/state.ts";
-import { emptyState } from "../../src/model/state.ts";
-import { applyEvent, applyEvents } from "../../src/state/reduce.ts";
-import { event, events, state as anyState } from "./support/arbitrary.ts";
+import { type Binding, type Intent, type State, type StateEvent, emptyState } from "../../src/model/state.ts";
+import { applyEvent, applyEvents } from "../../src/state/document.ts";
+import { state as anyState, event, events } from "./support/arbitrary.ts";
 
 const LOGIN = "testCase.shop.login";
 const CART = "testCase.shop.cart";

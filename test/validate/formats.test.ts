@@ -1,7 +1,6 @@
 // `tasc validate --format`, as a process.
 import { describe, test } from "vitest";
-import { at, json, listAt, MANIFEST, scene, steady } from "../look/scene.ts";
-import type { Scene } from "../look/scene.ts";
+import { MANIFEST, type Scene, at, json, listAt, scene, steady } from "../look/scene.ts";
 
 /** Two mistakes, in places that are known. */
 const WRONG = MANIFEST.replace("status: ENABLED", "status: ENABLD").replace("app: Web", "ap: Web");

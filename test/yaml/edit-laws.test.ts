@@ -1,14 +1,13 @@
 import { deepStrictEqual } from "node:assert/strict";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isArray, isObject, type Json, type Path } from "../../src/model/json.ts";
-import { EditRefusal, editValue } from "../../src/yaml/edit-value.ts";
-import { editYaml, type YamlEdit } from "../../src/yaml/edit.ts";
-import { parseTree } from "../../src/yaml/parse-tree.ts";
-import { readSlow } from "../../src/yaml/read-slow.ts";
-import { TreeIndex } from "../../src/yaml/tree-index.ts";
+import { EditRefusal, type YamlEdit, editValue, editYaml } from "../../src/manifest/yaml/edit.ts";
+import { parseTree } from "../../src/manifest/yaml/parse.ts";
+import { readSlow } from "../../src/manifest/yaml/read-slow.ts";
+import { TreeIndex } from "../../src/manifest/yaml/tree.ts";
+import { type Json, type Path, isArray, isObject } from "../../src/model/json.ts";
 import { oracle } from "./oracle.ts";
-import { tidyTexts, WORDS } from "./texts.ts";
+import { WORDS, tidyTexts } from "./texts.ts";
 
 const words = fc.oneof(fc.constantFrom(...WORDS), fc.constantFrom("x", "new value", "two\nlines\n"));
 const values: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { type YamlEdit, editYaml } from "../../src/manifest/yaml/edit.ts";
 import type { Json, Path } from "../../src/model/json.ts";
-import { editYaml, type YamlEdit } from "../../src/yaml/edit.ts";
 
 const set = (path: Path, value: Json): YamlEdit => ({ kind: "set", path, value });
 const remove = (path: Path): YamlEdit => ({ kind: "delete", path });

@@ -1,8 +1,8 @@
 import { deepStrictEqual } from "node:assert/strict";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { diffLists } from "../../src/manifest/yaml/edit.ts";
 import type { Json } from "../../src/model/json.ts";
-import { diffLists } from "../../src/yaml/list-diff.ts";
 
 /** Makes the steps, and shows them as `=` keep, `~` replace, `-` delete, `+` insert. */
 function follow(before: readonly Json[], after: readonly Json[]): { list: Json[]; signs: string } {

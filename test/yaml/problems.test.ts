@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { readFast } from "../../src/yaml/read-fast.ts";
-import { readSlow } from "../../src/yaml/read-slow.ts";
+import { readSlow } from "../../src/manifest/yaml/read-slow.ts";
+import { readFast } from "../../src/manifest/yaml/read.ts";
 
 /** `line:column code: message (hint)`, as a person would be shown it. */
 function problemsOf(text: string): string[] {

@@ -2,8 +2,8 @@
 import { deepStrictEqual } from "node:assert/strict";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readFast } from "../../src/yaml/read-fast.ts";
-import { readSlow } from "../../src/yaml/read-slow.ts";
+import { readSlow } from "../../src/manifest/yaml/read-slow.ts";
+import { readFast } from "../../src/manifest/yaml/read.ts";
 import { oracle } from "./oracle.ts";
 import { tidyTexts, wildTexts } from "./texts.ts";
 

@@ -1,8 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isArray, isObject, type Json, type Path } from "../../src/model/json.ts";
-import { readSlow } from "../../src/yaml/read-slow.ts";
-import { openSource } from "../../src/yaml/source.ts";
+import { openSource, readSlow } from "../../src/manifest/yaml/read-slow.ts";
+import { type Json, type Path, isArray, isObject } from "../../src/model/json.ts";
 import { tidyTexts, wildTexts } from "./texts.ts";
 
 const MANIFEST = `# a target

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { decodeUtf8 } from "../../src/yaml/utf8.ts";
+import { decodeUtf8 } from "../../src/manifest/yaml/parse.ts";
 
 const bytes = (...parts: (string | number)[]) =>
   Uint8Array.from(

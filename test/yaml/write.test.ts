@@ -1,12 +1,12 @@
 import { deepStrictEqual } from "node:assert/strict";
 import * as fc from "fast-check";
-import { load, YAML11_SCHEMA } from "js-yaml";
+import { YAML11_SCHEMA, load } from "js-yaml";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { writeYaml } from "../../src/manifest/yaml/edit.ts";
+import { readSlow } from "../../src/manifest/yaml/read-slow.ts";
+import { readFast } from "../../src/manifest/yaml/read.ts";
 import type { Json } from "../../src/model/json.ts";
-import { readFast } from "../../src/yaml/read-fast.ts";
-import { readSlow } from "../../src/yaml/read-slow.ts";
-import { writeYaml } from "../../src/yaml/write.ts";
 import { WORDS } from "./texts.ts";
 
 describe("a value as a person would write it", () => {

@@ -1,14 +1,14 @@
-import type { Document } from "../document.ts";
-import type { ManifestProblem } from "../problem.ts";
-import { bare } from "../shape/shape.ts";
-import { PROJECT } from "../tables/project.ts";
-import { TARGET_DOCUMENT } from "../tables/target.ts";
-import type { FoundTemplate } from "../template/find.ts";
-import type { DocumentRule } from "./document-subject.ts";
-import { elementsHaveOneLocator } from "./elements.ts";
-import { fingerprintKeysAreSecret } from "./fingerprint-keys.ts";
-import { overridesAreForKnownStages } from "./overrides.ts";
-import { placeholdersAreKnown } from "./placeholders.ts";
+import type { Document, ManifestProblem } from "../document.ts";
+import type { FoundTemplate } from "../interpolation.ts";
+import { bare } from "../shape.ts";
+import { PROJECT, TARGET_DOCUMENT } from "../tables.ts";
+import {
+  elementsHaveOneLocator,
+  fingerprintKeysAreSecret,
+  overridesAreForKnownStages,
+  placeholdersAreKnown,
+} from "./rules.ts";
+import type { DocumentRule } from "./subject.ts";
 
 const PROJECT_RULES: readonly DocumentRule[] = [placeholdersAreKnown, fingerprintKeysAreSecret];
 

@@ -1,16 +1,32 @@
-import type { Path } from "../../model/json.ts";
-import type { Document } from "../document.ts";
-import type { ManifestProblem } from "../problem.ts";
+import { type Json, type JsonObject, type Path, isObject } from "../../model/json.ts";
+import {
+  type Document,
+  type ManifestProblem,
+  didYouMean,
+  listWords,
+  manifestError,
+  nearest,
+  pathOf,
+  showFound,
+  showPath,
+  valueAt,
+  without,
+} from "../document.ts";
+import { isTemplate, parseTemplate } from "../interpolation.ts";
 import { validate as validateProject } from "../schema/generated/project.js";
 import { validate as validateTarget } from "../schema/generated/target.js";
-import type { ManifestPart } from "../shape/shape.ts";
-import { SECTIONS, TARGET_KEYS } from "../tables/kinds.ts";
-import { PROJECT } from "../tables/project.ts";
-import { TARGET_DOCUMENT } from "../tables/target.ts";
 import type { SchemaFinding } from "../schema/validator.ts";
-import { explainFindings } from "./explain.ts";
-import { nearest } from "../nearest.ts";
-import { without } from "../pointer.ts";
+import {
+  type ManifestPart,
+  RESERVED_KEYS,
+  allowed,
+  allowedIn,
+  convert,
+  entryOf,
+  partsAlong,
+} from "../shape.ts";
+import { PROJECT, SECTIONS, TARGET_DOCUMENT, TARGET_KEYS } from "../tables.ts";
+import { type Site, knownKeys, mayShow, partAt } from "./subject.ts";
 
 export interface CheckedDocument {
   /** Without what is wrong in it, so that the rest can be checked in the same run. */
@@ -72,3 +88,161 @@ function isLossOfResources(path: Path): boolean {
 }
 
 const FIELDS_OF_TARGETS: ReadonlySet<string> = new Set([...TARGET_KEYS, "defaults", "moved"]);
+
+/** A mistake in the shape of a document. */
+export interface Mistake {
+  readonly problem: ManifestProblem;
+  /** What of the document cannot be used because of it; nothing where something is missing. */
+  readonly spoilt: Path | undefined;
+}
+
+/**
+ * The mistakes behind what JSON Schema found: one for each key that may not be there, each that is missing and
+ * each value that does not fit, however many keywords it breaks.
+ */
+function explainFindings(
+  file: string,
+  document: JsonObject,
+  root: ManifestPart,
+  findings: readonly SchemaFinding[],
+): readonly Mistake[] {
+  const bySite = new Map<string, SchemaFinding[]>();
+  for (const finding of findings)
+    bySite.set(finding.instancePath, [...(bySite.get(finding.instancePath) ?? []), finding]);
+  return [...bySite].flatMap(([pointer, found]) => {
+    const path = pathOf(pointer, document);
+    return explainSite({ file, path, value: valueAt(document, path), parts: partsAlong(root, path) }, found);
+  });
+}
+
+function explainSite(site: Site, findings: readonly SchemaFinding[]): Mistake[] {
+  const strange = namesIn(findings, "additionalProperties", "additionalProperty");
+  // Who misspelt a key that must be there has made one mistake, not two.
+  const meant = new Set(strange.map((key) => nearest(key, knownKeys(site))));
+  const missing = namesIn(findings, "required", "missingProperty").filter((key) => !meant.has(key));
+  const unfit = findings.some(({ keyword }) => keyword !== "additionalProperties" && keyword !== "required");
+  return [
+    ...strange.map((key) => ({ problem: explainKey(site, key), spoilt: [...site.path, key] })),
+    ...missing.map((key) => ({ problem: explainMissing(site, key), spoilt: undefined })),
+    ...(unfit ? [{ problem: explainValue(site), spoilt: site.path }] : []),
+  ];
+}
+
+function namesIn(findings: readonly SchemaFinding[], keyword: string, parameter: string): string[] {
+  return findings
+    .filter((finding) => finding.keyword === keyword)
+    .map(({ params }) => params[parameter])
+    .filter((name) => typeof name === "string");
+}
+
+/** A key that may not stand where it does. */
+function explainKey(site: Site, key: string): ManifestProblem {
+  const known = knownKeys(site);
+  return known.length > 0 && !isTemplate(key) ? unknownKey(site, key, known) : badKey(site, key);
+}
+
+function unknownKey(site: Site, key: string, known: readonly string[]): ManifestProblem {
+  return manifestError(
+    "unknown-key",
+    { file: site.file, path: [...site.path, key] },
+    `Unknown key \`${key}\``,
+    `${didYouMean(nearest(key, known))} Allowed here: ${listWords(known, "and")}.`.trimStart(),
+    { at: "key" },
+  );
+}
+
+function badKey(site: Site, key: string): ManifestProblem {
+  return manifestError(
+    "bad-key",
+    { file: site.file, path: [...site.path, key] },
+    `\`${key}\` cannot be a key`,
+    whyBad(site, key),
+    { at: "key" },
+  );
+}
+
+function whyBad(site: Site, key: string): string {
+  if (RESERVED_KEYS.some((name) => name === key)) return "It is a reserved name; choose another.";
+  if (isTemplate(key)) return "Keys are not interpolated, only values are; write the key out.";
+  return `Allowed is ${allowed({ type: "key" })}.${suggestion(site, key)}`;
+}
+
+/** The key as it could be written, unless that is taken. */
+function suggestion({ value }: Site, key: string): string {
+  const plain = key.normalize("NFKD").replaceAll(/\p{M}/gu, "");
+  const written = plain.replaceAll(/[^A-Za-z0-9_-]+/g, "-").replaceAll(/^[_-]+|-+$/g, "");
+  if (written === "" || (isObject(value) && Object.hasOwn(value, written))) return "";
+  return ` \`${written}\` would do.`;
+}
+
+/** A key that must be there and is not. */
+function explainMissing(site: Site, key: string): ManifestProblem {
+  const part = entryOf(partAt(site), key);
+  const wanted = part === undefined ? "" : ` It must be ${allowedIn(part)}.`;
+  return manifestError(
+    "missing-key",
+    { file: site.file, path: site.path },
+    `\`${showPath([...site.path, key])}\` is missing`,
+    `The key \`${key}\` must be there.${wanted}`,
+  );
+}
+
+/** A value that does not fit its place. */
+function explainValue(site: Site): ManifestProblem {
+  const part = partAt(site);
+  const origin = { file: site.file, path: site.path };
+  const name = `\`${showPath(site.path)}\``;
+  if (part.secret === true && isScalar(site.value))
+    return manifestError(
+      "secret-in-clear",
+      origin,
+      `${name} must come from a secret or a file`,
+      secretDetail(String(site.value)),
+    );
+  return manifestError(
+    "bad-value",
+    origin,
+    `${name} must be ${allowedIn(part)}`,
+    `Found ${showFound(site.value, mayShow(site))}.${hint(site, part)}`,
+  );
+}
+
+function isScalar(value: Json | undefined): value is string | number | boolean {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+}
+
+/** Says what is wrong without repeating any of it: it may well be the password. */
+function secretDetail(text: string): string {
+  const remedy =
+    "Write `${secret:NAME}` and nothing else, and put the value into the environment variable NAME; or write `${file:path}`.";
+  const open = parseTemplate(text).parts.find((part) => part.kind === "env");
+  if (open !== undefined)
+    return `\`\${env:…}\` would show in outputs. ${remedy} Here: \`\${secret:${open.name}}\`.`;
+  return text === ""
+    ? `Found nothing. ${remedy}`
+    : `A literal stands in git for good, for everyone to read. ${remedy}`;
+}
+
+const VERSION_HINT = " A newer tasc may read it.";
+
+function hint(site: Site, part: ManifestPart): string {
+  const { value } = site;
+  if (value === null) return part.nullable === true ? "" : nullHint(part);
+  if (part.shape.type === "version" && typeof value === "number") return VERSION_HINT;
+  if (typeof value === "string") return textHint(value, part);
+  if (typeof value !== "number" && typeof value !== "boolean") return "";
+  if (part.shape.type === "duration") return ` Write the unit too: \`${String(value)}s\`.`;
+  if (convert(part.shape, String(value)) !== String(value)) return "";
+  return mayShow(site) ? ` Put it in quotes: \`"${String(value)}"\`.` : " Put it in quotes.";
+}
+
+function nullHint({ shape }: ManifestPart): string {
+  if (shape.type === "object" || shape.type === "map") return " An empty map is written `{}`.";
+  return " It cannot be null; leave the key out instead.";
+}
+
+function textHint(text: string, { shape }: ManifestPart): string {
+  if (shape.type === "enum") return didYouMean(nearest(text, shape.values));
+  const value = convert(shape, text);
+  return value !== undefined && typeof value !== "string" ? " Take the quotes away." : "";
+}

@@ -1,12 +1,37 @@
 import type { Kind } from "../../model/address.ts";
-import { originOf, resourcesOf } from "../../model/desired.ts";
-import type { DesiredResource, DesiredTarget } from "../../model/desired.ts";
-import type { Path } from "../../model/json.ts";
+import { type DesiredResource, type DesiredTarget, originOf, resourcesOf } from "../../model/desired.ts";
+import { type Json, type JsonObject, type Path, isObject } from "../../model/json.ts";
 import type { Value } from "../../model/value.ts";
-import { manifestError } from "../problem.ts";
-import type { ManifestProblem } from "../problem.ts";
-import { SECTIONS } from "../tables/kinds.ts";
-import type { FieldRow } from "../tables/kinds.ts";
+import { type Document, type ManifestProblem, manifestError } from "../document.ts";
+import type { FoundTemplate } from "../interpolation.ts";
+import { type ManifestPart, bare, holdsHidden, isHidden } from "../shape.ts";
+import { type FieldRow, SECTIONS } from "../tables.ts";
+
+/** What can be said of one document alone, for all its stages at once. */
+export interface DocumentSubject {
+  readonly document: Document;
+  /** What the tables say of the whole document. */
+  readonly root: ManifestPart;
+  readonly templates: readonly FoundTemplate[];
+  /** The project's stages; `undefined` where they are not known. */
+  readonly stages: readonly string[] | undefined;
+}
+
+export interface DocumentLayer {
+  readonly path: Path;
+  readonly value: JsonObject;
+}
+
+export type DocumentRule = (subject: DocumentSubject) => readonly ManifestProblem[];
+
+/** The document itself, and its overrides for each stage: maps with the same keys. */
+export function documentLayers({ value }: Document): readonly DocumentLayer[] {
+  const layers: DocumentLayer[] = [{ path: [], value }];
+  if (isObject(value.stages))
+    for (const [stage, override] of Object.entries(value.stages))
+      if (isObject(override)) layers.push({ path: ["stages", stage], value: override });
+  return layers;
+}
 
 /** A resolved target, and what several rules look at in it. */
 export interface TargetSubject {
@@ -56,4 +81,32 @@ export function errorAbout(
   const origin = originOf(resource, field);
   if (origin === undefined) return [];
   return [manifestError(code, origin, summary, detail, { ...extras, address: resource.address })];
+}
+
+/** Where a mistake is, in the document and in the tables. */
+export interface Site {
+  readonly file: string;
+  readonly path: Path;
+  readonly value: Json | undefined;
+  /** From the root to the value, as far as the tables know. */
+  readonly parts: readonly ManifestPart[];
+}
+
+const UNKNOWN_PART = bare({ type: "json" });
+
+/** What the tables say of the value. */
+export function partAt({ path, parts }: Site): ManifestPart {
+  return parts[path.length] ?? UNKNOWN_PART;
+}
+
+/** Whether the value may be repeated in a message: nothing in it, and nothing that it is in, is to be hidden. */
+export function mayShow(site: Site): boolean {
+  return !site.parts.some(isHidden) && !holdsHidden(partAt(site));
+}
+
+/** The keys that may stand at a site; none where they are the user's own. */
+export function knownKeys(site: Site): readonly string[] {
+  const { shape } = partAt(site);
+  if (shape.type === "object") return Object.keys(shape.parts);
+  return shape.type === "reference" ? ["description"] : [];
 }

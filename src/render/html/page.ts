@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { PlanJson } from "../../model/plan.ts";
-import { html, scriptJson } from "../../output/escape.ts";
+import { html, scriptJson } from "../escape.ts";
 import type { PlanExtras } from "../json.ts";
 import { ACTIONS, SIGNS, count, countActions, diagnosticCounts } from "../words.ts";
 import { type PageData, type PageDiagnostic, pageData } from "./data.ts";

@@ -1,13 +1,11 @@
 import type { Json } from "../../model/json.ts";
-import { dataReader } from "../data/data.ts";
-import type { Data } from "../data/data.ts";
+import { type Data, dataReader } from "../data/data.ts";
 import { ok } from "../http/reply.ts";
 import { badValue } from "../read/refusal.ts";
 import type { Service } from "../service.ts";
 import type { Store, Tables } from "../store/store.ts";
 import type { Table } from "../store/table.ts";
-import { done } from "./control.ts";
-import type { ControlOperation } from "./control.ts";
+import { type ControlOperation, done } from "./control.ts";
 
 /** GET /control/data: everything stored, what can only be written included. */
 export const readData: ControlOperation = ({ service: { store } }) =>

@@ -5,14 +5,12 @@ import { testTargetReader } from "../data/testTarget.ts";
 import type { Answered } from "../http/answered.ts";
 import { ok } from "../http/reply.ts";
 import { parseOwn } from "../read/parse.ts";
-import { object } from "../read/reader.ts";
-import type { Reader } from "../read/reader.ts";
+import { type Reader, object } from "../read/reader.ts";
 import { badValue, notFound } from "../read/refusal.ts";
 import { flag, freeForm, oneOf, uuid } from "../read/values.ts";
 import type { Service } from "../service.ts";
 import type { Table } from "../store/table.ts";
-import { done } from "./control.ts";
-import type { ControlOperation } from "./control.ts";
+import { type ControlOperation, done } from "./control.ts";
 import { removeTestCase, removeTestTarget } from "./remove.ts";
 
 const edit = object((fields) => ({

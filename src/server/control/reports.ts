@@ -1,13 +1,9 @@
-import { isLive } from "../data/testCase.ts";
-import type { TestCase } from "../data/testCase.ts";
-import { breakpoint, browser, derivedStatus } from "../data/testReport.ts";
-import type { TestReport, TestResult } from "../data/testReport.ts";
-import type { Reply } from "../http/reply.ts";
-import { ok } from "../http/reply.ts";
+import { type TestCase, isLive } from "../data/testCase.ts";
+import { type TestReport, type TestResult, breakpoint, browser, derivedStatus } from "../data/testReport.ts";
+import { type Reply, ok } from "../http/reply.ts";
 import { testReportView } from "../interface/view/testReport.ts";
 import { notify } from "../notify.ts";
-import { list, object } from "../read/reader.ts";
-import type { Read } from "../read/reader.ts";
+import { type Read, list, object } from "../read/reader.ts";
 import { badValue, notFound } from "../read/refusal.ts";
 import { freeForm, nonEmptyText, text, uuid } from "../read/values.ts";
 import type { Service } from "../service.ts";

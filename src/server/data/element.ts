@@ -1,5 +1,4 @@
-import { nullable, numbered, object } from "../read/reader.ts";
-import type { Read } from "../read/reader.ts";
+import { type Read, nullable, numbered, object } from "../read/reader.ts";
 import { flag, freeForm, integer, nonEmptyText, text, uuid } from "../read/values.ts";
 import type { World } from "./world.ts";
 

@@ -1,5 +1,4 @@
-import { nullable, object } from "../read/reader.ts";
-import type { Read } from "../read/reader.ts";
+import { type Read, nullable, object } from "../read/reader.ts";
 import { dateTime, flag, freeForm, oneOf, text, uuid, webUrl } from "../read/values.ts";
 import type { World } from "./world.ts";
 

@@ -1,5 +1,4 @@
-import { object } from "../read/reader.ts";
-import type { Read } from "../read/reader.ts";
+import { type Read, object } from "../read/reader.ts";
 import { text, uuid } from "../read/values.ts";
 
 /** A folder has no operation of its own: requests name it, answers give its id (Test case, `folderId`). */

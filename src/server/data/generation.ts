@@ -1,5 +1,4 @@
-import { nullable, object } from "../read/reader.ts";
-import type { Read } from "../read/reader.ts";
+import { type Read, nullable, object } from "../read/reader.ts";
 import { integer, oneOf, text, uuid } from "../read/values.ts";
 
 /**

@@ -1,5 +1,4 @@
-import { list, nullable, object } from "../read/reader.ts";
-import type { Read } from "../read/reader.ts";
+import { type Read, list, nullable, object } from "../read/reader.ts";
 import { dateTime, oneOf, text, uuid } from "../read/values.ts";
 import { elementsReader } from "./element.ts";
 import type { World } from "./world.ts";

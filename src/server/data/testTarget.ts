@@ -1,5 +1,4 @@
-import { list, nullable, object } from "../read/reader.ts";
-import type { Read } from "../read/reader.ts";
+import { type Read, list, nullable, object } from "../read/reader.ts";
 import { dateTime, integer, text, uuid, webUrl } from "../read/values.ts";
 import type { World } from "./world.ts";
 

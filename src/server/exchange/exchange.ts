@@ -1,15 +1,14 @@
 import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Answer } from "../http/answer.ts";
+import type { Received } from "../http/received.ts";
+import { type Reply, errorReply } from "../http/reply.ts";
+import { send, sendHalf } from "../http/send.ts";
+import { Refusal } from "../read/refusal.ts";
+import type { Settings } from "../settings.ts";
 import type { Fault } from "./fault.ts";
 import type { FaultPlan } from "./faultPlan.ts";
 import type { RequestLog } from "./requestLog.ts";
-import type { Received } from "../http/received.ts";
-import type { Answer } from "../http/answer.ts";
-import { errorReply } from "../http/reply.ts";
-import type { Reply } from "../http/reply.ts";
-import { Refusal } from "../read/refusal.ts";
-import type { Settings } from "../settings.ts";
-import { send, sendHalf } from "../http/send.ts";
 
 /** What is done with the connection in the end. */
 type Delivery =

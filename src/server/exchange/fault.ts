@@ -1,7 +1,6 @@
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import type { Json } from "../../model/json.ts";
-import { object } from "../read/reader.ts";
-import type { Read, Reader } from "../read/reader.ts";
+import { type Read, type Reader, object } from "../read/reader.ts";
 import { badValue } from "../read/refusal.ts";
 import { flag, freeForm, integerFrom, nonEmptyText, oneOf, text } from "../read/values.ts";
 

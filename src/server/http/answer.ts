@@ -1,7 +1,6 @@
 import { Refusal } from "../read/refusal.ts";
 import type { Settings } from "../settings.ts";
-import { errorReply } from "./reply.ts";
-import type { Reply } from "./reply.ts";
+import { type Reply, errorReply } from "./reply.ts";
 
 /** A reply, and the stack of the defect when it is one that says 500. */
 export type Answer = { readonly reply: Reply; readonly defect?: string };

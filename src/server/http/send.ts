@@ -1,7 +1,6 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
-import { contentType, pieces } from "./reply.ts";
-import type { Reply } from "./reply.ts";
+import { type Reply, contentType, pieces } from "./reply.ts";
 
 /** Characters written at once, about. */
 const CHUNK = 64 * 1024;

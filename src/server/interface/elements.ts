@@ -1,11 +1,10 @@
 import type { Element } from "../data/element.ts";
-import { notFound } from "../read/refusal.ts";
 import { object } from "../read/reader.ts";
+import { notFound } from "../read/refusal.ts";
 import { nonEmptyText } from "../read/values.ts";
 import { selectorsOf } from "./locator.ts";
 import { testCaseOf, testTargetOf } from "./lookup.ts";
-import { updated } from "./operation.ts";
-import type { Operation } from "./operation.ts";
+import { type Operation, updated } from "./operation.ts";
 import { elementView } from "./view/element.ts";
 
 const update = object((fields) => ({ locatorLine: fields.required("locatorLine", nonEmptyText) }));

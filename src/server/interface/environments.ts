@@ -1,14 +1,12 @@
 import type { Environment, PrivateLocation } from "../data/environment.ts";
 import { ok } from "../http/reply.ts";
-import { nullable, object } from "../read/reader.ts";
-import type { Read, Reader } from "../read/reader.ts";
+import { type Read, type Reader, nullable, object } from "../read/reader.ts";
 import { freeForm, text, webUrl } from "../read/values.ts";
 import type { Service } from "../service.ts";
 import { changed, changedOrCleared } from "./change.ts";
 import { freshEnvironment } from "./freshEnvironment.ts";
 import { environmentOf, testTargetOf } from "./lookup.ts";
-import { created } from "./operation.ts";
-import type { Operation } from "./operation.ts";
+import { type Operation, created } from "./operation.ts";
 import { environmentView } from "./view/environment.ts";
 
 const testAccount = object((fields) => ({

@@ -1,8 +1,6 @@
-import type { TestCase } from "../data/testCase.ts";
-import { caseStatus, isLive, runStatus } from "../data/testCase.ts";
+import { type TestCase, caseStatus, isLive, runStatus } from "../data/testCase.ts";
 import { parseForeign } from "../read/parse.ts";
-import { list, nullable, object } from "../read/reader.ts";
-import type { Reader } from "../read/reader.ts";
+import { type Reader, list, nullable, object } from "../read/reader.ts";
 import { text, uuid } from "../read/values.ts";
 
 export type Filter = (testCase: TestCase) => boolean;

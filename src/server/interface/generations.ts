@@ -1,16 +1,13 @@
 import { freshTestCase } from "../data/freshTestCase.ts";
+import { type TestCase, isLive } from "../data/testCase.ts";
 import { startDiscovery, startGeneration } from "../generation/start.ts";
-import { list, nullable, object } from "../read/reader.ts";
-import type { Read } from "../read/reader.ts";
+import { type Read, list, nullable, object } from "../read/reader.ts";
 import { badValue } from "../read/refusal.ts";
 import { freeForm, nonEmptyText, oneOf, text, uuid, webUrl } from "../read/values.ts";
-import type { TestCase } from "../data/testCase.ts";
-import { isLive } from "../data/testCase.ts";
 import type { Service } from "../service.ts";
 import { testTargetOf } from "./lookup.ts";
 import { folderIdNamed, prerequisiteIdNamed, tagsNamed } from "./naming.ts";
-import { created } from "./operation.ts";
-import type { Operation } from "./operation.ts";
+import { type Operation, created } from "./operation.ts";
 
 /** The table of operation 10; a required name or prompt has to say something. */
 const discovery = object((fields) => ({

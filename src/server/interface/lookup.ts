@@ -1,6 +1,5 @@
 import type { Environment } from "../data/environment.ts";
-import { isLive } from "../data/testCase.ts";
-import type { TestCase } from "../data/testCase.ts";
+import { type TestCase, isLive } from "../data/testCase.ts";
 import type { TestReport } from "../data/testReport.ts";
 import type { TestTarget } from "../data/testTarget.ts";
 import { notFound } from "../read/refusal.ts";

@@ -1,5 +1,4 @@
-import { jsonBody } from "../http/received.ts";
-import type { Received } from "../http/received.ts";
+import { type Received, jsonBody } from "../http/received.ts";
 import type { Reply } from "../http/reply.ts";
 import { findRoute } from "../http/router.ts";
 import type { Service } from "../service.ts";

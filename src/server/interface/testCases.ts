@@ -1,18 +1,14 @@
-import { interactionStatus, runStatus, settableStatus } from "../data/testCase.ts";
-import type { TestCase } from "../data/testCase.ts";
-import type { Answered } from "../http/answered.ts";
+import { type TestCase, interactionStatus, runStatus, settableStatus } from "../data/testCase.ts";
 import { startDiscovery } from "../generation/start.ts";
-import { list, nullable, object } from "../read/reader.ts";
-import type { Read } from "../read/reader.ts";
+import type { Answered } from "../http/answered.ts";
+import { type Read, list, nullable, object } from "../read/reader.ts";
 import { nonEmptyText, text } from "../read/values.ts";
 import type { Service } from "../service.ts";
 import { changed } from "./change.ts";
-import { readFilter } from "./filter.ts";
-import type { Filter } from "./filter.ts";
+import { type Filter, readFilter } from "./filter.ts";
 import { testCaseOf, testTargetOf } from "./lookup.ts";
 import { folderIdNamed, tagsNamed } from "./naming.ts";
-import { updated } from "./operation.ts";
-import type { Operation } from "./operation.ts";
+import { type Operation, updated } from "./operation.ts";
 import { listedTestCaseView, updatedTestCaseView } from "./view/testCase.ts";
 import { elementsAfter, writtenElements } from "./writtenElements.ts";
 

@@ -1,5 +1,4 @@
-import { trackerIntegration } from "../data/testTarget.ts";
-import type { TestTarget } from "../data/testTarget.ts";
+import { type TestTarget, trackerIntegration } from "../data/testTarget.ts";
 import type { Answered } from "../http/answered.ts";
 import { ok } from "../http/reply.ts";
 import { object } from "../read/reader.ts";
@@ -8,8 +7,7 @@ import type { Service } from "../service.ts";
 import { changed } from "./change.ts";
 import { freshEnvironment } from "./freshEnvironment.ts";
 import { testTargetOf } from "./lookup.ts";
-import { created, updated } from "./operation.ts";
-import type { Operation } from "./operation.ts";
+import { type Operation, created, updated } from "./operation.ts";
 import { testTargetView } from "./view/testTarget.ts";
 
 /** Operation 1: GET /test-targets. */

@@ -1,8 +1,7 @@
 import type { Assertion, Element, Interaction, Selector } from "../data/element.ts";
 import type { TestCase } from "../data/testCase.ts";
 import type { World } from "../data/world.ts";
-import { nullable, numbered, object } from "../read/reader.ts";
-import type { Read } from "../read/reader.ts";
+import { type Read, nullable, numbered, object } from "../read/reader.ts";
 import { badValue } from "../read/refusal.ts";
 import { flag, freeForm, integerFrom, nonEmptyText, text, uuid } from "../read/values.ts";
 

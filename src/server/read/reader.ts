@@ -1,5 +1,4 @@
-import { isArray, isObject } from "../../model/json.ts";
-import type { Json } from "../../model/json.ts";
+import { type Json, isArray, isObject } from "../../model/json.ts";
 import { badValue } from "./refusal.ts";
 
 /**

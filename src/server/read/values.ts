@@ -1,5 +1,4 @@
-import { isObject } from "../../model/json.ts";
-import type { JsonObject } from "../../model/json.ts";
+import { type JsonObject, isObject } from "../../model/json.ts";
 import type { Reader } from "./reader.ts";
 import { badValue } from "./refusal.ts";
 

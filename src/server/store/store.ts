@@ -1,8 +1,7 @@
 import type Database from "libsql";
 import type { Data, Kind } from "../data/data.ts";
 import { openDatabase } from "./database.ts";
-import { openTable } from "./table.ts";
-import type { Table } from "./table.ts";
+import { type Table, openTable } from "./table.ts";
 
 export type Tables = { readonly [K in Kind]: Table<Data[K][number]> };
 

@@ -1,13 +1,13 @@
 import { onTestFinished } from "vitest";
-import {
-  checkBaseUrl,
-  type Client,
-  type ClientEvent,
-  type ClientOptions,
-  createClient,
-} from "../../../src/client/index.ts";
-import type { BaseUrl, Failure, Result } from "../../../src/client/index.ts";
 import { Secret } from "../../../src/model/value.ts";
+import { type Client, type ClientOptions, createClient } from "../../../src/service/client.ts";
+import {
+  type BaseUrl,
+  type ClientEvent,
+  type Failure,
+  type Result,
+  checkBaseUrl,
+} from "../../../src/service/request.ts";
 import { type FakeWorld, fakeWorld } from "./world.ts";
 
 export const KEY = "key-0123456789";

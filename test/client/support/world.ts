@@ -1,4 +1,4 @@
-import type { World } from "../../../src/client/world.ts";
+import type { World } from "../../../src/service/request.ts";
 
 /** A world in which sleeping takes no time, but the clock goes on by it. */
 export interface FakeWorld extends World {

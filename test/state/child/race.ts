@@ -1,7 +1,7 @@
-import { createInterface } from "node:readline";
 import { writeSync } from "node:fs";
-import { createLockInfo } from "../../../src/state/lock-info.ts";
-import { takeLock } from "../../../src/state/local/lock-file.ts";
+import { createInterface } from "node:readline";
+import { takeLock } from "../../../src/state/local.ts";
+import { createLockInfo } from "../../../src/state/problem.ts";
 import { realWorld } from "../support/world.ts";
 
 /*

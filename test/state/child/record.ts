@@ -1,12 +1,9 @@
 import { readFileSync, writeSync } from "node:fs";
 import type { StateSettings } from "../../../src/model/settings.ts";
-import type { BackendConfig } from "../../../src/state/config.ts";
-import { openBackend } from "../../../src/state/open-backend.ts";
-import { readConfig } from "../../../src/state/read-config.ts";
-import type { Session } from "../../../src/state/session.ts";
-import { openSession } from "../../../src/state/session.ts";
-import { isRecord, isText } from "../../../src/state/shape.ts";
-import { numbered, SHOP } from "../support/numbered.ts";
+import { type BackendConfig, openBackend, readConfig } from "../../../src/state/config.ts";
+import { isRecord, isText } from "../../../src/state/problem.ts";
+import { type Session, openSession } from "../../../src/state/session.ts";
+import { SHOP, numbered } from "../support/numbered.ts";
 import { valueOf } from "../support/result.ts";
 import { realWorld } from "../support/world.ts";
 

@@ -1,9 +1,15 @@
 import * as fc from "fast-check";
 import type { Address } from "../../../src/model/address.ts";
 import type { Json } from "../../../src/model/json.ts";
-import { emptyState } from "../../../src/model/state.ts";
-import type { BatchRecord, Binding, Intent, State, StateEvent } from "../../../src/model/state.ts";
-import { applyEvents } from "../../../src/state/reduce.ts";
+import {
+  type BatchRecord,
+  type Binding,
+  type Intent,
+  type State,
+  type StateEvent,
+  emptyState,
+} from "../../../src/model/state.ts";
+import { applyEvents } from "../../../src/state/document.ts";
 import { SERVICE } from "./numbered.ts";
 
 /** Few addresses and names, so that events meet. */

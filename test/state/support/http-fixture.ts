@@ -2,12 +2,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { StateSettings } from "../../../src/model/settings.ts";
-import { openBackend } from "../../../src/state/open-backend.ts";
+import { openBackend, readConfig } from "../../../src/state/config.ts";
 import type { StateKey } from "../../../src/state/problem.ts";
-import { readConfig } from "../../../src/state/read-config.ts";
 import type { Fixture } from "./fixture.ts";
-import type { HttpServer, LockMethods } from "./http-server.ts";
-import { startHttpServer } from "./http-server.ts";
+import { type HttpServer, type LockMethods, startHttpServer } from "./http-server.ts";
 import { valueOf } from "./result.ts";
 import { realWorld, steppedClock } from "./world.ts";
 

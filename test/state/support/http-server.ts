@@ -1,8 +1,7 @@
 import { once } from "node:events";
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { createServer } from "node:http";
+import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
 import { text as readText } from "node:stream/consumers";
-import { isRecord, isText } from "../../../src/state/shape.ts";
+import { isRecord, isText } from "../../../src/state/problem.ts";
 
 /** A call as the server saw it. */
 export interface Seen {

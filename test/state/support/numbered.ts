@@ -1,7 +1,6 @@
-import type { State, StateEvent } from "../../../src/model/state.ts";
-import { emptyState } from "../../../src/model/state.ts";
+import { type State, type StateEvent, emptyState } from "../../../src/model/state.ts";
+import { applyEvents } from "../../../src/state/document.ts";
 import type { DocumentKey } from "../../../src/state/problem.ts";
-import { applyEvents } from "../../../src/state/reduce.ts";
 
 /* Kept apart from what needs test libraries: processes that tests start use it too. */
 

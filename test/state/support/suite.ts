@@ -1,18 +1,13 @@
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { State, StateEvent } from "../../../src/model/state.ts";
-import { emptyState } from "../../../src/model/state.ts";
-import type { Backend, HeldLock } from "../../../src/state/backend.ts";
-import { NO_DOCUMENT } from "../../../src/state/backend.ts";
-import { formatDocument } from "../../../src/state/document.ts";
-import { createLockInfo } from "../../../src/state/lock-info.ts";
-import type { DocumentKey } from "../../../src/state/problem.ts";
-import { applyEvents } from "../../../src/state/reduce.ts";
-import type { Session } from "../../../src/state/session.ts";
-import { openSession } from "../../../src/state/session.ts";
+import { type State, type StateEvent, emptyState } from "../../../src/model/state.ts";
+import { type Backend, type HeldLock, NO_DOCUMENT } from "../../../src/state/backend.ts";
+import { applyEvents, formatDocument } from "../../../src/state/document.ts";
+import { type DocumentKey, createLockInfo } from "../../../src/state/problem.ts";
+import { type Session, openSession } from "../../../src/state/session.ts";
 import { events as anyEvents } from "./arbitrary.ts";
 import type { Fixture } from "./fixture.ts";
-import { numbered, SHOP } from "./numbered.ts";
+import { SHOP, numbered } from "./numbered.ts";
 import { problemOf, valueOf } from "./result.ts";
 import { steppedClock } from "./world.ts";
 

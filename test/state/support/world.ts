@@ -1,9 +1,12 @@
-import { hostname } from "node:os";
 import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
-import type { ProcessTraits } from "../../../src/state/processes.ts";
-import { readProcesses } from "../../../src/state/processes.ts";
-import type { Clock, StateWorld } from "../../../src/state/world.ts";
+import {
+  type Clock,
+  type ProcessTraits,
+  type StateWorld,
+  readProcesses,
+} from "../../../src/state/problem.ts";
 
 /** The real world, with its state in a folder of the test. */
 export async function realWorld(projectFolder: string, over: Partial<StateWorld> = {}): Promise<StateWorld> {

@@ -1,8 +1,7 @@
-import type { Answered, AnsweredObject } from "../../http/answered.ts";
 import type { Discovery, TestCase } from "../../data/testCase.ts";
+import type { Answered, AnsweredObject } from "../../http/answered.ts";
 import type { Settings } from "../../settings.ts";
-import { elementView } from "./element.ts";
-import type { Shape } from "./element.ts";
+import { type Shape, elementView } from "./element.ts";
 import { openEnum } from "./openEnum.ts";
 
 /** The list shape: all response fields of the table (Test case, operation 7). */

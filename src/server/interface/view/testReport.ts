@@ -1,6 +1,5 @@
+import { type TestReport, type TestResult, derivedStatus } from "../../data/testReport.ts";
 import type { Answered, AnsweredObject } from "../../http/answered.ts";
-import { derivedStatus } from "../../data/testReport.ts";
-import type { TestReport, TestResult } from "../../data/testReport.ts";
 
 /** One report with plain test results (operation 13). */
 export function testReportView(report: TestReport): Answered {

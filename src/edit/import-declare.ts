@@ -1,0 +1,588 @@
+import { type Address, type Kind, addressOf, compareText, targetAddress } from "../model/address.ts";
+import {
+  DELETED,
+  ENVIRONMENT_FIELDS,
+  type Field,
+  type Part,
+  type Shape,
+  TEST_CASE_FIELDS,
+  fieldsOf,
+} from "../model/fields.ts";
+import { type Json, type JsonObject, isArray } from "../model/json.ts";
+import type { LiveElement, LiveEnvironment, LiveSelector, LiveTarget, LiveTestCase } from "../model/live.ts";
+import type { StateEvent } from "../model/state.ts";
+import { normalise } from "../plan/input.ts";
+import {
+  type Composed,
+  type Draft,
+  type Entry,
+  type Known,
+  type KnownParts,
+  type LeftOut,
+  NOT_BINDABLE,
+  UNCLEAR,
+  canBind,
+  chooseKeys,
+  countValues,
+  declarable,
+  isEmpty,
+  valueIn,
+  withValue,
+  withoutValue,
+} from "./import-known.ts";
+
+/** What decides on the way a live value is declared, besides the value. */
+interface Around {
+  /** Whether elements are wanted. */
+  readonly elements: boolean;
+  /** Fields that the target's defaults would set where they are left out. */
+  readonly defaults: ReadonlySet<string>;
+  readonly folderName: (id: string) => string | undefined;
+  /** Whether a value repeats one that must not show in any file. */
+  readonly holdsSecret: (value: Json) => boolean;
+}
+
+/** What a resource declares of its live values, in the form of a document, and what had to be left out. */
+interface Declared {
+  readonly fields: JsonObject;
+  /** For comments; each a line. */
+  readonly notes: readonly string[];
+}
+
+/** A field of a resource: its value in the manifest, or why it has none; neither where there is nothing to say. */
+interface Verdict {
+  readonly value?: Json;
+  readonly note?: string;
+}
+
+const SILENT: Verdict = {};
+
+/** Declares what the interface shows of a resource. References to others are for `prerequisites.ts` to add. */
+export function declareFields<L>(rows: readonly Field<L>[], live: L, around: Around): Declared {
+  const notes: string[] = [];
+  let fields: JsonObject = {};
+  for (const row of rows) {
+    const { value, note } = judge(row, live, around);
+    if (value !== undefined) fields = withValue(fields, row.path, value);
+    if (note !== undefined) notes.push(`${row.name}: ${note}`);
+  }
+  return { fields, notes };
+}
+
+function judge<L>(row: Field<L>, live: L, around: Around): Verdict {
+  const { behaviour } = row;
+  switch (behaviour.kind) {
+    case "readable":
+      return readable(row, behaviour.read(live), around);
+    case "elements":
+      return around.elements ? elements(row, elementsInWords(behaviour.read(live)), around) : SILENT;
+    case "indirect":
+      return folder(row, behaviour.readId(live), around);
+    case "fixed":
+      return row.shape.type === "reference" ? SILENT : fixed(row, behaviour.read(live));
+    case "writeOnly":
+      return SILENT;
+  }
+}
+
+function readable<L>(row: Field<L>, live: Json | undefined, around: Around): Verdict {
+  if (live === undefined) return SILENT;
+  if (isNothing(live)) return nothing(row, live, around);
+  if (around.holdsSecret(live))
+    return { note: "it repeats the value of a secret, so it is not written here." };
+  const value = declarable(row.shape, live);
+  return value === undefined
+    ? { note: `the service has ${shortly(live)}, which a manifest cannot declare.` }
+    : { value };
+}
+
+/** What is not there is left out, unless a default would then be taken for it. */
+function nothing<L>(row: Field<L>, live: Json, { defaults }: Around): Verdict {
+  const declarableAsIs = isArray(live) || row.nullable;
+  return defaults.has(row.name) && declarableAsIs ? { value: live } : SILENT;
+}
+
+function elements<L>(row: Field<L>, live: Json, around: Around): Verdict {
+  if (isNothing(live)) return nothing(row, live, around);
+  if (around.holdsSecret(live))
+    return { note: "they repeat the value of a secret, so they are not written here." };
+  const value = declarable(row.shape, live);
+  return value === undefined ? { note: "a manifest cannot declare all that they hold." } : { value };
+}
+
+/** Folders without a name are told of once for all test cases in them. */
+function folder<L>(row: Field<L>, id: string | null, around: Around): Verdict {
+  if (id === null) return nothing(row, null, around);
+  const name = around.folderName(id);
+  const value = name === undefined ? undefined : declarable(row.shape, name);
+  return value === undefined ? SILENT : { value };
+}
+
+/** A value that creations do not know is no choice that somebody made; there is nothing to say about it. */
+function fixed<L>(row: Field<L>, live: Json | undefined): Verdict {
+  const value = live === undefined ? undefined : declarable(row.shape, live);
+  return value === undefined ? SILENT : { value };
+}
+
+function isNothing(value: Json): boolean {
+  return value === null || (isArray(value) && value.length === 0);
+}
+
+/** As much of a value as fits into a comment. */
+function shortly(value: Json): string {
+  const text = JSON.stringify(value);
+  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+}
+
+/**
+ * Live elements in the manifest's form, without ids and with nothing in it that says no more than its absence: a part
+ * that the service shows as null, a failure that is not ignored.
+ */
+export function elementsInWords(elements: readonly LiveElement[]): Json {
+  return elements.map(elementInWords);
+}
+
+function elementInWords({ interaction, assertion, selectors, ignoreFailure }: LiveElement): JsonObject {
+  return {
+    ...(interaction === null ? {} : { interaction: shown(interaction) }),
+    ...(assertion === null ? {} : { assertion: shown(assertion) }),
+    ...(selectors.length === 0 ? {} : { selectors: selectors.map(selectorInWords) }),
+    ...(ignoreFailure === true ? { ignoreFailure } : {}),
+  };
+}
+
+function selectorInWords({ selectorType, selector, options = {} }: LiveSelector): JsonObject {
+  return shown({
+    selectorType,
+    selector,
+    options: Object.keys(options).length === 0 ? undefined : options,
+  });
+}
+
+function shown(parts: Readonly<Record<string, Json | undefined>>): JsonObject {
+  const entries: [string, Json][] = [];
+  for (const [key, value] of Object.entries(parts))
+    if (value !== undefined && value !== null) entries.push([key, value]);
+  return Object.fromEntries(entries);
+}
+
+/** What becomes of the parts of a target. */
+interface ImportedParts {
+  /** Sorted by key. */
+  readonly entries: readonly Entry[];
+  readonly leftOut: readonly Omit<LeftOut, "app">[];
+}
+
+const DEFAULT_KEY = "default";
+
+/** The environments that no manifest declares. */
+export function importEnvironments(
+  target: LiveTarget,
+  known: KnownParts,
+  around: Omit<Around, "defaults">,
+): ImportedParts {
+  const fresh = uniqueById(target.environments).filter(({ id }) => !known.managed.has(id));
+  const leftOut: Omit<LeftOut, "app">[] = [];
+  const judged = fresh.flatMap((live) => {
+    const declared = declareFields(ENVIRONMENT_FIELDS, live, { ...around, defaults: known.defaults });
+    const bind = mustBind(live, declared.fields["discoveryUrl"], target.environments);
+    const reason = known.isDoubtful(live.id, [live.discoveryUrl, live.type])
+      ? UNCLEAR
+      : bind && !canBind(live.id)
+        ? NOT_BINDABLE
+        : undefined;
+    if (reason === undefined) return [{ live, declared, bind }];
+    leftOut.push({ kind: "environment", id: live.id, name: live.discoveryUrl, reason });
+    return [];
+  });
+  const keys = environmentKeys(
+    judged.map(({ live }) => live),
+    known,
+    around,
+  );
+  const entries = judged.map(({ live, declared, bind }): Entry => {
+    const key = keys.get(live.id) ?? "";
+    return { id: live.id, key, bind, ...declared, folderId: null };
+  });
+  return { entries: entries.toSorted((a, b) => compareText(a.key, b.key)), leftOut };
+}
+
+/**
+ * The DEFAULT environment is found by its type, another by its URL; of both kinds there may be several alike, and of
+ * types that the interface does not name nothing is found.
+ */
+function mustBind(live: LiveEnvironment, url: Json | undefined, all: readonly LiveEnvironment[]): boolean {
+  const alike = all.filter(({ type }) => type === live.type);
+  if (live.type === "DEFAULT") return alike.length > 1;
+  if (live.type !== "ADDITIONAL" || url === undefined) return true;
+  const counts = countValues(alike.map(({ discoveryUrl }) => normalise("url", discoveryUrl ?? null)));
+  return counts.get(normalise("url", live.discoveryUrl ?? null)) !== 1;
+}
+
+function environmentKeys(
+  live: readonly LiveEnvironment[],
+  known: KnownParts,
+  { holdsSecret }: Omit<Around, "defaults">,
+): ReadonlyMap<string, string> {
+  const isDefaultFree = !known.declared.has(DEFAULT_KEY);
+  const [first] = live
+    .filter(({ type }) => type === "DEFAULT")
+    .map(({ id }) => id)
+    .toSorted(compareText);
+  const keys = new Map<string, string>();
+  if (isDefaultFree && first !== undefined) keys.set(first, DEFAULT_KEY);
+  for (const { id } of live) {
+    const key = known.remembered.get(id);
+    if (key !== undefined && key !== DEFAULT_KEY && !keys.has(id)) keys.set(id, key);
+  }
+  const wishes = live
+    .filter(({ id }) => !keys.has(id))
+    .map(({ id, discoveryUrl: url }) => {
+      const name = url === undefined || holdsSecret(url) ? undefined : nameOfUrl(url);
+      return { id, name, noun: "environment" };
+    });
+  const taken = new Set([...known.taken, DEFAULT_KEY]);
+  return new Map([...keys, ...chooseKeys(wishes, taken)]);
+}
+
+/** Host and path: what is readable of a URL, and tells environments of one application apart. */
+function nameOfUrl(text: string): string {
+  if (!URL.canParse(text)) return text;
+  const { hostname, port, pathname } = new URL(text);
+  return `${hostname.replace(/^www\./, "")} ${port} ${pathname}`;
+}
+
+/** The planner takes the last of those that are listed under one id. */
+function uniqueById<L extends { readonly id: string }>(live: readonly L[]): readonly L[] {
+  return [...new Map(live.map((one) => [one.id, one])).values()];
+}
+
+/** A folder that the service shows by id alone, of which no name is known. */
+export interface UnnamedFolder {
+  readonly id: string;
+  /** Apps of the targets that have it. */
+  readonly apps: readonly string[];
+  /** Names of new test cases in it. */
+  readonly testCases: readonly string[];
+}
+
+/** Folder id → name, by target id. */
+export type FolderNames = ReadonlyMap<string, ReadonlyMap<string, string>>;
+
+export interface FolderSources {
+  /** The targets that are imported. */
+  readonly targets: readonly LiveTarget[];
+  readonly testCases: ReadonlyMap<string, readonly LiveTestCase[]>;
+  readonly known: Known;
+}
+
+/**
+ * Names of folders, from state and from what was given. Two folders of one target cannot have one name, in state as on
+ * the service: then neither is known.
+ */
+export function folderNames(sources: FolderSources, given: ReadonlyMap<string, string>): FolderNames {
+  return new Map(sources.targets.map(({ id }) => [id, namesIn(id, sources, given)]));
+}
+
+function namesIn(
+  targetId: string,
+  { testCases, known }: FolderSources,
+  given: ReadonlyMap<string, string>,
+): ReadonlyMap<string, string> {
+  const state = known.targets.get(targetId)?.state;
+  const live = liveFolders(testCases.get(targetId));
+  const learnt = [...(state?.folders ?? [])].map(([name, id]) => [id, name] as const);
+  const all = new Map([...learnt, ...given]);
+  return new Map([...all].filter(([id]) => live.has(id)));
+}
+
+/** Pairs of folders of one target that would have the same name. */
+export function nameClashes(
+  names: FolderNames,
+): readonly { readonly name: string; readonly ids: readonly string[] }[] {
+  return [...names.values()].flatMap((own) => {
+    const ids = new Map<string, string[]>();
+    for (const [id, name] of own) ids.set(name, [...(ids.get(name) ?? []), id]);
+    return [...ids].flatMap(([name, all]) =>
+      all.length > 1 ? [{ name, ids: all.toSorted(compareText) }] : [],
+    );
+  });
+}
+
+export function unnamedFolders(sources: FolderSources, names: FolderNames): readonly UnnamedFolder[] {
+  const found = new Map<string, { apps: Set<string>; testCases: string[] }>();
+  for (const { id: targetId, app } of sources.targets) {
+    const managed = sources.known.targets.get(targetId)?.testCases.managed;
+    for (const { id, status, folderId, description } of sources.testCases.get(targetId) ?? []) {
+      if (typeof folderId !== "string" || status === DELETED || managed?.has(id) === true) continue;
+      if (names.get(targetId)?.has(folderId) === true) continue;
+      const folder = found.get(folderId) ?? { apps: new Set(), testCases: [] };
+      found.set(folderId, folder);
+      folder.apps.add(app);
+      folder.testCases.push(description ?? id);
+    }
+  }
+  return [...found]
+    .map(([id, { apps, testCases }]) => ({ id, apps: [...apps], testCases }))
+    .toSorted((a, b) => compareText(a.id, b.id));
+}
+
+/** Ids of `--folder` in which there is nothing to be declared: their names stay unused. */
+export function idleFolders(sources: FolderSources, given: ReadonlyMap<string, string>): readonly string[] {
+  const used = new Set(unnamedFolders(sources, new Map()).map(({ id }) => id));
+  return [...given.keys()].filter((id) => !used.has(id));
+}
+
+/** Ids of `--folder` that no target has. */
+export function unknownFolders(
+  { targets, testCases }: FolderSources,
+  given: ReadonlyMap<string, string>,
+): readonly string[] {
+  const live = new Set(targets.flatMap(({ id }) => [...liveFolders(testCases.get(id))]));
+  return [...given.keys()].filter((id) => !live.has(id));
+}
+
+/** What state is to learn of a target's folders: a plan knows them by nothing else. */
+export function folderEvents(targetId: string, names: FolderNames, known: Known): readonly StateEvent[] {
+  const before = known.targets.get(targetId)?.state?.folders;
+  return [...(names.get(targetId) ?? [])]
+    .filter(([id, name]) => before?.get(name) !== id)
+    .toSorted(([a], [b]) => compareText(a, b))
+    .map(([id, name]) => ({ type: "folder", name, id }));
+}
+
+function liveFolders(testCases: readonly LiveTestCase[] | undefined): ReadonlySet<string> {
+  const ids = new Set<string>();
+  for (const { folderId } of testCases ?? []) if (typeof folderId === "string") ids.add(folderId);
+  return ids;
+}
+
+/** The lines of a comment that shows how to declare what the interface does not show of a resource. */
+export function hintsFor(kind: Kind, owner: readonly string[]): readonly string[] {
+  const rows = fieldsOf(kind).filter(({ behaviour }) => behaviour.kind === "writeOnly");
+  if (rows.length === 0) return [];
+  return [
+    kind === "testCase"
+      ? "Of test cases the service does not show this, so it is not declared. To manage it, declare in one, for example:"
+      : "Not shown by the service, so not declared. To manage it, declare for example:",
+    ...rows.map(({ name, shape }) => `  ${name}: ${example({ shape, description: "" }, [...owner, name])}`),
+  ];
+}
+
+/** A value of a shape in flow style, a secret one by name. */
+function example(part: Part, names: readonly string[]): string {
+  if (part.secret === true) return `"\${secret:${variableName(names)}}"`;
+  return exampleOf(part.shape, names);
+}
+
+function exampleOf(shape: Shape, names: readonly string[]): string {
+  switch (shape.type) {
+    case "string":
+      return '"..."';
+    case "url":
+      return "https://example.com";
+    case "integer":
+      return "10000";
+    case "boolean":
+      return "true";
+    case "enum":
+      return JSON.stringify(shape.values[0] ?? "");
+    case "list":
+      return `[${exampleOf(shape.of, names)}]`;
+    case "object":
+      return inBraces(
+        Object.entries(shape.parts).map(([key, part]) => `${key}: ${example(part, [...names, key])}`),
+      );
+    case "map":
+      return inBraces([`X-Name: ${exampleOf(shape.of, names)}`]);
+    case "json":
+      return "{}";
+    case "reference":
+      return "key";
+  }
+}
+
+function inBraces(parts: readonly string[]): string {
+  return `{ ${parts.join(", ")} }`;
+}
+
+/** `shop`, `default`, `testAccount`, `password`: SHOP_DEFAULT_TEST_ACCOUNT_PASSWORD. */
+function variableName(names: readonly string[]): string {
+  const text = names
+    .map((name) => name.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, "_").replaceAll(/[^A-Za-z0-9]+/g, "_"))
+    .join("_")
+    .toUpperCase();
+  return /^\d/.test(text) ? `_${text}` : text;
+}
+
+const FIELD = TEST_CASE_FIELDS.find(({ shape }) => shape.type === "reference" && shape.to === "testCase");
+
+/**
+ * Adds to test cases the keys of their prerequisites. One that has no key here is left out, and so is one that closes
+ * a circle: the service may have such, but a manifest cannot, since in no order could they be made anew.
+ *
+ * @param wanted test case id → id of its prerequisite.
+ * @param managed id → key of test cases that manifests declare already.
+ * @param declared key → key of its prerequisite, as they declare it.
+ */
+function linkPrerequisites(
+  entries: readonly Entry[],
+  wanted: ReadonlyMap<string, string | null>,
+  managed: ReadonlyMap<string, string>,
+  declared: ReadonlyMap<string, string>,
+): readonly Entry[] {
+  const keys = new Map([...managed, ...entries.map(({ id, key }) => [id, key] as const)]);
+  const next = new Map(declared);
+  return entries.map((entry) => {
+    const id = wanted.get(entry.id);
+    if (FIELD === undefined || id === undefined || id === null) return entry;
+    const key = keys.get(id);
+    if (key === undefined)
+      return noted(entry, `the service has ${id}, which is not among the test cases here.`);
+    if (leadsTo(entry.key, key, next))
+      return noted(
+        entry,
+        `the service has ${key}, which in turn runs after this one; a manifest cannot declare that.`,
+      );
+    next.set(entry.key, key);
+    return { ...entry, fields: inOrder(withValue(entry.fields, FIELD.path, key)) };
+  });
+}
+
+/** The fields in the order of the table, as the others are. */
+function inOrder(fields: JsonObject): JsonObject {
+  const order = [...new Set(TEST_CASE_FIELDS.map(({ path }) => String(path[0])))];
+  return Object.fromEntries(
+    Object.entries(fields).toSorted(([a], [b]) => order.indexOf(a) - order.indexOf(b)),
+  );
+}
+
+/** Test cases without those prerequisites that are not declared after all. */
+function withoutPrerequisites(entries: readonly Entry[], lost: ReadonlySet<string>): readonly Entry[] {
+  if (lost.size === 0 || FIELD === undefined) return entries;
+  const { path } = FIELD;
+  return entries.map((entry) => {
+    const key = valueIn(entry.fields, path);
+    if (typeof key !== "string" || !lost.has(key)) return entry;
+    return noted(
+      { ...entry, fields: withoutValue(entry.fields, path) },
+      "the service has one that is left out here.",
+    );
+  });
+}
+
+/** Whether going from one test case to the prerequisite of it, and on, comes by another. */
+function leadsTo(wanted: string, start: string, next: ReadonlyMap<string, string>): boolean {
+  const seen = new Set<string>();
+  for (let key: string | undefined = start; key !== undefined && !seen.has(key); key = next.get(key)) {
+    if (key === wanted) return true;
+    seen.add(key);
+  }
+  return false;
+}
+
+function noted(entry: Entry, reason: string): Entry {
+  return { ...entry, notes: [...entry.notes, `${FIELD?.name ?? ""}: ${reason}`] };
+}
+
+/** The test cases that no manifest declares. */
+export function importTestCases(
+  all: readonly LiveTestCase[],
+  known: KnownParts,
+  prerequisites: ReadonlyMap<string, string>,
+  around: Omit<Around, "defaults">,
+): ImportedParts {
+  const live = all.filter(({ status }) => status !== DELETED);
+  const mustBind = binding(live);
+  const leftOut: Omit<LeftOut, "app">[] = [];
+  const judged = uniqueById(live)
+    .filter(({ id }) => !known.managed.has(id))
+    .flatMap((testCase) => {
+      const declared = declareFields(TEST_CASE_FIELDS, testCase, { ...around, defaults: known.defaults });
+      const bind = mustBind(testCase, declared);
+      const reason = obstacle(testCase, bind, known);
+      if (reason === undefined) return [{ testCase, declared, bind }];
+      leftOut.push({ kind: "testCase", id: testCase.id, name: testCase.description, reason });
+      return [];
+    });
+  const keys = testCaseKeys(
+    judged.map(({ testCase }) => testCase),
+    known,
+    around,
+  );
+  const entries = judged.map(({ testCase, declared, bind }): Entry => {
+    const key = keys.get(testCase.id) ?? "";
+    return { id: testCase.id, key, bind, ...declared, folderId: testCase.folderId ?? null };
+  });
+  const sorted = entries.toSorted((a, b) => compareText(a.key, b.key));
+  const wanted = new Map(live.map(({ id, prerequisiteId }) => [id, prerequisiteId ?? null]));
+  return { entries: linkPrerequisites(sorted, wanted, known.managed, prerequisites), leftOut };
+}
+
+function obstacle(testCase: LiveTestCase, bind: boolean, known: KnownParts): string | undefined {
+  if (known.isDoubtful(testCase.id, [testCase.description, testCase.externalId])) return UNCLEAR;
+  return bind && !canBind(testCase.id) ? NOT_BINDABLE : undefined;
+}
+
+/** A test case is found by its external id, or else by its name; by either only if it is the only one. */
+function binding(live: readonly LiveTestCase[]): (testCase: LiveTestCase, declared: Declared) => boolean {
+  const names = countValues(live.map(({ description }) => description));
+  const externalIds = countValues(live.map(({ externalId }) => externalId ?? undefined));
+  return (testCase, { fields }) => {
+    if (typeof fields["externalId"] === "string")
+      return externalIds.get(testCase.externalId ?? undefined) !== 1;
+    return fields["description"] === undefined || names.get(testCase.description) !== 1;
+  };
+}
+
+function testCaseKeys(
+  live: readonly LiveTestCase[],
+  known: KnownParts,
+  { holdsSecret }: Omit<Around, "defaults">,
+): ReadonlyMap<string, string> {
+  const old = live.flatMap(({ id }): [string, string][] => {
+    const key = known.remembered.get(id);
+    return key === undefined ? [] : [[id, key]];
+  });
+  const remembered = new Map(old);
+  const wishes = live
+    .filter(({ id }) => !remembered.has(id))
+    .map(({ id, description }) => {
+      const name = description === undefined || holdsSecret(description) ? undefined : description;
+      return { id, name, noun: "case" };
+    });
+  return new Map([...remembered, ...chooseKeys(wishes, known.taken)]);
+}
+
+/** The drafts without some addresses, which are left out for the reasons given. */
+export function trim(
+  { drafts, leftOut }: Composed,
+  reasons: ReadonlyMap<Address, string>,
+  targets: readonly LiveTarget[],
+): Composed {
+  const gone: LeftOut[] = [];
+  const kept = drafts.flatMap((draft): Draft[] => {
+    const app = targets.find(({ id }) => id === draft.liveId)?.app ?? "";
+    const reason = reasons.get(targetAddress(draft.key));
+    if (reason !== undefined && draft.target !== undefined) {
+      gone.push({ app, kind: "target", id: draft.liveId, name: app, reason });
+      return [];
+    }
+    const split = (kind: "environment" | "testCase", entries: readonly Entry[]): readonly Entry[] =>
+      entries.filter(({ id, key }) => {
+        const own = reasons.get(addressOf(kind, draft.key, key));
+        if (own !== undefined) gone.push({ app, kind, id, name: key, reason: own });
+        return own === undefined;
+      });
+    const testCases = split("testCase", draft.testCases);
+    const lost = new Set(draft.testCases.filter((one) => !testCases.includes(one)).map(({ key }) => key));
+    return [
+      {
+        ...draft,
+        environments: split("environment", draft.environments),
+        testCases: withoutPrerequisites(testCases, lost),
+      },
+    ];
+  });
+  return { drafts: kept.filter((draft) => !isEmpty(draft)), leftOut: [...leftOut, ...gone] };
+}

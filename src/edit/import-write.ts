@@ -1,0 +1,405 @@
+import { randomUUID } from "node:crypto";
+import { linkSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { FolderEntry, ProjectFolder } from "../manifest/files.ts";
+import { writeYaml } from "../manifest/yaml/edit.ts";
+import { decodedText } from "../manifest/yaml/parse.ts";
+import { compareText } from "../model/address.ts";
+import { TARGET_FIELDS } from "../model/fields.ts";
+import type { Json, JsonObject, Path } from "../model/json.ts";
+import type { LiveTarget, LiveTestCase } from "../model/live.ts";
+import { declareFields, hintsFor, importEnvironments, importTestCases } from "./import-declare.ts";
+import {
+  type Composed,
+  type Draft,
+  type Entry,
+  type Known,
+  type KnownTarget,
+  type LeftOut,
+  NOTHING_KNOWN,
+  NOT_BINDABLE,
+  UNCLEAR,
+  canBind,
+  chooseKeys,
+  fileName,
+  freeFile,
+  isEmpty,
+  withValue,
+} from "./import-known.ts";
+
+/** All that the drafts follow from. */
+export interface ComposeInput {
+  /** All live targets. */
+  readonly targets: readonly LiveTarget[];
+  /** Ids of those to import. */
+  readonly wanted: ReadonlySet<string>;
+  /** By target id. */
+  readonly testCases: ReadonlyMap<string, readonly LiveTestCase[]>;
+  readonly known: Known;
+  /** Folder id → name, by target id. */
+  readonly folders: ReadonlyMap<string, ReadonlyMap<string, string>>;
+  readonly elements: boolean;
+  readonly holdsSecret: (value: Json) => boolean;
+}
+
+/** What to write for live targets: what no manifest declares yet, under keys of their own. */
+export function compose(input: ComposeInput): Composed {
+  const { known } = input;
+  const wanted = input.targets.filter(({ id }) => input.wanted.has(id));
+  const leftOut: LeftOut[] = [];
+  const clear = wanted.filter((live) => {
+    const reason = obstacle(live, input);
+    if (reason !== undefined)
+      leftOut.push({ app: live.app, kind: "target", id: live.id, name: live.app, reason });
+    return reason === undefined;
+  });
+  const keys = targetKeys(clear, input);
+  const drafts = clear.map((live) => {
+    const found = known.targets.get(live.id);
+    const { draft, leftOut: own } = importTarget(live, keys.get(live.id) ?? "", found, input);
+    leftOut.push(...own);
+    return draft;
+  });
+  return {
+    drafts: drafts.filter((draft) => !isEmpty(draft)).toSorted((a, b) => compareText(a.key, b.key)),
+    leftOut,
+  };
+}
+
+function obstacle(live: LiveTarget, input: ComposeInput): string | undefined {
+  if (input.known.targets.get(live.id)?.declared === true) return undefined;
+  if (input.known.isDoubtful(live)) return UNCLEAR;
+  return mustBind(live, input) && !canBind(live.id) ? NOT_BINDABLE : undefined;
+}
+
+function targetKeys(
+  live: readonly LiveTarget[],
+  { known, holdsSecret }: ComposeInput,
+): ReadonlyMap<string, string> {
+  const unknown = live.filter(({ id }) => !known.targets.has(id));
+  const wishes = unknown.map(({ id, app }) => ({
+    id,
+    name: holdsSecret(app) ? undefined : app,
+    noun: "target",
+  }));
+  const old = live.flatMap(({ id }): [string, string][] => {
+    const found = known.targets.get(id);
+    return found === undefined ? [] : [[id, found.key]];
+  });
+  return new Map([...old, ...chooseKeys(wishes, known.targetKeys)]);
+}
+
+function importTarget(
+  live: LiveTarget,
+  key: string,
+  known: KnownTarget | undefined,
+  input: ComposeInput,
+): { readonly draft: Draft; readonly leftOut: readonly LeftOut[] } {
+  const names = input.folders.get(live.id) ?? new Map<string, string>();
+  const around = {
+    elements: input.elements,
+    holdsSecret: input.holdsSecret,
+    folderName: (id: string) => names.get(id),
+  };
+  const environments = importEnvironments(live, known?.environments ?? NOTHING_KNOWN, around);
+  const testCases = importTestCases(
+    input.testCases.get(live.id) ?? [],
+    known?.testCases ?? NOTHING_KNOWN,
+    known?.prerequisites ?? new Map(),
+    around,
+  );
+  return {
+    draft: {
+      liveId: live.id,
+      key,
+      known,
+      target: known?.declared === true ? undefined : targetEntry(live, key, input),
+      environments: environments.entries,
+      testCases: testCases.entries,
+    },
+    leftOut: [...environments.leftOut, ...testCases.leftOut].map((one) => ({ ...one, app: live.app })),
+  };
+}
+
+function targetEntry(live: LiveTarget, key: string, input: ComposeInput): Entry {
+  const { fields, notes } = declareTarget(live, input);
+  return { id: live.id, key, bind: mustBind(live, input), fields, notes, folderId: null };
+}
+
+function declareTarget(live: LiveTarget, { elements, holdsSecret }: ComposeInput) {
+  return declareFields(TARGET_FIELDS, live, {
+    elements,
+    holdsSecret,
+    defaults: new Set(),
+    folderName: () => undefined,
+  });
+}
+
+/** A target is found by its app, if that is declared and no other live one has it. */
+function mustBind(live: LiveTarget, input: ComposeInput): boolean {
+  if (declareTarget(live, input).fields["app"] === undefined) return true;
+  return input.targets.filter(({ app }) => app === live.app).length > 1;
+}
+
+/** A new manifest. */
+export interface NewFile {
+  /** From the project's folder on, with forward slashes. */
+  readonly file: string;
+  readonly text: string;
+  readonly environments: number;
+  readonly testCases: number;
+}
+
+export interface LayoutOptions {
+  /** The folder for manifests, from the project's on; empty for that itself. */
+  readonly dir: string;
+  readonly split: "target" | "folder";
+  /** Where ids are bound: for one stage alone if the project has several, since each has ids of its own. */
+  readonly stage: string | undefined;
+  /** Folder id → name, by target id. */
+  readonly folders: ReadonlyMap<string, ReadonlyMap<string, string>>;
+  readonly exists: (file: string) => boolean;
+}
+
+/** What goes into one file. */
+interface Sheet {
+  readonly file: string;
+  readonly draft: Draft;
+  readonly target: Entry | undefined;
+  readonly environments: readonly Entry[];
+  readonly testCases: readonly Entry[];
+}
+
+/** Lays drafts out in files that are not there yet. */
+export function layOut(drafts: readonly Draft[], options: LayoutOptions): readonly NewFile[] {
+  const used = new Set<string>();
+  const free = (wish: string): string => {
+    const file = freeFile(wish, (name) => used.has(name.toLowerCase()) || options.exists(name));
+    used.add(file.toLowerCase());
+    return file;
+  };
+  return drafts
+    .flatMap((draft) => sheetsOf(draft, options, free))
+    .map((sheet) => ({
+      file: sheet.file,
+      text: textOf(sheet, options),
+      environments: sheet.environments.length,
+      testCases: sheet.testCases.length,
+    }));
+}
+
+function sheetsOf(
+  draft: Draft,
+  { dir, split, folders }: LayoutOptions,
+  free: (wish: string) => string,
+): readonly Sheet[] {
+  const { target, environments, testCases } = draft;
+  const start = [dir, fileName(draft.key)].filter((step) => step !== "").join("/");
+  const apart = split === "folder" ? testCases.filter(({ folderId }) => folderId !== null) : [];
+  const names = folders.get(draft.liveId);
+  const ids = [...new Set(apart.map(({ folderId }) => folderId ?? ""))];
+  const keys = chooseKeys(
+    ids.map((id) => ({ id, name: names?.get(id), noun: "folder" })),
+    new Set(),
+  );
+  const together = testCases.filter((testCase) => !apart.includes(testCase));
+  const hasMain = target !== undefined || environments.length > 0 || together.length > 0;
+  const main = hasMain
+    ? [{ file: free(`${start}.yaml`), draft, target, environments, testCases: together }]
+    : [];
+  const others = [...keys]
+    .toSorted(([, a], [, b]) => (a < b ? -1 : 1))
+    .map(([id, key]) => ({
+      file: free(`${start}/${fileName(key)}.yaml`),
+      draft,
+      target: undefined,
+      environments: [],
+      testCases: apart.filter(({ folderId }) => folderId === id),
+    }));
+  return [...main, ...others];
+}
+
+function textOf(sheet: Sheet, options: LayoutOptions): string {
+  const comments = commentsOf(sheet, options);
+  return writeYaml(documentOf(sheet, options.stage), {
+    commentAt: (path) => comments.get(pathKey(path))?.join("\n"),
+  });
+}
+
+function documentOf(
+  { draft, target, environments, testCases }: Sheet,
+  stage: string | undefined,
+): JsonObject {
+  const inline = stage === undefined;
+  const whole: JsonObject = {
+    target: draft.key,
+    ...(inline ? idOf(target) : {}),
+    ...target?.fields,
+    ...section("environments", environments, (entry) => ({
+      ...(inline ? idOf(entry) : {}),
+      ...entry.fields,
+    })),
+    ...section("testCases", testCases, (entry) => ({ ...(inline ? idOf(entry) : {}), ...entry.fields })),
+  };
+  if (inline) return whole;
+  const override: JsonObject = {
+    ...idOf(target),
+    ...section("environments", bound(environments), idOf),
+    ...section("testCases", bound(testCases), idOf),
+  };
+  return Object.keys(override).length === 0 ? whole : withValue(whole, ["stages", stage], override);
+}
+
+function idOf(entry: Entry | undefined): JsonObject {
+  return entry?.bind === true ? { id: entry.id } : {};
+}
+
+/** Those of which something else could be meant. */
+function bound(entries: readonly Entry[]): readonly Entry[] {
+  return entries.filter(({ bind }) => bind);
+}
+
+function section(name: string, entries: readonly Entry[], valueOf: (entry: Entry) => Json): JsonObject {
+  if (entries.length === 0) return {};
+  return { [name]: Object.fromEntries(entries.map((entry) => [entry.key, valueOf(entry)])) };
+}
+
+type Comments = ReadonlyMap<string, readonly string[]>;
+
+function pathKey(path: Path): string {
+  return path.join("\n");
+}
+
+function commentsOf(sheet: Sheet, options: LayoutOptions): Comments {
+  const { draft, target, environments, testCases } = sheet;
+  const comments = new Map<string, string[]>();
+  const add = (path: Path, lines: readonly string[]): void => {
+    const own = comments.get(pathKey(path)) ?? [];
+    if (lines.length > 0) comments.set(pathKey(path), [...own, ...lines]);
+  };
+  add([], [modeline(sheet.file)]);
+  if (target !== undefined) {
+    const [first = "target"] = Object.keys(target.fields);
+    add([first], [...target.notes, ...hintsFor("target", [draft.key])]);
+  }
+  for (const { key, fields, notes } of environments) {
+    const place = ["environments", key];
+    add(place, notes);
+    add([...place, ...Object.keys(fields).slice(0, 1)], hintsFor("environment", [draft.key, key]));
+  }
+  if (testCases.length > 0) {
+    const hints = target === undefined ? [] : hintsFor("testCase", [draft.key]);
+    add(["testCases"], [...hints, ...unnamedFolders(sheet, options)]);
+  }
+  for (const { key, notes } of testCases) add(["testCases", key], notes);
+  return comments;
+}
+
+/** As `tasc init` writes it: the schemas stand in `.tasc` of the project's folder. */
+function modeline(file: string): string {
+  const up = "../".repeat(file.split("/").length - 1);
+  return `yaml-language-server: $schema=${up}.tasc/schemas/target.schema.json`;
+}
+
+function unnamedFolders({ draft, testCases }: Sheet, { folders }: LayoutOptions): readonly string[] {
+  const names = folders.get(draft.liveId);
+  const keys = new Map<string, string[]>();
+  for (const { key, folderId } of testCases)
+    if (folderId !== null && names?.get(folderId) === undefined)
+      keys.set(folderId, [...(keys.get(folderId) ?? []), key]);
+  if (keys.size === 0) return [];
+  return [
+    "The service shows these folders by id alone, so they are not declared. Where you know the name, add `folder: NAME`:",
+    ...[...keys].map(([id, own]) => `  ${id}: ${own.join(", ")}`),
+  ];
+}
+
+/** A project folder as it will be once some new files stand in it. */
+export function withFiles(
+  folder: ProjectFolder,
+  files: readonly { readonly file: string; readonly text: string }[],
+): ProjectFolder {
+  const texts = new Map(files.map(({ file, text }) => [file, text]));
+  const added = entriesByFolder([...texts.keys()]);
+  return {
+    list: (path) => {
+      const there = folder.list(path);
+      const known = new Set(there.map(({ name }) => name));
+      const own = [...(added.get(path) ?? [])].map(([name, kind]): FolderEntry => ({ name, kind }));
+      return [...there, ...own.filter(({ name }) => !known.has(name))];
+    },
+    read: (file) => {
+      const text = texts.get(file);
+      return text === undefined ? folder.read(file) : { ok: true, decoded: decodedText(text) };
+    },
+    follow: (path) => (texts.has(path) ? { kind: "file", inside: path } : folder.follow(path)),
+  };
+}
+
+/** What files add to each folder: themselves, and the folders on the way to them. */
+function entriesByFolder(
+  files: readonly string[],
+): ReadonlyMap<string, ReadonlyMap<string, "file" | "folder">> {
+  const entries = new Map<string, Map<string, "file" | "folder">>();
+  for (const file of files) {
+    const steps = file.split("/");
+    for (const [at, name] of steps.entries()) {
+      const folder = steps.slice(0, at).join("/");
+      const own = entries.get(folder) ?? new Map<string, "file" | "folder">();
+      entries.set(folder, own.set(name, at === steps.length - 1 ? "file" : "folder"));
+    }
+  }
+  return entries;
+}
+
+export type Written =
+  | { readonly ok: true }
+  /** `file` could not be made, and none of the others is there either. */
+  | { readonly ok: false; readonly file: string; readonly exists: boolean; readonly reason: string };
+
+/**
+ * Writes files that are not there yet: all of them, or none. Each is written whole under a name that no manifest
+ * pattern matches and then linked to its own, which fails if that is taken; so nobody reads half a manifest, and
+ * nothing is ever overwritten, whoever else writes at the same time.
+ */
+export function writeNewFiles(root: string, files: readonly NewFile[]): Written {
+  const made: string[] = [];
+  for (const { file, text } of files) {
+    const path = join(root, file);
+    try {
+      mkdirSync(dirname(path), { recursive: true });
+      writeNew(path, text);
+      made.push(path);
+    } catch (error) {
+      if (!isSystemError(error)) throw error;
+      for (const one of made) rmSync(one, { force: true });
+      return { ok: false, file, exists: error.code === "EEXIST", reason: error.code };
+    }
+  }
+  return { ok: true };
+}
+
+function writeNew(path: string, text: string): void {
+  const draft = join(dirname(path), `.tasc-import-${randomUUID()}.tmp`);
+  try {
+    writeFileSync(draft, text, { flag: "wx" });
+    link(draft, path, text);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+/** Some file systems know no links; there the file is written in place, which still overwrites nothing. */
+function link(draft: string, path: string, text: string): void {
+  try {
+    linkSync(draft, path);
+  } catch (error) {
+    if (!isSystemError(error) || !["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"].includes(error.code))
+      throw error;
+    writeFileSync(path, text, { flag: "wx" });
+  }
+}
+
+function isSystemError(error: unknown): error is Error & { readonly code: string } {
+  return error instanceof Error && "code" in error && typeof error.code === "string";
+}

@@ -1,0 +1,551 @@
+import { liveEnvironmentOf, liveTargetOf, liveTestCaseOf } from "../inspect/explain.ts";
+import { desiredInScope } from "../look/look.ts";
+import type { Document } from "../manifest/document.ts";
+import type { ProjectFolder } from "../manifest/files.ts";
+import { type LoadOptions, loadProject } from "../manifest/load.ts";
+import { type Address, compareText, parseAddress } from "../model/address.ts";
+import { type DesiredResource, originOf, resourcesOf } from "../model/desired.ts";
+import {
+  ENVIRONMENT_FIELDS,
+  type Field,
+  TARGET_FIELDS,
+  TEST_CASE_FIELDS,
+  fieldsOf,
+} from "../model/fields.ts";
+import { type Json, type JsonArray, type JsonObject, isArray, isObject, sameJson } from "../model/json.ts";
+import type { LiveElement } from "../model/live.ts";
+import type { Change } from "../model/plan.ts";
+import {
+  type Value,
+  type ValueObject,
+  isSensitive,
+  isUnknown,
+  isValueObject,
+  reveal,
+} from "../model/value.ts";
+import { type Seen, display } from "../plan/compare.ts";
+import {
+  type ElementMatch,
+  alignElements,
+  declaredElements,
+  locatorDifference,
+  projectElement,
+  sameElement,
+  sameElements,
+  withoutLine,
+} from "../plan/elements.ts";
+import { type PlanInput, ordered, sameAsLive } from "../plan/input.ts";
+import { type Memory, memoryOf } from "../plan/memory.ts";
+import { type Planned, makePlan } from "../plan/plan.ts";
+import { expectedLive } from "../plan/resources.ts";
+import { elementsInWords } from "./import-declare.ts";
+import { declarable } from "./import-known.ts";
+import { withFiles } from "./import-write.ts";
+import {
+  type Candidate,
+  Draft,
+  type Left,
+  type NewText,
+  type Rewrite,
+  type Rewriting,
+  type Rewritten,
+  type Unit,
+  type Wish,
+  baseSpot,
+  changedUnits,
+  escaped,
+  place,
+  placeholdersIn,
+  setAt,
+  stageSpot,
+  topSpot,
+  wishesOf,
+} from "./rewrite.ts";
+
+/**
+ * The manifests in which one stage says what is live, wherever it declared something else.
+ *
+ * A value is written where the one that counts stands now, and so reaches the other stages that share the place: they
+ * are named, for whoever reviews the change. Only defaults are spared where they hold for another test case that is not
+ * live like that; then the value goes to the resource itself.
+ */
+export function pull(start: Draft, request: PullRequest): Rewrite {
+  const findings = [...request.planned.seen.values()].flatMap((seen) => findingsIn(seen, start, request));
+  const wishes = wishesOf(findings.flatMap(({ wish }) => wish ?? []));
+  const rules = { start, wishes, stages: [request.stage] };
+  const changes: Rewritten[] = [];
+  const left: Left[] = findings.flatMap(leftOf);
+  let draft = start;
+  for (const finding of findings) {
+    const { wish, verdict } = finding;
+    if (wish === undefined || verdict.kind !== "pull") continue;
+    const met = wish.isMet(draft.written(wish.unit));
+    const placed = met ? undefined : place(draft, wish, candidates(draft, wish.unit, verdict.written), rules);
+    if (placed !== undefined) draft = placed.draft;
+    const spot = placed?.spot ?? (met ? topSpot(draft, wish.unit) : undefined);
+    if (spot === undefined)
+      left.push({ ...about(finding), reason: "No place was found for it that would change nothing else." });
+    else
+      changes.push({
+        address: finding.resource.address,
+        path: finding.field.path,
+        before: ordered(display(finding.resource.fields[finding.field.name] ?? null)),
+        // Elements keep what the service does not show, a locator line for one.
+        after: ordered(finding.field.behaviour.kind === "elements" ? verdict.written : verdict.live),
+        layer: spot.layer,
+        origin: { file: spot.file, path: spot.path },
+      });
+  }
+  const all = changes.map((change) => withStages(change, start, draft, request));
+  return { draft, changes: all, left: [...left, ...absent(request)] };
+}
+
+function candidates(draft: Draft, unit: Unit, value: Json): readonly Candidate[] {
+  const spots = [topSpot(draft, unit), baseSpot(draft, unit), stageSpot(draft, unit)];
+  return spots.flatMap((spot) => (spot === undefined ? [] : [{ spot, edits: [setAt(spot, value)] }]));
+}
+
+function leftOf(found: Finding): readonly Left[] {
+  const { verdict, pending } = found;
+  if (verdict.kind === "left") return [{ ...about(found), reason: verdict.reason }];
+  if (verdict.kind === "hidden" && pending)
+    return [{ ...about(found), reason: "The service does not show it; the next apply sends it." }];
+  return [];
+}
+
+function about({ resource, field }: Finding): Omit<Left, "reason"> {
+  const origin = originOf(resource, field.path);
+  return { address: resource.address, path: field.path, ...(origin === undefined ? {} : { origin }) };
+}
+
+/** What is declared and not live has nothing to be pulled. */
+function absent({ planned, inScope }: PullRequest): readonly Left[] {
+  const resources = new Map(
+    [...planned.seen.values()]
+      .flatMap((seen) => [...seen.resources.values()])
+      .map((one) => [one.address, one]),
+  );
+  return planned.plan.changes.flatMap(({ address, action }) => {
+    const resource = resources.get(address);
+    if (action !== "create" || resource?.kind === "batchGeneration" || !inScope(address)) return [];
+    const origin = resource && originOf(resource);
+    const reason = "It is not on the service, so there is nothing to pull; the next apply makes it.";
+    return [{ address, reason, ...(origin === undefined ? {} : { origin }) }];
+  });
+}
+
+function withStages(
+  change: Rewritten,
+  before: Draft,
+  after: Draft,
+  { stage, stages }: PullRequest,
+): Rewritten {
+  const { address, path } = change;
+  const kind = parseAddress(address)?.kind ?? "target";
+  const field = fieldsOf(kind).find(({ name }) => name === path.join("."));
+  if (field === undefined) return change;
+  const alsoStages = stages.filter((other) => {
+    const unit = { stage: other, address, field };
+    const [was, now] = [before.written(unit), after.written(unit)];
+    return other !== stage && was !== undefined && !(now !== undefined && sameJson(was, now));
+  });
+  return alsoStages.length === 0 ? change : { ...change, alsoStages };
+}
+
+/** Whether the live elements are others than what is declared, as far as the service shows them. */
+function elementsDiffer(value: Value | undefined, live: readonly LiveElement[], memory: Memory): boolean {
+  const declared = declaredElements(value);
+  if (!sameElements(declared, live)) return true;
+  return declared.some((element, at) => movedByService({ declared: element, at, live: live[at] }, memory));
+}
+
+/**
+ * The written elements changed to the live ones: an element that stays is left as it is written, one that was changed
+ * in place keeps the parts that it declares, and what is new is written whole. A locator line whose selectors the
+ * service has changed gives way to these.
+ */
+function graftElements(
+  written: Json,
+  value: Value | undefined,
+  live: readonly LiveElement[],
+  memory: Memory,
+): Graft {
+  const items = isArray(written) ? written : [];
+  const declared = declaredElements(value);
+  const matches = sameElements(declared, live)
+    ? declared.map((element, at) => ({ declared: element, at, live: live[at] }))
+    : alignElements(declared, live, memory);
+  const partner = new Map(matches.map((match) => [match.live, match]));
+  const grafted = live.map((element): Graft => {
+    const match = partner.get(element);
+    if (match === undefined) return { ok: true, value: inWords(element) };
+    return graftElement(items[match.at] ?? {}, match, element, memory);
+  });
+  const stays = new Set(live.flatMap((element) => partner.get(element)?.at ?? []));
+  const gone = items.filter((_, at) => !stays.has(at)).flatMap(placeholdersIn);
+  const placeholders = [...gone, ...grafted.flatMap((one) => (one.ok ? [] : one.placeholders))];
+  if (placeholders.length > 0) return { ok: false, placeholders };
+  return { ok: true, value: grafted.flatMap((one) => (one.ok ? [one.value] : [])) };
+}
+
+function graftElement(written: Json, match: ElementMatch, live: LiveElement, memory: Memory): Graft {
+  const { declared } = match;
+  const moved = movedByService(match, memory);
+  if (sameElement(declared, live) && !moved) return { ok: true, value: written };
+  const line = isObject(written) ? written["locatorLine"] : undefined;
+  const keepsLine = line === undefined || locatorDifference(match, memory) === undefined;
+  if (moved || !keepsLine || !sameKind(declared, live)) {
+    const placeholders = placeholdersIn(written);
+    return placeholders.length > 0 ? { ok: false, placeholders } : { ok: true, value: inWords(live) };
+  }
+  const own = isObject(written) ? Object.entries(written).filter(([part]) => part !== "locatorLine") : [];
+  const graftedParts = graft(
+    Object.fromEntries(own),
+    reveal(withoutLine(declared)),
+    projectElement(declared, live),
+  );
+  if (!graftedParts.ok || line === undefined || !isObject(graftedParts.value)) return graftedParts;
+  return { ok: true, value: { ...graftedParts.value, locatorLine: line } };
+}
+
+/** Only where state knows which selectors the service once made of the line can it be told that it changed them. */
+function movedByService(match: ElementMatch, memory: Memory): boolean {
+  const difference = locatorDifference(match, memory);
+  return difference === "service" || difference === "both";
+}
+
+/** A step that acts stays one that acts, and a check a check; else it is another step, and all of it is new. */
+function sameKind(declared: ValueObject, live: LiveElement): boolean {
+  const same = (part: "interaction" | "assertion"): boolean =>
+    !Object.hasOwn(declared, part) || isValueObject(declared[part]) === (live[part] !== null);
+  return same("interaction") && same("assertion");
+}
+
+function inWords(element: LiveElement): Json {
+  const words = elementsInWords([element]);
+  return escaped(isArray(words) ? (words[0] ?? {}) : words);
+}
+
+interface PullRequest {
+  readonly stage: string;
+  /** All stages of the project. */
+  readonly stages: readonly string[];
+  readonly planned: Planned;
+  readonly inScope: (address: Address) => boolean;
+  /** By name; all where it is empty. */
+  readonly fields: ReadonlySet<string>;
+  readonly holdsSecret: (value: Json) => boolean;
+}
+
+/** A declared field that is not what is live. */
+interface Finding {
+  readonly resource: DesiredResource;
+  readonly field: Field<never>;
+  readonly verdict: Exclude<Verdict, { readonly kind: "same" }>;
+  /** Only where something is to be written. */
+  readonly wish: Wish | undefined;
+  /** The plan would send the field, and the service shows nothing of it. */
+  readonly pending: boolean;
+}
+
+/** What a target's resources declare otherwise than it is live. */
+function findingsIn(seen: Seen, start: Draft, request: PullRequest): readonly Finding[] {
+  const { planned, inScope } = request;
+  const changes = new Map(planned.plan.changes.map((change) => [change.address, change]));
+  return resourcesOf(seen.target)
+    .filter(({ address }) => inScope(address))
+    .flatMap((resource) => {
+      const change = changes.get(resource.address);
+      const judged = <L extends { readonly id: string }>(
+        rows: readonly Field<L>[],
+        live: L | undefined,
+      ): readonly Finding[] =>
+        live === undefined
+          ? []
+          : rows.flatMap((row) => findingOf(row, live, seen, resource, change, start, request) ?? []);
+      switch (resource.kind) {
+        case "target":
+          return judged(TARGET_FIELDS, liveTargetOf(seen));
+        case "environment":
+          return judged(ENVIRONMENT_FIELDS, liveEnvironmentOf(resource, seen));
+        case "testCase":
+          return judged(TEST_CASE_FIELDS, liveTestCaseOf(resource, seen));
+        case "batchGeneration":
+          return [];
+      }
+    });
+}
+
+function findingOf<L extends { readonly id: string }>(
+  row: Field<L>,
+  live: L,
+  seen: Seen,
+  resource: DesiredResource,
+  change: Change | undefined,
+  start: Draft,
+  { stage, fields, holdsSecret }: PullRequest,
+): Finding | undefined {
+  const field = fieldsOf(resource.kind).find(({ name }) => name === row.name);
+  const value = resource.fields[row.name];
+  if (field === undefined || value === undefined || (fields.size > 0 && !fields.has(row.name)))
+    return undefined;
+  const unit: Unit = { stage, address: resource.address, field };
+  const verdict = judge(row, live, {
+    value,
+    written: start.written(unit) ?? null,
+    memory: memoryOf(resource.address, live.id, seen.state, seen.fingerprints),
+    expected: (declared) => {
+      const own = TEST_CASE_FIELDS.find(({ name }) => name === row.name);
+      return own && expectedLive(seen, own, declared);
+    },
+    addressOfId: (id) => addressOfId(id, seen),
+    holdsSecret,
+  });
+  if (verdict.kind === "same") return undefined;
+  const pending = change?.fields.some(({ path }) => row.path.every((step, at) => path[at] === step)) ?? false;
+  const wish =
+    verdict.kind === "pull"
+      ? { unit, isMet: (now: Json | undefined) => sameJson(now, verdict.written) }
+      : undefined;
+  return { resource, field, verdict, wish, pending };
+}
+
+function addressOfId(id: string, { testCaseMatches }: Seen): Address | undefined {
+  for (const [address, match] of testCaseMatches) if (match.found && match.id === id) return address;
+  return undefined;
+}
+
+/** A value to be written; or the placeholders that the old one came through, which a pull leaves. */
+type Graft =
+  | { readonly ok: true; readonly value: Json }
+  | { readonly ok: false; readonly placeholders: readonly string[] };
+
+/**
+ * The written value changed as little as makes it mean the live one: parts that mean the same already stay as they are
+ * written, placeholders and all.
+ * @param meant what the written value means: it has the same form
+ */
+function graft(written: Json, meant: Json, live: Json): Graft {
+  if (sameJson(meant, live)) return { ok: true, value: written };
+  if (isArray(written) && isArray(meant) && isArray(live)) return graftList(written, meant, live);
+  if (isObject(written) && isObject(meant) && isObject(live)) return graftMap(written, meant, live);
+  return replacing(written, live);
+}
+
+/** A set of texts: members that stay keep their place, new ones come last. */
+function graftSet(written: JsonArray, meant: JsonArray, live: JsonArray): Graft {
+  const stays = (_: Json, at: number): boolean => live.includes(meant[at] ?? null);
+  const placeholders = written.filter((item, at) => !stays(item, at)).flatMap(placeholdersIn);
+  if (placeholders.length > 0) return { ok: false, placeholders };
+  const added = live.filter((item) => !meant.includes(item)).map(escaped);
+  return { ok: true, value: [...written.filter(stays), ...added] };
+}
+
+function replacing(written: Json, live: Json): Graft {
+  const placeholders = placeholdersIn(written);
+  return placeholders.length > 0 ? { ok: false, placeholders } : { ok: true, value: escaped(live) };
+}
+
+function graftList(written: JsonArray, meant: JsonArray, live: JsonArray): Graft {
+  const gone = written.slice(live.length).flatMap(placeholdersIn);
+  const items = live.map((item, at): Graft => {
+    const [old, means] = [written[at], meant[at]];
+    return old === undefined || means === undefined
+      ? { ok: true, value: escaped(item) }
+      : graft(old, means, item);
+  });
+  return all(items, gone, (values) => values);
+}
+
+function graftMap(written: JsonObject, meant: JsonObject, live: JsonObject): Graft {
+  const kept = Object.keys(written).filter((key) => Object.hasOwn(live, key));
+  const gone = Object.keys(written).filter((key) => !Object.hasOwn(live, key));
+  const added = Object.keys(live).filter((key) => !Object.hasOwn(written, key));
+  const keys = [...kept, ...added];
+  const parts = keys.map((key): Graft => {
+    const [old, means, now = null] = [written[key], meant[key], live[key]];
+    return old === undefined || means === undefined
+      ? { ok: true, value: escaped(now) }
+      : graft(old, means, now);
+  });
+  return all(
+    parts,
+    gone.flatMap((key) => placeholdersIn(written[key] ?? null)),
+    (values) => Object.fromEntries(keys.map((key, at) => [key, values[at] ?? null])),
+  );
+}
+
+function all(
+  parts: readonly Graft[],
+  gone: readonly string[],
+  make: (values: readonly Json[]) => Json,
+): Graft {
+  const placeholders = [...gone, ...parts.flatMap((part) => (part.ok ? [] : part.placeholders))];
+  if (placeholders.length > 0) return { ok: false, placeholders };
+  return { ok: true, value: make(parts.flatMap((part) => (part.ok ? [part.value] : []))) };
+}
+
+/** What is to become of a declared field: nothing, the text that says what is live, or why it is left. */
+type Verdict =
+  | { readonly kind: "same" }
+  /** The service does not show it, so that only a plan can tell whether it differs. */
+  | { readonly kind: "hidden" }
+  | { readonly kind: "pull"; readonly written: Json; readonly live: Json }
+  | { readonly kind: "left"; readonly reason: string };
+
+/** What a verdict draws on besides the field and its live resource. */
+export interface Declared {
+  readonly value: Value;
+  /** As the manifests say it, with placeholders. */
+  readonly written: Json;
+  readonly memory: Memory;
+  /** What the service would show of a fixed field; nothing where that cannot be told. */
+  readonly expected: (value: Value) => Json | undefined;
+  readonly addressOfId: (id: string) => string | undefined;
+  /** Whether a value repeats one that must not show in any file. */
+  readonly holdsSecret: (value: Json) => boolean;
+}
+
+const SAME: Verdict = { kind: "same" };
+const HIDDEN: Verdict = { kind: "hidden" };
+
+/** Compares a declared field with what is live, as a plan does. */
+function judge<L>(field: Field<L>, live: L, declared: Declared): Verdict {
+  const { value } = declared;
+  if (isUnknown(value)) return HIDDEN;
+  const { behaviour } = field;
+  switch (behaviour.kind) {
+    case "writeOnly":
+      return HIDDEN;
+    case "readable": {
+      const shown = behaviour.read(live);
+      if (shown === undefined) return HIDDEN;
+      if (sameAsLive(behaviour.compare, value, shown)) return SAME;
+      return written(field, shown, declared, () => graftValue(behaviour.compare === "set", shown, declared));
+    }
+    case "elements": {
+      const elements = behaviour.read(live);
+      if (!elementsDiffer(value, elements, declared.memory)) return SAME;
+      return writtenElements(field, elements, declared);
+    }
+    case "indirect":
+      return folder(field, behaviour.readId(live), declared);
+    case "fixed":
+      return fixed(field, behaviour.read(live), declared);
+  }
+}
+
+function graftValue(isSet: boolean, live: Json, { value, written: text }: Declared): Graft {
+  const meant = reveal(value);
+  return isSet && isArray(text) && isArray(meant) && isArray(live)
+    ? graftSet(text, meant, live)
+    : graft(text, meant, live);
+}
+
+function written<L>(
+  field: Field<L>,
+  live: Json,
+  { value, holdsSecret }: Declared,
+  make: () => Graft,
+): Verdict {
+  if (isSensitive(value))
+    return left("It holds a secret, and what is live in its place is not shown or written.");
+  if (holdsSecret(live)) return left("The live value repeats a secret, so it is not written.");
+  const declares = live === null ? field.nullable : declarable(field.shape, live) !== undefined;
+  if (!declares) return left(`The service has ${shortly(live)}, which a manifest cannot declare.`);
+  const made = make();
+  if (!made.ok)
+    return left(`It comes through ${[...new Set(made.placeholders)].join(", ")}; live is ${shortly(live)}.`);
+  return { kind: "pull", written: made.value, live };
+}
+
+function writtenElements<L>(field: Field<L>, elements: readonly LiveElement[], declared: Declared): Verdict {
+  const { value, written: text, memory } = declared;
+  return written(field, elementsInWords(elements), declared, () =>
+    graftElements(text, value, elements, memory),
+  );
+}
+
+/** The service shows a folder's id; its name is known once an answer has told it. */
+function folder<L>(field: Field<L>, id: string | null, declared: Declared): Verdict {
+  const { value, memory } = declared;
+  if (isSensitive(value)) return HIDDEN;
+  const name = reveal(value);
+  const wanted = typeof name === "string" ? memory.folders.get(name) : null;
+  if (wanted === id) return SAME;
+  if (id === null) return written(field, null, declared, () => graftValue(false, null, declared));
+  const [known] = [...memory.folders]
+    .filter(([, own]) => own === id)
+    .map(([own]) => own)
+    .toSorted(compareText);
+  if (known === undefined)
+    return left(`It is in the folder with the id ${id}, whose name is not known here; write it by hand.`);
+  return written(field, known, declared, () => graftValue(false, known, declared));
+}
+
+/** A field that no call can change: taking over what is live is the only way to end the difference. */
+function fixed<L>(field: Field<L>, shown: Json | undefined, declared: Declared): Verdict {
+  const expected = declared.expected(declared.value);
+  if (shown === undefined || expected === undefined || shown === expected) return SAME;
+  const live = field.shape.type === "reference" ? referenceTo(shown, declared) : shown;
+  if (live === undefined)
+    return left(`The service has ${shortly(shown)}, which is no test case that the manifests declare.`);
+  if (live === null) return left("The service has none; take the field out by hand.");
+  return written(field, live, declared, () => graftValue(false, live, declared));
+}
+
+function referenceTo(id: Json, { addressOfId }: Declared): Json | undefined {
+  if (typeof id !== "string") return id;
+  const address = addressOfId(id);
+  return address === undefined ? undefined : parseAddress(address)?.key;
+}
+
+function left(reason: string): Verdict {
+  return { kind: "left", reason };
+}
+
+/** As much of a value as fits into a line. */
+function shortly(value: Json): string {
+  const text = JSON.stringify(value);
+  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+}
+
+export interface PullProof {
+  readonly folder: ProjectFolder;
+  readonly options: LoadOptions;
+  /** The target documents as they are now. */
+  readonly documents: readonly Document[];
+  /** What was planned from. */
+  readonly input: PlanInput;
+}
+
+/**
+ * Plans once more from the manifests as they are going to be, against what was read of the service: nothing that was
+ * pulled may be left to do, and nothing else may be declared differently.
+ * @returns what is wrong; nothing where all is well
+ */
+export async function provePull(
+  texts: readonly NewText[],
+  { changes }: Rewriting,
+  { folder, options, documents, input }: PullProof,
+): Promise<string | undefined> {
+  const files = texts.map(({ file, after }) => ({ file, text: after }));
+  const loaded = await loadProject(options, withFiles(folder, files));
+  if (!loaded.ok) {
+    const [first] = loaded.diagnostics.filter(({ severity }) => severity === "error");
+    return `With the live values the project would not load: ${first?.summary ?? "it cannot be read"}`;
+  }
+  const desired = desiredInScope(loaded.desired, input.scope, input.states);
+  const { plan } = makePlan({ ...input, desired });
+  for (const { address, path } of changes) {
+    const change = plan.changes.find((one) => one.address === address);
+    if (change?.fields.some((field) => path.every((step, at) => field.path[at] === step)) === true)
+      return `${address} would still differ in ${path.join(".")}`;
+  }
+  const pulled = new Set(changes.map(({ address, path }) => JSON.stringify([address, path])));
+  const before = Draft.of(documents);
+  const spoilt = changedUnits(before, Draft.of(loaded.documents), [desired.stage]).find(
+    ({ address, field }) => !pulled.has(JSON.stringify([address, field.path])),
+  );
+  return spoilt && `${spoilt.address} would change in ${spoilt.field.name}, too`;
+}

@@ -1,0 +1,698 @@
+import { type Sources, locate, nearest } from "../manifest/document.ts";
+import {
+  type Environment,
+  type Placeholder as Parsed,
+  type Variable,
+  isTemplate,
+  parseTemplate,
+} from "../manifest/interpolation.ts";
+import { type Address, type Kind, compareText } from "../model/address.ts";
+import type { DesiredResource, Layer } from "../model/desired.ts";
+import type { Diagnostic, Origin, Place } from "../model/diagnostic.ts";
+import {
+  BATCH_GENERATION_FIELDS,
+  ENVIRONMENT_FIELDS,
+  type Field,
+  TARGET_FIELDS,
+  TEST_CASE_FIELDS,
+  fieldsOf,
+} from "../model/fields.ts";
+import { type Json, type JsonObject, type Path, isArray, isObject, sameJson } from "../model/json.ts";
+import type { LiveEnvironment, LiveTarget, LiveTestCase } from "../model/live.ts";
+import type { Action, CallJson, Change, FieldChange } from "../model/plan.ts";
+import type { State } from "../model/state.ts";
+import { SENSITIVE, type Value, isSensitive, isUnknown, isValueObject } from "../model/value.ts";
+import { type Seen, changedBy, display } from "../plan/compare.ts";
+import { ALL_PARTS, declaredElements, projectElement } from "../plan/elements.ts";
+import { type Fingerprinter, targetOf } from "../plan/input.ts";
+import type { Match } from "../plan/match.ts";
+import { type Memory, keyHolds, memoryOf, unwrittenParts } from "../plan/memory.ts";
+import type { Planned } from "../plan/plan.ts";
+import { callJson } from "../render/json.ts";
+import { count } from "../render/words.ts";
+
+export interface ExplainRequest {
+  readonly resource: DesiredResource;
+  /** Names of the fields to explain; none: all that are declared. */
+  readonly fields: readonly string[];
+  readonly around: Surroundings;
+  /** Of the resource's target, for an explanation without the service. */
+  readonly state: State | undefined;
+  readonly fingerprints: Fingerprinter | undefined;
+  /** Nothing where the service was not asked. */
+  readonly planned: Planned | undefined;
+}
+
+/** Where an address's values come from and what follows from them. */
+export function explain(request: ExplainRequest): Explanation {
+  const { resource, planned, fingerprints, around } = request;
+  const seen = planned?.seen.get(targetOf(resource.address));
+  const state = seen === undefined ? request.state : seen.state;
+  const change = planned?.plan.changes.find(({ address }) => address === resource.address);
+  const diagnostics = (planned?.plan.diagnostics ?? []).filter(({ address }) => address === resource.address);
+  const problem = diagnostics.some(({ severity }) => severity === "error");
+  const unclear = planned !== undefined && seen === undefined;
+  const identity = seen === undefined ? identityOffline(resource, state) : identityOf(resource, seen);
+  const asked = planned !== undefined;
+  const ground: Ground = {
+    resource,
+    around,
+    state,
+    fingerprints,
+    seen,
+    change,
+    asked,
+    problem: problem || unclear,
+    id: identity.id,
+  };
+  return {
+    address: resource.address,
+    stage: around.stage,
+    ...identity,
+    ...decision(ground, diagnostics),
+    // With an error nothing is sent.
+    calls: ground.problem ? [] : (change?.calls ?? []).map(callJson),
+    fields: explainFields(ground, request.fields),
+    diagnostics,
+  };
+}
+
+function explainFields(ground: Ground, names: readonly string[]): readonly ExplainedField[] {
+  const { resource, seen } = ground;
+  const rows = <L>(table: readonly Field<L>[], live: L | undefined): readonly ExplainedField[] =>
+    table
+      .filter(({ name }) => (names.length === 0 ? resource.fields[name] !== undefined : names.includes(name)))
+      .map((field) => explainField(field, live, ground));
+  switch (resource.kind) {
+    case "target":
+      return rows(TARGET_FIELDS, liveTargetOf(seen));
+    case "environment":
+      return rows(ENVIRONMENT_FIELDS, liveEnvironmentOf(resource, seen));
+    case "testCase":
+      return rows(TEST_CASE_FIELDS, liveTestCaseOf(resource, seen));
+    case "batchGeneration":
+      return rows(BATCH_GENERATION_FIELDS, undefined);
+  }
+}
+
+function decision(
+  { asked, change, problem, resource, state, seen, id }: Ground,
+  diagnostics: readonly Diagnostic[],
+): Pick<Explanation, "action" | "why"> {
+  if (!asked) return { action: "unknown", why: "The service was not asked, so nothing is decided." };
+  if (problem) return { action: "problem", why: "An error keeps anything from being decided." };
+  if (change !== undefined) return { action: change.action, why: whyChange(change) };
+  if (resource.kind === "batchGeneration") return { action: "none", why: whyNotRun(resource, state) };
+  if (seen !== undefined && id === undefined)
+    return {
+      action: "none",
+      why: "It is not on the service, and with what is known here it cannot be planned: a secret is missing.",
+    };
+  const caution = diagnostics.length === 0 ? "" : " See the warnings.";
+  return { action: "none", why: `All that is declared is as declared: nothing to do.${caution}` };
+}
+
+function whyChange({ action, fields, calls }: Change): string {
+  const methods = [...new Set(calls.map(({ method }) => method))];
+  const sent = methods
+    .map((method) => count(calls.filter((call) => call.method === method).length, method, method))
+    .join(", ");
+  switch (action) {
+    case "create":
+      return `There is none, so it is made${sent === "" ? " with its target" : `: ${sent}`}.`;
+    case "update":
+      return `${count(new Set(fields.map(({ path }) => path[0])).size, "field")} to send: ${sent}.`;
+    case "rediscover":
+      return `Its prompt is sent, so the service generates again: ${sent}.`;
+    case "disable":
+      return `No manifest declares it any more: ${sent}.`;
+  }
+}
+
+function whyNotRun({ address }: DesiredResource, state: State | undefined): string {
+  const status = state?.batchGenerations.get(address)?.status;
+  switch (status) {
+    case "done":
+      return "It ran with this content, and it runs once per content.";
+    case "uncertain":
+      return "It was sent, and nobody knows whether it ran; it is not sent again by itself.";
+    case undefined:
+    case "held":
+      return "The target was there before tasc kept state of it, so nobody knows whether it ran: it is held.";
+    case "undone":
+      return "Nothing is planned.";
+  }
+}
+
+/** Where the values of one address come from, and what follows from them. Plain data, safe to be shown. */
+export interface Explanation {
+  readonly address: Address;
+  readonly stage: string;
+  /** The live resource, if one is known. */
+  readonly id?: string;
+  /** How it is known which live resource is meant, or why none is. */
+  readonly found: string;
+  /** `unknown` where the service was not asked, `problem` where errors keep it from being decided. */
+  readonly action: Action | "none" | "problem" | "unknown";
+  readonly why: string;
+  readonly calls: readonly CallJson[];
+  readonly fields: readonly ExplainedField[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export interface ExplainedField {
+  readonly name: string;
+  /** Lowest layer first. */
+  readonly sources: readonly Source[];
+  readonly placeholders: readonly Placeholder[];
+  /** What it comes to; absent where it is not declared. */
+  readonly value?: Json;
+  /** The live value; absent where it does not show. */
+  readonly live?: Json;
+  /** What the service says of it, where it shows no value. */
+  readonly liveNote?: string;
+  /** What state remembers. */
+  readonly remembered: string;
+  readonly changes: readonly FieldChange[];
+  readonly why: string;
+}
+
+/** A layer that gives the field a value. */
+export interface Source {
+  readonly layer: Layer["kind"];
+  readonly origin: Origin;
+  /** As it is written, before anything is filled in. */
+  readonly written: Json;
+  /** Whether it is the one that counts, a part of it, or replaced by a later one. */
+  readonly role: "counts" | "merged" | "replaced";
+}
+
+/** An interpolation that the value is made of. */
+export interface Placeholder {
+  /** As it is written. */
+  readonly source: string;
+  /** Where what it names is defined: a variable. */
+  readonly origin?: Origin;
+  /** What it stands for, as far as that may show. */
+  readonly means: string;
+}
+
+/** Everything that a field's explanation draws on. */
+interface Ground {
+  readonly resource: DesiredResource;
+  readonly around: Surroundings;
+  readonly state: State | undefined;
+  readonly fingerprints: Fingerprinter | undefined;
+  readonly seen: Seen | undefined;
+  readonly change: Change | undefined;
+  /** Whether the service was asked. */
+  readonly asked: boolean;
+  /** An error keeps anything from being decided. */
+  readonly problem: boolean;
+  /** Id of the live resource, or of what state holds for it. */
+  readonly id: string | undefined;
+}
+
+/** @param live the live resource; nothing where there is none, or nobody has asked */
+function explainField<L>(field: Field<L>, live: L | undefined, ground: Ground): ExplainedField {
+  const { resource, state, fingerprints, change, asked, problem, id, seen } = ground;
+  const value = resource.fields[field.name];
+  const shown: Shown = live === undefined ? noLive(ground) : liveOf(field, live, value, seen);
+  const memory = id === undefined ? undefined : memoryOf(resource.address, id, state, fingerprints);
+  const changes = (change?.fields ?? []).filter(({ path }) =>
+    field.path.every((step, at) => path[at] === step),
+  );
+  const hidden = value !== undefined && isHidden(value);
+  const raw = rawLive(field, live);
+  return {
+    name: field.name,
+    sources: sourcesOf(resource, field, hidingIn(value)),
+    placeholders: placeholdersIn(countingValues(resource, field).flatMap(textsIn), ground.around, hidden),
+    ...(value === undefined ? {} : { value: shownValue(value) }),
+    ...shown,
+    remembered:
+      resource.kind === "batchGeneration"
+        ? rememberedBatch(resource.address, state)
+        : rememberedOf(field, value, raw, memory, state, fingerprints),
+    changes,
+    why: whyField(field, {
+      value,
+      change,
+      changes,
+      shown: "live" in shown,
+      recorded: memory?.binding?.fields[field.name] !== undefined,
+      asked,
+      exists: live !== undefined,
+      runs: resource.kind === "batchGeneration",
+      problem,
+    }),
+  };
+}
+
+/** The live value as it is, to be compared and not to be shown. */
+function rawLive<L>(field: Field<L>, live: L | undefined): Json | undefined {
+  return live !== undefined && field.behaviour.kind === "readable" ? field.behaviour.read(live) : undefined;
+}
+
+function noLive({ asked, resource }: Ground): Shown {
+  if (!asked) return { liveNote: "the service was not asked" };
+  if (resource.kind === "batchGeneration") return { liveNote: "the service cannot show batch generations" };
+  return { liveNote: "there is no live resource" };
+}
+
+/** Of a map each part is sensitive by itself; anything else as a whole. */
+function isHidden(value: Value): boolean {
+  return isValueObject(value) ? Object.values(value).every(isSensitive) : isSensitive(value);
+}
+
+function hidingIn(value: Value | undefined): Hidden {
+  return (part) => {
+    if (value === undefined) return false;
+    if (!isValueObject(value)) return isSensitive(value);
+    return part !== undefined && isSensitive(value[part] ?? null);
+  };
+}
+
+const MISSING = "(unknown: a secret is missing)";
+
+function shownValue(value: Value): Json {
+  if (!isValueObject(value)) return shownPart(value);
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, shownPart(part)]));
+}
+
+function shownPart(value: Value): Json {
+  if (isUnknown(value)) return MISSING;
+  return isSensitive(value) ? SENSITIVE : display(value);
+}
+
+/** Which live resource an address means, and how that is known. */
+export interface Identity {
+  readonly id?: string;
+  readonly found: string;
+}
+
+/** As a plan finds it. */
+function identityOf(resource: DesiredResource, seen: Seen): Identity {
+  if (resource.kind === "batchGeneration") return { found: "the interface shows no batch generations" };
+  const match = matchOf(resource, seen);
+  if (match === undefined) return { found: "it cannot be told which live resource is meant" };
+  if (match.found) return { id: match.id, found: howFound(resource, match.id, seen.state) };
+  return match.removed === undefined
+    ? { found: "no live resource fits" }
+    : { found: `it was ${match.removed}, which the service no longer lists` };
+}
+
+/** As far as manifests and state tell, when the service is not asked. */
+function identityOffline(resource: DesiredResource, state: State | undefined): Identity {
+  const id = resource.id ?? state?.bindings.get(resource.address)?.id;
+  if (id !== undefined) return { id, found: howFound(resource, id, state) };
+  return { found: "not bound; which live resource it means shows when the service is asked" };
+}
+
+function matchOf({ kind, address }: DesiredResource, seen: Seen): Match<unknown> | undefined {
+  switch (kind) {
+    case "target": {
+      const removed = seen.state?.bindings.get(address)?.id;
+      if (seen.live !== undefined) return { found: true, id: seen.live.id, live: seen.live };
+      return removed === undefined ? { found: false } : { found: false, removed };
+    }
+    case "environment":
+      return seen.environmentMatches.get(address);
+    case "testCase":
+      return seen.testCaseMatches.get(address);
+    case "batchGeneration":
+      return undefined;
+  }
+}
+
+function howFound(resource: DesiredResource, id: string, state: State | undefined): string {
+  if (resource.id !== undefined) return "by `id:` in the manifest";
+  if (state?.bindings.get(resource.address)?.id === id) return "by its id in state";
+  return `by its ${nameOf(resource)}; an apply binds it`;
+}
+
+function nameOf({ kind, key, fields }: DesiredResource): string {
+  if (kind === "target") return "`app`";
+  if (kind === "environment") return key === "default" ? "type, DEFAULT" : "`discoveryUrl`";
+  return fields["externalId"] === undefined ? "`description`" : "`externalId` or `description`";
+}
+
+/** The live resource of a kind; nothing where there is none. */
+export function liveTargetOf(seen: Seen | undefined): LiveTarget | undefined {
+  return seen?.live;
+}
+
+export function liveEnvironmentOf(
+  { address }: DesiredResource,
+  seen: Seen | undefined,
+): LiveEnvironment | undefined {
+  const match = seen?.environmentMatches.get(address);
+  return match?.found === true ? match.live : undefined;
+}
+
+export function liveTestCaseOf(
+  { address }: DesiredResource,
+  seen: Seen | undefined,
+): LiveTestCase | undefined {
+  const match = seen?.testCaseMatches.get(address);
+  return match?.found === true ? match.live : undefined;
+}
+
+/** A live value, or why none shows. */
+type Shown = { readonly live: Json } | { readonly liveNote: string };
+
+/** What the service shows of a field. */
+function liveOf<L>(field: Field<L>, live: L, value: Value | undefined, seen: Seen | undefined): Shown {
+  const shown = readShown(field, live, value, seen);
+  if (!("live" in shown) || value === undefined || !isSensitive(value)) return shown;
+  return { live: SENSITIVE };
+}
+
+const NOT_SHOWN: Shown = { liveNote: "the service does not show it" };
+
+function readShown<L>(field: Field<L>, live: L, value: Value | undefined, seen: Seen | undefined): Shown {
+  const { behaviour } = field;
+  switch (behaviour.kind) {
+    case "writeOnly":
+      return { liveNote: "the service never shows it" };
+    case "readable":
+      return valueOr(behaviour.read(live));
+    case "indirect":
+      return folderOf(behaviour.readId(live), seen?.state);
+    case "elements": {
+      const declared = declaredElements(value);
+      return {
+        live: behaviour.read(live).map((element, at) => projectElement(declared[at] ?? ALL_PARTS, element)),
+      };
+    }
+    case "fixed": {
+      const shown = behaviour.read(live);
+      return typeof shown === "string" && field.shape.type === "reference"
+        ? { live: addressOfId(shown, seen) ?? shown }
+        : valueOr(shown);
+    }
+  }
+}
+
+function valueOr(live: Json | undefined): Shown {
+  return live === undefined ? NOT_SHOWN : { live };
+}
+
+/** The service shows a folder's id; its name is known once an answer has told it. */
+function folderOf(id: string | null, state: State | undefined): Shown {
+  if (id === null) return { live: null };
+  const names = [...(state?.folders ?? [])].filter(([, known]) => sameJson(known, id)).map(([name]) => name);
+  const [name] = names.toSorted(compareText);
+  return name === undefined
+    ? { liveNote: `the folder with the id ${id}, whose name is not known yet` }
+    : { live: name };
+}
+
+function addressOfId(id: string, seen: Seen | undefined): Address | undefined {
+  for (const [address, match] of seen?.testCaseMatches ?? [])
+    if (match.found && match.id === id) return address;
+  return undefined;
+}
+
+/** The fields that a word on the command line means, or the nearest ones that there are. */
+export type NamedFields =
+  | { readonly ok: true; readonly names: readonly string[] }
+  | { readonly ok: false; readonly known: readonly string[]; readonly guess: string | undefined };
+
+/** A field by its name, a part of one (`testAccount.password`), or what holds several (`discovery`). */
+export function fieldsNamed(kind: Kind, word: string | undefined): NamedFields {
+  if (word === undefined) return { ok: true, names: [] };
+  const known = fieldsOf(kind).map(({ name }) => name);
+  const names = known.filter((name) => name === word || name.startsWith(`${word}.`) || isPartOf(word, name));
+  return names.length > 0 ? { ok: true, names } : { ok: false, known, guess: nearest(word, known) };
+}
+
+function isPartOf(word: string, name: string): boolean {
+  return word.startsWith(`${name}.`) || word.startsWith(`${name}[`);
+}
+
+/** Finds the line and column of places by their paths, all at once, since each file is parsed for it. */
+export async function placesOf(
+  origins: readonly Origin[],
+  sources: Sources,
+): Promise<(origin: Origin) => Place | undefined> {
+  const asked = origins.map((origin) => ({
+    severity: "warning" as const,
+    code: keyOf(origin),
+    summary: "",
+    detail: "",
+    origin,
+  }));
+  const located = await locate(asked, sources);
+  const places = new Map(located.map(({ code, place }) => [code, place]));
+  return (origin) => places.get(keyOf(origin));
+}
+
+function keyOf({ file, path }: Origin): string {
+  return JSON.stringify([file, path]);
+}
+
+/** What interpolations draw on, as far as it can be told. */
+interface Surroundings {
+  readonly stage: string;
+  readonly env: Environment;
+  readonly vars: ReadonlyMap<string, Variable>;
+}
+
+/**
+ * The interpolations of some texts, each once, and behind a variable those of its value.
+ * @param hidden their values must not show
+ */
+function placeholdersIn(
+  texts: readonly string[],
+  around: Surroundings,
+  hidden: boolean,
+): readonly Placeholder[] {
+  const found = new Map<string, Placeholder>();
+  const visit = (text: string): void => {
+    for (const part of parseTemplate(text).parts) {
+      if (part.kind === "text" || found.has(part.source)) continue;
+      found.set(part.source, describe(part, around, hidden));
+      const variable = part.kind === "var" ? around.vars.get(part.name) : undefined;
+      if (typeof variable?.value === "string") visit(variable.value);
+    }
+  };
+  for (const text of texts) visit(text);
+  return [...found.values()];
+}
+
+function describe(part: Parsed, around: Surroundings, hidden: boolean): Placeholder {
+  const { source } = part;
+  switch (part.kind) {
+    case "stage":
+      return { source, means: around.stage };
+    case "secret":
+      return { source, means: isSet(around.env[part.name]) ? SENSITIVE : "not set" };
+    case "file":
+      return { source, means: `the text of ${part.path}` };
+    case "env":
+      return { source, means: envMeaning(part, around.env[part.name], hidden) };
+    case "var": {
+      const variable = around.vars.get(part.name);
+      if (variable === undefined) return { source, means: "not defined" };
+      return { source, origin: variable.origin, means: hidden ? SENSITIVE : String(variable.value) };
+    }
+  }
+}
+
+function isSet(value: string | undefined): boolean {
+  return value !== undefined && value !== "";
+}
+
+function envMeaning(
+  { name, fallback }: Parsed & { readonly kind: "env" },
+  value: string | undefined,
+  hidden: boolean,
+): string {
+  if (isSet(value)) return hidden ? SENSITIVE : (value ?? "");
+  if (fallback === undefined) return value === undefined ? `${name} is not set` : "empty";
+  return `${hidden ? SENSITIVE : fallback} (the fallback: ${name} is not set)`;
+}
+
+/** Of a batch generation the content as a whole is remembered, and no field by itself. */
+function rememberedBatch(address: Address, state: State | undefined): string {
+  const status = state?.batchGenerations.get(address)?.status;
+  return status === undefined ? "nothing" : `the content as a whole, ${status}`;
+}
+
+/** What state can tell of a field, as a sentence. It holds no values, so it can only tell what is the same. */
+function rememberedOf<L>(
+  field: Field<L>,
+  value: Value | undefined,
+  live: Json | undefined,
+  memory: Memory | undefined,
+  state: State | undefined,
+  fingerprints: Fingerprinter | undefined,
+): string {
+  if (state === undefined) return "nothing: there is no state of this target";
+  if (memory?.binding === undefined) return "nothing: it is not bound yet";
+  if (fingerprints !== undefined && !keyHolds(state, fingerprints))
+    return "nothing that counts: it was recorded under another key";
+  if (memory.binding.fields[field.name] === undefined) return "no record of this field";
+  if (fingerprints === undefined) return "a record, and no key here to compare it with";
+  if (value === undefined) return "a record, from when it was declared";
+  if (isUnknown(value)) return "a record; what is declared is not known, so it cannot be compared";
+  if (live !== undefined && field.behaviour.kind === "readable") {
+    const by = changedBy(field, value, live, memory);
+    if (by === "service") return "what the manifest says was applied; the service has changed since";
+    if (by === "both") return "something else was applied; manifest and service have both changed since";
+    if (by === "manifest") return "what the service has was applied; the manifest has changed since";
+    return "what the manifest says was applied";
+  }
+  if (field.behaviour.kind === "elements") return "a record of the elements that were last applied";
+  const parts = unwrittenParts(field, value, memory);
+  if (parts.length === 0) return "what the manifest says was last sent";
+  const names = parts.map((part) => part.join(".")).filter((name) => name !== "");
+  return names.length === 0
+    ? "something else was last sent"
+    : `something else was last sent for ${names.join(", ")}`;
+}
+
+/** The layers of a resource that give a field a value, lowest first. */
+function sourcesOf<L>(resource: DesiredResource, field: Field<L>, hidden: Hidden): readonly Source[] {
+  const found = resource.layers.flatMap((layer) => {
+    const written = at(layer.value, field.path);
+    return written === undefined ? [] : [{ layer, written }];
+  });
+  return found.map(({ layer, written }, place) => ({
+    layer: layer.kind,
+    origin: { file: layer.file, path: [...layer.path, ...field.path] },
+    written: showWritten(written, hidden),
+    role: roleOf(found.slice(place).map((later) => later.written)),
+  }));
+}
+
+/** A map goes on to count below maps; anything else is replaced by what comes later. */
+function roleOf([own, ...later]: readonly Json[]): Source["role"] {
+  if (later.length === 0) return "counts";
+  return isObject(own) && later.every(isObject) ? "merged" : "replaced";
+}
+
+function at(value: JsonObject, path: Path): Json | undefined {
+  let node: Json | undefined = value;
+  for (const step of path) node = isObject(node) && Object.hasOwn(node, step) ? node[step] : undefined;
+  return node;
+}
+
+/** Which parts of a field must not show as they are written: all, or those of that name. */
+type Hidden = (part: string | undefined) => boolean;
+
+/**
+ * A value as it is written. Of one that must not show, the interpolations may still: they name a secret and do not
+ * tell it; what stands around them stays hidden.
+ */
+function showWritten(written: Json, hidden: Hidden): Json {
+  if (!isObject(written)) return hidden(undefined) ? veiled(written) : written;
+  return Object.fromEntries(
+    Object.entries(written).map(([part, value]) => [
+      part,
+      hidden(part) || hidden(undefined) ? veiled(value) : value,
+    ]),
+  );
+}
+
+function veiled(written: Json): Json {
+  if (typeof written !== "string" || !isTemplate(written)) return SENSITIVE;
+  return parseTemplate(written)
+    .parts.map((part) => (part.kind === "text" ? SENSITIVE : part.source))
+    .join("");
+}
+
+/** The written values that count, for the interpolations in them. */
+function countingValues<L>(resource: DesiredResource, field: Field<L>): readonly Json[] {
+  const written = resource.layers.flatMap((layer) => at(layer.value, field.path) ?? []);
+  return written.filter((_, place) => roleOf(written.slice(place)) !== "replaced");
+}
+
+/** Every text in a value. */
+function textsIn(value: Json): readonly string[] {
+  if (typeof value === "string") return [value];
+  if (isArray(value)) return value.flatMap(textsIn);
+  return isObject(value) ? Object.values(value).flatMap(textsIn) : [];
+}
+
+/** What a field's reason follows from. */
+export interface Grounds {
+  readonly value: Value | undefined;
+  /** What the plan does with the resource. */
+  readonly change: Change | undefined;
+  /** The part of it that is about this field. */
+  readonly changes: readonly FieldChange[];
+  /** Whether the service shows a value, so that there was something to compare. */
+  readonly shown: boolean;
+  /** Whether state has a record of the field that counts. */
+  readonly recorded: boolean;
+  /** Whether the service was asked. */
+  readonly asked: boolean;
+  /** Whether there is a live resource. */
+  readonly exists: boolean;
+  /** It belongs to a batch generation, which runs as a whole or not at all. */
+  readonly runs: boolean;
+  /** An error keeps anything from being decided. */
+  readonly problem: boolean;
+}
+
+/** Why a field is sent, or why it is not. The first that holds. */
+function whyField<L>(field: Field<L>, grounds: Grounds): string {
+  const { value, change, changes, exists } = grounds;
+  if (value === undefined) return "Not declared, so it is not managed: nothing is sent.";
+  if (isUnknown(value)) return "A secret is missing, so it is neither compared nor sent.";
+  if (!grounds.asked) return "The service was not asked, so nothing is decided.";
+  if (grounds.problem) return "An error, told below, keeps anything from being decided.";
+  if (grounds.runs) return whyRun(change);
+  if (!exists && change === undefined) return "It does not exist, and nothing is planned.";
+  if (change?.action === "create") return whyCreated(field, value, change);
+  if (changes.length > 0) return whyChanged(field, grounds);
+  return whyUnchanged(field, grounds);
+}
+
+function whyRun(change: Change | undefined): string {
+  return change === undefined
+    ? "It is sent when the batch generation runs, and it does not."
+    : "It is sent with the batch generation, which runs.";
+}
+
+function whyCreated<L>(field: Field<L>, value: Value, { calls }: Change): string {
+  if (value === null) return "Null, so the creation leaves it out.";
+  const posts = calls.some(({ method }) => method === "POST");
+  if (posts && field.create !== undefined) return "It is sent with the creation.";
+  const { update } = field;
+  if (
+    calls.some(
+      ({ method, body }) => method === "PATCH" && update !== undefined && Object.hasOwn(body, update),
+    )
+  )
+    return "The creation cannot carry it, so a PATCH after it does.";
+  // The DEFAULT environment is made with its target, and has no creation of its own.
+  if (!posts && field.create !== undefined) return "It is sent with the creation of the target.";
+  return "It is sent once the creation is done, if the service's own value differs by then.";
+}
+
+function whyChanged<L>(field: Field<L>, { shown, recorded, value, change }: Grounds): string {
+  if (field.generates && change?.action === "rediscover")
+    return "The prompt differs, so it is sent, and the service generates again.";
+  if (shown) return "The live value is another one, so it is sent.";
+  if (field.behaviour.kind === "indirect")
+    return "It is written by name and read as an id; the name's id is not known yet, or is another one, so it is sent.";
+  if (!recorded) return "Nothing tells that the service has it, so it is sent once.";
+  return value === null
+    ? "Something else was sent last, so it is cleared."
+    : "Something else was sent last, so it is sent.";
+}
+
+function whyUnchanged<L>(field: Field<L>, { shown, recorded }: Grounds): string {
+  if (field.behaviour.kind === "fixed")
+    return shown
+      ? "It is fixed once the test case is made: a difference is a warning, and nothing is ever sent."
+      : "It is fixed once the test case is made, and the service does not show it.";
+  if (shown) return "The live value is the same: nothing to do.";
+  if (field.generates && !recorded)
+    return "The service shows no prompt and state has no record of it, so it counts as it stands; an apply records it.";
+  if (recorded) return "It was sent as it is declared: nothing to do.";
+  return "Without the key it is not known what was sent, so nothing is.";
+}

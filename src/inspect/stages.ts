@@ -1,0 +1,396 @@
+import type { Document } from "../manifest/document.ts";
+import {
+  type Environment,
+  Filler,
+  type Surroundings,
+  escapeTemplate,
+  isTemplate,
+  parseTemplate,
+} from "../manifest/interpolation.ts";
+import type { ProjectReading } from "../manifest/load.ts";
+import { mergedAt, resolveValue } from "../manifest/resolve.ts";
+import { settingsLayers, variablesOf } from "../manifest/settings.ts";
+import { type Address, compareAddresses } from "../model/address.ts";
+import { type Desired, type DesiredResource, originIn, originOf, resourcesOf } from "../model/desired.ts";
+import type { Origin, Place } from "../model/diagnostic.ts";
+import { type Field, fieldsOf } from "../model/fields.ts";
+import { type Json, type Path, isArray, isObject, sameJson } from "../model/json.ts";
+import { type Value, isSensitive, isUnknown, reveal } from "../model/value.ts";
+import { display } from "../plan/compare.ts";
+import { normalise, ordered } from "../plan/input.ts";
+import { safeLine, withoutWorkflowCommands } from "../render/escape.ts";
+import { clip, fieldName, valueText } from "../render/fields.ts";
+import type { Redactor } from "../render/redact.ts";
+import type { Style } from "../render/style.ts";
+import { fieldLines } from "../render/text.ts";
+import { count, groupBy, placeOf as partsOf } from "../render/words.ts";
+
+/** What sets two stages of a project apart: plain data, without any secret. */
+interface StageDiff {
+  readonly from: string;
+  readonly to: string;
+  /** Sorted by address, fields in the order of the table. */
+  readonly differences: readonly Difference[];
+  readonly onlyFrom: readonly Lone[];
+  readonly onlyTo: readonly Lone[];
+}
+
+/** A field that the stages resolve to different values. A side without value does not declare it. */
+export interface Difference {
+  readonly address: Address;
+  readonly path: Path;
+  readonly sensitive?: true;
+  readonly from: DiffSide | undefined;
+  readonly to: DiffSide | undefined;
+}
+
+interface DiffSide {
+  /** Absent where it must not show. */
+  readonly value?: Json;
+  readonly origin: Origin | undefined;
+}
+
+/** A resource that only one of the stages declares. */
+interface Lone {
+  readonly address: Address;
+  readonly origin: Origin | undefined;
+}
+
+/** The fields that promotion carries, or all. */
+export type FieldChoice = "promoted" | "all";
+
+/** Compares two stages field by field. Resources of which no chosen field is known are left out. */
+export function diffStages(
+  from: StageView,
+  to: StageView,
+  choice: FieldChoice,
+  inScope: (address: Address) => boolean,
+): StageDiff {
+  const left = resourcesIn(from.desired, choice, inScope);
+  const right = resourcesIn(to.desired, choice, inScope);
+  const differences = [...left].flatMap(([address, resource]) => {
+    const other = right.get(address);
+    if (other === undefined) return [];
+    return chosenFields(resource, choice).flatMap((field) => compare(field, resource, other, from, to) ?? []);
+  });
+  return {
+    from: from.stage,
+    to: to.stage,
+    differences,
+    onlyFrom: lone(left, right),
+    onlyTo: lone(right, left),
+  };
+}
+
+export function chosenFields({ kind }: DesiredResource, choice: FieldChoice): readonly Field<never>[] {
+  return fieldsOf(kind).filter(({ promoted }) => choice === "all" || promoted === true);
+}
+
+function resourcesIn(
+  { targets }: Desired,
+  choice: FieldChoice,
+  inScope: (address: Address) => boolean,
+): ReadonlyMap<Address, DesiredResource> {
+  const found = targets
+    .flatMap(resourcesOf)
+    .filter((resource) => inScope(resource.address) && chosenFields(resource, choice).length > 0);
+  return new Map(
+    found
+      .toSorted((a, b) => compareAddresses(a.address, b.address))
+      .map((resource) => [resource.address, resource]),
+  );
+}
+
+function lone(
+  own: ReadonlyMap<Address, DesiredResource>,
+  others: ReadonlyMap<Address, DesiredResource>,
+): readonly Lone[] {
+  return [...own.values()]
+    .filter(({ address }) => !others.has(address))
+    .map((resource) => ({ address: resource.address, origin: originOf(resource) }));
+}
+
+function compare(
+  field: Field<never>,
+  left: DesiredResource,
+  right: DesiredResource,
+  from: StageView,
+  to: StageView,
+): Difference | undefined {
+  const before = from.meaningOf(field, mergedAt(left.layers, field.path));
+  const after = to.meaningOf(field, mergedAt(right.layers, field.path));
+  if (sameMeaning(field, before, after)) return undefined;
+  const sensitive = [before, after].some((side) => side !== undefined && isSensitive(side.value));
+  const sideOf = (resource: DesiredResource, side: typeof before): DiffSide | undefined =>
+    side && {
+      ...(sensitive ? {} : { value: ordered(display(side.value)) }),
+      origin: originIn(resource.layers, field.path),
+    };
+  return {
+    address: left.address,
+    path: field.path,
+    ...(sensitive ? { sensitive } : {}),
+    from: sideOf(left, before),
+    to: sideOf(right, after),
+  };
+}
+
+/** What a written value comes to in one stage. */
+export interface Meaning {
+  readonly value: Value;
+  /** Filled in but for secrets, which stand by name: for comparing where they are not at hand. */
+  readonly spelt: Json;
+}
+
+/**
+ * Whether two stages mean the same by a field. Secrets that are not at hand are the same if they have the same name:
+ * both stages read the same environment.
+ */
+export function sameMeaning(field: Field<never>, a: Meaning | undefined, b: Meaning | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  const compare = field.behaviour.kind === "readable" ? field.behaviour.compare : "plain";
+  const same = (one: Json, other: Json): boolean =>
+    sameJson(normalise(compare, one), normalise(compare, other));
+  if (isUnknown(a.value) || isUnknown(b.value)) return same(a.spelt, b.spelt);
+  return same(reveal(a.value), reveal(b.value));
+}
+
+/** A written value with all placeholders filled in that are no secrets. */
+function spell(written: Json, around: Surroundings, within: readonly string[] = []): Json {
+  if (typeof written === "string") return spellText(written, around, within);
+  if (isArray(written)) return written.map((item) => spell(item, around, within));
+  if (!isObject(written)) return written;
+  return Object.fromEntries(
+    Object.entries(written).map(([key, value]) => [key, spell(value, around, within)]),
+  );
+}
+
+/** @param within variables that are being spelt: those in a circle are told of elsewhere, and stay as written */
+function spellText(text: string, around: Surroundings, within: readonly string[]): string {
+  if (!isTemplate(text)) return text;
+  const pieces = parseTemplate(text).parts.map((part) => {
+    switch (part.kind) {
+      case "text":
+        return escapeTemplate(part.text);
+      case "stage":
+        return escapeTemplate(around.stage);
+      case "secret":
+        return part.source;
+      case "env":
+        return escapeTemplate(around.env[part.name] || part.fallback || "");
+      case "file": {
+        const file = around.files.get(part.path);
+        return file?.ok === true ? escapeTemplate(file.text) : part.source;
+      }
+      case "var": {
+        const value = around.vars.get(part.name)?.value;
+        if (value === undefined || within.includes(part.name)) return part.source;
+        if (typeof value !== "string") return String(value);
+        return isTemplate(value) ? spellText(value, around, [...within, part.name]) : value;
+      }
+    }
+  });
+  return pieces.join("");
+}
+
+/** All places that a diff speaks of. */
+export function originsIn({ differences, onlyFrom, onlyTo }: StageDiff): readonly Origin[] {
+  const sides = differences.flatMap(({ from, to }) => [from?.origin, to?.origin]);
+  const lone = [...onlyFrom, ...onlyTo].map(({ origin }) => origin);
+  return [...sides, ...lone].filter((origin) => origin !== undefined);
+}
+
+/** `file:line:column`, or the file alone where no more is known. */
+export function placeText(origin: Origin | undefined, placeOf: PlaceOf): string {
+  if (origin === undefined) return "";
+  const place = placeOf(origin);
+  return safeLine(place === undefined ? origin.file : `${place.file}:${place.line}:${place.column}`);
+}
+
+/** A project in one of its stages, where secrets may be missing: for commands that set stages side by side. */
+export class StageView {
+  readonly stage: string;
+  readonly desired: Desired;
+  readonly #surroundings: Surroundings;
+  readonly #filler: Filler;
+
+  constructor(
+    desired: Desired,
+    project: Document,
+    { textFiles }: Pick<ProjectReading, "textFiles">,
+    env: Environment,
+  ) {
+    const vars = variablesOf(settingsLayers(project, desired.stage));
+    this.stage = desired.stage;
+    this.desired = desired;
+    this.#surroundings = { stage: this.stage, env, files: textFiles, vars, allowMissingSecrets: true };
+    this.#filler = new Filler(this.#surroundings);
+  }
+
+  /** What a value would mean in this stage, if it were written for the field. */
+  meaningOf(field: Field<never>, written: Json | undefined): Meaning | undefined {
+    if (written === undefined) return undefined;
+    const value = resolveValue(field, written, field.path, {
+      filler: this.#filler,
+      originOf: (path) => ({ file: "", path }),
+      // The manifests were checked as they stand; a text that does not fit is unknown, and equal to nothing else.
+      report: () => undefined,
+    });
+    return { value, spelt: spell(written, this.#surroundings) };
+  }
+
+  /** Texts met so far that must not show. */
+  get secrets(): ReadonlySet<string> {
+    return this.#filler.secrets;
+  }
+}
+
+/** A field on two sides; a side without value does not declare it. */
+export interface TwoValues {
+  readonly path: Path;
+  readonly sensitive?: true;
+  readonly before?: Json;
+  readonly after?: Json;
+}
+
+/** `name: before → after`, as a plan draws it. */
+export function valueLines(
+  { path, sensitive, before, after }: TwoValues,
+  { style, width }: { readonly style: Style; readonly width: number },
+): readonly string[] {
+  const options = { style, width, verbose: false };
+  if (sensitive) return fieldLines({ path, sensitive }, "update", "", options);
+  if (before !== undefined && after !== undefined)
+    return fieldLines({ path, before, after }, "update", "", options);
+  return [`${fieldName(path)}: ${oneSide(before)} → ${oneSide(after)}`];
+}
+
+/** What fills a few lines of a terminal; `--format json` has it whole. */
+const MOST = 400;
+
+function oneSide(value: Json | undefined): string {
+  return value === undefined ? "(not declared)" : clip(valueText(value), MOST);
+}
+
+export type PlaceOf = (origin: Origin) => Place | undefined;
+
+/** Two stages side by side, for programs; keys in a fixed order. */
+export function stageDiffJson({ from, to, differences, onlyFrom, onlyTo }: StageDiff, placeOf: PlaceOf) {
+  return {
+    formatVersion: "1.0",
+    from,
+    to,
+    summary: { different: differences.length, onlyFrom: onlyFrom.length, onlyTo: onlyTo.length },
+    differences: differences.map((difference) => differenceJson(difference, placeOf)),
+    onlyFrom: onlyFrom.map((one) => loneJson(one, placeOf)),
+    onlyTo: onlyTo.map((one) => loneJson(one, placeOf)),
+  };
+}
+
+function differenceJson({ address, path, sensitive, from, to }: Difference, placeOf: PlaceOf) {
+  return {
+    address,
+    path,
+    ...(sensitive ? { sensitive } : {}),
+    ...(from === undefined ? {} : { from: sideJson(from, placeOf) }),
+    ...(to === undefined ? {} : { to: sideJson(to, placeOf) }),
+  };
+}
+
+function sideJson({ value, origin }: DiffSide, placeOf: PlaceOf) {
+  return { ...(value === undefined ? {} : { value }), ...(origin === undefined ? {} : placeOf(origin)) };
+}
+
+function loneJson({ address, origin }: Lone, placeOf: PlaceOf) {
+  return { address, ...(origin === undefined ? {} : placeOf(origin)) };
+}
+
+/** Takes secrets out of values before a renderer cuts or escapes them. */
+export function redactStageDiff(diff: StageDiff, redactor: Redactor): StageDiff {
+  return { ...diff, differences: diff.differences.map((one) => redactDifference(one, redactor)) };
+}
+
+function redactDifference(difference: Difference, redactor: Redactor): Difference {
+  return {
+    ...difference,
+    from: redactSide(difference.from, redactor),
+    to: redactSide(difference.to, redactor),
+  };
+}
+
+function redactSide(side: DiffSide | undefined, redactor: Redactor): DiffSide | undefined {
+  return side?.value === undefined ? side : { ...side, value: redactor.json(side.value) };
+}
+
+export interface StageTextOptions {
+  readonly style: Style;
+  readonly width: number;
+  readonly placeOf: PlaceOf;
+  /** Whether every field was compared, or those that promotion carries. */
+  readonly all: boolean;
+}
+
+/** Two stages side by side, for people: a tree per target, each field with both places. */
+export function renderStageDiff(diff: StageDiff, options: StageTextOptions): string {
+  const { differences, onlyFrom, onlyTo } = diff;
+  const { style } = options;
+  const sections = [
+    [style.strong(`Stage ${safeLine(diff.from)} → ${safeLine(diff.to)}`)],
+    ...[...groupBy(differences, ({ address }) => partsOf(address).target)].map(([target, own]) => [
+      style.strong(target),
+      ...[...groupBy(own, ({ address }) => address)].flatMap(([address, fields]) => [
+        `  ${style.action("update", "~")} ${style.strong(address)}`,
+        ...fields.flatMap((one) => differenceLines(one, diff, options)).map((line) => `      ${line}`),
+      ]),
+    ]),
+    loneLines(diff.from, onlyFrom, options),
+    loneLines(diff.to, onlyTo, options),
+    [summaryLine(diff, options)],
+  ];
+  const text = sections.filter((lines) => lines.length > 0).map((lines) => `${lines.join("\n")}\n`);
+  return withoutWorkflowCommands(text.join("\n"));
+}
+
+function differenceLines(
+  { path, sensitive, from, to }: Difference,
+  stages: StageDiff,
+  options: StageTextOptions,
+): readonly string[] {
+  const width = Math.max(stages.from.length, stages.to.length);
+  const sideLine = (stage: string, side: DiffSide | undefined): string => {
+    const where = side === undefined ? "not declared" : placeText(side.origin, options.placeOf);
+    return `  ${options.style.faint(`${safeLine(stage).padEnd(width)}  ${where}`)}`;
+  };
+  return [
+    ...valueLines(
+      {
+        path,
+        ...(sensitive ? { sensitive } : {}),
+        ...(from?.value === undefined ? {} : { before: from.value }),
+        ...(to?.value === undefined ? {} : { after: to.value }),
+      },
+      { ...options, width: options.width - 6 },
+    ),
+    sideLine(stages.from, from),
+    sideLine(stages.to, to),
+  ];
+}
+
+function loneLines(stage: string, lone: readonly Lone[], { style, placeOf }: StageTextOptions) {
+  if (lone.length === 0) return [];
+  return [
+    style.strong(`Only in ${safeLine(stage)}`),
+    ...lone.map(({ address, origin }) => `  ${address}  ${style.faint(placeText(origin, placeOf))}`),
+  ];
+}
+
+function summaryLine({ differences, onlyFrom, onlyTo }: StageDiff, { style, all }: StageTextOptions): string {
+  const alone = onlyFrom.length + onlyTo.length;
+  if (differences.length + alone === 0)
+    return all ? "No difference." : "No difference in what promotion carries; `--all` compares every field.";
+  const parts = [
+    `${count(differences.length, "field")} ${differences.length === 1 ? "differs" : "differ"}`,
+    ...(alone === 0 ? [] : [`${count(alone, "resource")} only in one stage`]),
+  ];
+  return style.strong(parts.join(", "));
+}

@@ -1,0 +1,460 @@
+import { type Address, parseAddress } from "../../model/address.ts";
+import {
+  type DesiredResource,
+  type DesiredTarget,
+  type Move,
+  originOf,
+  resourcesOf,
+} from "../../model/desired.ts";
+import { type Json, type Path, isArray, isObject } from "../../model/json.ts";
+import { type Value, isValueObject } from "../../model/value.ts";
+import {
+  type ManifestProblem,
+  didYouMean,
+  listWords,
+  manifestError,
+  manifestWarning,
+  nearest,
+  showPath,
+} from "../document.ts";
+import { type TemplateFault, circlesIn, isTemplate } from "../interpolation.ts";
+import { stagesInWords } from "../settings.ts";
+import { isHidden, partsAlong } from "../shape.ts";
+import {
+  type DocumentLayer,
+  type DocumentSubject,
+  type Reference,
+  type TargetRule,
+  type TargetSubject,
+  documentLayers,
+  errorAbout,
+  subjectOf,
+} from "./subject.ts";
+
+/** A guess looks at every key; where hundreds of references dangle, it is no typing error that is to blame. */
+const MOST_GUESSES = 100;
+
+/** A prerequisite that is given by key is declared in the same target. */
+function prerequisitesExist({ target, references }: TargetSubject): readonly ManifestProblem[] {
+  const keys = target.testCases.map(({ key }) => key);
+  const found = dangling(references, "testCase", keys);
+  const candidates = found.length > MOST_GUESSES ? [] : keys;
+  return found.flatMap(({ from, path, key }) =>
+    errorAbout(
+      from,
+      path,
+      "unknown-prerequisite",
+      `There is no test case \`${key}\` in target ${target.key}`,
+      `\`${path.join(".")}\` names a key of the same target; a test case that is not managed here is named by \`{ description: … }\`.${didYouMean(nearest(key, candidates))}`,
+    ),
+  );
+}
+
+/** The environment of a batch generation is declared in the same target. */
+function environmentsExist({ target, references }: TargetSubject): readonly ManifestProblem[] {
+  const keys = target.environments.map(({ key }) => key);
+  const known = keys.length === 0 ? "It declares none." : `It has ${listWords(keys, "and")}.`;
+  return dangling(references, "environment", keys).flatMap(({ from, path, key }) =>
+    errorAbout(
+      from,
+      path,
+      "unknown-environment",
+      `There is no environment \`${key}\` in target ${target.key}`,
+      `\`${path.join(".")}\` names a key under the target's \`environments\`. ${known}${didYouMean(nearest(key, keys))}`,
+    ),
+  );
+}
+
+/** References by key that none of the keys answers. */
+function dangling(
+  references: readonly Reference[],
+  to: Reference["to"],
+  keys: readonly string[],
+): readonly (Reference & { readonly key: string })[] {
+  const asked = references.filter((reference) => reference.to === to);
+  if (asked.length === 0) return [];
+  const known = new Set(keys);
+  return asked.flatMap((reference) => {
+    const { value: key } = reference;
+    return typeof key === "string" && !known.has(key) ? [{ ...reference, key }] : [];
+  });
+}
+
+/** `{ description: … }` is for test cases that nothing here manages; those that are managed have a key. */
+function foreignPrerequisitesAreForeign({ target, references }: TargetSubject): readonly ManifestProblem[] {
+  const foreign = references.filter(({ value }) => isValueObject(value));
+  if (foreign.length === 0) return [];
+  const managed = new Map<Value | undefined, string>(
+    target.testCases.map(({ key, fields }) => [fields.description, key]),
+  );
+  return foreign.flatMap(({ from, path, value }) => {
+    const name = isValueObject(value) ? value.description : undefined;
+    const key = typeof name === "string" ? managed.get(name) : undefined;
+    if (key === undefined) return [];
+    return errorAbout(
+      from,
+      path,
+      "managed-prerequisite",
+      `The prerequisite is managed here, as \`${key}\``,
+      `\`{ description: … }\` is for test cases that nothing here manages. Write \`${path.join(".")}: ${key}\`.`,
+    );
+  });
+}
+
+/** No test case waits for itself, by however many others. */
+function prerequisitesDoNotCircle({ references }: TargetSubject): readonly ManifestProblem[] {
+  const waiting = new Map<string, Reference>();
+  const next = new Map<string, string>();
+  for (const reference of references) {
+    const { from, value } = reference;
+    if (from.kind !== "testCase" || typeof value !== "string") continue;
+    waiting.set(from.key, reference);
+    next.set(from.key, value);
+  }
+  return circlesIn(next).flatMap((circle) => {
+    const reference = waiting.get(circle[0] ?? "");
+    return reference === undefined ? [] : circleOfPrerequisites(reference, circle);
+  });
+}
+
+function circleOfPrerequisites({ from, path }: Reference, circle: readonly string[]): ManifestProblem[] {
+  return errorAbout(
+    from,
+    path,
+    "prerequisite-cycle",
+    "The prerequisites go in a circle",
+    `Each of these runs after the next: ${circle.join(" → ")}. None could be the first; take one \`prerequisite\` out.`,
+  );
+}
+
+/** `Default` would be an additional environment; hardly anyone means that. */
+function defaultEnvironmentIsSpeltRight({ target }: TargetSubject): readonly ManifestProblem[] {
+  return target.environments
+    .filter(({ key }) => key !== "default" && key.toLowerCase() === "default")
+    .flatMap((environment) =>
+      errorAbout(
+        environment,
+        [],
+        "misspelt-default",
+        `\`${environment.key}\` is not the service's DEFAULT environment`,
+        "That one has the key `default`. An additional environment needs another key, so that nobody takes it for the default one.",
+        { at: "key" },
+      ),
+    );
+}
+
+type MoveRule = (target: DesiredTarget) => readonly ManifestProblem[];
+
+const MOVE_RULES: readonly MoveRule[] = [
+  movesStayInTheTarget,
+  movesKeepTheKind,
+  movesBeginOnce,
+  movesEndOnce,
+  movesDoNotCircle,
+  movedIsNotDeclared,
+];
+
+/** The `moved:` entries of a target. */
+function movesMakeSense({ target }: TargetSubject): readonly ManifestProblem[] {
+  return target.moved.length === 0 ? [] : MOVE_RULES.flatMap((rule) => rule(target));
+}
+
+function movesStayInTheTarget({ key, moved }: DesiredTarget): readonly ManifestProblem[] {
+  return moved.flatMap((move) =>
+    [move.from, move.to]
+      .filter((address) => parseAddress(address)?.target !== key)
+      .map((address) =>
+        about(
+          move,
+          "move-elsewhere",
+          `${address} is not of target ${key}`,
+          "`moved` renames inside of one target. Between targets, or for a target itself: `tasc state mv FROM TO`.",
+          address === move.from ? "from" : "to",
+        ),
+      ),
+  );
+}
+
+function movesKeepTheKind({ moved }: DesiredTarget): readonly ManifestProblem[] {
+  return moved
+    .filter(({ from, to }) => parseAddress(from)?.kind !== parseAddress(to)?.kind)
+    .map((move) =>
+      about(
+        move,
+        "move-kind",
+        `${move.from} cannot become ${move.to}`,
+        "They are of different kinds, and the service cannot turn one into the other.",
+        "to",
+      ),
+    );
+}
+
+function movesBeginOnce({ moved }: DesiredTarget): readonly ManifestProblem[] {
+  return repeated(moved, ({ from }) => from).map(([move, first]) =>
+    about(
+      move,
+      "move-twice",
+      `${move.from} is moved twice`,
+      `It cannot become both ${first.to} and ${move.to}.`,
+      "from",
+      first,
+    ),
+  );
+}
+
+function movesEndOnce({ moved }: DesiredTarget): readonly ManifestProblem[] {
+  return repeated(moved, ({ to }) => to).map(([move, first]) =>
+    about(
+      move,
+      "move-twice",
+      `Two addresses are moved to ${move.to}`,
+      `${first.from} and ${move.from} cannot both become it.`,
+      "to",
+      first,
+    ),
+  );
+}
+
+/** Moves that have a key of an earlier one, each with that. */
+function repeated(
+  moved: readonly Move[],
+  keyOf: (move: Move) => Address,
+): readonly (readonly [Move, Move])[] {
+  const firsts = new Map<Address, Move>();
+  return moved.flatMap((move): [Move, Move][] => {
+    const first = firsts.get(keyOf(move));
+    if (first !== undefined) return [[move, first]];
+    firsts.set(keyOf(move), move);
+    return [];
+  });
+}
+
+function movesDoNotCircle({ moved }: DesiredTarget): readonly ManifestProblem[] {
+  const next = new Map(moved.map(({ from, to }) => [from, to]));
+  return circlesIn(next).flatMap((circle) => {
+    const move = moved.find(({ from }) => from === circle[0]);
+    if (move === undefined) return [];
+    const detail = `Each of these is moved to the next: ${circle.join(" → ")}. Take one of the moves out.`;
+    return [about(move, "move-cycle", "The moves go in a circle", detail, "from")];
+  });
+}
+
+function movedIsNotDeclared(target: DesiredTarget): readonly ManifestProblem[] {
+  const declared = new Set(resourcesOf(target).map(({ address }) => address));
+  return target.moved
+    .filter(({ from, to }) => from !== to && declared.has(from))
+    .map((move) =>
+      about(
+        move,
+        "move-of-declared",
+        `${move.from} is still declared`,
+        `\`moved\` says that it is now ${move.to}. Take out its declaration, or the move.`,
+        "from",
+      ),
+    );
+}
+
+function about(
+  { origin }: Move,
+  code: string,
+  summary: string,
+  detail: string,
+  side: "from" | "to",
+  related?: Move,
+): ManifestProblem {
+  return manifestError(
+    code,
+    { ...origin, path: [...origin.path, side] },
+    summary,
+    detail,
+    related === undefined ? {} : { related: related.origin },
+  );
+}
+
+/** No two addresses are bound to one id by hand. */
+function idsAreUnique(targets: readonly DesiredTarget[]): readonly ManifestProblem[] {
+  const owners = new Map<string, DesiredResource>();
+  const problems: ManifestProblem[] = [];
+  for (const resource of targets.flatMap(resourcesOf).filter(isBoundByHand)) {
+    const owner = owners.get(resource.id.toLowerCase());
+    if (owner === undefined) owners.set(resource.id.toLowerCase(), resource);
+    else problems.push(...idTakenTwice(resource, resource.id, owner));
+  }
+  return problems;
+}
+
+function isBoundByHand(resource: DesiredResource): resource is DesiredResource & { readonly id: string } {
+  return resource.id !== undefined;
+}
+
+/** What finds a test case again when state is lost should find one. */
+function externalIdsAreUnique({ target }: TargetSubject): readonly ManifestProblem[] {
+  const owners = new Map<string, DesiredResource>();
+  const problems: ManifestProblem[] = [];
+  for (const resource of target.testCases) {
+    const { externalId } = resource.fields;
+    // One that is bound by hand is not looked for.
+    if (typeof externalId !== "string" || resource.id !== undefined) continue;
+    const owner = owners.get(externalId);
+    if (owner === undefined) owners.set(externalId, resource);
+    else problems.push(...externalIdTwice(resource, externalId, owner));
+  }
+  return problems;
+}
+
+function externalIdTwice(resource: DesiredResource, id: string, owner: DesiredResource): ManifestProblem[] {
+  const [origin, related] = [originOf(resource, ["externalId"]), originOf(owner, ["externalId"])];
+  if (origin === undefined) return [];
+  return [
+    manifestWarning(
+      "duplicate-external-id",
+      origin,
+      `${owner.address} has the same \`externalId\``,
+      `A live test case is found by \`${id}\`, and could be either. Give one of the two another, or none.`,
+      { address: resource.address, ...(related === undefined ? {} : { related }) },
+    ),
+  ];
+}
+
+function idTakenTwice(resource: DesiredResource, id: string, owner: DesiredResource): ManifestProblem[] {
+  const related = originOf(owner, ["id"]);
+  return errorAbout(
+    resource,
+    ["id"],
+    "duplicate-id",
+    `${owner.address} has the same \`id\``,
+    `\`${id}\` can be one of the two: correct the other, or leave its \`id\` out.`,
+    related === undefined ? {} : { related },
+  );
+}
+
+/** What must hold whatever else is wrong. */
+const RULES: readonly TargetRule[] = [
+  foreignPrerequisitesAreForeign,
+  prerequisitesDoNotCircle,
+  defaultEnvironmentIsSpeltRight,
+  movesMakeSense,
+  externalIdsAreUnique,
+];
+
+/** What can be said only when every resource could be read. */
+const RULES_OF_WHOLES: readonly TargetRule[] = [prerequisitesExist, environmentsExist];
+
+/** Checks resolved targets, each by itself and all together. */
+export function checkTargets(
+  targets: readonly DesiredTarget[],
+  complete: boolean,
+): readonly ManifestProblem[] {
+  const rules = complete ? [...RULES, ...RULES_OF_WHOLES] : RULES;
+  const own = targets.flatMap((target) => {
+    const subject = subjectOf(target);
+    return rules.flatMap((rule) => rule(subject));
+  });
+  return [...own, ...idsAreUnique(targets)];
+}
+
+/** An element is found by `locatorLine` or by `selectors`, not by both. */
+export function elementsHaveOneLocator({ document }: DocumentSubject): readonly ManifestProblem[] {
+  const { file, text } = document;
+  // Most documents have no locator line, and show it at a glance, unless an escape in double quotes makes the word.
+  if (!text.includes("locatorLine") && !text.includes("\\")) return [];
+  const problems: ManifestProblem[] = [];
+  for (const layer of documentLayers(document))
+    for (const { path, elements } of elementLists(layer))
+      for (const [at, element] of elements.entries())
+        if (hasTwoLocators(element)) problems.push(twoLocators(file, [...path, at]));
+  return problems;
+}
+
+function hasTwoLocators(element: Json): boolean {
+  return isObject(element) && element.locatorLine !== undefined && element.selectors !== undefined;
+}
+
+function twoLocators(file: string, path: Path): ManifestProblem {
+  return manifestError(
+    "two-locators",
+    { file, path: [...path, "locatorLine"] },
+    "An element has both `locatorLine` and `selectors`",
+    "The service makes selectors of the locator line, so one of the two would be lost: keep one.",
+    { at: "key" },
+  );
+}
+
+interface ElementList {
+  readonly path: Path;
+  readonly elements: readonly Json[];
+}
+
+/** The lists of elements in a layer: of its test cases, and of their defaults. Few layers have any. */
+function elementLists({ path, value: { testCases, defaults } }: DocumentLayer): readonly ElementList[] {
+  const found: ElementList[] = [];
+  const look = (holder: Json | undefined, section: string, key: string): void => {
+    if (isObject(holder) && isArray(holder.elements))
+      found.push({ path: [...path, section, key, "elements"], elements: holder.elements });
+  };
+  if (isObject(testCases)) for (const key of Object.keys(testCases)) look(testCases[key], "testCases", key);
+  if (isObject(defaults)) look(defaults.testCases, "defaults", "testCases");
+  return found;
+}
+
+/** A literal key is no error, but whoever can read it can test guesses at what state has fingerprints of. */
+export function fingerprintKeysAreSecret({ document }: DocumentSubject): readonly ManifestProblem[] {
+  return documentLayers(document).flatMap(({ path, value }) => {
+    const key = isObject(value.state) ? value.state.fingerprintKey : undefined;
+    if (typeof key !== "string" || isTemplate(key)) return [];
+    return [openKey(document.file, [...path, "state", "fingerprintKey"])];
+  });
+}
+
+function openKey(file: string, path: Path): ManifestProblem {
+  return manifestWarning(
+    "secret-in-clear",
+    { file, path },
+    `\`${showPath(path)}\` stands in the file for everyone to read`,
+    "With it, guesses at passwords can be tested against the fingerprints in state. Write `${secret:NAME}`, and put the key into the environment variable NAME.",
+  );
+}
+
+/** Every key under `stages` is a stage of the project. */
+export function overridesAreForKnownStages({
+  document,
+  stages,
+}: DocumentSubject): readonly ManifestProblem[] {
+  const { file, value } = document;
+  if (stages === undefined || !isObject(value.stages)) return [];
+  return Object.keys(value.stages)
+    .filter((stage) => !stages.includes(stage))
+    .map((stage) =>
+      manifestError(
+        "unknown-stage",
+        { file, path: ["stages", stage] },
+        `There is no stage \`${stage}\``,
+        `${stagesInWords(stages)}${didYouMean(nearest(stage, stages))}`,
+        { at: "key" },
+      ),
+    );
+}
+
+/** Every `${…}` is an interpolation that tasc knows, also in stages that are not chosen. */
+export function placeholdersAreKnown({
+  document,
+  root,
+  templates,
+}: DocumentSubject): readonly ManifestProblem[] {
+  return templates.flatMap(({ path, template }) =>
+    template.faults.map((fault) =>
+      badPlaceholder(document.file, path, fault, partsAlong(root, path).some(isHidden)),
+    ),
+  );
+}
+
+/** Where the value is to be hidden, so is what was meant as a placeholder: it may be the password itself. */
+function badPlaceholder(file: string, path: Path, fault: TemplateFault, hidden: boolean): ManifestProblem {
+  return manifestError(
+    "bad-placeholder",
+    { file, path },
+    `\`${hidden ? "${…}" : fault.source}\` is no interpolation`,
+    fault.reason,
+    { within: fault.source },
+  );
+}

@@ -1,0 +1,475 @@
+import { KEY_PATTERN, compareText } from "../model/address.ts";
+import type { Origin, Severity } from "../model/diagnostic.ts";
+import { type Json, type Path, isArray, isObject } from "../model/json.ts";
+import { type SourceText, didYouMean, listWords, nearest } from "./document.ts";
+import type { Scalar } from "./shape.ts";
+
+type Of<K extends Placeholder["kind"]> = Placeholder & { readonly kind: K };
+
+/**
+ * Fills templates for one stage. The same text always comes to the same, so each is worked out once however many
+ * resources share it.
+ */
+export class Filler {
+  readonly #surroundings: Surroundings;
+  readonly #filled = new Map<string, Filled>();
+  readonly #variables = new Map<string, Filled>();
+  /** Variables that are being worked out, outermost first. */
+  readonly #pending: string[] = [];
+  readonly #secrets = new Set<string>();
+
+  constructor(surroundings: Surroundings) {
+    this.#surroundings = surroundings;
+  }
+
+  /** All texts met so far that must not show. */
+  get secrets(): ReadonlySet<string> {
+    return this.#secrets;
+  }
+
+  /** Notes a text that must not show, with and without white space around it. */
+  protect(text: string): void {
+    this.#secrets.add(text).add(text.trim());
+  }
+
+  fill(text: string): Filled {
+    if (!isTemplate(text)) return plain(text);
+    const known = this.#filled.get(text);
+    if (known !== undefined) return known;
+    const filled = this.#fillTemplate(text);
+    if (filled.sensitive && !filled.unknown) this.protect(String(filled.value));
+    if (!isCircular(filled)) this.#filled.set(text, filled);
+    return filled;
+  }
+
+  /** Malformed placeholders are told of when documents are checked, for all stages at once. */
+  #fillTemplate(text: string): Filled {
+    const { parts, faults } = parseTemplate(text);
+    const pieces = parts.map((part) => (part.kind === "text" ? plain(part.text) : this.#placeholder(part)));
+    return join(pieces, faults.length > 0);
+  }
+
+  #placeholder(part: Placeholder): Filled {
+    switch (part.kind) {
+      case "stage":
+        return plain(this.#surroundings.stage);
+      case "env":
+        return this.#env(part);
+      case "secret":
+        return this.#secret(part);
+      case "file":
+        return this.#file(part);
+      case "var":
+        return this.#variable(part);
+    }
+  }
+
+  #env({ name, fallback, source }: Of<"env">): Filled {
+    const value = this.#environment(name);
+    if (value !== undefined && (value !== "" || fallback === undefined)) return plain(value);
+    if (fallback !== undefined) return plain(fallback);
+    return failed({
+      code: "missing-env",
+      summary: `The environment variable ${name} is not set`,
+      detail: `\`${source}\` takes its value from it. Set it, or give a fallback: \`\${env:${name}:-…}\`.`,
+      within: source,
+    });
+  }
+
+  /** Pipelines hand over a missing secret as an empty one. */
+  #secret({ name, source }: Of<"secret">): Filled {
+    const value = this.#environment(name);
+    if (value === undefined || value === "") return this.#missingSecret(name, source, value);
+    this.protect(value);
+    return hidden(value);
+  }
+
+  #missingSecret(name: string, source: string, value: "" | undefined): Filled {
+    const { allowMissingSecrets } = this.#surroundings;
+    const problem = {
+      code: MISSING_SECRET,
+      summary: `The secret ${name} is ${value === undefined ? "not set" : "empty"}`,
+      detail: allowMissingSecrets
+        ? `\`${source}\` is taken as unknown: what it goes into is neither compared nor planned.`
+        : `\`${source}\` takes its value from the environment variable ${name}. Set it.`,
+      within: source,
+    };
+    return allowMissingSecrets ? withheld(problem) : failed(problem);
+  }
+
+  #file({ path, source }: Of<"file">): Filled {
+    const file = this.#surroundings.files.get(path) ?? { ok: false, reason: "It was not read." };
+    if (file.ok) return fromFile(file.text);
+    return failed({
+      code: "unreadable-file",
+      summary: `The file ${path} cannot be used`,
+      detail: `\`${source}\`: ${file.reason}`,
+      within: source,
+    });
+  }
+
+  #variable({ name, source }: Of<"var">): Filled {
+    const known = this.#variables.get(name);
+    if (known !== undefined) return known;
+    const variable = this.#surroundings.vars.get(name);
+    if (variable === undefined) return this.#unknownVariable(name, source);
+    if (this.#pending.includes(name)) return this.#circle(name);
+    this.#pending.push(name);
+    const { value, origin } = variable;
+    const filled = at(origin, typeof value === "string" ? this.fill(value) : plain(value));
+    this.#pending.pop();
+    if (!isCircular(filled)) this.#variables.set(name, filled);
+    return filled;
+  }
+
+  #unknownVariable(name: string, source: string): Filled {
+    const { stage, vars } = this.#surroundings;
+    const names = [...vars.keys()];
+    const known = names.length === 0 ? "There are none." : `Known: ${listWords(names, "and")}.`;
+    return failed({
+      code: "unknown-var",
+      summary: `There is no variable \`${name}\` in stage ${stage}`,
+      detail: `\`${source}\` names an entry of \`vars\` in tasc.yaml, of the project or of the stage. ${known}${didYouMean(nearest(name, names))}`,
+      within: source,
+    });
+  }
+
+  /** Told from the same variable whichever one it was entered by, so that it is told once. */
+  #circle(name: string): Filled {
+    const circle = fromFirst(this.#pending.slice(this.#pending.indexOf(name)));
+    const [first = name, next = name] = circle;
+    const circular = failed({
+      code: CIRCULAR,
+      summary: "The variables go in a circle",
+      detail: `Each of these takes its value from the next: ${circle.join(" → ")}. Give one of them a value of its own.`,
+      within: `\${var:${next}}`,
+    });
+    const origin = this.#surroundings.vars.get(first)?.origin;
+    return origin === undefined ? circular : at(origin, circular);
+  }
+
+  #environment(name: string): string | undefined {
+    const { env } = this.#surroundings;
+    return Object.hasOwn(env, name) ? env[name] : undefined;
+  }
+}
+
+/** What a template comes to in one stage. */
+export interface Filled {
+  /** Without meaning where there is an error, or where the value is unknown. */
+  readonly value: Scalar;
+  /** A secret is in it, so that the whole of it must not show. */
+  readonly sensitive: boolean;
+  /** A secret in it is missing, and may be. */
+  readonly unknown: boolean;
+  /** Made of secrets and files, and of nothing else: fit for a password. */
+  readonly guarded: boolean;
+  readonly problems: readonly FillProblem[];
+  /** What its placeholders stand for; each must not show where the whole must not. */
+  readonly pieces: readonly string[];
+}
+
+export interface FillProblem {
+  readonly severity: Severity;
+  readonly code: string;
+  readonly summary: string;
+  readonly detail: string;
+  /** The placeholder at fault. */
+  readonly within: string;
+  /** Where that stands, if not in the template itself: the definition of a variable. */
+  readonly origin?: Origin;
+}
+
+/** Code of the problem that a secret is not there; some commands can do without. */
+export const MISSING_SECRET = "missing-secret";
+
+/** Code of the problem that variables go in a circle. */
+const CIRCULAR = "var-cycle";
+
+/** Room for any prompt, and a bound on variables that double one another. */
+const LONGEST = 1_000_000;
+
+const NOTHING: Filled = {
+  value: "",
+  sensitive: false,
+  unknown: true,
+  guarded: false,
+  problems: [],
+  pieces: [],
+};
+
+/** A value that may show. */
+function plain(value: Scalar): Filled {
+  return { ...NOTHING, value, unknown: false };
+}
+
+/** What a secret holds. */
+function hidden(value: string): Filled {
+  return { ...NOTHING, value, sensitive: true, unknown: false, guarded: true, pieces: [value] };
+}
+
+/** What a file holds: it may show, unless it stands where a secret belongs. */
+function fromFile(text: string): Filled {
+  return { ...NOTHING, value: text, unknown: false, guarded: true, pieces: [text] };
+}
+
+/** A secret that is missing, and may be. */
+function withheld(problem: Omit<FillProblem, "severity">): Filled {
+  return { ...NOTHING, sensitive: true, guarded: true, problems: [{ severity: "warning", ...problem }] };
+}
+
+/** What cannot be had. It counts as guarded, so that a missing variable is not told as a literal password, too. */
+function failed(problem: Omit<FillProblem, "severity">): Filled {
+  return { ...NOTHING, guarded: true, problems: [{ severity: "error", ...problem }] };
+}
+
+/** The pieces of a template in one. `flawed`: there is more to it, which was told of before. */
+function join(pieces: readonly Filled[], flawed: boolean): Filled {
+  const [only] = pieces;
+  if (only !== undefined && pieces.length === 1 && !flawed) return only;
+  const length = pieces.reduce((sum, { value }) => sum + String(value).length, 0);
+  if (length > LONGEST) return tooLong(length);
+  return {
+    value: pieces.map(({ value }) => String(value)).join(""),
+    sensitive: pieces.some(({ sensitive }) => sensitive),
+    unknown: flawed || pieces.some(({ unknown }) => unknown),
+    guarded: flawed || pieces.every(({ guarded }) => guarded),
+    // Each once, or variables that double one another would double these too.
+    problems: [...new Set(pieces.flatMap(({ problems }) => problems))],
+    pieces: [...new Set(pieces.flatMap((piece) => piece.pieces))],
+  };
+}
+
+function tooLong(length: number): Filled {
+  return failed({
+    code: "too-long",
+    summary: "The text grows too long",
+    detail: `With its placeholders filled in it would have ${length} characters; at most ${LONGEST} are allowed.`,
+    within: "",
+  });
+}
+
+/** What was met in the middle of a circle depends on where the circle was entered, and is no result. */
+function isCircular({ problems }: Filled): boolean {
+  return problems.some(({ code }) => code === CIRCULAR);
+}
+
+/** The same with its problems at a place, unless they are those of a place further in. */
+function at(origin: Origin, filled: Filled): Filled {
+  const placed = (problem: FillProblem): FillProblem =>
+    problem.origin === undefined ? { ...problem, origin } : problem;
+  return filled.problems.length === 0 ? filled : { ...filled, problems: filled.problems.map(placed) };
+}
+
+/** A text of a document that is to be filled in. */
+export interface FoundTemplate {
+  readonly path: Path;
+  readonly template: Template;
+}
+
+/**
+ * The templates of a document, in its order. Most documents have none, and show it at a glance: `${` stands in the
+ * text of the file, unless an escape in double quotes makes it.
+ */
+export function findTemplates({
+  text,
+  value,
+}: SourceText & { readonly value: Json }): readonly FoundTemplate[] {
+  return isTemplate(text) || text.includes("\\") ? search(value) : [];
+}
+
+function search(document: Json): readonly FoundTemplate[] {
+  const found: FoundTemplate[] = [];
+  // One path for the whole walk, copied where something is found.
+  const path: (string | number)[] = [];
+  visit(document);
+  return found;
+
+  function visit(value: Json): void {
+    if (typeof value === "string") {
+      if (isTemplate(value)) found.push({ path: [...path], template: parseTemplate(value) });
+    } else if (isArray(value)) for (let at = 0; at < value.length; at++) enter(at, value[at] ?? null);
+    else if (isObject(value)) for (const key of Object.keys(value)) enter(key, value[key] ?? null);
+  }
+
+  function enter(step: string | number, value: Json): void {
+    path.push(step);
+    visit(value);
+    path.pop();
+  }
+}
+
+/**
+ * Interpolation (design contract, section 1). A text is cut into literal pieces and placeholders; what a
+ * placeholder stands for is decided elsewhere. Placeholders do not nest, so that a text means what it shows.
+ */
+interface Template {
+  readonly parts: readonly TemplatePart[];
+  /** Placeholders that are none of ours; their text is no part. */
+  readonly faults: readonly TemplateFault[];
+}
+
+export type TemplatePart = { readonly kind: "text"; readonly text: string } | Placeholder;
+
+/** `source` is the placeholder as it is written. */
+export type Placeholder = { readonly source: string } & (
+  | { readonly kind: "env"; readonly name: string; readonly fallback: string | undefined }
+  | { readonly kind: "secret"; readonly name: string }
+  | { readonly kind: "file"; readonly path: string }
+  | { readonly kind: "var"; readonly name: string }
+  | { readonly kind: "stage" }
+);
+
+export interface TemplateFault {
+  readonly source: string;
+  readonly reason: string;
+}
+
+const TOKEN = /\$\$\{|\$\{([^}]*)\}|\$\{/g;
+const BODY = /^(env|secret|file|var):(.*)$/s;
+const ENV = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s;
+const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const KEY = new RegExp(KEY_PATTERN);
+const FORMS =
+  "`${env:NAME}`, `${env:NAME:-fallback}`, `${secret:NAME}`, `${file:path}`, `${var:name}` or `${stage}`";
+const ESCAPE = "For a literal `${`, write `$${`.";
+
+/** Whether a text holds a placeholder or an escape; all other texts stand for themselves. */
+export function isTemplate(text: string): boolean {
+  // One character is looked for several times faster than two, and hardly any text has even that.
+  return text.includes("$") && text.includes("${");
+}
+
+/** A template that stands for exactly this text. */
+export function escapeTemplate(text: string): string {
+  return text.split("${").join("$${");
+}
+
+export function parseTemplate(text: string): Template {
+  const parts: TemplatePart[] = [];
+  const faults: TemplateFault[] = [];
+  let end = 0;
+  const literal = (piece: string): void => {
+    if (piece !== "") parts.push({ kind: "text", text: piece });
+  };
+  for (const found of text.matchAll(TOKEN)) {
+    literal(text.slice(end, found.index));
+    end = found.index + found[0].length;
+    if (found[0] === "$${") literal("${");
+    else if (found[1] === undefined) faults.push(unclosed(text.slice(found.index)));
+    else sort(placeholder(found[0], found[1]));
+  }
+  literal(text.slice(end));
+  return { parts, faults };
+
+  function sort(read: Placeholder | TemplateFault): void {
+    if ("kind" in read) parts.push(read);
+    else faults.push(read);
+  }
+}
+
+function placeholder(source: string, body: string): Placeholder | TemplateFault {
+  if (body === "stage") return { source, kind: "stage" };
+  const [, kind, rest] = BODY.exec(body) ?? [];
+  if (kind === undefined || rest === undefined) return unknownKind(source, body);
+  if (rest.includes("${"))
+    return fault(source, `Placeholders do not nest. Give the inner one a name under \`vars\` instead.`);
+  switch (kind) {
+    case "env":
+      return envPlaceholder(source, rest);
+    case "secret":
+      return ENV_NAME.test(rest) ? { source, kind, name: rest } : badSecret(source, rest);
+    case "file":
+      return rest.trim() === "" ? fault(source, "The path is missing.") : { source, kind, path: rest };
+    default:
+      return KEY.test(rest)
+        ? { source, kind: "var", name: rest }
+        : fault(source, "After `var:` stands a name under `vars`: letters, digits, `_` and `-`.");
+  }
+}
+
+function envPlaceholder(source: string, rest: string): Placeholder | TemplateFault {
+  const [, name, fallback] = ENV.exec(rest) ?? [];
+  if (name !== undefined) return { source, kind: "env", name, fallback };
+  return fault(
+    source,
+    "After `env:` stands the name of an environment variable (letters, digits and `_`), and then, if wanted, `:-` and a fallback.",
+  );
+}
+
+function badSecret(source: string, rest: string): TemplateFault {
+  if (rest.includes(":-"))
+    return fault(source, "A secret has no fallback, since that would stand here in clear.");
+  return fault(
+    source,
+    "After `secret:` stands the name of an environment variable: letters, digits and `_`.",
+  );
+}
+
+function unknownKind(source: string, body: string): TemplateFault {
+  const word = body.trim().split(":", 1)[0] ?? "";
+  const guess = nearest(word, ["env", "secret", "file", "var", "stage"]);
+  const hint =
+    guess === undefined ? "" : ` Did you mean \`${guess === "stage" ? "${stage}" : `\${${guess}:…}`}\`?`;
+  return fault(source, `An interpolation is ${FORMS}.${hint} ${ESCAPE}`);
+}
+
+function unclosed(rest: string): TemplateFault {
+  return fault(rest.split("\n", 1)[0] ?? rest, `The closing \`}\` is missing. ${ESCAPE}`);
+}
+
+function fault(source: string, reason: string): TemplateFault {
+  return { source, reason };
+}
+
+/** The values of environment variables, as the process or a `--dotenv` file gives them. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What `${file:…}` reads: a file's text without one trailing newline, or why there is none. */
+export type TextFile =
+  { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string };
+
+/** An entry of `vars`, as it stands in the document. */
+export interface Variable {
+  readonly value: Scalar;
+  readonly origin: Origin;
+}
+
+/** All that the interpolations of one stage draw on. */
+export interface Surroundings {
+  readonly stage: string;
+  readonly env: Environment;
+  /** By path as the manifest writes it. */
+  readonly files: ReadonlyMap<string, TextFile>;
+  readonly vars: ReadonlyMap<string, Variable>;
+  /** A missing secret is then unknown, with a warning, and no error. */
+  readonly allowMissingSecrets: boolean;
+}
+
+/**
+ * The circles in a graph in which each node points to one other at most. Each is told once, from its first member
+ * in order and back to it, however it was entered.
+ */
+export function circlesIn(next: ReadonlyMap<string, string>): readonly (readonly string[])[] {
+  const seen = new Set<string>();
+  const circles: string[][] = [];
+  for (const start of next.keys()) {
+    const trail: string[] = [];
+    let node: string | undefined = start;
+    while (node !== undefined && !seen.has(node)) {
+      seen.add(node);
+      trail.push(node);
+      node = next.get(node);
+    }
+    const entry = node === undefined ? -1 : trail.indexOf(node);
+    if (entry >= 0) circles.push(fromFirst(trail.slice(entry)));
+  }
+  return circles.toSorted(([a = ""], [b = ""]) => compareText(a, b));
+}
+
+/** A circle, turned so that it begins with its first member in order and ends with it again. */
+function fromFirst(circle: readonly string[]): string[] {
+  const [first = ""] = circle.toSorted(compareText);
+  const start = circle.indexOf(first);
+  return [...circle.slice(start), ...circle.slice(0, start), first];
+}

@@ -1,0 +1,179 @@
+import type { Origin } from "../model/diagnostic.ts";
+import { type Json, type JsonObject, type Path, isArray, isObject } from "../model/json.ts";
+import { Secret, UNKNOWN, type Value } from "../model/value.ts";
+import { type ManifestProblem, manifestError, manifestWarning, showFound, showPath } from "./document.ts";
+import { type FillProblem, type Filled, type Filler, isTemplate } from "./interpolation.ts";
+import {
+  type ManifestPart,
+  allowed,
+  bare,
+  convert,
+  entryOf,
+  holdsHidden,
+  isHidden,
+  itemOf,
+} from "./shape.ts";
+import { setOwn } from "./yaml/tree.ts";
+
+/** What a value is resolved in. Paths count from where resolving began. */
+export interface Scene {
+  readonly filler: Filler;
+  /** Where the value at a path stands, of several layers in the one that counts. */
+  originOf(path: Path): Origin;
+  report(problem: ManifestProblem): void;
+}
+
+/**
+ * A declared value with its interpolations filled in, converted to its shape, and its sensitive leaves wrapped.
+ * Where that fails it is unknown, and the problem is reported; the rest is trusted, since JSON Schema has checked it.
+ */
+export function resolveValue(part: ManifestPart, json: Json, path: Path, scene: Scene): Value {
+  if (isPlain(json) && !holdsHidden(part)) return json;
+  return resolve(part, json, path, scene);
+}
+
+function resolve(part: ManifestPart, json: Json, path: Path, scene: Scene): Value {
+  if (typeof json === "string") return resolveText(part, json, path, scene);
+  if (isArray(json)) return json.map((item, at) => resolve(itemOf(part), item, [...path, at], scene));
+  if (isObject(json)) return resolveMap(part, json, path, scene);
+  return isHidden(part) && json !== null ? protect(String(json), scene) : json;
+}
+
+function resolveMap(part: ManifestPart, json: JsonObject, path: Path, scene: Scene): Value {
+  return Object.fromEntries(
+    Object.entries(json).map(([key, value]) => [
+      key,
+      resolve(entryOf(part, key) ?? UNTYPED, value, [...path, key], scene),
+    ]),
+  );
+}
+
+function resolveText(part: ManifestPart, text: string, path: Path, scene: Scene): Value {
+  if (!isTemplate(text)) return isHidden(part) ? protect(text, scene) : text;
+  const filled = scene.filler.fill(text);
+  const problems = problemsOf(part, filled, text, () => scene.originOf(path));
+  for (const problem of problems) scene.report(problem);
+  if (filled.unknown || problems.length > 0) return UNKNOWN;
+  const value = convert(part.shape, filled.value) ?? filled.value;
+  if (!filled.sensitive && !isHidden(part)) return value;
+  if (isHidden(part)) for (const piece of filled.pieces) scene.filler.protect(piece);
+  return protect(String(value), scene);
+}
+
+/** What keeps a filled text from standing where it does; its place is looked up only if there is anything. */
+function problemsOf(
+  part: ManifestPart,
+  filled: Filled,
+  text: string,
+  originOf: () => Origin,
+): readonly ManifestProblem[] {
+  const missing = filled.problems.map((problem) => placed(problem, originOf));
+  if (part.secret === true && !filled.guarded) return [...missing, unguarded(originOf(), text)];
+  if (filled.sensitive && !mayBeSecret(part)) return [...missing, notSecret(originOf(), text)];
+  if (filled.unknown || convert(part.shape, filled.value) !== undefined) return missing;
+  return [...missing, notFitting(originOf(), part, filled, text)];
+}
+
+function placed(problem: FillProblem, originOf: () => Origin): ManifestProblem {
+  const { severity, code, summary, detail, within, origin = originOf() } = problem;
+  const at = severity === "error" ? manifestError : manifestWarning;
+  return at(code, origin, summary, detail, { within });
+}
+
+/** A secret is a text to us; and what others refer to, or count with, must be seen in the plan. */
+function mayBeSecret({ shape, open }: ManifestPart): boolean {
+  return open !== true && ["string", "url", "enum", "scalar", "json"].includes(shape.type);
+}
+
+function unguarded(origin: Origin, text: string): ManifestProblem {
+  return manifestError(
+    "secret-in-clear",
+    origin,
+    `\`${showPath(origin.path)}\` must come from a secret or a file`,
+    `\`${text}\` brings in something else. Write \`\${secret:NAME}\` or \`\${file:path}\`; a \`\${var:name}\` is fine if it comes to nothing but these.`,
+    { within: text },
+  );
+}
+
+function notSecret(origin: Origin, text: string): ManifestProblem {
+  return manifestError(
+    "secret-misplaced",
+    origin,
+    `\`${showPath(origin.path)}\` cannot be a secret`,
+    `\`${text}\` holds a secret, and what stands here shows in plans and messages. Use \`\${env:NAME}\` instead.`,
+    { within: text },
+  );
+}
+
+function notFitting(origin: Origin, part: ManifestPart, filled: Filled, text: string): ManifestProblem {
+  const found = showFound(filled.value, !filled.sensitive && !isHidden(part));
+  return manifestError(
+    "bad-value",
+    origin,
+    `\`${showPath(origin.path)}\` must be ${allowed(part.shape)}`,
+    `\`${text}\` came to ${found}.`,
+    { within: text },
+  );
+}
+
+const UNTYPED = bare({ type: "json" });
+
+function protect(text: string, { filler }: Scene): Secret {
+  filler.protect(text);
+  return new Secret(text);
+}
+
+/** Whether no text in the value is a template, so that it stands for itself. */
+function isPlain(json: Json): boolean {
+  if (typeof json === "string") return !isTemplate(json);
+  if (isArray(json)) return json.every(isPlain);
+  return !isObject(json) || Object.values(json).every(isPlain);
+}
+
+/**
+ * How layers become one value: maps merge key by key, anything else replaces, null too. Layers are never changed,
+ * and what only one of them has is shared, not copied.
+ */
+export function merge(lower: Json, upper: Json): Json {
+  return isObject(lower) && isObject(upper) ? mergeMaps(lower, upper) : upper;
+}
+
+function mergeMaps(lower: JsonObject, upper: JsonObject): JsonObject {
+  const merged: Record<string, Json> = { ...lower };
+  for (const [key, value] of Object.entries(upper)) {
+    const below = Object.hasOwn(lower, key) ? lower[key] : undefined;
+    setOwn(merged, key, below === undefined ? value : merge(below, value));
+  }
+  return merged;
+}
+
+/**
+ * What stands at a path when all layers, lowest first, are merged; `undefined` if nothing does. It comes to the same
+ * as merging first and looking then, at the price of the one value: most are texts, and found in one layer.
+ */
+export function mergedAt(layers: readonly { readonly value: JsonObject }[], path: Path): Json | undefined {
+  // From the highest layer down to the first that is no map, since that replaces whatever lies below.
+  let highest: Json | undefined;
+  for (let at = layers.length - 1; at >= 0; at--) {
+    const value = look(layers[at]?.value, path);
+    if (value === undefined) continue;
+    if (value === REPLACED) break;
+    if (highest !== undefined) return merge(mergedAt(layers.slice(0, at + 1), path) ?? value, highest);
+    highest = value;
+    if (!isObject(value)) break;
+  }
+  return highest;
+}
+
+/** On the way to the path stands something that is no map: below, the path is replaced with it. */
+const REPLACED = Symbol("replaced");
+
+function look(value: Json | undefined, path: Path): Json | typeof REPLACED | undefined {
+  let node = value;
+  for (const step of path) {
+    if (node === undefined) return undefined;
+    if (!isObject(node)) return REPLACED;
+    node = Object.hasOwn(node, step) ? node[step] : undefined;
+  }
+  return node;
+}

@@ -1,0 +1,380 @@
+import { KINDS } from "../../model/address.ts";
+import type { Json, JsonObject } from "../../model/json.ts";
+import {
+  ADDRESS,
+  ANY_KEY,
+  DURATION,
+  INTERPOLATED,
+  LOGICAL_KEY,
+  type ManifestPart,
+  type ManifestShape,
+  type MapShape,
+  ONLY_SECRETS,
+  type ObjectShape,
+  URL_TEXT,
+  UUID,
+  isHidden,
+} from "../shape.ts";
+import { PROJECT, PROJECT_DEFINITIONS, TARGET_DEFINITIONS, TARGET_DOCUMENT } from "../tables.ts";
+
+/** All documents that have a schema; also the arguments of `tasc schema`. */
+export const SCHEMA_NAMES = ["project", "target", "plan"] as const;
+export type SchemaName = (typeof SCHEMA_NAMES)[number];
+
+/** Those of the files that people write. */
+export const MANIFEST_SCHEMAS = ["project", "target"] as const;
+
+/** A document's JSON Schema, made from the tables. */
+export function schemaOf(name: SchemaName): JsonObject {
+  switch (name) {
+    case "project":
+      return documentSchema(
+        { $id: "urn:tasc:schema:project:1", title: "tasc project file" },
+        PROJECT,
+        PROJECT_DEFINITIONS,
+      );
+    case "target":
+      return documentSchema(
+        { $id: "urn:tasc:schema:target:1", title: "tasc target document" },
+        TARGET_DOCUMENT,
+        TARGET_DEFINITIONS,
+        JSON_DEFINITION,
+      );
+    case "plan":
+      return planSchema();
+  }
+}
+
+const PLAN_ADDRESS = `^(?:target|(?:${KINDS.filter((kind) => kind !== "target").join("|")})\\.[^.]+)\\.[^.]+$`;
+
+/** The schema of a plan as `--format json` prints it and `--out` saves it (`PlanJson` in the model). */
+function planSchema(): JsonObject {
+  return {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    $id: "urn:tasc:schema:plan:1",
+    title: "tasc plan",
+    description: "A plan. A saved one carries further keys, which only `tasc apply` and `tasc show` read.",
+    ...open({
+      formatVersion: text("Version of this format. A new minor version only adds.", {
+        pattern: "^1\\.[0-9]+$",
+      }),
+      tool: text("The program that made the plan, and its version."),
+      stage: text("The stage that was planned."),
+      baseUrl: text("The service's base address."),
+      createdAt: text("When the plan was made, ISO 8601. All else is the same for the same inputs."),
+      summary: { $ref: "#/$defs/summary" },
+      changes: list("What differs, sorted by address.", "change"),
+      orphaned: list("What is bound in state and no longer declared. It is not touched.", "orphan"),
+      diagnostics: list("Errors and warnings.", "diagnostic"),
+    }),
+    $defs: definitions(),
+  };
+}
+
+function definitions(): JsonObject {
+  return {
+    address: text("A resource's address: `target.shop`, `testCase.shop.login`.", { pattern: PLAN_ADDRESS }),
+    path: {
+      description: "Where in the resource: keys, and positions in lists.",
+      type: "array",
+      items: { type: ["string", "integer"] },
+    },
+    summary: summarySchema(),
+    change: changeSchema(),
+    field: fieldSchema(),
+    call: callSchema(),
+    orphan: closed({
+      address: { $ref: "#/$defs/address" },
+      id: text("The service's id."),
+    }),
+    diagnostic: diagnosticSchema(),
+  };
+}
+
+function summarySchema(): JsonObject {
+  return {
+    description: "The plan in numbers.",
+    ...closed({
+      create: count("Resources to be created."),
+      update: count("Resources to be changed."),
+      rediscover: count("Test cases whose changed prompt makes the service generate again."),
+      unchanged: count("Declared resources that are as declared."),
+      orphaned: count("Resources that are bound and no longer declared."),
+      unmanaged: count("Live test cases and environments of managed targets that nothing declares."),
+      calls: {
+        description: "Calls that are certain, by method.",
+        ...closed({ POST: count("Creations."), PATCH: count("Changes.") }),
+      },
+    }),
+  };
+}
+
+function changeSchema(): JsonObject {
+  return {
+    description: "One resource that changes.",
+    ...closed({
+      address: { $ref: "#/$defs/address" },
+      action: { description: "What is done.", enum: ["create", "update", "rediscover", "disable"] },
+      id: text("The service's id, or `(known after apply)`."),
+      fields: list("What changes.", "field"),
+      calls: list("Calls that are certain, in order.", "call"),
+      followUps: list("Calls that are sent only if the service's own values differ by then.", "call"),
+    }),
+  };
+}
+
+function fieldSchema(): JsonObject {
+  const properties = {
+    path: { $ref: "#/$defs/path" },
+    before: { description: "The live value. Absent in a creation, for what is never read, and for secrets." },
+    after: { description: "The wanted value. Absent for what goes, and for secrets." },
+    sensitive: { description: "Its values do not show.", const: true },
+  };
+  return { description: "One value that changes.", ...closed(properties, ["path"]) };
+}
+
+function callSchema(): JsonObject {
+  return {
+    description: "A call to the service.",
+    ...closed({
+      method: { description: "HTTP method.", enum: ["POST", "PATCH"] },
+      path: text("From `/apiKey/v3` on. An id that is not known yet reads `(known after apply)`."),
+      body: { description: "The body. A sensitive value reads `(sensitive)`.", type: "object" },
+    }),
+  };
+}
+
+function diagnosticSchema(): JsonObject {
+  const properties = {
+    severity: { description: "An error keeps the plan from being applied.", enum: ["error", "warning"] },
+    address: { $ref: "#/$defs/address" },
+    summary: text("One short sentence."),
+    detail: text("What was found, why it matters, what to do."),
+    file: text("Manifest, from the project folder."),
+    line: { description: "Line, from 1.", type: "integer", minimum: 1 },
+    column: { description: "Column, from 1, in UTF-16 units.", type: "integer", minimum: 1 },
+  };
+  return {
+    description: "Something to know or mend.",
+    ...closed(properties, ["severity", "summary", "detail"]),
+  };
+}
+
+function open(properties: JsonObject): JsonObject {
+  return { type: "object", properties, required: Object.keys(properties) };
+}
+
+function closed(properties: JsonObject, required = Object.keys(properties)): JsonObject {
+  return { type: "object", properties, required, additionalProperties: false };
+}
+
+function text(description: string, more: JsonObject = {}): JsonObject {
+  return { description, type: "string", ...more };
+}
+
+function count(description: string): JsonObject {
+  return { description, type: "integer", minimum: 0 };
+}
+
+function list(description: string, definition: string): { readonly [key: string]: Json } {
+  return { description, type: "array", items: { $ref: `#/$defs/${definition}` } };
+}
+
+/**
+ * JSON Schema from shapes. Each schema says what it wants with keywords of one type each, in one schema object, so
+ * that a value breaks few of them and the message is about its mistake; `anyOf` stands only where an editor needs
+ * an `enum` to complete from.
+ */
+
+/** What is defined once, under a name, and referred to wherever else it stands. */
+export type Definitions = ReadonlyMap<ManifestPart | ObjectShape, string>;
+
+/** The schema of a whole document; `more` are definitions that stand for no part. */
+function documentSchema(
+  heading: { readonly $id: string; readonly title: string },
+  root: ObjectShape,
+  definitions: Definitions,
+  more: JsonObject = {},
+): JsonObject {
+  const schemas = new Schemas(definitions);
+  return {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    ...heading,
+    ...schemas.object(root, false),
+    $defs: { ...schemas.definitions(), ...more },
+  };
+}
+
+/** How a part stands where it does, apart from its shape. */
+interface Manner {
+  readonly nullable: boolean;
+  /** No interpolation. */
+  readonly literal: boolean;
+}
+
+const PLAIN: Manner = { nullable: false, literal: false };
+const ANY_JSON = { $ref: "#/$defs/json" };
+
+class Schemas {
+  readonly #definitions: Definitions;
+
+  constructor(definitions: Definitions) {
+    this.#definitions = definitions;
+  }
+
+  definitions(): JsonObject {
+    const named = [...this.#definitions].map(([defined, name]): [string, Json] => [
+      name,
+      "type" in defined ? this.object(defined, false) : this.#part(defined),
+    ]);
+    return Object.fromEntries(named);
+  }
+
+  object(shape: ObjectShape, nullable: boolean): JsonObject {
+    const { parts, required, description } = shape;
+    const properties = Object.entries(parts).map(([key, part]): [string, Json] => [
+      key,
+      this.#partOrReference(part),
+    ]);
+    return {
+      ...(description === undefined ? {} : { description }),
+      ...typed("object", nullable),
+      properties: Object.fromEntries(properties),
+      ...(required === undefined ? {} : { required }),
+      additionalProperties: false,
+    };
+  }
+
+  #partOrReference(part: ManifestPart): JsonObject {
+    const name = this.#definitions.get(part);
+    return name === undefined ? this.#part(part) : { $ref: `#/$defs/${name}` };
+  }
+
+  #part(part: ManifestPart): JsonObject {
+    return {
+      description: part.description,
+      ...(part.default === undefined ? {} : { default: part.default }),
+      ...(isHidden(part) ? { writeOnly: true } : {}),
+      ...this.#shape(part.shape, { nullable: part.nullable ?? false, literal: part.literal ?? false }),
+      ...(part.secret === true ? { pattern: ONLY_SECRETS } : {}),
+    };
+  }
+
+  #shape(shape: ManifestShape, manner: Manner): JsonObject {
+    if (shape.type === "list") return this.#list(shape, manner);
+    if (shape.type === "map") return this.#map(shape, manner);
+    if (shape.type !== "object") return leafSchema(shape, manner);
+    const name = this.#definitions.get(shape);
+    return name === undefined ? this.object(shape, manner.nullable) : { $ref: `#/$defs/${name}` };
+  }
+
+  #list(shape: ManifestShape & { readonly type: "list" }, { nullable, literal }: Manner): JsonObject {
+    return {
+      ...typed("array", nullable),
+      items: this.#shape(shape.of, { nullable: false, literal }),
+      ...(shape.unique === true ? { uniqueItems: true } : {}),
+    };
+  }
+
+  #map(shape: MapShape, { nullable }: Manner): JsonObject {
+    const value = this.#shape(shape.of, PLAIN);
+    const key = shape.keys === "logical" ? LOGICAL_KEY : ANY_KEY;
+    return {
+      ...typed("object", nullable),
+      patternProperties: { [key]: shape.sensitive === true ? { ...value, writeOnly: true } : value },
+      additionalProperties: false,
+    };
+  }
+}
+
+type LeafShape = Exclude<ManifestShape, { readonly type: "list" | "map" | "object" }>;
+
+function leafSchema(shape: LeafShape, manner: Manner): JsonObject {
+  switch (shape.type) {
+    case "string":
+      return {
+        ...typed("string", manner.nullable),
+        ...(shape.minLength === undefined ? {} : { minLength: shape.minLength }),
+      };
+    case "url":
+      return matching(URL_TEXT, manner);
+    case "duration":
+      return matching(DURATION, manner);
+    case "key":
+      return matching(LOGICAL_KEY, manner);
+    case "uuid":
+      return matching(UUID, manner);
+    case "address":
+      return matching(ADDRESS, manner);
+    case "integer":
+    case "number":
+      return { ...converted(shape.type, manner), ...bounds(shape) };
+    case "boolean":
+      return converted(shape.type, manner);
+    case "version":
+      return { const: shape.version };
+    case "enum":
+      return enumSchema(shape.values, manner);
+    case "scalar":
+      return { type: ["string", "number", "boolean"] };
+    case "json":
+      return { ...typed("object", manner.nullable), ...JSON_MEMBERS };
+    case "reference":
+      return referenceSchema(shape.to, manner);
+  }
+}
+
+function typed(type: string, nullable: boolean): JsonObject {
+  return { type: nullable ? [type, "null"] : type };
+}
+
+function matching(pattern: string, { nullable, literal }: Manner): JsonObject {
+  return { ...typed("string", nullable), pattern: literal ? pattern : `${pattern}|${INTERPOLATED}` };
+}
+
+/** A value that is no text, or a text that comes to one by interpolation. */
+function converted(type: string, { nullable, literal }: Manner): JsonObject {
+  if (literal) return typed(type, nullable);
+  return { type: [type, "string", ...(nullable ? ["null"] : [])], pattern: INTERPOLATED };
+}
+
+function bounds({ minimum, maximum }: { readonly minimum?: number; readonly maximum?: number }): JsonObject {
+  return { ...(minimum === undefined ? {} : { minimum }), ...(maximum === undefined ? {} : { maximum }) };
+}
+
+function enumSchema(values: readonly string[], { nullable, literal }: Manner): JsonObject {
+  const listed: JsonObject = { enum: nullable ? [...values, null] : values };
+  return literal ? listed : { anyOf: [listed, { type: "string", pattern: INTERPOLATED }] };
+}
+
+function referenceSchema(to: "environment" | "testCase", manner: Manner): JsonObject {
+  const key = matching(LOGICAL_KEY, manner);
+  if (to === "environment") return key;
+  return {
+    ...key,
+    type: ["string", "object", ...(manner.nullable ? ["null"] : [])],
+    properties: {
+      description: {
+        description: "Name on the service of a test case that nothing here manages.",
+        type: "string",
+        minLength: 1,
+      },
+    },
+    required: ["description"],
+    additionalProperties: false,
+  };
+}
+
+const JSON_MEMBERS: JsonObject = {
+  patternProperties: { [ANY_KEY]: ANY_JSON },
+  additionalProperties: false,
+};
+
+/** The recursive definition that `json` shapes refer to. */
+const JSON_DEFINITION: JsonObject = {
+  json: {
+    type: ["object", "array", "string", "number", "boolean", "null"],
+    items: ANY_JSON,
+    ...JSON_MEMBERS,
+  },
+};

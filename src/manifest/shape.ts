@@ -1,0 +1,276 @@
+import { KEY_PATTERN } from "../model/address.ts";
+import type { Shape } from "../model/fields.ts";
+import type { Path } from "../model/json.ts";
+import { listWords } from "./document.ts";
+
+/**
+ * What values of a manifest look like: the shapes of the field table, and some more that only the rest of the
+ * documents has. JSON Schema, conversion after interpolation and messages are all made from these.
+ */
+export type ManifestShape =
+  | Exclude<Shape, { readonly type: "list" | "object" | "map" }>
+  | { readonly type: "number"; readonly minimum?: number; readonly maximum?: number }
+  /** `500ms`, `30s`, `2m`, `1h`. */
+  | { readonly type: "duration" }
+  /** A text, a number or a boolean. */
+  | { readonly type: "scalar" }
+  /** A logical key. */
+  | { readonly type: "key" }
+  | { readonly type: "uuid" }
+  | { readonly type: "address" }
+  /** This number and no other. */
+  | { readonly type: "version"; readonly version: number }
+  | { readonly type: "list"; readonly of: ManifestShape; readonly unique?: true }
+  | MapShape
+  | ObjectShape;
+
+export interface MapShape {
+  readonly type: "map";
+  readonly of: ManifestShape;
+  readonly sensitive?: true;
+  /** Keys are logical keys; else they are any texts but JavaScript's own traps. */
+  readonly keys?: "logical";
+}
+
+export interface ObjectShape {
+  readonly type: "object";
+  readonly parts: Parts;
+  readonly required?: readonly string[];
+  readonly description?: string;
+}
+
+export type Parts = Readonly<Record<string, ManifestPart>>;
+
+export interface ManifestPart {
+  readonly shape: ManifestShape;
+  readonly nullable?: boolean;
+  /** Its value comes from `${secret:…}` or `${file:…}` alone and never shows. */
+  readonly secret?: true;
+  /** It never shows, wherever it comes from. */
+  readonly sensitive?: true;
+  /** It shows wherever it is used, so that it cannot be a secret. */
+  readonly open?: true;
+  /** It must stand there as it is: it is read before anything is interpolated. */
+  readonly literal?: true;
+  /** What holds where it is left out; for documentation. */
+  readonly default?: string | number;
+  readonly description: string;
+}
+
+/** A part of which only the shape is known: an item of a list, an entry of a map. */
+export function bare(shape: ManifestShape): ManifestPart {
+  return { shape, description: "" };
+}
+
+const JSON_PART = bare({ type: "json" });
+/** The description in a reference's `{ description: … }`. */
+const NAME_PART = bare({ type: "string", minLength: 1 });
+
+/** What stands at an index of a part's list. */
+export function itemOf({ shape, open }: ManifestPart): ManifestPart {
+  if (shape.type !== "list") return JSON_PART;
+  return open === true ? { ...bare(shape.of), open } : bare(shape.of);
+}
+
+/** What stands under a key of a part's map; `undefined` where there is no such key, or none that we know of. */
+export function entryOf({ shape }: ManifestPart, key: string): ManifestPart | undefined {
+  if (shape.type === "object") return Object.hasOwn(shape.parts, key) ? shape.parts[key] : undefined;
+  if (shape.type === "map")
+    return shape.sensitive === true ? { ...bare(shape.of), sensitive: true } : bare(shape.of);
+  return shape.type === "reference" && key === "description" ? NAME_PART : undefined;
+}
+
+/** The parts along a path, the root first; it ends early where the shapes know no further. */
+export function partsAlong(root: ManifestPart, path: Path): readonly ManifestPart[] {
+  const parts = [root];
+  for (const step of path) {
+    const last = parts.at(-1) ?? root;
+    const next = typeof step === "number" ? itemOf(last) : entryOf(last, step);
+    if (next === undefined) break;
+    parts.push(next);
+  }
+  return parts;
+}
+
+/** Whether the whole of it must not show. */
+export function isHidden(part: ManifestPart): boolean {
+  return part.secret === true || part.sensitive === true;
+}
+
+/** Whether it, or anything in it, must not show, whatever it is made of. */
+export function holdsHidden(part: ManifestPart): boolean {
+  return isHidden(part) || shapeHoldsHidden(part.shape);
+}
+
+function shapeHoldsHidden(shape: ManifestShape): boolean {
+  if (shape.type === "list") return shapeHoldsHidden(shape.of);
+  if (shape.type === "map") return shape.sensitive === true || shapeHoldsHidden(shape.of);
+  return shape.type === "object" && Object.values(shape.parts).some(holdsHidden);
+}
+
+/** What a part allows, in words that follow "must be". */
+export function allowedIn({ shape, nullable, literal }: ManifestPart): string {
+  const words = allowed(shape);
+  const interpolation =
+    literal !== true && isConverted(shape) ? ", or an interpolation that comes to one" : "";
+  return `${words}${nullable === true ? ", or null" : ""}${interpolation}`;
+}
+
+/** What a shape allows, in words that follow "must be". */
+export function allowed(shape: ManifestShape): string {
+  switch (shape.type) {
+    case "string":
+      return (shape.minLength ?? 0) > 0 ? "a text that is not empty" : "a text";
+    case "url":
+      return "a URL such as `https://shop.example.com`";
+    case "integer":
+      return `an integer${bounds(shape.minimum)}`;
+    case "number":
+      return `a number${bounds(shape.minimum, shape.maximum)}`;
+    case "version":
+      return String(shape.version);
+    case "boolean":
+      return "`true` or `false`";
+    case "enum":
+      return `${shape.values.length > 1 ? "one of " : ""}${listWords(shape.values, "or")}`;
+    case "duration":
+      return "a duration of up to a day, such as `500ms`, `30s` or `2m`";
+    case "scalar":
+      return "a text, a number or a boolean";
+    case "key":
+      return "a key: letters, digits, `_` and `-`, the first a letter or a digit";
+    case "uuid":
+      return "a UUID such as `6f1d8c1e-0b7a-4c55-9a3e-2f2b8f0c9d11`";
+    case "address":
+      return "an address such as `testCase.shop.login`";
+    case "list":
+      return "a list";
+    case "object":
+    case "map":
+    case "json":
+      return "a map";
+    case "reference":
+      return shape.to === "environment"
+        ? "the key of an environment of the same target"
+        : "the key of a test case of the same target, or `{ description: … }` of one that is not managed here";
+  }
+}
+
+function bounds(minimum: number | undefined, maximum?: number): string {
+  if (minimum === undefined) return "";
+  return maximum === undefined ? ` of at least ${minimum}` : ` from ${minimum} to ${maximum}`;
+}
+
+/** Whether a text in its place is an interpolation or a mistake. */
+function isConverted({ type }: ManifestShape): boolean {
+  return type === "integer" || type === "number" || type === "boolean" || type === "enum";
+}
+
+/**
+ * Regular expressions that JSON Schema and the checks after interpolation share, as text. They are written for the
+ * `u` flag, as JSON Schema wants it.
+ */
+
+/** Names that JavaScript gives a meaning to; no manifest needs them. */
+export const RESERVED_KEYS = ["__proto__", "constructor", "prototype"] as const;
+
+/** A logical key that is none of the reserved names. */
+export const LOGICAL_KEY = KEY_PATTERN.replace("^", `^(?!(?:${RESERVED_KEYS.join("|")})$)`);
+
+/** Any key but the reserved names, and but what looks like an interpolation: keys have none. */
+export const ANY_KEY = `^(?!(?:${RESERVED_KEYS.join("|")})$)(?![\\s\\S]*\\$\\{)`;
+
+/** An absolute URL: a scheme, `://` and something after it; or a `data:` URL, as images may be. */
+export const URL_TEXT = "^(?:[A-Za-z][A-Za-z0-9+.-]*://[^\\s/]|data:)\\S*$";
+
+export const UUID = "^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$";
+
+export const ADDRESS = address(KEY_PATTERN.slice(1, -1));
+
+function address(key: string): string {
+  return `^(?:target\\.${key}|(?:environment|testCase|batchGeneration)\\.${key}\\.${key})$`;
+}
+
+/** A number and its unit: `500ms`, `30s`, `2m`, `1h`. */
+export const DURATION = "^[0-9]+(?:\\.[0-9]+)?(?:ms|s|m|h)$";
+
+/** Something is interpolated, so that nothing can be said yet. */
+export const INTERPOLATED = "\\$\\{";
+
+/** Nothing but secrets, files and variables, which may hold secrets. */
+export const ONLY_SECRETS = "^(?:\\$\\{(?:secret|file|var):[^}]*\\})+$";
+
+export type Scalar = string | number | boolean;
+
+const INTEGER = /^[-+]?[0-9]+$/;
+const NUMBER = /^[-+]?[0-9]+(?:\.[0-9]+)?$/;
+const IS_KEY = new RegExp(LOGICAL_KEY, "u");
+const IS_URL = new RegExp(URL_TEXT, "u");
+const IS_UUID = new RegExp(UUID, "u");
+const IS_ADDRESS = new RegExp(ADDRESS, "u");
+
+/**
+ * What an interpolated value is in a place of this shape: `"10"` in an integer's place is 10. `undefined` where it
+ * does not fit. Values that stand in the manifest as they are never come here; JSON Schema has checked them.
+ */
+export function convert(shape: ManifestShape, value: Scalar): Scalar | undefined {
+  const text = String(value);
+  switch (shape.type) {
+    case "string":
+      return text.length >= (shape.minLength ?? 0) ? text : undefined;
+    case "url":
+      return IS_URL.test(text) && URL.canParse(text) ? text : undefined;
+    case "integer":
+      return inside(INTEGER.test(text) ? Number(text) : Number.NaN, shape, Number.isSafeInteger);
+    case "number":
+      return inside(NUMBER.test(text) ? Number(text) : Number.NaN, shape, Number.isFinite);
+    case "version":
+      return Number(text) === shape.version ? shape.version : undefined;
+    case "boolean":
+      return text === "true" ? true : text === "false" ? false : undefined;
+    case "enum":
+      return shape.values.includes(text) ? text : undefined;
+    case "duration":
+      return parseDuration(text) === undefined ? undefined : text;
+    case "reference":
+    case "key":
+      return IS_KEY.test(text) ? text : undefined;
+    case "uuid":
+      return IS_UUID.test(text) ? text : undefined;
+    case "address":
+      return IS_ADDRESS.test(text) ? text : undefined;
+    case "scalar":
+    case "json":
+      return value;
+    case "list":
+    case "object":
+    case "map":
+      return undefined;
+  }
+}
+
+function inside(
+  number: number,
+  { minimum = -Infinity, maximum = Infinity }: { readonly minimum?: number; readonly maximum?: number },
+  holds: (number: number) => boolean,
+): number | undefined {
+  return holds(number) && number >= minimum && number <= maximum ? number : undefined;
+}
+
+const UNITS: ReadonlyMap<string, number> = new Map([
+  ["ms", 1],
+  ["s", 1000],
+  ["m", 60_000],
+  ["h", 3_600_000],
+]);
+
+/** A timer of more milliseconds than fit in 31 bits would go off at once. */
+const LONGEST = 24 * 3_600_000;
+
+/** Milliseconds of a duration; `undefined` for what is none, for nothing at all and for more than a day. */
+export function parseDuration(text: string): number | undefined {
+  const [, count, unit] = /^([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)$/.exec(text) ?? [];
+  if (count === undefined || unit === undefined) return undefined;
+  const milliseconds = Math.round(Number(count) * (UNITS.get(unit) ?? Number.NaN));
+  return milliseconds >= 1 && milliseconds <= LONGEST ? milliseconds : undefined;
+}

@@ -1,0 +1,373 @@
+import type { Kind } from "../model/address.ts";
+import {
+  BATCH_GENERATION_FIELDS,
+  ENVIRONMENT_FIELDS,
+  type Field,
+  NAME,
+  TARGET_FIELDS,
+  TEST_CASE_FIELDS,
+  URL_TEXT,
+} from "../model/fields.ts";
+import type { ManifestPart, MapShape, ObjectShape, Parts } from "./shape.ts";
+
+/** What manifests need of a row of the field table. */
+export type FieldRow = Pick<Field<never>, "name" | "path" | "shape" | "nullable" | "description">;
+
+export type InnerKind = Exclude<Kind, "target">;
+
+/** A kind of resource inside a target: where documents declare it, and its fields. */
+export interface Section<K extends InnerKind = InnerKind> {
+  readonly kind: K;
+  /** The key in documents, in their `defaults` and in their overrides. */
+  readonly name: "environments" | "testCases" | "batchGenerations";
+  /** One of them, in messages. */
+  readonly noun: string;
+  readonly fields: readonly FieldRow[];
+  readonly description: string;
+  readonly itemDescription: string;
+}
+
+export const TARGET_ROWS: readonly FieldRow[] = TARGET_FIELDS;
+
+/** Keys of a document that say something about the target itself. */
+export const TARGET_KEYS: readonly string[] = [
+  "id",
+  "onRemove",
+  ...new Set(TARGET_ROWS.map(({ path }) => String(path[0]))),
+];
+
+export const ENVIRONMENTS: Section<"environment"> = {
+  kind: "environment",
+  name: "environments",
+  noun: "environment",
+  fields: ENVIRONMENT_FIELDS,
+  description:
+    "Where the application runs, by key. `default` is the service's DEFAULT environment; all others are ADDITIONAL.",
+  itemDescription: "An environment: where the application runs, and how the tests get in.",
+};
+
+export const TEST_CASES: Section<"testCase"> = {
+  kind: "testCase",
+  name: "testCases",
+  noun: "test case",
+  fields: TEST_CASE_FIELDS,
+  description: "The target's test cases, by key.",
+  itemDescription: "A test case. Only what is declared is managed.",
+};
+
+export const BATCH_GENERATIONS: Section<"batchGeneration"> = {
+  kind: "batchGeneration",
+  name: "batchGenerations",
+  noun: "batch generation",
+  fields: BATCH_GENERATION_FIELDS,
+  description: "Generations of several test cases from one prompt, by key.",
+  itemDescription: "A batch generation: it runs once, and again when its content changes.",
+};
+
+export const SECTIONS = [ENVIRONMENTS, TEST_CASES, BATCH_GENERATIONS] as const;
+
+/** What `tasc.yaml` may hold: one row a setting, as the field table has one a field. */
+
+const BACKENDS = ["local", "postgres", "http"] as const;
+
+export const DEFAULT_CONCURRENCY = 8;
+export const DEFAULT_REQUEST_TIMEOUT = "30s";
+export const DEFAULT_RETRIES = 5;
+export const DEFAULT_MANIFESTS = ["targets/**/*.{yaml,yml}"];
+
+/** `onRemove`, of a target and of the project's policy. */
+export const ON_REMOVE_PART: ManifestPart = {
+  shape: { type: "enum", values: ["ignore", "disable"] },
+  open: true,
+  description:
+    "What happens to a test case that left the manifest: nothing, or its status is set to DISABLED.",
+};
+
+const SERVICE: ObjectShape = {
+  type: "object",
+  parts: {
+    baseUrl: {
+      shape: URL_TEXT,
+      open: true,
+      description: "The service's base address: what precedes `/apiKey`. It may carry a path.",
+    },
+    apiKey: {
+      shape: NAME,
+      secret: true,
+      description: "The API key, from `${secret:…}` or `${file:…}`.",
+    },
+    concurrency: {
+      shape: { type: "integer", minimum: 1 },
+      default: DEFAULT_CONCURRENCY,
+      description: "Calls in flight at a time, of any kind.",
+    },
+    requestTimeout: {
+      shape: { type: "duration" },
+      default: DEFAULT_REQUEST_TIMEOUT,
+      description: "Time limit of each call: `500ms`, `30s`, `2m`.",
+    },
+    retries: {
+      shape: { type: "integer", minimum: 0 },
+      default: DEFAULT_RETRIES,
+      description: "How often a call that failed for a passing reason is sent again, at most.",
+    },
+  },
+};
+
+const STATE: ObjectShape = {
+  type: "object",
+  parts: {
+    backend: {
+      shape: { type: "enum", values: BACKENDS },
+      open: true,
+      default: "local",
+      description:
+        "Where state is kept: in files of the project, in PostgreSQL, or behind Terraform's HTTP protocol.",
+    },
+    fingerprintKey: {
+      shape: NAME,
+      sensitive: true,
+      description: "Key for the fingerprints in state, in place of the stage's API key.",
+    },
+    path: { shape: NAME, description: "`local`: folder of the documents. Left out: `.tasc/state`." },
+    url: {
+      shape: NAME,
+      sensitive: true,
+      description: "`postgres`: `postgres://user:password@host:port/database`. It never shows.",
+    },
+    schema: { shape: NAME, description: "`postgres`: schema of the tables. Left out: `tasc`." },
+    table: { shape: NAME, description: "`postgres`: table of the documents. Left out: `state`." },
+    address: {
+      shape: NAME,
+      description:
+        "`http`: address of a document, with `{target}` in it, and `{stage}` where there are several.",
+    },
+    lock: { shape: { type: "boolean" }, description: "`http`: false for a server that knows no locks." },
+    lockAddress: { shape: NAME, description: "`http`: address that locks. Left out: `address`." },
+    unlockAddress: { shape: NAME, description: "`http`: address that unlocks. Left out: `lockAddress`." },
+    lockMethod: { shape: NAME, description: "`http`: method that locks. Left out: LOCK." },
+    unlockMethod: { shape: NAME, description: "`http`: method that unlocks. Left out: UNLOCK." },
+    updateMethod: { shape: NAME, description: "`http`: method that writes. Left out: POST." },
+    username: { shape: NAME, description: "`http`: user of basic authentication." },
+    password: {
+      shape: NAME,
+      secret: true,
+      description: "`http`: password of basic authentication, from `${secret:…}` or `${file:…}`.",
+    },
+  },
+};
+
+const POLICY: ObjectShape = {
+  type: "object",
+  parts: {
+    maxChanges: {
+      shape: { type: "integer", minimum: 0 },
+      description: "A plan with more changes than this is refused.",
+    },
+    maxDisabledPercent: {
+      shape: { type: "number", minimum: 0, maximum: 100 },
+      description:
+        "A plan that disables or switches off a larger share of a target's managed live test cases is refused.",
+    },
+    protected: {
+      shape: { type: "list", of: NAME },
+      open: true,
+      description:
+        "Globs over addresses. A plan that disables, rediscovers or orphans one of these is refused.",
+    },
+    requireTags: {
+      shape: { type: "list", of: NAME },
+      open: true,
+      description: "Tags that every managed test case must have.",
+    },
+    onRemove: { ...ON_REMOVE_PART, default: "ignore" },
+  },
+};
+
+const VARS: ManifestPart = {
+  shape: { type: "map", of: { type: "scalar" }, keys: "logical" },
+  description: "Values for `${var:name}`. They may hold interpolations themselves.",
+};
+
+/** What the project sets and each stage may override. */
+export const OVERRIDABLE: ObjectShape = {
+  type: "object",
+  description: "What differs in one stage: maps merge key by key, texts, numbers and lists replace.",
+  parts: {
+    vars: VARS,
+    service: { shape: SERVICE, description: "The service, and how it is called." },
+    state: { shape: STATE, description: "Where state is kept, and what the backend needs to know." },
+    policy: { shape: POLICY, description: "What a plan must keep to." },
+  },
+};
+
+/** `tasc.yaml` as a whole. */
+export const PROJECT: ObjectShape = {
+  type: "object",
+  description: "A project: the service, the stages, and where the target documents are.",
+  parts: {
+    version: {
+      shape: { type: "version", version: 1 },
+      literal: true,
+      description: "Version of this file's format.",
+    },
+    manifests: {
+      shape: { type: "list", of: NAME },
+      literal: true,
+      description:
+        "Patterns of the target documents, from the project folder: `*`, `**`, `?`, `{a,b}`, `[a-c]`. Left out: `targets/**/*.{yaml,yml}`.",
+    },
+    ...OVERRIDABLE.parts,
+    defaultStage: {
+      shape: { type: "key" },
+      literal: true,
+      description: "The stage that is meant when neither `--stage` nor TASC_STAGE says so.",
+    },
+    stages: {
+      shape: { type: "map", of: OVERRIDABLE, keys: "logical" },
+      description: "The stages, and what each of them overrides. Left out, there is one named `default`.",
+    },
+  },
+  required: ["version"],
+};
+
+/** What is defined once and referred to by name. */
+export const PROJECT_DEFINITIONS: ReadonlyMap<ManifestPart | ObjectShape, string> = new Map<
+  ManifestPart | ObjectShape,
+  string
+>([[OVERRIDABLE, "stage"], ...Object.entries(OVERRIDABLE.parts).map(([key, part]) => [part, key] as const)]);
+
+/** Target documents as a whole, made from the field table. */
+
+/** The parts of objects that group rows with dotted names, `discovery.prompt` for example. */
+const GROUPS: ReadonlyMap<string, string> = new Map([
+  ["discovery", "How the service generates the test case."],
+]);
+
+function partsOf(rows: readonly FieldRow[]): Parts {
+  const keys = new Set(rows.map(({ path }) => String(path[0])));
+  return Object.fromEntries([...keys].map((key) => [key, rowPart(rows, key)]));
+}
+
+/** A row as it is, or the rows that share the first step of their path as an object. */
+function rowPart(rows: readonly FieldRow[], key: string): ManifestPart {
+  const own = rows.filter(({ path }) => path[0] === key);
+  const single = own.find(({ path }) => path.length === 1);
+  if (single !== undefined) return single;
+  const inner = own.map((row) => ({ ...row, path: row.path.slice(1) }));
+  return {
+    shape: { type: "object", parts: partsOf(inner) },
+    description: GROUPS.get(key) ?? `Fields of ${key}.`,
+  };
+}
+
+function idPart(noun: string): ManifestPart {
+  return {
+    shape: { type: "uuid" },
+    description: `The service's id of the ${noun}: binds this address by hand.`,
+  };
+}
+
+/** A section with all that a document may say of its resources. */
+interface SectionTable {
+  readonly section: Section;
+  readonly fields: Parts;
+  readonly resource: ObjectShape;
+  readonly resources: ManifestPart;
+  readonly defaults: ManifestPart;
+}
+
+const TABLES: readonly SectionTable[] = SECTIONS.map((section) => {
+  const fields = partsOf(section.fields);
+  const resource: ObjectShape = {
+    type: "object",
+    description: section.itemDescription,
+    parts: { id: idPart(section.noun), ...fields },
+  };
+  return {
+    section,
+    fields,
+    resource,
+    resources: { shape: { type: "map", of: resource, keys: "logical" }, description: section.description },
+    // An id is each resource's own.
+    defaults: {
+      shape: { type: "object", parts: fields },
+      description: `Values for every ${section.noun} that does not set them itself.`,
+    },
+  };
+});
+
+const TARGET_PARTS: Parts = { id: idPart("test target"), ...partsOf(TARGET_ROWS), onRemove: ON_REMOVE_PART };
+
+const DEFAULTS: ManifestPart = {
+  shape: {
+    type: "object",
+    parts: Object.fromEntries(TABLES.map(({ section, defaults }) => [section.name, defaults])),
+  },
+  description: "Values for all resources of a kind, for all documents of the target.",
+};
+
+/** What a document declares and each stage may override. */
+const OVERRIDABLE_IN_TARGET: ObjectShape = {
+  type: "object",
+  description: "What differs in one stage. It may also add what exists in that stage alone.",
+  parts: {
+    ...TARGET_PARTS,
+    ...Object.fromEntries(TABLES.map(({ section, resources }) => [section.name, resources])),
+    defaults: DEFAULTS,
+  },
+};
+
+const STAGES: MapShape = { type: "map", of: OVERRIDABLE_IN_TARGET, keys: "logical" };
+
+const MOVE: ObjectShape = {
+  type: "object",
+  description: "A renamed address.",
+  parts: {
+    from: { shape: { type: "address" }, literal: true, description: "The address as it was." },
+    to: { shape: { type: "address" }, literal: true, description: "The address as it is now." },
+  },
+  required: ["from", "to"],
+};
+
+export const TARGET_DOCUMENT: ObjectShape = {
+  type: "object",
+  description: "A test target and what belongs to it. Several documents may add to one target.",
+  parts: {
+    target: {
+      shape: { type: "key" },
+      literal: true,
+      description: "Logical key of the target: letters, digits, `_` and `-`.",
+    },
+    ...OVERRIDABLE_IN_TARGET.parts,
+    stages: {
+      shape: STAGES,
+      description: "Overrides by stage: maps merge key by key, texts, numbers and lists replace.",
+    },
+    moved: {
+      shape: { type: "list", of: MOVE },
+      description: "Addresses that were renamed. What is bound to the old one then belongs to the new one.",
+    },
+  },
+  required: ["target"],
+};
+
+/** What is defined once and referred to by name: for documents, overrides and defaults alike. */
+export const TARGET_DEFINITIONS: ReadonlyMap<ManifestPart | ObjectShape, string> = new Map<
+  ManifestPart | ObjectShape,
+  string
+>([
+  [OVERRIDABLE_IN_TARGET, "stage"],
+  [DEFAULTS, "defaults"],
+  [MOVE, "move"],
+  ...named("target", TARGET_PARTS),
+  ...TABLES.flatMap(({ section, fields, resource, resources }): [ManifestPart | ObjectShape, string][] => [
+    [resources, section.name],
+    [resource, section.kind],
+    ...named(section.kind, fields),
+  ]),
+]);
+
+function named(kind: string, parts: Parts): [ManifestPart, string][] {
+  return Object.entries(parts).map(([key, part]) => [part, `${kind}.${key}`]);
+}

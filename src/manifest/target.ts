@@ -1,0 +1,455 @@
+import {
+  type Address,
+  type Kind,
+  addressOf,
+  compareText,
+  isAddress,
+  targetAddress,
+} from "../model/address.ts";
+import {
+  type DesiredFields,
+  type DesiredResource,
+  type DesiredTarget,
+  type Layer,
+  type Move,
+  originOf,
+} from "../model/desired.ts";
+import type { Origin } from "../model/diagnostic.ts";
+import { type JsonObject, type Path, isArray, isObject } from "../model/json.ts";
+import type { Policy } from "../model/settings.ts";
+import type { Value } from "../model/value.ts";
+import { type Document, type ManifestProblem, PROJECT_FILE, manifestError, valueAt } from "./document.ts";
+import type { Filler } from "./interpolation.ts";
+import { type Scene, mergedAt, resolveValue } from "./resolve.ts";
+import { bare } from "./shape.ts";
+import {
+  BATCH_GENERATIONS,
+  ENVIRONMENTS,
+  type FieldRow,
+  type InnerKind,
+  ON_REMOVE_PART,
+  SECTIONS,
+  type Section,
+  TARGET_KEYS,
+  TARGET_ROWS,
+  TEST_CASES,
+} from "./tables.ts";
+
+export interface TargetRequest {
+  readonly stage: string;
+  readonly filler: Filler;
+  /** What holds for a target that does not say it itself. */
+  readonly onRemove: Policy["onRemove"];
+}
+
+/** What the documents of a target want of one stage; problems are added to the list that is handed in. */
+export function resolveTarget(
+  target: TargetDocuments,
+  request: TargetRequest,
+  problems: ManifestProblem[],
+): DesiredTarget {
+  const origins = originsOf(target.documents, request.stage);
+  const parts = targetParts(target.key, origins);
+  const inner = <K extends InnerKind>(section: Section<K>): readonly DesiredResource<K>[] =>
+    resolveSection(target.key, section, origins, request.filler, problems);
+  return {
+    ...resolveResource(parts, request.filler, problems),
+    onRemove: onRemoveOf(parts, request, problems),
+    environments: inner(ENVIRONMENTS),
+    testCases: inner(TEST_CASES),
+    batchGenerations: inner(BATCH_GENERATIONS),
+    moved: movesOf(origins.base),
+  };
+}
+
+function targetParts(key: string, origins: Origins): ResourceParts<"target"> {
+  return {
+    kind: "target",
+    address: targetAddress(key),
+    key,
+    layers: targetLayers(origins),
+    rows: TARGET_ROWS,
+  };
+}
+
+function onRemoveOf(
+  parts: ResourceParts<"target">,
+  { filler, onRemove = "ignore" }: TargetRequest,
+  problems: ManifestProblem[],
+): DesiredTarget["onRemove"] {
+  const declared = mergedAt(parts.layers, ["onRemove"]);
+  if (declared === undefined) return onRemove;
+  const value: Value = resolveValue(
+    ON_REMOVE_PART,
+    declared,
+    ["onRemove"],
+    new ResourceScene(parts, filler, problems),
+  );
+  return value === "disable" ? "disable" : "ignore";
+}
+
+function resolveSection<K extends InnerKind>(
+  target: string,
+  section: Section<K>,
+  origins: Origins,
+  filler: Filler,
+  problems: ManifestProblem[],
+): readonly DesiredResource<K>[] {
+  const layers = sectionLayers(origins, section);
+  const keys = [...layers.base.keys(), ...[...layers.stage.keys()].filter((key) => !layers.base.has(key))];
+  // Made once: what is put together of five parts takes the room of five.
+  const above = addressOf(section.kind, target, "");
+  return keys.toSorted(compareText).map((key) =>
+    resolveResource(
+      {
+        kind: section.kind,
+        address: `${above}${key}`,
+        key,
+        layers: layersOf(layers, key),
+        rows: section.fields,
+      },
+      filler,
+      problems,
+    ),
+  );
+}
+
+/**
+ * What two documents of a target both say: a resource, a field of the target, a field of its defaults. Which of the
+ * two counted would depend on the names of the files. Stages are looked at one by one, whichever is chosen.
+ */
+export function findDuplicates(
+  { key, documents }: TargetDocuments,
+  stages: readonly string[],
+): readonly ManifestProblem[] {
+  if (documents.length < 2) return [];
+  const base = baseLayers(documents);
+  const scopes = [base, ...stages.map((stage) => stageLayers(base, stage))];
+  return scopes.flatMap((layers) => duplicatesAmong(layers, key));
+}
+
+function duplicatesAmong(layers: Layers, target: string): ManifestProblem[] {
+  return [
+    ...duplicateFields(layers, [], TARGET_FIELDS, `target ${target}`),
+    ...SECTIONS.flatMap(({ kind, name, fields }) => [
+      ...duplicateResources(layers, name, (key) => addressOf(kind, target, key)),
+      ...duplicateFields(layers, ["defaults", name], fields, `the defaults of target ${target}`),
+    ]),
+  ];
+}
+
+type Named = Pick<FieldRow, "name" | "path">;
+
+const TARGET_FIELDS: readonly Named[] = [
+  { name: "id", path: ["id"] },
+  { name: "onRemove", path: ["onRemove"] },
+  ...TARGET_ROWS,
+];
+
+function duplicateResources(
+  { having }: Layers,
+  section: string,
+  addressIn: (key: string) => Address,
+): ManifestProblem[] {
+  const owners = new Map<string, Layer>();
+  const problems: ManifestProblem[] = [];
+  having(section).forEach((layer) => {
+    const resources = layer.value[section];
+    if (!isObject(resources)) return;
+    for (const key in resources) {
+      const owner = owners.get(key);
+      if (owner === undefined) owners.set(key, layer);
+      else problems.push(declaredTwice(layer, owner, [section, key], addressIn(key)));
+    }
+  });
+  return problems;
+}
+
+/** Every second layer that sets a field in the map at a path, with the first. */
+function duplicateFields(
+  { having }: Layers,
+  place: Path,
+  rows: readonly Named[],
+  owner: string,
+): ManifestProblem[] {
+  return rows.flatMap(({ name, path }) => {
+    const whole = [...place, ...path];
+    const holders = having(String(whole[0])).filter(({ value }) => valueAt(value, whole) !== undefined);
+    const [first, ...others] = holders;
+    return first === undefined
+      ? []
+      : others.map((layer) => setTwice(layer, first, whole, `\`${name}\` of ${owner}`));
+  });
+}
+
+function declaredTwice(layer: Layer, first: Layer, path: Path, address: Address): ManifestProblem {
+  const remedy = "Give one of the two another key, or put both into one.";
+  return twice(layer, first, path, `${address} is declared twice`, remedy);
+}
+
+function setTwice(layer: Layer, first: Layer, path: Path, what: string): ManifestProblem {
+  const remedy = "Documents that add to one target share its fields and defaults: keep one of the two.";
+  return twice(layer, first, path, `${what} is set twice`, remedy);
+}
+
+function twice(layer: Layer, first: Layer, path: Path, summary: string, remedy: string): ManifestProblem {
+  return manifestError("duplicate", { file: layer.file, path: [...layer.path, ...path] }, summary, remedy, {
+    at: "key",
+    related: { file: first.file, path: [...first.path, ...path] },
+  });
+}
+
+/** The documents that add to one target, in the order of their files. */
+interface TargetDocuments {
+  readonly key: string;
+  readonly documents: readonly Document[];
+}
+
+/** Documents by the target they name, sorted by key. */
+export function groupByTarget(documents: readonly Document[]): readonly TargetDocuments[] {
+  const groups = new Map<string, Document[]>();
+  for (const document of documents) {
+    const { target } = document.value;
+    if (typeof target !== "string") continue;
+    const group = groups.get(target);
+    if (group === undefined) groups.set(target, [document]);
+    else group.push(document);
+  }
+  return [...groups]
+    .map(([key, members]) => ({ key, documents: members }))
+    .toSorted((a, b) => compareText(a.key, b.key));
+}
+
+/**
+ * The layers of a target in one stage. A layer is made once and shared by all resources that it gives values to:
+ * a hundred thousand test cases with the same defaults hold the same object.
+ */
+
+/** Layers in the order of their files. Of ten thousand documents with a test case each, few say anything else. */
+interface Layers {
+  readonly all: readonly Layer[];
+  /** Those that have a key. */
+  readonly having: (key: string) => readonly Layer[];
+}
+
+/** The maps of a target's documents, and those of their overrides for a stage: both have the same keys inside. */
+export interface Origins {
+  readonly base: Layers;
+  readonly stage: Layers;
+}
+
+export function originsOf(documents: readonly Document[], stage: string): Origins {
+  const base = baseLayers(documents);
+  return { base, stage: stageLayers(base, stage) };
+}
+
+function baseLayers(documents: readonly Document[]): Layers {
+  return byKey(documents.map(({ file, value }) => ({ kind: "base", file, path: ROOT, value })));
+}
+
+const ROOT: Path = [];
+
+function stageLayers(base: Layers, stage: string): Layers {
+  return byKey(
+    base.having("stages").flatMap(({ file, value }) => {
+      const override = mapAt(mapAt(value, "stages"), stage);
+      return override === undefined
+        ? []
+        : [{ kind: "stage", file, path: ["stages", stage], value: override }];
+    }),
+  );
+}
+
+function byKey(all: readonly Layer[]): Layers {
+  const holders = new Map<string, Layer[]>();
+  all.forEach((layer) => {
+    for (const key in layer.value) {
+      const known = holders.get(key);
+      if (known === undefined) holders.set(key, [layer]);
+      else known.push(layer);
+    }
+  });
+  return { all, having: (key) => holders.get(key) ?? [] };
+}
+
+/** The layers of the target itself. A document that only adds test cases to it is none, unless there is no other. */
+export function targetLayers({ base, stage }: Origins): readonly Layer[] {
+  const layers = [...speakingOfTarget(base), ...speakingOfTarget(stage)];
+  return layers.some(({ kind }) => kind === "base") ? layers : [...base.all.slice(0, 1), ...layers];
+}
+
+function speakingOfTarget({ all, having }: Layers): readonly Layer[] {
+  const speaking = new Set(TARGET_KEYS.flatMap(having));
+  return all.filter((layer) => speaking.has(layer));
+}
+
+/** What a section's resources are made of. */
+export interface SectionLayers {
+  /** Lowest first, as far as the resource's own map. */
+  readonly defaults: readonly Layer[];
+  readonly base: ReadonlyMap<string, Layer>;
+  readonly stage: ReadonlyMap<string, Layer>;
+}
+
+function sectionLayers({ base, stage }: Origins, section: Section): SectionLayers {
+  return {
+    defaults: allDefaults(base, stage, section),
+    base: resourceLayers(base, section),
+    stage: resourceLayers(stage, section),
+  };
+}
+
+/** As if the stage's overrides were merged into the document, defaults into defaults, before anything is looked up. */
+function allDefaults(base: Layers, stage: Layers, section: Section): readonly Layer[] {
+  return [...defaultsLayers(base, section), ...defaultsLayers(stage, section)];
+}
+
+function defaultsLayers({ having }: Layers, { name }: Section): readonly Layer[] {
+  const found: Layer[] = [];
+  for (const { kind, file, path, value } of having("defaults")) {
+    const defaults = mapAt(mapAt(value, "defaults"), name);
+    if (defaults === undefined) continue;
+    const own = kind === "stage" ? "stage defaults" : "defaults";
+    found.push({ kind: own, file, path: [...path, "defaults", name], value: defaults });
+  }
+  return found;
+}
+
+function resourceLayers({ having }: Layers, { name }: Section): ReadonlyMap<string, Layer> {
+  const resources = new Map<string, Layer>();
+  having(name).forEach(({ kind, file, path, value }) => {
+    const declared = mapAt(value, name) ?? {};
+    for (const key in declared) {
+      const resource = declared[key];
+      if (isObject(resource) && !resources.has(key))
+        // Not spread where it need not be: a spread list keeps room for a dozen more, for each of the resources.
+        resources.set(key, {
+          kind,
+          file,
+          path: path.length === 0 ? [name, key] : [...path, name, key],
+          value: resource,
+        });
+    }
+  });
+  return resources;
+}
+
+function mapAt(value: JsonObject | undefined, key: string): JsonObject | undefined {
+  const part = value !== undefined && Object.hasOwn(value, key) ? value[key] : undefined;
+  return isObject(part) ? part : undefined;
+}
+
+/** The layers of one resource, lowest first. */
+function layersOf(section: SectionLayers, key: string): readonly Layer[] {
+  const base = section.base.get(key);
+  const stage = section.stage.get(key);
+  const own = base === undefined ? [] : [base];
+  if (stage !== undefined) own.push(stage);
+  return section.defaults.length === 0 ? own : [...section.defaults, ...own];
+}
+
+/** The layers of one resource, without a look at all the others. */
+export function layersOfOne({ base, stage }: Origins, section: Section, key: string): readonly Layer[] {
+  const only = ({ having }: Layers): ReadonlyMap<string, Layer> => {
+    const own = having(section.name)
+      .flatMap((layer) => resourceLayer(layer, section, key) ?? [])
+      .slice(0, 1);
+    return new Map(own.map((layer) => [key, layer]));
+  };
+  const layers: SectionLayers = {
+    defaults: allDefaults(base, stage, section),
+    base: only(base),
+    stage: only(stage),
+  };
+  return layersOf(layers, key);
+}
+
+function resourceLayer(
+  { kind, file, path, value }: Layer,
+  { name }: Section,
+  key: string,
+): Layer | undefined {
+  const resource = mapAt(mapAt(value, name), key);
+  return resource && { kind, file, path: [...path, name, key], value: resource };
+}
+
+/** The `moved:` entries of a target's documents; whether they make sense together is for the rules to say. */
+function movesOf({ having }: Layers): readonly Move[] {
+  const moves: Move[] = [];
+  for (const { file, value } of having("moved"))
+    for (const [at, entry] of isArray(value.moved) ? value.moved.entries() : [])
+      if (isObject(entry)) {
+        const { from, to } = entry;
+        if (typeof from === "string" && typeof to === "string" && isAddress(from) && isAddress(to))
+          moves.push({ from, to, origin: { file, path: ["moved", at] } });
+      }
+  return moves;
+}
+
+/** What a resource is made of. */
+interface ResourceParts<K extends Kind> {
+  readonly kind: K;
+  readonly address: Address;
+  readonly key: string;
+  readonly layers: readonly Layer[];
+  readonly rows: readonly FieldRow[];
+}
+
+/** A resource from its layers, merged and filled in, its fields in the order of the table. */
+function resolveResource<K extends Kind>(
+  parts: ResourceParts<K>,
+  filler: Filler,
+  problems: ManifestProblem[],
+): DesiredResource<K> {
+  const { kind, address, key, layers, rows } = parts;
+  const scene = new ResourceScene(parts, filler, problems);
+  const fields = resolveFields(rows, layers, scene);
+  const id = resolveId(layers, scene);
+  return id === undefined
+    ? { kind, address, key, fields, layers }
+    : { kind, address, key, id, fields, layers };
+}
+
+/** The scene of a resource's values: their problems go to the list that is handed in. */
+class ResourceScene implements Scene {
+  readonly filler: Filler;
+  readonly #parts: ResourceParts<Kind>;
+  readonly #problems: ManifestProblem[];
+
+  constructor(parts: ResourceParts<Kind>, filler: Filler, problems: ManifestProblem[]) {
+    this.filler = filler;
+    this.#parts = parts;
+    this.#problems = problems;
+  }
+
+  originOf(path: Path): Origin {
+    return originOf({ ...this.#parts, fields: {} }, path) ?? { file: PROJECT_FILE, path: [] };
+  }
+
+  report(problem: ManifestProblem): void {
+    const { address } = this.#parts;
+    this.#problems.push(isShared(problem.origin) ? problem : { ...problem, address });
+  }
+}
+
+/** What is wrong with a variable or a default is told of that alone, not of each resource that uses it. */
+function isShared({ file, path: [first, , third] }: Origin): boolean {
+  return file === PROJECT_FILE || first === "defaults" || (first === "stages" && third === "defaults");
+}
+
+function resolveFields(rows: readonly FieldRow[], layers: readonly Layer[], scene: Scene): DesiredFields {
+  const fields: Record<string, Value> = {};
+  for (const row of rows) {
+    const value = mergedAt(layers, row.path);
+    if (value !== undefined) fields[row.name] = resolveValue(row, value, row.path, scene);
+  }
+  return fields;
+}
+
+function resolveId(layers: readonly Layer[], scene: Scene): string | undefined {
+  const json = mergedAt(layers, ["id"]);
+  const id = json === undefined ? undefined : resolveValue(ID_PART, json, ["id"], scene);
+  return typeof id === "string" ? id : undefined;
+}
+
+const ID_PART = bare({ type: "uuid" });

@@ -1,0 +1,388 @@
+import type { Json, Path } from "../../model/json.ts";
+import { evaluate, findCharacters, parseTree } from "./parse.ts";
+import type { Finding, Scene, YamlProblem } from "./problem.ts";
+import { type Place, type Step, type SyntaxFault, type Tree, TreeIndex, placesOf } from "./tree.ts";
+
+export type Reading =
+  | { readonly ok: true; readonly value: Json }
+  | {
+      readonly ok: false;
+      readonly problems: readonly YamlProblem[];
+      /** What the text means but for its problems, where that can be told: the rest is then checked in the same run. */
+      readonly value?: Json;
+    };
+
+/**
+ * Reads any text, and has the last word on what it means and on what is wrong with it.
+ * Loads `yaml`: import this module lazily.
+ *
+ * @param text a whole file, without byte order mark.
+ */
+export function readSlow(text: string): Reading {
+  const placeOf = placesOf(text);
+  const characters = findCharacters(text);
+  const tree = parseTree(characters.cleaned);
+  const faults = explainFaults(tree);
+  const { value, findings } = evaluate(tree.root, (offset) => placeOf(offset).line);
+  const all = [
+    ...characters.findings,
+    ...findDirectives(tree),
+    ...findFurtherDocuments(tree),
+    ...faults.filter(({ code }) => code !== "too-deep" || !findings.some(isTooDeep)),
+    // A line that is not even a pair has no key either, and that has been said.
+    ...findings.filter(
+      ({ code, offset }) => code !== "key" || !faults.some((fault) => fault.offset === offset),
+    ),
+  ];
+  if (all.length === 0 && !isEmpty(tree)) return { ok: true, value };
+  const problems = all.length === 0 ? [emptiness(text)] : all;
+  const told = problems.toSorted((a, b) => a.offset - b.offset).map(problemOf);
+  return all.length > 0 && all.every(isOfKeys)
+    ? { ok: false, problems: told, value }
+    : { ok: false, problems: told };
+
+  function problemOf({ offset, ...rest }: Finding): YamlProblem {
+    return { ...placeOf(offset), ...rest };
+  }
+}
+
+/**
+ * The parser runs out of stack far below the depth that the evaluation allows: then both have found the same.
+ */
+function isTooDeep({ code }: Finding): boolean {
+  return code === "too-deep";
+}
+
+/** A key that is there twice, or that means something to YAML 1.1 alone: all else is as it is written. */
+function isOfKeys({ code }: Finding): boolean {
+  return code === "duplicate-key" || code === "merge-key";
+}
+
+function findDirectives(tree: Tree): Finding[] {
+  const foreign = tree.directives.filter(({ text }) => !/^%YAML\s+1\.2\s*$/.test(text));
+  return foreign.map(({ offset, text }) => ({
+    offset,
+    code: "directive",
+    message: `\`${text.trim()}\` is not supported: a manifest is YAML 1.2 without directives`,
+    hint: "delete this line, and write out the tags that it shortens",
+  }));
+}
+
+function findFurtherDocuments(tree: Tree): Finding[] {
+  return tree.furtherDocuments.map((offset) => ({
+    offset,
+    code: "multiple-documents",
+    message: "a second document begins here, and a manifest file holds one",
+    hint: "move it into a file of its own, or delete the `---`",
+  }));
+}
+
+function isEmpty({ root }: Tree): boolean {
+  return root.kind === "scalar" && root.start === root.end && root.tag === undefined;
+}
+
+function emptiness(text: string): Finding {
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  const onlyComments = lines.every((line) => line.trimStart().startsWith("#"));
+  const message = onlyComments ? "the file holds nothing but comments" : "the document in this file is empty";
+  return {
+    offset: 0,
+    code: "empty",
+    message: lines.length === 0 ? "the file is empty" : message,
+    hint: "write the manifest, or delete the file",
+  };
+}
+
+/**
+ * The parser's complaints in words for the person who wrote the file, one for each line: what it says next
+ * about the same line only follows from the first. Tokens that it meets after the end of everything follow,
+ * too.
+ */
+function explainFaults(tree: Tree): Finding[] {
+  const anythingElse = tree.faults.some((fault) => fault.code !== "STRAY_TOKEN");
+  const faults = anythingElse
+    ? tree.faults.filter((fault) => fault.code !== "STRAY_TOKEN")
+    : tree.faults.slice(0, 1);
+  const findings = new Map<number, Finding>();
+  for (const fault of faults.toSorted((a, b) => a.offset - b.offset)) {
+    const scene = sceneOf(fault, tree);
+    if (!findings.has(scene.lineStart)) findings.set(scene.lineStart, explainFault(scene));
+  }
+  return [...findings.values()];
+}
+
+function explainFault(scene: Scene): Finding {
+  for (const explanation of EXPLANATIONS) {
+    const finding = explanation(scene);
+    if (finding !== undefined) return finding;
+  }
+  return { offset: scene.offset, code: "syntax", message: `this is not YAML: ${scene.words}` };
+}
+
+function sceneOf(fault: SyntaxFault, { text, unclosed, flows }: Tree): Scene {
+  const { offset } = fault;
+  const lineStart = text.lastIndexOf("\n", offset - 1) + 1;
+  const line = /^.*/.exec(text.slice(lineStart))?.[0] ?? "";
+  return {
+    ...fault,
+    text,
+    lineStart,
+    line,
+    rest: line.slice(offset - lineStart),
+    opener: unclosed.find((span) => span.end === offset)?.start,
+    inFlow: flows.some((span) => span.start < offset && offset <= span.end),
+  };
+}
+
+type Explanation = (scene: Scene) => Finding | undefined;
+
+/**
+ * The mistakes that manifests really have, the first that applies. They look at the text, since the parser's
+ * words say what it could not go on with, which is often a line after the mistake and rarely the reason.
+ */
+const EXPLANATIONS: readonly Explanation[] = [
+  tabAsIndent,
+  nestedTooDeeply,
+  neverClosed,
+  unknownEscape,
+  reservedFirstCharacter,
+  unquotedInterpolation,
+  textOnTheBlockHeader,
+  commentWithoutSpace,
+  commaWithoutItem,
+  missingComma,
+  afterTheEnd,
+  textAfterTheValue,
+  secondColon,
+  indentedUnderAValue,
+  itemAmongKeys,
+  noSpaceAfterTheColon,
+  neitherKeyNorText,
+  unevenIndent,
+];
+
+function tabAsIndent({ line, lineStart }: Scene): Finding | undefined {
+  const tab = line.search(/(?<=^[ ]*)\t/);
+  if (tab === -1) return undefined;
+  return {
+    offset: lineStart + tab,
+    code: "tab",
+    message: "a tab is used to indent this line; YAML allows only spaces there",
+    hint: "replace the tab by spaces",
+  };
+}
+
+function nestedTooDeeply({ code, offset }: Scene): Finding | undefined {
+  if (code !== "RESOURCE_EXHAUSTION") return undefined;
+  return { offset, code: "too-deep", message: "maps and lists are nested too deeply to be read" };
+}
+
+const CLOSERS: Readonly<Record<string, string>> = {
+  "[": "close it with `]`, and indent every line inside it deeper than its key",
+  "{": "close it with `}`, and indent every line inside it deeper than its key",
+  '"': 'close it with `"`; inside the text a `"` is written `\\"`',
+  "'": "close it with `'`; inside the text a `'` is written twice",
+};
+
+function neverClosed({ opener, text }: Scene): Finding | undefined {
+  if (opener === undefined) return undefined;
+  const mark = text.charAt(opener);
+  const hint = CLOSERS[mark];
+  const message = `the \`${mark}\` here is never closed`;
+  return { offset: opener, code: "syntax", message, ...(hint === undefined ? {} : { hint }) };
+}
+
+function unknownEscape({ code, offset, text }: Scene): Finding | undefined {
+  if (code !== "BAD_DQ_ESCAPE") return undefined;
+  return {
+    offset,
+    code: "syntax",
+    message: `\`${text.slice(offset, offset + 2)}\` is no escape that a text in double quotes may have`,
+    hint: "write `\\\\` for a backslash, or put the text in single quotes",
+  };
+}
+
+function reservedFirstCharacter({ code, offset, text }: Scene): Finding | undefined {
+  if (code !== "BAD_SCALAR_START") return undefined;
+  return {
+    offset,
+    code: "syntax",
+    message: `an unquoted text cannot begin with ${quoted(text.charAt(offset))}`,
+    hint: "put the text in quotes",
+  };
+}
+
+function quoted(character: string): string {
+  return character === "`" ? "a backtick" : `\`${character}\``;
+}
+
+function unquotedInterpolation({ offset, text }: Scene): Finding | undefined {
+  if (text.slice(offset - 1, offset + 1) !== "${") return undefined;
+  return {
+    offset: offset - 1,
+    code: "syntax",
+    message: "inside `{ }` and `[ ]` an unquoted text ends at a brace, so `${…}` cannot be read",
+    hint: 'put the whole text in quotes, as in "${…}"',
+  };
+}
+
+function textOnTheBlockHeader({ code, offset, line, lineStart }: Scene): Finding | undefined {
+  if (code !== "UNEXPECTED_TOKEN" || !/(?:^|[\s:-])[|>][-+0-9]*$/.test(line.slice(0, offset - lineStart)))
+    return undefined;
+  return {
+    offset,
+    code: "syntax",
+    message: "a block of text begins on the line after its `|` or `>`",
+    hint: "move this text to the next line and indent it; put a text that itself begins with `|` or `>` in quotes",
+  };
+}
+
+function commentWithoutSpace({ code, offset, rest }: Scene): Finding | undefined {
+  if (code !== "MISSING_CHAR" || !rest.startsWith("#")) return undefined;
+  return {
+    offset,
+    code: "syntax",
+    message: "a comment needs a space before its `#`",
+    hint: "add a space; if the `#` belongs to the text, put the whole text in quotes",
+  };
+}
+
+function commaWithoutItem({ code, inFlow, offset, rest }: Scene): Finding | undefined {
+  if (code !== "UNEXPECTED_TOKEN" || !inFlow || !rest.startsWith(",")) return undefined;
+  return { offset, code: "syntax", message: "there is nothing before this `,`", hint: "take the comma away" };
+}
+
+function missingComma({ code, inFlow, offset }: Scene): Finding | undefined {
+  if (!inFlow || (code !== "MISSING_CHAR" && code !== "BLOCK_IN_FLOW")) return undefined;
+  return {
+    offset,
+    code: "syntax",
+    message:
+      "inside `{ }` and `[ ]` a `,` must stand between the parts, and `: ` between a key and its value",
+    hint: "add it, or put a text with `,`, `:`, brackets or braces in it in quotes",
+  };
+}
+
+function textAfterTheValue({ code, offset }: Scene): Finding | undefined {
+  if (code !== "UNEXPECTED_TOKEN") return undefined;
+  return {
+    offset,
+    code: "syntax",
+    message: "the value ends before this, so nothing but a comment may follow on its line",
+    hint: "if this belongs to the value, put the whole value in quotes",
+  };
+}
+
+function secondColon({ code, offset, rest }: Scene): Finding | undefined {
+  if (code !== "BLOCK_AS_IMPLICIT_KEY" || !/:(?:\s|$)/.test(rest)) return undefined;
+  return {
+    offset,
+    code: "syntax",
+    message: "the value has a `: ` in it, which makes its first part a key, and a key cannot begin here",
+    hint: "put the value in quotes; or, if a map is meant, begin it on the next line",
+  };
+}
+
+function indentedUnderAValue({ code, offset, text }: Scene): Finding | undefined {
+  if (code !== "BLOCK_AS_IMPLICIT_KEY") return undefined;
+  const below = text.indexOf("\n", offset);
+  return {
+    offset: below === -1 ? offset : below + 1 + text.slice(below + 1).search(/\S|$/),
+    code: "syntax",
+    message: "this line is indented under a line that already has a value",
+    hint: "begin it in the same column as the keys it belongs to",
+  };
+}
+
+const NO_KEY_VALUE = new Set(["MISSING_CHAR", "MULTILINE_IMPLICIT_KEY"]);
+
+function itemAmongKeys({ code, offset, rest }: Scene): Finding | undefined {
+  if (!NO_KEY_VALUE.has(code) || !/^-(?:\s|$)/.test(rest)) return undefined;
+  return {
+    offset,
+    code: "syntax",
+    message: "a list item stands among the keys of a map",
+    hint: "indent it under the key that it belongs to",
+  };
+}
+
+function noSpaceAfterTheColon({ code, offset, rest }: Scene): Finding | undefined {
+  if (!NO_KEY_VALUE.has(code) || !/^[^\s:]+:[^\s:/]/.test(rest)) return undefined;
+  return {
+    offset,
+    code: "syntax",
+    message: "there is no space after the colon, so this is read as one text and not as a key and its value",
+    hint: "write a space after the colon",
+  };
+}
+
+function neitherKeyNorText({ code, offset }: Scene): Finding | undefined {
+  if (!NO_KEY_VALUE.has(code)) return undefined;
+  return {
+    offset,
+    code: "syntax",
+    message: "this line is no `key: value`",
+    hint: "add the colon; or, if it continues the text above, indent it deeper than the key of that text",
+  };
+}
+
+function unevenIndent({ code, lineStart, line }: Scene): Finding | undefined {
+  if (code !== "BAD_INDENT") return undefined;
+  return {
+    offset: lineStart + line.search(/\S|$/),
+    code: "syntax",
+    message: "the indentation of this line fits none of the lines above it",
+    hint: "the keys of one map, and the items of one list, begin in the same column; what is in them begins further right",
+  };
+}
+
+function afterTheEnd({ code, offset, lineStart, text }: Scene): Finding | undefined {
+  const beginsItsLine = text.slice(lineStart, offset).trim() === "";
+  if (code !== "STRAY_TOKEN" && !(code === "UNEXPECTED_TOKEN" && beginsItsLine)) return undefined;
+  return {
+    offset,
+    code: "syntax",
+    message: "this line belongs to nothing above it: the list, map or text before it has ended",
+    hint: "check its indentation; the items of a list and the keys of a map cannot stand side by side",
+  };
+}
+
+/** A text that can be asked where things stand in it. Loads `yaml`: import this module lazily. */
+export type Source = {
+  /**
+   * Where a key or its value begins. A list item has no key: both answers are its value. Where nothing is
+   * written after a colon or a dash, both are the key or the dash. Behind an alias it is the place inside of
+   * what the alias refers to; the alias is itself the value of its own key.
+   * For a path that the text does not have, it is the key of the nearest ancestor that it does have, and in
+   * the end the place of the whole value.
+   */
+  positionOf(path: Path, at: "key" | "value"): Place;
+};
+
+/**
+ * Opens a text for questions about places. It is parsed at the first question; an answer costs one look into
+ * a hash for each step of the path. A text with problems is answered for as far as it can be made out.
+ *
+ * @param text a whole file, without byte order mark.
+ */
+export function openSource(text: string): Source {
+  let answer: ((path: Path, at: "key" | "value") => Place) | undefined;
+  return { positionOf: (path, at) => (answer ??= answering(text))(path, at) };
+}
+
+function answering(text: string): (path: Path, at: "key" | "value") => Place {
+  const index = new TreeIndex(parseTree(findCharacters(text).cleaned).root);
+  const placeOf = placesOf(text);
+  return (path, at) => {
+    const steps = index.steps(path);
+    const exists = steps.length > path.length;
+    return placeOf(offsetOf(steps.at(-1), exists ? at : "key"));
+  };
+}
+
+function offsetOf(step: Step | undefined, at: "key" | "value"): number {
+  if (step === undefined) return 0;
+  const { key, value, start } = step;
+  if (value.start === value.end) return start;
+  return at === "key" && key !== undefined ? start : value.start;
+}

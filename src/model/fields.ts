@@ -1,0 +1,431 @@
+import type { Kind } from "./address.ts";
+import type { Json, Path } from "./json.ts";
+import type { LiveElement, LiveEnvironment, LiveTarget, LiveTestCase } from "./live.ts";
+
+/**
+ * The field table. Each row is all that tasc knows of one manifest field; validation, JSON Schema, diff,
+ * lowering, redaction, import, promotion and the reference read it here and nowhere else.
+ */
+
+/** What a value may look like, apart from null. */
+export type Shape =
+  | { readonly type: "string"; readonly minLength?: number }
+  | { readonly type: "url" }
+  | { readonly type: "integer"; readonly minimum?: number }
+  | { readonly type: "boolean" }
+  | { readonly type: "enum"; readonly values: readonly string[] }
+  | { readonly type: "list"; readonly of: Shape; readonly unique?: true }
+  | {
+      readonly type: "object";
+      readonly parts: Readonly<Record<string, Part>>;
+      readonly required?: readonly string[];
+    }
+  /** A map with keys of the user's own choice. */
+  | { readonly type: "map"; readonly of: Shape; readonly sensitive?: true }
+  /** Any JSON object; service-api.md does not show more. */
+  | { readonly type: "json" }
+  /** A key of the same target, or `{ description }` of a test case that nothing here manages. */
+  | { readonly type: "reference"; readonly to: "environment" | "testCase" };
+
+/** A part of an object-shaped field. */
+export interface Part {
+  readonly shape: Shape;
+  readonly nullable?: true;
+  /** Its value comes from `${secret:…}` or `${file:…}` alone and never shows. */
+  readonly secret?: true;
+  readonly description: string;
+}
+
+/**
+ * How a field's live value is known.
+ * - readable: `read` gives it; `undefined` means that the answer did not show it, and then the field counts as
+ *   write-only for that resource.
+ * - indirect: written by name, read as an id (folders).
+ * - writeOnly: never shown; known by the fingerprint of the last write.
+ * - fixed: set at creation and never again; a difference is worth a warning where `read` gives a value.
+ */
+export type Behaviour<L> =
+  | { readonly kind: "readable"; readonly read: (live: L) => Json | undefined; readonly compare: Compare }
+  /** Compared by position, part by part as declared. */
+  | { readonly kind: "elements"; readonly read: (live: L) => readonly LiveElement[] }
+  | { readonly kind: "indirect"; readonly readId: (live: L) => string | null }
+  | { readonly kind: "writeOnly" }
+  | { readonly kind: "fixed"; readonly read: (live: L) => Json | undefined };
+
+/** What counts as equal: the same data, the same address, the same members. */
+export type Compare = "plain" | "url" | "set";
+
+export interface Field<L> {
+  /** The dotted path in the manifest; also the name under which state keeps its record. */
+  readonly name: string;
+  readonly path: Path;
+  readonly shape: Shape;
+  /** Whether the interface lets a PATCH set it to null. */
+  readonly nullable: boolean;
+  readonly behaviour: Behaviour<L>;
+  /** Key in the body of the creating POST, where that carries the field. */
+  readonly create?: string;
+  /** Key in the body of a PATCH. */
+  readonly update?: string;
+  /** Whether `promote` carries it from stage to stage (design contract, section 7). */
+  readonly promoted?: true;
+  /** Whether the service generates anew when it is written. */
+  readonly generates?: true;
+  readonly description: string;
+}
+
+/** A row from what is particular about it. */
+function field<L>(
+  name: string,
+  row: Omit<Field<L>, "name" | "path" | "nullable"> & { readonly nullable?: true },
+): Field<L> {
+  return { ...row, name, path: name.split("."), nullable: row.nullable ?? false };
+}
+
+function readable<L>(read: (live: L) => Json | undefined, compare: Compare = "plain"): Behaviour<L> {
+  return { kind: "readable", read, compare };
+}
+
+const TEXT: Shape = { type: "string" };
+export const NAME: Shape = { type: "string", minLength: 1 };
+export const URL_TEXT: Shape = { type: "url" };
+
+/** service-api.md, "Test target" and operations 2 and 4. */
+export const TARGET_FIELDS: readonly Field<LiveTarget>[] = [
+  field("app", {
+    shape: NAME,
+    behaviour: readable((live) => live.app),
+    create: "app",
+    update: "app",
+    description: "App or project name on the service. A target that is not bound yet is found by it.",
+  }),
+  field("testIdAttribute", {
+    shape: TEXT,
+    behaviour: { kind: "writeOnly" },
+    update: "testIdAttribute",
+    description: "Attribute name by which the service locates elements, `data-testid` for example.",
+  }),
+  field("timeoutPerStep", {
+    shape: { type: "integer", minimum: 0 },
+    behaviour: { kind: "writeOnly" },
+    update: "timeoutPerStep",
+    description: "Time limit of each step. The interface gives no unit.",
+  }),
+  field("trackerIntegration", {
+    shape: {
+      type: "object",
+      parts: {
+        domain: { shape: URL_TEXT, description: "Address of the test-management tracker." },
+        username: { shape: TEXT, description: "User that the service signs in as." },
+        projectId: { shape: TEXT, description: "Project in the tracker; quote it if it is a number." },
+        apiKey: {
+          shape: TEXT,
+          secret: true,
+          description: "The tracker's API key, from `${secret:…}` or `${file:…}`.",
+        },
+      },
+    },
+    behaviour: { kind: "writeOnly" },
+    update: "trackerIntegration",
+    description:
+      "Integration with an external test-management tracker. All declared parts are sent together.",
+  }),
+];
+
+const username: Part = { shape: TEXT, description: "User name." };
+const password: Part = {
+  shape: TEXT,
+  secret: true,
+  description: "Password, from `${secret:…}` or `${file:…}`.",
+};
+
+/**
+ * service-api.md, "Environment" and operations 5 and 6. A plan reads environments from the list of targets,
+ * which shows nothing but their type and URL; the rest is write-only to us.
+ */
+export const ENVIRONMENT_FIELDS: readonly Field<LiveEnvironment>[] = [
+  field("name", {
+    shape: { type: "string", minLength: 1 },
+    nullable: true,
+    behaviour: { kind: "writeOnly" },
+    create: "name",
+    update: "name",
+    description: "Name on the service. Left out, a creation sends the environment's key.",
+  }),
+  field("discoveryUrl", {
+    shape: URL_TEXT,
+    nullable: true,
+    behaviour: readable((live) => live.discoveryUrl ?? null, "url"),
+    create: "discoveryUrl",
+    update: "discoveryUrl",
+    description:
+      "Where the application runs. An additional environment that is not bound yet is found by it.",
+  }),
+  field("testAccount", {
+    shape: {
+      type: "object",
+      parts: {
+        username,
+        password,
+        otpInitializerKey: {
+          shape: TEXT,
+          secret: true,
+          description: "Key of the one-time-password generator, from `${secret:…}` or `${file:…}`.",
+        },
+      },
+    },
+    nullable: true,
+    behaviour: { kind: "writeOnly" },
+    create: "testAccount",
+    update: "testAccount",
+    description:
+      "Account that the tests sign in with. All declared parts are sent together; null removes it.",
+  }),
+  field("basicAuth", {
+    shape: { type: "object", parts: { username, password } },
+    nullable: true,
+    behaviour: { kind: "writeOnly" },
+    create: "basicAuth",
+    update: "basicAuth",
+    description:
+      "HTTP basic authentication of the environment. All declared parts are sent together; null removes it.",
+  }),
+  field("privateLocationName", {
+    shape: { type: "string", minLength: 1 },
+    nullable: true,
+    behaviour: { kind: "writeOnly" },
+    create: "privateLocationName",
+    update: "privateLocationName",
+    description: "Name of the private location that runs the tests.",
+  }),
+  field("additionalHeaderFields", {
+    shape: { type: "map", of: TEXT, sensitive: true },
+    nullable: true,
+    behaviour: { kind: "writeOnly" },
+    create: "additionalHeaderFields",
+    update: "additionalHeaderFields",
+    description:
+      "Extra HTTP header fields, name to value. Values never show. All are sent together; null removes them.",
+  }),
+];
+
+/** service-api.md, "States and transitions": what an update accepts. */
+export const STATUSES = ["ENABLED", "DISABLED", "DRAFT", "OUTDATED", "PROVISIONAL"] as const;
+/** A live case with this status counts as gone. */
+export const DELETED = "DELETED";
+
+const calledWith: Part = { shape: TEXT, description: "What the step is called with." };
+
+const SELECTOR: Shape = {
+  type: "object",
+  parts: {
+    selectorType: { shape: NAME, description: "How the element is found, `TEXT` for example." },
+    selector: { shape: TEXT, description: "What it is found by." },
+    options: { shape: { type: "json" }, description: "Options of the selector; they may carry a `name`." },
+  },
+  required: ["selectorType", "selector"],
+};
+
+/** service-api.md, "Test case element"; `locatorLine` is written by operation 9. */
+export const ELEMENT: Shape = {
+  type: "object",
+  parts: {
+    interaction: {
+      shape: {
+        type: "object",
+        parts: {
+          action: { shape: NAME, description: "What is done, `EXTRACT` for example." },
+          calledWith,
+        },
+        required: ["action"],
+      },
+      nullable: true,
+      description: "What this step does.",
+    },
+    assertion: {
+      shape: {
+        type: "object",
+        parts: {
+          expectation: { shape: NAME, description: "What must hold, `VISIBLE` for example." },
+          calledWith,
+        },
+        required: ["expectation"],
+      },
+      nullable: true,
+      description: "What this step checks.",
+    },
+    selectors: { shape: { type: "list", of: SELECTOR }, description: "How the service finds the element." },
+    locatorLine: {
+      shape: NAME,
+      description: "A locator that the service turns into selectors; in place of `selectors`.",
+    },
+    ignoreFailure: {
+      shape: { type: "boolean" },
+      description: "Whether the run goes on when this step fails.",
+    },
+  },
+};
+
+/** service-api.md, "Test case" and operations 8, 9 and 10. */
+export const TEST_CASE_FIELDS: readonly Field<LiveTestCase>[] = [
+  field("description", {
+    shape: NAME,
+    behaviour: readable((live) => live.description),
+    create: "name",
+    update: "description",
+    description: "The test case's name on the service. One that is not bound yet is found by it.",
+  }),
+  field("externalId", {
+    shape: NAME,
+    nullable: true,
+    behaviour: readable((live) => live.externalId ?? null),
+    create: "externalId",
+    update: "externalId",
+    description: "Id in another system. One that is not bound yet is found by it first.",
+  }),
+  field("status", {
+    shape: { type: "enum", values: STATUSES },
+    behaviour: readable((live) => live.status),
+    update: "status",
+    promoted: true,
+    description: "Whether the test case is in use.",
+  }),
+  field("runStatus", {
+    shape: { type: "enum", values: ["ON", "OFF"] },
+    behaviour: readable((live) => live.runStatus),
+    update: "runStatus",
+    promoted: true,
+    description: "Whether runs include the test case.",
+  }),
+  field("interactionStatus", {
+    shape: { type: "enum", values: ["NEW", "EDITED", "APPROVED", "REJECTED"] },
+    behaviour: { kind: "writeOnly" },
+    update: "interactionStatus",
+    description: "Review state of the test case's interactions.",
+  }),
+  field("tags", {
+    shape: { type: "list", of: NAME },
+    behaviour: readable((live) => [...(live.tags ?? [])], "set"),
+    create: "tagNames",
+    update: "assignedTagNames",
+    promoted: true,
+    description: "Tag names. The order does not count; the list replaces the default's.",
+  }),
+  field("folder", {
+    shape: NAME,
+    nullable: true,
+    behaviour: { kind: "indirect", readId: (live) => live.folderId ?? null },
+    create: "folderName",
+    update: "folderName",
+    promoted: true,
+    description: "Name of the folder; null for none.",
+  }),
+  field("entryPointUrlPath", {
+    shape: TEXT,
+    nullable: true,
+    behaviour: readable((live) => live.entryPointUrlPath ?? null),
+    create: "entryPointUrlPath",
+    update: "entryPointUrlPath",
+    promoted: true,
+    description: "URL path where the test starts.",
+  }),
+  field("discovery.prompt", {
+    shape: NAME,
+    behaviour: readable((live) => live.discovery?.freePrompt),
+    create: "prompt",
+    update: "createBackendDiscoveryPrompt",
+    promoted: true,
+    generates: true,
+    description: "Prompt that the service generates the test case from. A change makes it generate again.",
+  }),
+  field("discovery.type", {
+    shape: { type: "enum", values: ["LOGIN", "COOKIE_BANNER"] },
+    behaviour: { kind: "fixed", read: (live) => live.type ?? undefined },
+    create: "type",
+    description: "Kind of discovery. It is fixed once the test case is made.",
+  }),
+  field("discovery.prerequisite", {
+    shape: { type: "reference", to: "testCase" },
+    behaviour: { kind: "fixed", read: (live) => live.prerequisiteId },
+    create: "prerequisiteName",
+    description:
+      "Test case that runs before this one: a key of the same target, or `{ description: … }` of a case that is not managed here. It is fixed once the test case is made.",
+  }),
+  field("elements", {
+    shape: { type: "list", of: ELEMENT },
+    behaviour: { kind: "elements", read: (live) => live.elements ?? [] },
+    update: "elements",
+    promoted: true,
+    description: "The test's steps, in order. Parts that are left out keep their live values.",
+  }),
+];
+
+const written = { kind: "writeOnly" } as const;
+
+/** service-api.md, operation 11. The interface cannot read a batch generation, so all of it is write-only. */
+export const BATCH_GENERATION_FIELDS: readonly Field<never>[] = [
+  field("prompt", {
+    shape: NAME,
+    behaviour: written,
+    create: "prompt",
+    description: "Prompt that the service generates test cases from.",
+  }),
+  field("imageUrls", {
+    shape: { type: "list", of: URL_TEXT },
+    behaviour: written,
+    create: "imageUrls",
+    description: "Images that go with the prompt.",
+  }),
+  field("entryPointUrlPath", {
+    shape: TEXT,
+    nullable: true,
+    behaviour: written,
+    create: "entryPointUrlPath",
+    description: "URL path where the generation starts.",
+  }),
+  field("environment", {
+    shape: { type: "reference", to: "environment" },
+    nullable: true,
+    behaviour: written,
+    create: "environmentId",
+    description: "Key of the environment to run in.",
+  }),
+  field("prerequisite", {
+    shape: { type: "reference", to: "testCase" },
+    nullable: true,
+    behaviour: written,
+    create: "prerequisiteId",
+    description:
+      "Test case that runs before the generation: a key of the same target, or `{ description: … }` of a case that is not managed here.",
+  }),
+  field("baseUrl", {
+    shape: URL_TEXT,
+    nullable: true,
+    behaviour: written,
+    create: "baseUrl",
+    description: "Base address for the generation.",
+  }),
+  field("context", {
+    shape: { type: "json" },
+    behaviour: written,
+    create: "context",
+    description: "Trigger context; `source` names the origin.",
+  }),
+];
+
+const FIELDS: Readonly<Record<Kind, readonly Field<never>[]>> = {
+  target: TARGET_FIELDS,
+  environment: ENVIRONMENT_FIELDS,
+  testCase: TEST_CASE_FIELDS,
+  batchGeneration: BATCH_GENERATION_FIELDS,
+};
+
+/** The rows of a kind of resource, for what does not read live values. */
+export function fieldsOf(kind: Kind): readonly Field<never>[] {
+  return FIELDS[kind];
+}
+
+/** Keys of a PATCH of which the service generates the test case anew. */
+export const GENERATING_KEYS: readonly string[] = fieldsOf("testCase").flatMap(({ generates, update }) =>
+  generates === true && update !== undefined ? [update] : [],
+);

@@ -1,0 +1,253 @@
+import deepDiff from "deep-diff";
+import { type Address, compareText, parseAddress } from "../model/address.ts";
+import { type Desired, type DesiredResource, originOf } from "../model/desired.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import type { Compare, Shape } from "../model/fields.ts";
+import { type Json, type Path, isArray, isObject, sameJson } from "../model/json.ts";
+import type { Live } from "../model/live.ts";
+import type { BodyValue, Change, PlannedCall } from "../model/plan.ts";
+import type { Fingerprint, State } from "../model/state.ts";
+import { IdOf, Secret, Unknown, type Value, isUnknown, isValueList, reveal } from "../model/value.ts";
+
+/** Makes the keyed digests that state keeps in place of values. */
+export interface Fingerprinter {
+  /** Equal for two fingerprinters exactly when their keys are. */
+  readonly keyCheck: string;
+  /** `context` separates equal values in different places. */
+  of(context: string, value: Json): Fingerprint;
+}
+
+/** All that a plan follows from. */
+export interface PlanInput {
+  readonly desired: Desired;
+  readonly live: Live;
+  /** By target key; a target without state has no entry. */
+  readonly states: ReadonlyMap<string, State>;
+  /** States of targets that no manifest declares any more: what they bind is orphaned. */
+  readonly strays: readonly State[];
+  /** Absent in a plan without the key: write-only fields are then unknown, and no changes. */
+  readonly fingerprints: Fingerprinter | undefined;
+  readonly scope: Scope;
+  /** Batch generations to run whatever state says (`apply --run`). */
+  readonly run: ReadonlySet<Address>;
+  /** Test cases whose prompt is sent whatever state says (`--rediscover`). */
+  readonly rediscover: ReadonlySet<Address>;
+  readonly baseUrl: string;
+  /** The project's policy; a target's own `onRemove` also counts. */
+  readonly disableRemoved: boolean;
+}
+
+/** An error of a plan at the place that declares the resource, or one of its fields. */
+export function problem(
+  code: string,
+  resource: DesiredResource,
+  summary: string,
+  detail: string,
+  field: Path = [],
+): Diagnostic {
+  return { severity: "error", ...about(code, resource, summary, detail, field) };
+}
+
+/** A warning of a plan, likewise. */
+export function caution(
+  code: string,
+  resource: DesiredResource,
+  summary: string,
+  detail: string,
+  field: Path = [],
+): Diagnostic {
+  return { severity: "warning", ...about(code, resource, summary, detail, field) };
+}
+
+function about(
+  code: string,
+  resource: DesiredResource,
+  summary: string,
+  detail: string,
+  field: Path,
+): Omit<Diagnostic, "severity"> {
+  const origin = originOf(resource, field);
+  return { code, summary, detail, address: resource.address, ...(origin === undefined ? {} : { origin }) };
+}
+
+/** Plain data with the keys of its objects in order: where a manifest or an answer has them makes no difference. */
+export function ordered(value: Json): Json {
+  if (isArray(value)) return value.map(ordered);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(sortedEntries(value).map(([key, part]) => [key, ordered(part)]));
+}
+
+/** Names of a field's parts: as its shape has them, or sorted where they are of the user's own choice. */
+export function orderedParts(shape: Shape, names: readonly string[]): readonly string[] {
+  if (shape.type !== "object") return names.toSorted(compareText);
+  return Object.keys(shape.parts).filter((part) => names.includes(part));
+}
+
+/** A change whose calls are the same bytes for the same manifest, in whatever order its maps are written. */
+export function orderedChange(change: Change): Change {
+  return {
+    ...change,
+    calls: change.calls.map(orderedCall),
+    followUps: change.followUps.map(orderedCall),
+  };
+}
+
+/** The fields of a body stand in the order of the field table already. */
+function orderedCall(call: PlannedCall): PlannedCall {
+  const body = Object.entries(call.body).map(([key, value]) => [key, orderedBody(value)] as const);
+  return { ...call, body: Object.fromEntries(body) };
+}
+
+function orderedBody(value: BodyValue): BodyValue {
+  if (isList(value)) return value.map(orderedBody);
+  if (isLeaf(value)) return value;
+  return Object.fromEntries(sortedEntries(value).map(([key, part]) => [key, orderedBody(part)]));
+}
+
+function isLeaf(value: BodyValue): value is null | boolean | number | string | Secret | Unknown | IdOf {
+  if (typeof value !== "object" || value === null) return true;
+  return value instanceof Secret || value instanceof Unknown || value instanceof IdOf;
+}
+
+function isList(value: BodyValue): value is readonly BodyValue[] {
+  return Array.isArray(value);
+}
+
+function sortedEntries<V>(object: Readonly<Record<string, V>>): readonly (readonly [string, V])[] {
+  return Object.entries(object).toSorted(([a], [b]) => compareText(a, b));
+}
+
+/** What `--only` and `--exclude` leave of a project: addresses, or globs in which `*` stands for any text. */
+export interface Scope {
+  readonly only: readonly string[];
+  readonly exclude: readonly string[];
+}
+
+export const EVERYTHING: Scope = { only: [], exclude: [] };
+
+/** A test for addresses from a scope, its globs compiled once. */
+export function scopeTest(scope: Scope): (address: Address) => boolean {
+  const only = scope.only.map(globTest);
+  const exclude = scope.exclude.map(globTest);
+  return (address) =>
+    (only.length === 0 || only.some((test) => test(address))) && !exclude.some((test) => test(address));
+}
+
+/** Whether an address fits a glob: `*` is any text, `?` one character; all else is literal. */
+export function globTest(glob: string): (address: string) => boolean {
+  if (!/[*?]/.test(glob)) return (address) => address === glob;
+  const source = glob
+    .replaceAll(/[.+^${}()|[\]\\]/g, String.raw`\$&`)
+    .replaceAll("*", ".*")
+    .replaceAll("?", ".");
+  const pattern = new RegExp(`^${source}$`);
+  return (address) => pattern.test(address);
+}
+
+/** The patterns of a scope that fit none of the addresses: most likely typing errors. */
+export function idlePatterns(scope: Scope, addresses: Iterable<Address>): readonly string[] {
+  const known = [...addresses];
+  return [...scope.only, ...scope.exclude].filter((pattern) => !known.some(globTest(pattern)));
+}
+
+/** Whether anything of a target can be in scope, so that a plan need not read the others. */
+export function targetInScope(scope: Scope, addresses: Iterable<Address>): boolean {
+  const test = scopeTest(scope);
+  for (const address of addresses) if (test(address)) return true;
+  return false;
+}
+
+export function targetOf(address: Address): string {
+  const parts = parseAddress(address);
+  if (parts === undefined) throw new TypeError(`not an address: ${address}`);
+  return parts.target;
+}
+
+/** A declared value that is known and not null, as it goes into a body: a secret one stays wrapped. */
+export function sendable(resource: DesiredResource, field: string): Value | undefined {
+  const value = resource.fields[field];
+  return value === undefined || value === null || isUnknown(value) ? undefined : value;
+}
+
+/** A declared text that is known, for what must be one: a name, a prompt, a URL. */
+export function knownText(resource: DesiredResource, field: string): string | undefined {
+  const value = sendable(resource, field);
+  const plain = value === undefined ? undefined : reveal(value);
+  return typeof plain === "string" ? plain : undefined;
+}
+
+/** Whether a declared value says the same as the live one. */
+export function sameAsLive(compare: Compare, declared: Value, live: Json): boolean {
+  if (declared === live) return true;
+  if (isPrimitive(declared) && isPrimitive(live) && compare !== "url") return false;
+  if (isValueList(declared) && isArray(live) && sameItems(declared, live)) return true;
+  return sameJson(normalise(compare, reveal(declared)), normalise(compare, live));
+}
+
+function isPrimitive(value: Value): boolean {
+  return typeof value !== "object" || value === null;
+}
+
+/** What is in the same order needs no sorting to be told the same. */
+function sameItems(declared: readonly Value[], live: readonly Json[]): boolean {
+  return declared.length === live.length && declared.every((item, at) => item === live[at]);
+}
+
+/** One form for all values that mean the same, for comparing and for fingerprints. */
+export function normalise(compare: Compare, value: Json): Json {
+  if (compare === "set" && isArray(value)) return sortedSet(value);
+  if (compare === "url" && typeof value === "string") return normalUrl(value);
+  return value;
+}
+
+function sortedSet(items: readonly Json[]): Json {
+  return [...new Set(items.map(String))].toSorted(compareText);
+}
+
+/** A service may write `https://shop.example.com` back as `https://shop.example.com/`. */
+export function normalUrl(text: string): string {
+  return URL.canParse(text) ? new URL(text).href : text;
+}
+
+export function sameUrl(a: string, b: string): boolean {
+  return a === b || normalUrl(a) === normalUrl(b);
+}
+
+/** One place where two pieces of plain data differ; a side that has nothing there is absent. */
+export interface Difference {
+  readonly path: Path;
+  readonly before?: Json;
+  readonly after?: Json;
+}
+
+/** The places where two unequal pieces of plain data differ, in the order of their paths. */
+export function differences(before: Json, after: Json): readonly Difference[] {
+  return (deepDiff.diff<Json, Json>(before, after) ?? []).map((found) => {
+    const path: Path = found.path?.map(step) ?? [];
+    switch (found.kind) {
+      case "N":
+        return { path, after: found.rhs };
+      case "D":
+        return { path, before: found.lhs };
+      case "E":
+        return { path, before: found.lhs, after: found.rhs };
+      case "A":
+        return { path: [...path, found.index], ...itemSides(found.item) };
+    }
+  });
+}
+
+function itemSides(item: {
+  readonly kind: string;
+  readonly lhs?: Json;
+  readonly rhs?: Json;
+}): Omit<Difference, "path"> {
+  return {
+    ...(item.lhs === undefined ? {} : { before: item.lhs }),
+    ...(item.rhs === undefined ? {} : { after: item.rhs }),
+  };
+}
+
+function step(part: unknown): string | number {
+  return typeof part === "number" ? part : String(part);
+}

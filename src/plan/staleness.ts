@@ -1,0 +1,177 @@
+import { type Address, parseAddress } from "../model/address.ts";
+import type { DesiredResource } from "../model/desired.ts";
+import {
+  ENVIRONMENT_FIELDS,
+  type Field,
+  TARGET_FIELDS,
+  TEST_CASE_FIELDS,
+  fieldsOf,
+} from "../model/fields.ts";
+import type { Json } from "../model/json.ts";
+import type { LiveElement } from "../model/live.ts";
+import type { BodyValue, Change } from "../model/plan.ts";
+import { type ValueObject, isUnknown, reveal } from "../model/value.ts";
+import type { Seen } from "./compare.ts";
+import { ALL_PARTS, declaredElements, projectElement } from "./elements.ts";
+import { type Fingerprinter, normalise, targetOf } from "./input.ts";
+import type { Planned } from "./plan.ts";
+
+/**
+ * What a saved plan must find unchanged to be applied (design contract, section 3): for each address that it touches,
+ * which live resource it means, the live values of the fields that it changes, and the resolved manifest with its
+ * secrets. Values are kept as keyed digests, so the file lets nobody test a guess; what can be shown of them stands in
+ * the plan itself.
+ */
+export interface Guard {
+  /** Id of the live resource; null where there was none. */
+  readonly id: string | null;
+  /** Digest of everything that is declared of the address. */
+  readonly declared: string;
+  /** Field name → digest of its live value, for the changed fields that the service shows. */
+  readonly live: Readonly<Record<string, string>>;
+}
+
+export function guardsOf(planned: Planned, fingerprints: Fingerprinter): Readonly<Record<string, Guard>> {
+  return Object.fromEntries(
+    planned.plan.changes.map((change) => [
+      change.address,
+      guardOf(change.address, changedFields(change), planned, fingerprints),
+    ]),
+  );
+}
+
+/** Names of the fields that a change shows, as the field table has them. */
+export function changedFields(change: Pick<Change, "address" | "fields">): readonly string[] {
+  const kind = parseAddress(change.address)?.kind;
+  if (kind === undefined) return [];
+  return fieldsOf(kind)
+    .filter((field) => change.fields.some(({ path }) => field.path.every((step, at) => path[at] === step)))
+    .map((field) => field.name);
+}
+
+/** What an address is guarded by, as things are now. */
+export function guardOf(
+  address: Address,
+  fields: readonly string[],
+  planned: Planned,
+  fingerprints: Fingerprinter,
+): Guard {
+  const seen = planned.seen.get(targetOf(address));
+  const resource = seen?.resources.get(address);
+  const live = seen && liveOf(seen, address, resource);
+  const digests: Record<string, string> = {};
+  for (const name of fields) {
+    const value = live?.read(name);
+    if (value !== undefined) digests[name] = fingerprints.of(`guard/${address}/${name}`, value);
+  }
+  const declared = fingerprints.of(`guard/${address}`, declaredOf(resource));
+  return { id: live?.id ?? null, declared, live: digests };
+}
+
+function declaredOf(resource: DesiredResource | undefined): Json {
+  if (resource === undefined) return null;
+  const fields = Object.entries(resource.fields).map(([name, value]): [string, Json] => [
+    name,
+    isUnknown(value) ? null : reveal(value),
+  ]);
+  return { id: resource.id ?? null, fields: Object.fromEntries(fields) };
+}
+
+/** A live resource, and the live value of a field, as far as the service shows it. */
+interface Found {
+  readonly id: string;
+  readonly read: (field: string) => Json | undefined;
+}
+
+function liveOf(seen: Seen, address: Address, resource: DesiredResource | undefined): Found | undefined {
+  if (address === seen.target.address) return seen.live && found(TARGET_FIELDS, seen.live, resource);
+  const environment = seen.environmentMatches.get(address);
+  if (environment?.found === true) return found(ENVIRONMENT_FIELDS, environment.live, resource);
+  const testCase = seen.testCaseMatches.get(address);
+  if (testCase?.found === true) return found(TEST_CASE_FIELDS, testCase.live, resource);
+  // A batch generation has no binding; what has one and matches nothing is an orphan.
+  const orphan = seen.state?.bindings.get(address)?.id;
+  const live = orphan === undefined ? undefined : seen.testCases.find(({ id }) => id === orphan);
+  return live && found(TEST_CASE_FIELDS, live, resource);
+}
+
+function found<L extends { readonly id: string }>(
+  fields: readonly Field<L>[],
+  live: L,
+  resource: DesiredResource | undefined,
+): Found {
+  return {
+    id: live.id,
+    read: (name) => {
+      const field = fields.find((candidate) => candidate.name === name);
+      return field && readLive(field, live, resource);
+    },
+  };
+}
+
+function readLive<L>(field: Field<L>, live: L, resource: DesiredResource | undefined): Json | undefined {
+  const { behaviour } = field;
+  switch (behaviour.kind) {
+    case "readable": {
+      const value = behaviour.read(live);
+      return value === undefined ? undefined : normalise(behaviour.compare, value);
+    }
+    case "indirect":
+      return behaviour.readId(live);
+    case "elements": {
+      const declared = declaredElements(resource?.fields[field.name]);
+      return behaviour.read(live).map((element, at) => guardedParts(declared[at], element));
+    }
+    case "writeOnly":
+    case "fixed":
+      return undefined;
+  }
+}
+
+/** The parts that a plan changes: those declared, selectors where a line makes them, all of an element that goes. */
+function guardedParts(declared: ValueObject | undefined, element: LiveElement): Json {
+  if (declared === undefined) return projectElement(ALL_PARTS, element);
+  const line = declared["locatorLine"] === undefined ? {} : { selectors: [] };
+  return projectElement({ ...declared, ...line }, element);
+}
+
+/** Why a saved plan no longer holds for an address. */
+export type Staleness =
+  | {
+      readonly kind: "existence";
+      readonly address: Address;
+      readonly reviewed: string | null;
+      readonly now: string | null;
+    }
+  | { readonly kind: "manifest"; readonly address: Address }
+  | { readonly kind: "value"; readonly address: Address; readonly field: string };
+
+/** Compares what a saved plan saw of an address with what is there now. */
+export function compareGuards(address: Address, reviewed: Guard, now: Guard): readonly Staleness[] {
+  if (reviewed.id !== now.id) return [{ kind: "existence", address, reviewed: reviewed.id, now: now.id }];
+  const manifest: readonly Staleness[] =
+    reviewed.declared === now.declared ? [] : [{ kind: "manifest", address }];
+  const values = Object.keys(reviewed.live)
+    .filter((field) => reviewed.live[field] !== now.live[field])
+    .map((field): Staleness => ({ kind: "value", address, field }));
+  return [...manifest, ...values];
+}
+
+/** The calls of a change, without the keys of their bodies that are not to be sent, and without calls left empty. */
+export function withBodyKeys(change: Change, keep: (key: string) => boolean): Change {
+  const calls = change.calls.flatMap((call) => {
+    const body: Record<string, BodyValue> = {};
+    for (const [key, value] of Object.entries(call.body)) if (keep(key)) body[key] = value;
+    return Object.keys(body).length === 0 ? [] : [{ ...call, body }];
+  });
+  return { ...change, calls };
+}
+
+/**
+ * A change as things are now, with no more than what was reviewed of it. What differs by now and was not reviewed is
+ * left for the next plan.
+ */
+export function onlyReviewed(current: Change, reviewed: readonly { readonly body: unknown }[]): Change {
+  const keys = new Set(reviewed.flatMap(({ body }) => Object.keys(body ?? {})));
+  return withBodyKeys(current, (key) => keys.has(key));
+}

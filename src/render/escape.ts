@@ -1,0 +1,216 @@
+import { COLOUR } from "./style.ts";
+
+/**
+ * One function per format: text from outside becomes a piece of that format which says the same and cannot be
+ * anything else. Each makes its text safe to look at first (`safe.ts`).
+ */
+
+/** The message of a workflow annotation, `::error …::MESSAGE`. */
+export function annotationMessage(text: string): string {
+  return withoutLogCommands(safeLines(text))
+    .replaceAll("%", "%25")
+    .replaceAll("\r", "%0D")
+    .replaceAll("\n", "%0A");
+}
+
+/** A property of a workflow annotation, `::error file=PROPERTY`. */
+export function annotationProperty(text: string): string {
+  return annotationMessage(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
+}
+
+/**
+ * Code inside a line of Markdown. In code nobody is mentioned, no link or issue number is made and no HTML is
+ * read; all it takes is a fence longer than any run of backticks inside.
+ */
+export function markdownCode(text: string): string {
+  const line = safeLine(text);
+  if (line === "") return "";
+  const fence = "`".repeat(longestRun(line, /`+/g) + 1);
+  const pad = /^`|`$|^ .* $/.test(line) ? " " : "";
+  return `${fence}${pad}${line}${pad}${fence}`;
+}
+
+/** The same inside a cell of a table, where even in code a bar ends the cell. */
+export function markdownCellCode(text: string): string {
+  return markdownCode(text).replaceAll("|", "\\|");
+}
+
+/** A block of code, `language` naming its colours. */
+export function markdownBlock(text: string, language: string): string {
+  const lines = safeLines(text);
+  const fence = "`".repeat(Math.max(3, longestRun(lines, /`+/g) + 1));
+  return `${fence}${language}\n${lines.replace(/\n?$/, "\n")}${fence}\n`;
+}
+
+/**
+ * Running text in Markdown, where code would read badly: a message, a name in a sentence. Every sign that Markdown
+ * knows becomes an entity; mentions, issue numbers and addresses are found by GitHub after the entities are read
+ * again, so these are parted by a character that shows nothing.
+ */
+export function markdownText(text: string): string {
+  return safeLine(text)
+    .replace(/[!-/:-@[-`{-~]/g, (sign) => `&#${sign.charCodeAt(0)};`)
+    .replace(/&#64;|&#35;|&#58;/g, "$&&#8203;")
+    .replace(/(?<![\p{L}\p{N}])(www|gh|GH)(?![\p{L}\p{N}])/giu, "$1&#8203;")
+    .replace(/\b[0-9a-f]{7,40}\b/gi, (hash) => `${hash.slice(0, 1)}&#8203;${hash.slice(1)}`);
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+  "`": "&#96;",
+};
+
+/** Text or an attribute's value in HTML. */
+export function html(text: string): string {
+  return safeLines(text)
+    .replace(/[&<>"'`]/g, (sign) => ENTITIES[sign] ?? sign)
+    .replace(/^(\s*):/gm, "$1&#58;")
+    .replace(/#(?=#)/g, "&#35;");
+}
+
+/** The same in XML: what XML 1.0 cannot hold is among what is shown by number. */
+export function xml(text: string): string {
+  return html(text);
+}
+
+/** JSON text inside a script element: the same value, with no character that could end the element. */
+export function scriptJson(json: string): string {
+  return printedJson(json).replace(/[<>&]/g, byUnits);
+}
+
+/** JSON text as it may be printed: the same value; what acts on a terminal or a workflow log by its number. */
+export function printedJson(json: string): string {
+  return replaceActing(json, (character) => (character === "\n" ? character : byUnits(character))).replace(
+    /##(?=\w*\[)/g,
+    byUnits,
+  );
+}
+
+/** Each UTF-16 unit as JSON writes it. */
+function byUnits(text: string): string {
+  return text.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+function longestRun(text: string, runs: RegExp): number {
+  return Math.max(0, ...(text.match(runs) ?? []).map((run) => run.length));
+}
+
+/**
+ * Joiners, selectors and tags show nothing by themselves, so they can hide a difference between two names. Some
+ * belong to what one sees: they make one emoji out of several, or shape a Persian or Hindi word. Looked at by their
+ * neighbours, since a pattern of all emoji is far too slow to be tried at every character.
+ */
+function isHarmlessJoiner(character: string, text: string, at: number): boolean {
+  const code = character.codePointAt(0) ?? 0;
+  if (code === 0xfe0e || code === 0xfe0f) return /\p{Emoji}$/u.test(before(text, at));
+  if (code === 0x200d && joinsEmoji(text, at)) return true;
+  if (code === 0x200c || code === 0x200d) return shapesWord(text, at);
+  return code >= 0xe0020 && code <= 0xe007f && FLAG.test(text.slice(Math.max(0, at - LONGEST_FLAG), at));
+}
+
+/** The flags of England, Scotland and Wales are a black flag and invisible letters. */
+const FLAG = /\u{1f3f4}[\u{e0020}-\u{e007e}]*$/u;
+const LONGEST_FLAG = 16;
+
+function joinsEmoji(text: string, at: number): boolean {
+  return (
+    /(?:\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f)$/u.test(before(text, at)) &&
+    /^\p{Extended_Pictographic}/u.test(after(text, at))
+  );
+}
+
+function shapesWord(text: string, at: number): boolean {
+  return (
+    /[^\P{L}\p{ASCII}]$|\p{M}$/u.test(before(text, at)) &&
+    /^(?:[^\P{L}\p{ASCII}]|\p{M})/u.test(after(text, at))
+  );
+}
+
+/** The character before and after: one or two UTF-16 units. */
+function before(text: string, at: number): string {
+  return text.slice(Math.max(0, at - 2), at);
+}
+
+function after(text: string, at: number): string {
+  return text.slice(at + 1, at + 3);
+}
+
+/**
+ * Names, prompts and messages come from the service and from manifests, so from people we do not know. What they
+ * write must show as they wrote it and do nothing else: no terminal codes, no reversed or invisible text, no
+ * workflow commands. Text that would act is shown by its number (`\u001b`) instead of being dropped, so that a
+ * reviewer sees that it is there. The escapes of the single formats are in `escape.ts`.
+ */
+
+/**
+ * Controls, separators, everything that shows nothing or turns the direction of its surroundings, halves of
+ * characters, private-use characters (a font may draw anything there).
+ */
+const ACTING = String.raw`[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u2028\u2029\ufff9-\ufffb\p{Noncharacter_Code_Point}\p{Cs}\p{Co}]`;
+const anyActing = new RegExp(ACTING, "u");
+const everyActing = new RegExp(ACTING, "gu");
+
+/** One line: every control is shown by its number, line breaks and tabs as `\n` and `\t`. */
+export function safeLine(text: string): string {
+  return replaceActing(text, numbered);
+}
+
+/** Several lines: line breaks and tabs stay as they are; `\r\n` counts as one line break. */
+export function safeLines(text: string): string {
+  return replaceActing(text.replaceAll("\r\n", "\n"), (character) =>
+    character === "\n" || character === "\t" ? character : numbered(character),
+  );
+}
+
+/** The text with all that would act, line breaks and tabs included, written in another way. */
+function replaceActing(text: string, write: (character: string) => string): string {
+  if (!anyActing.test(text)) return text;
+  return text.replace(everyActing, (character: string, at: number) =>
+    isHarmlessJoiner(character, text, at) ? character : write(character),
+  );
+}
+
+const NAMED: Readonly<Record<string, string>> = { "\n": "\\n", "\t": "\\t", "\r": "\\r" };
+
+function numbered(character: string): string {
+  const named = NAMED[character];
+  if (named !== undefined) return named;
+  const hex = (character.codePointAt(0) ?? 0).toString(16);
+  return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex.padStart(4, "0")}`;
+}
+
+/** Most texts are made of nothing else, and are seen to do nothing at a glance. */
+const PRINTABLE = /^[\n\t\u0020-\u007e]*$/;
+
+/**
+ * A finished text for a terminal or a log. It may carry the colours that our own renderers set, when `colour` says
+ * so, and nothing else that acts; a line cannot give an order to the runner of a workflow.
+ */
+export function safeOutput(text: string, { colour }: { readonly colour: boolean }): string {
+  if (PRINTABLE.test(text) && !text.includes("::") && !text.includes("##")) return text;
+  const parts = colour ? text.split(COLOUR) : [text];
+  return withoutWorkflowCommands(parts.map((part, at) => (at % 2 === 1 ? part : safeLines(part))).join(""));
+}
+
+/**
+ * GitHub's runner obeys `::` at the start of a line, after any whitespace. The break is a visible one, since runners
+ * compare text in a way that passes over invisible characters.
+ */
+export function withoutWorkflowCommands(text: string): string {
+  return withoutLogCommands(text).replace(
+    /^([\s\p{Default_Ignorable_Code_Point}]*):([\p{Default_Ignorable_Code_Point}]*):/gmu,
+    "$1: $2:",
+  );
+}
+
+/** `##[` is obeyed anywhere in a line; so are `##vso[` on Azure and `##teamcity[`. */
+function withoutLogCommands(text: string): string {
+  return text.replace(
+    /#([\p{Default_Ignorable_Code_Point}]*)#(?=[\p{Default_Ignorable_Code_Point}\w]*\[)/gu,
+    "# $1#",
+  );
+}

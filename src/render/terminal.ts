@@ -1,0 +1,222 @@
+import { realpathSync, statSync } from "node:fs";
+import { type ProgressEvent, advance, beginStatus, eventLine, isOfCalls, statusLines } from "./apply.ts";
+import { safeOutput } from "./escape.ts";
+import type { Redactor } from "./redact.ts";
+import { type Style, cutTo } from "./style.ts";
+import { clockText } from "./words.ts";
+
+/** What is known of the screen that a stream leads to, as plain data; nobody below the entry asks the environment. */
+export interface Terminal {
+  readonly isTTY: boolean;
+  /** Columns for running text. */
+  readonly width: number;
+  /** Columns of the screen itself; more would break a line in two. */
+  readonly columns: number;
+  readonly colour: boolean;
+  /** Whether lines may be drawn over. */
+  readonly live: boolean;
+}
+
+export interface TerminalFacts {
+  readonly isTTY: boolean;
+  readonly columns?: number;
+  /** The variables `NO_COLOR`, `FORCE_COLOR`, `CI` and `TERM`. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** `--no-color`. */
+  readonly noColor: boolean;
+}
+
+const DEFAULT_COLUMNS = 100;
+/** Longer lines are hard to read, shorter ones hold no address. */
+const MOST_TEXT = 120;
+const LEAST_TEXT = 40;
+
+/**
+ * Colour: never with `--no-color` or a `NO_COLOR` that is not empty; else as `FORCE_COLOR` says; else on a terminal.
+ * `CI` only ends live drawing: its logs keep every line.
+ */
+export function terminalOf({ isTTY, columns, environment, noColor }: TerminalFacts): Terminal {
+  const dumb = environment["TERM"] === "dumb";
+  const screen = isTTY && columns !== undefined && columns > 0 ? columns : DEFAULT_COLUMNS;
+  return {
+    isTTY,
+    columns: screen,
+    width: Math.min(MOST_TEXT, Math.max(LEAST_TEXT, screen)),
+    colour: wantsColour(environment, noColor) ?? (isTTY && !dumb),
+    live: isTTY && !dumb && !isSet(environment["CI"]),
+  };
+}
+
+function wantsColour(environment: TerminalFacts["environment"], noColor: boolean): boolean | undefined {
+  if (noColor || (environment["NO_COLOR"] ?? "") !== "") return false;
+  const forced = environment["FORCE_COLOR"];
+  return forced === undefined ? undefined : isSet(forced) || forced === "";
+}
+
+function isSet(value: string | undefined): boolean {
+  return value !== undefined && value !== "" && value !== "0" && value.toLowerCase() !== "false";
+}
+
+/**
+ * The only thing that writes to standard output and standard error. Every text passes the redactor and is made safe
+ * for a terminal and a workflow log, whatever its renderer did. A reader that has gone (`tasc plan | head`) is not
+ * an error.
+ */
+export interface Writer {
+  /** A result for people, to standard output. */
+  text(text: string): void;
+  /**
+   * A finished document for a program (JSON, HTML, annotations …), to standard output. Its data must have been
+   * redacted before (`redact-plan.ts`), since here a secret that reads like a word or a number of the format itself
+   * has to stay: else `1234` would spoil every count.
+   */
+  document(text: string): void;
+  /** All else, to standard error. */
+  note(text: string): void;
+  /** Draws the status area, in place of what it showed before; no lines take it away. Nothing where it cannot be drawn. */
+  status(lines: readonly string[]): void;
+}
+
+export interface WriterOptions {
+  readonly stdout: NodeJS.WritableStream;
+  readonly stderr: NodeJS.WritableStream;
+  readonly terminals: { readonly stdout: Terminal; readonly stderr: Terminal };
+  readonly redactor: Redactor;
+  /** Is told what keeps standard output from being written. */
+  readonly failed: (error: Error) => void;
+}
+
+export function createWriter({ stdout, stderr, terminals, redactor, failed }: WriterOptions): Writer {
+  const out = openSink(stdout, failed);
+  // Where standard error cannot be written there is nobody to tell.
+  const err = openSink(stderr, () => {});
+  let area: readonly string[] = [];
+  const redraw = (lines: readonly string[], between: () => void): void => {
+    if (area.length > 0) err.write(eraseStatus(area.length));
+    between();
+    area = lines;
+    if (area.length > 0) err.write(drawStatus(area));
+  };
+  const forPeople = (text: string, terminal: Terminal): string => safeOutput(redactor.text(text), terminal);
+  return {
+    text: (text) => redraw(area, () => out.write(forPeople(text, terminals.stdout))),
+    document: (text) => redraw(area, () => out.write(redactor.document(text))),
+    note: (text) => redraw(area, () => err.write(forPeople(text, terminals.stderr))),
+    status(lines) {
+      if (!terminals.stderr.live) return;
+      const fitting = lines.map((line) =>
+        cutTo(forPeople(line, terminals.stderr), terminals.stderr.columns - 1),
+      );
+      redraw(fitting, () => {});
+    },
+  };
+}
+
+/** A stream to write to, until its reader goes. */
+export interface Sink {
+  write(text: string): void;
+}
+
+/** @param failed is told what keeps the stream from being written to, other than that nobody reads it any more */
+export function openSink(stream: NodeJS.WritableStream, failed: (error: Error) => void): Sink {
+  let broken = false;
+  stream.on("error", (error: Error) => {
+    if (!broken && !readerHasGone(error)) failed(error);
+    broken = true;
+  });
+  return {
+    write(text) {
+      if (!broken && text !== "") stream.write(text);
+    },
+  };
+}
+
+function readerHasGone(error: Error): boolean {
+  return "code" in error && (error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED");
+}
+
+/**
+ * Where a file goes that is written beside its place and then put there: to what a link leads to, and never in place
+ * of a device or a folder.
+ *
+ * @throws the system's error where the place cannot be looked at, and one with the code ENOTFILE
+ */
+export function destinationOf(path: string): string {
+  let real: string;
+  try {
+    real = realpathSync(path);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return path;
+    throw error;
+  }
+  if (statSync(real).isFile()) return real;
+  throw Object.assign(new Error("it is no file"), { code: "ENOTFILE" });
+}
+
+/** Lines at the lower end of a terminal that are drawn over; the cursor stands below them. */
+function drawStatus(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+/** Goes up over the lines and clears what is there. */
+function eraseStatus(count: number): string {
+  return `\u001b[${count}A\u001b[0J`;
+}
+
+/** Shows an apply while it runs. */
+export interface Progress {
+  readonly event: (event: ProgressEvent) => void;
+  /** Time has passed; called a few times a second where the display is live. */
+  readonly tick: () => void;
+  /** Takes a status area away. */
+  readonly end: () => void;
+}
+
+export interface ProgressOptions {
+  readonly writer: Writer;
+  readonly style: Style;
+  /** Whether lines may be drawn over (`Terminal.live` of standard error). */
+  readonly live: boolean;
+  /** Milliseconds from any beginning. */
+  readonly now: () => number;
+}
+
+/** One status area on a terminal, plain lines with the time elsewhere. */
+export function createProgress(options: ProgressOptions): Progress {
+  return options.live ? liveProgress(options) : plainProgress(options);
+}
+
+function plainProgress({ writer, now }: ProgressOptions): Progress {
+  const startedAt = now();
+  let last: string | undefined;
+  return {
+    event(event) {
+      const line = eventLine(event);
+      if (line === undefined || line === last) return;
+      last = line;
+      writer.note(`[${clockText(now() - startedAt)}] ${line}\n`);
+    },
+    tick() {},
+    end() {},
+  };
+}
+
+/** What must not scroll past unseen stays above the area; the rest is a number in it. */
+function isLasting(event: ProgressEvent): boolean {
+  return !isOfCalls(event) && (event.type === "changeFailed" || event.type === "stopping");
+}
+
+function liveProgress({ writer, style, now }: ProgressOptions): Progress {
+  let status = beginStatus(now());
+  const draw = (): void => writer.status(statusLines(status, now(), style));
+  return {
+    event(event) {
+      status = advance(status, event, now());
+      const line = isLasting(event) ? eventLine(event) : undefined;
+      if (line !== undefined) writer.note(`${line}\n`);
+      draw();
+    },
+    tick: draw,
+    end: () => writer.status([]),
+  };
+}

@@ -1,0 +1,244 @@
+import { setMaxListeners } from "node:events";
+import type { Json } from "../model/json.ts";
+import type { LiveTarget, LiveTestCase } from "../model/live.ts";
+import type { Secret } from "../model/value.ts";
+import {
+  type LiveNotification,
+  type LiveReport,
+  type NewReports,
+  type ReportPage,
+  newReports,
+  readNotifications,
+  readReport,
+  readReportPage,
+  readTarget,
+  readTargets,
+  readTestCase,
+} from "./answers.ts";
+import {
+  type AnswerReader,
+  type Collector,
+  type Redact,
+  type Transport,
+  optionalAnswer,
+  redactingKey,
+  shapedAnswer,
+  streamedList,
+  wholeAnswer,
+} from "./exchange.ts";
+import { Calls, Throttle } from "./limiter.ts";
+import {
+  type BaseUrl,
+  type ClientEvent,
+  type Misfit,
+  ROOT,
+  type Result,
+  type World,
+  type WriteCall,
+  bad,
+  good,
+  pathOf,
+} from "./request.ts";
+
+export interface ClientOptions {
+  /** From `checkBaseUrl`, which also decides whether plain http is allowed. */
+  readonly baseUrl: BaseUrl;
+  readonly apiKey: Secret;
+  /** Calls in flight, of any kind. */
+  readonly concurrency: number;
+  /**
+   * Milliseconds that one send may take, from connecting to the answer's last byte. For the streamed list of test
+   * cases, it is the time for each 256 KiB.
+   */
+  readonly requestTimeout: number;
+  /** Sends after the first. */
+  readonly retries: number;
+  readonly world: World;
+  /** Must not throw. */
+  readonly onEvent?: (event: ClientEvent) => void;
+  /** Ends everything at once: calls in flight are dropped, and all calls end as `interrupted`. */
+  readonly signal?: AbortSignal;
+  /** Removes secrets from the service's own words, before these are shortened. The API key is removed anyway. */
+  readonly redact?: Redact;
+}
+
+/** What the service answered to a write. */
+export interface Answer {
+  /** Undefined when it was empty; for a PATCH, also when it could not be read. */
+  readonly body: Json | undefined;
+  readonly attempts: number;
+}
+
+type SendOutcome = Result<Answer>;
+
+/**
+ * The service's 14 operations. What the service or the network does wrong comes back as a failure; thrown are only
+ * mistakes of the caller: a path segment that no path can carry (RangeError), an error of a collector.
+ */
+export interface Client {
+  /** Operation 1. */
+  listTargets(): Promise<Result<readonly LiveTarget[]>>;
+  /** Operation 3. */
+  getTarget(targetId: string): Promise<Result<LiveTarget>>;
+  /**
+   * Operation 7: the cases go through one by one, in the service's order, and the answer is never held whole.
+   * @param open makes the collector; asked again for each try, so that a try that broke leaves nothing behind
+   */
+  listTestCases<T>(targetId: string, open: () => Collector<LiveTestCase, T>): Promise<Result<T>>;
+  /** Operations 2, 4 to 6 and 8 to 11. The readers of `written.ts` read the answer. */
+  send(call: WriteCall): Promise<SendOutcome>;
+  /** Operation 12, one page. @param key of the page before */
+  listReports(targetId: string, key?: Json): Promise<Result<ReportPage>>;
+  /** Operation 12, page after page; a failure is the last that comes. */
+  allReports(targetId: string): AsyncGenerator<Result<NewReports>, void, undefined>;
+  /** Operation 13. */
+  getReport(targetId: string, reportId: string): Promise<Result<LiveReport>>;
+  /** Operation 14. */
+  listNotifications(targetId: string): Promise<Result<readonly LiveNotification[]>>;
+  /** Drops all connections; calls still under way end as `interrupted`. */
+  close(): Promise<void>;
+}
+
+/** Milliseconds: timers of Node that are set for longer go off at once. */
+const MAX_TIMER = 2 ** 31 - 1;
+
+/** Makes a client. Nothing is connected, and no HTTP library loaded, before the first call. */
+export function createClient(options: ClientOptions): Client {
+  const ending = endingSignal(options.signal);
+  const requestTimeout = Math.min(options.requestTimeout, MAX_TIMER);
+  const transport = lazily(() => openTransport(options.baseUrl.origin, requestTimeout));
+  const calls = new Calls({
+    base: options.baseUrl,
+    apiKey: options.apiKey,
+    transport: () => transport.get(),
+    throttle: new Throttle(options.concurrency, options.world, ending.signal),
+    requestTimeout,
+    retries: options.retries,
+    world: options.world,
+    signal: ending.signal,
+    redact: redactingKey(options.apiKey, options.redact ?? ((text) => text)),
+    onEvent: options.onEvent ?? ((): void => undefined),
+  });
+  return new HttpClient(calls, async () => {
+    ending.abort();
+    await (await transport.opened)?.close();
+  });
+}
+
+async function openTransport(origin: string, connectTimeout: number): Promise<Transport> {
+  const undici = await import("./undici-transport.ts");
+  return undici.openTransport(origin, connectTimeout);
+}
+
+/** A signal of the client's own, aborted with the one handed in. */
+function endingSignal(outer: AbortSignal | undefined): AbortController {
+  const ending = new AbortController();
+  // Every call in flight listens; that is no leak, as Node would warn from the eleventh on.
+  setMaxListeners(0, ending.signal);
+  outer?.addEventListener("abort", () => ending.abort(), { signal: ending.signal });
+  if (outer?.aborted === true) ending.abort();
+  return ending;
+}
+
+interface Lazy<T> {
+  /** What was made so far, if anything. */
+  readonly opened: Promise<T> | undefined;
+  get(): Promise<T>;
+}
+
+function lazily<T>(make: () => Promise<T>): Lazy<T> {
+  let opened: Promise<T> | undefined;
+  return {
+    get opened() {
+      return opened;
+    },
+    get: () => (opened ??= make()),
+  };
+}
+
+class HttpClient implements Client {
+  readonly #calls: Calls;
+  readonly close: () => Promise<void>;
+
+  constructor(calls: Calls, close: () => Promise<void>) {
+    this.#calls = calls;
+    this.close = close;
+  }
+
+  listTargets(): Promise<Result<readonly LiveTarget[]>> {
+    return this.#read(["test-targets"], readTargets);
+  }
+
+  getTarget(targetId: string): Promise<Result<LiveTarget>> {
+    return this.#read(["test-targets", targetId], readTarget);
+  }
+
+  listTestCases<T>(targetId: string, open: () => Collector<LiveTestCase, T>): Promise<Result<T>> {
+    return this.#get(["test-targets", targetId, "test-cases"], () => streamedList(readTestCase, open()));
+  }
+
+  async send({ method, path, body }: WriteCall): Promise<SendOutcome> {
+    const reader = method === "PATCH" ? optionalAnswer : wholeAnswer;
+    const done = await this.#calls.make({ method, path, body: JSON.stringify(body), reader });
+    return done.ok ? good({ body: done.value.value, attempts: done.value.attempts }) : done;
+  }
+
+  listReports(targetId: string, key?: Json): Promise<Result<ReportPage>> {
+    const query = key === undefined ? "" : `?key=${encodeURIComponent(JSON.stringify(key))}`;
+    return this.#read(["test-targets", targetId, "test-reports"], readReportPage, query);
+  }
+
+  async *allReports(targetId: string): AsyncGenerator<Result<NewReports>, void, undefined> {
+    const seen = new Set<string>();
+    for (let key: Json | undefined, more = true; more;) {
+      const page = await this.listReports(targetId, key);
+      if (!page.ok) {
+        yield page;
+        return;
+      }
+      const fresh = newReports(page.value, seen);
+      yield good(fresh);
+      key = page.value.key;
+      more = fresh.next === "more";
+    }
+  }
+
+  getReport(targetId: string, reportId: string): Promise<Result<LiveReport>> {
+    return this.#read(["test-targets", targetId, "test-reports", reportId], readReport);
+  }
+
+  listNotifications(targetId: string): Promise<Result<readonly LiveNotification[]>> {
+    return this.#read(["test-targets", targetId, "notifications"], readNotifications);
+  }
+
+  #read<T>(
+    path: readonly string[],
+    read: (answer: Json) => Result<T, Misfit>,
+    query = "",
+  ): Promise<Result<T>> {
+    return this.#get(path, () => shapedAnswer(read), query);
+  }
+
+  async #get<T>(path: readonly string[], reader: () => AnswerReader<T>, query = ""): Promise<Result<T>> {
+    const done = await this.#calls.make({ method: "GET", path: [...ROOT, ...path], query, reader });
+    return done.ok ? good(done.value.value) : done;
+  }
+}
+
+/**
+ * Reads what a POST made. An answer that does not show it is no readable success: the service may have made it,
+ * and tasc has to look (design contract, section 5).
+ * @param read one of the readers of `written.ts`
+ */
+export function readCreation<T>(
+  call: WriteCall,
+  outcome: SendOutcome,
+  read: (answer: Json | undefined) => Result<T, Misfit>,
+): Result<T> {
+  if (!outcome.ok) return outcome;
+  const { body, attempts } = outcome.value;
+  const made = read(body);
+  if (made.ok) return made;
+  const path = pathOf(call.path);
+  return bad({ kind: "misshapen", ...made.failure, method: call.method, path, attempts, acted: "maybe" });
+}

@@ -1,0 +1,839 @@
+import { closeSync, ftruncateSync, openSync, readSync, renameSync, rmSync, writeSync } from "node:fs";
+import { type Look, type LookOptions, type Read, type Reader, look } from "../look/look.ts";
+import {
+  type Address,
+  compareAddresses,
+  compareText,
+  isAddress,
+  parseAddress,
+  targetAddress,
+} from "../model/address.ts";
+import type { Desired, DesiredResource, DesiredTarget } from "../model/desired.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import { type Json, type JsonObject, isArray, isObject } from "../model/json.ts";
+import type { LiveDiscovery, LiveElement, LiveEnvironment, LiveTarget, LiveTestCase } from "../model/live.ts";
+import type { Settings } from "../model/settings.ts";
+import { type BatchRecord, type State, emptyState } from "../model/state.ts";
+import { UNKNOWN } from "../model/value.ts";
+import { makePlan } from "../plan/plan.ts";
+import { changedFields } from "../plan/staleness.ts";
+import { printedJson } from "../render/escape.ts";
+import type { Redactor } from "../render/redact.ts";
+import { destinationOf } from "../render/terminal.ts";
+import { sameService } from "../state/problem.ts";
+import { readTargets, readTestCase } from "./answers.ts";
+import type { Client } from "./client.ts";
+import type { Collector } from "./exchange.ts";
+import {
+  CLOSE_LIST,
+  COMMA,
+  OPEN_LIST,
+  closes,
+  isBlank,
+  isQuote,
+  opens,
+  parseJson,
+  stringEnd,
+  withoutBom,
+} from "./json-stream.ts";
+import type { Failure } from "./request.ts";
+
+/**
+ * A snapshot is what a plan reads, in one JSON document: the live targets, the test cases of those that are managed,
+ * and of state what stands for the address of each: ids, folder ids, what became of batch generations. It is for plans
+ * where neither the network nor the key may be, such as those of a fork's pull request. So it holds no fingerprint
+ * (useless without the key, and nobody should have to trust that they are), and secrets are taken out by their value.
+ *
+ * The test cases come last and stand one on a line: 100,000 of them are written and read one by one.
+ */
+const SNAPSHOT_FORMAT = "tasc-snapshot";
+const SNAPSHOT_VERSION = 1;
+
+/** Everything but the test cases. */
+export interface SnapshotHead {
+  readonly tool: string;
+  readonly stage: string;
+  readonly baseUrl: string;
+  /** ISO 8601. */
+  readonly createdAt: string;
+  readonly states: readonly State[];
+  readonly targets: readonly LiveTarget[];
+  /** Ids of the targets whose test cases were read. */
+  readonly read: readonly string[];
+}
+
+/** What a snapshot keeps of a state. */
+function stateJson(state: State): JsonObject {
+  return {
+    target: state.target,
+    bindings: sortedEntries(state.bindings, ({ id }) => id),
+    folders: Object.fromEntries([...state.folders].toSorted(([a], [b]) => compareText(a, b))),
+    batchGenerations: sortedEntries(batchesOf(state), ({ status }) => status),
+  };
+}
+
+/** A batch generation that was cut off while it was sent: with the key a plan would find it uncertain as well. */
+function batchesOf({ batchGenerations, intents }: State): ReadonlyMap<Address, Pick<BatchRecord, "status">> {
+  const uncertain = [...intents.keys()]
+    .filter((address) => parseAddress(address)?.kind === "batchGeneration")
+    .map((address): [Address, Pick<BatchRecord, "status">] => [address, { status: "uncertain" }]);
+  return new Map([...batchGenerations, ...uncertain]);
+}
+
+function sortedEntries<V>(map: ReadonlyMap<Address, V>, text: (value: V) => string): JsonObject {
+  return Object.fromEntries(
+    [...map].toSorted(([a], [b]) => compareAddresses(a, b)).map(([address, value]) => [address, text(value)]),
+  );
+}
+
+/** The state that a snapshot keeps; `undefined` for what is none. */
+function readState(json: Json, stage: string, baseUrl: string): State | undefined {
+  if (!isObject(json) || typeof json["target"] !== "string") return undefined;
+  const [bindings, folders, batches] = [json["bindings"], json["folders"], json["batchGenerations"]];
+  if (!isObject(bindings) || !isObject(folders) || !isObject(batches)) return undefined;
+  return {
+    ...emptyState(stage, json["target"], baseUrl),
+    bindings: new Map(addressed(bindings).map(([address, id]) => [address, { id, fields: {} }])),
+    folders: new Map(texts(folders)),
+    batchGenerations: new Map(
+      addressed(batches).flatMap(([address, status]) => (isStatus(status) ? [[address, { status }]] : [])),
+    ),
+  };
+}
+
+function addressed(json: JsonObject): readonly (readonly [Address, string])[] {
+  return texts(json).flatMap(([key, text]) => (isAddress(key) ? [[key, text] as const] : []));
+}
+
+function texts(json: JsonObject): readonly (readonly [string, string])[] {
+  return Object.entries(json).flatMap(([key, text]) =>
+    typeof text === "string" ? [[key, text] as const] : [],
+  );
+}
+
+const STATUSES: readonly string[] = ["done", "held", "uncertain", "undone"] satisfies BatchRecord["status"][];
+
+function isStatus(text: string): text is BatchRecord["status"] {
+  return STATUSES.includes(text);
+}
+
+/** Why a snapshot is not the one for these settings; `undefined` if it is. */
+export function mismatch({ stage, baseUrl }: SnapshotHead, settings: Settings): SnapshotProblem | undefined {
+  if (stage !== settings.stage)
+    return {
+      summary: `The snapshot is of stage ${stage}, and this plan is for ${settings.stage}`,
+      detail: `Its ids mean nothing here. Take one of ${settings.stage}, or plan with --stage ${stage}.`,
+    };
+  if (!sameService(baseUrl, settings.baseUrl))
+    return {
+      summary: "The snapshot is of another service",
+      detail: `It was taken at ${baseUrl}, and this project's service is ${settings.baseUrl}. Correct service.baseUrl or the variable behind it, or take a snapshot there.`,
+    };
+  return undefined;
+}
+
+/** The states of a snapshot, as a plan takes them. */
+export function snapshotStates(
+  { states }: SnapshotHead,
+  { targets }: Desired,
+): { readonly states: ReadonlyMap<string, State>; readonly strays: readonly State[] } {
+  const declared = new Set(targets.map(({ key }) => key));
+  return {
+    states: new Map(
+      states.filter(({ target }) => declared.has(target)).map((state) => [state.target, state]),
+    ),
+    strays: states.filter(({ target }) => !declared.has(target)),
+  };
+}
+
+export type SnapshotLookOptions = Omit<LookOptions, "fingerprints">;
+
+/**
+ * Plans from a snapshot, as from the service: the same function over the same data. Without fingerprints write-only
+ * fields are unknown and no changes; and the live values of sensitive fields were taken out of the snapshot, so these
+ * are not compared either.
+ */
+export async function lookAtSnapshot(
+  snapshot: Snapshot,
+  options: SnapshotLookOptions,
+): Promise<Read<Look, SnapshotProblem>> {
+  const found = await look(snapshot.reader, { ...options, fingerprints: undefined });
+  if (!found.ok) return found;
+  const { input, planned } = withoutHidden(found.value);
+  const diagnostics = [takenAt(snapshot.head), ...planned.plan.diagnostics];
+  return { ok: true, value: { input, planned: { ...planned, plan: { ...planned.plan, diagnostics } } } };
+}
+
+function takenAt({ createdAt }: SnapshotHead): Diagnostic {
+  return {
+    severity: "warning",
+    code: "from-snapshot",
+    summary: `Planned from a snapshot of ${createdAt}`,
+    detail:
+      "The service was not asked, so what changed there since does not show. Write-only and secret fields are not compared.",
+  };
+}
+
+/** Plans once more with what only seems to differ, since the snapshot holds nothing to compare it with, left out. */
+function withoutHidden(found: Look): Look {
+  const hidden = hiddenFields(found);
+  if (hidden.size === 0) return found;
+  const input = { ...found.input, desired: withUnknown(found.input.desired, hidden) };
+  return { input, planned: makePlan(input) };
+}
+
+type Hidden = ReadonlyMap<Address, readonly string[]>;
+
+/** A creation compares nothing; and what is sent on demand is sent whatever is there. */
+function hiddenFields({ planned, input }: Look): Hidden {
+  return new Map(
+    planned.plan.changes
+      .filter(({ action, address }) => action !== "create" && !input.rediscover.has(address))
+      .map(({ address, fields }): [Address, readonly string[]] => [
+        address,
+        changedFields({ address, fields: fields.filter(({ sensitive }) => sensitive) }),
+      ])
+      .filter(([, names]) => names.length > 0),
+  );
+}
+
+function withUnknown(desired: Desired, hidden: Hidden): Desired {
+  return { ...desired, targets: desired.targets.map((target) => targetWithUnknown(target, hidden)) };
+}
+
+function targetWithUnknown(target: DesiredTarget, hidden: Hidden): DesiredTarget {
+  return {
+    ...resourceWithUnknown(target, hidden),
+    environments: target.environments.map((one) => resourceWithUnknown(one, hidden)),
+    testCases: target.testCases.map((one) => resourceWithUnknown(one, hidden)),
+  };
+}
+
+function resourceWithUnknown<R extends DesiredResource>(resource: R, hidden: Hidden): R {
+  const names = hidden.get(resource.address);
+  if (names === undefined) return resource;
+  const unknown = Object.fromEntries(names.map((name) => [name, UNKNOWN]));
+  return { ...resource, fields: { ...resource.fields, ...unknown } };
+}
+
+/** Why a snapshot cannot be used, for the person who has it. */
+export interface SnapshotProblem {
+  readonly summary: string;
+  readonly detail: string;
+}
+
+/** A snapshot whose head is read; the test cases are read from the file when they are asked for. */
+export interface Snapshot {
+  readonly head: SnapshotHead;
+  readonly reader: Reader<SnapshotProblem>;
+  /** Every test case, one by one, with the id of its target. */
+  eachTestCase(take: (testCase: LiveTestCase, targetId: string) => void): Read<undefined, SnapshotProblem>;
+}
+
+const LIST = "testCases";
+
+/** @param shown the file as the user named it */
+export function openSnapshot(path: string, shown: string): Read<Snapshot, SnapshotProblem> {
+  const head = readHead(path, shown);
+  if (!head.ok) return head;
+  const eachTestCase: Snapshot["eachTestCase"] = (take) => readTestCases(path, shown, take);
+  const reader = new SnapshotReader(head.value, shown, eachTestCase);
+  return { ok: true, value: { head: head.value, reader, eachTestCase } };
+}
+
+const HEAD = ["format", "version", "tool", "stage", "baseUrl", "createdAt", "states", "targets", "read"];
+
+function readHead(path: string, shown: string): Read<SnapshotHead, SnapshotProblem> {
+  const members = new Map<string, Json>();
+  const split = readParts(path, {
+    member: (name, value) => {
+      if (HEAD.includes(name)) members.set(name, value);
+      return members.size < HEAD.length;
+    },
+    item: () => undefined,
+  });
+  if (split === "unreadable") return refused(shown, "it cannot be read");
+  // A document of another kind, or of a later version, is told as that, whatever else it lacks.
+  const other = otherFormat(members, split === "damaged");
+  if (other !== undefined) return refused(shown, other);
+  const head = headOf(members);
+  return head === undefined
+    ? refused(shown, "a part of it is missing or damaged")
+    : { ok: true, value: head };
+}
+
+function otherFormat(members: ReadonlyMap<string, Json>, damaged: boolean): string | undefined {
+  const version = members.get("version");
+  if (members.get("format") !== SNAPSHOT_FORMAT)
+    return damaged && members.size === 0 ? "it is not JSON" : "it is something else";
+  if (version !== SNAPSHOT_VERSION)
+    return `it has version ${JSON.stringify(version)}, and this tasc reads ${SNAPSHOT_VERSION}`;
+  return undefined;
+}
+
+function headOf(members: ReadonlyMap<string, Json>): SnapshotHead | undefined {
+  const text = (name: string): string | undefined => {
+    const value = members.get(name);
+    return typeof value === "string" ? value : undefined;
+  };
+  const list = (name: string): readonly Json[] | undefined => {
+    const value = members.get(name);
+    return isArray(value) ? value : undefined;
+  };
+  const [tool, stage, baseUrl, createdAt] = [text("tool"), text("stage"), text("baseUrl"), text("createdAt")];
+  if (tool === undefined || stage === undefined || baseUrl === undefined || createdAt === undefined)
+    return undefined;
+  const states = list("states")?.map((state) => readState(state, stage, baseUrl));
+  const targets = readTargets(members.get("targets") ?? null);
+  const read = list("read");
+  if (states === undefined || read === undefined || !targets.ok) return undefined;
+  const whole = states.filter((state) => state !== undefined);
+  if (whole.length < states.length) return undefined;
+  return {
+    tool,
+    stage,
+    baseUrl,
+    createdAt,
+    states: whole,
+    targets: targets.value,
+    read: read.filter((id) => typeof id === "string"),
+  };
+}
+
+function readTestCases(
+  path: string,
+  shown: string,
+  take: (testCase: LiveTestCase, targetId: string) => void,
+): Read<undefined, SnapshotProblem> {
+  let misshapen = false;
+  const split = readParts(path, {
+    member: () => true,
+    item: (value) => {
+      const testCase = readTestCase(value);
+      const targetId = isObject(value) ? value["testTargetId"] : undefined;
+      if (testCase.ok && typeof targetId === "string") take(testCase.value, targetId);
+      else misshapen = true;
+    },
+  });
+  if (split === "unreadable") return refused(shown, "it cannot be read");
+  if (split === "damaged" || misshapen)
+    return refused(shown, "a test case in it is damaged, or it was cut short");
+  return { ok: true, value: undefined };
+}
+
+function readParts(
+  path: string,
+  taker: Parameters<typeof splitDocument>[2],
+): ReturnType<typeof splitDocument> | "unreadable" {
+  try {
+    return splitDocument(piecesOf(path), LIST, taker);
+  } catch (error) {
+    if (error instanceof Error && "code" in error) return "unreadable";
+    throw error;
+  }
+}
+
+const PIECE = 256 * 1024;
+
+/** A buffer of its own for each piece: unfinished parts keep theirs. */
+function* piecesOf(path: string): Generator<Uint8Array> {
+  const file = openSync(path, "r");
+  try {
+    for (;;) {
+      const piece = Buffer.allocUnsafe(PIECE);
+      const size = readSync(file, piece, 0, PIECE, null);
+      if (size === 0) return;
+      yield piece.subarray(0, size);
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** What a look asks for side by side is read in one go through the file. */
+class SnapshotReader implements Reader<SnapshotProblem> {
+  readonly #head: SnapshotHead;
+  readonly #shown: string;
+  readonly #each: Snapshot["eachTestCase"];
+  readonly #wanted = new Map<string, Wanted>();
+  #pass: Promise<Read<undefined, SnapshotProblem>> | undefined;
+
+  constructor(head: SnapshotHead, shown: string, each: Snapshot["eachTestCase"]) {
+    this.#head = head;
+    this.#shown = shown;
+    this.#each = each;
+  }
+
+  async listTargets(): ReturnType<Reader<SnapshotProblem>["listTargets"]> {
+    return { ok: true, value: this.#head.targets };
+  }
+
+  async listTestCases(
+    targetId: string,
+    keep: (testCase: LiveTestCase) => LiveTestCase,
+  ): ReturnType<Reader<SnapshotProblem>["listTestCases"]> {
+    if (!this.#head.read.includes(targetId)) return this.#notRead(targetId);
+    const wanted: Wanted = { keep, kept: [] };
+    this.#wanted.set(targetId, wanted);
+    this.#pass ??= this.#readAll();
+    const read = await this.#pass;
+    return read.ok ? { ok: true, value: wanted.kept } : read;
+  }
+
+  /** Starts after all who ask in the same turn have asked. */
+  async #readAll(): Promise<Read<undefined, SnapshotProblem>> {
+    await Promise.resolve();
+    this.#pass = undefined;
+    return this.#each((testCase, targetId) => {
+      const wanted = this.#wanted.get(targetId);
+      if (wanted !== undefined) wanted.kept.push(wanted.keep(testCase));
+    });
+  }
+
+  #notRead(targetId: string): { readonly ok: false; readonly failure: SnapshotProblem } {
+    const app = this.#head.targets.find(({ id }) => id === targetId)?.app ?? targetId;
+    return {
+      ok: false,
+      failure: {
+        summary: `The snapshot does not hold the test cases of "${app}"`,
+        detail: `${this.#shown} holds those of the targets that were declared when it was taken. Take it anew, with the manifests that declare this one:\n  tasc snapshot --out ${this.#shown}`,
+      },
+    };
+  }
+}
+
+interface Wanted {
+  readonly keep: (testCase: LiveTestCase) => LiveTestCase;
+  readonly kept: LiveTestCase[];
+}
+
+function refused(shown: string, why: string): { readonly ok: false; readonly failure: SnapshotProblem } {
+  return {
+    ok: false,
+    failure: {
+      summary: `${shown} is no snapshot: ${why}`,
+      // Another name: this file may be anything, tasc.yaml itself for one.
+      detail: "Take one:\n  tasc snapshot --out snapshot.json",
+    },
+  };
+}
+
+/**
+ * A snapshot as the data of the local service. What the service never shows is not there: credentials, headers and
+ * private locations are those of a resource just made.
+ */
+export function seedOf(snapshot: Snapshot): Read<JsonObject, SnapshotProblem> {
+  const { targets, states } = snapshot.head;
+  const testCases: JsonObject[] = [];
+  const read = snapshot.eachTestCase((live, targetId) => void testCases.push(testCaseSeed(live, targetId)));
+  if (!read.ok) return read;
+  return {
+    ok: true,
+    value: {
+      testTargets: targets.map(({ id, app }) => ({ id, app })),
+      environments: targets.flatMap(environmentSeeds),
+      folders: states.flatMap((state) => folderSeeds(state, targets)),
+      testCases,
+    },
+  };
+}
+
+function environmentSeeds({ id, environments }: LiveTarget): readonly JsonObject[] {
+  return environments.map((environment) => environmentSeed(environment, id));
+}
+
+function environmentSeed({ id, type, discoveryUrl }: LiveEnvironment, testTargetId: string): JsonObject {
+  return { id, testTargetId, type: type ?? "ADDITIONAL", ...shown({ discoveryUrl }) };
+}
+
+/** Folders whose name somebody has learnt; others are ids without a name, as they are to whoever only reads. */
+function folderSeeds(state: State, targets: readonly LiveTarget[]): readonly JsonObject[] {
+  const testTargetId = state.bindings.get(targetAddress(state.target))?.id;
+  if (!targets.some(({ id }) => id === testTargetId) || testTargetId === undefined) return [];
+  return [...state.folders]
+    .toSorted(([a], [b]) => compareText(a, b))
+    .map(([name, id]) => ({ id, testTargetId, name }));
+}
+
+function testCaseSeed(
+  { elements, discovery, description, tags, ...rest }: LiveTestCase,
+  testTargetId: string,
+): JsonObject {
+  return {
+    ...shown({ ...rest }),
+    testTargetId,
+    description: description ?? "",
+    tags: tags ?? [],
+    elements: (elements ?? []).map(elementSeed),
+    ...(discovery === undefined
+      ? {}
+      : { discovery: { ...shown({ ...discovery }), status: discovery.status ?? "FINISHED" } }),
+  };
+}
+
+/** In the described form; what a service shows beyond that means nothing to the local one. */
+function elementSeed({ id, interaction, assertion, selectors, ignoreFailure }: LiveElement): JsonObject {
+  return {
+    ...shown({ id, ignoreFailure }),
+    interaction: interaction && part("action", interaction.action, interaction.calledWith),
+    assertion: assertion && part("expectation", assertion.expectation, assertion.calledWith),
+    selectors: selectors.map(({ selectorType, selector, options }) => ({
+      selectorType: selectorType ?? "TEXT",
+      selector: selector ?? "",
+      ...shown({ options }),
+    })),
+  };
+}
+
+function part(name: string, value: string | undefined, calledWith: Json): JsonObject | null {
+  if (value === undefined) return null;
+  return { [name]: value, ...(typeof calledWith === "string" ? { calledWith } : {}) };
+}
+
+function shown(fields: Readonly<Record<string, Json | undefined>>): JsonObject {
+  const known: Record<string, Json> = {};
+  for (const [name, value] of Object.entries(fields)) if (value !== undefined) known[name] = value;
+  return known;
+}
+
+/** Where a snapshot goes, piece by piece. What was written after a mark can be taken back. */
+export interface Sink {
+  write(text: string): void;
+  mark(): number;
+  rewind(mark: number): void;
+}
+
+/** In memory, for standard output: nothing that a broken try wrote may have left. */
+export function memorySink(): Sink & { pieces(): readonly string[] } {
+  const pieces: string[] = [];
+  return {
+    write: (text) => void pieces.push(text),
+    mark: () => pieces.length,
+    rewind: (mark) => void pieces.splice(mark),
+    pieces: () => pieces,
+  };
+}
+
+export interface FileSink extends Sink {
+  /** Puts the file in its place. */
+  keep(): void;
+  /** Leaves nothing behind; after `keep` it does nothing. */
+  drop(): void;
+}
+
+/** Characters that are gathered before they are written. */
+const BUFFERED = 256 * 1024;
+
+/**
+ * A file that is readable for its owner alone from the first moment, and in its place only when it is whole.
+ * @throws the system's error where it cannot be written
+ */
+export function fileSink(path: string): FileSink {
+  const destination = destinationOf(path);
+  const temporary = `${path}.${process.pid}.tmp`;
+  const file = openSync(temporary, "wx", 0o600);
+  let waiting = "";
+  let size = 0;
+  let open = true;
+  const flush = (): void => {
+    const bytes = Buffer.from(waiting);
+    waiting = "";
+    for (let done = 0; done < bytes.length;)
+      done += writeSync(file, bytes, done, bytes.length - done, size + done);
+    size += bytes.length;
+  };
+  const close = (): void => {
+    open = false;
+    closeSync(file);
+  };
+  return {
+    write(text) {
+      waiting += text;
+      if (waiting.length > BUFFERED) flush();
+    },
+    mark() {
+      flush();
+      return size;
+    },
+    rewind(mark) {
+      waiting = "";
+      ftruncateSync(file, mark);
+      size = mark;
+    },
+    keep() {
+      flush();
+      close();
+      renameSync(temporary, destination);
+    },
+    drop() {
+      if (open) close();
+      rmSync(temporary, { force: true });
+    },
+  };
+}
+
+/** Takes in a document part by part. */
+export interface Taker {
+  /** A member of the document, other than the streamed list. @returns whether to go on */
+  member(name: string, value: Json): boolean;
+  /** An item of the streamed list. */
+  item(value: Json): void;
+}
+
+/** How a document was read: to its end, as far as was wanted, or up to something that is no JSON. */
+export type Split = "whole" | "stopped" | "damaged";
+
+const COLON = 0x3a;
+/** Deeper than anything that a service lists; the parser would follow any depth. */
+const DEEPEST = 110;
+/** Members of the document stand at depth 1, items of its list at 2. */
+const DEPTH_OF_PARTS = 2;
+/** Bytes of one member or item. */
+const LARGEST = 256 * 1024 * 1024;
+
+/**
+ * Reads a JSON object of which one member is a list too long to be held: that one comes item by item, each parsed from
+ * just its bytes, the others come whole. How the text is laid out makes no difference.
+ *
+ * As for the client's splitter, a scan finds where parts end and `JSON.parse` judges what is in them.
+ * @param list name of the member that is streamed
+ */
+export function splitDocument(pieces: Iterable<Uint8Array>, list: string, taker: Taker): Split {
+  const splitter = new DocumentSplitter(list, taker);
+  let first = true;
+  for (const piece of pieces) {
+    const state = splitter.push(first ? withoutBom(piece) : piece);
+    if (state !== undefined) return state;
+    first = false;
+  }
+  return splitter.ended() ? "whole" : "damaged";
+}
+
+class DocumentSplitter {
+  readonly #list: string;
+  readonly #taker: Taker;
+  #depth = 0;
+  /** Inside an unfinished string: how far into the next piece the scan skips; -1 outside of any. */
+  #resume = -1;
+  /** The member whose value is being read. */
+  #name: string | undefined;
+  /** Inside the streamed list. */
+  #streaming = false;
+  #done = false;
+  /** Earlier pieces of the current part. */
+  #kept: Uint8Array[] = [];
+  #keptBytes = 0;
+
+  constructor(list: string, taker: Taker) {
+    this.#list = list;
+    this.#taker = taker;
+  }
+
+  ended(): boolean {
+    return this.#done;
+  }
+
+  /** @returns how it ended, if it did */
+  push(piece: Uint8Array): Split | undefined {
+    let start = 0;
+    let at = this.#resume < 0 ? 0 : stringEnd(piece, this.#resume) + 1;
+    for (; at < piece.length; at++) {
+      const byte = piece[at] ?? 0;
+      if (isQuote(byte)) {
+        at = stringEnd(piece, at + 1);
+        continue;
+      }
+      // Nearly all bytes are within an item and mean nothing by themselves.
+      if (this.#depth > DEPTH_OF_PARTS && !opens(byte) && !closes(byte)) continue;
+      const cut = this.#structure(byte, piece, start, at);
+      if (cut === "part") start = at + 1;
+      else if (cut !== "inside") return cut;
+    }
+    this.#resume = at - piece.length - 1;
+    return this.#keep(piece.subarray(start)) ? undefined : "damaged";
+  }
+
+  /** What a byte outside of strings means for the part that began at `start`. */
+  #structure(
+    byte: number,
+    piece: Uint8Array,
+    start: number,
+    at: number,
+  ): "inside" | "part" | "stopped" | "damaged" {
+    if (this.#done) return isBlank(byte) ? "inside" : "damaged";
+    if (opens(byte)) return this.#open(byte, piece, start, at);
+    if (closes(byte)) return this.#close(byte, piece, start, at);
+    const inner = this.#streaming ? 2 : 1;
+    if (this.#depth === 0) return isBlank(byte) ? "inside" : "damaged";
+    if (this.#depth !== inner) return "inside";
+    if (byte === COMMA) return this.#part(piece, start, at);
+    if (byte === COLON && !this.#streaming && this.#name === undefined) return this.#named(piece, start, at);
+    return "inside";
+  }
+
+  #open(byte: number, piece: Uint8Array, start: number, at: number): "inside" | "part" | "damaged" {
+    this.#depth += 1;
+    if (this.#depth === 1) return byte === OPEN_LIST ? "damaged" : "part";
+    if (this.#depth > DEEPEST) return "damaged";
+    if (this.#depth !== 2 || this.#streaming || this.#name !== this.#list || byte !== OPEN_LIST)
+      return "inside";
+    this.#streaming = true;
+    return this.#take(piece, start, at).every(isBlank) ? "part" : "damaged";
+  }
+
+  #close(
+    byte: number,
+    piece: Uint8Array,
+    start: number,
+    at: number,
+  ): "inside" | "part" | "stopped" | "damaged" {
+    this.#depth -= 1;
+    if (this.#streaming && this.#depth === 1) {
+      if (byte !== CLOSE_LIST) return "damaged";
+      const end = this.#part(piece, start, at);
+      this.#streaming = false;
+      return end;
+    }
+    if (this.#depth > 0) return "inside";
+    if (this.#depth < 0 || byte === CLOSE_LIST) return "damaged";
+    const end = this.#part(piece, start, at);
+    this.#done = end === "part";
+    return end;
+  }
+
+  #named(piece: Uint8Array, start: number, at: number): "part" | "damaged" {
+    const name = parseJson(this.#take(piece, start, at));
+    if (!name.ok || typeof name.value !== "string") return "damaged";
+    this.#name = name.value;
+    return "part";
+  }
+
+  /** A member's value or an item ends here. Blank ones are what is left over behind a list, or an empty list. */
+  #part(piece: Uint8Array, start: number, at: number): "part" | "stopped" | "damaged" {
+    const bytes = this.#take(piece, start, at);
+    const name = this.#name;
+    if (!this.#streaming) this.#name = undefined;
+    if (bytes.every(isBlank)) return name === undefined || name === this.#list ? "part" : "damaged";
+    const parsed = parseJson(bytes);
+    if (!parsed.ok || name === undefined) return "damaged";
+    if (this.#streaming) this.#taker.item(parsed.value);
+    else if (!this.#taker.member(name, parsed.value)) return "stopped";
+    return "part";
+  }
+
+  #take(piece: Uint8Array, start: number, end: number): Uint8Array {
+    const last = piece.subarray(start, end);
+    if (this.#kept.length === 0) return last;
+    const whole = Buffer.concat([...this.#kept, last]);
+    this.#kept = [];
+    this.#keptBytes = 0;
+    return whole;
+  }
+
+  #keep(rest: Uint8Array): boolean {
+    if (rest.length > 0) this.#kept.push(rest);
+    this.#keptBytes += rest.length;
+    return this.#keptBytes <= LARGEST;
+  }
+}
+
+/** What a snapshot says beside what it reads. */
+export type SnapshotFrame = Omit<SnapshotHead, "targets" | "read">;
+
+/**
+ * Reads the service into a snapshot. Targets are read one after the other, so that each test case goes straight
+ * through, and nothing of a list is held.
+ * @param managed the targets whose test cases belong to it
+ */
+export async function takeSnapshot(
+  client: Client,
+  frame: SnapshotFrame,
+  managed: (targets: readonly LiveTarget[]) => readonly string[],
+  sink: Sink,
+  redactor: Redactor,
+): Promise<Read<undefined, Failure>> {
+  const targets = await client.listTargets();
+  if (!targets.ok) return targets;
+  const read = managed(targets.value);
+  const writer = writeSnapshot(sink, { ...frame, targets: targets.value, read }, redactor);
+  for (const id of read) {
+    const list = await client.listTestCases(id, () => writer.testCases(id));
+    if (!list.ok) return list;
+  }
+  writer.end();
+  return { ok: true, value: undefined };
+}
+
+/** Writes a snapshot as it is read: the head, then test case after test case, then the end. */
+export interface SnapshotWriter {
+  /** Takes the test cases of one target. Asked for again, it begins again: a try that broke leaves nothing. */
+  testCases(targetId: string): Collector<LiveTestCase, undefined>;
+  end(): void;
+}
+
+export function writeSnapshot(sink: Sink, head: SnapshotHead, redactor: Redactor): SnapshotWriter {
+  const line = (value: Json): string => printedJson(JSON.stringify(redactor.json(value)));
+  sink.write(headText(head, line));
+  let written = 0;
+  let last: { readonly targetId: string; readonly mark: number; readonly written: number } | undefined;
+  return {
+    testCases(targetId) {
+      if (last?.targetId === targetId) {
+        sink.rewind(last.mark);
+        written = last.written;
+      } else last = { targetId, mark: sink.mark(), written };
+      return {
+        add(testCase) {
+          sink.write(`${written === 0 ? "" : ","}\n    ${line(testCaseJson(testCase, targetId))}`);
+          written += 1;
+        },
+        result: () => undefined,
+      };
+    },
+    end: () => sink.write(written === 0 ? "]\n}\n" : "\n  ]\n}\n"),
+  };
+}
+
+/** Members in a fixed order, one state and one target a line. */
+function headText(head: SnapshotHead, line: (value: Json) => string): string {
+  const list = (items: readonly Json[]): string =>
+    items.length === 0 ? "[]" : `[\n${items.map((item) => `    ${line(item)}`).join(",\n")}\n  ]`;
+  const members = [
+    ["format", JSON.stringify(SNAPSHOT_FORMAT)],
+    ["version", String(SNAPSHOT_VERSION)],
+    ["tool", line(head.tool)],
+    ["stage", line(head.stage)],
+    ["baseUrl", line(head.baseUrl)],
+    ["createdAt", line(head.createdAt)],
+    ["states", list(head.states.map(stateJson))],
+    ["targets", list(head.targets.map(targetJson))],
+    ["read", list(head.read)],
+  ];
+  return `{\n${members.map(([name, text]) => `  "${name}": ${text},\n`).join("")}  "testCases": [`;
+}
+
+/** As the service shows it (service-api.md, "Test target"). */
+function targetJson({ id, app, environments }: LiveTarget): JsonObject {
+  return { id, app, environments: environments.map((environment) => known({ ...environment })) };
+}
+
+/** As the service lists it (service-api.md, "Test case"), as far as a plan reads it. */
+function testCaseJson({ elements, discovery, ...plain }: LiveTestCase, testTargetId: string): JsonObject {
+  return {
+    ...known({ testTargetId, ...plain }),
+    ...(elements === undefined ? {} : { elements: elements.map(({ raw }) => raw) }),
+    ...(discovery === undefined ? {} : { discovery: discoveryJson(discovery) }),
+  };
+}
+
+/** Without its date: no plan reads that, and a snapshot of the same things is to be the same text. */
+function discoveryJson({ status, freePrompt, abortCause, message }: LiveDiscovery): JsonObject {
+  return known({ status, freePrompt, abortCause, message });
+}
+
+/** What the service did not show stays out. */
+function known(fields: Readonly<Record<string, Json | undefined>>): JsonObject {
+  const shown: Record<string, Json> = {};
+  for (const [name, value] of Object.entries(fields)) if (value !== undefined) shown[name] = value;
+  return shown;
+}
