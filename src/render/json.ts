@@ -19,7 +19,7 @@ import { IdOf, KNOWN_AFTER_APPLY, SENSITIVE, Secret, Unknown } from "../model/va
 import { printedJson } from "./escape.ts";
 
 /** Rises when a program that reads plans would have to change. */
-export const PLAN_FORMAT = "1.0";
+export const PLAN_FORMAT = "1.1";
 
 export interface PlanMeta {
   /** Name and version, `tasc 1.0.0`. */
@@ -51,17 +51,20 @@ export function writeJson(value: unknown): string {
   return `${printedJson(JSON.stringify(value, null, 2))}\n`;
 }
 
-function summaryJson({
-  create,
-  update,
-  rediscover,
-  unchanged,
-  orphaned,
-  unmanaged,
-  calls,
-}: Summary): Summary {
+function summaryJson(summary: Summary): Summary {
+  const { create, update, rediscover, disable, unchanged, orphaned, unmanaged, calls, followUps } = summary;
   const { POST, PATCH } = calls;
-  return { create, update, rediscover, unchanged, orphaned, unmanaged, calls: { POST, PATCH } };
+  return {
+    create,
+    update,
+    rediscover,
+    disable,
+    unchanged,
+    orphaned,
+    unmanaged,
+    calls: { POST, PATCH },
+    followUps,
+  };
 }
 
 function changeJson(change: Change): ChangeJson {
@@ -75,12 +78,17 @@ function changeJson(change: Change): ChangeJson {
   };
 }
 
-function fieldJson({ path, before, after, sensitive }: FieldChange): FieldJson {
-  if (sensitive) return { path, sensitive };
+function fieldJson({ path, before, after, sensitive, movedFrom, harmful }: FieldChange): FieldJson {
+  const marks = {
+    ...(movedFrom === undefined ? {} : { movedFrom }),
+    ...(harmful === undefined ? {} : { harmful }),
+  };
+  if (sensitive) return { path, sensitive, ...marks };
   return {
     path,
     ...(before === undefined ? {} : { before }),
     ...(after === undefined ? {} : { after }),
+    ...marks,
   };
 }
 

@@ -96,7 +96,7 @@ test("editors may complete a value, and interpolations pass", () => {
 
 describe("the schema of a plan", () => {
   const plan = {
-    formatVersion: "1.0",
+    formatVersion: "1.1",
     tool: "tasc 1.0.0",
     stage: "staging",
     baseUrl: "https://a.example",
@@ -105,10 +105,12 @@ describe("the schema of a plan", () => {
       create: 1,
       update: 1,
       rediscover: 0,
+      disable: 0,
       unchanged: 97,
       orphaned: 0,
       unmanaged: 3,
       calls: { POST: 1, PATCH: 1 },
+      followUps: 0,
     },
     changes: [
       {
