@@ -61,6 +61,7 @@ export async function printPlanJson(
     width: console.columns,
     verbose: flagOption(given, "verbose"),
     source,
+    ...(console.screen === undefined ? {} : { screen: console.screen }),
     ...(budget === undefined ? {} : { budget: Number(budget) }),
   });
   if (format === "text") console.data(text);

@@ -16,6 +16,7 @@ export function silentConsole(secrets: readonly string[]): Console {
     redactor: createRedactor(secrets),
     style: { stdout: PLAIN, stderr: PLAIN },
     columns: 80,
+    screen: undefined,
     live: false,
     level: "error",
     said: [],

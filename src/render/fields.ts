@@ -5,7 +5,7 @@ import { SENSITIVE } from "../model/value.ts";
 import { safeLine } from "./escape.ts";
 import type { PlanExtras } from "./json.ts";
 import { textWidth } from "./style.ts";
-import { groupBy, placeOf } from "./words.ts";
+import { groupBy, harmText, placeOf } from "./words.ts";
 
 /** A field's path as people write it: `discovery.prompt`, `elements[2].locatorLine`, `headers["X.Y"]`. */
 export function fieldName(path: Path): string {
@@ -20,21 +20,71 @@ function step(key: string | number, at: number): string {
 
 /** A field's change on one line: `status: DRAFT → ENABLED`. Of long text it says how much of it changes. */
 export function fieldLine(field: FieldJson, action: Action, most: number): string {
-  const { path, before, after, sensitive } = field;
-  const name = fieldName(path);
-  if (sensitive) return `${name}: ${SENSITIVE}`;
-  if (isText(before) && isText(after) && (isLongText(before) || isLongText(after)))
-    return `${name}: ${diffSize(before, after)}`;
-  if (action === "create" && after !== undefined) return `${name}: ${clip(valueText(after), most)}`;
-  const sides = [before, after].map((side) =>
-    side === undefined ? missingText(field) : clip(valueText(side), most),
-  );
-  return `${name}: ${sides.join(" → ")}`;
+  return `${[fieldName(field.path), ...meaning(field)].join(": ")}: ${fieldValues(field, action, most)}`;
 }
 
-/** A side that is missing is a value that never shows, or an item of a list that comes or goes. */
-export function missingText({ path }: FieldJson): string {
-  return typeof path.at(-1) === "number" ? "(none)" : "(not shown)";
+/** What follows the name of a field on one line. */
+export function fieldValues(field: FieldJson, action: Action, most: number): string {
+  const { before, after, sensitive } = field;
+  if (sensitive) return SENSITIVE;
+  const texts = longTexts(before, after);
+  if (texts !== undefined) return diffSize(...texts);
+  const only = onlySide(field, action);
+  if (only !== undefined) return clip(valueText(only), most);
+  return [before, after]
+    .map((side) => (side === undefined ? NOT_SHOWN : clip(valueText(side), most)))
+    .join(" → ");
+}
+
+/**
+ * What the change of an element means, where its values alone would not say it at a glance: `step removed, assertion
+ * removed`. Nothing for any other field.
+ */
+export function meaning({ path, before, after, movedFrom, harmful }: FieldJson): readonly string[] {
+  const harm = harmful === undefined ? [] : [harmText(harmful)];
+  if (!isListItem(path)) return harm;
+  const noun = path.at(-2) === "elements" ? "step" : "item";
+  const what =
+    movedFrom !== undefined
+      ? `moved from ${fieldName([...path.slice(0, -1), movedFrom])}`
+      : before === undefined
+        ? "inserted"
+        : after === undefined
+          ? "removed"
+          : "replaced";
+  return [harmful === undefined ? `${noun} ${what}` : `${noun} ${what}, ${harmful}`];
+}
+
+/** The value to show where a change has no two sides: of what is made, or of an item that comes or goes. */
+export function onlySide({ path, before, after }: FieldJson, action: Action): Json | undefined {
+  if (isListItem(path)) return before === undefined ? after : after === undefined ? before : undefined;
+  return action === "create" ? after : undefined;
+}
+
+function isListItem(path: Path): boolean {
+  return typeof path.at(-1) === "number";
+}
+
+/** Whether this field is what makes its change harmful. */
+export function isHarmful({ path, after, harmful }: FieldJson, action: Action): boolean {
+  if (harmful !== undefined) return true;
+  const [name] = path;
+  return (
+    action === "disable" &&
+    ((name === "status" && after === "DISABLED") || (name === "runStatus" && after === "OFF"))
+  );
+}
+
+/** In place of a value that never shows. */
+export const NOT_SHOWN = "(not shown)";
+
+/** Both values, where they are long texts, whose difference reads better than they do. */
+export function longTexts(
+  before: Json | undefined,
+  after: Json | undefined,
+): readonly [before: string, after: string] | undefined {
+  if (!isText(before) || !isText(after)) return undefined;
+  return isLongText(before) || isLongText(after) ? [before, after] : undefined;
 }
 
 export function isText(value: Json | undefined): value is string {

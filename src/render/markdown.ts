@@ -1,4 +1,4 @@
-import type { ChangeJson, FieldJson, Orphan, PlanJson } from "../model/plan.ts";
+import { bySeverity, type ChangeJson, type FieldJson, type Orphan, type PlanJson } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
 import { type DiagnosticView, placeText, planDiagnostics } from "./diagnostics.ts";
 import {
@@ -21,11 +21,11 @@ import {
   isLongText,
   isText,
   lineDiff,
-  missingText,
+  NOT_SHOWN,
   valueText,
 } from "./fields.ts";
 import { type PlanExtras, changedByText, whoChanged } from "./json.ts";
-import { SIGNS, besidesLine, byImportance, count, diagnosticCounts, list, planLine } from "./words.ts";
+import { SIGNS, alsoLine, count, diagnosticCounts, list, planLine } from "./words.ts";
 
 /** Characters that GitHub takes in one comment. */
 export const COMMENT_LIMIT = 65_536;
@@ -62,7 +62,7 @@ export function renderPlanMarkdown(
 
 function foldsByImportance(plan: PlanJson, extras: PlanExtras): readonly Fold[] {
   const folds = foldAlike(plan.changes, extras);
-  return byImportance(folds.map((fold) => ({ action: fold.first.action, fold }))).map(({ fold }) => fold);
+  return bySeverity(folds.map((fold) => ({ ...fold.first, fold }))).map(({ fold }) => fold);
 }
 
 interface LeftOut {
@@ -104,7 +104,7 @@ function headText(plan: PlanJson, missing: LeftOut): string {
   const paragraphs = [
     `${commentMark(plan.stage)}\n### tasc plan for ${markdownCode(clip(plan.stage, 100))}`,
     `**${planLine(plan.summary)}**`,
-    [changesText(plan, missing), sentence(diagnosticCounts(plan)), sentence(besidesLine(plan.summary))]
+    [changesText(plan, missing), sentence(diagnosticCounts(plan)), sentence(alsoLine(plan.summary))]
       .filter((text) => text !== "")
       .join(" "),
   ];
@@ -117,8 +117,7 @@ function sentence(text = ""): string {
 
 function changesText(plan: PlanJson, { changes, details, other }: LeftOut): string {
   const total = plan.changes.length;
-  if (total === 0 && plan.diagnostics.length === 0)
-    return "No changes. The service has what the manifests declare.";
+  if (total === 0 && plan.diagnostics.length === 0) return "No changes. The service matches your manifests.";
   const missing = [
     changes === 0 ? [] : [`${changes} of them`],
     details === 0 ? [] : [`the details of ${details} more`],
@@ -305,7 +304,7 @@ function side(
   if (value !== undefined) return [`${sign} ${name}: ${clip(valueText(value), MOST)}`];
   return action === "create" || typeof field.path.at(-1) === "number"
     ? []
-    : [`${sign} ${name}: ${missingText(field)}`];
+    : [`${sign} ${name}: ${NOT_SHOWN}`];
 }
 
 function excerptLine(piece: Excerpt): string {

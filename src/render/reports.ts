@@ -1,4 +1,4 @@
-import type { ChangeJson, PlanJson } from "../model/plan.ts";
+import { bySeverity, type ChangeJson, type PlanJson } from "../model/plan.ts";
 import { type DiagnosticView, placeText, planDiagnostics } from "./diagnostics.ts";
 import {
   annotationMessage,
@@ -10,7 +10,7 @@ import {
 } from "./escape.ts";
 import { fieldLine } from "./fields.ts";
 import { type PlanExtras, writeJson } from "./json.ts";
-import { besidesLine, byImportance, groupBy, placeOf, planLine } from "./words.ts";
+import { alsoLine, groupBy, placeOf, planLine } from "./words.ts";
 
 interface Annotation {
   readonly level: "error" | "warning" | "notice";
@@ -31,13 +31,13 @@ export function renderDiagnosticsGithub(diagnostics: readonly DiagnosticView[]):
  * important first, since GitHub shows but ten of a level; at the end the line that sums it up.
  */
 export function renderPlanGithub(plan: PlanJson, extras: PlanExtras): string {
-  const notices = byImportance(plan.changes).map((change) => annotation(changeNote(change, extras)));
-  const besides = besidesLine(plan.summary);
+  const notices = bySeverity(plan.changes).map((change) => annotation(changeNote(change, extras)));
+  const also = alsoLine(plan.summary);
   return [
     renderDiagnosticsGithub(planDiagnostics(plan, extras)),
     ...notices,
     `${planLine(plan.summary)}\n`,
-    besides === undefined ? "" : withoutWorkflowCommands(`${besides}\n`),
+    also === undefined ? "" : withoutWorkflowCommands(`${also}\n`),
   ].join("");
 }
 
@@ -70,12 +70,12 @@ function annotation({ level, title, message, place }: Annotation): string {
 }
 
 /**
- * GitLab's Terraform report: the counts of the merge request's widget. What makes the service generate anew is an
- * update there; nothing is ever deleted.
+ * GitLab's Terraform report: the counts of the merge request's widget. A rediscovery is an update there; a test that
+ * stops running is a deletion, the one thing that a reviewer must not miss.
  */
 export function renderPlanGitlab({ summary }: PlanJson): string {
-  const { create, update, rediscover } = summary;
-  return `${JSON.stringify({ create, update: update + rediscover, delete: 0 })}\n`;
+  const { create, update, rediscover, disable } = summary;
+  return `${JSON.stringify({ create, update: update + rediscover, delete: disable })}\n`;
 }
 
 /** A case of a JUnit report: errors fail, warnings and changes that wait are skipped. */
@@ -100,7 +100,7 @@ export function renderDiagnosticsJunit(diagnostics: readonly DiagnosticView[], t
 export function renderPlanJunit(plan: PlanJson, extras: PlanExtras): string {
   const cases = [
     ...planDiagnostics(plan, extras).map(diagnosticCase),
-    ...plan.changes.map((change) => changeCase(change, extras)),
+    ...bySeverity(plan.changes).map((change) => changeCase(change, extras)),
   ];
   return report(`tasc plan ${plan.stage}`, cases, planLine(plan.summary));
 }
@@ -183,7 +183,7 @@ export function renderDiagnosticsSarif(diagnostics: readonly DiagnosticView[], t
 /** A plan as SARIF 2.1.0: errors and warnings, then each change as a note at the line that causes it. */
 export function renderPlanSarif(plan: PlanJson, extras: PlanExtras): string {
   const diagnostics = planDiagnostics(plan, extras).map(diagnosticResult);
-  const changes = byImportance(plan.changes).map((change) => changeResult(change, extras));
+  const changes = bySeverity(plan.changes).map((change) => changeResult(change, extras));
   return log([...diagnostics, ...changes], plan.tool);
 }
 

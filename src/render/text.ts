@@ -1,6 +1,15 @@
 import { type Address, compareAddresses } from "../model/address.ts";
 import { type Json, isArray, isObject } from "../model/json.ts";
-import type { Action, ChangeJson, ChangedBy, FieldJson, Orphan, PlanJson } from "../model/plan.ts";
+import {
+  ACTIONS,
+  bySeverity,
+  type Action,
+  type ChangeJson,
+  type ChangedBy,
+  type FieldJson,
+  type Orphan,
+  type PlanJson,
+} from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
 import {
   type DiagnosticOptions,
@@ -11,50 +20,65 @@ import {
 } from "./diagnostics.ts";
 import { safeLine, withoutWorkflowCommands } from "./escape.ts";
 import {
-  type Excerpt,
-  type Fold,
   clip,
+  type Excerpt,
   excerpts,
+  fieldLine,
   fieldName,
+  type Fold,
   foldAlike,
+  isHarmful,
   isLongText,
   isText,
   lineDiff,
-  missingText,
+  longTexts,
+  meaning,
+  NOT_SHOWN,
+  onlySide,
   valueText,
 } from "./fields.ts";
 import { type PlanExtras, changedByText, whoChanged } from "./json.ts";
 import { type Style, textWidth, wrap } from "./style.ts";
 import {
-  ACTIONS,
-  PROBLEM_SIGN,
-  SIGNS,
-  besidesLine,
+  actionCounts,
+  alsoLine,
+  byCause,
   count,
   countActions,
   diagnosticCounts,
   groupBy,
   hasErrors,
   kindNoun,
+  needsAttention,
   placeOf,
   planLine,
+  PROBLEM_SIGN,
+  SIGNS,
 } from "./words.ts";
 
 export interface PlanTextOptions extends DiagnosticOptions {
   /** Every change by itself, long values whole, with ids and calls. */
   readonly verbose: boolean;
+  /** Columns of the screen, for lines that scripts look for: without a screen these stay whole. */
+  readonly screen?: number;
 }
 
 /**
- * The plan for people: a tree per target, what is orphaned, errors and warnings, and at the end the lines that sum
- * it up. It is drawn from the public form of the plan, so that a saved plan looks the same.
+ * The plan for people: what needs attention, a tree per target, what is orphaned, errors and warnings, and at the end
+ * the lines that sum it up. It is drawn from the public form of the plan, so that a saved plan looks the same.
  */
 export function renderPlanText(plan: PlanJson, extras: PlanExtras, options: PlanTextOptions): string {
+  const diagnostics = planDiagnostics(plan, extras);
   const sections = [
     header(plan, options),
-    ...targetSections(plan, extras, options),
+    ...attentionSection(plan, diagnostics, options),
+    ...byCause(plan.changes).flatMap(({ title, changes }, at) => [
+      ...(title === undefined ? [] : [[options.style.strong(title)]]),
+      ...targetSections(changes, at === 0 ? problemsOf(diagnostics) : [], extras, options),
+    ]),
+    ...(plan.changes.length === 0 ? targetSections([], problemsOf(diagnostics), extras, options) : []),
     ...orphanSection(plan.orphaned, options),
-    ...diagnosticSection(planDiagnostics(plan, extras), options),
+    ...diagnosticSection(diagnostics, options),
     footer(plan, options),
   ];
   return withoutWorkflowCommands(
@@ -69,23 +93,93 @@ function header(plan: PlanJson, { style }: PlanTextOptions): Lines {
   const counts = countActions(plan.changes);
   const used = ACTIONS.filter((action) => counts[action] > 0);
   const signs = used.map((action) => `${style.action(action, SIGNS[action])} ${action}`);
-  if (problemsOf(plan.diagnostics).length > 0) signs.push(`${style.error(PROBLEM_SIGN)} problem`);
+  if (hasErrors(plan)) signs.push(`${style.error(PROBLEM_SIGN)} problem`);
   return signs.length === 0 ? [title] : [title, signs.join("   ")];
+}
+
+/** Lines of each kind of danger, unless everything is asked for. */
+const MOST_DANGERS = 30;
+
+/** What must not be missed, the worst first, a line each: errors, then changes that take something from a test. */
+function attentionSection(
+  { changes }: PlanJson,
+  diagnostics: readonly DiagnosticView[],
+  options: PlanTextOptions,
+): readonly Lines[] {
+  const { style, verbose } = options;
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  const dangers = [...groupBy(bySeverity(changes.filter(needsAttention)), ({ action }) => action)];
+  const lines = [
+    bounded(errors, "errors", (error) => errorLine(error, options)),
+    ...dangers.map(([action, own]) =>
+      bounded(
+        own,
+        action === "disable" || action === "rediscover" ? `to ${action}` : "harmful changes",
+        (change) => dangerLines(change, options),
+      ),
+    ),
+  ].flat();
+  return lines.length === 0 ? [] : [[style.strong("Needs attention"), ...lines.map((line) => `  ${line}`)]];
+
+  function bounded<T>(items: readonly T[], noun: string, draw: (item: T) => Lines): Lines {
+    const most = verbose || items.length <= MOST_DANGERS ? items.length : MOST_DANGERS - 1;
+    const left = items.length - most;
+    const more = left === 0 ? [] : [style.faint(`  and ${left} more ${noun}; --verbose lists all`)];
+    return [...items.slice(0, most).flatMap(draw), ...more];
+  }
+}
+
+function errorLine({ address, summary }: DiagnosticView, { style, width }: PlanTextOptions): Lines {
+  const text = safeLine(summary);
+  const head = style.error(PROBLEM_SIGN);
+  if (address === undefined) return [`${head} ${text}`];
+  return oneOrTwo(`${head} ${style.strong(address)}`, [text], width);
+}
+
+/** The change with the fields that make it harmful; of a rediscovery what it is about. */
+function dangerLines({ address, action, fields }: ChangeJson, { style, width }: PlanTextOptions): Lines {
+  const harmful = fields.filter((field) => isHarmful(field, action));
+  const told = harmful.length > 0 ? harmful : fields.slice(0, 1);
+  const left = fields.length - told.length;
+  const texts = told.map((field) => {
+    const line = fieldLine(field, action, MOST_IN_LINE);
+    return harmful.length > 0 ? style.error(line) : line;
+  });
+  const more = left === 0 ? [] : [style.faint(`and ${count(left, "more field")}`)];
+  return oneOrTwo(
+    `${style.action(action, SIGNS[action])} ${style.strong(address)}`,
+    [...texts, ...more],
+    width,
+  );
+}
+
+/** Characters of a value in a line. */
+const MOST_IN_LINE = 60;
+
+/** What is said of something beside its name, or below it where it does not fit. */
+function oneOrTwo(head: string, texts: Lines, width: number): Lines {
+  const line = `${head}  ${texts.join("  ")}`;
+  return textWidth(line) + 2 <= width ? [line] : [head, ...texts.map((text) => `    ${text}`)];
 }
 
 /** From this many changes on, creations are named and not told field by field. */
 const MANY = 200;
 
-function targetSections(plan: PlanJson, extras: PlanExtras, options: PlanTextOptions): readonly Lines[] {
+function targetSections(
+  changes: readonly ChangeJson[],
+  allProblems: readonly Problem[],
+  extras: PlanExtras,
+  options: PlanTextOptions,
+): readonly Lines[] {
   const folds = options.verbose
-    ? plan.changes.map((change) => ({ first: change, changes: [change] }))
-    : foldAlike(plan.changes, extras);
+    ? changes.map((change) => ({ first: change, changes: [change] }))
+    : foldAlike(changes, extras);
   const changeOptions = {
     ...options,
     width: options.width - 6,
     brief: !options.verbose && folds.length > MANY,
   };
-  const problems = groupBy(problemsOf(planDiagnostics(plan, extras)), ({ address }) => address);
+  const problems = groupBy(allProblems, ({ address }) => address);
   const entries = [
     ...folds.map((fold) => changeEntry(fold, extras, changeOptions)),
     ...[...problems.values()].flatMap((own) => problemEntry(own, options)),
@@ -144,8 +238,7 @@ function spaced(entries: readonly Entry[]): Lines {
 }
 
 function targetHeading(target: string, entries: readonly Entry[], { style }: PlanTextOptions): string {
-  const counts = countActions(entries.flatMap((entry) => entry.changes));
-  const parts = ACTIONS.flatMap((action) => (counts[action] === 0 ? [] : [`${counts[action]} to ${action}`]));
+  const parts = [...actionCounts(entries.flatMap((entry) => entry.changes))];
   const problems = entries.reduce((sum, entry) => sum + entry.problems, 0);
   if (problems > 0) parts.push(count(problems, "problem"));
   return `${style.strong(target)}  ${style.faint(parts.join(", "))}`;
@@ -160,7 +253,7 @@ function orphanSection(orphaned: readonly Orphan[], { style, verbose }: PlanText
   const left = orphaned.length - shown.length;
   return [
     [
-      `${style.strong("Orphaned")}  ${style.faint("no manifest declares them any more; the service still has them")}`,
+      `${style.strong("Orphaned:")} ${style.faint("removed from the manifests but still on the service")}`,
       ...shown.map(({ address, id }) => `  ${address}  ${style.faint(safeLine(id))}`),
       ...(left === 0 ? [] : [style.faint(`  and ${left} more`)]),
     ],
@@ -190,15 +283,15 @@ function moreLine({ severity, summary }: DiagnosticView, more: number): string {
   return `and ${more} more ${severity}s: ${safeLine(summary)}`;
 }
 
-function footer(plan: PlanJson, { style }: PlanTextOptions): Lines {
-  const errors = hasErrors(plan);
-  const first = errors
+function footer(plan: PlanJson, { style, screen }: PlanTextOptions): Lines {
+  const first = hasErrors(plan)
     ? [style.error(diagnosticCounts(plan))]
     : plan.changes.length === 0
-      ? ["No changes. The service has what the manifests declare."]
+      ? ["No changes. The service matches your manifests."]
       : [];
-  const besides = besidesLine(plan.summary);
-  return [...first, style.strong(planLine(plan.summary)), ...(besides === undefined ? [] : [besides])];
+  const also = alsoLine(plan.summary);
+  const total = planLine(plan.summary, screen).split("\n").map(style.strong);
+  return [...first, ...total, ...(also === undefined ? [] : [also])];
 }
 
 interface ChangeOptions extends FieldOptions {
@@ -271,11 +364,11 @@ function nameOf({ fields }: ChangeJson): string {
 
 const NAMES: ReadonlySet<string> = new Set(["description", "app", "name", "discoveryUrl", "prompt"]);
 
-/** What may be sent besides, once the service has generated. */
+/** What may still be sent once the service has generated. */
 function laterLines({ followUps }: ChangeJson, { style, width }: ChangeOptions): readonly string[] {
   const names = followUps.flatMap(({ body }) => (isObject(body) ? Object.keys(body) : []));
   if (names.length === 0) return [];
-  const text = `afterwards, if different by then: ${names.map(safeLine).join(", ")}`;
+  const text = `then set if needed: ${names.map(safeLine).join(", ")}`;
   return wrap(text, width).map(style.faint);
 }
 
@@ -303,39 +396,37 @@ export function fieldLines(
   note: string,
   options: FieldOptions,
 ): readonly string[] {
-  const name = fieldName(field.path);
   const { style } = options;
+  const harmful = isHarmful(field, action);
+  const meant = meaning(field).map((text) => `: ${harmful ? style.error(text) : text}`);
+  const name = fieldName(field.path) + meant.join("");
   const suffix = note === "" ? "" : `  ${style.faint(note)}`;
   if (field.sensitive) return [`${name}: ${SENSITIVE}${suffix}`];
   const block = blockLines(field, options);
   if (block !== undefined) return [`${name}:${suffix}`, ...block];
-  if (action === "create" && field.after !== undefined)
-    return [`${name}: ${clipped(field.after, options)}${suffix}`];
-  return fieldChangeLines(name, field, suffix, options);
+  const only = onlySide(field, action);
+  if (only !== undefined) return [`${name}: ${clipped(only, options)}${suffix}`];
+  return twoSides(name, field, suffix, harmful ? style.error : style.added, options);
 }
 
-function fieldChangeLines(
+function twoSides(
   name: string,
-  field: FieldJson,
+  { before, after }: FieldJson,
   suffix: string,
+  colour: (text: string) => string,
   options: FieldOptions,
 ): readonly string[] {
   const { style, width } = options;
-  const before = sideText(field.before, field, style.removed, options);
-  const after = sideText(field.after, field, style.added, options);
-  const line = `${name}: ${before} → ${after}`;
+  const old = sideText(before, style.removed, options);
+  const wanted = sideText(after, colour, options);
+  const line = `${name}: ${old} → ${wanted}`;
   if (textWidth(line) <= width) return [line + suffix];
   const indent = " ".repeat(Math.min(textWidth(name), Math.floor(width / 3)));
-  return [`${name}: ${before}`, `${indent}→ ${after}${suffix}`];
+  return [`${name}: ${old}`, `${indent}→ ${wanted}${suffix}`];
 }
 
-function sideText(
-  value: Json | undefined,
-  field: FieldJson,
-  colour: (text: string) => string,
-  options: FieldOptions,
-): string {
-  return value === undefined ? options.style.faint(missingText(field)) : colour(clipped(value, options));
+function sideText(value: Json | undefined, colour: (text: string) => string, options: FieldOptions): string {
+  return value === undefined ? options.style.faint(NOT_SHOWN) : colour(clipped(value, options));
 }
 
 /** A value of this many characters fills a few lines of a terminal. */
@@ -351,12 +442,12 @@ const MOST_LINES = 24;
 
 function blockLines(field: FieldJson, options: FieldOptions): readonly string[] | undefined {
   const { before, after } = field;
-  if (isText(before) && isText(after) && (isLongText(before) || isLongText(after)))
-    return diffBlock(before, after, options);
+  const texts = longTexts(before, after);
+  if (texts !== undefined) return diffBlock(...texts, options);
   if (before !== undefined) return undefined;
-  if (isText(after) && isLongText(after)) return bounded(textLines(after, options), options);
+  if (isText(after) && isLongText(after)) return boundedLines(textLines(after, options), options);
   if (isArray(after) && after.length > 0 && after.every((item) => isObject(item)))
-    return bounded(
+    return boundedLines(
       after.map((item, at) => bar(`${at}: ${valueText(item)}`, options)),
       options,
     );
@@ -380,7 +471,7 @@ function textLines(text: string, options: FieldOptions): readonly string[] {
 function diffBlock(before: string, after: string, options: FieldOptions): readonly string[] | undefined {
   const pieces = lineDiff(before, after);
   if (pieces.every(({ kind }) => kind === "same")) return undefined;
-  return bounded(
+  return boundedLines(
     excerpts(pieces).flatMap((piece) => pieceLines(piece, options)),
     options,
   );
@@ -400,7 +491,7 @@ function pieceLines(piece: Excerpt, options: FieldOptions): readonly string[] {
   });
 }
 
-function bounded(lines: readonly string[], options: FieldOptions): readonly string[] {
+function boundedLines(lines: readonly string[], options: FieldOptions): readonly string[] {
   if (options.verbose || lines.length <= MOST_LINES) return lines;
   const left = lines.length - MOST_LINES + 1;
   return [

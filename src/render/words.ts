@@ -1,5 +1,14 @@
 import { KINDS, type Kind, parseAddress } from "../model/address.ts";
-import type { Action, PlanJson, Summary } from "../model/plan.ts";
+import {
+  ACTIONS,
+  type Action,
+  CAUSES,
+  type Cause,
+  type ChangeJson,
+  type Harm,
+  type PlanJson,
+  type Summary,
+} from "../model/plan.ts";
 
 /** `1 change`, `2 changes`. */
 export function count(amount: number, noun: string, nouns = `${noun}s`): string {
@@ -29,9 +38,6 @@ export function placeOf(address: string): { readonly kind: Kind; readonly target
   return { kind: KINDS[0], target: address };
 }
 
-/** Most important first: what makes the service generate anew, then what takes out of use. */
-export const ACTIONS = ["rediscover", "disable", "create", "update"] as const satisfies readonly Action[];
-
 /** The signs of a plan; a legend names those in use. */
 export const SIGNS: Readonly<Record<Action, string>> = {
   create: "+",
@@ -49,26 +55,124 @@ export function countActions(
   return counts;
 }
 
-/** The most important first; among equals the order stays. */
-export function byImportance<T extends { readonly action: Action }>(changes: readonly T[]): readonly T[] {
-  return changes.toSorted((a, b) => ACTIONS.indexOf(a.action) - ACTIONS.indexOf(b.action));
+/** `1 to disable, 3 to create`, the most severe first; empty where there is none. */
+export function actionCounts(changes: Iterable<{ readonly action: Action }>): readonly string[] {
+  const counts = countActions(changes);
+  return ACTIONS.flatMap((action) => (counts[action] === 0 ? [] : [`${counts[action]} to ${action}`]));
 }
 
-/** The one line that scripts look for; its parts never leave, so that each can be found. */
-export function planLine({ create, update, rediscover, unchanged, calls }: Summary): string {
+const HARMS: Readonly<Record<Harm, string>> = {
+  "assertion lost": "assertion removed",
+  "failure ignored": "ignoreFailure switched on",
+};
+
+export function harmText(harm: Harm): string {
+  return HARMS[harm];
+}
+
+/** What a reviewer must not miss: a test that stops running, is generated again, or gets weaker. */
+export function needsAttention({ action, fields }: Pick<ChangeJson, "action" | "fields">): boolean {
   return (
-    `Plan: ${create} to create, ${update} to update, ${rediscover} to rediscover, ${unchanged} unchanged` +
-    ` (${calls.POST} POST, ${calls.PATCH} PATCH)`
+    action === "disable" || action === "rediscover" || fields.some(({ harmful }) => harmful !== undefined)
   );
 }
 
-/** What stands on the service beside the plan; `undefined` if nothing does. */
-export function besidesLine({ orphaned, unmanaged }: Summary): string | undefined {
+/** The gist of a plan: may it be applied, and must somebody look first? */
+export interface Verdict {
+  readonly kind: "blocked" | "attention" | "safe";
+  readonly title: string;
+  /** What there is of each kind of danger, the worst first: `2 errors`, `1 to disable`. */
+  readonly reasons: readonly string[];
+}
+
+/** @param diagnostics of the plan, with their codes where these are known */
+export function verdictOf(
+  { changes, diagnostics }: PlanJson,
+  codes: readonly { readonly code?: string }[] = [],
+): Verdict {
+  const errors = diagnostics.flatMap(({ severity, summary }, at) =>
+    severity === "error" ? [{ summary, code: codes[at]?.code ?? "" }] : [],
+  );
+  const refusals = errors.filter(
+    ({ summary, code }) => code.startsWith("policy-") || /^(?:Blocked by policy|Policy )/.test(summary),
+  );
+  const harms = groupBy(
+    changes.flatMap(({ fields }) =>
+      fields.flatMap(({ harmful }) => (harmful === undefined ? [] : [harmful])),
+    ),
+    harmText,
+  );
+  const reasons = [
+    ...(errors.length === 0 ? [] : [count(errors.length, "error")]),
+    ...actionCounts(changes.filter(({ action }) => action === "disable" || action === "rediscover")),
+    ...[...harms].map(([text, own]) => `${own.length} ${text}`),
+  ];
+  if (refusals.length > 0) return { kind: "blocked", title: "Blocked by policy", reasons };
+  if (errors.length > 0) return { kind: "blocked", title: "Blocked by errors", reasons };
+  if (reasons.length > 0) return { kind: "attention", title: "Needs attention", reasons };
+  return { kind: "safe", title: changes.length === 0 ? NO_CHANGES : "Safe", reasons };
+}
+
+export const NO_CHANGES = "No changes";
+
+/** Groups of changes by why they are planned, the reader's own first; one without a title where nothing tells. */
+export function byCause<C extends Pick<ChangeJson, "cause">>(
+  changes: readonly C[],
+): readonly { readonly title: string | undefined; readonly changes: readonly C[] }[] {
+  const groups = groupBy(changes, ({ cause }) => cause ?? "");
+  return ["", ...CAUSES].flatMap((cause) => {
+    const own = groups.get(cause);
+    return own === undefined ? [] : [{ title: CAUSE_TITLES[cause], changes: own }];
+  });
+}
+
+const CAUSE_TITLES: Readonly<Record<string, string>> = {
+  manifest: "Changed by these manifests",
+  pending: "Pending before these manifests",
+  drift: "Changed on the service since the last apply",
+} satisfies Record<Cause, string>;
+
+/** The one line that scripts look for; its parts never leave, so that each can be found, and never break. */
+export function planLine(summary: Summary, width = Infinity): string {
+  const { create, update, rediscover, disable, unchanged, calls, followUps } = summary;
+  return joinParts(
+    [
+      `Plan: ${create} to create,`,
+      `${update} to update,`,
+      `${rediscover} to rediscover,`,
+      `${disable} to disable,`,
+      `${unchanged} unchanged`,
+      ...callParts(calls, followUps),
+    ],
+    width,
+  );
+}
+
+/** `(2 POST, 6 PATCH)` in parts. */
+export function callParts({ POST, PATCH }: Summary["calls"], followUps: number): readonly string[] {
+  return followUps === 0
+    ? [`(${POST} POST, ${PATCH} PATCH)`]
+    : [`(${POST} POST, ${PATCH} PATCH,`, `up to ${followUps} more after discoveries)`];
+}
+
+/** Parts on as few lines as their width allows; each stays whole. */
+export function joinParts(parts: readonly string[], width: number): string {
+  const lines: string[] = [];
+  for (const part of parts) {
+    const joined = lines.length === 0 ? part : `${lines.at(-1)} ${part}`;
+    if (lines.length === 0 || joined.length > width) lines.push(lines.length === 0 ? part : `  ${part}`);
+    else lines.splice(-1, 1, joined);
+  }
+  return lines.join("\n");
+}
+
+/** What the service has beside the plan; `undefined` if nothing. */
+export function alsoLine({ orphaned, unmanaged }: Summary): string | undefined {
   const parts = [
-    orphaned === 0 ? [] : [`${orphaned} orphaned`],
+    orphaned === 0 ? [] : [`${orphaned} orphaned (no longer in any manifest)`],
     unmanaged === 0 ? [] : [`${unmanaged} unmanaged`],
   ].flat();
-  return parts.length === 0 ? undefined : `Besides: ${list(parts)}`;
+  return parts.length === 0 ? undefined : `Also: ${list(parts)}`;
 }
 
 export function hasErrors(plan: PlanJson): boolean {

@@ -75,7 +75,7 @@ describe("whatever names say", () => {
           "::warn",
           "::noti",
           "Plan: ",
-          "Beside",
+          "Also: ",
         ]);
         for (const line of lines.slice(0, 3)) expect(line).toMatch(/^::\w+ (\w+=[^:,]*,?)*::/);
       }),

@@ -4,7 +4,7 @@ import type { Action, CallJson, ChangeJson, FieldJson, PlanJson } from "../../mo
 import { KNOWN_AFTER_APPLY, SENSITIVE } from "../../model/value.ts";
 import { type DiagnosticView, placeText, planDiagnostics } from "../diagnostics.ts";
 import { safeLine, safeLines } from "../escape.ts";
-import { type Piece, fieldName, isLongText, isText, missingText, valueText, wordDiff } from "../fields.ts";
+import { type Piece, fieldName, isLongText, isText, NOT_SHOWN, valueText, wordDiff } from "../fields.ts";
 import { type PlanExtras, changedByText, whoChanged } from "../json.ts";
 import { SIGNS, kindNoun, placeOf } from "../words.ts";
 
@@ -95,9 +95,7 @@ function pageField(field: FieldJson, { address, action }: ChangeJson, extras: Pl
     ...head,
     ...(before === undefined ? {} : { before: sideText(before) }),
     ...(after === undefined ? {} : { after: sideText(after) }),
-    ...(action === "create" || (before !== undefined && after !== undefined)
-      ? {}
-      : { missing: missingText(field) }),
+    ...(action === "create" || (before !== undefined && after !== undefined) ? {} : { missing: NOT_SHOWN }),
   };
 }
 

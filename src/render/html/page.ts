@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import type { PlanJson } from "../../model/plan.ts";
+import { ACTIONS, type PlanJson } from "../../model/plan.ts";
 import { html, scriptJson } from "../escape.ts";
 import type { PlanExtras } from "../json.ts";
-import { ACTIONS, SIGNS, count, countActions, diagnosticCounts } from "../words.ts";
+import { SIGNS, count, countActions, diagnosticCounts } from "../words.ts";
 import { type PageData, type PageDiagnostic, pageData } from "./data.ts";
 import { PAGE_SCRIPT } from "./script.ts";
 import { PAGE_STYLE } from "./style.ts";
