@@ -22,7 +22,7 @@ const withoutProcesses = {
 
 const build = await rolldown({
   cwd: root,
-  input: { tasc: "src/cli/main.ts", library: "src/library/index.ts" },
+  input: { tasc: "src/cli/main.ts", library: "src/index.ts" },
   platform: "node",
   // The one dependency with a native part; it is loaded only by `tasc serve`.
   external: ["libsql"],

@@ -12,7 +12,7 @@ export interface PlanOptions extends PlanTextOptions {
 /** From the public form of a plan to a finished document. */
 type PlanRenderer = (plan: PlanJson, extras: PlanExtras, options: PlanOptions) => string;
 
-interface PlanFormat {
+interface Renderer {
   /** Each is loaded only when it is asked for. */
   readonly load: () => Promise<PlanRenderer>;
   /** It shows where the manifest causes a change; to look that up costs a second parse of the manifests. */
@@ -20,7 +20,7 @@ interface PlanFormat {
 }
 
 /** Every format of a plan. A new one is a renderer and a line here. */
-export const PLAN_FORMATS = {
+const RENDERERS = {
   text: { load: async () => (await import("./text.ts")).renderPlanText },
   json: { load: async () => (await import("./json.ts")).writeJson },
   markdown: { load: async () => (await import("./markdown.ts")).renderPlanMarkdown },
@@ -29,25 +29,27 @@ export const PLAN_FORMATS = {
   sarif: { load: async () => (await import("./reports.ts")).renderPlanSarif, places: true },
   junit: { load: async () => (await import("./reports.ts")).renderPlanJunit, places: true },
   html: { load: async () => (await import("./html/page.ts")).renderPlanHtml, places: true },
-} as const satisfies Readonly<Record<string, PlanFormat>>;
+} as const satisfies Readonly<Record<string, Renderer>>;
 
-export type PlanFormatName = keyof typeof PLAN_FORMATS;
+export type PlanFormat = keyof typeof RENDERERS;
+export const PLAN_FORMATS = Object.keys(RENDERERS).filter(isPlanFormat);
 
-export function isPlanFormat(name: string): name is PlanFormatName {
-  return Object.hasOwn(PLAN_FORMATS, name);
+function isPlanFormat(name: string): name is PlanFormat {
+  return Object.hasOwn(RENDERERS, name);
 }
 
-export function showsPlaces(name: PlanFormatName): boolean {
-  return "places" in PLAN_FORMATS[name];
+export function showsPlaces(format: PlanFormat): boolean {
+  return "places" in RENDERERS[format];
 }
 
+/** @param plan redacted before, since renderers cut, wrap and escape */
 export async function renderPlan(
-  format: PlanFormatName,
+  format: PlanFormat,
   plan: PlanJson,
   extras: PlanExtras,
   options: PlanOptions,
 ): Promise<string> {
-  const render: PlanRenderer = await PLAN_FORMATS[format].load();
+  const render: PlanRenderer = await RENDERERS[format].load();
   return render(plan, extras, options);
 }
 

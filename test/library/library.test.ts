@@ -109,7 +109,7 @@ describe("the library", () => {
         expect(output).toContain(told);
       expect(output).toContain('"reason": "stale"');
       expect(output).toContain("Did you mean testCase.shop.login?");
-      expect(output).toContain("--retries takes a whole number from 0 up");
+      expect(output).toContain("retries takes a whole number from 0 up");
       expect(output).toContain('"changeStarted"');
       expect(output).toContain("This is no project that loadProject gave");
       expect(output).not.toContain(SECRETS.QA_USER);

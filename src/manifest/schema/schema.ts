@@ -22,9 +22,6 @@ import { PROJECT, PROJECT_DEFINITIONS, TARGET_DEFINITIONS, TARGET_DOCUMENT } fro
 export const SCHEMA_NAMES = ["project", "target", "plan"] as const;
 export type SchemaName = (typeof SCHEMA_NAMES)[number];
 
-/** Those of the files that people write. */
-export const MANIFEST_SCHEMAS = ["project", "target"] as const;
-
 /** A document's JSON Schema, made from the tables. */
 export function schemaOf(name: SchemaName): JsonObject {
   switch (name) {

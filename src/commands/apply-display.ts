@@ -1,11 +1,11 @@
+import type { Applied } from "../app/apply.ts";
 import type { ApplyEvent, Outcome } from "../apply/context.ts";
-import type { World } from "../cli/world.ts";
 import type { Address } from "../model/address.ts";
-import type { Plan } from "../model/plan.ts";
 import { type NextStep, renderApplyReport } from "../render/apply.ts";
 import { createProgress } from "../render/terminal.ts";
 import type { ClientEvent } from "../service/request.ts";
 import type { Console } from "./console.ts";
+import type { World } from "./context.ts";
 
 /** How often a live display moves on by itself, in milliseconds. */
 const TICK = 200;
@@ -54,22 +54,13 @@ export function openDisplay(
   };
 }
 
-export interface OutcomeFacts {
-  readonly milliseconds: number;
-  readonly verbose: boolean;
-  /** The command, to be run again. */
-  readonly command: string;
-  /** Batch generations that were sent and had no readable answer. */
-  readonly uncertain: readonly Address[];
-}
-
 /** What came of it, and how to go on. */
 export function sayOutcome(
+  { outcome, plan, uncertain, milliseconds }: Applied,
   console: Console,
-  outcome: Outcome,
-  plan: Plan,
-  { milliseconds, verbose, command, uncertain }: OutcomeFacts,
+  { verbose, file }: { readonly verbose: boolean; readonly file: string | undefined },
 ): void {
+  const command = file === undefined ? "tasc apply" : `tasc apply ${file}`;
   const text = renderApplyReport(
     outcome,
     {
