@@ -24,7 +24,7 @@ const build = await rolldown({
   cwd: root,
   input: { tasc: "src/cli/main.ts", library: "src/index.ts" },
   platform: "node",
-  // The one dependency with a native part; it is loaded only by `tasc serve`.
+  // Only `tasc serve` on Node 20 loads it, where its user installed it.
   external: ["libsql"],
   plugins: [withoutProcesses],
   transform: { define: { __TASC_VERSION__: JSON.stringify(version) } },

@@ -25,10 +25,9 @@ import type { DiagnosticJson, PlanJson } from "./model/plan.ts";
 import type { PolicyRule } from "./model/settings.ts";
 import { safeOutput } from "./render/escape.ts";
 import { PLAN_FORMATS, type PlanFormat, renderPlan } from "./render/formats.ts";
-import { diagnosticJson, writeJson } from "./render/json.ts";
+import { diagnosticJson } from "./render/json.ts";
 import { type Redactor, createRedactor, redactDiagnostic } from "./render/redact.ts";
 import { PLAIN } from "./render/style.ts";
-import { renderPlanText } from "./render/text.ts";
 
 export type { ApplyEvent } from "./apply/context.ts";
 export type { Address } from "./model/address.ts";

@@ -78,7 +78,7 @@ describe("the library", () => {
         `${BEGIN}
         const made = await plan(loaded.project);
         await fetch("${stage.server.controlUrl}/edit", { method: "POST",
-          headers: { "content-type": "application/json" },
+          headers: { "content-type": "application/json", "x-api-key": "${stage.env["TASC_API_KEY"]}" },
           body: JSON.stringify({ kind: "testCase", id: "${LOGIN}", set: { status: "DISABLED", tags: ["${SECRETS.QA_USER}"] } }) });
         await refused(apply(made));
         await refused(plan(loaded.project, { only: ["testCase.shop.logn"] }));
