@@ -21,6 +21,7 @@ import { type ClientEvent, type Failure, checkBaseUrl, isOutOfReach } from "../s
 import type { Backend, StateWorld } from "../state/backend.ts";
 import { openBackend, readConfig } from "../state/config.ts";
 import { createFingerprinter } from "../state/fingerprint.ts";
+import { readProcesses } from "../state/lock.ts";
 import {
   type DocumentKey,
   type Result,
@@ -29,7 +30,6 @@ import {
   explainProblem,
   explainTakeover,
 } from "../state/problem.ts";
-import { readProcesses } from "../state/lock.ts";
 import { type Session as StateSession, openSession as openStateSession } from "../state/session.ts";
 import type { PlanRequest } from "./plan.ts";
 
@@ -273,9 +273,7 @@ export class Session {
       }
       return await work(sessions);
     } finally {
-      // All are closed, also after one could not be saved.
-      const closed = await Promise.allSettled([...sessions.values()].map((session) => session.close()));
-      for (const result of closed) if (result.status === "rejected") throw result.reason;
+      await closeAll([...sessions.values()]);
     }
   }
 
@@ -340,6 +338,12 @@ export class Session {
       ...(signal === undefined ? {} : { signal }),
     });
   }
+}
+
+/** Closes all, also after one could not be saved; the first failure is thrown. */
+async function closeAll(sessions: readonly StateSession[]): Promise<void> {
+  const closed = await Promise.allSettled(sessions.map((session) => session.close()));
+  for (const result of closed) if (result.status === "rejected") throw result.reason;
 }
 
 /** A user without an entry in the system's list, as in some containers, has no name. */
