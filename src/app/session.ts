@@ -18,16 +18,17 @@ import { type Redactor, createRedactor } from "../render/redact.ts";
 import { type Client, createClient } from "../service/client.ts";
 import { describeFailure } from "../service/describe-failure.ts";
 import { type ClientEvent, type Failure, checkBaseUrl, isOutOfReach } from "../service/request.ts";
-import type { Backend } from "../state/backend.ts";
 import { openBackend, readConfig } from "../state/config.ts";
-import { createFingerprinter, explainProblem, explainTakeover } from "../state/fingerprint.ts";
+import { type Backend, type StateWorld } from "../state/backend.ts";
+import { createFingerprinter } from "../state/fingerprint.ts";
+import { readProcesses } from "../state/lock.ts";
 import {
   type DocumentKey,
   type Result,
   StateFailure,
   type StateProblem,
-  type StateWorld,
-  readProcesses,
+  explainProblem,
+  explainTakeover,
 } from "../state/problem.ts";
 import { type Session as StateSession, openSession as openStateSession } from "../state/session.ts";
 import type { PlanRequest } from "./plan.ts";
