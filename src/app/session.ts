@@ -18,8 +18,8 @@ import { type Redactor, createRedactor } from "../render/redact.ts";
 import { type Client, createClient } from "../service/client.ts";
 import { describeFailure } from "../service/describe-failure.ts";
 import { type ClientEvent, type Failure, checkBaseUrl, isOutOfReach } from "../service/request.ts";
+import type { Backend, StateWorld } from "../state/backend.ts";
 import { openBackend, readConfig } from "../state/config.ts";
-import { type Backend, type StateWorld } from "../state/backend.ts";
 import { createFingerprinter } from "../state/fingerprint.ts";
 import { readProcesses } from "../state/lock.ts";
 import {
@@ -273,9 +273,7 @@ export class Session {
       }
       return await work(sessions);
     } finally {
-      // All are closed, also after one could not be saved.
-      const closed = await Promise.allSettled([...sessions.values()].map((session) => session.close()));
-      for (const result of closed) if (result.status === "rejected") throw result.reason;
+      await closeAll([...sessions.values()]);
     }
   }
 
@@ -340,6 +338,12 @@ export class Session {
       ...(signal === undefined ? {} : { signal }),
     });
   }
+}
+
+/** Closes all, also after one could not be saved; the first failure is thrown. */
+async function closeAll(sessions: readonly StateSession[]): Promise<void> {
+  const closed = await Promise.allSettled(sessions.map((session) => session.close()));
+  for (const result of closed) if (result.status === "rejected") throw result.reason;
 }
 
 /** A user without an entry in the system's list, as in some containers, has no name. */

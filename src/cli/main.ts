@@ -24,7 +24,7 @@ async function main(world: World): Promise<ExitCode> {
     raw = request.raw;
     const { spec } = request;
     if (spec.start !== undefined) return await spec.start(raw, await openContext(raw, world));
-    const old = await spec.load?.();
+    const old = await spec.old?.();
     const code = (await old?.run(raw, world)) ?? EXIT.invalid;
     if (code !== EXIT.done && world.printed.documents === 0) {
       const { printFailure } = await import("./failure.ts");

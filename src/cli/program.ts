@@ -3,7 +3,8 @@ import type { World } from "../commands/context.ts";
 import { GLOBAL, type OptionSpec, type Raw } from "../commands/options.ts";
 import { TascError, stop } from "../model/error.ts";
 import { openSink } from "../render/terminal.ts";
-import { COMMANDS, type CommandSpec } from "./command-table.ts";
+import { COMMANDS } from "../commands/table.ts";
+import { type CommandSpec } from "../commands/options.ts";
 
 /** The command that a command line asks for, and what it is given. */
 export interface Request {

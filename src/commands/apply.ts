@@ -7,11 +7,11 @@ import { type Context } from "./context.ts";
 import { optimiseLate } from "./engine.ts";
 import { printReview } from "./print-plan.ts";
 import { askToApply } from "./question.ts";
-import { type ApplyCommandOptions } from "./specs/plan.ts";
+import { type ApplyOptions } from "./table.ts";
 import { listenForStop } from "./stop.ts";
 
 /** `tasc apply`: plans, asks, and makes the service what the manifests say. */
-export async function run(options: ApplyCommandOptions, context: Context): Promise<ExitCode> {
+export async function run(options: ApplyOptions, context: Context): Promise<ExitCode> {
   const { world, console } = context;
   const { file, autoApprove } = options;
   const saved = file === undefined ? undefined : readSavedPlan(file, world);

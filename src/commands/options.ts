@@ -90,8 +90,15 @@ export function duration(
 }
 
 /** A positional argument that must be there. */
-export function argument(name: `<${string}>`, description: string): Option<string> {
-  return { flags: name, description, read: (raw) => textIn(raw) ?? "" };
+export function argument(name: `<${string}>`, description: string): Option<string>;
+export function argument<C extends string>(
+  name: `<${string}>`,
+  description: string,
+  choices: readonly C[],
+): Option<C>;
+export function argument(flags: string, description: string, choices?: readonly string[]): Option<string> {
+  const read = (raw: RawValue): string => textIn(raw) ?? "";
+  return { flags, description, read, ...(choices === undefined ? {} : { choices }) };
 }
 
 function isList(raw: RawValue): raw is readonly string[] {
@@ -191,6 +198,9 @@ export interface CommandSpec {
   readonly options?: readonly OptionSpec[];
   readonly examples: readonly Example[];
   readonly start?: (raw: Raw, context: Context) => Promise<ExitCode>;
+  readonly old?: () => Promise<{
+    readonly run: (given: Raw, world: Context["world"]) => Promise<ExitCode>;
+  }>;
   /** Commands below this one. */
   readonly commands?: readonly CommandSpec[];
 }
@@ -209,11 +219,13 @@ export function command<R extends OptionRecord>(row: {
   readonly summary: string;
   readonly options: R;
   readonly examples: readonly Example[];
-  readonly load: () => Promise<{
+  readonly load?: () => Promise<{
     readonly run: (options: Options<R> & GlobalOptions, context: Context) => Promise<ExitCode>;
   }>;
+  /** In place of `load`, for a command that still reads its options by name. */
+  readonly old?: CommandSpec["old"];
 }): CommandSpec {
-  const { name, summary, options, examples, load } = row;
+  const { name, summary, options, examples, load, old } = row;
   const all = Object.values(options);
   return {
     name,
@@ -221,11 +233,16 @@ export function command<R extends OptionRecord>(row: {
     args: all.filter(isArgument).map(({ flags, ...rest }) => ({ name: flags, ...rest })),
     options: all.filter((option) => !isArgument(option)),
     examples,
-    start: async (raw, context) => {
-      const values = readOptions({ ...options, ...GLOBAL }, raw);
-      const { run } = await load();
-      return run(values, context);
-    },
+    ...(old === undefined ? {} : { old }),
+    ...(load === undefined
+      ? {}
+      : {
+          start: async (raw, context) => {
+            const values = readOptions({ ...options, ...GLOBAL }, raw);
+            const { run } = await load();
+            return run(values, context);
+          },
+        }),
   };
 }
 

@@ -4,10 +4,10 @@ import { withSession } from "../app/session.ts";
 import { EXIT, type ExitCode } from "../model/error.ts";
 import { type Context } from "./context.ts";
 import { printReview } from "./print-plan.ts";
-import { type PlanCommandOptions } from "./specs/plan.ts";
+import { type PlanOptions } from "./table.ts";
 
 /** `tasc plan`: reads manifests, state and service, and shows what an apply would do. It changes nothing. */
-export async function run(options: PlanCommandOptions, context: Context): Promise<ExitCode> {
+export async function run(options: PlanOptions, context: Context): Promise<ExitCode> {
   const { snapshot, out, overridePolicy, detailedExitcode } = options;
   return withSession(
     options,

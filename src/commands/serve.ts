@@ -13,7 +13,7 @@ import {
 } from "../server/index.ts";
 import { openSnapshot, seedOf } from "../service/snapshot.ts";
 import type { Context } from "./context.ts";
-import type { ServeOptions } from "./specs/service.ts";
+import type { ServeOptions } from "./table.ts";
 
 /** `tasc serve`: runs the local service until it is told to stop. */
 export async function run(options: ServeOptions, context: Context): Promise<ExitCode> {

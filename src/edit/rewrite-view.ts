@@ -5,7 +5,8 @@ import { count, list, placeOf as partsOf } from "../render/json.ts";
 import type { Redactor } from "../render/redact.ts";
 import type { Style } from "../render/style.ts";
 import { fieldName, groupBy } from "../render/text.ts";
-import { type Left, type NewText, type Rewriting, type Rewritten, patchOf } from "./rewrite.ts";
+import { type NewText, patchOf } from "./edit-files.ts";
+import type { Left, Rewriting, Rewritten } from "./rewrite.ts";
 
 export interface RewritingMeta {
   /** What it is about: stages, the service. */
