@@ -1,10 +1,11 @@
 import type { Json } from "../model/json.ts";
 import type { Action, FieldJson } from "../model/plan.ts";
 import { safeLine } from "./escape.ts";
+import { type Fold, clip, fieldName, valueText } from "./fields.ts";
 import { type PlanExtras, writeJson } from "./json.ts";
 import { type Redactor, redactChange, redactField } from "./redact.ts";
 import { type Style, padTo, textWidth, wrap } from "./style.ts";
-import { type Fold, changeLines, clip, fieldLines, fieldName, valueText } from "./text.ts";
+import { changeLines, fieldLines } from "./text.ts";
 
 /**
  * What a command has to say, as plain data: the same for people (`text`), for programs (`json`) and in formats of its
