@@ -1,4 +1,4 @@
-import { PLAN_FORMATS } from "../render/format-plan.ts";
+import { PLAN_FORMATS } from "../render/formats.ts";
 import {
   argument,
   choice,

@@ -28,7 +28,8 @@ import { type Fingerprinter, targetOf } from "../plan/input.ts";
 import type { Match } from "../plan/match.ts";
 import { type Memory, keyHolds, memoryOf, unwrittenParts } from "../plan/memory.ts";
 import type { Planned } from "../plan/plan.ts";
-import { callJson, count } from "../render/json.ts";
+import { callJson } from "../render/json.ts";
+import { count } from "../render/words.ts";
 
 export interface ExplainRequest {
   readonly resource: DesiredResource;
