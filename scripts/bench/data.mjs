@@ -130,3 +130,92 @@ function element(id, index) {
     ignoreFailure: false,
   };
 }
+
+// A project as teams keep it: a file a test case, two elements each (a quarter of all elements by a locator line),
+// defaults, folders, tags, two stages with overrides, prompts of 40 to 2,000 characters.
+
+const WORDS =
+  "open the page sign in as test account check that heading says welcome and nothing is broken on way to cart then back add two items from list of offers confirm dialog".split(
+    " ",
+  );
+
+function lifePrompt(target, at) {
+  const length = 40 + ((at * 7919 + target * 104_729) % 14) ** 2 * 11;
+  let text = `Case ${at} of application ${target}:`;
+  for (let word = at; text.length < length; word++) text += ` ${WORDS[(word * 31 + at) % WORDS.length]}`;
+  return text;
+}
+
+const byLocator = (at) => at % 2 === 1;
+
+/** One document a test case, in a folder a target. */
+export function writeLifelikeProject(folder, targets, cases) {
+  mkdirSync(join(folder, "targets"), { recursive: true });
+  writeFileSync(
+    join(folder, "tasc.yaml"),
+    `${PROJECT}vars: { zone: example.com }\ndefaultStage: staging\nstages:\n  staging: { vars: { zone: example.com } }\n  production: { vars: { zone: example.org } }\n`,
+  );
+  for (let target = 0; target < targets; target++) {
+    const own = join(folder, "targets", `t${target}`);
+    mkdirSync(own);
+    writeFileSync(
+      join(own, "target.yaml"),
+      `target: t${target}\napp: App ${target}\nenvironments: { default: { discoveryUrl: "https://t${target}.${"${var:zone}"}" } }\ndefaults:\n  testCases: { status: ENABLED, runStatus: "ON", tags: [web, team-${target % 7}] }\nstages:\n  production:\n    testCases:\n      case-0: { status: DISABLED }\n`,
+    );
+    for (let at = 0; at < cases; at++) writeFileSync(join(own, `case-${at}.yaml`), lifelikeFile(target, at));
+  }
+}
+
+function lifelikeFile(target, at) {
+  const prompt = lifePrompt(target, at).replaceAll(/(.{1,90})( |$)/g, "        $1\n");
+  const second = byLocator(at)
+    ? `        locatorLine: "getByRole('heading', { name: 'Total ${at}' })"\n`
+    : `        selectors:\n          - { selectorType: TEXT, selector: Total ${at} }\n`;
+  return `# Kept by team ${target % 7}
+target: t${target}
+testCases:
+  case-${at}:
+    description: Case ${at} of ${target} checks that it works
+    externalId: T${target}-${at}
+    ${at % 3 === 0 ? `tags: [smoke, web, area-${at % 20}]\n    ` : ""}folder: Folder ${at % 20}
+    entryPointUrlPath: /path/${at}
+    discovery:
+      prompt: >-
+${prompt}    elements:
+      - interaction: { action: EXTRACT, calledWith: total-${at} }
+        selectors:
+          - { selectorType: TEXT, selector: Cart ${at}, options: { name: cart } }
+      - assertion: { expectation: VISIBLE }
+${second}        ignoreFailure: ${at % 5 === 0}
+`;
+}
+
+/** A target's list, as the service answers it. */
+export function lifelikeList(target, cases) {
+  return `[${Array.from({ length: cases }, (_, at) => JSON.stringify(lifelikeCase(target, at))).join(",")}]`;
+}
+
+function lifelikeCase(target, at) {
+  const live = liveCase(target, at);
+  const [first, second] = live.elements;
+  return {
+    ...live,
+    folderId: uuid(`f${target}-${at % 20}`),
+    tags: at % 3 === 0 ? ["smoke", "web", `area-${at % 20}`] : ["web", `team-${target % 7}`],
+    discovery: { ...live.discovery, freePrompt: lifePrompt(target, at) },
+    elements: [
+      {
+        ...first,
+        interaction: { ...first.interaction, action: "EXTRACT", calledWith: `total-${at}` },
+        selectors: [{ ...first.selectors[0], selector: `Cart ${at}`, options: { name: "cart" } }],
+      },
+      {
+        ...second,
+        interaction: null,
+        assertion: { id: uuid(`${second.id}a`), expectation: "VISIBLE", testCaseElementId: second.id },
+        selectors: [{ ...second.selectors[0], selector: `Total ${at}` }],
+        ignoreFailure: at % 5 === 0,
+      },
+    ],
+  };
+}

@@ -1,6 +1,6 @@
 // The rows of the benchmark: each measures a piece of work against a floor in the same run.
 import { join } from "node:path";
-import { writeFiles, writeProject } from "./data.mjs";
+import { writeFiles, writeLifelikeProject, writeProject } from "./data.mjs";
 import { inFolder, KEY, limit, ms, ratio } from "./figures.mjs";
 import { footprintRow } from "./footprint.mjs";
 import { renderRow } from "./render.mjs";
@@ -43,6 +43,16 @@ export const ROWS = [
     run: (rounds) => planRow(10, 1000, rounds, { goal: 2.4, memory: 180 }),
   },
   { name: "plan of 100,000 cases, against 10,000", run: (rounds) => growthRow(rounds) },
+  {
+    name: "lifelike plan of 10,000 cases in 10,000 files",
+    run: (rounds) =>
+      lifelike(10, 1000, async (plan, fetchAndParse) => {
+        const result = await pair(async () => (await plan()).ms, fetchAndParse, rounds);
+        const { mib } = await plan();
+        return [ratio("time, against fetching and parsing", result, 2.6), limit("memory", mib, 160, "MiB")];
+      }),
+  },
+  { name: "lifelike plan of 100,000 cases, against 10,000", run: (rounds) => lifelikeGrowthRow(rounds) },
   { name: "apply of 1,000 PATCHes at 20 ms, concurrency 8", run: (rounds) => applyRow(8, rounds) },
   { name: "apply of 1,000 PATCHes at 20 ms, concurrency 32", run: (rounds) => applyRow(32, rounds) },
   {
@@ -130,6 +140,43 @@ export function planning(targets, cases, use) {
     try {
       await plan();
       return await use(plan);
+    } finally {
+      server.stop();
+    }
+  });
+}
+
+function lifelikeGrowthRow(rounds) {
+  return lifelike(10, 1000, async (small) => {
+    const figures = [];
+    for (const [name, targets, memory] of [
+      ["100 targets", 100, 400],
+      ["one target", 1, 450],
+    ])
+      await lifelike(targets, 100_000 / targets, async (large) => {
+        const result = await pair(
+          async () => (await large()).ms,
+          async () => (await small()).ms,
+          Math.min(rounds, 3),
+        );
+        figures.push(ratio(`time in ${name}`, result, 8.5));
+        figures.push(limit(`memory in ${name}`, (await large()).mib, memory, "MiB"));
+      });
+    return figures;
+  });
+}
+
+/** A lifelike project that was applied once, so that its plan is empty; with the floor of that plan. */
+export function lifelike(targets, cases, use) {
+  return inFolder(async (folder) => {
+    writeLifelikeProject(folder, targets, cases);
+    const server = await serve(targets, cases, 0, "lifelike");
+    const env = { ...KEY, BENCH_URL: server.url };
+    const chdir = ["--chdir", folder];
+    try {
+      await once([tasc, "apply", "--auto-approve", ...chdir], { env });
+      const plan = () => once([tasc, "plan", "--detailed-exitcode", ...chdir], { env, usage: true });
+      return await use(plan, () => ms([floor("floor-plan.cjs")], { env }));
     } finally {
       server.stop();
     }

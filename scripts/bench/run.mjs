@@ -32,10 +32,10 @@ export async function once(args, { env = {}, usage = false, accept = [0] } = {})
 }
 
 /** A server with ready-made answers. */
-export async function serve(targets, cases, latency) {
+export async function serve(targets, cases, latency, shape = "plain") {
   const child = spawn(
     process.execPath,
-    ["--max-old-space-size=8192", join(here, "server.mjs"), targets, cases, latency].map(String),
+    ["--max-old-space-size=8192", join(here, "server.mjs"), targets, cases, latency, shape].map(String),
     {
       stdio: ["ignore", "pipe", "inherit"],
     },

@@ -1,12 +1,14 @@
 // Answers that were made beforehand, from a process of its own, so that serving them costs next to nothing.
-// Arguments: targets, cases per target, latency in ms.
+// Arguments: targets, cases per target, latency in ms, and "lifelike" for the lists of such a project.
 import { createServer } from "node:http";
-import { caseList, targetList, uuid } from "./data.mjs";
+import { caseList, lifelikeList, targetList, uuid } from "./data.mjs";
 
 const [targets, cases, latency] = process.argv.slice(2).map(Number);
+const lifelike = process.argv[5] === "lifelike";
+const listText = lifelike ? lifelikeList : caseList;
 const list = Buffer.from(targetList(targets));
 const lists = new Map(
-  Array.from({ length: targets }, (_, at) => [uuid(`t${at}`), Buffer.from(caseList(at, cases))]),
+  Array.from({ length: targets }, (_, at) => [uuid(`t${at}`), Buffer.from(listText(at, cases))]),
 );
 
 const server = createServer((request, response) => {
@@ -19,7 +21,7 @@ const patched = new Map();
 
 function listOf(target) {
   const before = lists.get(target);
-  if (phase.patches === 0 || before === undefined) return before;
+  if (lifelike || phase.patches === 0 || before === undefined) return before;
   if (!patched.has(target))
     patched.set(
       target,
@@ -27,6 +29,9 @@ function listOf(target) {
     );
   return patched.get(target);
 }
+
+/** By target, for writes to a lifelike service. */
+const parsed = new Map();
 
 /** From the first PATCH to the last, as this end sees it: the same clock for whoever sends them. */
 let phase = { from: 0, to: 0, patches: 0 };
@@ -41,10 +46,21 @@ function answer({ method, url }, response) {
   if (method === "PATCH") {
     if (phase.patches++ === 0) phase.from = performance.now() - latency;
     phase.to = performance.now();
-    return response.end("{}");
+    return response.end(lifelike ? written(url) : "{}");
   }
   const target = /test-targets\/([^/]+)\/test-cases/.exec(url)?.[1];
   response.end(target === undefined ? list : listOf(target));
+}
+
+/** A write to a lifelike service changes nothing: it answers with what the list shows. */
+function written(url) {
+  const [, target, testCase, element] =
+    /test-targets\/([^/]+)\/test-cases\/([^/]+)(?:\/elements\/([^/]+))?/.exec(url) ?? [];
+  if (testCase === undefined) return "{}";
+  if (!parsed.has(target))
+    parsed.set(target, new Map(JSON.parse(lists.get(target)).map((live) => [live.id, live])));
+  const live = parsed.get(target).get(testCase);
+  return JSON.stringify(element === undefined ? live : live.elements.find(({ id }) => id === element));
 }
 
 server.keepAliveTimeout = 60_000;

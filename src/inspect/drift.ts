@@ -7,10 +7,12 @@ import type { Seen } from "../plan/compare.ts";
 import { type Scope, scopeTest } from "../plan/input.ts";
 import type { Planned } from "../plan/plan.ts";
 import { safeLine, withoutWorkflowCommands } from "../render/escape.ts";
-import { type PlanExtras, diagnosticJson, placeOf } from "../render/json.ts";
+import { foldAlike } from "../render/fields.ts";
+import { type PlanExtras, diagnosticJson } from "../render/json.ts";
 import type { Redactor } from "../render/redact.ts";
 import type { Style } from "../render/style.ts";
-import { changeLines, foldAlike, groupBy } from "../render/text.ts";
+import { changeLines } from "../render/text.ts";
+import { groupBy, placeOf } from "../render/words.ts";
 
 /**
  * What the service changed since the last apply. A plan tells it already, field by field, wherever state holds a

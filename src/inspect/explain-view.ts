@@ -3,10 +3,11 @@ import type { Json } from "../model/json.ts";
 import type { FieldChange } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
 import { safeLine, withoutWorkflowCommands } from "../render/escape.ts";
-import { PROBLEM_SIGN, SIGNS, diagnosticJson } from "../render/json.ts";
+import { clip, valueText } from "../render/fields.ts";
+import { diagnosticJson } from "../render/json.ts";
 import type { Redactor } from "../render/redact.ts";
 import { type Style, wrap } from "../render/style.ts";
-import { clip, valueText } from "../render/text.ts";
+import { PROBLEM_SIGN, SIGNS } from "../render/words.ts";
 import type { ExplainedField, Explanation, Placeholder, Source } from "./explain.ts";
 
 type PlaceOf = (origin: Origin) => Place | undefined;

@@ -2,8 +2,8 @@
 // pulled values differ, and every comment is still there.
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
+import { editTexts, patchOf } from "../../src/edit/edit-files.ts";
 import { provePull, pull } from "../../src/edit/pull.ts";
-import { Draft, editTexts, patchOf } from "../../src/edit/rewrite.ts";
 import { type LoadedProject, loadProject } from "../../src/manifest/load.ts";
 import { type Address, addressOf } from "../../src/model/address.ts";
 import type { LiveElement, LiveTestCase } from "../../src/model/live.ts";
@@ -134,21 +134,22 @@ test("after a pull nothing is left to do but what it says", async () => {
         const loaded = await project(files, stage);
         const input = liveOf(loaded, made);
         const planned = makePlan(input);
-        const start = Draft.of(loaded.documents);
-        const result = pull(start, {
+        const { stages } = loaded.settings;
+        const result = pull({
           stage,
-          stages: loaded.settings.stages,
+          stages,
+          documents: loaded.documents,
           planned,
           inScope: () => true,
           fields: new Set(),
           holdsSecret: () => false,
         });
-        const edited = await editTexts(loaded.documents, result.draft.edits);
-        if (!edited.ok) throw new Error(`${edited.file}: ${edited.reason}`);
+        const texts = await editTexts(loaded.documents, result.edits);
+        if ("reason" in texts) throw new Error(`${texts.file}: ${texts.reason}`);
         const after = { ...files };
-        for (const one of edited.texts) {
+        for (const one of texts) {
           after[one.file] = one.bom ? `\ufeff${one.after}` : one.after;
-          expect(strayLines(one, result.draft.edits), patchOf(one)).toEqual([]);
+          expect(strayLines(one, result.edits), patchOf(one)).toEqual([]);
           expect(one.after.replaceAll("\r\n", "").includes("\r")).toBe(false);
           if (end === "\r\n") expect(/[^\r]\n/.test(one.after)).toBe(false);
         }
@@ -160,8 +161,8 @@ test("after a pull nothing is left to do but what it says", async () => {
         );
         expect(open.filter((one) => !left.has(one))).toEqual([]);
         const options = { root: "", env: { KEY: "the-api-key" }, stage };
-        const proof = { folder: memoryFolder(files), options, documents: loaded.documents, input };
-        expect(await provePull(edited.texts, result, proof)).toBeUndefined();
+        const proof = { folder: memoryFolder(files), options, stages, documents: loaded.documents, input };
+        expect(await provePull(texts, result, proof)).toBeUndefined();
         // Of a list whose members go, or that becomes another kind of value, the comments go as well.
         const gone = comments(Object.values(files).join("")).filter(
           (one) => !comments(Object.values(after).join("")).includes(one),

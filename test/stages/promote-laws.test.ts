@@ -2,8 +2,9 @@
 // anything else, and every comment is still there.
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
+import { editTexts } from "../../src/edit/edit-files.ts";
 import { promote, provePromotion } from "../../src/edit/promote.ts";
-import { Draft, changedUnits, editTexts } from "../../src/edit/rewrite.ts";
+import { Manifests, changedFields } from "../../src/edit/rewrite.ts";
 import { StageView, diffStages } from "../../src/inspect/stages.ts";
 import { hasErrors } from "../../src/manifest/document.ts";
 import { type ProjectReading, readProject, resolveProject } from "../../src/manifest/load.ts";
@@ -85,15 +86,15 @@ test("after a promotion the stages agree, and nothing else is declared different
           to: viewOf(read, to),
           stages: STAGES,
           inScope: () => true,
+          documents: read.documents,
         };
-        const start = Draft.of(read.documents);
-        const result = promote(start, request);
-        const edited = await editTexts(read.documents, result.draft.edits);
-        if (!edited.ok) throw new Error(`${edited.file}: ${edited.reason}`);
+        const result = promote(request);
+        const texts = await editTexts(read.documents, result.edits);
+        if ("reason" in texts) throw new Error(`${texts.file}: ${texts.reason}`);
         const after: Record<string, string> = { ...files };
-        for (const one of edited.texts) {
+        for (const one of texts) {
           after[one.file] = one.after;
-          expect(strayLines(one, result.draft.edits)).toEqual([]);
+          expect(strayLines(one, result.edits)).toEqual([]);
         }
         const now = await reading(after);
         const left = new Set(result.left.map(({ address, path }) => JSON.stringify([address, path])));
@@ -107,9 +108,11 @@ test("after a promotion the stages agree, and nothing else is declared different
         for (const { reason, path } of result.left)
           expect(`${path?.join(".")} ${reason}`).toContain("discovery.prompt It holds a secret");
         const others = STAGES.filter((stage) => stage !== to);
-        expect(changedUnits(start, Draft.of(now.documents), others)).toEqual([]);
-        const proof = { ...request, folder: memoryFolder(files), env: {}, documents: read.documents };
-        expect(await provePromotion(edited.texts, result, proof)).toBeUndefined();
+        expect(changedFields(new Manifests(read.documents), new Manifests(now.documents), others)).toEqual(
+          [],
+        );
+        const proof = { ...request, folder: memoryFolder(files), env: {} };
+        expect(await provePromotion(texts, result, proof)).toBeUndefined();
         const goes = result.changes.some(({ after: value }) => value === undefined);
         const lost = comments(files[SHOP] ?? "").filter((one) => !comments(after[SHOP] ?? "").includes(one));
         if (!goes) expect(lost.filter((one) => !IN_LISTS.has(one))).toEqual([]);
