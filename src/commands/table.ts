@@ -385,7 +385,7 @@ const LOOK_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc drift --stage production", does: "2 if anything drifted; made for a nightly job" },
       { command: "tasc drift --only 'testCase.shop.*' --format json", does: "for a program" },
     ],
-    old: () => import("./drift.ts"),
+    load: () => import("./drift.ts"),
   }),
   command({
     name: "diff",
