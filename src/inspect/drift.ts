@@ -6,9 +6,10 @@ import type { ChangeJson, ChangedBy, FieldChange, FieldJson, Orphan } from "../m
 import type { Seen } from "../plan/compare.ts";
 import { type Scope, scopeTest } from "../plan/input.ts";
 import type { Planned } from "../plan/plan.ts";
-import { type PlanExtras, type PlanMeta, diagnosticJson, placeOf } from "../render/json.ts";
-import { foldAlike, groupBy } from "../render/text.ts";
+import { foldAlike } from "../render/fields.ts";
+import { type PlanExtras, type PlanMeta, diagnosticJson } from "../render/json.ts";
 import { type Block, type Line, Outside, type Section, type View, type ViewJson } from "../render/view.ts";
+import { groupBy, placeOf } from "../render/words.ts";
 
 /**
  * What the service changed since the last apply. A plan tells it already, field by field, wherever state holds a
