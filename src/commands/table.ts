@@ -385,7 +385,7 @@ const LOOK_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc drift --stage production", does: "2 if anything drifted; made for a nightly job" },
       { command: "tasc drift --only 'testCase.shop.*' --format json", does: "for a program" },
     ],
-    old: () => import("./drift.ts"),
+    load: () => import("./drift.ts"),
   }),
   command({
     name: "diff",
@@ -408,7 +408,7 @@ const LOOK_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc explain testCase.shop.login status", does: "why it is what it is" },
       { command: "tasc explain environment.shop.default --offline", does: "without asking the service" },
     ],
-    old: () => import("./explain.ts"),
+    load: () => import("./explain.ts"),
   }),
   command({
     name: "snapshot",
