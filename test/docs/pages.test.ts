@@ -99,6 +99,14 @@ const SHOP_SECRETS = {
 const SETUPS: Readonly<Record<string, (reader: Reader) => Promise<void>>> = {
   /** An empty folder. */
   none: async () => {},
+  /** A tasc.yaml. */
+  project: async (reader) => {
+    reader.file(
+      "tasc.yaml",
+      'version: 1\nservice: { baseUrl: http://127.0.0.1:4010, apiKey: "${secret:TASC_API_KEY}" }\nstages: { staging: {}, production: {} }\ndefaultStage: staging\n',
+    );
+    Object.assign(reader.env, KEYS, SHOP_SECRETS);
+  },
   /** The example project and a service that has nothing of it. */
   shop: async (reader) => {
     cpSync("examples/shop", reader.folder, { recursive: true });
