@@ -1,4 +1,4 @@
-import { PLAN_FORMATS } from "../render/format-plan.ts";
+import { PLAN_FORMATS } from "../render/formats.ts";
 import {
   argument,
   choice,
@@ -395,7 +395,7 @@ const LOOK_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc drift --stage production", does: "2 if anything drifted; made for a nightly job" },
       { command: "tasc drift --only 'testCase.shop.*' --format json", does: "for a program" },
     ],
-    old: () => import("./drift.ts"),
+    load: () => import("./drift.ts"),
   }),
   command({
     name: "diff",
@@ -418,7 +418,7 @@ const LOOK_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc explain testCase.shop.login status", does: "why it is what it is" },
       { command: "tasc explain environment.shop.default --offline", does: "without asking the service" },
     ],
-    old: () => import("./explain.ts"),
+    load: () => import("./explain.ts"),
   }),
   command({
     name: "snapshot",
