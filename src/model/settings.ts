@@ -14,6 +14,8 @@ export interface Settings {
   readonly requestTimeout: number;
   /** Sends after the first. */
   readonly retries: number;
+  /** Most calls in a second with one API key. */
+  readonly rateLimit?: number;
   readonly state: StateSettings;
   readonly policy: Policy;
 }
@@ -39,5 +41,11 @@ export interface Policy {
   /** Globs over addresses. */
   readonly protected?: readonly string[];
   readonly requireTags?: readonly string[];
+  /** Rediscoveries, created test cases and batch generations of one plan. */
+  readonly maxGenerations?: number;
+  /** How long a saved plan can be applied, in milliseconds. */
+  readonly planExpiry?: number;
+  /** A saved plan is applied only from the git commit that it was made from. */
+  readonly sameCommit?: boolean;
   readonly onRemove?: "ignore" | "disable";
 }
