@@ -1,7 +1,7 @@
 import { type PlaceOf, placeText, valueLines } from "../inspect/stages.ts";
 import type { JsonObject } from "../model/json.ts";
 import { safeLine, withoutWorkflowCommands } from "../render/escape.ts";
-import { count, list, placeOf as partsOf } from "../render/json.ts";
+import { count, placeOf as partsOf } from "../render/json.ts";
 import type { Redactor } from "../render/redact.ts";
 import type { Style } from "../render/style.ts";
 import { fieldName, groupBy } from "../render/text.ts";
@@ -102,7 +102,7 @@ export function renderRewriting({ changes, left }: Rewriting, options: Rewriting
 
 function changeLines(change: Rewritten, options: RewritingTextOptions): readonly string[] {
   const { layer, origin, alsoStages = [] } = change;
-  const also = alsoStages.length === 0 ? "" : `; ${list(alsoStages.map(safeLine))} resolve it, too`;
+  const also = alsoStages.length === 0 ? "" : ` (also used by: ${alsoStages.map(safeLine).join(", ")})`;
   return [
     ...valueLines(change, { ...options, width: options.width - 6 }),
     `  ${options.style.faint(`${placeText(origin, options.placeOf)}  ${layer}${also}`)}`,
