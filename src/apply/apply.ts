@@ -6,6 +6,7 @@ import type { Change } from "../model/plan.ts";
 import { knownText, normalUrl, scopeTest, targetOf } from "../plan/input.ts";
 import type { Planned } from "../plan/plan.ts";
 import { settleEvents } from "../plan/record.ts";
+import { isRediscovering } from "../plan/staleness.ts";
 import {
   type ApplyContext,
   type Outcome,
@@ -133,8 +134,9 @@ function notTaken({ context, progress }: Run, { plan }: Planned): Outcome["notTa
 }
 
 /** Of what this run made, or had generated, all that is declared counts. */
-function isWritten({ action, fields }: Change, path: Path): boolean {
-  return action === "create" || action === "rediscover" || fields.some((field) => field.path[0] === path[0]);
+function isWritten(change: Change, path: Path): boolean {
+  const { action, fields } = change;
+  return action === "create" || isRediscovering(change) || fields.some((field) => field.path[0] === path[0]);
 }
 
 /** Milliseconds between two looks. */
@@ -147,7 +149,7 @@ export type EarlierNotifications = ReadonlySet<string>;
 async function discoveriesBefore(run: Run, changes: readonly Change[]): Promise<EarlierNotifications> {
   const { context } = run;
   if (context.wait === undefined) return new Set();
-  const generating = changes.filter(({ action }) => action === "create" || action === "rediscover");
+  const generating = changes.filter((change) => change.action === "create" || isRediscovering(change));
   const keys = new Set(generating.map(({ address }) => targetOf(address)));
   const ids = [...keys].flatMap((key) => context.planned.seen.get(key)?.live?.id ?? []);
   const answers = await Promise.all(ids.map((id) => context.service.finishedDiscoveries(id)));

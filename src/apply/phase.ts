@@ -7,7 +7,7 @@ import type { StateEvent } from "../model/state.ts";
 import { IdOfElement, Secret, type Value } from "../model/value.ts";
 import { targetOf } from "../plan/input.ts";
 import type { Planned } from "../plan/plan.ts";
-import { onlyReviewed, withBodyKeys } from "../plan/staleness.ts";
+import { isRediscovering, onlyReviewed, withBodyKeys } from "../plan/staleness.ts";
 import {
   type Answered,
   type Failure,
@@ -292,7 +292,7 @@ export function patchStep(run: Run, reviewed: Change, current: Change | undefine
   if (run.progress.halfway.has(reviewed.address))
     return { change: { ...patches, calls: withoutGenerating(current).calls }, after: [] };
   const change = { ...patches, fields: current.fields, calls: onlyReviewed(current, reviewed.calls).calls };
-  if (reviewed.action !== "rediscover") return { change, after: [] };
+  if (!isRediscovering(reviewed)) return { change, after: [] };
   // The service may make new elements now, so locator lines wait until it can be seen which.
   return { change: withoutLocators(change), after: [], partOf: reviewed };
 }

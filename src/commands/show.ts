@@ -1,18 +1,12 @@
-import { EXIT, type ExitCode, type Given } from "../cli/options.ts";
-import type { World } from "../cli/world.ts";
-import { sayError } from "./diagnostics.ts";
-import { consoleFor } from "./opening.ts";
-import { printPlanJson } from "./print-plan.ts";
-import { readSavedPlan } from "./saved-plan.ts";
+import { readSavedPlan } from "../app/saved-plan.ts";
+import { EXIT, type ExitCode } from "../model/error.ts";
+import { type Context } from "./context.ts";
+import { printPlan } from "./print-plan.ts";
+import { type ShowOptions } from "./table.ts";
 
 /** `tasc show FILE`: prints a saved plan again. */
-export async function run(given: Given, world: World): Promise<ExitCode> {
-  const console = consoleFor(given, world, []);
-  const read = readSavedPlan(given.args[0] ?? "", world);
-  if (!read.ok) {
-    sayError(console, read.summary, read.detail);
-    return EXIT.invalid;
-  }
-  await printPlanJson(given, console, read.saved.plan, read.saved.extras);
+export async function run(options: ShowOptions, { host, console }: Context): Promise<ExitCode> {
+  const { plan, extras } = readSavedPlan(options.file, host);
+  await printPlan(plan, extras, options, console);
   return EXIT.done;
 }

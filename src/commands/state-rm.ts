@@ -3,7 +3,7 @@ import type { World } from "../cli/world.ts";
 import type { Address } from "../model/address.ts";
 import { type State, emptyState } from "../model/state.ts";
 import { count } from "../render/json.ts";
-import { type LockedDocument, forgetAddress, forgetTarget, knownAddresses } from "../state/correct.ts";
+import { type LockedDocument, forgetAddress, forgetTarget, knownAddresses } from "../state/edit.ts";
 import type { Console } from "./console.ts";
 import { sayDiagnostics } from "./diagnostics.ts";
 import { type NamedAddress, readAddress, saveCorrection, underLock, withStates } from "./state-access.ts";

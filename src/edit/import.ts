@@ -12,7 +12,7 @@ import type { LiveTarget, LiveTestCase } from "../model/live.ts";
 import { type State, type StateEvent, emptyState } from "../model/state.ts";
 import type { PlanInput } from "../plan/input.ts";
 import { makePlan } from "../plan/plan.ts";
-import { applyEvents } from "../state/document.ts";
+import { applyEvents } from "../state/events.ts";
 import { type FolderNames, type UnnamedFolder, folderEvents, trim } from "./import-declare.ts";
 import { type Composed, type Known, type LeftOut, whatIsKnown } from "./import-known.ts";
 import { type LayoutOptions, type NewFile, compose, layOut } from "./import-write.ts";

@@ -124,7 +124,7 @@ function whyChange({ action, fields, calls }: Change): string {
     case "rediscover":
       return `Its prompt is sent, so the service generates again: ${sent}.`;
     case "disable":
-      return `No manifest declares it any more: ${sent}.`;
+      return `It is taken out of runs: ${sent}.`;
   }
 }
 
@@ -673,7 +673,7 @@ function whyCreated<L>(field: Field<L>, value: Value, { calls }: Change): string
 }
 
 function whyChanged<L>(field: Field<L>, { shown, recorded, value, change }: Grounds): string {
-  if (field.generates && change?.action === "rediscover")
+  if (field.generates && change !== undefined && change.action !== "create")
     return "The prompt differs, so it is sent, and the service generates again.";
   if (shown) return "The live value is another one, so it is sent.";
   if (field.behaviour.kind === "indirect")

@@ -26,8 +26,9 @@ import {
   type TextFile,
   findTemplates,
 } from "./interpolation.ts";
-import { accepts as acceptsProject } from "./schema/generated/project-acceptor.js";
-import { accepts as acceptsTarget } from "./schema/generated/target-acceptor.js";
+import { validate as validateProject } from "./schema/generated/project.js";
+import { validate as validateTarget } from "./schema/generated/target.js";
+import type { SchemaFinding } from "./schema/validator.ts";
 import { chooseStage, resolveSettings, settingsLayers, stagesOf, variablesOf } from "./settings.ts";
 import { findDuplicates, groupByTarget, resolveTarget } from "./target.ts";
 
@@ -135,9 +136,9 @@ async function readProjectFile(folder: ProjectFolder): Promise<ProjectFile> {
   const { documents, sources, problems } = await readDocuments(folder, [PROJECT_FILE]);
   const [document] = documents;
   if (document === undefined) return { ...nothing, sources, problems };
-  const checked = acceptsProject(document.value)
+  const checked = validateProject(document.value)
     ? whole(document)
-    : await checkCarefully("project", document);
+    : await explained("project", document, validateProject.errors);
   const project = checked.document;
   const templates = findTemplates(project);
   return {
@@ -166,7 +167,9 @@ async function readTargets(
   const problems = [...read.problems];
   let complete = problems.length === 0;
   for (const raw of read.documents) {
-    const checked = acceptsTarget(raw.value) ? whole(raw) : await checkCarefully("target", raw);
+    const checked = validateTarget(raw.value)
+      ? whole(raw)
+      : await explained("target", raw, validateTarget.errors);
     const { document, problems: ofShape, lossy } = checked;
     const found = findTemplates(document);
     documents.push(document);
@@ -186,10 +189,14 @@ function whole(document: Document): CheckedDocument {
 
 const NONE: readonly ManifestProblem[] = [];
 
-/** What finds the mistakes in a document's shape, and explains them, is loaded for the first that has any. */
-async function checkCarefully(kind: "project" | "target", document: Document): Promise<CheckedDocument> {
-  const { checkProjectShape, checkTargetShape } = await import("./check/shape.ts");
-  return kind === "project" ? checkProjectShape(document) : checkTargetShape(document);
+/** What explains the mistakes in a document's shape is loaded for the first that has any. */
+async function explained(
+  kind: "project" | "target",
+  document: Document,
+  findings: readonly SchemaFinding[] | null | undefined,
+): Promise<CheckedDocument> {
+  const { explainShape } = await import("./check/shape.ts");
+  return explainShape(kind, document, findings ?? []);
 }
 
 function noProject(folder: ProjectFolder): ManifestProblem {

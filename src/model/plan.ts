@@ -17,7 +17,24 @@ export interface Plan {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-export type Action = "create" | "update" | "rediscover" | "disable";
+/**
+ * What a change does, most severe first. `disable`: it takes a test case out of runs, whatever else it changes.
+ * `rediscover`: the service generates again, whatever else changes with it.
+ */
+export const ACTIONS = ["disable", "rediscover", "create", "update"] as const;
+export type Action = (typeof ACTIONS)[number];
+
+/** What makes a test weaker while it still runs: it checks less, or its failure no longer counts. */
+export type Harm = "assertion lost" | "failure ignored";
+
+/** The most severe first, and of one action what is harmful; among equals the order stays. */
+export function bySeverity<
+  T extends { readonly action: Action; readonly fields: readonly { readonly harmful?: Harm }[] },
+>(changes: readonly T[]): readonly T[] {
+  const rank = ({ action, fields }: T): number =>
+    2 * ACTIONS.indexOf(action) + (fields.some(({ harmful }) => harmful !== undefined) ? 0 : 1);
+  return changes.toSorted((a, b) => rank(a) - rank(b));
+}
 
 export interface Change {
   readonly address: Address;
@@ -43,6 +60,9 @@ export interface FieldChange {
   /** Absent for a list item that goes, and where it is sensitive. */
   readonly after?: Json;
   readonly sensitive?: true;
+  /** Of a list item that stays and changes its place: its position before. */
+  readonly movedFrom?: number;
+  readonly harmful?: Harm;
   /** For display only. */
   readonly changedBy?: ChangedBy;
 }
@@ -68,10 +88,14 @@ export interface Summary {
   readonly create: number;
   readonly update: number;
   readonly rediscover: number;
+  readonly disable: number;
   readonly unchanged: number;
   readonly orphaned: number;
   readonly unmanaged: number;
+  /** Certain to be sent. */
   readonly calls: Readonly<Record<Method, number>>;
+  /** Sent only where the service's own values differ after it has generated. */
+  readonly followUps: number;
 }
 
 /** The plan as `--format json` prints it and `--out` saves it; keys in this order. */
@@ -102,6 +126,8 @@ export interface FieldJson {
   readonly before?: Json;
   readonly after?: Json;
   readonly sensitive?: true;
+  readonly movedFrom?: number;
+  readonly harmful?: Harm;
 }
 
 export interface CallJson {

@@ -4,7 +4,7 @@ import type { Diagnostic } from "../model/diagnostic.ts";
 import type { LiveTarget } from "../model/live.ts";
 import type { Change, Orphan, Plan, Summary } from "../model/plan.ts";
 import type { State, StateEvent } from "../model/state.ts";
-import { applyEvents } from "../state/document.ts";
+import { applyEvents } from "../state/events.ts";
 import type { Seen } from "./compare.ts";
 import { type PlanInput, type Scope, orderedChange, scopeTest } from "./input.ts";
 import { matchTargets, pendingMoves } from "./match.ts";
@@ -159,20 +159,20 @@ function byPlace(a: Diagnostic, b: Diagnostic): number {
   return compareAddresses(a.address, b.address);
 }
 
-function countChanges(
-  changes: readonly Change[],
-): Pick<Summary, "create" | "update" | "rediscover" | "calls"> {
-  const count = (...actions: readonly Change["action"][]): number =>
-    changes.filter((change) => actions.includes(change.action)).length;
+function countChanges(changes: readonly Change[]): Omit<Summary, "unchanged" | "orphaned" | "unmanaged"> {
+  const count = (action: Change["action"]): number =>
+    changes.filter((change) => change.action === action).length;
   const calls = changes.flatMap((change) => change.calls);
   return {
     create: count("create"),
-    update: count("update", "disable"),
+    update: count("update"),
     rediscover: count("rediscover"),
+    disable: count("disable"),
     calls: {
       POST: calls.filter((call) => call.method === "POST").length,
       PATCH: calls.filter((call) => call.method === "PATCH").length,
     },
+    followUps: changes.reduce((sum, change) => sum + change.followUps.length, 0),
   };
 }
 

@@ -7,6 +7,7 @@ import type { StateEvent } from "../model/state.ts";
 import { Secret, isUnknown, reveal } from "../model/value.ts";
 import { globTest, targetOf } from "./input.ts";
 import type { Planned } from "./plan.ts";
+import { isRediscovering } from "./staleness.ts";
 
 /** A rule of the policy that a plan breaks, with what it is about. */
 export interface Violation {
@@ -54,10 +55,10 @@ function tooManyChanges({ plan, policy, ruleOrigin }: PolicyInput): readonly Vio
 function tooManyDisabled({ plan, seen, policy, ruleOrigin }: PolicyInput): readonly Violation[] {
   const { maxDisabledPercent } = policy;
   if (maxDisabledPercent === undefined) return [];
-  return [...seen.values()].flatMap(({ target, testCaseMatches }) => {
+  return [...seen.values()].flatMap(({ target, resources, testCaseMatches }) => {
     const own = plan.changes.filter(({ address }) => targetOf(address) === target.key);
     const declared = [...testCaseMatches.values()].filter(({ found }) => found).length;
-    const managed = declared + own.filter(({ action }) => action === "disable").length;
+    const managed = declared + own.filter(({ address }) => !resources.has(address)).length;
     const disabled = own.filter(isDisabling);
     if (disabled.length * 100 <= maxDisabledPercent * managed) return [];
     const share = Math.round((disabled.length / managed) * 1000) / 10;
@@ -128,7 +129,7 @@ function harmed({ changes, orphaned }: Plan): ReadonlyMap<Address, readonly stri
   };
   for (const change of changes) {
     if (change.action !== "create" && isDisabling(change)) add(change.address, "disabled");
-    if (change.action === "rediscover") add(change.address, "rediscovered");
+    if (isRediscovering(change)) add(change.address, "rediscovered");
   }
   for (const { address } of orphaned) add(address, "orphaned");
   return harms;

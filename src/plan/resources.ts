@@ -256,13 +256,20 @@ function updateTestCase(
   if (calls.length === 0) return undefined;
   return {
     address: resource.address,
-    action: generates ? "rediscover" : "update",
+    action: takesOutOfRuns(body) ? "disable" : generates ? "rediscover" : "update",
     id: live.id,
     fields: [...diffs.flatMap((diff) => diff.shown), ...elements.shown],
     calls,
     followUps: generates ? regenerated(seen, resource, live.id, elements.locators) : [],
     dependsOn: [],
   };
+}
+
+/** Whether a PATCH takes a test case out of runs: its status to DISABLED, or its run status to OFF. */
+function takesOutOfRuns(body: PlannedCall["body"]): boolean {
+  const sets = (value: BodyValue | undefined, text: string): boolean =>
+    value === text || (value instanceof Secret && value.reveal() === text);
+  return sets(body["status"], "DISABLED") || sets(body["runStatus"], "OFF");
 }
 
 /** What may be left to do once the service has generated again: new elements want their locator lines, too. */

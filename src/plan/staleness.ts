@@ -3,6 +3,7 @@ import type { DesiredResource } from "../model/desired.ts";
 import {
   ENVIRONMENT_FIELDS,
   type Field,
+  GENERATING_KEYS,
   TARGET_FIELDS,
   TEST_CASE_FIELDS,
   fieldsOf,
@@ -165,6 +166,13 @@ export function withBodyKeys(change: Change, keep: (key: string) => boolean): Ch
     return Object.keys(body).length === 0 ? [] : [{ ...call, body }];
   });
   return { ...change, calls };
+}
+
+/** Whether the service generates a test case again because of a change, whatever the change is called. */
+export function isRediscovering({ calls }: Change): boolean {
+  return calls.some(
+    ({ method, body }) => method === "PATCH" && GENERATING_KEYS.some((key) => Object.hasOwn(body, key)),
+  );
 }
 
 /**

@@ -78,8 +78,8 @@ const POLICY = [
 ].join("; ");
 
 function countsList({ summary }: PlanJson): string {
-  const { create, update, rediscover, unchanged, orphaned, unmanaged, calls } = summary;
-  const counts = { create, update, rediscover, unchanged, orphaned, unmanaged, ...calls };
+  const { create, update, rediscover, disable, unchanged, orphaned, unmanaged, calls } = summary;
+  const counts = { create, update, rediscover, disable, unchanged, orphaned, unmanaged, ...calls };
   const items = Object.entries(counts).map(
     ([name, amount]) => `<li class="${name}"><b>${amount}</b>${name}</li>`,
   );

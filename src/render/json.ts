@@ -1,26 +1,27 @@
 import { type Address, KINDS, type Kind, parseAddress } from "../model/address.ts";
 import type { Diagnostic, Place } from "../model/diagnostic.ts";
 import type { Json, Path } from "../model/json.ts";
-import type {
-  Action,
-  BodyValue,
-  CallJson,
-  Change,
-  ChangeJson,
-  ChangedBy,
-  DiagnosticJson,
-  FieldChange,
-  FieldJson,
-  Plan,
-  PlanJson,
-  PlannedCall,
-  Summary,
+import {
+  ACTIONS,
+  type Action,
+  type BodyValue,
+  type CallJson,
+  type Change,
+  type ChangeJson,
+  type ChangedBy,
+  type DiagnosticJson,
+  type FieldChange,
+  type FieldJson,
+  type Plan,
+  type PlanJson,
+  type PlannedCall,
+  type Summary,
 } from "../model/plan.ts";
 import { IdOf, KNOWN_AFTER_APPLY, SENSITIVE, Secret, Unknown } from "../model/value.ts";
 import { printedJson } from "./escape.ts";
 
 /** Rises when a program that reads plans would have to change. */
-export const PLAN_FORMAT = "1.0";
+export const PLAN_FORMAT = "1.1";
 
 export interface PlanMeta {
   /** Name and version, `tasc 1.0.0`. */
@@ -52,17 +53,20 @@ export function writeJson(value: unknown): string {
   return `${printedJson(JSON.stringify(value, null, 2))}\n`;
 }
 
-function summaryJson({
-  create,
-  update,
-  rediscover,
-  unchanged,
-  orphaned,
-  unmanaged,
-  calls,
-}: Summary): Summary {
+function summaryJson(summary: Summary): Summary {
+  const { create, update, rediscover, disable, unchanged, orphaned, unmanaged, calls, followUps } = summary;
   const { POST, PATCH } = calls;
-  return { create, update, rediscover, unchanged, orphaned, unmanaged, calls: { POST, PATCH } };
+  return {
+    create,
+    update,
+    rediscover,
+    disable,
+    unchanged,
+    orphaned,
+    unmanaged,
+    calls: { POST, PATCH },
+    followUps,
+  };
 }
 
 function changeJson(change: Change): ChangeJson {
@@ -76,12 +80,17 @@ function changeJson(change: Change): ChangeJson {
   };
 }
 
-function fieldJson({ path, before, after, sensitive }: FieldChange): FieldJson {
-  if (sensitive) return { path, sensitive };
+function fieldJson({ path, before, after, sensitive, movedFrom, harmful }: FieldChange): FieldJson {
+  const marks = {
+    ...(movedFrom === undefined ? {} : { movedFrom }),
+    ...(harmful === undefined ? {} : { harmful }),
+  };
+  if (sensitive) return { path, sensitive, ...marks };
   return {
     path,
     ...(before === undefined ? {} : { before }),
     ...(after === undefined ? {} : { after }),
+    ...marks,
   };
 }
 
@@ -188,10 +197,12 @@ export function changedByText(by: ChangedBy): string {
 }
 
 /** The one line that scripts look for; its parts never leave, so that each can be found. */
-export function planLine({ create, update, rediscover, unchanged, calls }: Summary): string {
+export function planLine(summary: Summary): string {
+  const { create, update, rediscover, disable, unchanged, calls, followUps } = summary;
+  const more = followUps === 0 ? "" : `, up to ${followUps} more after discoveries`;
   return (
-    `Plan: ${create} to create, ${update} to update, ${rediscover} to rediscover, ${unchanged} unchanged` +
-    ` (${calls.POST} POST, ${calls.PATCH} PATCH)`
+    `Plan: ${create} to create, ${update} to update, ${rediscover} to rediscover, ${disable} to disable,` +
+    ` ${unchanged} unchanged (${calls.POST} POST, ${calls.PATCH} PATCH${more})`
   );
 }
 
@@ -245,8 +256,7 @@ export function placeOf(address: string): { readonly kind: Kind; readonly target
   return { kind: KINDS[0], target: address };
 }
 
-/** Most important first: what makes the service generate anew, then what takes out of use. */
-export const ACTIONS = ["rediscover", "disable", "create", "update"] as const satisfies readonly Action[];
+export { ACTIONS } from "../model/plan.ts";
 
 /** The signs of a plan; a legend names those in use. */
 export const SIGNS: Readonly<Record<Action, string>> = {

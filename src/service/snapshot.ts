@@ -20,7 +20,7 @@ import { changedFields } from "../plan/staleness.ts";
 import { printedJson } from "../render/escape.ts";
 import type { Redactor } from "../render/redact.ts";
 import { destinationOf } from "../render/terminal.ts";
-import { sameService } from "../state/problem.ts";
+import { sameService } from "../state/backend.ts";
 import { readTargets, readTestCase } from "./answers.ts";
 import type { Client } from "./client.ts";
 import type { Collector } from "./exchange.ts";

@@ -1,5 +1,6 @@
 import type { State, StateEvent } from "../model/state.ts";
-import type { DocumentKey, LockInfo, Result, StateKey } from "./problem.ts";
+import type { LockInfo, Processes } from "./lock.ts";
+import type { DocumentKey, Result, StateKey } from "./problem.ts";
 
 /**
  * A keeper of state documents. All of them answer alike; what can go wrong comes back as a `StateProblem`, never
@@ -58,3 +59,34 @@ export type Revision = string;
 
 /** The revision of a document that is not there. */
 export const NO_DOCUMENT: Revision = "";
+
+/** What the backends need of the world; handed in from the top, so that tests can hand in another. */
+export interface StateWorld {
+  /** Absolute; a relative `path` of the local backend starts here. */
+  readonly projectFolder: string;
+  readonly clock: Clock;
+  /** A new UUID at each call. */
+  readonly newId: () => string;
+  readonly processes: Processes;
+  /** Login name; with the host's it makes the holder's name in a lock. */
+  readonly user: string;
+  readonly workingFolder: string;
+  /** Names the CI job, where there is one. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+export interface Clock {
+  now(): Date;
+  /** Resolves after so many milliseconds, or as soon as the signal aborts; it never rejects. */
+  sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** Whether two base addresses mean one service: neither a slash at the end nor the host's case counts. */
+export function sameService(a: string, b: string): boolean {
+  return a === b || normal(a) === normal(b);
+}
+
+function normal(address: string): string {
+  const text = URL.canParse(address) ? new URL(address).href : address;
+  return text.replace(/\/+$/, "");
+}

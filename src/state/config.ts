@@ -1,7 +1,7 @@
 import type { StateSettings } from "../model/settings.ts";
 import { Secret } from "../model/value.ts";
-import type { Backend } from "./backend.ts";
-import { type Result, type StateWorld, refusal, success } from "./problem.ts";
+import type { Backend, StateWorld } from "./backend.ts";
+import { type Result, refusal, success } from "./problem.ts";
 
 /** What a backend needs to know, complete; `readConfig` makes it of what the project says. */
 export type BackendConfig = LocalConfig | PostgresConfig | HttpConfig;

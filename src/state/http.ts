@@ -1,23 +1,22 @@
 import type { Dispatcher } from "undici";
 import type { State } from "../model/state.ts";
-import { type Backend, type HeldLock, NO_DOCUMENT, type Revision, type StoredState } from "./backend.ts";
-import type { HttpConfig, HttpLocking } from "./config.ts";
-import { formatDocument, parseDocument } from "./document.ts";
 import {
+  type Backend,
   type Clock,
+  type HeldLock,
+  NO_DOCUMENT,
+  type Revision,
+  type StateWorld,
+  type StoredState,
+} from "./backend.ts";
+import type { HttpConfig, HttpLocking } from "./config.ts";
+import { formatDocument, isCount, isRecord, isText, isTexts, parseDocument, parseJson } from "./document.ts";
+import { type LockInfo, createLockInfo, isLockInfo } from "./lock.ts";
+import {
   type DocumentKey,
-  type LockInfo,
   type Result,
   type StateKey,
   type StateProblem,
-  type StateWorld,
-  createLockInfo,
-  isCount,
-  isLockInfo,
-  isRecord,
-  isText,
-  isTexts,
-  parseJson,
   refusal,
   success,
 } from "./problem.ts";

@@ -1,17 +1,16 @@
 import { setImmediate } from "node:timers/promises";
 import { type State, type StateEvent, emptyState } from "../model/state.ts";
-import { type Backend, type HeldLock, NO_DOCUMENT, type Revision, type StoredState } from "./backend.ts";
-import { applyEvents } from "./document.ts";
 import {
-  type Clock,
-  type DocumentKey,
-  type LockInfo,
-  type Result,
-  StateFailure,
+  type Backend,
+  type HeldLock,
+  NO_DOCUMENT,
+  type Revision,
   type StateWorld,
-  createLockInfo,
-  success,
-} from "./problem.ts";
+  type StoredState,
+} from "./backend.ts";
+import { applyEvents } from "./events.ts";
+import { type LockInfo, type Patience, acquireLock, createLockInfo } from "./lock.ts";
+import { type DocumentKey, type Result, StateFailure, success } from "./problem.ts";
 
 /**
  * A target's state in the hands of one apply, or of a command that alters state. Its lock is held from open to
@@ -163,39 +162,6 @@ function ignoreStateFailure(error: unknown): void {
 function valueOrThrow<T>(result: Result<T>): T {
   if (!result.ok) throw new StateFailure(result.problem);
   return result.value;
-}
-
-/** How long to wait for a lock that somebody else holds. */
-interface Patience {
-  /** Milliseconds; 0 asks once. */
-  readonly timeout: number;
-  /** Ends the waiting early, as at the limit. */
-  readonly signal?: AbortSignal;
-}
-
-const FIRST_PAUSE = 100;
-const LONGEST_PAUSE = 2_000;
-
-/**
- * Takes the lock, asking again, less and less often, until the limit. Any problem but a held lock ends it at once.
- * Asking works with every backend, also with one that the holder does not reach, which waiting on a signal of the
- * holder would not.
- */
-export async function acquireLock(
-  backend: Backend,
-  key: DocumentKey,
-  info: LockInfo,
-  clock: Clock,
-  { timeout, signal }: Patience,
-): Promise<Result<HeldLock>> {
-  const deadline = clock.now().getTime() + timeout;
-  for (let pause = FIRST_PAUSE; ; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
-    const lock = await backend.lock(key, info);
-    if (lock.ok || lock.problem.kind !== "locked") return lock;
-    const left = deadline - clock.now().getTime();
-    if (left <= 0 || signal?.aborted === true) return lock;
-    await clock.sleep(Math.min(pause, left), signal);
-  }
 }
 
 /**

@@ -35,10 +35,12 @@ const LAWS: Readonly<Record<string, Law>> = {
     expect(announcementBreaches(applied, bench.service.calls.slice(writes), bench.states())).toEqual([]);
     const { changes, summary } = applied.look.planned.plan;
     expect(summary.calls.POST).toBe(applied.outcome.calls.POST);
-    expect(summary.create + summary.update + summary.rediscover).toBe(changes.length);
-    const all = applied.look.input.desired.targets.flatMap(resourcesOf).length;
-    const orphans = changes.filter(({ action }) => action === "disable").length;
-    expect(summary.unchanged).toBe(all - (changes.length - orphans));
+    expect(summary.create + summary.update + summary.rediscover + summary.disable).toBe(changes.length);
+    const all = new Set(
+      applied.look.input.desired.targets.flatMap(resourcesOf).map(({ address }) => address),
+    );
+    const declared = changes.filter(({ address }) => all.has(address));
+    expect(summary.unchanged).toBe(all.size - declared.length);
   },
   "it sends nothing that is not declared": ({ desired, writes }, _, bench) => {
     expect(undeclaredParts(desired, bench.service.calls.slice(writes), bench.states())).toEqual([]);

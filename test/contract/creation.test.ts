@@ -355,10 +355,12 @@ describe.concurrent("a new target", () => {
         create: 7,
         update: 0,
         rediscover: 0,
+        disable: 0,
         unchanged: 0,
         orphaned: 0,
         unmanaged: 0,
         calls: { POST: 6, PATCH: 2 },
+        followUps: 1,
       });
       expect(at(change(plan, "target.shop"), "calls")).toEqual([
         {

@@ -359,7 +359,9 @@ function caseStory(
   declared: string,
   field: Parameters<typeof fieldOf>[0],
   body: Readonly<Record<string, string | null | string[]>>,
-  more: Partial<Pick<Story, "live" | "first" | "after">> & { action?: "update" | "rediscover" } = {},
+  more: Partial<Pick<Story, "live" | "first" | "after">> & {
+    action?: "update" | "rediscover" | "disable";
+  } = {},
 ): Story {
   const { action = "update", ...rest } = more;
   return {
@@ -422,12 +424,14 @@ const TEST_CASE: readonly Story[] = [
     "status: DISABLED",
     { path: ["status"], before: "ENABLED", after: "DISABLED" },
     { status: "DISABLED" },
+    { action: "disable" },
   ),
   caseStory(
     "runStatus is compared with the list, also when YAML has OFF without quotes",
     "runStatus: OFF",
     { path: ["runStatus"], before: "ON", after: "OFF" },
     { runStatus: "OFF" },
+    { action: "disable" },
   ),
   caseStory(
     "interactionStatus is write-only",

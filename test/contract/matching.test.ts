@@ -358,12 +358,14 @@ describe.concurrent("orphans and moves", () => {
         expect(plan["orphaned"]).toEqual([{ address: "testCase.shop.login", id: live.login.id }]);
         expect(plan["summary"]).toEqual({
           create: 0,
-          update: 1,
+          update: 0,
           rediscover: 0,
+          disable: 1,
           unchanged: 1,
           orphaned: 1,
           unmanaged: 2,
           calls: { POST: 0, PATCH: 1 },
+          followUps: 0,
         });
         expect(change(plan, "testCase.shop.login")).toEqual({
           address: "testCase.shop.login",

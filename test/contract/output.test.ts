@@ -91,7 +91,7 @@ describe.concurrent("streams", () => {
       expect(ran.code, ran.stderr).toBe(0);
       expect(ran.stdout + ran.stderr).not.toMatch(ESCAPE);
       expect(ran.stdout).toContain(
-        "Plan: 0 to create, 2 to update, 0 to rediscover, 0 unchanged (0 POST, 2 PATCH)",
+        "Plan: 0 to create, 2 to update, 0 to rediscover, 0 to disable, 0 unchanged (0 POST, 2 PATCH)",
       );
     });
   });

@@ -7,7 +7,7 @@ import type { LiveTarget, LiveTestCase } from "../../src/model/live.ts";
 import { type State, emptyState } from "../../src/model/state.ts";
 import { Secret } from "../../src/model/value.ts";
 import { EVERYTHING } from "../../src/plan/input.ts";
-import { applyEvents } from "../../src/state/document.ts";
+import { applyEvents } from "../../src/state/events.ts";
 import { createFingerprinter } from "../../src/state/fingerprint.ts";
 import { memoryFolder } from "../manifest/memory-folder.ts";
 

@@ -22,7 +22,7 @@ import {
   snapshotStates,
   writeSnapshot,
 } from "../../src/service/snapshot.ts";
-import { applyEvents } from "../../src/state/document.ts";
+import { applyEvents } from "../../src/state/events.ts";
 import { createFingerprinter } from "../../src/state/fingerprint.ts";
 import { loaded } from "../manifest/loading.ts";
 

@@ -107,7 +107,7 @@ describe("a project that cannot be found is an error", () => {
     {
       rule: "no target documents at all",
       errors: [
-        "tasc.yaml:1:1 no-manifests: There are no target documents / No file fits `targets/**/*.{yaml,yml}`. Write one, for example targets/shop.yaml, or correct `manifests:`.",
+        "tasc.yaml:1:1 no-manifests: There are no target documents / No files match `targets/**/*.{yaml,yml}`. Write one, for example targets/shop.yaml, or correct `manifests:`.",
       ],
     },
     {
@@ -115,7 +115,7 @@ describe("a project that cannot be found is an error", () => {
       project: `${PROJECT}manifests: ["e2e/**/*.yaml", "more/*.yml"]\n`,
       document: GOOD,
       errors: [
-        "tasc.yaml:3:1 no-manifests: There are no target documents / At `manifests`. No file fits `e2e/**/*.yaml`, `more/*.yml`. Write one, for example targets/shop.yaml, or correct `manifests:`.",
+        "tasc.yaml:3:1 no-manifests: There are no target documents / At `manifests`. No files match `e2e/**/*.yaml`, `more/*.yml`. Write one, for example targets/shop.yaml, or correct `manifests:`.",
       ],
     },
     {

@@ -17,7 +17,7 @@ import {
   showFound,
   showPath,
   valueAt,
-  without,
+  withoutAll,
 } from "../../src/manifest/document.ts";
 import {
   Filler,
@@ -240,10 +240,11 @@ describe("pointers", () => {
   });
 
   test("leave the rest as it is when one is taken out, and positions too", () => {
-    expect(without(document, ["a/b"])).toEqual({ list: [1, [2]] });
-    expect(without(document, ["list", 0])).toEqual({ ...document, list: [null, [2]] });
-    expect(without(document, ["list", 1, 0])).toEqual({ ...document, list: [1, [null]] });
-    expect(without(document, ["nothing", "here"])).toEqual(document);
+    expect(withoutAll(document, [["a/b"]])).toEqual({ list: [1, [2]] });
+    expect(withoutAll(document, [["list", 0]])).toEqual({ ...document, list: [null, [2]] });
+    expect(withoutAll(document, [["list", 1, 0], ["a/b"]])).toEqual({ list: [1, [null]] });
+    expect(withoutAll(document, [["nothing", "here"]])).toEqual(document);
+    expect(withoutAll(document, [["list"], ["list", 1]])).toEqual({ "a/b": document["a/b"] });
     expect(document.list).toEqual([1, [2]]);
   });
 });

@@ -34,8 +34,9 @@ describe.skipIf(NO_BROWSER)("the plan's page in Chromium", () => {
     expect(await page.locator(".counts li").allInnerTexts()).toEqual(
       [
         "5 create",
-        "9 update",
+        "8 update",
         "1 rediscover",
+        "1 disable",
         "95 unchanged",
         "1 orphaned",
         "3 unmanaged",

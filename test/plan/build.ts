@@ -14,7 +14,7 @@ import { Secret } from "../../src/model/value.ts";
 import type { PlanInput } from "../../src/plan/input.ts";
 import { type Planned, makePlan } from "../../src/plan/plan.ts";
 import { planJson } from "../../src/render/json.ts";
-import { applyEvents } from "../../src/state/document.ts";
+import { applyEvents } from "../../src/state/events.ts";
 import { createFingerprinter } from "../../src/state/fingerprint.ts";
 
 /** Builders with defaults: a test names only what matters to it. The target is always `shop`, live as `T`. */

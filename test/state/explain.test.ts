@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from "vitest";
-import { explainProblem, explainTakeover } from "../../src/state/fingerprint.ts";
-import type { LockInfo, StateProblem } from "../../src/state/problem.ts";
+import type { LockInfo } from "../../src/state/lock.ts";
+import { type StateProblem, explainProblem, explainTakeover } from "../../src/state/problem.ts";
 
 const key = { stage: "staging", target: "shop" };
 const where = ".tasc/state/staging/shop.json";

@@ -2,8 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Json, isArray, isObject, sameJson } from "../../src/model/json.ts";
 import { Secret } from "../../src/model/value.ts";
-import { canonicalJson } from "../../src/state/document.ts";
-import { createFingerprinter } from "../../src/state/fingerprint.ts";
+import { canonicalJson, createFingerprinter } from "../../src/state/fingerprint.ts";
 import { json } from "./support/arbitrary.ts";
 
 const { of: fingerprint, keyCheck } = createFingerprinter(new Secret("the stage's key"));

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
 import type { Backend } from "../../src/state/backend.ts";
 import type { HttpConfig } from "../../src/state/config.ts";
-import { applyEvents } from "../../src/state/document.ts";
-import { explainProblem } from "../../src/state/fingerprint.ts";
+import { applyEvents } from "../../src/state/events.ts";
 import { addressesOf } from "../../src/state/http.ts";
-import { createLockInfo } from "../../src/state/problem.ts";
+import { createLockInfo } from "../../src/state/lock.ts";
+import { explainProblem } from "../../src/state/problem.ts";
 import { openSession } from "../../src/state/session.ts";
 import { type HttpFixture, httpFixture } from "./support/http-fixture.ts";
 import { KILLING_TIMEOUT, killAtRandom } from "./support/killing.ts";

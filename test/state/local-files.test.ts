@@ -3,16 +3,9 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { StateEvent } from "../../src/model/state.ts";
 import type { Backend } from "../../src/state/backend.ts";
-import {
-  foldedLine,
-  pathsOf,
-  readFiles,
-  readIfThere,
-  revisionOf,
-  stateOf,
-  targetOf,
-} from "../../src/state/local.ts";
-import { createLockInfo } from "../../src/state/problem.ts";
+import { foldedLine, pathsOf, readIfThere, targetOf } from "../../src/state/local-files.ts";
+import { readFiles, revisionOf, stateOf } from "../../src/state/local.ts";
+import { createLockInfo } from "../../src/state/lock.ts";
 import { type Session, openSession } from "../../src/state/session.ts";
 import { type LocalFixture, localFixture } from "./support/local-fixture.ts";
 import { SHOP, numbered, stateAfter } from "./support/numbered.ts";

@@ -1,15 +1,15 @@
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
-import { takeLock } from "../../src/state/local.ts";
+import type { StateWorld } from "../../src/state/backend.ts";
+import { takeLock } from "../../src/state/local-files.ts";
 import {
   type LockInfo,
   type ProcessTraits,
-  type StateWorld,
   createLockInfo,
   isGone,
   readProcesses,
-} from "../../src/state/problem.ts";
+} from "../../src/state/lock.ts";
 import { openSession } from "../../src/state/session.ts";
 import { type Child, buildChild, startChild } from "./support/child.ts";
 import { type LocalFixture, localFixture } from "./support/local-fixture.ts";

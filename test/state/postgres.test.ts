@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { openBackend, readConfig } from "../../src/state/config.ts";
-import { explainProblem } from "../../src/state/fingerprint.ts";
-import { createLockInfo } from "../../src/state/problem.ts";
+import { createLockInfo } from "../../src/state/lock.ts";
+import { explainProblem } from "../../src/state/problem.ts";
 import { openSession } from "../../src/state/session.ts";
 import { KILLING_TIMEOUT, killAtRandom } from "./support/killing.ts";
 import { SHOP, numbered, stateAfter } from "./support/numbered.ts";

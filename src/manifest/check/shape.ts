@@ -10,11 +10,9 @@ import {
   showFound,
   showPath,
   valueAt,
-  without,
+  withoutAll,
 } from "../document.ts";
 import { isTemplate, parseTemplate } from "../interpolation.ts";
-import { validate as validateProject } from "../schema/generated/project.js";
-import { validate as validateTarget } from "../schema/generated/target.js";
 import type { SchemaFinding } from "../schema/validator.ts";
 import {
   type ManifestPart,
@@ -39,30 +37,18 @@ export interface CheckedDocument {
 const PROJECT_PART: ManifestPart = { shape: PROJECT, description: "" };
 const TARGET_PART: ManifestPart = { shape: TARGET_DOCUMENT, description: "" };
 
-/** Checks `tasc.yaml` against its schema. */
-export function checkProjectShape(document: Document): CheckedDocument {
-  return validateProject(document.value)
-    ? { document, problems: [], lossy: false }
-    : explained(document, PROJECT_PART, validateProject.errors ?? [], isLossOfStages);
-}
-
-/** Checks a target document against its schema. */
-export function checkTargetShape(document: Document): CheckedDocument {
-  return validateTarget(document.value)
-    ? { document, problems: [], lossy: false }
-    : explained(document, TARGET_PART, validateTarget.errors ?? [], isLossOfResources);
-}
-
-function explained(
+/** The mistakes behind what JSON Schema found in a document, and what is left of it without them. */
+export function explainShape(
+  kind: "project" | "target",
   document: Document,
-  root: ManifestPart,
   findings: readonly SchemaFinding[],
-  isLoss: (spoilt: Path) => boolean,
 ): CheckedDocument {
+  const [root, isLoss] =
+    kind === "project" ? [PROJECT_PART, isLossOfStages] : [TARGET_PART, isLossOfResources];
   const mistakes = explainFindings(document.file, document.value, root, findings);
   const spoilt = mistakes.flatMap((mistake) => (mistake.spoilt === undefined ? [] : [mistake.spoilt]));
   return {
-    document: { ...document, value: spoilt.reduce(without, document.value) },
+    document: { ...document, value: withoutAll(document.value, spoilt) },
     problems: mistakes.map(({ problem }) => problem),
     lossy: mistakes.some(({ spoilt: path, problem }) => isLoss(path ?? problem.origin.path)),
   };

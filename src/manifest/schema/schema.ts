@@ -1,5 +1,6 @@
 import { KINDS } from "../../model/address.ts";
 import type { Json, JsonObject } from "../../model/json.ts";
+import { ACTIONS } from "../../model/plan.ts";
 import {
   ADDRESS,
   ANY_KEY,
@@ -20,9 +21,6 @@ import { PROJECT, PROJECT_DEFINITIONS, TARGET_DEFINITIONS, TARGET_DOCUMENT } fro
 /** All documents that have a schema; also the arguments of `tasc schema`. */
 export const SCHEMA_NAMES = ["project", "target", "plan"] as const;
 export type SchemaName = (typeof SCHEMA_NAMES)[number];
-
-/** Those of the files that people write. */
-export const MANIFEST_SCHEMAS = ["project", "target"] as const;
 
 /** A document's JSON Schema, made from the tables. */
 export function schemaOf(name: SchemaName): JsonObject {
@@ -98,6 +96,7 @@ function summarySchema(): JsonObject {
       create: count("Resources to be created."),
       update: count("Resources to be changed."),
       rediscover: count("Test cases whose changed prompt makes the service generate again."),
+      disable: count("Test cases that are taken out of runs, whatever else changes of them."),
       unchanged: count("Declared resources that are as declared."),
       orphaned: count("Resources that are bound and no longer declared."),
       unmanaged: count("Live test cases and environments of managed targets that nothing declares."),
@@ -105,6 +104,7 @@ function summarySchema(): JsonObject {
         description: "Calls that are certain, by method.",
         ...closed({ POST: count("Creations."), PATCH: count("Changes.") }),
       },
+      followUps: count("Calls after discoveries, sent only if the service's own values differ by then."),
     }),
   };
 }
@@ -114,7 +114,7 @@ function changeSchema(): JsonObject {
     description: "One resource that changes.",
     ...closed({
       address: { $ref: "#/$defs/address" },
-      action: { description: "What is done.", enum: ["create", "update", "rediscover", "disable"] },
+      action: { description: "What is done.", enum: [...ACTIONS] },
       id: text("The service's id, or `(known after apply)`."),
       fields: list("What changes.", "field"),
       calls: list("Calls that are certain, in order.", "call"),
@@ -129,6 +129,15 @@ function fieldSchema(): JsonObject {
     before: { description: "The live value. Absent in a creation, for what is never read, and for secrets." },
     after: { description: "The wanted value. Absent for what goes, and for secrets." },
     sensitive: { description: "Its values do not show.", const: true },
+    movedFrom: {
+      description: "Position before, of a list item that stays and changes its place.",
+      type: "integer",
+      minimum: 0,
+    },
+    harmful: {
+      description: "How the change makes a test weaker while it still runs.",
+      enum: ["assertion lost", "failure ignored"],
+    },
   };
   return { description: "One value that changes.", ...closed(properties, ["path"]) };
 }

@@ -90,7 +90,18 @@ const PLAN_KEYS = [
   "orphaned",
   "diagnostics",
 ];
-const SUMMARY_KEYS = ["create", "update", "rediscover", "unchanged", "orphaned", "unmanaged", "calls"];
+const SUMMARY_KEYS = [
+  "create",
+  "update",
+  "rediscover",
+  "disable",
+  "unchanged",
+  "orphaned",
+  "unmanaged",
+  "calls",
+  "followUps",
+];
+const FIELD_KEYS = ["path", "before", "after", "sensitive", "movedFrom", "harmful"];
 const CHANGE_KEYS = ["address", "action", "id", "fields", "calls", "followUps"];
 const DIAGNOSTIC_KEYS = ["severity", "address", "summary", "detail", "file", "line", "column"];
 
@@ -102,14 +113,14 @@ export function inOrder(value: Json | undefined, keys: readonly string[]): void 
 /** The form that every plan has, whatever is in it. */
 export function expectPlanForm(plan: JsonObject): void {
   expect(Object.keys(plan)).toEqual(PLAN_KEYS);
-  expect(plan["formatVersion"]).toBe("1.0");
+  expect(plan["formatVersion"]).toBe("1.1");
   expect(text(plan["tool"])).toMatch(/^tasc \d+\.\d+\.\d+/u);
   expect(text(plan["createdAt"])).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/u);
   expect(Object.keys(object(plan["summary"]))).toEqual(SUMMARY_KEYS);
   expect(Object.keys(object(at(plan, "summary", "calls")))).toEqual(["POST", "PATCH"]);
   for (const item of list(plan["changes"])) {
     expect(Object.keys(object(item))).toEqual(CHANGE_KEYS);
-    for (const field of list(at(item, "fields"))) inOrder(field, ["path", "before", "after", "sensitive"]);
+    for (const field of list(at(item, "fields"))) inOrder(field, FIELD_KEYS);
     for (const call of [...list(at(item, "calls")), ...list(at(item, "followUps"))])
       expect(Object.keys(object(call))).toEqual(["method", "path", "body"]);
   }
