@@ -101,7 +101,7 @@ const values = fc
 export const project: fc.Arbitrary<Readonly<Record<string, string>>> = fc
   .tuple(values, fc.array(fc.nat(99), { minLength: 40, maxLength: 40 }), fc.constantFrom("\n", "\r\n"))
   .map(([documents, style, end]) =>
-    Object.fromEntries([
+    Object.fromEntries<string>([
       ["tasc.yaml", PROJECT],
       ...documents.map((value, at) => [
         `targets/shop-${at}.yaml`,
