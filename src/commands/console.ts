@@ -22,6 +22,8 @@ export interface Console {
   readonly style: { readonly stdout: Style; readonly stderr: Style };
   /** Columns for running text. */
   readonly columns: number;
+  /** Columns of the screen that standard output leads to, if it leads to one. */
+  readonly screen: number | undefined;
   /** Whether lines on stderr may be drawn over. */
   readonly live: boolean;
   readonly level: LogLevel;
@@ -73,6 +75,7 @@ export function openConsole(world: World, { level, noColour }: ConsoleOptions): 
     redactor,
     style,
     columns,
+    screen: terminals.stdout.isTTY ? terminals.stdout.columns : undefined,
     live: terminals.stderr.live,
     level,
     said: world.said,

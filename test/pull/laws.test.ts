@@ -23,7 +23,7 @@ const FOLDERS = new Map([
   ["Carts", "f-1"],
   ["A: new # one", "f-2"],
 ]);
-const fingerprints = createFingerprinter(new Secret("the-api-key"));
+const fingerprints = createFingerprinter(new Secret("the-api-key"), "staging");
 
 const text = fc.constantFrom(...TEXTS);
 const path = fc.option(text);

@@ -3,7 +3,7 @@ import type { FileEdit } from "../../src/edit/rewrite.ts";
 import { parseTree } from "../../src/manifest/yaml/parse.ts";
 import { TreeIndex } from "../../src/manifest/yaml/tree.ts";
 import type { Path } from "../../src/model/json.ts";
-import { lineDiff } from "../../src/render/text.ts";
+import { lineDiff } from "../../src/render/fields.ts";
 
 /** Lines of the old text that are no longer there and that no edit is about: there should be none. */
 export function strayLines(
