@@ -103,7 +103,7 @@ export const project: fc.Arbitrary<Readonly<Record<string, string>>> = fc
   .map(([documents, style, end]) =>
     Object.fromEntries<string>([
       ["tasc.yaml", PROJECT],
-      ...documents.map((value, at) => [
+      ...documents.map((value, at): readonly [string, string] => [
         `targets/shop-${at}.yaml`,
         new Writer(style).document(value).replaceAll("\n", end),
       ]),
