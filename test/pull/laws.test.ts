@@ -6,6 +6,8 @@ import { provePull, pull } from "../../src/edit/pull.ts";
 import { Draft, editTexts, patchOf } from "../../src/edit/rewrite.ts";
 import { type LoadedProject, loadProject } from "../../src/manifest/load.ts";
 import { type Address, addressOf } from "../../src/model/address.ts";
+import type { JsonObject } from "../../src/model/json.ts";
+import { element as readElement } from "../../src/service/answers.ts";
 import type { LiveElement, LiveTestCase } from "../../src/model/live.ts";
 import { type State, emptyState } from "../../src/model/state.ts";
 import { Secret } from "../../src/model/value.ts";
@@ -25,8 +27,8 @@ const fingerprints = createFingerprinter(new Secret("the-api-key"));
 
 const text = fc.constantFrom(...TEXTS);
 const path = fc.option(text);
-const elements: fc.Arbitrary<readonly LiveElement[]> = fc.array(
-  fc.record({
+const element = fc
+  .record({
     id: fc.uuid(),
     interaction: fc.option(fc.record({ action: fc.constantFrom("CLICK", "FILL"), calledWith: path })),
     assertion: fc.option(fc.record({ expectation: fc.constant("VISIBLE"), calledWith: path })),
@@ -34,15 +36,14 @@ const elements: fc.Arbitrary<readonly LiveElement[]> = fc.array(
       fc.record({
         selectorType: fc.constant("TEXT"),
         selector: text,
-        options: fc.constantFrom({}, { name: "n" }),
+        options: fc.constantFrom<JsonObject>({}, { name: "n" }),
       }),
       { maxLength: 2 },
     ),
     ignoreFailure: fc.boolean(),
-    raw: fc.constant({}),
-  }),
-  { maxLength: 4 },
-);
+  })
+  .map((raw) => readElement(raw));
+const elements: fc.Arbitrary<readonly LiveElement[]> = fc.array(element, { maxLength: 4 });
 
 /** What a colleague could do to a test case in the web application. */
 const change: fc.Arbitrary<Partial<LiveTestCase>> = fc.oneof(
