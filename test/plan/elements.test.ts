@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { isArray, isObject } from "../../src/model/json.ts";
 import type { Value } from "../../src/model/value.ts";
 import { Secret } from "../../src/model/value.ts";
 import { liveCase, liveElement, publicPlan } from "./build.ts";
@@ -18,8 +19,10 @@ function changeTo(elements: Value, live: readonly ReturnType<typeof liveElement>
 
 const fieldsOf = (...of: Parameters<typeof changeTo>) => changeTo(...of).fields;
 const idsOf = (...of: Parameters<typeof changeTo>): readonly unknown[] => {
-  const elements = changeTo(...of).calls[0]?.body;
-  return Object(elements)["elements"].map((element: { id?: string }) => element.id);
+  const body = changeTo(...of).calls[0]?.body;
+  return isObject(body) && isArray(body["elements"])
+    ? body["elements"].map((element) => (isObject(element) ? element["id"] : null))
+    : [];
 };
 
 describe("a change of elements is told step by step, as the PATCH aligns them", () => {
