@@ -24,11 +24,10 @@ import { EXIT, TascError as Failure, type FailureReason, stop } from "./model/er
 import type { DiagnosticJson, PlanJson } from "./model/plan.ts";
 import type { PolicyRule } from "./model/settings.ts";
 import { safeOutput } from "./render/escape.ts";
-import { PLAN_FORMATS, type PlanFormat, formatPlan } from "./render/format-plan.ts";
-import { diagnosticJson, writeJson } from "./render/json.ts";
+import { PLAN_FORMATS, type PlanFormat, renderPlan } from "./render/formats.ts";
+import { diagnosticJson } from "./render/json.ts";
 import { type Redactor, createRedactor, redactDiagnostic } from "./render/redact.ts";
 import { PLAIN } from "./render/style.ts";
-import { renderPlanText } from "./render/text.ts";
 
 export type { ApplyEvent } from "./apply/context.ts";
 export type { Address } from "./model/address.ts";
@@ -289,11 +288,12 @@ export async function render(
   if (inside === undefined && !validate(shown)) throw new TypeError("This is no plan");
   const extras = inside?.saved.extras ?? {};
   const redactor = inside?.redactor ?? createRedactor([]);
-  if (format === "json") return redactor.document(writeJson(shown));
-  if (format !== "text") return redactor.document(await formatPlan(format, shown, extras, budget));
   const source = (file: string): string | undefined => inside?.opened.project.sources.get(file)?.text;
-  const text = renderPlanText(shown, extras, { style: PLAIN, width, verbose, source });
-  return safeOutput(redactor.text(text), { colour: false });
+  const text = await renderPlan(format, shown, extras, {
+    ...{ style: PLAIN, width, verbose, source },
+    ...(budget === undefined ? {} : { budget }),
+  });
+  return format === "text" ? safeOutput(redactor.text(text), { colour: false }) : redactor.document(text);
 }
 
 /** Works in a session of its own, and turns whatever stops it into the library's error. */

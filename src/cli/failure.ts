@@ -1,10 +1,11 @@
 import { inspect } from "node:util";
 import { failedResult } from "../commands/apply-events.ts";
 import type { Context } from "../commands/context.ts";
-import { diagnosticsDocument } from "../commands/diagnostics-document.ts";
+
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { EXIT, type ExitCode, type FailureReason, TascError } from "../model/error.ts";
 import { diagnosticView } from "../render/diagnostics.ts";
+import { renderDiagnosticsAs } from "../render/formats.ts";
 import { redactDiagnostic } from "../render/redact.ts";
 
 /**
@@ -41,7 +42,7 @@ export async function printFailure(
   if (format === "json") return console.json(failure);
   if (typeof format !== "string") return;
   const views = said.map((one) => redactDiagnostic(diagnosticView(one), console.redactor));
-  const document = await diagnosticsDocument(format, views, world);
+  const document = await renderDiagnosticsAs(format, views, `tasc ${world.version}`);
   if (document !== undefined) console.writer.document(document);
 }
 

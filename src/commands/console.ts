@@ -8,6 +8,7 @@ import { writeJson } from "../render/json.ts";
 import { type Redactor, createRedactor } from "../render/redact.ts";
 import { COLOURED, PLAIN, type Style } from "../render/style.ts";
 import { type Terminal, type Writer, createWriter, terminalOf } from "../render/terminal.ts";
+import { type View, show } from "../render/view.ts";
 import type { ClientEvent } from "../service/request.ts";
 import type { World } from "./context.ts";
 
@@ -22,6 +23,8 @@ export interface Console {
   readonly style: { readonly stdout: Style; readonly stderr: Style };
   /** Columns for running text. */
   readonly columns: number;
+  /** Columns of the screen that standard output leads to, if it leads to one. */
+  readonly screen: number | undefined;
   /** Whether lines on stderr may be drawn over. */
   readonly live: boolean;
   readonly level: LogLevel;
@@ -35,6 +38,8 @@ export interface Console {
   streams: boolean;
   /** One of them. */
   event(value: Json): void;
+  /** The command's result, in the format that was asked for; text where none was. */
+  show(view: View, format?: string): void;
   /** A word to the person at the terminal, if the log level lets it through. */
   say(level: LogLevel, text: string): void;
   /** Errors and warnings, each with the line that it is about. */
@@ -75,6 +80,7 @@ export function openConsole(world: World, { level, noColour }: ConsoleOptions): 
     redactor,
     style,
     columns,
+    screen: terminals.stdout.isTTY ? terminals.stdout.columns : undefined,
     live: terminals.stderr.live,
     level,
     said: world.said,
@@ -82,6 +88,11 @@ export function openConsole(world: World, { level, noColour }: ConsoleOptions): 
     json: (value) => writer.document(writeJson(redactor.json(value))),
     streams: false,
     event: (value) => writer.document(`${printedJson(JSON.stringify(redactor.json(value)))}\n`),
+    show(view, format = "text") {
+      const text = show(view, format, { redactor, style: style.stdout, width: columns });
+      if (format === "text") writer.text(text);
+      else writer.document(text);
+    },
     say,
     diagnostics(diagnostics, source = () => undefined) {
       world.said.push(...diagnostics);
@@ -123,7 +134,7 @@ function growingRedactor(secrets: ReadonlySet<string>): Redactor {
     text: (text) => current().text(text),
     document: (text) => current().document(text),
     json: (value) => current().json(value),
-    stream: () => current().stream(),
+    freeJson: (value) => current().freeJson(value),
   };
 }
 

@@ -4,7 +4,7 @@ import { type Refused, promote, provePromotion } from "../edit/promote.ts";
 import { projectFolder } from "../manifest/files.ts";
 import { stagesOf } from "../manifest/settings.ts";
 import { scopeTest } from "../plan/input.ts";
-import { count, list } from "../render/json.ts";
+import { count, list } from "../render/words.ts";
 import type { Console } from "./console.ts";
 import { sayError } from "./diagnostics.ts";
 import { type GateResult, askGate } from "./gate.ts";

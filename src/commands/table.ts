@@ -1,4 +1,4 @@
-import { PLAN_FORMATS } from "../render/format-plan.ts";
+import { PLAN_FORMATS } from "../render/formats.ts";
 import {
   argument,
   choice,
@@ -254,6 +254,16 @@ const serve = {
 };
 export type ServeOptions = Options<typeof serve> & GlobalOptions;
 
+const rehearse = {
+  file: text("[plan]", "a plan saved by `tasc plan --out`; default: a new plan"),
+  format: choice("--format <format>", "how to print the result", ["text", "json", "markdown"]),
+  ...SCOPE,
+  ...ON_DEMAND,
+  ...OVERRIDE_POLICY,
+  ...SERVICE,
+};
+export type RehearseOptions = Options<typeof rehearse> & GlobalOptions;
+
 const doctor = { ...TEXT_OR_JSON, ...MISSING_SECRETS, ...SERVICE };
 export type DoctorOptions = Options<typeof doctor> & GlobalOptions;
 
@@ -387,7 +397,7 @@ const LOOK_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc drift --stage production", does: "2 if anything drifted; made for a nightly job" },
       { command: "tasc drift --only 'testCase.shop.*' --format json", does: "for a program" },
     ],
-    old: () => import("./drift.ts"),
+    load: () => import("./drift.ts"),
   }),
   command({
     name: "diff",
@@ -410,7 +420,7 @@ const LOOK_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc explain testCase.shop.login status", does: "why it is what it is" },
       { command: "tasc explain environment.shop.default --offline", does: "without asking the service" },
     ],
-    old: () => import("./explain.ts"),
+    load: () => import("./explain.ts"),
   }),
   command({
     name: "snapshot",
@@ -553,6 +563,22 @@ const STATE_COMMANDS: readonly CommandSpec[] = [
 ];
 
 const SERVICE_COMMANDS: readonly CommandSpec[] = [
+  command({
+    name: "rehearse",
+    summary: "plan and apply on a local copy of the service, and check that nothing remains",
+    options: rehearse,
+    examples: [
+      {
+        command: "tasc rehearse",
+        does: "the changes that an apply would make now; 1 if something fails or remains",
+      },
+      {
+        command: "tasc rehearse plan.json --format markdown",
+        does: "a saved plan, as a comment for a pull request",
+      },
+    ],
+    load: () => import("./rehearse.ts"),
+  }),
   command({
     name: "serve",
     summary: "run a local service that implements the whole interface",

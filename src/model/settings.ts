@@ -14,6 +14,8 @@ export interface Settings {
   readonly requestTimeout: number;
   /** Sends after the first. */
   readonly retries: number;
+  /** Most calls in a second with one API key. */
+  readonly rateLimit?: number;
   readonly state: StateSettings;
   readonly policy: Policy;
 }

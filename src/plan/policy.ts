@@ -1,11 +1,12 @@
 import { type Address, parseAddress } from "../model/address.ts";
+import { globTest } from "../model/glob.ts";
 import { originOf } from "../model/desired.ts";
 import type { Diagnostic, Origin } from "../model/diagnostic.ts";
 import type { Change, Plan } from "../model/plan.ts";
 import type { Policy, PolicyRule } from "../model/settings.ts";
 import type { StateEvent } from "../model/state.ts";
 import { Secret, isUnknown, reveal } from "../model/value.ts";
-import { globTest, targetOf } from "./input.ts";
+import { targetOf } from "./input.ts";
 import type { Planned } from "./plan.ts";
 import { isRediscovering } from "./staleness.ts";
 
