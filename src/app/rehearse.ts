@@ -20,7 +20,7 @@ import { createLockInfo } from "../state/lock.ts";
 import { applyProject } from "./apply.ts";
 import { startLocalService } from "./local-service.ts";
 import { type PlanOptions, survey } from "./plan.ts";
-import { type SavedPlan, refuseContradiction, refuseOtherService } from "./saved-plan.ts";
+import type { SavedPlan } from "./saved-plan.ts";
 import { type Host, type Opened, type Session, inSession, serviceError, valueOf } from "./session.ts";
 
 export interface RehearseOptions extends PlanOptions {
@@ -62,10 +62,6 @@ const WAIT = 5 * 60_000;
  */
 export async function rehearse(session: Session, options: RehearseOptions): Promise<Rehearsal> {
   const { saved } = options;
-  if (saved !== undefined) {
-    refuseContradiction(options, saved);
-    refuseOtherService(saved, session);
-  }
   const scope = saved === undefined ? options : saved.request.scope;
   const found = await survey(session, saved === undefined ? options : scope);
   const { states, strays } = found.remembered;

@@ -347,7 +347,7 @@ async function closeAll(sessions: readonly StateSession[]): Promise<void> {
 }
 
 /** A user without an entry in the system's list, as in some containers, has no name. */
-function userName(): string {
+export function userName(): string {
   try {
     return userInfo().username;
   } catch {

@@ -62,6 +62,7 @@ const plan = {
   format: choice("--format <format>", "how to print the plan", PLAN_FORMATS),
   ...BUDGET,
   out: text("--out <file>", "save the plan, for `tasc apply FILE`"),
+  expires: duration("--expires <duration>", "how long the saved plan can be applied, such as 24h"),
   detailedExitcode: flag("--detailed-exitcode", "exit with 2 when there are changes"),
   ...SCOPE,
   ...ON_DEMAND,
