@@ -1,6 +1,6 @@
 import type { World } from "../cli/world.ts";
 import { type Check, check, skipped } from "../inspect/doctor.ts";
-import { count, list } from "../render/json.ts";
+import { count, list } from "../render/words.ts";
 import { createLockInfo } from "../state/lock.ts";
 import { type StateProblem, describeHolder, explainProblem } from "../state/problem.ts";
 import { fingerprinterOf } from "./look.ts";

@@ -7,7 +7,7 @@ import { resourcesOf } from "../model/desired.ts";
 import { DELETED } from "../model/fields.ts";
 import type { LiveTarget } from "../model/live.ts";
 import { type State, emptyState } from "../model/state.ts";
-import { kindNoun } from "../render/json.ts";
+import { kindNoun } from "../render/words.ts";
 import type { Client } from "../service/client.ts";
 import { type LockedDocument, bindAddress, taken } from "../state/edit.ts";
 import { connect, refusedByService } from "./connect.ts";

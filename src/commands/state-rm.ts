@@ -2,7 +2,7 @@ import { EXIT, type ExitCode, type Given } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import type { Address } from "../model/address.ts";
 import { type State, emptyState } from "../model/state.ts";
-import { count } from "../render/json.ts";
+import { count } from "../render/words.ts";
 import { type LockedDocument, forgetAddress, forgetTarget, knownAddresses } from "../state/edit.ts";
 import type { Console } from "./console.ts";
 import { sayDiagnostics } from "./diagnostics.ts";

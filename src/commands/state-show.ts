@@ -4,7 +4,7 @@ import { nearest } from "../manifest/document.ts";
 import { type Address, parseAddress } from "../model/address.ts";
 import type { BatchRecord, State } from "../model/state.ts";
 import { safeLine } from "../render/escape.ts";
-import { count } from "../render/json.ts";
+import { count } from "../render/words.ts";
 import type { Style } from "../render/style.ts";
 import { knownAddresses, knows } from "../state/edit.ts";
 import { sayError } from "./diagnostics.ts";

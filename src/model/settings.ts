@@ -31,7 +31,13 @@ export interface StateSettings {
 }
 
 /** The rules of a policy that can refuse a plan, and that `--override-policy` takes. */
-export const POLICY_RULES = ["maxChanges", "maxDisabledPercent", "protected", "requireTags"] as const;
+export const POLICY_RULES = [
+  "maxChanges",
+  "maxDisabledPercent",
+  "protected",
+  "requireTags",
+  "maxGenerations",
+] as const;
 export type PolicyRule = (typeof POLICY_RULES)[number];
 
 /** Section 8 of the design contract. */

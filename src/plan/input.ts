@@ -212,30 +212,32 @@ export interface Difference {
 
 /** The places where two unequal pieces of plain data differ, in the order of their paths. */
 export function differences(before: Json, after: Json): readonly Difference[] {
-  return (deepDiff.diff<Json, Json>(before, after) ?? []).map((found) => {
-    const path: Path = found.path?.map(step) ?? [];
-    switch (found.kind) {
-      case "N":
-        return { path, after: found.rhs };
-      case "D":
-        return { path, before: found.lhs };
-      case "E":
-        return { path, before: found.lhs, after: found.rhs };
-      case "A":
-        return { path: [...path, found.index], ...itemSides(found.item) };
-    }
-  });
+  const found = deepDiff.diff<Json, Json>(before, after) ?? [];
+  // It tells what one list has more than the other from its end.
+  return found.map(difference).toSorted((a, b) => comparePaths(a.path, b.path));
 }
 
-function itemSides(item: {
-  readonly kind: string;
-  readonly lhs?: Json;
-  readonly rhs?: Json;
-}): Omit<Difference, "path"> {
-  return {
-    ...(item.lhs === undefined ? {} : { before: item.lhs }),
-    ...(item.rhs === undefined ? {} : { after: item.rhs }),
-  };
+function difference(found: deepDiff.Diff<Json, Json>): Difference {
+  const path: Path = found.path?.map(step) ?? [];
+  switch (found.kind) {
+    case "N":
+      return { path, after: found.rhs };
+    case "D":
+      return { path, before: found.lhs };
+    case "E":
+      return { path, before: found.lhs, after: found.rhs };
+    case "A": {
+      const { path: _, ...sides } = difference(found.item);
+      return { path: [...path, found.index], ...sides };
+    }
+  }
+}
+
+/** Keys keep the order in which they come. */
+function comparePaths(a: Path, b: Path): number {
+  const at = a.findIndex((part, nth) => part !== b[nth]);
+  const [left, right] = [a[at], b[at]];
+  return typeof left === "number" && typeof right === "number" ? left - right : 0;
 }
 
 function step(part: unknown): string | number {
