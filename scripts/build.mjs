@@ -22,9 +22,9 @@ const withoutProcesses = {
 
 const build = await rolldown({
   cwd: root,
-  input: { tasc: "src/cli/main.ts", library: "src/library/index.ts" },
+  input: { tasc: "src/cli/main.ts", library: "src/index.ts" },
   platform: "node",
-  // The one dependency with a native part; it is loaded only by `tasc serve`.
+  // Only `tasc serve` on Node 20 loads it, where its user installed it.
   external: ["libsql"],
   plugins: [withoutProcesses],
   transform: { define: { __TASC_VERSION__: JSON.stringify(version) } },

@@ -12,7 +12,18 @@ cpSync(join(import.meta.dirname, "..", "examples", "shop"), project, { recursive
 
 const service = spawn(
   process.execPath,
-  [tasc, "serve", "--port", "0", "--data", join(folder, "service"), "--discovery-time", "200ms"],
+  [
+    tasc,
+    "serve",
+    "--port",
+    "0",
+    "--data",
+    join(folder, "service"),
+    "--discovery-time",
+    "200ms",
+    "--api-key",
+    "local-key",
+  ],
   { stdio: ["ignore", "pipe", "inherit"] },
 );
 

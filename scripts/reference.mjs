@@ -12,8 +12,6 @@ try {
     cwd: root,
     input: "src/reference/reference.ts",
     platform: "node",
-    // Commands are named and not run.
-    external: [/^\.\.\/\.\.\/commands\//],
   });
   await build.write({ dir: folder, format: "esm", entryFileNames: "reference.mjs" });
   const { referenceText } = await import(join(folder, "reference.mjs"));

@@ -4,9 +4,9 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { dirname, join, relative } from "node:path";
 
 const root = join(import.meta.dirname, "..");
-const ENTRY = "library/index.d.ts";
+const ENTRY = "index.d.ts";
 
-/** Writes them into a folder, where `library/index.d.ts` is the entry. */
+/** Writes them into a folder, where `index.d.ts` is the entry. */
 export function writeTypes(target) {
   const all = mkdtempSync(join(root, "node_modules", ".types-"));
   try {

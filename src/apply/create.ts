@@ -12,7 +12,7 @@ import type { Planned } from "../plan/plan.ts";
 import { settleEvents } from "../plan/record.ts";
 import { batchContent } from "../plan/resources.ts";
 import { changedFields } from "../plan/staleness.ts";
-import { applyEvents } from "../state/document.ts";
+import { applyEvents } from "../state/events.ts";
 import {
   type Answered,
   type Failure,

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
-import { COMMANDS, type CommandSpec } from "./command-table.ts";
+import { COMMANDS } from "../commands/table.ts";
+import { type CommandSpec } from "../commands/options.ts";
 import { GLOBAL_OPTIONS, type OptionSpec } from "./options.ts";
 import type { World } from "./world.ts";
 

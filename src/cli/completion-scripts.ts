@@ -1,4 +1,4 @@
-import type { Shell } from "./command-table.ts";
+import type { Shell } from "../commands/table.ts";
 
 /*
  * The scripts know nothing of the commands: each hands the line up to the cursor to the hidden `tasc __complete`, so

@@ -1,53 +1,66 @@
 import { writeSync } from "node:fs";
-import { TascError } from "../model/error.ts";
-import { EXIT, type ExitCode, type Given } from "./options.ts";
+import type { Context, World } from "../commands/context.ts";
+import { GLOBAL, type Raw, readOptions } from "../commands/options.ts";
+import { EXIT, type ExitCode, type FailureReason } from "../model/error.ts";
 import { readCommandLine } from "./program.ts";
-import { type World, realWorld } from "./world.ts";
+import { realWorld } from "./world.ts";
 
 /** Asked by the scripts of `tasc completion`; no command, so that help does not list it. */
 const COMPLETE = "__complete";
 
 async function main(world: World): Promise<ExitCode> {
-  const [first, ...words] = process.argv.slice(2);
+  const argv = process.argv.slice(2);
+  const [first, ...words] = argv;
   if (first === COMPLETE) {
     const { complete } = await import("./complete.ts");
     await complete(words, world);
     return EXIT.done;
   }
-  const request = readCommandLine(process.argv.slice(2), world);
-  if (request.kind === "answered") return request.code;
-  const given = { args: request.args, options: request.options };
+  // Until the command line is understood, its words say how an error in it is to be told.
+  let raw: Raw = { args: [], options: asked(argv) };
   try {
-    const command = await request.spec.load?.();
-    const code = await sayingWhatStops(
-      given,
-      world,
-      async () => (await command?.run(given, world)) ?? EXIT.invalid,
-    );
-    if (code !== EXIT.done && given.options["format"] !== undefined && world.printed.documents === 0) {
-      const { printNoResult } = await import("../commands/no-result.ts");
-      await printNoResult(given, world);
+    const request = readCommandLine(argv, world);
+    if (request === undefined) return EXIT.done;
+    raw = request.raw;
+    const { spec } = request;
+    if (spec.start !== undefined) return await spec.start(raw, await openContext(raw, world));
+    const old = await spec.old?.();
+    const code = (await old?.run(raw, world)) ?? EXIT.invalid;
+    if (code !== EXIT.done && world.printed.documents === 0) {
+      const { printFailure } = await import("./failure.ts");
+      await printFailure(reasonOf(code), await openContext(raw, world), raw.options["format"]);
     }
     return code;
   } catch (error) {
-    const { sayCrash } = await import("./crash.ts");
-    return sayCrash(error, world, request.options["logLevel"] === "debug");
+    const { reportFailure } = await import("./failure.ts");
+    return reportFailure(error, await openContext(raw, world), raw.options["format"]);
   }
 }
 
-/** The one place that makes an exit code of a thrown error. */
-async function sayingWhatStops(given: Given, world: World, work: () => Promise<ExitCode>): Promise<ExitCode> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof TascError)) throw error;
-    const [{ consoleFor }, { sayDiagnostics }] = await Promise.all([
-      import("../commands/opening.ts"),
-      import("../commands/diagnostics.ts"),
-    ]);
-    sayDiagnostics(consoleFor(given, world, [...world.secrets]), error.diagnostics);
-    return EXIT[error.reason];
-  }
+async function openContext(raw: Raw, world: World): Promise<Context> {
+  const { openConsole } = await import("../commands/console.ts");
+  const { inlineLittle } = await import("../commands/engine.ts");
+  inlineLittle();
+  const { logLevel = "info", color } = readOptions(GLOBAL, raw);
+  const console = openConsole(world, { level: logLevel, noColour: !color });
+  const { env, cwd, now, random, version, secrets } = world;
+  const { diagnostics: warn, heard } = console;
+  return { world, console, host: { env, cwd, now, random, version, secrets, warn, heard } };
+}
+
+/** What a command line that is not understood asks of the words about it. */
+function asked(argv: readonly string[]): Raw["options"] {
+  const [, format] = /(?:^| )--format[ =](\S+)/.exec(argv.join(" ")) ?? [];
+  const json = argv.includes("--json") ? { format: "json" } : {};
+  return { ...(format === undefined ? {} : { format }), ...json, color: !argv.includes("--no-color") };
+}
+
+/** The reason of a command that says itself what stopped it, by its exit code. */
+function reasonOf(code: ExitCode): FailureReason {
+  const found = Object.entries(EXIT).find(([, one]) => one === code)?.[0];
+  const isReason = (name: string | undefined): name is FailureReason =>
+    name !== undefined && name !== "done" && name !== "changes";
+  return isReason(found) ? found : "failed";
 }
 
 const world = realWorld();

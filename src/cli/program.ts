@@ -1,25 +1,25 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import type { World } from "../commands/context.ts";
+import { GLOBAL, type OptionSpec, type Raw } from "../commands/options.ts";
+import { TascError, stop } from "../model/error.ts";
 import { openSink } from "../render/terminal.ts";
-import { COMMANDS, type CommandSpec } from "./command-table.ts";
-import { EXIT, type ExitCode, GLOBAL_OPTIONS, type OptionSpec } from "./options.ts";
-import type { World } from "./world.ts";
+import { COMMANDS } from "../commands/table.ts";
+import { type CommandSpec } from "../commands/options.ts";
 
-/** What the command line asks for: a command to run, or nothing further. */
-export type Request =
-  | {
-      readonly kind: "run";
-      readonly spec: CommandSpec;
-      readonly args: readonly string[];
-      readonly options: Readonly<Record<string, unknown>>;
-    }
-  | { readonly kind: "answered"; readonly code: ExitCode };
+/** The command that a command line asks for, and what it is given. */
+export interface Request {
+  readonly spec: CommandSpec;
+  readonly raw: Raw;
+}
 
 /**
- * Reads a command line. Help, versions and errors are answered here; a command is only named, so that its code is
- * loaded by whoever runs it.
+ * Reads a command line. Help and versions are answered here, with no request left; a command is only named, so that its
+ * code is loaded by whoever runs it.
+ *
+ * @throws TascError for a command line that makes no sense
  */
-export function readCommandLine(argv: readonly string[], world: World): Request {
-  let request: Request = { kind: "answered", code: EXIT.done };
+export function readCommandLine(argv: readonly string[], world: World): Request | undefined {
+  let request: Request | undefined;
   const program = new Command("tasc")
     .description("Test Automation Service as Code: plan and apply the configuration of a test service")
     .version(world.version, "-V, --version", "print the version")
@@ -28,30 +28,35 @@ export function readCommandLine(argv: readonly string[], world: World): Request 
     .configureOutput({
       writeOut: (text) => openSink(world.stdout, (error) => world.unwritten.push(error)).write(text),
       writeErr: (text) => openSink(world.stderr, () => {}).write(text),
+      outputError: () => {},
       // What is asked here has no colours, and finding out about a stream takes as long as all of the rest.
       getOutHasColors: () => false,
       getErrHasColors: () => false,
-    })
-    .showHelpAfterError("Run the command with --help to see what it takes.");
-  addOptions(program, GLOBAL_OPTIONS);
+    });
+  addOptions(program, Object.values(GLOBAL));
   for (const spec of COMMANDS)
-    addCommand(program, spec, argv, (chosen, args, options) => {
-      request = { kind: "run", spec: chosen, args, options };
+    addCommand(program, spec, argv, (chosen, raw) => {
+      request = { spec: chosen, raw };
     });
   try {
     program.parse(argv, { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    return { kind: "answered", code: error.exitCode === 0 ? EXIT.done : EXIT.invalid };
+    if (error.exitCode === 0) return undefined;
+    throw argumentError(error);
   }
   return request;
 }
 
-type Choose = (
-  spec: CommandSpec,
-  args: readonly string[],
-  options: Readonly<Record<string, unknown>>,
-) => void;
+function argumentError({ code, message }: CommanderError): Error {
+  // tasc without a command: its help has been printed.
+  if (code === "commander.help") return new TascError("invalid", []);
+  const [summary = "", ...rest] = message.replace(/^error: /, "").split("\n");
+  const more = [...rest, "Run the command with --help to see what it takes."].join("\n");
+  return stop("invalid", "bad-arguments", summary.charAt(0).toUpperCase() + summary.slice(1), more);
+}
+
+type Choose = (spec: CommandSpec, raw: Raw) => void;
 
 /** A command that no word of the command line names is there for its line in the help, and has no details. */
 function addCommand(parent: Command, spec: CommandSpec, argv: readonly string[], choose: Choose): void {
@@ -61,10 +66,11 @@ function addCommand(parent: Command, spec: CommandSpec, argv: readonly string[],
     command.addArgument(choices === undefined ? argument : argument.choices([...choices]));
   }
   if (!argv.includes(spec.name)) return;
-  addOptions(command, [...(spec.options ?? []), ...GLOBAL_OPTIONS]);
+  addOptions(command, [...(spec.options ?? []), ...Object.values(GLOBAL)]);
   command.addHelpText("after", examples(spec));
   for (const child of spec.commands ?? []) addCommand(command, child, argv, choose);
-  if (spec.load !== undefined) command.action(() => choose(spec, command.args, allOptions(command)));
+  if (spec.commands === undefined)
+    command.action(() => choose(spec, { args: command.args, options: allOptions(command) }));
 }
 
 /** Commands take options, whether or not they have been added; the one for help, which is not ours, takes none. */
@@ -84,19 +90,13 @@ function allOptions(command: Command): Record<string, unknown> {
     for (const [name, value] of Object.entries(parent.opts()))
       // `--no-color` is on unless it was given, so in any place it counts only when it says no.
       if (all[name] === undefined || value === false) all[name] = value;
-  return all;
+  return all["json"] === true ? { ...all, format: "json" } : all;
 }
 
 function addOptions(command: Command, options: readonly OptionSpec[]): void {
-  for (const { flags, description, choices, least, repeatable } of options) {
+  for (const { flags, description, choices, repeatable } of options) {
     const option = new Option(flags, description);
     if (choices !== undefined) option.choices([...choices]);
-    if (least !== undefined)
-      option.argParser((value) => {
-        if (!/^\d{1,9}$/.test(value) || Number(value) < least)
-          throw new InvalidArgumentError(`It takes a whole number from ${least} up.`);
-        return value;
-      });
     if (repeatable)
       // A parser of its own takes the place of the one that looks at the choices.
       option.argParser<readonly string[] | undefined>((value, before) => {

@@ -1,4 +1,4 @@
-import { SHELLS } from "../cli/command-table.ts";
+import { SHELLS } from "../commands/table.ts";
 import { SCRIPTS } from "../cli/completion-scripts.ts";
 import { EXIT, type ExitCode, type Given } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";

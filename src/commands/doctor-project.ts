@@ -5,7 +5,7 @@ import { MISSING_SECRET } from "../manifest/interpolation.ts";
 import { resourcesOf } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { diagnosticView, placeText } from "../render/diagnostics.ts";
-import { count, list } from "../render/json.ts";
+import { count, list } from "../render/words.ts";
 import type { NotOpened, Opened } from "./opening.ts";
 
 /** The checks `config` and `stage`. */

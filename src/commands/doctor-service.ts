@@ -3,7 +3,7 @@ import type { World } from "../cli/world.ts";
 import { type Check, check, checkClock, skipped } from "../inspect/doctor.ts";
 import { mergedAt } from "../manifest/resolve.ts";
 import { settingsLayers } from "../manifest/settings.ts";
-import { count } from "../render/json.ts";
+import { count } from "../render/words.ts";
 import { describeFailure } from "../service/describe-failure.ts";
 import { parseHttpDate } from "../service/exchange.ts";
 import type { CallFinished, Failure } from "../service/request.ts";

@@ -1,8 +1,8 @@
 import type { World } from "../cli/world.ts";
 import { type Check, check, skipped } from "../inspect/doctor.ts";
-import { count, list } from "../render/json.ts";
-import { describeHolder, explainProblem } from "../state/fingerprint.ts";
-import { type StateProblem, createLockInfo } from "../state/problem.ts";
+import { count, list } from "../render/words.ts";
+import { createLockInfo } from "../state/lock.ts";
+import { type StateProblem, describeHolder, explainProblem } from "../state/problem.ts";
 import { fingerprinterOf } from "./look.ts";
 import type { Opened } from "./opening.ts";
 import { quietConsole } from "./quiet.ts";

@@ -75,7 +75,7 @@ export async function run(given: Given, world: World): Promise<ExitCode> {
     console.data(`wrote  ${file}\n`);
   }
   console.data(
-    "\nNext, in another terminal:  tasc serve\nThen:                       TASC_API_KEY=local-key tasc plan\n",
+    "\nNext, in another terminal:  tasc serve\nThen, with the key it prints: TASC_API_KEY=… tasc plan\n",
   );
   return EXIT.done;
 }

@@ -68,9 +68,9 @@ export function projectRoot(given: Given, world: World): string {
 }
 
 export function consoleFor(given: Given, world: World, secrets: readonly string[]): Console {
+  for (const secret of secrets) world.secrets.add(secret);
   const level = textOption(given, "logLevel");
   return openConsole(world, {
-    secrets,
     level: isLogLevel(level) ? level : "info",
     noColour: given.options["color"] === false,
   });

@@ -1,11 +1,10 @@
 import { EXIT, type ExitCode, type Given, flagOption, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import { type Refused, promote, provePromotion } from "../edit/promote.ts";
-import { Draft } from "../edit/rewrite.ts";
 import { projectFolder } from "../manifest/files.ts";
 import { stagesOf } from "../manifest/settings.ts";
 import { scopeTest } from "../plan/input.ts";
-import { count, list } from "../render/json.ts";
+import { count, list } from "../render/words.ts";
 import type { Console } from "./console.ts";
 import { sayError } from "./diagnostics.ts";
 import { type GateResult, askGate } from "./gate.ts";
@@ -18,8 +17,8 @@ export async function run(given: Given, world: World): Promise<ExitCode> {
   if (!opened.ok) return opened.code;
   const { root, env, from, to, project, reading, scope, console } = opened.value;
   const { documents } = reading;
-  const request = { from, to, stages: stagesOf(project), inScope: scopeTest(scope) };
-  const rewrite = promote(Draft.of(documents), request);
+  const request = { from, to, stages: stagesOf(project), inScope: scopeTest(scope), documents };
+  const rewrite = promote(request);
   const head = { from: from.stage, to: to.stage };
   const addresses = [...new Set(rewrite.changes.map(({ address }) => address))];
   if (flagOption(given, "gate") && addresses.length > 0) {
@@ -30,14 +29,15 @@ export async function run(given: Given, world: World): Promise<ExitCode> {
     console.say("info", `Gate: ${count(addresses.length, "test case")} passed in report ${list(reports)}.`);
   }
   const folder = projectFolder(root);
-  return await carryOutRewrite(given, rewrite, {
+  return await carryOutRewrite(given, {
     root,
     console,
     documents,
-    prove: (texts) => provePromotion(texts, rewrite, { ...request, folder, env, documents }),
+    make: (excluded) => promote(request, excluded),
+    prove: (texts, made) => provePromotion(texts, made, { ...request, folder, env }),
     head,
     title: `Stage ${from.stage} → ${to.stage}`,
-    nothing: `Nothing to promote: ${to.stage} resolves everything as ${from.stage} does.`,
+    nothing: `Nothing to promote: ${to.stage} and ${from.stage} have the same configuration.`,
   });
 }
 
@@ -55,10 +55,10 @@ function refuse(
 ): ExitCode {
   sayError(
     console,
-    `The gate refuses: ${count(refused.length, "test case")} that would change ${refused.length === 1 ? "has" : "have"} not passed in ${head.from}`,
+    `Promotion blocked: ${count(refused.length, "test case")} ${refused.length === 1 ? "has" : "have"} not passed in ${head.from}`,
     [
       ...refused.map(({ address, outcome, why }) => `${address}  ${WORDS[outcome]}: ${why}`),
-      "Nothing was written. Promote what has passed by --only or --exclude, or let the tests run again.",
+      "Nothing was written. Rerun the tests, or promote only the passing ones with --only/--exclude.",
     ].join("\n"),
   );
   if (textOption(given, "format") === "json")

@@ -1,12 +1,11 @@
 import { EXIT, type ExitCode, type Given, flagOption, listOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import { provePull, pull } from "../edit/pull.ts";
-import { Draft } from "../edit/rewrite.ts";
 import { fieldsNamed } from "../inspect/explain.ts";
 import { locate, nearest } from "../manifest/document.ts";
 import { projectFolder } from "../manifest/files.ts";
 import { KINDS } from "../model/address.ts";
-import { sameJson } from "../model/json.ts";
+import { type Json, sameJson } from "../model/json.ts";
 import { scopeTest } from "../plan/input.ts";
 import { sayDiagnostics, sayError } from "./diagnostics.ts";
 import { consoleFor } from "./opening.ts";
@@ -27,14 +26,15 @@ export async function run(given: Given, world: World): Promise<ExitCode> {
   const found = await locate(planned.plan.diagnostics, project.sources);
   const problems = found.filter(({ severity }) => severity === "error");
   sayDiagnostics(console, problems, project.sources);
-  const rewrite = pull(Draft.of(documents), {
+  const request = {
     stage,
     stages: settings.stages,
+    documents,
     planned,
     inScope: scopeTest(input.scope),
     fields: fields.value,
-    holdsSecret: (value) => !sameJson(console.redactor.json(value), value),
-  });
+    holdsSecret: (value: Json) => !sameJson(console.redactor.json(value), value),
+  };
   const options = {
     root,
     env,
@@ -42,14 +42,16 @@ export async function run(given: Given, world: World): Promise<ExitCode> {
     allowMissingSecrets: flagOption(given, "allowMissingSecrets"),
     needsApiKey: true,
   };
-  const code = await carryOutRewrite(given, rewrite, {
+  const proof = { folder: projectFolder(root), options, stages: settings.stages, documents, input };
+  const code = await carryOutRewrite(given, {
     root,
     console,
     documents,
-    prove: (texts) => provePull(texts, rewrite, { folder: projectFolder(root), options, documents, input }),
+    make: (excluded) => pull(request, excluded),
+    prove: (texts, rewrite) => provePull(texts, rewrite, proof),
     head: { stage, baseUrl },
     title: `Stage ${stage} at ${baseUrl}`,
-    nothing: "Nothing to pull: the manifests say what is live.",
+    nothing: "Nothing to pull: the manifests match the service.",
   });
   return code === EXIT.done && problems.length > 0 ? EXIT.failed : code;
 }

@@ -1,25 +1,32 @@
 import { createInterface } from "node:readline/promises";
-import type { World } from "../cli/world.ts";
-import { sayError } from "./diagnostics.ts";
-import type { Console } from "./console.ts";
+import { stop, TascError } from "../model/error.ts";
+import { type World } from "./context.ts";
 
-export type Answer = "yes" | "no" | "interrupted";
-
-/** Asks the person at the terminal; only the whole word counts. Without a terminal nothing is asked. */
-export async function ask(world: World, console: Console, question: string): Promise<Answer> {
-  if (!world.stdin.isTTY || !world.stderr.isTTY) {
-    sayError(
-      console,
+/**
+ * Asks the person at the terminal; only the whole word counts. Without a terminal nothing is asked.
+ *
+ * @throws TascError where the answer is not yes
+ */
+export async function askToApply(stage: string, world: World): Promise<void> {
+  if (!world.stdin.isTTY || !world.stderr.isTTY)
+    throw stop(
+      "failed",
+      "no-terminal",
       "There is no terminal to ask at",
       "Nothing was applied. Run it with --auto-approve, or save the plan with `tasc plan --out FILE` and apply that.",
     );
-    return "no";
-  }
-  const answer = await answerTo(world, question);
+  const answer = await answerTo(world, `Apply these changes to ${stage}?`);
+  if (answer === "interrupted") throw new TascError("interrupted", []);
   if (answer === "no")
-    sayError(console, "Nothing was applied", 'Only the whole word "yes" applies the changes.');
-  return answer;
+    throw stop(
+      "failed",
+      "not-approved",
+      "Nothing was applied",
+      'Only the whole word "yes" applies the changes.',
+    );
 }
+
+type Answer = "yes" | "no" | "interrupted";
 
 async function answerTo(world: World, question: string): Promise<Answer> {
   const terminal = createInterface({ input: world.stdin, output: world.stderr });

@@ -7,5 +7,15 @@ export interface QuietConsole extends Console {
 }
 
 export function quietConsole(console: Console): QuietConsole {
-  return { ...console, said: [], live: false, say: () => {}, data: () => {}, json: () => {} };
+  const said: Diagnostic[] = [];
+  return {
+    ...console,
+    said,
+    live: false,
+    say: () => {},
+    data: () => {},
+    json: () => {},
+    heard: () => {},
+    diagnostics: (diagnostics) => void said.push(...diagnostics),
+  };
 }

@@ -1,109 +1,78 @@
-import { existsSync, readdirSync, rmSync } from "node:fs";
-import { resolve } from "node:path";
-import { EXIT, type ExitCode, type Given, textOption } from "../cli/options.ts";
-import type { World } from "../cli/world.ts";
-import { parseDuration } from "../manifest/shape.ts";
-import { DataDirInUseError, type RunningServer, type ServerOptions, startServer } from "../server/index.ts";
-import { Refusal } from "../server/read/refusal.ts";
+import { randomBytes } from "node:crypto";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { startLocalService } from "../app/local-service.ts";
+import { EXIT, type ExitCode, stop } from "../model/error.ts";
+import type { JsonObject } from "../model/json.ts";
 import { openSnapshot, seedOf } from "../service/snapshot.ts";
-import type { Console } from "./console.ts";
-import { sayError } from "./diagnostics.ts";
-import { consoleFor } from "./opening.ts";
-
-const PORT = 4010;
-const KEY = "local-key";
+import type { Context } from "./context.ts";
+import type { ServeOptions } from "./table.ts";
 
 /** `tasc serve`: runs the local service until it is told to stop. */
-export async function run(given: Given, world: World): Promise<ExitCode> {
-  const console = consoleFor(given, world, []);
-  const options = readOptions(given, world);
-  if (typeof options === "string") {
-    sayError(console, options);
-    return EXIT.invalid;
-  }
+export async function run(options: ServeOptions, context: Context): Promise<ExitCode> {
   // Its data holds the passwords that it is given.
   process.umask(0o077);
-  const seed = readSeed(given, world, options.dataDir, console);
-  if (!seed.ok) return EXIT.invalid;
-  const server = await start({ ...options, ...seed.value }, console);
-  if (server === undefined) return EXIT.failed;
-  console.data(
-    `Serving on ${server.url}\n  API key: ${options.apiKey === KEY ? KEY : "as given"}\n  data:    ${options.dataDir}\n  control: ${server.controlUrl}\nCtrl-C stops it; the data stays.\n`,
+  const port = portOf(options);
+  const dataDir = resolve(context.world.cwd, options.data ?? ".tasc/service");
+  const key = apiKeyOf(options, context, dataDir);
+  const seed = readSeed(options, context, dataDir);
+  const server = await startLocalService({
+    port,
+    dataDir,
+    apiKey: key.value,
+    ...(options.discoveryTime === undefined ? {} : { discoveryTime: options.discoveryTime }),
+    ...(seed === undefined ? {} : { seed }),
+  });
+  if (key.origin === "new") writeFileSync(keyFile(dataDir), `${key.value}\n`, { mode: 0o600 });
+  context.console.data(
+    `Serving on ${server.url}\n  API key: ${key.origin === "given" ? "as given" : key.value}\n  data:    ${dataDir}\n  control: ${server.controlUrl}\nCtrl-C stops it; the data stays.\n`,
   );
-  await new Promise<void>((stop) => process.once("SIGINT", () => stop()).once("SIGTERM", () => stop()));
+  await new Promise<void>((end) => process.once("SIGINT", () => end()).once("SIGTERM", () => end()));
   await server.close();
   return EXIT.done;
 }
 
-function readOptions(given: Given, world: World): ServerOptions | string {
-  const port = Number(textOption(given, "port") ?? PORT);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    return "--port takes a number from 0 to 65535; 0 is any free port";
-  const text = textOption(given, "discoveryTime");
-  const discoveryTime = text === undefined ? undefined : parseDuration(text);
-  if (text !== undefined && discoveryTime === undefined)
-    return "--discovery-time takes a duration such as 500ms or 2s";
-  return {
-    port,
-    dataDir: resolve(world.cwd, textOption(given, "data") ?? ".tasc/service"),
-    apiKey: textOption(given, "apiKey") ?? KEY,
-    ...(discoveryTime === undefined ? {} : { discoveryTime }),
-  };
+function portOf({ port: text }: ServeOptions): number {
+  const port = Number(text ?? 4010);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw stop("invalid", "bad-option", "--port takes a number from 0 to 65535; 0 is any free port");
+}
+
+interface Key {
+  readonly value: string;
+  /** Only a key of the data folder is printed: nobody knows it otherwise. */
+  readonly origin: "given" | "stored" | "new";
+}
+
+/** A random key for each data folder, so that no page or program of this machine can guess it. */
+function apiKeyOf({ apiKey }: ServeOptions, { world }: Context, dataDir: string): Key {
+  const value = apiKey ?? world.env["TASC_SERVE_API_KEY"];
+  if (value !== undefined && value !== "") return { value, origin: "given" };
+  const stored = existsSync(keyFile(dataDir)) ? readFileSync(keyFile(dataDir), "utf8").trim() : "";
+  if (stored !== "") return { value: stored, origin: "stored" };
+  return { value: randomBytes(24).toString("base64url"), origin: "new" };
+}
+
+function keyFile(dataDir: string): string {
+  return join(dataDir, "api-key");
 }
 
 /** `--from`: what an empty data folder begins with. One that holds data keeps it, so that a restart goes on. */
 function readSeed(
-  given: Given,
-  world: World,
+  { from: file }: ServeOptions,
+  { world, console }: Context,
   dataDir: string,
-  console: Console,
-): { readonly ok: true; readonly value: Pick<ServerOptions, "seed"> } | { readonly ok: false } {
-  const file = textOption(given, "from");
-  if (file === undefined) return { ok: true, value: {} };
-  if (existsSync(dataDir) && readdirSync(dataDir).length > 0) {
+): JsonObject | undefined {
+  if (file === undefined) return undefined;
+  if (existsSync(join(dataDir, "service.db"))) {
     console.say(
       "warn",
-      `${dataDir} holds data already, which is served; ${file} was not read. For a copy of it, choose another folder with --data.`,
+      `${dataDir} already contains data, which is served; ${file} was not read. Use --data to choose another folder for a copy of it.`,
     );
-    return { ok: true, value: {} };
+    return undefined;
   }
   const snapshot = openSnapshot(resolve(world.cwd, file), file);
-  const seed = snapshot.ok ? seedOf(snapshot.value) : snapshot;
-  if (seed.ok) return { ok: true, value: { seed: seed.value } };
-  sayError(console, seed.failure.summary, seed.failure.detail);
-  return { ok: false };
-}
-
-async function start(options: ServerOptions, console: Console): Promise<RunningServer | undefined> {
-  try {
-    return await startServer(options);
-  } catch (error) {
-    if (error instanceof Refusal) {
-      // The folder was empty, or there would be no seed; empty again, it takes the mended snapshot.
-      rmSync(options.dataDir, { recursive: true, force: true });
-      sayError(
-        console,
-        "The local service cannot hold what the snapshot says",
-        `${error.message}. It is as strict as the interface is described.`,
-      );
-      return undefined;
-    }
-    if (error instanceof DataDirInUseError) {
-      sayError(
-        console,
-        `Another process serves ${options.dataDir}`,
-        "Stop it, or choose another folder with --data.",
-      );
-      return undefined;
-    }
-    if (error instanceof Error && "code" in error && error.code === "EADDRINUSE") {
-      sayError(
-        console,
-        `Port ${options.port} is in use`,
-        "Choose another one with --port; --port 0 takes any that is free.",
-      );
-      return undefined;
-    }
-    throw error;
-  }
+  const seed = snapshot.ok ? seedOf(snapshot.value.head, snapshot.value.eachTestCase) : snapshot;
+  if (seed.ok) return seed.value;
+  throw stop("invalid", "bad-snapshot", seed.failure.summary, seed.failure.detail);
 }

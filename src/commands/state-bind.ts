@@ -1,12 +1,15 @@
 import { EXIT, type ExitCode, type Given } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
+import type { Read, Reader } from "../look/look.ts";
 import { readerOf } from "../look/service.ts";
-import { targetAddress } from "../model/address.ts";
+import { type Kind, targetAddress } from "../model/address.ts";
 import { resourcesOf } from "../model/desired.ts";
+import { DELETED } from "../model/fields.ts";
+import type { LiveTarget } from "../model/live.ts";
 import { type State, emptyState } from "../model/state.ts";
-import { kindNoun } from "../render/json.ts";
+import { kindNoun } from "../render/words.ts";
 import type { Client } from "../service/client.ts";
-import { type LockedDocument, type Sought, bindAddress, isListed, taken } from "../state/correct.ts";
+import { type LockedDocument, bindAddress, taken } from "../state/edit.ts";
 import { connect, refusedByService } from "./connect.ts";
 import { sayDiagnostics, sayError } from "./diagnostics.ts";
 import { fingerprinterOf } from "./look.ts";
@@ -169,4 +172,52 @@ function sayUndeclared({ address }: NamedAddress, { opened }: Access): void {
       detail: "It is bound all the same, and a plan lists it as orphaned until one does.",
     },
   ]);
+}
+
+/** Where an id is looked for. */
+interface Sought {
+  readonly kind: Exclude<Kind, "batchGeneration">;
+  readonly id: string;
+  /** Id of the test target that an environment or a test case must be in. */
+  readonly targetId: string | undefined;
+}
+
+/** Whether the service lists a resource of that kind with that id, in that target; or what it is instead. */
+async function isListed<F>(
+  reader: Reader<F>,
+  targets: readonly LiveTarget[],
+  sought: Sought,
+): Promise<Read<{ readonly listed: boolean; readonly hint: string }, F>> {
+  const { kind, id, targetId } = sought;
+  const hint = hintFor(targets, sought);
+  if (kind === "target")
+    return found(
+      targets.some((target) => target.id === id),
+      hint,
+    );
+  const target = targets.find((candidate) => candidate.id === targetId);
+  if (kind === "environment")
+    return found(target?.environments.some((environment) => environment.id === id) === true, hint);
+  if (target === undefined) return found(false, hint);
+  const cases = await reader.listTestCases(target.id, (live) => ({ ...live, elements: undefined }));
+  if (!cases.ok) return cases;
+  const live = cases.value.find((testCase) => testCase.id === id);
+  if (live?.status === DELETED) return found(false, "It was deleted on the service.");
+  return found(live !== undefined, hint);
+}
+
+function found(listed: boolean, hint: string) {
+  return { ok: true as const, value: { listed, hint } };
+}
+
+/** An id of another kind is an easy mistake. */
+function hintFor(targets: readonly LiveTarget[], { kind, id, targetId }: Sought): string {
+  if (kind !== "target" && targets.some((target) => target.id === id))
+    return "It is the id of a test target.";
+  const holder = targets.find(({ environments }) => environments.some((one) => one.id === id));
+  if (holder !== undefined && (kind !== "environment" || holder.id !== targetId))
+    return `It is the id of an environment of the test target ${holder.id}.`;
+  if (kind !== "target" && targetId === undefined)
+    return "Its test target is not on the service, or is not bound yet.";
+  return "";
 }

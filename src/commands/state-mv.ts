@@ -1,7 +1,7 @@
 import { EXIT, type ExitCode, type Given } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import { emptyState } from "../model/state.ts";
-import { type LockedDocument, moveAddress, moveTarget } from "../state/correct.ts";
+import { type LockedDocument, moveAddress, moveTarget } from "../state/edit.ts";
 import type { Console } from "./console.ts";
 import { sayError } from "./diagnostics.ts";
 import {

@@ -1,8 +1,8 @@
 import { EXIT, type ExitCode, type Given, textOption } from "../cli/options.ts";
 import type { World } from "../cli/world.ts";
 import { nearest } from "../manifest/document.ts";
-import { describeHolder } from "../state/fingerprint.ts";
-import type { LockInfo } from "../state/problem.ts";
+import type { LockInfo } from "../state/lock.ts";
+import { describeHolder } from "../state/problem.ts";
 import { sayError } from "./diagnostics.ts";
 import { type Access, withStates } from "./state-access.ts";
 import { sayStateProblem } from "./states.ts";

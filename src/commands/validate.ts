@@ -3,9 +3,9 @@ import type { World } from "../cli/world.ts";
 import { resourcesOf } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { diagnosticView } from "../render/diagnostics.ts";
-import { count } from "../render/json.ts";
+import { renderDiagnosticsAs } from "../render/formats.ts";
 import { redactDiagnostic } from "../render/redact.ts";
-import { diagnosticsDocument } from "./diagnostics-document.ts";
+import { count } from "../render/words.ts";
 import { keepYoungSpaceSmall } from "./engine.ts";
 import { type NotOpened, type Opened, openProject } from "./opening.ts";
 
@@ -35,7 +35,7 @@ async function print(
   if (format === "json") console.json({ valid: opened.ok, diagnostics: diagnostics.map(json) });
   else if (format !== "text") {
     const views = diagnostics.map((one) => redactDiagnostic(diagnosticView(one), console.redactor));
-    console.writer.document((await diagnosticsDocument(format, views, world)) ?? "");
+    console.writer.document((await renderDiagnosticsAs(format, views, `tasc ${world.version}`)) ?? "");
   } else if (opened.ok) console.data(`Valid: ${sizeOf(opened)}\n`);
 }
 

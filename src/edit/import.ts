@@ -12,10 +12,11 @@ import type { LiveTarget, LiveTestCase } from "../model/live.ts";
 import { type State, type StateEvent, emptyState } from "../model/state.ts";
 import type { PlanInput } from "../plan/input.ts";
 import { makePlan } from "../plan/plan.ts";
-import { applyEvents } from "../state/document.ts";
+import { applyEvents } from "../state/events.ts";
 import { type FolderNames, type UnnamedFolder, folderEvents, trim } from "./import-declare.ts";
 import { type Composed, type Known, type LeftOut, whatIsKnown } from "./import-known.ts";
-import { type LayoutOptions, type NewFile, compose, layOut, withFiles } from "./import-write.ts";
+import { type LayoutOptions, type NewFile, compose, layOut } from "./import-write.ts";
+import { withTexts } from "./edit-files.ts";
 
 export interface PrepareOptions {
   readonly dir: string;
@@ -185,7 +186,12 @@ export interface ProofInput {
 
 async function prove(files: readonly NewFile[], { folder, resolve, before }: ProofInput): Promise<Proof> {
   if (files.length === 0) return { refuted: new Map(), unmatched: [], problems: [] };
-  const reading = await readProject(withFiles(folder, files));
+  const reading = await readProject(
+    withTexts(
+      folder,
+      files.map(({ file, text }) => ({ file, after: text })),
+    ),
+  );
   const resolution = resolveProject(reading, resolve);
   const read = new Set(reading.documents.map(({ file }) => file));
   const unmatched = files.filter(({ file }) => !read.has(file) && reading.sources.get(file) === undefined);

@@ -8,37 +8,36 @@ import { type Field, fieldsOf } from "../model/fields.ts";
 import { type Json, sameJson } from "../model/json.ts";
 import { isSensitive, reveal } from "../model/value.ts";
 import type { LiveReport } from "../service/answers.ts";
-import { withFiles } from "./import-write.ts";
+import { type Excluded, type NewText, NOTHING_EXCLUDED, changeKey, withTexts } from "./edit-files.ts";
 import {
   type Candidate,
-  Draft,
+  type FieldRef,
   type FileEdit,
   type Left,
-  type NewText,
-  type PlaceRules,
+  Manifests,
   type Rewrite,
+  Rewriter,
   type Rewriting,
   type Rewritten,
-  type Spot,
-  type Unit,
-  type Wish,
-  changedUnits,
+  type Slot,
+  type Wanted,
+  changedFields,
   deleteAt,
   escaped,
-  place,
   placeholdersIn,
+  sameWritten,
   setAt,
-  stageSpot,
-  topSpot,
-  wishesOf,
+  siblingsOf,
 } from "./rewrite.ts";
 
-interface PromoteRequest {
+export interface PromoteRequest {
   readonly from: StageView;
   readonly to: StageView;
   /** All stages of the project. */
   readonly stages: readonly string[];
   readonly inScope: (address: Address) => boolean;
+  /** The target documents as they are now. */
+  readonly documents: readonly Document[];
 }
 
 /**
@@ -52,90 +51,102 @@ interface PromoteRequest {
  * A test case that only one of the stages has is left and said. To make one it takes a description, an external id and
  * what is fixed after creation, which promotion never carries; and the interface can delete none.
  */
-export function promote(start: Draft, { from, to, stages, inScope }: PromoteRequest): Rewrite {
+export function promote(
+  { from, to, stages, inScope, documents }: PromoteRequest,
+  excluded: Excluded = NOTHING_EXCLUDED,
+): Rewrite {
   const diff = diffStages(from, to, "promoted", inScope);
-  const promotions = diff.differences.map((difference) => promotionOf(difference, start, from, to));
-  const rules = { start, stages, wishes: wishesOf(promotions.map(({ wish }) => wish)) };
-  const settled = settle(start, promotions, rules);
-  const { draft } = settled;
-  const changes: Rewritten[] = [];
+  const start = new Manifests(documents);
   const left: Left[] = [];
+  const promotions: Promotion[] = [];
+  for (const difference of diff.differences) {
+    const promotion = promotionOf(difference, start, from, to);
+    const reason = excluded.get(changeKey(difference));
+    if (reason === undefined) promotions.push(promotion);
+    else
+      left.push({
+        address: difference.address,
+        path: difference.path,
+        reason,
+        ...whereOf(promotion),
+        failed: true,
+      });
+  }
+  const wanted = promotions.map((one) => one.wanted);
+  const rewriter = new Rewriter(documents, wanted, { stages });
+  const slots = placeAll(promotions, rewriter);
+  const changes: Rewritten[] = [];
   for (const one of promotions) {
-    if (one.wish.isMet(draft.written(one.wish.unit)))
-      changes.push(rewritten(one, settled.spots.get(one) ?? topSpot(draft, one.wish.unit)));
+    const { ref, isMet } = one.wanted;
+    if (isMet(rewriter.manifests.written(ref)))
+      changes.push(rewritten(one, slots.get(one) ?? rewriter.manifests.topSlot(ref)));
     else left.push({ ...whyLeft(one), ...whereOf(one) });
   }
   for (const { address, origin } of diff.onlyFrom) left.push(lone(address, from, to, origin));
   for (const { address, origin } of diff.onlyTo) left.push(lone(address, to, from, origin));
-  return { draft, changes, left };
-}
-
-/** The manifests with all wishes met that can be, and where each value was written that was. */
-interface Settled {
-  readonly draft: Draft;
-  readonly spots: ReadonlyMap<Promotion, Spot>;
+  return { edits: rewriter.edits, changes, left };
 }
 
 /**
- * Meets wishes until no more can be met: a shared default can go only once those test cases that want another value
- * have it elsewhere, and one that all its sharers wish is written once for all.
+ * Places values until no more can be placed: a shared default can go only once those test cases that want another value
+ * have it elsewhere, and one that all its sharers want is written once for all.
  */
-function settle(start: Draft, promotions: readonly Promotion[], rules: PlaceRules): Settled {
-  const spots = new Map<Promotion, Spot>();
-  let draft = start;
-  for (let met = -1; met < spots.size;) {
-    met = spots.size;
+function placeAll(promotions: readonly Promotion[], rewriter: Rewriter): ReadonlyMap<Promotion, Slot> {
+  const slots = new Map<Promotion, Slot>();
+  for (let placed = -1; placed < slots.size;) {
+    placed = slots.size;
+    rewriter.nextRound();
     for (const one of promotions) {
-      if (one.wish.isMet(draft.written(one.wish.unit))) continue;
-      const placed = place(draft, one.wish, candidatesOf(draft, one), rules);
-      if (placed === undefined) continue;
-      spots.set(one, placed.spot);
-      ({ draft } = placed);
+      if (one.wanted.isMet(rewriter.manifests.written(one.wanted.ref))) continue;
+      const slot = rewriter.place(one.wanted, candidatesOf(rewriter, one));
+      if (slot !== undefined) slots.set(one, slot);
     }
   }
-  return { draft, spots };
+  return slots;
 }
 
-function candidatesOf(draft: Draft, { wish: { unit }, texts, wanted }: Promotion): readonly Candidate[] {
-  const top = topSpot(draft, unit);
-  if (wanted === undefined) return top === undefined ? [] : removals(draft, unit, top);
-  const spots = [top, stageSpot(draft, unit)].filter((spot) => spot !== undefined);
-  return spots.flatMap((spot) => texts.map((text) => ({ spot, edits: [setAt(spot, text)] })));
+function* candidatesOf(
+  rewriter: Rewriter,
+  { wanted: { ref }, texts, meaning }: Promotion,
+): Generator<Candidate> {
+  const top = rewriter.manifests.topSlot(ref);
+  if (meaning === undefined) {
+    if (top !== undefined) yield* removals(rewriter, ref, top);
+    return;
+  }
+  for (const slot of [top, rewriter.manifests.stageSlot(ref)])
+    if (slot !== undefined) for (const text of texts) yield { slot, edits: [setAt(slot, text)] };
 }
 
 /**
  * The value goes; and where the stage's defaults have one below it, that as well. Where others take theirs from there
  * and are to keep it, they get it in their own overrides.
  */
-function removals(draft: Draft, unit: Unit, top: Spot): readonly Candidate[] {
+function* removals(rewriter: Rewriter, ref: FieldRef, top: Slot): Generator<Candidate> {
   const once = [deleteAt(top)];
-  const below = topSpot(draft.with(once), unit);
-  const lowest = below ?? top;
+  yield { slot: top, edits: once };
+  const below = rewriter.assuming(once, (after) => after.topSlot(ref));
+  const slot = below ?? top;
   const all = below === undefined ? once : [...once, deleteAt(below)];
-  return [
-    { spot: top, edits: once },
-    { spot: lowest, edits: all },
-    { spot: lowest, edits: [...all, ...pins(draft, draft.with(all), unit)] },
-  ];
+  if (below !== undefined) yield { slot, edits: all };
+  const pins = rewriter.assuming(all, (after) => pinsOf(rewriter.manifests, after, ref));
+  yield { slot, edits: [...all, ...pins] };
 }
 
-function pins(before: Draft, after: Draft, unit: Unit): readonly FileEdit[] {
-  const parts = parseAddress(unit.address);
-  const siblings = parts === undefined ? [] : before.addressesOf(parts.target, parts.kind);
-  return siblings.flatMap((address) => {
-    const sibling = { ...unit, address };
+function pinsOf(before: Manifests, after: Manifests, ref: FieldRef): readonly FileEdit[] {
+  return siblingsOf(before, ref.address).flatMap((address) => {
+    const sibling = { ...ref, address };
     const was = before.written(sibling);
-    const now = after.written(sibling);
-    if (address === unit.address || was === undefined || (now !== undefined && sameJson(was, now))) return [];
-    const spot = stageSpot(before, sibling);
-    return spot === undefined ? [] : [setAt(spot, was)];
+    if (address === ref.address || was === undefined || sameWritten(was, after.written(sibling))) return [];
+    const slot = before.stageSlot(sibling);
+    return slot === undefined ? [] : [setAt(slot, was)];
   });
 }
 
 function lone(address: Address, here: StageView, there: StageView, origin: Left["origin"]): Left {
   return {
     address,
-    reason: `Only ${here.stage} has it, and promotion neither makes nor removes test cases. Declare it for ${there.stage}, too, or for all stages.`,
+    reason: `Only ${here.stage} has it, and promotion neither creates nor removes test cases. Declare it for ${there.stage} as well, or for all stages.`,
     ...(origin === undefined ? {} : { origin }),
   };
 }
@@ -143,24 +154,30 @@ function lone(address: Address, here: StageView, there: StageView, origin: Left[
 /** One field of one test case, on its way. */
 interface Promotion {
   readonly difference: Difference;
-  readonly wish: Wish;
+  readonly wanted: Wanted;
   /** What to write, the best first; none where the value is to go, or would carry a credential. */
   readonly texts: readonly Json[];
-  readonly wanted: Meaning | undefined;
+  /** What it comes to; nothing where the value is to go. */
+  readonly meaning: Meaning | undefined;
 }
 
 /** What is wished for a field that differs, and the ways to write it. */
-function promotionOf(difference: Difference, draft: Draft, from: StageView, to: StageView): Promotion {
+function promotionOf(
+  difference: Difference,
+  manifests: Manifests,
+  from: StageView,
+  to: StageView,
+): Promotion {
   const field = fieldAt(difference);
-  const unit: Unit = { stage: to.stage, address: difference.address, field };
-  const written = draft.written({ ...unit, stage: from.stage });
-  const wanted = from.meaningOf(field, written);
-  const isMet = (now: Json | undefined): boolean => sameMeaning(field, wanted, to.meaningOf(field, now));
-  const there = to.meaningOf(field, draft.written(unit));
-  const literal = spelt(wanted);
+  const ref: FieldRef = { stage: to.stage, address: difference.address, field };
+  const written = manifests.written({ ...ref, stage: from.stage });
+  const meaning = from.meaningOf(field, written);
+  const isMet = (now: Json | undefined): boolean => sameMeaning(field, meaning, to.meaningOf(field, now));
+  const there = to.meaningOf(field, manifests.written(ref));
+  const literal = spelt(meaning);
   const both = written === undefined || sameJson(written, literal) ? [literal] : [written, literal];
-  const texts = written === undefined || carriesCredential(wanted, there) ? [] : both;
-  return { difference, wish: { unit, isMet }, texts, wanted };
+  const texts = written === undefined || carriesCredential(meaning, there) ? [] : both;
+  return { difference, wanted: { ref, isMet }, texts, meaning };
 }
 
 /** As it stands in one stage, without the variables of that; secrets stay placeholders. */
@@ -190,10 +207,10 @@ function whereOf({ difference }: Promotion): Pick<Left, "origin"> {
 }
 
 /** Why nothing could be written. */
-function whyLeft({ difference, wanted, wish }: Promotion): Left {
+function whyLeft({ difference, meaning, wanted }: Promotion): Left {
   const { address, path } = difference;
-  const { stage } = wish.unit;
-  if (wanted !== undefined && isSensitive(wanted.value))
+  const { stage } = wanted.ref;
+  if (meaning !== undefined && isSensitive(meaning.value))
     return {
       address,
       path,
@@ -203,7 +220,7 @@ function whyLeft({ difference, wanted, wish }: Promotion): Left {
 }
 
 /** A field that is promoted, and where its value stands. */
-function rewritten({ difference, wish }: Promotion, spot: Spot | undefined): Rewritten {
+function rewritten({ difference, wanted }: Promotion, slot: Slot | undefined): Rewritten {
   const { address, path, sensitive, from, to } = difference;
   const before = to?.value;
   const after = from?.value;
@@ -213,19 +230,17 @@ function rewritten({ difference, wish }: Promotion, spot: Spot | undefined): Rew
     ...(sensitive ? { sensitive } : {}),
     ...(before === undefined ? {} : { before }),
     ...(after === undefined ? {} : { after }),
-    layer: spot?.layer ?? "stage",
+    layer: slot?.layer ?? "stage",
     origin:
-      spot === undefined
-        ? (to?.origin ?? { file: "", path: wish.unit.field.path })
-        : { file: spot.file, path: spot.path },
+      slot === undefined
+        ? (to?.origin ?? { file: "", path: wanted.ref.field.path })
+        : { file: slot.file, path: slot.path },
   };
 }
 
 export interface ProofRequest extends PromoteRequest {
   readonly folder: ProjectFolder;
   readonly env: Environment;
-  /** The target documents as they are now. */
-  readonly documents: readonly Document[];
 }
 
 /**
@@ -239,8 +254,7 @@ export async function provePromotion(
   request: ProofRequest,
 ): Promise<string | undefined> {
   const { folder, env, from, to, inScope, stages, documents } = request;
-  const files = texts.map(({ file, after }) => ({ file, text: after }));
-  const reading = await readProject(withFiles(folder, files));
+  const reading = await readProject(withTexts(folder, texts));
   const { project } = reading;
   const options = { env, allowMissingSecrets: true, needsApiKey: false };
   const views = [from, to].map(({ stage }) => {
@@ -251,17 +265,16 @@ export async function provePromotion(
   });
   const [source, goal] = views;
   if (source === undefined || goal === undefined) return "the new manifests could not be read";
-  const keyOf = (address: string, path: readonly (string | number)[]): string =>
-    JSON.stringify([address, path]);
-  const open = new Set(left.map(({ address, path = [] }) => keyOf(address, path)));
+  const open = new Set(left.map(changeKey));
   const differing = diffStages(source, goal, "promoted", inScope).differences.find(
-    ({ address, path }) => !open.has(keyOf(address, path)),
+    (difference) => !open.has(changeKey(difference)),
   );
   if (differing !== undefined)
     return `${differing.address} would still differ in ${differing.path.join(".")}`;
-  const promoted = new Set(changes.map(({ address, path }) => keyOf(address, path)));
-  const spoilt = changedUnits(Draft.of(documents), Draft.of(reading.documents), stages).find(
-    ({ stage, address, field }) => stage !== to.stage || !promoted.has(keyOf(address, field.path)),
+  const promoted = new Set(changes.map(changeKey));
+  const spoilt = changedFields(new Manifests(documents), new Manifests(reading.documents), stages).find(
+    ({ stage, address, field: { path } }) =>
+      stage !== to.stage || !promoted.has(changeKey({ address, path })),
   );
   return spoilt && `${spoilt.address} would change in ${spoilt.field.name}, in stage ${spoilt.stage}`;
 }

@@ -40,51 +40,59 @@ import { type Memory, memoryOf } from "../plan/memory.ts";
 import { type Planned, makePlan } from "../plan/plan.ts";
 import { expectedLive } from "../plan/resources.ts";
 import { declarable } from "./import-known.ts";
-import { withFiles } from "./import-write.ts";
+import { type Excluded, type NewText, NOTHING_EXCLUDED, changeKey, withTexts } from "./edit-files.ts";
 import {
   type Candidate,
-  Draft,
+  type FieldRef,
   type Left,
-  type NewText,
+  Manifests,
   type Rewrite,
+  Rewriter,
   type Rewriting,
   type Rewritten,
-  type Unit,
-  type Wish,
-  baseSpot,
-  changedUnits,
+  type Wanted,
+  changedFields,
   escaped,
-  place,
   placeholdersIn,
+  sameWritten,
   setAt,
-  stageSpot,
-  topSpot,
-  wishesOf,
 } from "./rewrite.ts";
 
 /**
- * The manifests in which one stage says what is live, wherever it declared something else.
+ * The manifests in which one stage says what the service has, wherever it declared something else.
  *
- * A value is written where the one that counts stands now, and so reaches the other stages that share the place: they
- * are named, for whoever reviews the change. Only defaults are spared where they hold for another test case that is not
- * live like that; then the value goes to the resource itself.
+ * A value is written where the one that counts stands now. In a resource's own map it reaches the other stages, which
+ * are named with the change. A default stays as it is where it holds for another test case that is not to change, in
+ * this stage or in another one; then the value goes to the resource itself.
  */
-export function pull(start: Draft, request: PullRequest): Rewrite {
-  const findings = [...request.planned.seen.values()].flatMap((seen) => findingsIn(seen, start, request));
-  const wishes = wishesOf(findings.flatMap(({ wish }) => wish ?? []));
-  const rules = { start, wishes, stages: [request.stage] };
+export function pull(request: PullRequest, excluded: Excluded = NOTHING_EXCLUDED): Rewrite {
+  const { stage, stages, documents, planned } = request;
+  const start = new Manifests(documents);
+  const found = [...planned.seen.values()].flatMap((seen) => findingsIn(seen, start, request));
+  const left: Left[] = found.flatMap((finding) => leftOf(finding, excluded));
+  const findings = found.filter((finding) => !excluded.has(changeKey(about(finding))));
+  const rewriter = new Rewriter(
+    documents,
+    findings.flatMap(({ wanted }) => wanted ?? []),
+    {
+      stages,
+      mayChange: (ref, own) => ref.stage !== stage && ref.address === own.address,
+    },
+  );
   const changes: Rewritten[] = [];
-  const left: Left[] = findings.flatMap(leftOf);
-  let draft = start;
   for (const finding of findings) {
-    const { wish, verdict } = finding;
-    if (wish === undefined || verdict.kind !== "pull") continue;
-    const met = wish.isMet(draft.written(wish.unit));
-    const placed = met ? undefined : place(draft, wish, candidates(draft, wish.unit, verdict.written), rules);
-    if (placed !== undefined) draft = placed.draft;
-    const spot = placed?.spot ?? (met ? topSpot(draft, wish.unit) : undefined);
-    if (spot === undefined)
-      left.push({ ...about(finding), reason: "No place was found for it that would change nothing else." });
+    const { wanted, verdict } = finding;
+    if (wanted === undefined || verdict.kind !== "pull") continue;
+    const isMet = wanted.isMet(rewriter.manifests.written(wanted.ref));
+    const slot = isMet
+      ? rewriter.manifests.topSlot(wanted.ref)
+      : rewriter.place(wanted, candidatesOf(rewriter.manifests, wanted.ref, verdict.written));
+    if (slot === undefined)
+      left.push({
+        ...about(finding),
+        reason: "There is no place for it that would change nothing else.",
+        failed: true,
+      });
     else
       changes.push({
         address: finding.resource.address,
@@ -92,24 +100,26 @@ export function pull(start: Draft, request: PullRequest): Rewrite {
         before: ordered(display(finding.resource.fields[finding.field.name] ?? null)),
         // Elements keep what the service does not show, a locator line for one.
         after: ordered(finding.field.behaviour.kind === "elements" ? verdict.written : verdict.live),
-        layer: spot.layer,
-        origin: { file: spot.file, path: spot.path },
+        layer: slot.layer,
+        origin: { file: slot.file, path: slot.path },
       });
   }
-  const all = changes.map((change) => withStages(change, start, draft, request));
-  return { draft, changes: all, left: [...left, ...absent(request)] };
+  const all = changes.map((change) => withStages(change, start, rewriter.manifests, request));
+  return { edits: rewriter.edits, changes: all, left: [...left, ...absent(request)] };
 }
 
-function candidates(draft: Draft, unit: Unit, value: Json): readonly Candidate[] {
-  const spots = [topSpot(draft, unit), baseSpot(draft, unit), stageSpot(draft, unit)];
-  return spots.flatMap((spot) => (spot === undefined ? [] : [{ spot, edits: [setAt(spot, value)] }]));
+function* candidatesOf(manifests: Manifests, ref: FieldRef, value: Json): Generator<Candidate> {
+  for (const slot of [manifests.topSlot(ref), manifests.baseSlot(ref), manifests.stageSlot(ref)])
+    if (slot !== undefined) yield { slot, edits: [setAt(slot, value)] };
 }
 
-function leftOf(found: Finding): readonly Left[] {
-  const { verdict, pending } = found;
-  if (verdict.kind === "left") return [{ ...about(found), reason: verdict.reason }];
+function leftOf(finding: Finding, excluded: Excluded): readonly Left[] {
+  const { verdict, pending } = finding;
+  const reason = excluded.get(changeKey(about(finding)));
+  if (reason !== undefined) return [{ ...about(finding), reason, failed: true }];
+  if (verdict.kind === "left") return [{ ...about(finding), reason: verdict.reason, failed: true }];
   if (verdict.kind === "hidden" && pending)
-    return [{ ...about(found), reason: "The service does not show it; the next apply sends it." }];
+    return [{ ...about(finding), reason: "The service does not show it; the next apply sends it." }];
   return [];
 }
 
@@ -118,7 +128,7 @@ function about({ resource, field }: Finding): Omit<Left, "reason"> {
   return { address: resource.address, path: field.path, ...(origin === undefined ? {} : { origin }) };
 }
 
-/** What is declared and not live has nothing to be pulled. */
+/** A resource that is declared and not on the service has nothing to be pulled. */
 function absent({ planned, inScope }: PullRequest): readonly Left[] {
   const resources = new Map(
     [...planned.seen.values()]
@@ -129,15 +139,15 @@ function absent({ planned, inScope }: PullRequest): readonly Left[] {
     const resource = resources.get(address);
     if (action !== "create" || resource?.kind === "batchGeneration" || !inScope(address)) return [];
     const origin = resource && originOf(resource);
-    const reason = "It is not on the service, so there is nothing to pull; the next apply makes it.";
+    const reason = "It is not on the service, so there is nothing to pull; the next apply creates it.";
     return [{ address, reason, ...(origin === undefined ? {} : { origin }) }];
   });
 }
 
 function withStages(
   change: Rewritten,
-  before: Draft,
-  after: Draft,
+  before: Manifests,
+  after: Manifests,
   { stage, stages }: PullRequest,
 ): Rewritten {
   const { address, path } = change;
@@ -145,9 +155,8 @@ function withStages(
   const field = fieldsOf(kind).find(({ name }) => name === path.join("."));
   if (field === undefined) return change;
   const alsoStages = stages.filter((other) => {
-    const unit = { stage: other, address, field };
-    const [was, now] = [before.written(unit), after.written(unit)];
-    return other !== stage && was !== undefined && !(now !== undefined && sameJson(was, now));
+    const ref = { stage: other, address, field };
+    return other !== stage && !sameWritten(before.written(ref), after.written(ref));
   });
   return alsoStages.length === 0 ? change : { ...change, alsoStages };
 }
@@ -229,6 +238,8 @@ interface PullRequest {
   readonly stage: string;
   /** All stages of the project. */
   readonly stages: readonly string[];
+  /** The target documents as they are now. */
+  readonly documents: readonly Document[];
   readonly planned: Planned;
   readonly inScope: (address: Address) => boolean;
   /** By name; all where it is empty. */
@@ -242,13 +253,13 @@ interface Finding {
   readonly field: Field<never>;
   readonly verdict: Exclude<Verdict, { readonly kind: "same" }>;
   /** Only where something is to be written. */
-  readonly wish: Wish | undefined;
+  readonly wanted: Wanted | undefined;
   /** The plan would send the field, and the service shows nothing of it. */
   readonly pending: boolean;
 }
 
 /** What a target's resources declare otherwise than it is live. */
-function findingsIn(seen: Seen, start: Draft, request: PullRequest): readonly Finding[] {
+function findingsIn(seen: Seen, start: Manifests, request: PullRequest): readonly Finding[] {
   const { planned, inScope } = request;
   const changes = new Map(planned.plan.changes.map((change) => [change.address, change]));
   return resourcesOf(seen.target)
@@ -281,17 +292,17 @@ function findingOf<L extends { readonly id: string }>(
   seen: Seen,
   resource: DesiredResource,
   change: Change | undefined,
-  start: Draft,
+  start: Manifests,
   { stage, fields, holdsSecret }: PullRequest,
 ): Finding | undefined {
   const field = fieldsOf(resource.kind).find(({ name }) => name === row.name);
   const value = resource.fields[row.name];
   if (field === undefined || value === undefined || (fields.size > 0 && !fields.has(row.name)))
     return undefined;
-  const unit: Unit = { stage, address: resource.address, field };
+  const ref: FieldRef = { stage, address: resource.address, field };
   const verdict = judge(row, live, {
     value,
-    written: start.written(unit) ?? null,
+    written: start.written(ref) ?? null,
     memory: memoryOf(resource.address, live.id, seen.state, seen.fingerprints),
     expected: (declared) => {
       const own = TEST_CASE_FIELDS.find(({ name }) => name === row.name);
@@ -302,11 +313,11 @@ function findingOf<L extends { readonly id: string }>(
   });
   if (verdict.kind === "same") return undefined;
   const pending = change?.fields.some(({ path }) => row.path.every((step, at) => path[at] === step)) ?? false;
-  const wish =
+  const wanted =
     verdict.kind === "pull"
-      ? { unit, isMet: (now: Json | undefined) => sameJson(now, verdict.written) }
+      ? { ref, isMet: (now: Json | undefined) => sameWritten(now, verdict.written) }
       : undefined;
-  return { resource, field, verdict, wish, pending };
+  return { resource, field, verdict, wanted, pending };
 }
 
 function addressOfId(id: string, { testCaseMatches }: Seen): Address | undefined {
@@ -509,42 +520,40 @@ function shortly(value: Json): string {
   return text.length > 80 ? `${text.slice(0, 79)}…` : text;
 }
 
-export interface PullProof {
+export interface PullProof extends Pick<PullRequest, "stages" | "documents"> {
   readonly folder: ProjectFolder;
   readonly options: LoadOptions;
-  /** The target documents as they are now. */
-  readonly documents: readonly Document[];
   /** What was planned from. */
   readonly input: PlanInput;
 }
 
 /**
  * Plans once more from the manifests as they are going to be, against what was read of the service: nothing that was
- * pulled may be left to do, and nothing else may be declared differently.
+ * pulled may be left to do, and nothing else may be declared differently, in any stage, unless it is said.
  * @returns what is wrong; nothing where all is well
  */
 export async function provePull(
   texts: readonly NewText[],
   { changes }: Rewriting,
-  { folder, options, documents, input }: PullProof,
+  { folder, options, stages, documents, input }: PullProof,
 ): Promise<string | undefined> {
-  const files = texts.map(({ file, after }) => ({ file, text: after }));
-  const loaded = await loadProject(options, withFiles(folder, files));
+  const loaded = await loadProject(options, withTexts(folder, texts));
   if (!loaded.ok) {
     const [first] = loaded.diagnostics.filter(({ severity }) => severity === "error");
-    return `With the live values the project would not load: ${first?.summary ?? "it cannot be read"}`;
+    return `with the live values the project would not load (${first?.summary ?? "it cannot be read"})`;
   }
   const desired = desiredInScope(loaded.desired, input.scope, input.states);
-  const { plan } = makePlan({ ...input, desired });
-  for (const { address, path } of changes) {
-    const change = plan.changes.find((one) => one.address === address);
-    if (change?.fields.some((field) => path.every((step, at) => field.path[at] === step)) === true)
+  const planned = new Map(makePlan({ ...input, desired }).plan.changes.map((one) => [one.address, one]));
+  for (const { address, path } of changes)
+    if (planned.get(address)?.fields.some((field) => path.every((step, at) => field.path[at] === step)))
       return `${address} would still differ in ${path.join(".")}`;
-  }
-  const pulled = new Set(changes.map(({ address, path }) => JSON.stringify([address, path])));
-  const before = Draft.of(documents);
-  const spoilt = changedUnits(before, Draft.of(loaded.documents), [desired.stage]).find(
-    ({ address, field }) => !pulled.has(JSON.stringify([address, field.path])),
+  const said = new Set(
+    changes.flatMap((change) =>
+      [desired.stage, ...(change.alsoStages ?? [])].map((stage) => `${stage} ${changeKey(change)}`),
+    ),
   );
-  return spoilt && `${spoilt.address} would change in ${spoilt.field.name}, too`;
+  const other = changedFields(new Manifests(documents), new Manifests(loaded.documents), stages).find(
+    ({ stage, address, field: { path } }) => !said.has(`${stage} ${changeKey({ address, path })}`),
+  );
+  return other && `${other.address} would change in ${other.field.name} as well, in stage ${other.stage}`;
 }

@@ -1,19 +1,27 @@
-import { randomUUID } from "node:crypto";
-import { chmodSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
-import { FILE_HEADERS_ONLY, createTwoFilesPatch } from "diff";
-import { type Document, valueAt } from "../manifest/document.ts";
+import type { Document } from "../manifest/document.ts";
 import { escapeTemplate, isTemplate, parseTemplate } from "../manifest/interpolation.ts";
 import { mergedAt } from "../manifest/resolve.ts";
 import { SECTIONS } from "../manifest/tables.ts";
-import { type Origins, layersOfOne, originsOf, targetLayers } from "../manifest/target.ts";
+import { layersOfOne, originsOf, targetLayers } from "../manifest/target.ts";
 import type { YamlEdit } from "../manifest/yaml/edit.ts";
+import { setOwn } from "../manifest/yaml/tree.ts";
 import { type Address, KINDS, type Kind, addressOf, parseAddress, targetAddress } from "../model/address.ts";
 import { type Layer, originIn } from "../model/desired.ts";
 import type { Origin } from "../model/diagnostic.ts";
 import { type Field, fieldsOf } from "../model/fields.ts";
-import { type Json, type Path, isArray, isObject, sameJson } from "../model/json.ts";
-import { withValue, withoutValue } from "./import-known.ts";
+import { type Json, type JsonObject, type Path, isArray, isObject, sameJson } from "../model/json.ts";
+
+/**
+ * How pull and promote change manifests: which value is written at which place, and what else that reaches. It works on
+ * the values of the documents and collects edits; `edit-files.ts` makes them in the texts, once for each file.
+ */
+
+/** A field of a resource in one stage. */
+export interface FieldRef {
+  readonly stage: string;
+  readonly address: Address;
+  readonly field: Field<never>;
+}
 
 /** A value that is set or taken away at a place of a document. */
 export interface FileEdit {
@@ -21,216 +29,14 @@ export interface FileEdit {
   readonly edit: YamlEdit & { readonly kind: "set" | "delete" };
 }
 
-/** Target documents on their way to other ones. A draft never changes: `with` gives the next. */
-export class Draft {
-  readonly #byTarget: ReadonlyMap<string, readonly Document[]>;
-  /** Handed on from draft to draft: no edit makes a resource, or takes one away. */
-  readonly #addresses: Map<string, readonly Address[]>;
-  /** By target and stage; asked for again for every field. */
-  readonly #origins = new Map<string, Origins>();
-  readonly edits: readonly FileEdit[];
-
-  private constructor(
-    byTarget: ReadonlyMap<string, readonly Document[]>,
-    edits: readonly FileEdit[],
-    addresses: Map<string, readonly Address[]>,
-  ) {
-    this.#byTarget = byTarget;
-    this.#addresses = addresses;
-    this.edits = edits;
-  }
-
-  static of(documents: readonly Document[]): Draft {
-    const byTarget = new Map<string, Document[]>();
-    for (const document of documents) {
-      const { target } = document.value;
-      if (typeof target !== "string") continue;
-      const known = byTarget.get(target);
-      if (known === undefined) byTarget.set(target, [document]);
-      else known.push(document);
-    }
-    return new Draft(byTarget, [], new Map());
-  }
-
-  with(edits: readonly FileEdit[]): Draft {
-    const byTarget = new Map(this.#byTarget);
-    for (const { file, edit } of edits)
-      for (const [target, documents] of byTarget)
-        if (documents.some((document) => document.file === file))
-          byTarget.set(
-            target,
-            documents.map((one) => (one.file === file ? edited(one, edit) : one)),
-          );
-    return new Draft(byTarget, [...this.edits, ...edits], this.#addresses);
-  }
-
-  /** The unit's layers, lowest first; none where the stage does not declare the resource. */
-  layersOf({ stage, address }: Omit<Unit, "field">): readonly Layer[] {
-    const parts = parseAddress(address);
-    const section = SECTIONS.find(({ kind }) => kind === parts?.kind);
-    if (parts === undefined) return [];
-    const origins = this.#originsOf(parts.target, stage);
-    const layers = section === undefined ? targetLayers(origins) : layersOfOne(origins, section, parts.key);
-    return layers.some(({ kind }) => kind === "base" || kind === "stage") ? layers : [];
-  }
-
-  #originsOf(target: string, stage: string): Origins {
-    const name = JSON.stringify([target, stage]);
-    const origins = this.#origins.get(name) ?? originsOf(this.documentsOf(target), stage);
-    this.#origins.set(name, origins);
-    return origins;
-  }
-
-  /** What the manifests say for a unit, before anything is filled in. */
-  written(unit: Unit): Json | undefined {
-    return mergedAt(this.layersOf(unit), unit.field.path);
-  }
-
-  /** The layer that has the value which counts. */
-  topLayer(unit: Unit): Layer | undefined {
-    return this.layersOf(unit).findLast((layer) => originIn([layer], unit.field.path) !== undefined);
-  }
-
-  /** All resources of a kind that a target has in any stage. */
-  addressesOf(target: string, kind: Kind): readonly Address[] {
-    const known = this.#addresses.get(`${kind} ${target}`);
-    if (known !== undefined) return known;
-    const found = this.#findAddresses(target, kind);
-    this.#addresses.set(`${kind} ${target}`, found);
-    return found;
-  }
-
-  #findAddresses(target: string, kind: Kind): readonly Address[] {
-    if (kind === "target") return [targetAddress(target)];
-    const section = SECTIONS.find((one) => one.kind === kind);
-    if (section === undefined) return [];
-    const keys = new Set<string>();
-    for (const { value } of this.documentsOf(target)) {
-      const stages = isObject(value.stages) ? Object.values(value.stages) : [];
-      for (const scope of [value, ...stages]) {
-        const resources = valueAt(scope, [section.name]);
-        if (isObject(resources)) for (const key of Object.keys(resources)) keys.add(key);
-      }
-    }
-    return [...keys].map((key) => addressOf(section.kind, target, key));
-  }
-
-  documentsOf(target: string | undefined): readonly Document[] {
-    return target === undefined ? [] : (this.#byTarget.get(target) ?? []);
-  }
-
-  get targets(): readonly string[] {
-    return [...this.#byTarget.keys()];
-  }
+/** A place at which a field's value can be written. */
+export interface Slot {
+  readonly layer: Layer["kind"];
+  readonly file: string;
+  readonly path: Path;
 }
 
-function edited(document: Document, edit: FileEdit["edit"]): Document {
-  const { value } = document;
-  return {
-    ...document,
-    value:
-      edit.kind === "set"
-        ? withValue(value, edit.path, edit.value)
-        : withoutValue(value, edit.path satisfies Path),
-  };
-}
-
-/** The change of a file as `git diff` shows it, without line ends of their own kind. */
-export function patchOf({ file, before, after }: NewText): string {
-  const options = { context: 3, headerOptions: FILE_HEADERS_ONLY };
-  const patch = createTwoFilesPatch(`a/${file}`, `b/${file}`, before, after, undefined, undefined, options);
-  return patch.replaceAll("\r", "");
-}
-
-/** A way to meet a wish. */
-export interface Candidate {
-  readonly spot: Spot;
-  readonly edits: readonly FileEdit[];
-}
-
-export interface Placed {
-  readonly draft: Draft;
-  readonly spot: Spot;
-}
-
-export interface PlaceRules {
-  readonly wishes: Wishes;
-  /** The stages in which nothing may change that nobody wishes. */
-  readonly stages: readonly string[];
-  /** The manifests before the first wish was met. */
-  readonly start: Draft;
-}
-
-/**
- * Takes the first candidate that meets the wish and makes nothing worse: whatever else it touches, a sibling that
- * shares a default, another stage that shares the base, either stays as it is written or comes to be as wished.
- */
-export function place(
-  draft: Draft,
-  wish: Wish,
-  candidates: readonly Candidate[],
-  rules: PlaceRules,
-): Placed | undefined {
-  for (const { spot, edits } of candidates) {
-    const next = draft.with(edits);
-    if (!wish.isMet(next.written(wish.unit))) continue;
-    if (harmsNobody(draft, next, wish.unit, { spot, edits }, rules)) return { draft: next, spot };
-  }
-  return undefined;
-}
-
-function harmsNobody(
-  before: Draft,
-  after: Draft,
-  own: Unit,
-  { spot, edits }: Candidate,
-  rules: PlaceRules,
-): boolean {
-  // Thousands may share a default, and the first that minds settles it.
-  for (const unit of touched(before, own, spot, rules))
-    if (!isFine(unit, before, after, rules) || !agrees(unit, spot, edits, rules)) return false;
-  return true;
-}
-
-function isFine(unit: Unit, before: Draft, after: Draft, { wishes }: PlaceRules): boolean {
-  const now = after.written(unit);
-  const was = before.written(unit);
-  const isKept = now === undefined || was === undefined ? now === was : sameJson(now, was);
-  return isKept || wishes.get(unitKey(unit))?.isMet(now) === true;
-}
-
-/**
- * Whether a unit that took its value from a shared place is content with what is written there. One that wants another
- * value may have got it elsewhere by now; that does not make the shared place the right one.
- */
-function agrees(
-  unit: Unit,
-  { file, path }: Spot,
-  edits: readonly FileEdit[],
-  { wishes, start }: PlaceRules,
-): boolean {
-  const wish = wishes.get(unitKey(unit));
-  const top = wish && topSpot(start, unit);
-  if (wish === undefined || top?.file !== file || !sameJson(top.path, path)) return true;
-  const written = edits.find((one) => one.file === file && sameJson(one.edit.path, path))?.edit;
-  return written?.kind !== "set" || wish.isMet(written.value);
-}
-
-/** The units that get their value through a place, or could. */
-function* touched(draft: Draft, unit: Unit, { layer }: Spot, { stages }: PlaceRules): Generator<Unit> {
-  const shared = layer === "defaults" || layer === "stage defaults";
-  const ofStage = layer === "stage" || layer === "stage defaults";
-  const places = ofStage ? stages.filter((stage) => stage === unit.stage) : stages;
-  for (const address of shared ? siblings(draft, unit.address) : [unit.address])
-    for (const stage of places) yield { ...unit, stage, address };
-}
-
-function siblings(draft: Draft, address: Address): readonly Address[] {
-  const parts = parseAddress(address);
-  return parts === undefined ? [] : draft.addressesOf(parts.target, parts.kind);
-}
-
-/** What a command does to the manifests, and what it must leave: plain data, without any secret. */
+/** What a command does to the manifests, and what it leaves: plain data, without any secret. */
 export interface Rewriting {
   readonly changes: readonly Rewritten[];
   readonly left: readonly Left[];
@@ -258,135 +64,389 @@ export interface Left {
   /** One sentence. */
   readonly reason: string;
   readonly origin?: Origin;
+  /** Whether the command was asked for it and could not do it. */
+  readonly failed?: true;
 }
 
-/** A rewriting, and the manifests as it leaves them. */
+/** A rewriting, and the edits that make it. */
 export interface Rewrite extends Rewriting {
-  readonly draft: Draft;
+  readonly edits: readonly FileEdit[];
 }
 
-/** A place at which a unit's value can be written. */
-export interface Spot {
-  readonly layer: Layer["kind"];
-  readonly file: string;
-  readonly path: Path;
-}
-
-/** Where the value stands that counts. */
-export function topSpot(draft: Draft, unit: Unit): Spot | undefined {
-  const layer = draft.topLayer(unit);
-  return layer && inLayer(layer, unit);
-}
-
-/** In the resource's own map, for all stages. */
-export function baseSpot(draft: Draft, unit: Unit): Spot | undefined {
-  const layer = draft.layersOf(unit).find(({ kind }) => kind === "base");
-  return layer && inLayer(layer, unit);
-}
-
-/** In the resource's override for its stage, which need not be there yet. */
-export function stageSpot(draft: Draft, unit: Unit): Spot | undefined {
-  const layers = draft.layersOf(unit);
-  const own = layers.find(({ kind }) => kind === "stage");
-  if (own !== undefined) return inLayer(own, unit);
-  const base = layers.find(({ kind }) => kind === "base");
-  const parts = parseAddress(unit.address);
-  if (base === undefined || parts === undefined) return undefined;
-  const section = SECTIONS.find(({ kind }) => kind === parts.kind);
-  const inside = section === undefined ? [] : [section.name, parts.key];
-  return {
-    layer: "stage",
-    file: base.file,
-    path: ["stages", unit.stage, ...inside, ...unit.field.path],
-  };
-}
-
-function inLayer({ kind, file, path }: Layer, { field }: Unit): Spot {
-  return { layer: kind, file, path: [...path, ...field.path] };
-}
-
-export function setAt({ file, path }: Spot, value: Json): FileEdit {
+export function setAt({ file, path }: Slot, value: Json): FileEdit {
   return { file, edit: { kind: "set", path, value } };
 }
 
-export function deleteAt({ file, path }: Spot): FileEdit {
+export function deleteAt({ file, path }: Slot): FileEdit {
   return { file, edit: { kind: "delete", path } };
 }
 
-/** A manifest with what it was and what it is to be; texts without byte order mark. */
-export interface NewText {
-  readonly file: string;
-  readonly bom: boolean;
-  readonly before: string;
-  readonly after: string;
-}
-
-export type NewTexts =
-  | { readonly ok: true; readonly texts: readonly NewText[] }
-  | { readonly ok: false; readonly file: string; readonly reason: string };
-
-/** Makes the edits in the texts of their documents; all else in these stays as it is. */
-export async function editTexts(
-  documents: readonly Document[],
-  edits: readonly FileEdit[],
-): Promise<NewTexts> {
-  const { editYaml } = await import("../manifest/yaml/edit.ts");
-  const texts: NewText[] = [];
-  for (const { file, bom, text } of documents) {
-    const own = edits.filter((one) => one.file === file).map(({ edit }) => edit);
-    if (own.length === 0) continue;
-    const edited = editYaml(text, own, { prune: true });
-    if (!edited.ok) return { ok: false, file, reason: edited.reason };
-    if (edited.text !== text) texts.push({ file, bom, before: text, after: edited.text });
-  }
-  return { ok: true, texts };
-}
-
 /**
- * What is written differently in two sets of manifests, in some stages: the proof that a rewriting did no more than
- * it was to do is that nothing else is listed here.
+ * The values of target documents, which edits change in place. A resource's layers are looked up in the few documents
+ * that have it: no edit adds one to them, since a value is written where the resource or a default stands already.
  */
-export function changedUnits(before: Draft, after: Draft, stages: readonly string[]): readonly Unit[] {
-  const targets = new Set([...before.targets, ...after.targets]);
-  const addresses = [...targets].flatMap((target) =>
-    KINDS.flatMap((kind) =>
-      [...new Set([...before.addressesOf(target, kind), ...after.addressesOf(target, kind)])].map(
-        (address) => ({ kind, address }),
-      ),
-    ),
-  );
-  const units = addresses.flatMap(({ kind, address }) =>
-    fieldsOf(kind).flatMap((field) => stages.map((stage): Unit => ({ stage, address, field }))),
-  );
-  return units.filter((unit) => {
-    const [was, now] = [before.written(unit), after.written(unit)];
-    return was === undefined || now === undefined ? was !== now : !sameJson(was, now);
-  });
+export class Manifests {
+  readonly #targets = new Map<string, TargetDocuments>();
+  readonly #byFile = new Map<string, EditedDocument[]>();
+
+  constructor(documents: readonly Document[]) {
+    for (const document of documents) {
+      const { target } = document.value;
+      if (typeof target !== "string") continue;
+      const own: EditedDocument = { ...document, at: this.#byFile.size };
+      const known = this.#targets.get(target);
+      if (known === undefined) this.#targets.set(target, new TargetDocuments(target, own));
+      else known.add(own);
+      this.#byFile.set(own.file, [...(this.#byFile.get(own.file) ?? []), own]);
+    }
+  }
+
+  /** Makes edits. @returns takes them back */
+  apply(edits: readonly FileEdit[]): () => void {
+    const undo = edits.flatMap(({ file, edit }) =>
+      (this.#byFile.get(file) ?? []).map((document) => change(writable(document), edit)),
+    );
+    return () => {
+      for (const back of undo.toReversed()) back();
+    };
+  }
+
+  /** A field's layers, lowest first; none where the stage does not declare the resource. */
+  layersOf({ stage, address }: Omit<FieldRef, "field">): readonly Layer[] {
+    const parts = parseAddress(address);
+    const documents = parts && this.#targets.get(parts.target)?.having(address);
+    if (parts === undefined || documents === undefined) return [];
+    const section = SECTIONS.find(({ kind }) => kind === parts.kind);
+    const origins = originsOf(documents, stage);
+    const layers = section === undefined ? targetLayers(origins) : layersOfOne(origins, section, parts.key);
+    return layers.some(({ kind }) => kind === "base" || kind === "stage") ? layers : [];
+  }
+
+  /** What the manifests say for a field, before interpolation. */
+  written(ref: FieldRef): Json | undefined {
+    return mergedAt(this.layersOf(ref), ref.field.path);
+  }
+
+  /** Where the value stands that counts. */
+  topSlot(ref: FieldRef): Slot | undefined {
+    const layer = this.layersOf(ref).findLast((one) => originIn([one], ref.field.path) !== undefined);
+    return layer && slotIn(layer, ref);
+  }
+
+  /** In the resource's own map, for all stages. */
+  baseSlot(ref: FieldRef): Slot | undefined {
+    const layer = this.layersOf(ref).find(({ kind }) => kind === "base");
+    return layer && slotIn(layer, ref);
+  }
+
+  /** In the resource's override for its stage, which need not be there yet. */
+  stageSlot(ref: FieldRef): Slot | undefined {
+    const layers = this.layersOf(ref);
+    const own = layers.find(({ kind }) => kind === "stage");
+    if (own !== undefined) return slotIn(own, ref);
+    const base = layers.find(({ kind }) => kind === "base");
+    const parts = parseAddress(ref.address);
+    if (base === undefined || parts === undefined) return undefined;
+    const section = SECTIONS.find(({ kind }) => kind === parts.kind);
+    const inside = section === undefined ? [] : [section.name, parts.key];
+    return { layer: "stage", file: base.file, path: ["stages", ref.stage, ...inside, ...ref.field.path] };
+  }
+
+  /** All resources of a kind that a target has in any stage. */
+  addressesOf(target: string, kind: Kind): readonly Address[] {
+    return this.#targets.get(target)?.addresses.get(kind) ?? [];
+  }
+
+  get targets(): readonly string[] {
+    return [...this.#targets.keys()];
+  }
 }
 
-/** A field of a resource in one stage: what a rewriting of manifests changes, or must leave as it is. */
-export interface Unit {
-  readonly stage: string;
-  readonly address: Address;
-  readonly field: Field<never>;
+function slotIn({ kind, file, path }: Layer, { field }: FieldRef): Slot {
+  return { layer: kind, file, path: [...path, ...field.path] };
 }
 
-function unitKey({ stage, address, field }: Unit): string {
-  return JSON.stringify([stage, address, field.name]);
+/** A document whose value is copied before the first edit, and changed in place from then on. */
+interface EditedDocument extends Omit<Document, "value"> {
+  /** Its position in the project. */
+  readonly at: number;
+  value: JsonObject;
+  /** The same value, once it is a copy. */
+  copy?: WritableMap;
 }
 
-/** What is to be written for a unit, as a test of it. */
-export interface Wish {
-  readonly unit: Unit;
-  /** @param written the unit's value as it would stand in the manifests; nothing where none would */
+class TargetDocuments {
+  readonly addresses = new Map<Kind, Address[]>();
+  readonly #all: EditedDocument[] = [];
+  /** Those with defaults, or with a resource. */
+  readonly #having = new Map<Address, EditedDocument[]>();
+  readonly #defaults: EditedDocument[] = [];
+  readonly #target: string;
+
+  constructor(target: string, first: EditedDocument) {
+    this.#target = target;
+    this.addresses.set("target", [targetAddress(target)]);
+    this.add(first);
+  }
+
+  add(document: EditedDocument): void {
+    this.#all.push(document);
+    const { value } = document;
+    const overrides = isObject(value["stages"]) ? Object.values(value["stages"]).filter(isObject) : [];
+    const scopes = [value, ...overrides];
+    if (scopes.some((scope) => scope["defaults"] !== undefined)) this.#defaults.push(document);
+    for (const { kind, name } of SECTIONS)
+      for (const scope of scopes)
+        for (const key of Object.keys(isObject(scope[name]) ? scope[name] : {}))
+          this.#note(kind, addressOf(kind, this.#target, key), document);
+  }
+
+  #note(kind: Kind, address: Address, document: EditedDocument): void {
+    const known = this.#having.get(address);
+    if (known === undefined) {
+      this.#having.set(address, [document]);
+      const own = this.addresses.get(kind);
+      if (own === undefined) this.addresses.set(kind, [address]);
+      else own.push(address);
+    } else if (!known.includes(document)) known.push(document);
+  }
+
+  /** In the order of the project: of two that say the same, the first counts. */
+  having(address: Address): readonly EditedDocument[] | undefined {
+    if (address === targetAddress(this.#target)) return this.#all;
+    const own = this.#having.get(address);
+    if (own === undefined || this.#defaults.every((one) => own.includes(one))) return own;
+    return [...new Set([...own, ...this.#defaults])].toSorted((a, b) => a.at - b.at);
+  }
+}
+
+function writable(document: EditedDocument): WritableMap {
+  document.copy ??= copyOfMap(document.value);
+  document.value = document.copy;
+  return document.copy;
+}
+
+type Writable = null | boolean | number | string | readonly Json[] | WritableMap;
+interface WritableMap {
+  [key: string]: Writable;
+}
+
+/** Lists are replaced as a whole, and so need no copy. */
+function copyOf(value: Json): Writable {
+  return isObject(value) ? copyOfMap(value) : value;
+}
+
+function copyOfMap(map: JsonObject): WritableMap {
+  const copy: WritableMap = {};
+  for (const key of Object.keys(map)) setOwn(copy, key, copyOf(map[key] ?? null));
+  return copy;
+}
+
+/** Makes an edit in place; a deletion takes the maps that it leaves empty with it. @returns takes the edit back */
+function change(root: WritableMap, { path, ...edit }: FileEdit["edit"]): () => void {
+  const maps = [root];
+  for (const step of path.slice(0, -1)) {
+    const inner = ownOf(maps.at(-1), String(step));
+    if (!isMap(inner)) break;
+    maps.push(inner);
+  }
+  let depth = maps.length - 1;
+  if (edit.kind === "set") {
+    const inner = path.slice(depth + 1).reduceRight<Json>((value, step) => ({ [step]: value }), edit.value);
+    return put(maps[depth], String(path[depth]), copyOf(inner));
+  }
+  if (maps.length < path.length) return () => undefined;
+  while (depth > 0 && sizeOf(maps[depth] ?? root) === 1) depth--;
+  return put(maps[depth], String(path[depth]), undefined);
+}
+
+/** @param value nothing: the key goes */
+function put(map: WritableMap | undefined, key: string, value: Writable | undefined): () => void {
+  if (map === undefined) return () => undefined;
+  const before = ownOf(map, key);
+  replace(map, key, value);
+  return () => replace(map, key, before);
+}
+
+function replace(map: WritableMap, key: string, value: Writable | undefined): void {
+  const growth = Number(value !== undefined) - Number(Object.hasOwn(map, key));
+  if (growth !== 0) sizes.set(map, sizeOf(map) + growth);
+  if (value === undefined) delete map[key];
+  else setOwn(map, key, value);
+}
+
+/** Counted once: of a map with thousands of test cases one after the other may go. */
+const sizes = new WeakMap<WritableMap, number>();
+
+function sizeOf(map: WritableMap): number {
+  const size = sizes.get(map) ?? Object.keys(map).length;
+  sizes.set(map, size);
+  return size;
+}
+
+function isMap(value: Writable | undefined): value is WritableMap {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function ownOf(map: WritableMap | undefined, key: string): Writable | undefined {
+  return map !== undefined && Object.hasOwn(map, key) ? map[key] : undefined;
+}
+
+/** What a command wants of a field. */
+export interface Wanted {
+  readonly ref: FieldRef;
+  /** @param written the field's value as it would stand in the manifests; nothing where none would */
   readonly isMet: (written: Json | undefined) => boolean;
 }
 
-/** Wishes by the key of their unit. */
-type Wishes = ReadonlyMap<string, Wish>;
+/** A way to give a field what is wanted. */
+export interface Candidate {
+  readonly slot: Slot;
+  readonly edits: readonly FileEdit[];
+}
 
-export function wishesOf(wishes: readonly Wish[]): Wishes {
-  return new Map(wishes.map((wish) => [unitKey(wish.unit), wish]));
+export interface RewriteRules {
+  /** The stages in which nothing may change that nobody wants. */
+  readonly stages: readonly string[];
+  /** What may change beside what is wanted. @param own the field that an edit is made for */
+  readonly mayChange?: (ref: FieldRef, own: FieldRef) => boolean;
+}
+
+/**
+ * Chooses the places of new values. A candidate is taken if it gives the field what is wanted and changes nothing else
+ * that may not change: a test case that shares a default, or another stage that shares the base, keeps its value or
+ * gets one that is wanted.
+ */
+export class Rewriter {
+  readonly edits: FileEdit[] = [];
+  readonly manifests: Manifests;
+  /** The same, for trying edits out. */
+  readonly #trial: Manifests;
+  readonly #wanted: ReadonlyMap<string, Wanted>;
+  /** Where wanted fields had their values at the start. */
+  readonly #startSlots: ReadonlyMap<string, Slot | undefined>;
+  readonly #rules: RewriteRules;
+  /** Edits of shared places that would do harm. */
+  readonly #refused = new Set<string>();
+
+  constructor(documents: readonly Document[], wanted: readonly Wanted[], rules: RewriteRules) {
+    this.manifests = new Manifests(documents);
+    this.#trial = new Manifests(documents);
+    this.#wanted = new Map(wanted.map((one) => [keyOf(one.ref), one]));
+    this.#startSlots = new Map(wanted.map(({ ref }) => [keyOf(ref), this.manifests.topSlot(ref)]));
+    this.#rules = rules;
+  }
+
+  /** Takes the first candidate that does no harm. */
+  place({ ref, isMet }: Wanted, candidates: Iterable<Candidate>): Slot | undefined {
+    for (const candidate of candidates) {
+      const { slot, edits } = candidate;
+      const name = isShared(slot) ? JSON.stringify([slot, edits.length, edits[0]]) : "";
+      if (this.#refused.has(name)) continue;
+      const verdict = this.assuming(edits, (after) => {
+        if (!isMet(after.written(ref))) return "unmet";
+        return this.#harmsNobody(after, ref, candidate) ? "good" : "harmful";
+      });
+      if (verdict === "harmful" && name !== "") this.#refused.add(name);
+      if (verdict !== "good") continue;
+      this.manifests.apply(edits);
+      this.#trial.apply(edits);
+      this.edits.push(...edits);
+      return slot;
+    }
+    return undefined;
+  }
+
+  /** Looks at harmful edits again: what shared a place may have its own value by now. */
+  nextRound(): void {
+    this.#refused.clear();
+  }
+
+  /** What holds once edits are made; they are taken back afterwards. */
+  assuming<T>(edits: readonly FileEdit[], ask: (after: Manifests) => T): T {
+    const undo = this.#trial.apply(edits);
+    try {
+      return ask(this.#trial);
+    } finally {
+      undo();
+    }
+  }
+
+  #harmsNobody(after: Manifests, own: FieldRef, { slot, edits }: Candidate): boolean {
+    // Thousands may share a default, and the first that minds settles it.
+    for (const ref of this.#touched(own, slot)) {
+      const wanted = this.#wanted.get(keyOf(ref));
+      const now = after.written(ref);
+      const isFine =
+        sameWritten(this.manifests.written(ref), now) ||
+        wanted?.isMet(now) === true ||
+        this.#rules.mayChange?.(ref, own) === true;
+      if (!isFine || (wanted !== undefined && !this.#agrees(wanted, slot, edits))) return false;
+    }
+    return true;
+  }
+
+  /**
+   * Whether a field that took its value from a shared place is content with what is written there. One that wants
+   * another value may have got it elsewhere by now; that does not make the shared place the right one.
+   */
+  #agrees({ ref, isMet }: Wanted, { file, path }: Slot, edits: readonly FileEdit[]): boolean {
+    const start = this.#startSlots.get(keyOf(ref));
+    if (start?.file !== file || !sameJson(start.path, path)) return true;
+    const written = edits.find((one) => one.file === file && sameJson(one.edit.path, path))?.edit;
+    return written?.kind !== "set" || isMet(written.value);
+  }
+
+  /** The fields that get their value through a place, or could. */
+  *#touched({ address, field, stage: own }: FieldRef, slot: Slot): Generator<FieldRef> {
+    const ofStage = slot.layer === "stage" || slot.layer === "stage defaults";
+    const stages = ofStage ? this.#rules.stages.filter((stage) => stage === own) : this.#rules.stages;
+    for (const one of isShared(slot) ? siblingsOf(this.manifests, address) : [address])
+      for (const stage of stages) yield { stage, address: one, field };
+  }
+}
+
+function isShared({ layer }: Slot): boolean {
+  return layer === "defaults" || layer === "stage defaults";
+}
+
+/** All resources that share defaults with one, that itself among them. */
+export function siblingsOf(manifests: Manifests, address: Address): readonly Address[] {
+  const parts = parseAddress(address);
+  return parts === undefined ? [] : manifests.addressesOf(parts.target, parts.kind);
+}
+
+function keyOf({ stage, address, field }: FieldRef): string {
+  return `${stage} ${address} ${field.name}`;
+}
+
+export function sameWritten(was: Json | undefined, now: Json | undefined): boolean {
+  return was === undefined || now === undefined ? was === now : sameJson(was, now);
+}
+
+/**
+ * What is written differently in two sets of manifests, in some stages: a rewriting did no more than it was to do if
+ * nothing else is listed here.
+ */
+export function changedFields(
+  before: Manifests,
+  after: Manifests,
+  stages: readonly string[],
+): readonly FieldRef[] {
+  const changed: FieldRef[] = [];
+  for (const target of new Set([...before.targets, ...after.targets]))
+    for (const kind of KINDS)
+      for (const address of new Set([
+        ...before.addressesOf(target, kind),
+        ...after.addressesOf(target, kind),
+      ]))
+        for (const stage of stages) {
+          const [was, now] = [before, after].map((one) => one.layersOf({ stage, address }));
+          for (const field of fieldsOf(kind))
+            if (!sameWritten(mergedAt(was ?? [], field.path), mergedAt(now ?? [], field.path)))
+              changed.push({ stage, address, field });
+        }
+  return changed;
 }
 
 /** A plain value as a manifest says it, so that nothing in it is taken for a placeholder. */
@@ -405,79 +465,4 @@ export function placeholdersIn(written: Json): readonly string[] {
       : [];
   if (isArray(written)) return written.flatMap(placeholdersIn);
   return isObject(written) ? Object.values(written).flatMap(placeholdersIn) : [];
-}
-
-export type Replaced =
-  | { readonly ok: true }
-  /** None of the files is changed. `meanwhile`: it is no longer what it was when it was read. */
-  | { readonly ok: false; readonly file: string; readonly meanwhile: boolean; readonly reason: string };
-
-/**
- * Replaces files whole: all of them, or none. Each new text is written beside its file and takes its place at once, so
- * nobody reads half a manifest; where one cannot be put in place, those before it get their old text back. A symbolic
- * link stays one, and a file keeps its permissions. What somebody else has changed meanwhile is not overwritten.
- */
-export function replaceFiles(root: string, texts: readonly NewText[]): Replaced {
-  const drafts: FileDraft[] = [];
-  const done: FileDraft[] = [];
-  let current = "";
-  try {
-    for (const text of texts) {
-      current = text.file;
-      drafts.push(writeDraft(root, text));
-    }
-    for (const draft of drafts) {
-      current = draft.file;
-      if (!readFileSync(draft.path).equals(draft.before)) return undone(done, current, true, "");
-      renameSync(draft.draft, draft.path);
-      done.push(draft);
-    }
-    return { ok: true };
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-    return undone(done, current, false, error.code);
-  } finally {
-    for (const { draft } of drafts) rmSync(draft, { force: true });
-  }
-}
-
-interface FileDraft {
-  readonly file: string;
-  readonly path: string;
-  readonly draft: string;
-  readonly before: Buffer;
-  readonly mode: number;
-}
-
-function writeDraft(root: string, { file, bom, before, after }: NewText): FileDraft {
-  const path = realpathSync(join(root, file));
-  const mode = statSync(path).mode & 0o7777;
-  const draft = besides(path, bytesOf(after, bom), mode);
-  return { file, path, draft, before: bytesOf(before, bom), mode };
-}
-
-/** Under a name that no manifest pattern matches. */
-function besides(path: string, bytes: Buffer, mode: number): string {
-  const draft = join(dirname(path), `.${basename(path)}.${randomUUID()}.tmp`);
-  try {
-    writeFileSync(draft, bytes, { flag: "wx", flush: true });
-    chmodSync(draft, mode);
-  } catch (error) {
-    rmSync(draft, { force: true });
-    throw error;
-  }
-  return draft;
-}
-
-function undone(done: readonly FileDraft[], file: string, meanwhile: boolean, reason: string): Replaced {
-  for (const { path, before, mode } of done) renameSync(besides(path, before, mode), path);
-  return { ok: false, file, meanwhile, reason };
-}
-
-function bytesOf(text: string, bom: boolean): Buffer {
-  return Buffer.from(bom ? `\ufeff${text}` : text);
-}
-
-function isSystemError(error: unknown): error is Error & { readonly code: string } {
-  return error instanceof Error && "code" in error && typeof error.code === "string";
 }

@@ -1,6 +1,6 @@
 import { safeLine, safeLines } from "../render/escape.ts";
-import { count } from "../render/json.ts";
 import { type Style, wrap } from "../render/style.ts";
+import { count } from "../render/words.ts";
 
 /** What `tasc doctor` looks at, in the order in which it tells. */
 export const CHECKS = ["config", "stage", "key", "service", "clock", "version", "state", "lock"] as const;

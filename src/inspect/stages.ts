@@ -19,10 +19,11 @@ import { type Value, isSensitive, isUnknown, reveal } from "../model/value.ts";
 import { display } from "../plan/compare.ts";
 import { normalise, ordered } from "../plan/input.ts";
 import { safeLine, withoutWorkflowCommands } from "../render/escape.ts";
-import { count, placeOf as partsOf } from "../render/json.ts";
+import { clip, fieldName, valueText } from "../render/fields.ts";
 import type { Redactor } from "../render/redact.ts";
 import type { Style } from "../render/style.ts";
-import { clip, fieldLines, fieldName, groupBy, valueText } from "../render/text.ts";
+import { fieldLines } from "../render/text.ts";
+import { count, groupBy, placeOf as partsOf } from "../render/words.ts";
 
 /** What sets two stages of a project apart: plain data, without any secret. */
 interface StageDiff {

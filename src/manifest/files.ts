@@ -1,6 +1,8 @@
 import { type Stats, readFileSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { join, sep } from "node:path";
 import { compareText } from "../model/address.ts";
+import { compileGlob } from "../model/glob.ts";
+import { type TrustOf, readTrust } from "./trust.ts";
 import { type Decoded, decodeUtf8, decodedText } from "./yaml/parse.ts";
 
 /**
@@ -13,6 +15,8 @@ export interface ProjectFolder {
   readonly read: (file: string) => FileRead;
   /** What a path leads to, through all symbolic links. */
   readonly follow: (path: string) => Destination;
+  /** Limits from outside of the project, where there are any (`--trust`). */
+  readonly trust?: () => Promise<TrustOf>;
 }
 
 export interface Destination {
@@ -31,13 +35,14 @@ export type FileRead =
   | { readonly ok: false; readonly missing: boolean; readonly reason: string };
 
 /** The project folder on disk. Reading one by one is several times faster than side by side. */
-export function projectFolder(root: string): ProjectFolder {
+export function projectFolder(root: string, trustFile?: string): ProjectFolder {
   const within = root.endsWith(sep) ? root : root + sep;
   return {
     list: (folder) => listOnDisk(join(root, folder)),
     // Where there is nothing to be resolved, joining takes as long as opening the file.
     read: (file) => readOnDisk(file.includes("..") ? join(root, file) : within + file),
     follow: (path) => followOnDisk(root, path),
+    ...(trustFile === undefined || trustFile === "" ? {} : { trust: () => readTrust(trustFile) }),
   };
 }
 
@@ -100,7 +105,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ["EISDIR", "It is a folder."],
   ["EACCES", "You have no permission to read it."],
   ["EPERM", "You have no permission to read it."],
-  ["ELOOP", "Its symbolic links go in a circle."],
+  ["ELOOP", "Its symbolic links form a circle."],
 ]);
 
 /** Without the system's own text, which repeats the absolute path. */
@@ -123,9 +128,9 @@ export interface Found {
  * The files that patterns mean. Links are followed inside of the project; what is reached both by a link and
  * without one, or by two links, is found once, under the shorter way to it.
  */
-export function findFiles(folder: ProjectFolder, patterns: Progress): Found {
+export function findFiles(folder: ProjectFolder, patterns: Iterable<Pattern>): Found {
   const walk = new Walk(folder);
-  walk.enter({ path: "", real: "", above: [] }, patterns);
+  walk.enter({ path: "", real: "", above: [] }, new Set(patterns));
   return walk.found();
 }
 
@@ -158,7 +163,7 @@ class Walk {
   enter(place: Standing, progress: Progress): void {
     for (const entry of this.#folder.list(place.path)) {
       const next = advance(progress, entry.name);
-      if (next.length > 0) this.#visit(entry, place, next);
+      if (next.size > 0) this.#visit(entry, place, next);
     }
   }
 
@@ -225,73 +230,91 @@ export type Pattern = Segment | typeof DONE;
 
 /** A pattern is shared by all that a walk finds, so it is a chain that is walked along and never copied. */
 interface Segment {
-  readonly name: "**" | RegExp;
+  readonly name: "**" | ((name: string) => boolean);
   readonly rest: Pattern;
 }
 
 const DONE = "done";
 
-/** Where in each pattern a walk stands. */
-type Progress = readonly Pattern[];
+/** Where in each pattern a walk is. */
+type Progress = ReadonlySet<Pattern>;
 
 export type Compiled = { readonly patterns: readonly Pattern[] } | { readonly fault: string };
 
 export function compilePattern(source: string): Compiled {
   if (/^(?:[/\\]|[A-Za-z]:)/.test(source)) return { fault: "it is an absolute path" };
   if (source.includes("\\")) return { fault: "folders are separated by `/`" };
-  const alternatives = expandBraces(source);
-  if (alternatives.some((text) => text.split("/").includes("..")))
-    return { fault: "it leaves the folder by `..`" };
-  return { patterns: alternatives.map(compileSegments) };
+  if (/(?:^|[/{,])\.\.(?:$|[/},])/.test(source)) return { fault: "it leaves the folder by `..`" };
+  const patterns: Pattern[] = [];
+  const left = [source];
+  for (let text = left.pop(); text !== undefined; text = left.pop()) {
+    const alternatives = expandFolders(text);
+    if (left.push(...alternatives) + patterns.length > MOST_ALTERNATIVES)
+      return { fault: `its braces stand for more than ${MOST_ALTERNATIVES} patterns` };
+    if (alternatives.length > 0) continue;
+    const compiled = compileNames(text);
+    if (typeof compiled === "object" && "fault" in compiled) return compiled;
+    patterns.push(compiled);
+  }
+  return { patterns };
 }
 
-function compileSegments(text: string): Pattern {
-  return text
-    .split("/")
-    .filter((segment) => segment !== "" && segment !== ".")
-    .map((segment) => (segment === "**" ? segment : compileName(segment)))
-    .reduceRight<Pattern>((rest, name) => ({ name, rest }), DONE);
+const MOST_ALTERNATIVES = 1000;
+
+/** `{a/b,c}/d` into `a/b/d` and `c/d`: braces over folders are written out, all others are part of a name. */
+function expandFolders(text: string): string[] {
+  const found = /\{([^{}]*(?:\{[^{}]*\}[^{}]*)*)\}/.exec(text);
+  const inner = found?.[1]?.includes("/") === true ? found : /\{([^{}]*\/[^{}]*)\}/.exec(text);
+  if (inner === null) return [];
+  const [before, after] = [text.slice(0, inner.index), text.slice(inner.index + inner[0].length)];
+  return commaSeparated(inner[1] ?? "").map((option) => before + option + after);
 }
 
-/** `a{b,c}d` into `abd` and `acd`, from the innermost braces outwards; braces without a comma are literal. */
-function expandBraces(text: string): string[] {
-  const found = /\{([^{}]*,[^{}]*)\}/.exec(text);
-  if (found === null) return [text];
-  const before = text.slice(0, found.index);
-  const after = text.slice(found.index + found[0].length);
-  const options = (found[1] ?? "").split(",");
-  return [...new Set(options.flatMap((option) => expandBraces(before + option + after)))];
+/** Split at the commas that stand in no further braces. */
+function commaSeparated(text: string): string[] {
+  const options = [""];
+  let depth = 0;
+  for (const character of text) {
+    depth += character === "{" ? 1 : character === "}" ? -1 : 0;
+    if (character === "," && depth === 0) options.push("");
+    else options.push(`${options.pop() ?? ""}${character}`);
+  }
+  return options;
 }
 
-function compileName(segment: string): RegExp {
-  const source = segment.replaceAll(/\*+|\?|\[!?[^\]/]+\]|[\\^$.|+(){}[\]]/g, (token) => {
-    if (token.startsWith("*")) return "[^/]*";
-    if (token === "?") return "[^/]";
-    if (token.length > 1) return token.replace("[!", "[^").replaceAll("\\", "\\\\");
-    return `\\${token}`;
-  });
-  const hidden = segment.startsWith(".") ? "" : String.raw`(?!\.)`;
-  return new RegExp(`^${hidden}${source}$`, "u");
+function compileNames(text: string): Pattern | { readonly fault: string } {
+  let pattern: Pattern = DONE;
+  const names = text.split("/").filter((name) => name !== "" && name !== ".");
+  for (const name of names.toReversed()) {
+    if (name === "**") pattern = { name, rest: pattern };
+    else {
+      const glob = compileGlob(name, { dot: false });
+      if ("fault" in glob) return glob;
+      pattern = { name: glob.test, rest: pattern };
+    }
+  }
+  return pattern;
 }
 
 /** What remains of each pattern once a walk has gone into, or found, something of this name. */
 function advance(progress: Progress, name: string): Progress {
-  const next: Pattern[] = [];
+  const next = new Set<Pattern>();
   for (const pattern of progress) advanceOne(pattern, name, next);
   return next;
 }
 
-function advanceOne(pattern: Pattern, name: string, next: Pattern[]): void {
+function advanceOne(pattern: Pattern, name: string, next: Set<Pattern>): void {
   if (pattern === DONE) return;
   if (pattern.name === "**") {
-    if (!name.startsWith(".") && name !== "node_modules") next.push(pattern);
+    if (!name.startsWith(".") && name !== "node_modules") next.add(pattern);
     advanceOne(pattern.rest, name, next);
-  } else if (pattern.name.test(name)) next.push(pattern.rest);
+  } else if (pattern.name(name)) next.add(pattern.rest);
 }
 
 /** Whether a file at this point is meant. */
 function isComplete(progress: Progress): boolean {
-  return progress.some(endsHere);
+  for (const pattern of progress) if (endsHere(pattern)) return true;
+  return false;
 }
 
 function endsHere(pattern: Pattern): boolean {
@@ -300,5 +323,6 @@ function endsHere(pattern: Pattern): boolean {
 
 /** Whether anything further down can still be meant. */
 function isOpen(progress: Progress): boolean {
-  return progress.some((pattern) => pattern !== DONE);
+  for (const pattern of progress) if (pattern !== DONE) return true;
+  return false;
 }

@@ -1,7 +1,30 @@
-import type { Diagnostic } from "./diagnostic.ts";
+import { type Diagnostic } from "./diagnostic.ts";
 
-/** Why a command could not do its work; the command line makes an exit code of it (design contract, section 6). */
-export type FailureReason = "failed" | "invalid" | "stale" | "locked" | "unreachable" | "interrupted";
+/** Exit codes (design contract, section 6): this table is the only place that knows them. */
+export const EXIT = {
+  done: 0,
+  /** A call or a change failed, the plan has errors, a policy, gate or question refused it, state is unreadable. */
+  failed: 1,
+  /** `--detailed-exitcode`, `drift`: there are changes. */
+  changes: 2,
+  /** The manifests or the arguments are wrong. */
+  invalid: 3,
+  /** The saved plan is stale. */
+  stale: 4,
+  /** The state is locked. */
+  locked: 5,
+  /** The service refused the key or cannot be reached. */
+  unreachable: 6,
+  interrupted: 130,
+} as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** Why a command could not do its work; the exit code follows from it. */
+export type FailureReason = Exclude<keyof typeof EXIT, "done" | "changes">;
+
+/** The text of a manifest, for the excerpts of diagnostics. */
+export type Source = (file: string) => string | undefined;
 
 /**
  * Stops a command. Everything below the command line throws this one error, and one handler renders it. It is not for
@@ -13,11 +36,13 @@ export class TascError extends Error {
   readonly reason: FailureReason;
   /** What the user reads, errors among them. */
   readonly diagnostics: readonly Diagnostic[];
+  readonly source: Source | undefined;
 
-  constructor(reason: FailureReason, diagnostics: readonly Diagnostic[]) {
+  constructor(reason: FailureReason, diagnostics: readonly Diagnostic[], source?: Source) {
     super(diagnostics.find(({ severity }) => severity === "error")?.summary ?? reason);
     this.reason = reason;
     this.diagnostics = diagnostics;
+    this.source = source;
   }
 }
 

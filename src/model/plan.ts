@@ -36,6 +36,13 @@ export function bySeverity<
   return changes.toSorted((a, b) => rank(a) - rank(b));
 }
 
+/**
+ * Why a change is planned, against a base of the manifests (`plan --base`): the manifests differ from it, it would make
+ * the change itself, or the service differs from the last apply. In the order in which they are shown.
+ */
+export const CAUSES = ["manifest", "pending", "drift"] as const;
+export type Cause = (typeof CAUSES)[number];
+
 export interface Change {
   readonly address: Address;
   readonly action: Action;
@@ -114,6 +121,8 @@ export interface PlanJson {
 export interface ChangeJson {
   readonly address: Address;
   readonly action: Action;
+  /** With `plan --base` alone. */
+  readonly cause?: Cause;
   /** `(known after apply)` for what is yet to be made. */
   readonly id: string;
   readonly fields: readonly FieldJson[];

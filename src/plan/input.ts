@@ -3,6 +3,7 @@ import { type Address, compareText, parseAddress } from "../model/address.ts";
 import { type Desired, type DesiredResource, originOf } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Compare, Shape } from "../model/fields.ts";
+import { globTest } from "../model/glob.ts";
 import { type Json, type Path, isArray, isObject, sameJson } from "../model/json.ts";
 import type { Live } from "../model/live.ts";
 import type { BodyValue, Change, PlannedCall } from "../model/plan.ts";
@@ -131,17 +132,6 @@ export function scopeTest(scope: Scope): (address: Address) => boolean {
   const exclude = scope.exclude.map(globTest);
   return (address) =>
     (only.length === 0 || only.some((test) => test(address))) && !exclude.some((test) => test(address));
-}
-
-/** Whether an address fits a glob: `*` is any text, `?` one character; all else is literal. */
-export function globTest(glob: string): (address: string) => boolean {
-  if (!/[*?]/.test(glob)) return (address) => address === glob;
-  const source = glob
-    .replaceAll(/[.+^${}()|[\]\\]/g, String.raw`\$&`)
-    .replaceAll("*", ".*")
-    .replaceAll("?", ".");
-  const pattern = new RegExp(`^${source}$`);
-  return (address) => pattern.test(address);
 }
 
 /** The patterns of a scope that fit none of the addresses: most likely typing errors. */

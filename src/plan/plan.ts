@@ -4,7 +4,7 @@ import type { Diagnostic } from "../model/diagnostic.ts";
 import type { LiveTarget } from "../model/live.ts";
 import type { Change, Orphan, Plan, Summary } from "../model/plan.ts";
 import type { State, StateEvent } from "../model/state.ts";
-import { applyEvents } from "../state/document.ts";
+import { applyEvents } from "../state/events.ts";
 import type { Seen } from "./compare.ts";
 import { type PlanInput, type Scope, orderedChange, scopeTest } from "./input.ts";
 import { matchTargets, pendingMoves } from "./match.ts";

@@ -1,4 +1,5 @@
-import { COMMANDS, type CommandSpec } from "../cli/command-table.ts";
+import { COMMANDS } from "../commands/table.ts";
+import { type CommandSpec } from "../commands/options.ts";
 import { GLOBAL_OPTIONS, type OptionSpec } from "../cli/options.ts";
 import { code, table } from "./table.ts";
 
@@ -20,7 +21,7 @@ function section(spec: CommandSpec, above: string): readonly string[] {
   return [
     `### ${name}`,
     `${sentence(spec.summary)}.`,
-    ...(spec.load === undefined ? [] : [fence("text", synopsis.join(" "))]),
+    ...(spec.commands !== undefined ? [] : [fence("text", synopsis.join(" "))]),
     ...(args.length === 0 ? [] : [argumentTable(args)]),
     ...(options.length === 0 ? [] : [optionTable(options)]),
     ...(examples.length === 0

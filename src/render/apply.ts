@@ -1,11 +1,11 @@
 import type { ApplyEvent, Failed, NotTaken, Outcome, SkipReason } from "../apply/context.ts";
 import { type Address, compareAddresses } from "../model/address.ts";
-import type { Action } from "../model/plan.ts";
+import { ACTIONS, type Action } from "../model/plan.ts";
 import type { CallWaiting, ClientEvent } from "../service/request.ts";
 import { safeLine, safeLines, withoutWorkflowCommands } from "./escape.ts";
-import { ACTIONS, SIGNS, clockText, count, countActions, durationText } from "./json.ts";
+import { fieldName } from "./fields.ts";
 import { type Style, wrapLines } from "./style.ts";
-import { fieldName } from "./text.ts";
+import { SIGNS, clockText, count, countActions, durationText } from "./words.ts";
 
 export interface ReportOptions {
   readonly style: Style;

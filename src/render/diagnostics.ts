@@ -6,28 +6,6 @@ import { safeLine, safeLines, withoutWorkflowCommands } from "./escape.ts";
 import { type PlanExtras, diagnosticJson, writeJson } from "./json.ts";
 import { type Style, textWidth, wrap } from "./style.ts";
 
-/** A diagnostic as every format of them shows it; of a saved plan only the public part is left. */
-export interface DiagnosticView extends DiagnosticJson {
-  readonly code?: string;
-  /** Path in the document. */
-  readonly path?: Path;
-}
-
-export function diagnosticView(diagnostic: Diagnostic): DiagnosticView {
-  const path = diagnostic.origin?.path;
-  return { ...diagnosticJson(diagnostic), code: diagnostic.code, ...(path === undefined ? {} : { path }) };
-}
-
-export function planDiagnostics(plan: PlanJson, extras: PlanExtras): readonly DiagnosticView[] {
-  return plan.diagnostics.map((diagnostic, at) => ({ ...diagnostic, ...extras.diagnostics?.[at] }));
-}
-
-/** `targets/shop.yaml:12:5`, as editors and terminals open it. */
-export function placeText({ file, line, column }: DiagnosticView): string | undefined {
-  if (file === undefined) return undefined;
-  return line === undefined ? file : column === undefined ? `${file}:${line}` : `${file}:${line}:${column}`;
-}
-
 export interface DiagnosticOptions {
   readonly style: Style;
   /** Columns to fill. */
@@ -88,6 +66,28 @@ function detailLines(detail: string, width: number): readonly string[] {
     .split("\n")
     .flatMap((line) => (/^\s|\S {2,}\S/.test(line) ? [line] : wrap(line, width - 2)))
     .map((line) => `  ${line}`.trimEnd());
+}
+
+/** A diagnostic as every format of them shows it; of a saved plan only the public part is left. */
+export interface DiagnosticView extends DiagnosticJson {
+  readonly code?: string;
+  /** Path in the document. */
+  readonly path?: Path;
+}
+
+export function diagnosticView(diagnostic: Diagnostic): DiagnosticView {
+  const path = diagnostic.origin?.path;
+  return { ...diagnosticJson(diagnostic), code: diagnostic.code, ...(path === undefined ? {} : { path }) };
+}
+
+export function planDiagnostics(plan: PlanJson, extras: PlanExtras): readonly DiagnosticView[] {
+  return plan.diagnostics.map((diagnostic, at) => ({ ...diagnostic, ...extras.diagnostics?.[at] }));
+}
+
+/** `targets/shop.yaml:12:5`, as editors and terminals open it. */
+export function placeText({ file, line, column }: DiagnosticView): string | undefined {
+  if (file === undefined) return undefined;
+  return line === undefined ? file : column === undefined ? `${file}:${line}` : `${file}:${line}:${column}`;
 }
 
 /** Errors and warnings as one JSON value, keys in a fixed order. */

@@ -68,7 +68,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 export function html(text: string): string {
   return safeLines(text)
     .replace(/[&<>"'`]/g, (sign) => ENTITIES[sign] ?? sign)
-    .replace(/^(\s*):/gm, "$1&#58;")
+    .replace(/^([^\S\n]*):/gm, "$1&#58;")
     .replace(/#(?=#)/g, "&#35;");
 }
 
@@ -202,7 +202,7 @@ export function safeOutput(text: string, { colour }: { readonly colour: boolean 
  */
 export function withoutWorkflowCommands(text: string): string {
   return withoutLogCommands(text).replace(
-    /^([\s\p{Default_Ignorable_Code_Point}]*):([\p{Default_Ignorable_Code_Point}]*):/gmu,
+    /^((?:[^\S\n]|\p{Default_Ignorable_Code_Point})*):([\p{Default_Ignorable_Code_Point}]*):/gmu,
     "$1: $2:",
   );
 }

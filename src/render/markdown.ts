@@ -1,4 +1,4 @@
-import type { ChangeJson, FieldJson, Orphan, PlanJson } from "../model/plan.ts";
+import { bySeverity, type ChangeJson, type FieldJson, type Orphan, type PlanJson } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
 import { type DiagnosticView, placeText, planDiagnostics } from "./diagnostics.ts";
 import {
@@ -11,18 +11,6 @@ import {
   withoutWorkflowCommands,
 } from "./escape.ts";
 import {
-  type PlanExtras,
-  SIGNS,
-  besidesLine,
-  byImportance,
-  changedByText,
-  count,
-  diagnosticCounts,
-  list,
-  planLine,
-  whoChanged,
-} from "./json.ts";
-import {
   type Excerpt,
   type Fold,
   clip,
@@ -33,9 +21,11 @@ import {
   isLongText,
   isText,
   lineDiff,
-  missingText,
+  NOT_SHOWN,
   valueText,
-} from "./text.ts";
+} from "./fields.ts";
+import { type PlanExtras, changedByText, whoChanged } from "./json.ts";
+import { SIGNS, alsoLine, count, diagnosticCounts, list, planLine } from "./words.ts";
 
 /** Characters that GitHub takes in one comment. */
 export const COMMENT_LIMIT = 65_536;
@@ -48,7 +38,7 @@ export const COMMENT_LIMIT = 65_536;
 export function renderPlanMarkdown(
   plan: PlanJson,
   extras: PlanExtras,
-  budget: number = COMMENT_LIMIT,
+  { budget = COMMENT_LIMIT }: { readonly budget?: number } = {},
 ): string {
   const folds = foldsByImportance(plan, extras);
   const diagnostics = planDiagnostics(plan, extras);
@@ -72,7 +62,7 @@ export function renderPlanMarkdown(
 
 function foldsByImportance(plan: PlanJson, extras: PlanExtras): readonly Fold[] {
   const folds = foldAlike(plan.changes, extras);
-  return byImportance(folds.map((fold) => ({ action: fold.first.action, fold }))).map(({ fold }) => fold);
+  return bySeverity(folds.map((fold) => ({ ...fold.first, fold }))).map(({ fold }) => fold);
 }
 
 interface LeftOut {
@@ -114,7 +104,7 @@ function headText(plan: PlanJson, missing: LeftOut): string {
   const paragraphs = [
     `${commentMark(plan.stage)}\n### tasc plan for ${markdownCode(clip(plan.stage, 100))}`,
     `**${planLine(plan.summary)}**`,
-    [changesText(plan, missing), sentence(diagnosticCounts(plan)), sentence(besidesLine(plan.summary))]
+    [changesText(plan, missing), sentence(diagnosticCounts(plan)), sentence(alsoLine(plan.summary))]
       .filter((text) => text !== "")
       .join(" "),
   ];
@@ -127,8 +117,7 @@ function sentence(text = ""): string {
 
 function changesText(plan: PlanJson, { changes, details, other }: LeftOut): string {
   const total = plan.changes.length;
-  if (total === 0 && plan.diagnostics.length === 0)
-    return "No changes. The service has what the manifests declare.";
+  if (total === 0 && plan.diagnostics.length === 0) return "No changes. The service matches your manifests.";
   const missing = [
     changes === 0 ? [] : [`${changes} of them`],
     details === 0 ? [] : [`the details of ${details} more`],
@@ -143,6 +132,88 @@ function bodyText(taken: readonly Part[]): string {
     const own = taken.filter((piece) => piece.section === section).map(({ text }) => text);
     return own.length === 0 ? "" : TITLES[section] + own.join("");
   }).join("");
+}
+
+type Section = keyof typeof TITLES;
+
+/** In the order of the document. */
+const TITLES = {
+  error: "\n#### Errors\n\n",
+  row: "\n| | Address | Fields |\n|---|---|---|\n",
+  details: "\n",
+  warning: "\n#### Warnings\n\n",
+  orphan: "\n#### Orphaned\n\nNo manifest declares these any more; the service still has them.\n\n",
+} as const;
+const SECTIONS = ["error", "row", "details", "warning", "orphan"] as const satisfies readonly Section[];
+
+/** A piece with what it is about, to see later what is missing. */
+interface Part extends Piece {
+  readonly section: Section;
+  readonly of: unknown;
+}
+
+/** A list of names, even of five thousand, leaves room for what happens to the first of them. */
+const SHARES: Readonly<Record<Section, number>> = {
+  error: 0.5,
+  row: 0.5,
+  details: 1,
+  warning: 0.5,
+  orphan: 0.2,
+};
+
+function part(section: Section, of: unknown, text: string): Part {
+  return { section, of, share: SHARES[section], text: withoutForgeries(text) };
+}
+
+function sizeOf(parts: readonly Part[]): number {
+  return parts.reduce((sum, { text }) => sum + text.length, 0);
+}
+
+/** No order to a workflow's runner, and no second mark by which this comment could pass for another. */
+function withoutForgeries(text: string): string {
+  return withoutWorkflowCommands(text).replaceAll("<!-- tasc:plan", "<!-- tasc: plan");
+}
+
+function rowPart(fold: Fold): Part {
+  return part("row", fold, changeRow(fold));
+}
+
+function detailsPart(fold: Fold, extras: PlanExtras): Part {
+  return part("details", fold, changeDetails(fold, extras));
+}
+
+function errorParts(diagnostics: readonly DiagnosticView[]): readonly Part[] {
+  return diagnostics.flatMap((diagnostic) => {
+    const { severity, summary, detail } = diagnostic;
+    if (severity !== "error") return [];
+    const where = whereParts(diagnostic).map(markdownCode);
+    const text = [`**${markdownText(clip(summary, LINE))}**`, ...where].join(" ");
+    const block = detail === "" ? "" : `\n${markdownBlock(clip(detail, DETAIL), "text")}`;
+    return [part("error", diagnostic, `${text}\n${block}\n`)];
+  });
+}
+
+function warningParts(diagnostics: readonly DiagnosticView[]): readonly Part[] {
+  return diagnostics.flatMap((diagnostic) => {
+    const { severity, summary, detail } = diagnostic;
+    if (severity !== "warning") return [];
+    const codes = whereParts(diagnostic).map((text) => `<code>${html(safeLine(text))}</code>`);
+    const title = [markdownText(clip(summary, LINE)), ...codes].join(" ");
+    const block = markdownBlock(clip(detail, DETAIL), "text");
+    return [part("warning", diagnostic, `<details><summary>${title}</summary>\n\n${block}\n</details>\n`)];
+  });
+}
+
+/** Characters of a summary and of a detail. */
+const LINE = 300;
+const DETAIL = 4000;
+
+function whereParts(diagnostic: DiagnosticView): readonly string[] {
+  return [diagnostic.address, placeText(diagnostic)].filter((text) => text !== undefined);
+}
+
+function orphanPart({ address, id }: Orphan): Part {
+  return part("orphan", address, `- ${markdownCode(address)} ${markdownCode(clip(id, LINE))}\n`);
 }
 
 /** Fields that a row of the table names, and characters of each side. */
@@ -233,95 +304,13 @@ function side(
   if (value !== undefined) return [`${sign} ${name}: ${clip(valueText(value), MOST)}`];
   return action === "create" || typeof field.path.at(-1) === "number"
     ? []
-    : [`${sign} ${name}: ${missingText(field)}`];
+    : [`${sign} ${name}: ${NOT_SHOWN}`];
 }
 
 function excerptLine(piece: Excerpt): string {
   if (piece.kind === "skipped") return `    (${count(piece.lines, "unchanged line")})`;
   const sign = piece.kind === "added" ? "+" : piece.kind === "removed" ? "-" : " ";
   return `${sign}   ${clip(piece.text, MOST)}`;
-}
-
-type Section = keyof typeof TITLES;
-
-/** In the order of the document. */
-const TITLES = {
-  error: "\n#### Errors\n\n",
-  row: "\n| | Address | Fields |\n|---|---|---|\n",
-  details: "\n",
-  warning: "\n#### Warnings\n\n",
-  orphan: "\n#### Orphaned\n\nNo manifest declares these any more; the service still has them.\n\n",
-} as const;
-const SECTIONS = ["error", "row", "details", "warning", "orphan"] as const satisfies readonly Section[];
-
-/** A piece with what it is about, to see later what is missing. */
-interface Part extends Piece {
-  readonly section: Section;
-  readonly of: unknown;
-}
-
-/** A list of names, even of five thousand, leaves room for what happens to the first of them. */
-const SHARES: Readonly<Record<Section, number>> = {
-  error: 0.5,
-  row: 0.5,
-  details: 1,
-  warning: 0.5,
-  orphan: 0.2,
-};
-
-function part(section: Section, of: unknown, text: string): Part {
-  return { section, of, share: SHARES[section], text: withoutForgeries(text) };
-}
-
-function sizeOf(parts: readonly Part[]): number {
-  return parts.reduce((sum, { text }) => sum + text.length, 0);
-}
-
-/** No order to a workflow's runner, and no second mark by which this comment could pass for another. */
-function withoutForgeries(text: string): string {
-  return withoutWorkflowCommands(text).replaceAll("<!-- tasc:plan", "<!-- tasc: plan");
-}
-
-function rowPart(fold: Fold): Part {
-  return part("row", fold, changeRow(fold));
-}
-
-function detailsPart(fold: Fold, extras: PlanExtras): Part {
-  return part("details", fold, changeDetails(fold, extras));
-}
-
-function errorParts(diagnostics: readonly DiagnosticView[]): readonly Part[] {
-  return diagnostics.flatMap((diagnostic) => {
-    const { severity, summary, detail } = diagnostic;
-    if (severity !== "error") return [];
-    const where = whereParts(diagnostic).map(markdownCode);
-    const text = [`**${markdownText(clip(summary, LINE))}**`, ...where].join(" ");
-    const block = detail === "" ? "" : `\n${markdownBlock(clip(detail, DETAIL), "text")}`;
-    return [part("error", diagnostic, `${text}\n${block}\n`)];
-  });
-}
-
-function warningParts(diagnostics: readonly DiagnosticView[]): readonly Part[] {
-  return diagnostics.flatMap((diagnostic) => {
-    const { severity, summary, detail } = diagnostic;
-    if (severity !== "warning") return [];
-    const codes = whereParts(diagnostic).map((text) => `<code>${html(safeLine(text))}</code>`);
-    const title = [markdownText(clip(summary, LINE)), ...codes].join(" ");
-    const block = markdownBlock(clip(detail, DETAIL), "text");
-    return [part("warning", diagnostic, `<details><summary>${title}</summary>\n\n${block}\n</details>\n`)];
-  });
-}
-
-/** Characters of a summary and of a detail. */
-const LINE = 300;
-const DETAIL = 4000;
-
-function whereParts(diagnostic: DiagnosticView): readonly string[] {
-  return [diagnostic.address, placeText(diagnostic)].filter((text) => text !== undefined);
-}
-
-function orphanPart({ address, id }: Orphan): Part {
-  return part("orphan", address, `- ${markdownCode(address)} ${markdownCode(clip(id, LINE))}\n`);
 }
 
 /** A piece of a document that may be left out. */

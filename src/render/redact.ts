@@ -1,10 +1,20 @@
 import { type Json, isArray, isObject } from "../model/json.ts";
 import type { CallJson, ChangeJson, DiagnosticJson, FieldJson, PlanJson } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
+import { canonicalText, encodedWords, letterless, rawText, toOriginal } from "./canonical.ts";
 
 /**
  * Takes secrets out by their value, in whatever form they stand. It is used twice: on data, before a renderer cuts,
  * wraps or escapes it, and on every text that leaves, as a net.
+ *
+ * The time is linear in the text, whatever the secrets: instead of one pattern per form, text and secrets are brought
+ * to one canonical form (`canonical.ts`: escapes decoded, white space, quotes and case levelled), in which a secret
+ * has one form only, and all secrets are looked for in one pass. What cannot be decoded without trying (base64, hex,
+ * base32) is looked for as encoded.
+ *
+ * A value is redacted wherever it stands, also in a name that somebody else chose. So whoever can both write names
+ * and read the output can test a guess: the contract ("redacted in every output, log, file and error") counts for
+ * more here. docs/security.md names the limit.
  */
 export interface Redactor {
   /** Secrets of a whole text become `(sensitive)`; overlapping ones become one. */
@@ -13,37 +23,24 @@ export interface Redactor {
   document(text: string): string;
   /** In all strings of plain data; a number that spells a secret becomes a string. Keys are treated as in documents. */
   json(value: Json): Json;
-  /** For a text that comes in pieces; nothing is let out while it can still be the start of a secret. */
-  stream(): RedactingStream;
+  /** The same for data whose keys come from outside, too. */
+  freeJson(value: Json): Json;
 }
 
-export interface RedactingStream {
-  write(chunk: string): string;
-  end(): string;
-}
+/** Shorter values are too common to be found by what they say (design contract, section 1). */
+const SHORTEST_SECRET = 4;
 
 /** @param secrets values of any length; those under four characters are not looked for. */
 export function createRedactor(secrets: readonly string[]): Redactor {
-  const text = replacerOf(secrets);
-  const document = replacerOf(secrets.filter(isUnmistakable));
+  const known = [...new Set(secrets)].filter((secret) => secret.length >= SHORTEST_SECRET);
+  const text = replacerOf(known, false);
+  const document = replacerOf(known.filter(isUnmistakable), true);
   return {
     text,
     document,
     json: (value) => redactJson(value, text, document),
-    stream: () => openStream(secrets),
+    freeJson: (value) => redactJson(value, text, text),
   };
-}
-
-type Replacer = (text: string) => string;
-
-function replacerOf(secrets: readonly string[]): Replacer {
-  const pattern = patternOf(secrets);
-  return pattern === undefined ? (text) => text : (text) => redacted(text, pattern);
-}
-
-function patternOf(secrets: readonly string[]): RegExp | undefined {
-  const forms = secretForms(secrets);
-  return forms.length === 0 ? undefined : new RegExp(forms.join("|"), "g");
 }
 
 /** No word of a format and no number of ours: those are short, or all letters, or all digits. */
@@ -51,34 +48,18 @@ function isUnmistakable(secret: string): boolean {
   return secret.length >= 8 && !/^[A-Za-z]+$/.test(secret) && !/^[\d.,:eE+-]+$/.test(secret);
 }
 
-interface Span {
-  readonly start: number;
-  readonly end: number;
-}
+type Replacer = (text: string) => string;
 
-/** Every place where some form begins, overlapping ones joined: what one match leaves over may belong to another. */
-function* spans(text: string, pattern: RegExp): Generator<Span> {
-  let open: Span | undefined;
-  pattern.lastIndex = 0;
-  for (let found = pattern.exec(text); found !== null; found = pattern.exec(text)) {
-    const span = { start: found.index, end: found.index + found[0].length };
-    pattern.lastIndex = span.start + 1;
-    if (open === undefined || span.start >= open.end) {
-      if (open !== undefined) yield open;
-      open = span;
-    } else if (span.end > open.end) open = { start: open.start, end: span.end };
-  }
-  if (open !== undefined) yield open;
-}
-
-function redacted(text: string, pattern: RegExp): string {
-  const parts: string[] = [];
-  let from = 0;
-  for (const { start, end } of spans(text, pattern)) {
-    parts.push(text.slice(from, start), SENSITIVE);
-    from = end;
-  }
-  return from === 0 ? text : parts.join("") + text.slice(from);
+/** @param inDocument a backslash in front belongs to the document's own escapes and must keep what it escapes */
+function replacerOf(secrets: readonly string[], inDocument: boolean): Replacer {
+  if (secrets.length === 0) return (text) => text;
+  const shortest = Math.min(...secrets.map(({ length }) => length));
+  let searches: Searches | undefined;
+  return (text) => {
+    if (text.length < Math.min(shortest, SHORTEST_SECRET)) return text;
+    searches ??= searchesFor(secrets);
+    return withoutSpans(text, spansIn(text, searches, inDocument));
+  };
 }
 
 function redactJson(value: Json, text: Replacer, key: Replacer): Json {
@@ -91,171 +72,319 @@ function redactJson(value: Json, text: Replacer, key: Replacer): Json {
   );
 }
 
-/**
- * A secret that begins before the last `longest` characters has come whole, so what stands before them can go out.
- * A span that reaches into them is held with them: the next piece may make it longer.
- */
-function openStream(secrets: readonly string[]): RedactingStream {
-  const pattern = patternOf(secrets);
-  if (pattern === undefined) return { write: (chunk) => chunk, end: () => "" };
-  const longest = longestForm(secrets);
-  let held = "";
-  return {
-    write(chunk) {
-      held += chunk;
-      const settled = settledEnd(held, pattern, held.length - longest);
-      const out = redacted(held.slice(0, settled), pattern);
-      held = held.slice(settled);
-      return out;
-    },
-    end() {
-      const out = redacted(held, pattern);
-      held = "";
-      return out;
-    },
-  };
+/** What is looked for in which rewriting of the text. */
+interface Searches {
+  /** Secrets as they are: what stands around one can make an escape of its edge. */
+  readonly raw: Search;
+  /** Canonical forms, hex and base32, without regard to case where they are long. */
+  readonly canonical: Search;
+  readonly base64: Search;
 }
 
-function settledEnd(text: string, pattern: RegExp, limit: number): number {
-  if (limit <= 0) return 0;
-  for (const { start, end } of spans(text, pattern)) {
-    if (start >= limit) break;
-    if (end > limit) return start;
-  }
-  return limit;
+interface Pattern {
+  readonly text: string;
+  /** A short secret counts only in its own case: this is its canonical form with its capitals. */
+  readonly exact?: string;
+  /** Signs in front that the canonical form leaves out. */
+  readonly lead?: number;
+  /** Only the beginning of a long secret is looked for encoded; what follows in this alphabet goes with it. */
+  readonly tail?: RegExp;
 }
 
-function longestForm(secrets: readonly string[]): number {
-  return LONGEST_CHARACTER * Math.max(...secrets.map((secret) => secret.length));
-}
-
-/**
- * The forms in which a secret turns up in a text: as it is, or as an encoder left it. Encoders leave ASCII letters
- * and digits alone, so only the other characters have several forms; each may stand in its own, since a text can
- * have gone through several encoders (a JSON body quoted in a JSON message, in a URL, in HTML).
- */
-
-/** Shorter values are too common to be found by what they say (design contract, section 1). */
-export const SHORTEST_SECRET = 4;
+/** A secret of this length is none that somebody would write by chance in another case. */
+const CASELESS = 8;
 /** A line of a longer secret that is this long is a secret itself; shorter ones are `}` or `-----`. */
 const SHORTEST_LINE = 8;
 
-/** No form of one character is longer than a line break with gutters on both sides. */
-const LONGEST_CHARACTER = 150;
-
-/** Regular expressions, as source text, for all forms of all secrets; those of longer secrets come first. */
-function secretForms(secrets: readonly string[]): readonly string[] {
-  const texts = [...new Set(secrets.flatMap(variants))].filter((text) => text.length >= SHORTEST_SECRET);
-  texts.sort((a, b) => b.length - a.length || (a < b ? -1 : 1));
-  return [...new Set(texts.flatMap((text) => [written(text), ...base64(text)]))];
+function searchesFor(secrets: readonly string[]): Searches {
+  const raw: Pattern[] = [];
+  const canonical: Pattern[] = [];
+  const base64: Pattern[] = [];
+  for (const secret of secrets) {
+    const whole = secret.replace(/^\\+|\\+$/g, "");
+    if (whole.length >= SHORTEST_SECRET) raw.push({ text: whole });
+    // Services trim what they are given, and logs show one line at a time.
+    const lines = secret.split(/\r\n|\r|\n/).filter((line) => line.trim().length >= SHORTEST_LINE);
+    for (const part of new Set([secret, ...lines])) {
+      const pattern = canonicalPattern(part);
+      if (pattern !== undefined) canonical.push(pattern);
+      // All signs, which say too little once quotes and blanks are levelled: only its usual forms are looked for.
+      else
+        for (const form of writtenForms(part)) if (form.length >= SHORTEST_SECRET) raw.push({ text: form });
+    }
+    canonical.push(...alphabetForms(secret));
+    base64.push(...base64Forms(secret));
+  }
+  return { raw: new Search(raw), canonical: new Search(canonical), base64: new Search(base64) };
 }
 
-/** Services trim what they are given, and logs show one line at a time. */
-function variants(secret: string): readonly string[] {
-  const lines = secret.split(/\r\n|\r|\n/).map((line) => line.trim());
+function canonicalPattern(secret: string): Pattern | undefined {
+  const all = canonicalText(rawText(secret)).text;
+  // At the start of a line these would be taken for the signs of a diff or a quotation.
+  const exact = all.replace(/^[ |│>~-]+/, "").trimEnd();
+  if (exact.length < SHORTEST_SECRET) return undefined;
+  const lead = all.length - all.replace(/^[|│>~-]+/, "").length;
+  const text = letterless(exact);
+  return { text, lead, ...(exact.length < CASELESS ? { exact } : {}) };
+}
+
+/** A secret as the usual encoders write it. */
+function writtenForms(secret: string): readonly string[] {
+  const json = JSON.stringify(secret).slice(1, -1);
+  const html = secret.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
+  const named = secret
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;");
+  const ascii = json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  const url = encodeURIComponent(secret.replace(/\p{Cs}/gu, "\ufffd"));
+  return [...new Set([secret, secret.trim(), json, ascii, html, named, url])];
+}
+
+const BASE64_TAIL = /[A-Za-z0-9+/]*/y;
+const HEX_TAIL = /[0-9a-f]*/y;
+const BASE32_TAIL = /[a-z2-7]*/y;
+
+/** Bytes of a secret that are enough to know it by when it is encoded. */
+const ENOUGH = 48;
+
+/** Base64 of a secret, of its written forms, of its UTF-16 and of its base64. */
+function base64Forms(secret: string): readonly Pattern[] {
+  const begin = secret.slice(0, ENOUGH);
+  const plain = Buffer.from(secret);
+  const little = Buffer.from(begin, "utf16le");
+  const own = encodedForms(plain, 3, base64Text, BASE64_TAIL, SHORTEST_SECRET);
+  const others = [
+    ...writtenForms(begin).map((form) => Buffer.from(form)),
+    ...(LATIN.test(begin) ? [Buffer.from(begin, "latin1")] : []),
+    little,
+    Buffer.from(little).swap16(),
+    ...own.map(({ text }) => Buffer.from(text)),
+  ];
+  return [...own, ...others.flatMap((bytes) => encodedForms(bytes, 3, base64Text, BASE64_TAIL, CASELESS))];
+}
+
+const LATIN = /^[\0-\u00ff]*[\u0080-\u00ff][\0-\u00ff]*$/;
+
+/** Hex and base32, in small letters. */
+function alphabetForms(secret: string): readonly Pattern[] {
+  const bytes = Buffer.from(secret);
   return [
-    secret,
-    secret.trim(),
-    ...(lines.length > 1 ? lines.filter((line) => line.length >= SHORTEST_LINE) : []),
+    ...encodedForms(bytes, 1, hexText, HEX_TAIL, CASELESS),
+    ...encodedForms(bytes, 5, base32Text, BASE32_TAIL, CASELESS),
   ];
 }
 
-/**
- * Runs of white space and of backslashes are taken together: where neighbours may both be drawn out, a text that is
- * almost the secret could be cut up in so many ways that the search would not come to an end.
- */
-const RUNS = /[ \t\r\n\f\v]+|\\+|[A-Za-z0-9]+|\P{ASCII}|[^A-Za-z0-9\s\\]/gu;
-
-function written(secret: string): string {
-  return (secret.match(RUNS) ?? []).map(writtenRun).join("");
+interface Encoded {
+  readonly text: string;
+  /** Bits that a character stands for. */
+  readonly bits: number;
 }
 
-function writtenRun(run: string): string {
-  if (/^[A-Za-z0-9]/.test(run)) return run;
-  if (run.startsWith("\\")) return backslashes(run.length);
-  return /^[ \t\r\n\f\v]/.test(run) ? whiteSpace(run) : sign(run);
+function hexText(bytes: Buffer): Encoded {
+  return { text: bytes.toString("hex"), bits: 4 };
 }
 
-/** In front of an escaped character: one backslash, or as many as escaping it again (and again) makes of it. */
-const ESCAPE = String.raw`\\{1,7}`;
-/** HTML may have been escaped again as well. */
-const AMPERSAND = "&(?:amp;){0,2}";
-
-const HEX_SPACE = "(?:20|0[9a-dA-D])";
-const SPACE_ENTITY = `${AMPERSAND}#0{0,4}(?:32|9|1[0-3]|[xX]0{0,4}(?:20|[9a-dA-D]));`;
-const ONE_SPACE = `(?:\\s|${ESCAPE}(?:[tnrfv]|u00${HEX_SPACE})|%(?:25){0,2}${HEX_SPACE}|${SPACE_ENTITY})`;
-const BLANKS = String.raw`[^\S\n]{0,20}`;
-
-/** White space may have been set in lines anew, with the signs that a diff or a quotation puts before each line. */
-function whiteSpace(run: string): string {
-  const lines = Math.max(1, run.split("\n").length - 1);
-  const wrapped = `${BLANKS}(?:\\n${BLANKS}(?:[|│>+~-]${BLANKS}){0,3}){1,${lines}}`;
-  return `(?:${wrapped}|${ONE_SPACE}{1,${run.length + 20}}|\\+{${run.length}})`;
+function base64Text(bytes: Buffer): Encoded {
+  return { text: bytes.toString("base64"), bits: 6 };
 }
 
-function backslashes(count: number): string {
-  return `(?:\\\\{${count},${count * 8}}|(?:${numeric("\\")}){${count},${count * 8}})`;
-}
+const BASE32 = "abcdefghijklmnopqrstuvwxyz234567";
 
-/** Signs and letters beyond ASCII; Markdown, shells and JSON may put backslashes before them. */
-function sign(character: string): string {
-  const named = NAMES[character];
-  const entity = named === undefined ? "" : `|${AMPERSAND}${named};`;
-  return `(?:${quoted(character)}|${ESCAPE}${quoted(character)}|${numeric(character)}${entity})`;
-}
-
-const NAMES: Readonly<Record<string, string>> = {
-  "&": "amp",
-  "<": "lt",
-  ">": "gt",
-  '"': "quot",
-  "'": "apos",
-  "/": "sol",
-  "+": "plus",
-  "\u00a0": "nbsp",
-};
-
-/** A character by its number: `%2F`, `\u002f`, `&#47;`, `&#x2f;`. */
-function numeric(character: string): string {
-  const code = character.codePointAt(0) ?? 0;
-  const percent = [...Buffer.from(character)].map((byte) => `%(?:25){0,2}${hex(byte, 2)}`).join("");
-  const units = [...Array(character.length).keys()].map(
-    (at) => `${ESCAPE}u${hex(character.charCodeAt(at), 4)}`,
-  );
-  return `(?:${percent}|${units.join("")}|${AMPERSAND}#(?:0{0,4}${code}|[xX]0{0,4}${hex(code, 1)});)`;
-}
-
-/** Digits of a number in either case. */
-function hex(code: number, digits: number): string {
-  const text = code.toString(16).padStart(digits, "0");
-  return text.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
-}
-
-function quoted(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+function base32Text(bytes: Buffer): Encoded {
+  let text = "";
+  let held = 0;
+  let bits = 0;
+  for (const byte of bytes) {
+    held = ((held << 8) | byte) & 0xfff;
+    for (bits += 8; bits >= 5; bits -= 5) text += BASE32.charAt((held >> (bits - 5)) & 31);
+  }
+  return { text: `${text}${BASE32.charAt(0)}`, bits: 5 };
 }
 
 /**
  * Base64 writes three bytes as four characters, so inside a longer text a secret has three forms, by where it
- * starts. Only the characters that the secret alone decides are looked for; a few bits more stand in their neighbours.
+ * starts; of base32 there are five. Only the characters that the secret alone decides are looked for; a few bits
+ * more stand in their neighbours.
  */
-function base64(secret: string): readonly string[] {
-  const bytes = Buffer.from(secret);
-  return [0, 1, 2].map((offset) => {
-    const encoded = Buffer.concat([Buffer.alloc(offset), bytes]).toString("base64");
-    const first = Math.ceil((offset * 8) / 6);
-    const last = Math.floor(((offset + bytes.length) * 8) / 6);
-    const core = encoded.slice(first, last);
-    return `${core.replace(/[+/]/g, (character) => BASE64_SIGNS[character] ?? character)}${BASE64_END}`;
+function encodedForms(
+  all: Buffer,
+  group: number,
+  encode: (bytes: Buffer) => Encoded,
+  tail: RegExp,
+  shortest: number,
+): readonly Pattern[] {
+  const bytes = all.subarray(0, ENOUGH);
+  const forms = [...Array(group).keys()].map((offset) => {
+    const { text, bits } = encode(Buffer.concat([Buffer.alloc(offset), bytes]));
+    return text.slice(Math.ceil((offset * 8) / bits), Math.floor(((offset + bytes.length) * 8) / bits));
   });
+  const isWhole = bytes.length === all.length;
+  return forms
+    .filter(({ length }) => length >= shortest)
+    .map((text) => (isWhole ? { text } : { text, tail }));
 }
 
-const BASE64_SIGNS: Readonly<Record<string, string>> = {
-  "+": String.raw`(?:[+\-]|%2[bB]|&#43;|\\{1,7}u002[bB])`,
-  "/": String.raw`(?:_|(?:\\{1,7})?\/|%2[fF]|&#47;)`,
-};
-const BASE64_CHARACTER = "[A-Za-z0-9+/_-]";
-const BASE64_END = `${BASE64_CHARACTER}?(?:=|%3[dD]){0,2}`;
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Every place of the text where a secret stands, in order, without overlaps. */
+function spansIn(text: string, { raw, canonical, base64 }: Searches, inDocument: boolean): readonly Span[] {
+  const found: Span[] = [];
+  raw.scan(text, (start, end) => {
+    // There the first character is an escape, which the canonical form takes as a whole.
+    if (!inDocument || text[start - 1] !== "\\") found.push({ start, end });
+  });
+  const whole = canonicalText(rawText(text));
+  const level = letterless(whole.text);
+  const levelEnd = tailEnds(level);
+  canonical.scan(level, (from, to, { exact, lead = 0, tail }) => {
+    if (exact !== undefined && !whole.text.startsWith(exact, from)) return;
+    const { start, end } = toOriginal(whole, from, levelEnd(to, tail));
+    found.push({ start: start - signsBefore(text, start, lead), end });
+  });
+  const words = encodedWords(whole);
+  const wordEnd = tailEnds(words.text);
+  base64.scan(words.text, (from, to, { tail }) => {
+    const { start, end } = toOriginal(words, from, wordEnd(to, tail));
+    const rest = /^[A-Za-z0-9+/_-]?(?:=|%3[dD]){0,2}/.exec(text.slice(end, end + 7));
+    found.push({ start, end: end + (rest?.[0].length ?? 0) });
+  });
+  return joined(found);
+}
+
+/** Where a match ends together with its tail; a tail that was gone through once is not gone through again. */
+function tailEnds(text: string): (to: number, tail: RegExp | undefined) => number {
+  const reached = new Map<RegExp, number>();
+  return (to, tail) => {
+    if (tail === undefined) return to;
+    const known = reached.get(tail) ?? 0;
+    if (to <= known) return known;
+    tail.lastIndex = to;
+    const end = to + (tail.exec(text)?.[0].length ?? 0);
+    reached.set(tail, end);
+    return end;
+  };
+}
+
+function signsBefore(text: string, start: number, most: number): number {
+  let amount = 0;
+  while (amount < most && "|│>~-+".includes(text[start - amount - 1] ?? " ")) amount++;
+  return amount;
+}
+
+/** Overlapping spans become one: what one match leaves over may belong to another. */
+function joined(spans: Span[]): readonly Span[] {
+  const all: Span[] = [];
+  for (const span of spans.toSorted((a, b) => a.start - b.start)) {
+    const last = all.at(-1);
+    if (last === undefined || span.start >= last.end) all.push(span);
+    else if (span.end > last.end) all[all.length - 1] = { start: last.start, end: span.end };
+  }
+  return all;
+}
+
+function withoutSpans(text: string, spans: readonly Span[]): string {
+  if (spans.length === 0) return text;
+  const parts: string[] = [];
+  let from = 0;
+  for (const { start, end } of spans) {
+    parts.push(text.slice(from, start), SENSITIVE);
+    from = end;
+  }
+  return parts.join("") + text.slice(from);
+}
+
+/** Any odd number: it only spreads what is compared. */
+const BASE = 0x5bd1e995;
+/** What is compared character by character; of longer texts the rest is compared by its hash. */
+const COMPARED = 16;
+
+interface Hashed extends Pattern {
+  readonly hash: number;
+  /** `BASE` to the power of the length. */
+  readonly power: number;
+}
+
+/**
+ * Many texts looked for in one pass: their first four characters lead to those that may stand at a place, and each of
+ * these is decided in a time that does not depend on its length.
+ */
+class Search {
+  readonly #candidates = new Map<number, Hashed[]>();
+  /** Whether any text begins with four characters of that hash: answers "no" nearly everywhere. */
+  readonly #filter = new Uint8Array(1 << 16);
+
+  constructor(patterns: readonly Pattern[]) {
+    const texts = new Set<string>();
+    for (const pattern of patterns) {
+      const { text, exact = "" } = pattern;
+      if (texts.has(`${exact}\0${text}`)) continue;
+      texts.add(`${exact}\0${text}`);
+      let start = 0;
+      for (let at = 0; at < 4; at++) start = (start << 8) ^ text.charCodeAt(at);
+      const own = this.#candidates.get(start) ?? [];
+      own.push({ ...pattern, ...hashOf(text) });
+      this.#candidates.set(start, own);
+      this.#filter[bucket(start)] = 1;
+    }
+  }
+
+  scan(text: string, found: (start: number, end: number, pattern: Pattern) => void): void {
+    if (this.#candidates.size === 0) return;
+    let hashes: Int32Array | undefined;
+    let last = 0;
+    for (let at = 0; at < text.length; at++) {
+      last = (last << 8) ^ text.charCodeAt(at);
+      if (this.#filter[bucket(last)] === 0) continue;
+      const start = at - 3;
+      for (const pattern of this.#candidates.get(last) ?? []) {
+        const end = start + pattern.text.length;
+        if (start < 0 || end > text.length || !beginsWith(text, start, pattern.text)) continue;
+        if (pattern.text.length > COMPARED) {
+          hashes ??= hashesOf(text);
+          const hash = ((hashes[end] ?? 0) - Math.imul(hashes[start] ?? 0, pattern.power)) | 0;
+          if (hash !== pattern.hash) continue;
+        }
+        found(start, end, pattern);
+      }
+    }
+  }
+}
+
+function bucket(start: number): number {
+  return Math.imul(start, 0x9e3779b1) >>> 16;
+}
+
+function beginsWith(text: string, start: number, pattern: string): boolean {
+  const most = Math.min(pattern.length, COMPARED);
+  for (let at = 0; at < most; at++) if (text.charCodeAt(start + at) !== pattern.charCodeAt(at)) return false;
+  return true;
+}
+
+function hashOf(text: string): { readonly hash: number; readonly power: number } {
+  let hash = 0;
+  let power = 1;
+  if (text.length > COMPARED)
+    for (let at = 0; at < text.length; at++) {
+      hash = (Math.imul(hash, BASE) + text.charCodeAt(at)) | 0;
+      power = Math.imul(power, BASE);
+    }
+  return { hash, power };
+}
+
+/** Of every beginning of the text; the hash of any piece follows from two of them. */
+function hashesOf(text: string): Int32Array {
+  const hashes = new Int32Array(text.length + 1);
+  for (let at = 0, hash = 0; at < text.length; at++) {
+    hash = (Math.imul(hash, BASE) + text.charCodeAt(at)) | 0;
+    hashes[at + 1] = hash;
+  }
+  return hashes;
+}
 
 /**
  * Takes secrets out of what came from outside into a plan: live values, bodies, messages. It comes before every
@@ -272,7 +401,7 @@ export function redactPlan(plan: PlanJson, redactor: Redactor): PlanJson {
   };
 }
 
-function redactChange(change: ChangeJson, redactor: Redactor): ChangeJson {
+export function redactChange(change: ChangeJson, redactor: Redactor): ChangeJson {
   return {
     ...change,
     id: redactor.text(change.id),
@@ -282,12 +411,12 @@ function redactChange(change: ChangeJson, redactor: Redactor): ChangeJson {
   };
 }
 
-function redactField(field: FieldJson, redactor: Redactor): FieldJson {
+export function redactField(field: FieldJson, redactor: Redactor): FieldJson {
   return {
     ...field,
     path: field.path.map((step) => (typeof step === "string" ? redactor.document(step) : step)),
-    ...(field.before === undefined ? {} : { before: redactor.json(field.before) }),
-    ...(field.after === undefined ? {} : { after: redactor.json(field.after) }),
+    ...(field.before === undefined ? {} : { before: redactor.freeJson(field.before) }),
+    ...(field.after === undefined ? {} : { after: redactor.freeJson(field.after) }),
   };
 }
 

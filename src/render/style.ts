@@ -24,15 +24,15 @@ export const PLAIN: Style = {
   faint: asItIs,
 };
 
-/** The sixteen colours that every terminal lets its user choose. */
-const CODES: Readonly<Record<Action, number>> = { create: 32, update: 33, rediscover: 36, disable: 35 };
+/** The sixteen colours that every terminal lets its user choose. Red is for what does harm, and for nothing else. */
+const CODES: Readonly<Record<Action, number>> = { create: 32, update: 33, rediscover: 36, disable: 31 };
 
 export const COLOURED: Style = {
   action: (action, text) => paint(CODES[action], 39, text),
   error: (text) => paint(31, 39, text),
   warning: (text) => paint(33, 39, text),
   added: (text) => paint(32, 39, text),
-  removed: (text) => paint(31, 39, text),
+  removed: (text) => paint(2, 22, text),
   strong: (text) => paint(1, 22, text),
   faint: (text) => paint(2, 22, text),
 };

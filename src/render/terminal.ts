@@ -1,9 +1,9 @@
 import { realpathSync, statSync } from "node:fs";
 import { type ProgressEvent, advance, beginStatus, eventLine, isOfCalls, statusLines } from "./apply.ts";
 import { safeOutput } from "./escape.ts";
-import { clockText } from "./json.ts";
 import type { Redactor } from "./redact.ts";
 import { type Style, cutTo } from "./style.ts";
+import { clockText } from "./words.ts";
 
 /** What is known of the screen that a stream leads to, as plain data; nobody below the entry asks the environment. */
 export interface Terminal {

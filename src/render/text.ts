@@ -1,7 +1,15 @@
-import { diffLines, diffWordsWithSpace } from "diff";
 import { type Address, compareAddresses } from "../model/address.ts";
-import { type Json, type Path, isArray, isObject } from "../model/json.ts";
-import type { Action, ChangeJson, ChangedBy, FieldJson, Orphan, PlanJson } from "../model/plan.ts";
+import { type Json, isArray, isObject } from "../model/json.ts";
+import {
+  ACTIONS,
+  bySeverity,
+  type Action,
+  type ChangeJson,
+  type ChangedBy,
+  type FieldJson,
+  type Orphan,
+  type PlanJson,
+} from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
 import {
   type DiagnosticOptions,
@@ -12,38 +20,65 @@ import {
 } from "./diagnostics.ts";
 import { safeLine, withoutWorkflowCommands } from "./escape.ts";
 import {
-  ACTIONS,
-  PROBLEM_SIGN,
-  type PlanExtras,
-  SIGNS,
-  besidesLine,
-  changedByText,
+  clip,
+  type Excerpt,
+  excerpts,
+  fieldLine,
+  fieldName,
+  type Fold,
+  foldAlike,
+  isHarmful,
+  isLongText,
+  isText,
+  lineDiff,
+  longTexts,
+  meaning,
+  NOT_SHOWN,
+  onlySide,
+  valueText,
+} from "./fields.ts";
+import { type PlanExtras, changedByText, whoChanged } from "./json.ts";
+import { type Style, textWidth, wrap } from "./style.ts";
+import {
+  actionCounts,
+  alsoLine,
+  byCause,
   count,
   countActions,
   diagnosticCounts,
+  groupBy,
   hasErrors,
   kindNoun,
+  needsAttention,
   placeOf,
   planLine,
-  whoChanged,
-} from "./json.ts";
-import { type Style, textWidth, wrap } from "./style.ts";
+  PROBLEM_SIGN,
+  SIGNS,
+} from "./words.ts";
 
 export interface PlanTextOptions extends DiagnosticOptions {
   /** Every change by itself, long values whole, with ids and calls. */
   readonly verbose: boolean;
+  /** Columns of the screen, for lines that scripts look for: without a screen these stay whole. */
+  readonly screen?: number;
 }
 
 /**
- * The plan for people: a tree per target, what is orphaned, errors and warnings, and at the end the lines that sum
- * it up. It is drawn from the public form of the plan, so that a saved plan looks the same.
+ * The plan for people: what needs attention, a tree per target, what is orphaned, errors and warnings, and at the end
+ * the lines that sum it up. It is drawn from the public form of the plan, so that a saved plan looks the same.
  */
 export function renderPlanText(plan: PlanJson, extras: PlanExtras, options: PlanTextOptions): string {
+  const diagnostics = planDiagnostics(plan, extras);
   const sections = [
     header(plan, options),
-    ...targetSections(plan, extras, options),
+    ...attentionSection(plan, diagnostics, options),
+    ...byCause(plan.changes).flatMap(({ title, changes }, at) => [
+      ...(title === undefined ? [] : [[options.style.strong(title)]]),
+      ...targetSections(changes, at === 0 ? problemsOf(diagnostics) : [], extras, options),
+    ]),
+    ...(plan.changes.length === 0 ? targetSections([], problemsOf(diagnostics), extras, options) : []),
     ...orphanSection(plan.orphaned, options),
-    ...diagnosticSection(planDiagnostics(plan, extras), options),
+    ...diagnosticSection(diagnostics, options),
     footer(plan, options),
   ];
   return withoutWorkflowCommands(
@@ -58,23 +93,93 @@ function header(plan: PlanJson, { style }: PlanTextOptions): Lines {
   const counts = countActions(plan.changes);
   const used = ACTIONS.filter((action) => counts[action] > 0);
   const signs = used.map((action) => `${style.action(action, SIGNS[action])} ${action}`);
-  if (problemsOf(plan.diagnostics).length > 0) signs.push(`${style.error(PROBLEM_SIGN)} problem`);
+  if (hasErrors(plan)) signs.push(`${style.error(PROBLEM_SIGN)} problem`);
   return signs.length === 0 ? [title] : [title, signs.join("   ")];
+}
+
+/** Lines of each kind of danger, unless everything is asked for. */
+const MOST_DANGERS = 30;
+
+/** What must not be missed, the worst first, a line each: errors, then changes that take something from a test. */
+function attentionSection(
+  { changes }: PlanJson,
+  diagnostics: readonly DiagnosticView[],
+  options: PlanTextOptions,
+): readonly Lines[] {
+  const { style, verbose } = options;
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  const dangers = [...groupBy(bySeverity(changes.filter(needsAttention)), ({ action }) => action)];
+  const lines = [
+    bounded(errors, "errors", (error) => errorLine(error, options)),
+    ...dangers.map(([action, own]) =>
+      bounded(
+        own,
+        action === "disable" || action === "rediscover" ? `to ${action}` : "harmful changes",
+        (change) => dangerLines(change, options),
+      ),
+    ),
+  ].flat();
+  return lines.length === 0 ? [] : [[style.strong("Needs attention"), ...lines.map((line) => `  ${line}`)]];
+
+  function bounded<T>(items: readonly T[], noun: string, draw: (item: T) => Lines): Lines {
+    const most = verbose || items.length <= MOST_DANGERS ? items.length : MOST_DANGERS - 1;
+    const left = items.length - most;
+    const more = left === 0 ? [] : [style.faint(`  and ${left} more ${noun}; --verbose lists all`)];
+    return [...items.slice(0, most).flatMap(draw), ...more];
+  }
+}
+
+function errorLine({ address, summary }: DiagnosticView, { style, width }: PlanTextOptions): Lines {
+  const text = safeLine(summary);
+  const head = style.error(PROBLEM_SIGN);
+  if (address === undefined) return [`${head} ${text}`];
+  return oneOrTwo(`${head} ${style.strong(address)}`, [text], width);
+}
+
+/** The change with the fields that make it harmful; of a rediscovery what it is about. */
+function dangerLines({ address, action, fields }: ChangeJson, { style, width }: PlanTextOptions): Lines {
+  const harmful = fields.filter((field) => isHarmful(field, action));
+  const told = harmful.length > 0 ? harmful : fields.slice(0, 1);
+  const left = fields.length - told.length;
+  const texts = told.map((field) => {
+    const line = fieldLine(field, action, MOST_IN_LINE);
+    return harmful.length > 0 ? style.error(line) : line;
+  });
+  const more = left === 0 ? [] : [style.faint(`and ${count(left, "more field")}`)];
+  return oneOrTwo(
+    `${style.action(action, SIGNS[action])} ${style.strong(address)}`,
+    [...texts, ...more],
+    width,
+  );
+}
+
+/** Characters of a value in a line. */
+const MOST_IN_LINE = 60;
+
+/** What is said of something beside its name, or below it where it does not fit. */
+function oneOrTwo(head: string, texts: Lines, width: number): Lines {
+  const line = `${head}  ${texts.join("  ")}`;
+  return textWidth(line) + 2 <= width ? [line] : [head, ...texts.map((text) => `    ${text}`)];
 }
 
 /** From this many changes on, creations are named and not told field by field. */
 const MANY = 200;
 
-function targetSections(plan: PlanJson, extras: PlanExtras, options: PlanTextOptions): readonly Lines[] {
+function targetSections(
+  changes: readonly ChangeJson[],
+  allProblems: readonly Problem[],
+  extras: PlanExtras,
+  options: PlanTextOptions,
+): readonly Lines[] {
   const folds = options.verbose
-    ? plan.changes.map((change) => ({ first: change, changes: [change] }))
-    : foldAlike(plan.changes, extras);
+    ? changes.map((change) => ({ first: change, changes: [change] }))
+    : foldAlike(changes, extras);
   const changeOptions = {
     ...options,
     width: options.width - 6,
     brief: !options.verbose && folds.length > MANY,
   };
-  const problems = groupBy(problemsOf(planDiagnostics(plan, extras)), ({ address }) => address);
+  const problems = groupBy(allProblems, ({ address }) => address);
   const entries = [
     ...folds.map((fold) => changeEntry(fold, extras, changeOptions)),
     ...[...problems.values()].flatMap((own) => problemEntry(own, options)),
@@ -119,8 +224,8 @@ function problemEntry(problems: readonly Problem[], { style }: PlanTextOptions):
     const place = placeText(problem);
     return `    ${safeLine(problem.summary)}${place === undefined ? "" : `  ${style.faint(safeLine(place))}`}`;
   });
-  const heading = `${style.error(PROBLEM_SIGN)} ${style.strong(first.address)}`;
-  return [{ address: first.address, lines: [heading, ...summaries], changes: [], problems: problems.length }];
+  const title = `${style.error(PROBLEM_SIGN)} ${style.strong(first.address)}`;
+  return [{ address: first.address, lines: [title, ...summaries], changes: [], problems: problems.length }];
 }
 
 /** A blank line between resources that take several lines; those of one line stand together. */
@@ -133,8 +238,7 @@ function spaced(entries: readonly Entry[]): Lines {
 }
 
 function targetHeading(target: string, entries: readonly Entry[], { style }: PlanTextOptions): string {
-  const counts = countActions(entries.flatMap((entry) => entry.changes));
-  const parts = ACTIONS.flatMap((action) => (counts[action] === 0 ? [] : [`${counts[action]} to ${action}`]));
+  const parts = [...actionCounts(entries.flatMap((entry) => entry.changes))];
   const problems = entries.reduce((sum, entry) => sum + entry.problems, 0);
   if (problems > 0) parts.push(count(problems, "problem"));
   return `${style.strong(target)}  ${style.faint(parts.join(", "))}`;
@@ -149,7 +253,7 @@ function orphanSection(orphaned: readonly Orphan[], { style, verbose }: PlanText
   const left = orphaned.length - shown.length;
   return [
     [
-      `${style.strong("Orphaned")}  ${style.faint("no manifest declares them any more; the service still has them")}`,
+      `${style.strong("Orphaned:")} ${style.faint("removed from the manifests but still on the service")}`,
       ...shown.map(({ address, id }) => `  ${address}  ${style.faint(safeLine(id))}`),
       ...(left === 0 ? [] : [style.faint(`  and ${left} more`)]),
     ],
@@ -179,15 +283,15 @@ function moreLine({ severity, summary }: DiagnosticView, more: number): string {
   return `and ${more} more ${severity}s: ${safeLine(summary)}`;
 }
 
-function footer(plan: PlanJson, { style }: PlanTextOptions): Lines {
-  const errors = hasErrors(plan);
-  const first = errors
+function footer(plan: PlanJson, { style, screen }: PlanTextOptions): Lines {
+  const first = hasErrors(plan)
     ? [style.error(diagnosticCounts(plan))]
     : plan.changes.length === 0
-      ? ["No changes. The service has what the manifests declare."]
+      ? ["No changes. The service matches your manifests."]
       : [];
-  const besides = besidesLine(plan.summary);
-  return [...first, style.strong(planLine(plan.summary)), ...(besides === undefined ? [] : [besides])];
+  const also = alsoLine(plan.summary);
+  const total = planLine(plan.summary, screen).split("\n").map(style.strong);
+  return [...first, ...total, ...(also === undefined ? [] : [also])];
 }
 
 interface ChangeOptions extends FieldOptions {
@@ -260,11 +364,11 @@ function nameOf({ fields }: ChangeJson): string {
 
 const NAMES: ReadonlySet<string> = new Set(["description", "app", "name", "discoveryUrl", "prompt"]);
 
-/** What may be sent besides, once the service has generated. */
+/** What may still be sent once the service has generated. */
 function laterLines({ followUps }: ChangeJson, { style, width }: ChangeOptions): readonly string[] {
   const names = followUps.flatMap(({ body }) => (isObject(body) ? Object.keys(body) : []));
   if (names.length === 0) return [];
-  const text = `afterwards, if different by then: ${names.map(safeLine).join(", ")}`;
+  const text = `then set if needed: ${names.map(safeLine).join(", ")}`;
   return wrap(text, width).map(style.faint);
 }
 
@@ -275,94 +379,6 @@ function callLines({ calls, followUps, id }: ChangeJson, { style }: ChangeOption
     ...followUps.map(({ method, path }) => `${method} ${path} (if needed)`),
   ];
   return lines.map((line) => style.faint(safeLine(line)));
-}
-
-/** A piece of a text that was kept, added or removed. */
-export interface Piece {
-  readonly kind: "same" | "added" | "removed";
-  readonly text: string;
-}
-
-/** Lines of both texts in reading order. A line break at the very end does not count as a line. */
-export function lineDiff(before: string, after: string): readonly Piece[] {
-  const parts = diffLines(ended(before), ended(after), BOUND);
-  if (parts === undefined) return [...lines("removed", before), ...lines("added", after)];
-  return parts.flatMap((part) => lines(kindOf(part), part.value));
-}
-
-/** Words and the white space between them; neighbouring words that changed are one change. */
-export function wordDiff(before: string, after: string): readonly Piece[] {
-  const parts = diffWordsWithSpace(before, after, BOUND);
-  if (parts !== undefined) return joined(parts.map((part) => ({ kind: kindOf(part), text: part.value })));
-  return [
-    { kind: "removed", text: before },
-    { kind: "added", text: after },
-  ];
-}
-
-/** Puts changes together between which nothing but spaces was kept: sentences, not a salad of words. */
-function joined(pieces: readonly Piece[]): readonly Piece[] {
-  const result: Piece[] = [];
-  let run: Piece[] = [];
-  const flush = (): void => {
-    for (const kind of ["removed", "added"] as const) {
-      const text = run
-        .map((piece) => (piece.kind === kind || piece.kind === "same" ? piece.text : ""))
-        .join("");
-      if (text !== "") result.push({ kind, text });
-    }
-    run = [];
-  };
-  for (const [at, piece] of pieces.entries()) {
-    const between = run.length > 0 && at + 1 < pieces.length && /^[^\S\n]+$/.test(piece.text);
-    if (piece.kind !== "same" || between) run.push(piece);
-    else {
-      flush();
-      result.push(piece);
-    }
-  }
-  flush();
-  return result;
-}
-
-/** Two texts with nothing in common are not worth the time that it takes to find that out. */
-const BOUND = { maxEditLength: 2000 };
-
-function lines(kind: Piece["kind"], text: string): readonly Piece[] {
-  if (text === "") return [];
-  return text
-    .replace(/\n$/, "")
-    .split("\n")
-    .map((line) => ({ kind, text: line }));
-}
-
-function ended(text: string): string {
-  return text === "" || text.endsWith("\n") ? text : `${text}\n`;
-}
-
-function kindOf(part: { readonly added: boolean; readonly removed: boolean }): Piece["kind"] {
-  return part.added ? "added" : part.removed ? "removed" : "same";
-}
-
-/** Kept lines that stay beside a change. */
-const CONTEXT = 2;
-
-export type Excerpt = Piece | { readonly kind: "skipped"; readonly lines: number };
-
-/** The diff without kept lines far from any change; leaving out a single line would save nothing. */
-export function excerpts(pieces: readonly Piece[]): readonly Excerpt[] {
-  const near = pieces.map((_, at) =>
-    pieces.slice(Math.max(0, at - CONTEXT), at + CONTEXT + 1).some(({ kind }) => kind !== "same"),
-  );
-  const result: Excerpt[] = [];
-  for (let at = 0; at < pieces.length;) {
-    const next = near.indexOf(true, at);
-    const far = (next === -1 ? pieces.length : next) - at;
-    if (far > 1) result.push({ kind: "skipped", lines: far });
-    else result.push(...pieces.slice(at, at + 1));
-    at += Math.max(1, far);
-  }
-  return result;
 }
 
 interface FieldOptions {
@@ -380,39 +396,37 @@ export function fieldLines(
   note: string,
   options: FieldOptions,
 ): readonly string[] {
-  const name = fieldName(field.path);
   const { style } = options;
+  const harmful = isHarmful(field, action);
+  const meant = meaning(field).map((text) => `: ${harmful ? style.error(text) : text}`);
+  const name = fieldName(field.path) + meant.join("");
   const suffix = note === "" ? "" : `  ${style.faint(note)}`;
   if (field.sensitive) return [`${name}: ${SENSITIVE}${suffix}`];
   const block = blockLines(field, options);
   if (block !== undefined) return [`${name}:${suffix}`, ...block];
-  if (action === "create" && field.after !== undefined)
-    return [`${name}: ${clipped(field.after, options)}${suffix}`];
-  return fieldChangeLines(name, field, suffix, options);
+  const only = onlySide(field, action);
+  if (only !== undefined) return [`${name}: ${clipped(only, options)}${suffix}`];
+  return twoSides(name, field, suffix, harmful ? style.error : style.added, options);
 }
 
-function fieldChangeLines(
+function twoSides(
   name: string,
-  field: FieldJson,
+  { before, after }: FieldJson,
   suffix: string,
+  colour: (text: string) => string,
   options: FieldOptions,
 ): readonly string[] {
   const { style, width } = options;
-  const before = sideText(field.before, field, style.removed, options);
-  const after = sideText(field.after, field, style.added, options);
-  const line = `${name}: ${before} → ${after}`;
+  const old = sideText(before, style.removed, options);
+  const wanted = sideText(after, colour, options);
+  const line = `${name}: ${old} → ${wanted}`;
   if (textWidth(line) <= width) return [line + suffix];
   const indent = " ".repeat(Math.min(textWidth(name), Math.floor(width / 3)));
-  return [`${name}: ${before}`, `${indent}→ ${after}${suffix}`];
+  return [`${name}: ${old}`, `${indent}→ ${wanted}${suffix}`];
 }
 
-function sideText(
-  value: Json | undefined,
-  field: FieldJson,
-  colour: (text: string) => string,
-  options: FieldOptions,
-): string {
-  return value === undefined ? options.style.faint(missingText(field)) : colour(clipped(value, options));
+function sideText(value: Json | undefined, colour: (text: string) => string, options: FieldOptions): string {
+  return value === undefined ? options.style.faint(NOT_SHOWN) : colour(clipped(value, options));
 }
 
 /** A value of this many characters fills a few lines of a terminal. */
@@ -428,12 +442,12 @@ const MOST_LINES = 24;
 
 function blockLines(field: FieldJson, options: FieldOptions): readonly string[] | undefined {
   const { before, after } = field;
-  if (isText(before) && isText(after) && (isLongText(before) || isLongText(after)))
-    return diffBlock(before, after, options);
+  const texts = longTexts(before, after);
+  if (texts !== undefined) return diffBlock(...texts, options);
   if (before !== undefined) return undefined;
-  if (isText(after) && isLongText(after)) return bounded(textLines(after, options), options);
+  if (isText(after) && isLongText(after)) return boundedLines(textLines(after, options), options);
   if (isArray(after) && after.length > 0 && after.every((item) => isObject(item)))
-    return bounded(
+    return boundedLines(
       after.map((item, at) => bar(`${at}: ${valueText(item)}`, options)),
       options,
     );
@@ -457,7 +471,7 @@ function textLines(text: string, options: FieldOptions): readonly string[] {
 function diffBlock(before: string, after: string, options: FieldOptions): readonly string[] | undefined {
   const pieces = lineDiff(before, after);
   if (pieces.every(({ kind }) => kind === "same")) return undefined;
-  return bounded(
+  return boundedLines(
     excerpts(pieces).flatMap((piece) => pieceLines(piece, options)),
     options,
   );
@@ -477,134 +491,11 @@ function pieceLines(piece: Excerpt, options: FieldOptions): readonly string[] {
   });
 }
 
-function bounded(lines: readonly string[], options: FieldOptions): readonly string[] {
+function boundedLines(lines: readonly string[], options: FieldOptions): readonly string[] {
   if (options.verbose || lines.length <= MOST_LINES) return lines;
   const left = lines.length - MOST_LINES + 1;
   return [
     ...lines.slice(0, MOST_LINES - 1),
     bar(options.style.faint(`⋮ ${count(left, "more line")}`), options),
   ];
-}
-
-/** A value on one line, as its author would write it in YAML: bare where that cannot be misread. */
-export function valueText(value: Json): string {
-  if (typeof value === "string") return isBare(value) ? value : safeLine(JSON.stringify(value));
-  if (isArray(value)) return value.length === 0 ? "[]" : `[${value.map(inner).join(", ")}]`;
-  if (!isObject(value)) return String(value);
-  const parts = Object.entries(value).map(([key, part]) => `${inner(key)}: ${inner(part)}`);
-  return parts.length === 0 ? "{}" : `{ ${parts.join(", ")} }`;
-}
-
-/** Inside a list or an object a comma or a bracket would part what belongs together. */
-function inner(value: Json): string {
-  if (typeof value !== "string") return valueText(value);
-  return isBare(value) && !/[,[\]{}]|: |:$/.test(value) ? value : safeLine(JSON.stringify(value));
-}
-
-/** Nothing that looks like another kind of value, hides at the edges, or must be escaped. */
-function isBare(text: string): boolean {
-  return (
-    text !== "" &&
-    text === text.trim() &&
-    text === safeLine(text) &&
-    !/^(?:null|true|false|~|-?[\d.][\d.eE+-]*)$/.test(text) &&
-    !/^["'[{(]|→|^[-+~!#]\s/.test(text)
-  );
-}
-
-/** The start of a text that is too long, and how long it is. */
-export function clip(text: string, most: number): string {
-  if (text.length <= most) return text;
-  return `${text.slice(0, most).replace(/[\ud800-\udbff]$/, "")}… (${text.length} characters)`;
-}
-
-/** A field's change on one line: `status: DRAFT → ENABLED`. Of long text it says how much of it changes. */
-export function fieldLine(field: FieldJson, action: Action, most: number): string {
-  const { path, before, after, sensitive } = field;
-  const name = fieldName(path);
-  if (sensitive) return `${name}: ${SENSITIVE}`;
-  if (isText(before) && isText(after) && (isLongText(before) || isLongText(after)))
-    return `${name}: ${diffSize(before, after)}`;
-  if (action === "create" && after !== undefined) return `${name}: ${clip(valueText(after), most)}`;
-  const sides = [before, after].map((side) =>
-    side === undefined ? missingText(field) : clip(valueText(side), most),
-  );
-  return `${name}: ${sides.join(" → ")}`;
-}
-
-/** A side that is missing is a value that never shows, or an item of a list that comes or goes. */
-export function missingText({ path }: FieldJson): string {
-  return typeof path.at(-1) === "number" ? "(none)" : "(not shown)";
-}
-
-export function isText(value: Json | undefined): value is string {
-  return typeof value === "string";
-}
-
-/** Texts from this width on read better as a block. */
-const LONG = 60;
-
-export function isLongText(text: string): boolean {
-  return text.includes("\n") || textWidth(text) > LONG;
-}
-
-function diffSize(before: string, after: string): string {
-  const pieces = lineDiff(before, after);
-  const [removed, added] = (["removed", "added"] as const).map(
-    (kind) => pieces.filter((piece) => piece.kind === kind).length,
-  );
-  return `${removed} lines removed, ${added} added`.replace(/\b1 lines/, "1 line");
-}
-
-/** A field's path as people write it: `discovery.prompt`, `elements[2].locatorLine`, `headers["X.Y"]`. */
-export function fieldName(path: Path): string {
-  return path.map(step).join("");
-}
-
-function step(key: string | number, at: number): string {
-  if (typeof key === "number") return `[${key}]`;
-  if (!/^[A-Za-z0-9_][A-Za-z0-9_-]*$/.test(key)) return `[${safeLine(JSON.stringify(key))}]`;
-  return at === 0 ? key : `.${key}`;
-}
-
-/** Items by key, keys in the order in which they first turn up. */
-export function groupBy<T>(
-  items: Iterable<T>,
-  keyOf: (item: T) => string,
-): ReadonlyMap<string, readonly T[]> {
-  const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [item]);
-    else group.push(item);
-  }
-  return groups;
-}
-
-/** Changes of one target that say the same, in the order of the plan. */
-export interface Fold {
-  readonly first: ChangeJson;
-  readonly changes: readonly ChangeJson[];
-}
-
-/** Fewer alike changes are quicker to read one by one. */
-const FEWEST = 4;
-
-/**
- * Puts alike changes together at the place of the first: same kind of resource, same action, same fields with the
- * same values, changed by the same hand. So a tag that is set on a thousand test cases is one thing to read.
- */
-export function foldAlike(changes: readonly ChangeJson[], extras: PlanExtras): readonly Fold[] {
-  const groups = groupBy(changes, (change) => likeness(change, extras));
-  return changes.flatMap((change) => {
-    const group = groups.get(likeness(change, extras)) ?? [];
-    if (group.length < FEWEST) return [{ first: change, changes: [change] }];
-    return group[0] === change ? [{ first: change, changes: group }] : [];
-  });
-}
-
-function likeness({ address, action, fields }: ChangeJson, extras: PlanExtras): string {
-  const { kind, target } = placeOf(address);
-  return JSON.stringify([target, kind, action, fields, extras.changedBy?.[address] ?? null]);
 }

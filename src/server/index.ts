@@ -1,31 +1,64 @@
 import { randomUUID } from "node:crypto";
-import { putData } from "./control/data.ts";
-import { worldOf } from "./data/world.ts";
-import { createFaultPlan } from "./exchange/faultPlan.ts";
-import { createRequestLog } from "./exchange/requestLog.ts";
-import { createRunner } from "./generation/runner.ts";
-import { answerOf } from "./http/answer.ts";
-import { perform } from "./interface/perform.ts";
-import { listen } from "./listen.ts";
-import { type Wiring, createListener } from "./listener.ts";
-import { type RunningServer, type ServerOptions, checkedBasePath, checkedHost } from "./options.ts";
+import { once } from "node:events";
+import { type IncomingMessage, type RequestListener, type ServerResponse, createServer } from "node:http";
+import type { JsonObject } from "../model/json.ts";
+import { type Control, performControl, putData } from "./control.ts";
+import { type Exchange, createFaultPlan, createRequestLog, exchange } from "./exchange.ts";
+import { createRunner } from "./generation.ts";
+import { type Received, answerOf, checkKey, errorReply, receive, refuseForeignPages, send } from "./http.ts";
+import { Refusal, notFound } from "./input.ts";
 import type { Service } from "./service.ts";
+import { perform } from "./operations.ts";
+import { worldOf } from "./resources.ts";
 import { DEFAULT_SETTINGS, type Settings } from "./settings.ts";
-import { type Store, openStore } from "./store/store.ts";
+import { type Store, openStore } from "./store.ts";
 
-export type { RunningServer, ServerOptions } from "./options.ts";
 export type { Settings } from "./settings.ts";
-export { DataDirInUseError } from "./store/database.ts";
+export { DataDirInUseError, DriverMissingError } from "./store.ts";
+export { Refusal } from "./input.ts";
+
+export type ServerOptions = {
+  /** 0 or absent: any free port. */
+  readonly port?: number;
+  /** The service has no business beyond this machine. */
+  readonly host?: "127.0.0.1" | "localhost" | "::1";
+  /** Where the data is kept; created when missing. Without it, the data stays in memory. */
+  readonly dataDir?: string;
+  /** What `X-API-Key` must carry, for the control interface as well. */
+  readonly apiKey: string;
+  /** A path before `/apiKey`, as "/tenant/a". */
+  readonly basePath?: string;
+  /** Milliseconds a discovery or batch generation takes; short for `settings.discoveryTime`. */
+  readonly discoveryTime?: number;
+  /** Behaviour to start with, where it is not the default. */
+  readonly settings?: Partial<Settings>;
+  /** What an empty data directory is filled with: a document as `GET /control/data` gives, gaps allowed. */
+  readonly seed?: JsonObject;
+  /** Milliseconds since the epoch; the service makes its timestamps strictly increasing by itself. */
+  readonly clock?: () => number;
+  /** Makes UUIDs; the default ones are random. */
+  readonly ids?: () => string;
+};
+
+export type RunningServer = {
+  /** The base address, which precedes `/apiKey`. */
+  readonly url: string;
+  /** The address of the control interface, `/control` included. */
+  readonly controlUrl: string;
+  /** Breaks off what is under way and releases the data directory. */
+  readonly close: () => Promise<void>;
+};
 
 /**
  * Starts the service of service-api.md on this machine: all 14 operations, and `/control` beside them.
- * Rejects with DataDirInUseError while another process serves the same data.
+ * Rejects with DataDirInUseError while another process serves the same data, with DriverMissingError where no SQLite
+ * driver is installed, and with a Refusal for a seed that it cannot hold.
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const basePath = checkedBasePath(options.basePath ?? "");
-  const host = checkedHost(options.host ?? "127.0.0.1");
+  const { basePath = "", host = "127.0.0.1" } = options;
+  checkAddress(basePath, host);
   const world = worldOf(options.clock ?? Date.now, options.ids ?? randomUUID);
-  const store = openStore(options.dataDir);
+  const store = await openStore(options.dataDir);
   const closing = new AbortController();
   try {
     fill(store, world, options.seed);
@@ -46,10 +79,27 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   }
 }
 
+/** A base path is empty, or begins with a slash and does not end with one; the host is loopback, types or not. */
+function checkAddress(basePath: string, host: string): void {
+  const isPath = /^(\/[\w.~-]+)*$/.test(basePath);
+  if (!isPath || basePath === "/control" || basePath.startsWith("/control/"))
+    throw new RangeError(`basePath must be like /tenant/a, and not within /control: ${basePath}`);
+  if (!["127.0.0.1", "localhost", "::1"].includes(host))
+    throw new RangeError(`host must be a loopback address: ${host}`);
+}
+
 /** A seed is for an empty data directory: on a restart, what was written since counts. */
 function fill(store: Store, world: Service["world"], seed: ServerOptions["seed"]): void {
   if (seed !== undefined && store.testTargets.documents().length === 0) putData({ store, world }, seed);
 }
+
+/** Where requests go: the described interface, or the one that controls this server. */
+type Wiring = {
+  readonly apiKey: string;
+  readonly basePath: string;
+  readonly control: Control;
+  readonly interface: Exchange;
+};
 
 function wire(
   parts: Omit<Service, "settings">,
@@ -57,8 +107,9 @@ function wire(
   basePath: string,
   closing: AbortSignal,
 ): Wiring {
-  const startSettings = settingsAtStart(options);
-  let settings = startSettings;
+  const { apiKey, discoveryTime = DEFAULT_SETTINGS.discoveryTime } = options;
+  const startSettings = { ...DEFAULT_SETTINGS, discoveryTime, ...options.settings };
+  let settings: Settings = startSettings;
   const service: Service = { ...parts, settings: () => settings };
   const runner = createRunner(service);
   const log = createRequestLog();
@@ -67,6 +118,7 @@ function wire(
     settings = wanted;
   };
   return {
+    apiKey,
     basePath,
     control: { service, runner, log, faults, startSettings, setSettings },
     interface: {
@@ -75,7 +127,7 @@ function wire(
       closing,
       errorBody: () => settings.errorBody,
       act: (received) => {
-        const answer = answerOf(() => perform(service, options.apiKey, received), settings.errorBody);
+        const answer = answerOf(() => perform(service, apiKey, received), settings.errorBody);
         runner.schedule();
         return answer;
       },
@@ -83,7 +135,67 @@ function wire(
   };
 }
 
-function settingsAtStart({ settings, discoveryTime }: ServerOptions): Settings {
-  const time = discoveryTime === undefined ? {} : { discoveryTime };
-  return { ...DEFAULT_SETTINGS, ...settings, ...time };
+/** Version 3 of the interface (Versioning). */
+const INTERFACE = "/apiKey/v3";
+
+function createListener(wiring: Wiring): RequestListener {
+  return (request, response) => {
+    // Whatever goes wrong here is past any answer: the other side has gone, or half of the answer is out.
+    handle(wiring, request, response).catch(() => response.destroy());
+  };
+}
+
+async function handle(wiring: Wiring, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { apiKey, control } = wiring;
+  const { errorBody } = control.service.settings();
+  const received = await admitted(request);
+  if (received instanceof Refusal) return send(response, errorReply(received, errorBody));
+  const inInterface = below(received, wiring.basePath + INTERFACE);
+  if (inInterface !== undefined) return exchange(wiring.interface, inInterface, response);
+  const inControl = below(received, "/control");
+  const work = () => {
+    if (inControl === undefined) throw notFound("path");
+    checkKey(received.headers, apiKey, 403);
+    return performControl(control, inControl);
+  };
+  const { reply } = answerOf(work, inControl === undefined ? errorBody : "json");
+  control.runner.schedule();
+  await send(response, reply);
+}
+
+/** The request, or why it is not looked at. */
+async function admitted(request: IncomingMessage): Promise<Received | Refusal> {
+  try {
+    refuseForeignPages(request.headers);
+    return await receive(request);
+  } catch (error) {
+    if (error instanceof Refusal) return error;
+    throw error;
+  }
+}
+
+/** The request as seen from below a path, or undefined when it is not for there. */
+function below(received: Received, prefix: string): Received | undefined {
+  if (!received.path.startsWith(`${prefix}/`)) return undefined;
+  return { ...received, path: received.path.slice(prefix.length) };
+}
+
+/** Listens, or rejects with the system's error when the port is taken. @returns the origin, as "http://127.0.0.1:4010" */
+async function listen(
+  listener: RequestListener,
+  host: string,
+  port: number,
+): Promise<{ readonly origin: string; readonly stop: () => Promise<void> }> {
+  const server = createServer(listener);
+  server.listen(port, host);
+  await once(server, "listening");
+  const address = server.address();
+  if (typeof address !== "object" || address === null) throw new Error("a listening server has an address");
+  const stop = async () => {
+    const closed = once(server, "close");
+    server.close();
+    server.closeAllConnections();
+    await closed;
+  };
+  return { origin: `http://${host.includes(":") ? `[${host}]` : host}:${address.port}`, stop };
 }

@@ -1,6 +1,16 @@
-import type { World } from "./data/world.ts";
+import type { Json } from "../model/json.ts";
+import type { Answered, Reply } from "./http.ts";
+import { badValue, notFound } from "./input.ts";
+import {
+  type Environment,
+  type TestCase,
+  type TestReport,
+  type TestTarget,
+  type World,
+  isLive,
+} from "./resources.ts";
 import type { Settings } from "./settings.ts";
-import type { Store } from "./store/store.ts";
+import type { Store } from "./store.ts";
 
 /** What every operation works with. */
 export type Service = {
@@ -8,3 +18,129 @@ export type Service = {
   readonly world: World;
   readonly settings: () => Settings;
 };
+
+/** A request as an operation sees it. */
+export type Call = {
+  /** A uuid of the path, by its name there. */
+  readonly id: (name: string) => string;
+  readonly query: URLSearchParams;
+  /** Read on demand, so that an unknown resource is named before a bad body. */
+  readonly body: () => Json;
+};
+
+/** One of the 14 operations: answers, or throws a Refusal and nothing is written. */
+export type Operation = (service: Service, call: Call) => Reply;
+
+/** The answer of a POST; its status is not shown (Errors). */
+export function created({ settings }: Service, body: Answered): Reply {
+  return { kind: "json", status: settings().createStatus, body };
+}
+
+/** The answer of a PATCH whose status is not shown (Errors). */
+export function updated({ settings }: Service, body: Answered): Reply {
+  const status = settings().updateStatus;
+  return status === 204 ? { kind: "empty", status } : { kind: "json", status, body };
+}
+
+/*
+ * The resources a path names. One of another test target is as unknown as one that never was.
+ */
+
+export function testTargetOf({ store }: Service, call: Call): TestTarget {
+  const target = store.testTargets.get(call.id("testTargetId"));
+  if (target === undefined) throw notFound("test target");
+  return target;
+}
+
+export function environmentOf({ store }: Service, call: Call, target: TestTarget): Environment {
+  const environment = store.environments.get(call.id("environmentId"));
+  if (environment?.testTargetId !== target.id) throw notFound("environment");
+  return environment;
+}
+
+export function testCaseOf({ store }: Service, call: Call, target: TestTarget): TestCase {
+  const testCase = store.testCases.get(call.id("testCaseId"));
+  if (testCase?.testTargetId !== target.id || !isLive(testCase)) throw notFound("test case");
+  return testCase;
+}
+
+export function testReportOf({ store }: Service, call: Call, target: TestTarget): TestReport {
+  const report = store.testReports.get(call.id("testReportId"));
+  if (report?.testTargetId !== target.id) throw notFound("test report");
+  return report;
+}
+
+/*
+ * What requests say by name and the service keeps by id or once: folders, tags, prerequisites.
+ */
+
+/** The folder of that name, made when the target has none; null is no folder (Test case, `folderName`). */
+export function folderIdNamed(
+  { store, world }: Service,
+  testTargetId: string,
+  name: string | null,
+): string | null {
+  if (name === null) return null;
+  for (const folder of store.folders.of(testTargetId)) if (folder.name === name) return folder.id;
+  const folder = { id: world.newId(), testTargetId, name };
+  store.folders.insert(folder);
+  return folder.id;
+}
+
+/** The names as a case bears them, each once; those the target does not know become tags of the target. */
+export function tagsNamed(
+  { store }: Service,
+  testTargetId: string,
+  names: readonly string[],
+): readonly string[] {
+  const tags = [...new Set(names)];
+  const target = store.testTargets.get(testTargetId);
+  const unknown = tags.filter((tag) => !target?.tags.includes(tag));
+  if (target !== undefined && unknown.length > 0)
+    store.testTargets.update({ ...target, tags: [...target.tags, ...unknown] });
+  return tags;
+}
+
+/** The one live case of that name (operation 10, `prerequisiteName`); a case's name is its description. */
+export function prerequisiteIdNamed({ store }: Service, testTargetId: string, name: string): string {
+  const named = [...store.testCases.of(testTargetId)].filter(
+    (testCase) => isLive(testCase) && testCase.description === name,
+  );
+  const [found] = named;
+  if (found === undefined) throw badValue("prerequisiteName", "names no test case of the test target");
+  if (named.length > 1) throw badValue("prerequisiteName", `is the name of ${named.length} test cases`);
+  return found.id;
+}
+
+/** A field of a PATCH: one that is absent leaves the current value alone, null included it replaces it. */
+export function changed<T>(given: T | undefined, current: T): T {
+  return given === undefined ? current : given;
+}
+
+/** The same for a field that is absent when it has no value. */
+export function changedOrCleared<T>(given: T | null | undefined, current: T | undefined): T | undefined {
+  return given === undefined ? current : (given ?? undefined);
+}
+
+/** Objects whose keys are data, not fields: a key added there would be a lie about the data. */
+const FREE_FORM = new Set(["additionalHeaderFields", "context", "options", "payload", "scrollState"]);
+
+/** The answer of a later service, with a field the text does not know in every object. */
+export function withExtraFields(answer: Answered): Answered {
+  if (typeof answer !== "object" || answer === null) return answer;
+  if (isList(answer)) return answer.map(withExtraFields);
+  const fields = Object.entries(answer).map(([name, value]): [string, Answered | undefined] => [
+    name,
+    value === undefined || FREE_FORM.has(name) ? value : withExtraFields(value),
+  ]);
+  return Object.fromEntries([...fields, ["addedLater", { since: "v3" }]]);
+}
+
+function isList(answer: Answered): answer is readonly Answered[] {
+  return Array.isArray(answer);
+}
+
+/** A value of an open enumeration, as a service with values of its own would answer it. */
+export function openEnum(value: string, settings: Settings): string {
+  return settings.unknownEnums ? `UNLISTED_${value}` : value;
+}

@@ -1,6 +1,5 @@
-import { runStatus, settableStatus } from "./data/testCase.ts";
-import { type Read, type Reader, nullable, object } from "./read/reader.ts";
-import { flag, integerFrom, oneOf } from "./read/values.ts";
+import { type Read, type Reader, flag, integerFrom, nullable, object, oneOf } from "./input.ts";
+import { runStatus, settableStatus } from "./resources.ts";
 
 /**
  * How the service behaves where the text says "not shown", or says two things. Every value is one a real service

@@ -26,7 +26,7 @@ import {
   streamedList,
   wholeAnswer,
 } from "./exchange.ts";
-import { Calls, Throttle } from "./limiter.ts";
+import { type BeforeSend, Calls, Throttle } from "./limiter.ts";
 import {
   type BaseUrl,
   type ClientEvent,
@@ -56,6 +56,8 @@ export interface ClientOptions {
   readonly world: World;
   /** Must not throw. */
   readonly onEvent?: (event: ClientEvent) => void;
+  /** See `BeforeSend`. */
+  readonly beforeSend?: BeforeSend;
   /** Ends everything at once: calls in flight are dropped, and all calls end as `interrupted`. */
   readonly signal?: AbortSignal;
   /** Removes secrets from the service's own words, before these are shortened. The API key is removed anyway. */
@@ -118,6 +120,7 @@ export function createClient(options: ClientOptions): Client {
     signal: ending.signal,
     redact: redactingKey(options.apiKey, options.redact ?? ((text) => text)),
     onEvent: options.onEvent ?? ((): void => undefined),
+    beforeSend: options.beforeSend ?? ((): void => undefined),
   });
   return new HttpClient(calls, async () => {
     ending.abort();

@@ -15,7 +15,7 @@ export function describeFailure(failure: Failure): FailureText {
   const { code, summary, detail, next } = describe(failure);
   const call = `${failure.method} ${failure.path}${sends(failure)}`;
   const what = detail === "" ? `${call}.` : `${call}: ${detail}.`;
-  return { code, summary, detail: [what, ...open(failure), next].join(" ") };
+  return { code, summary, detail: [what, ...open(failure), next].join(" ").trimEnd() };
 }
 
 interface Description {
@@ -45,6 +45,15 @@ function describe(failure: Failure): Description {
         detail: "given up before it was answered",
         next: "Run the command again.",
       };
+    case "withheld": {
+      const why = failure.cause.diagnostics.find(({ severity }) => severity === "error");
+      return {
+        code: why?.code ?? "withheld",
+        summary: failure.cause.message,
+        detail: "not sent",
+        next: why?.detail ?? "",
+      };
+    }
     case "timeout":
       return {
         code: "timeout",

@@ -1,3 +1,4 @@
+import { TascError } from "../model/error.ts";
 import { type Json, type JsonArray, type JsonObject, isArray, isObject } from "../model/json.ts";
 import type { LiveTestCase } from "../model/live.ts";
 import { SENSITIVE, type Secret } from "../model/value.ts";
@@ -32,6 +33,8 @@ export interface ExchangeOptions<T> {
   readonly redact: Redact;
   /** Milliseconds since 1970. */
   readonly now: () => number;
+  /** Asked once a connection stands, before a byte is written; see `BeforeSend`. */
+  readonly mayWrite: () => void | Promise<void>;
 }
 
 export interface Exchanged<T> {
@@ -41,6 +44,14 @@ export interface Exchanged<T> {
   readonly date: string | undefined;
   /** Whether any byte of the request can have left. */
   readonly began: boolean;
+  /** Nothing was sent, since the permission to send has to be looked up first: what looks it up. */
+  readonly unsure: Promise<void> | undefined;
+}
+
+/** The fault of a send that its permission refused. @throws what is no refusal */
+export function withheld(error: unknown): Fault {
+  if (error instanceof TascError) return { kind: "withheld", cause: error };
+  throw error;
 }
 
 /**
@@ -67,6 +78,7 @@ class Exchange<T> implements Receiver {
   #status: number | undefined;
   #date: string | undefined;
   #body: AnswerReader<T> | undefined;
+  #unsure: Promise<void> | undefined;
   #untilNextWindow = Infinity;
   /** The answer has come to its own end. */
   #isWhole = false;
@@ -86,9 +98,22 @@ class Exchange<T> implements Receiver {
   }
 
   began(abort: () => void): void {
-    this.#abort = abort;
     // Given up while the connection was being made: dropped before a byte is written.
+    if (this.isOver) return abort();
+    this.#guard(() => this.#askAgain());
     if (this.isOver) abort();
+    else this.#abort = abort;
+  }
+
+  #askAgain(): void {
+    try {
+      this.#unsure = this.#options.mayWrite() ?? undefined;
+    } catch (error) {
+      return this.#settle(bad(withheld(error)));
+    }
+    // Handled by whoever gets it; until then a rejection must not count as unhandled.
+    this.#unsure?.catch(() => undefined);
+    if (this.#unsure !== undefined) this.#settle(bad(this.#timedOut()));
   }
 
   head(status: number, headers: Headers): void {
@@ -169,7 +194,8 @@ class Exchange<T> implements Receiver {
   #settle(result: Result<T, Fault>): void {
     if (this.isOver) return;
     this.#cleanUp();
-    this.#resolve({ result, status: this.#status, date: this.#date, began: this.#abort !== undefined });
+    const began = this.#abort !== undefined;
+    this.#resolve({ result, status: this.#status, date: this.#date, began, unsure: this.#unsure });
   }
 
   #cleanUp(): void {

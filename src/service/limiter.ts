@@ -7,6 +7,7 @@ import {
   type WireRequest,
   exchange,
   isSendable,
+  withheld,
 } from "./exchange.ts";
 import {
   type Acted,
@@ -44,6 +45,16 @@ export interface Done<T> {
   readonly attempts: number;
 }
 
+/**
+ * Asked right before every send and resend, reads included: after all waiting for a turn and for a delay, and once
+ * more where it then took longer than PERMISSION_LASTS until a connection stood.
+ *
+ * It refuses by throwing a `TascError`: nothing is sent, and the call ends with the failure `withheld`, whose `acted`
+ * still covers earlier sends. What else it throws comes out of the client's call.
+ * @returns a promise where it has to look something up; the send waits for it
+ */
+export type BeforeSend = (send: Pick<OfCall, "method" | "path" | "attempt">) => void | Promise<void>;
+
 export interface CallsOptions {
   readonly base: BaseUrl;
   readonly apiKey: Secret;
@@ -59,6 +70,7 @@ export interface CallsOptions {
   readonly signal: AbortSignal;
   readonly redact: Redact;
   readonly onEvent: (event: ClientEvent) => void;
+  readonly beforeSend: BeforeSend;
 }
 
 /** Makes calls: each as often as the retry policy has it and when the throttle lets it. */
@@ -146,16 +158,37 @@ class Tries<T> {
 
   async #exchange(): Promise<Exchanged<T>> {
     const { base, requestTimeout, signal, redact, world, transport } = this.#options;
-    return exchange(await transport(), {
-      request: this.#request(),
-      reader: this.#call.reader(),
-      origin: base.origin,
-      host: base.host,
-      limit: requestTimeout,
-      signal,
-      redact,
-      now: () => world.now(),
-    });
+    const connections = await transport();
+    for (let connects = 1; ; connects++) {
+      const refusal = await refusalOf(() => this.#permission());
+      if (refusal !== undefined) return { ...UNSENT, result: bad(refusal) };
+      const exchanged = await exchange(connections, {
+        request: this.#request(),
+        reader: this.#call.reader(),
+        origin: base.origin,
+        host: base.host,
+        limit: requestTimeout,
+        signal,
+        redact,
+        now: () => world.now(),
+        mayWrite: this.#renewal(),
+      });
+      // Connecting took so long that the permission is not certain any more: it is asked again, for a new connection.
+      if (exchanged.unsure === undefined || connects === MAX_CONNECTS) return exchanged;
+      const late = await refusalOf(() => exchanged.unsure);
+      if (late !== undefined) return { ...UNSENT, result: bad(late) };
+    }
+  }
+
+  /** Monotonic clocks stand still while a machine is suspended, so this one is the wall's. */
+  #renewal(): () => void | Promise<void> {
+    const granted = Date.now();
+    return () => (Math.abs(Date.now() - granted) < PERMISSION_LASTS ? undefined : this.#permission());
+  }
+
+  #permission(): void | Promise<void> {
+    const { method } = this.#call;
+    return this.#options.beforeSend({ method, path: this.#path, attempt: this.#attempt });
   }
 
   #request(): WireRequest {
@@ -190,6 +223,25 @@ class Tries<T> {
   #tell(what: OfThisCall<ClientEvent>): void {
     const { method } = this.#call;
     this.#options.onEvent({ ...what, call: this.#number, method, path: this.#path, attempt: this.#attempt });
+  }
+}
+
+/** Milliseconds. */
+const PERMISSION_LASTS = 1000;
+
+/** Connections that one send may wait for, where connecting takes longer than a permission lasts. */
+const MAX_CONNECTS = 3;
+
+const UNSENT = { status: undefined, date: undefined, began: false, unsure: undefined } as const;
+
+/** Why a send is refused, if it is. */
+async function refusalOf(permission: () => void | Promise<void>): Promise<Fault | undefined> {
+  try {
+    const asked = permission();
+    if (asked !== undefined) await asked;
+    return undefined;
+  } catch (error) {
+    return withheld(error);
   }
 }
 
@@ -449,6 +501,7 @@ function isPassing(fault: Fault): boolean {
       );
     case "unsendable":
     case "interrupted":
+    case "withheld":
     case "key-refused":
     case "redirect":
     case "unreadable":

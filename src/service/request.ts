@@ -1,3 +1,4 @@
+import type { TascError } from "../model/error.ts";
 import type { Json, Path } from "../model/json.ts";
 
 export type Method = "GET" | "POST" | "PATCH";
@@ -236,6 +237,7 @@ export type Fault =
   | Unsendable
   | Unreachable
   | { readonly kind: "interrupted" }
+  | Withheld
   | TimedOut
   | { readonly kind: "broken"; readonly code: string }
   | KeyRefused
@@ -248,6 +250,12 @@ export type Fault =
 /** The API key cannot be put into a header. */
 export interface Unsendable {
   readonly kind: "unsendable";
+}
+
+/** `beforeSend` refused the send; later sends of the run would be refused as well. */
+export interface Withheld {
+  readonly kind: "withheld";
+  readonly cause: TascError;
 }
 
 /** No connection came about, so nothing was sent. */
@@ -324,6 +332,7 @@ export function isOutOfReach(fault: Fault): boolean {
     case "timeout":
       return fault.during === "connecting";
     case "interrupted":
+    case "withheld":
     case "broken":
     case "redirect":
     case "status":

@@ -1,28 +1,17 @@
 import { type Address, KEY_PATTERN, KINDS, compareText } from "../model/address.ts";
-import { type Json, type JsonObject, isArray, isObject } from "../model/json.ts";
 import type {
   BatchRecord,
   Binding,
   FieldRecord,
   Intent,
   LocatorRecord,
+  RunChange,
+  RunRecord,
   State,
   StateEvent,
 } from "../model/state.ts";
-import {
-  type DocumentKey,
-  type Result,
-  type StateProblem,
-  hasMembers,
-  isCount,
-  isRecord,
-  isRecordOf,
-  isText,
-  isTexts,
-  refusal,
-  sameService,
-  success,
-} from "./problem.ts";
+import { sameService } from "./backend.ts";
+import { type DocumentKey, type Result, type StateProblem, refusal, success } from "./problem.ts";
 
 /*
  * The text form of a state: JSON, made to be kept in git. All keys are sorted, so that the same state is the same
@@ -31,7 +20,8 @@ import {
  */
 
 const FORMAT = "tasc-state";
-const VERSION = 1;
+/** Since 2: lineage, the run under way, fields that show a secret. */
+const VERSION = 2;
 
 /** The document's text. @param serial for keepers that count a document's versions inside it. */
 export function formatDocument(state: State, serial?: number): string {
@@ -41,7 +31,7 @@ export function formatDocument(state: State, serial?: number): string {
   "folders": ${mapText(state.folders, (id) => JSON.stringify(id))},
   "format": ${JSON.stringify(FORMAT)},
   "intents": ${mapText(state.intents, intentText)},
-${optionalLine("keyCheck", state.keyCheck)}${optionalLine("serial", serial)}  "service": ${JSON.stringify(state.service)},
+${optionalLine("keyCheck", state.keyCheck)}${optionalLine("lineage", state.lineage)}${optionalLine("run", state.run && runValue(state.run))}${optionalLine("serial", serial)}  "service": ${JSON.stringify(state.service)},
   "stage": ${JSON.stringify(state.stage)},
   "target": ${JSON.stringify(state.target)},
   "version": ${VERSION}
@@ -49,7 +39,11 @@ ${optionalLine("keyCheck", state.keyCheck)}${optionalLine("serial", serial)}  "s
 `;
 }
 
-function optionalLine(name: string, value: string | number | undefined): string {
+function runValue({ at, changes, commit, id, plan, where, who }: RunRecord): object {
+  return { at, changes: Object.fromEntries(changes), commit, id, plan, where, who };
+}
+
+function optionalLine(name: string, value: string | number | object | undefined): string {
   return value === undefined ? "" : `  "${name}": ${JSON.stringify(value)},\n`;
 }
 
@@ -68,6 +62,58 @@ function sortedKeys(map: ReadonlyMap<string, unknown>): readonly string[] {
   const keys = [...map.keys()];
   const isSorted = keys.every((key, at) => at === 0 || (keys[at - 1] ?? "") < key);
   return isSorted ? keys : keys.toSorted(compareText);
+}
+
+/** Tests of what came from a file, a database or a server and may be anything. */
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function isText(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+/** A whole number from zero on. */
+export function isCount(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+}
+
+export function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every(isText);
+}
+
+/** Whether the value is a record of nothing but what passes the test. */
+function isRecordOf<V>(
+  value: unknown,
+  test: (part: unknown) => part is V,
+): value is Readonly<Record<string, V>> {
+  if (!isRecord(value)) return false;
+  for (const name of Object.keys(value)) if (!test(value[name])) return false;
+  return true;
+}
+
+type Test = (part: unknown) => boolean;
+
+/**
+ * Whether the value is a record with exactly these members. A member more than we know is refused as well: to
+ * read past it would be to lose it at the next write.
+ */
+function hasMembers(
+  value: unknown,
+  required: Readonly<Record<string, Test>>,
+  optional: Readonly<Record<string, Test>> = {},
+): boolean {
+  if (!isRecord(value)) return false;
+  const isKnown = (name: string) => testOf(name, required, optional)?.(value[name]) === true;
+  return (
+    Object.keys(required).every((name) => Object.hasOwn(value, name)) && Object.keys(value).every(isKnown)
+  );
+}
+
+/** Own members only: `__proto__` and `constructor` are names like others. */
+function testOf(name: string, ...tables: readonly Readonly<Record<string, Test>>[]): Test | undefined {
+  return tables.find((table) => Object.hasOwn(table, name))?.[name];
 }
 
 /** Whether what a document or a journal holds are records of ours. */
@@ -102,7 +148,7 @@ function isLocators(value: unknown): value is Readonly<Record<string, LocatorRec
 }
 
 const BINDING = { id: isText, fields: isFields };
-const BINDING_OPTIONAL = { locators: isLocators };
+const BINDING_OPTIONAL = { locators: isLocators, secrets: isTexts };
 function isBinding(value: unknown): value is Binding {
   return hasMembers(value, BINDING, BINDING_OPTIONAL);
 }
@@ -120,9 +166,25 @@ function isBatchRecord(value: unknown): value is BatchRecord {
 }
 
 const INTENT = { at: isText, existing: isTexts, fields: isFields };
-const INTENT_OPTIONAL = { name: isText, externalId: isText, content: isText };
+const INTENT_OPTIONAL = { name: isText, externalId: isText, content: isText, secrets: isTexts };
 function isIntent(value: unknown): value is Intent {
   return hasMembers(value, INTENT, INTENT_OPTIONAL);
+}
+
+const RUN = { id: isText, at: isText, who: isText, plan: isText };
+const RUN_OPTIONAL = { where: isText, commit: isText };
+function isRun(value: unknown): value is Omit<RunRecord, "changes"> {
+  return hasMembers(value, RUN, RUN_OPTIONAL);
+}
+
+const PLANNED = { action: isText, calls: isCount };
+function arePlannedChanges(value: unknown): boolean {
+  return isRecord(value) && Object.values(value).every((change) => hasMembers(change, PLANNED));
+}
+
+const RUN_CHANGE = { ...PLANNED, answered: isCount };
+function isRunChange(value: unknown): value is RunChange {
+  return hasMembers(value, RUN_CHANGE);
 }
 
 type Members = Readonly<Record<string, (part: unknown) => boolean>>;
@@ -130,16 +192,22 @@ type Members = Readonly<Record<string, (part: unknown) => boolean>>;
 /** The members of each type of event, beside `type`. */
 const EVENTS: Readonly<Record<StateEvent["type"], readonly [Members, Members?]>> = {
   keyed: [{ keyCheck: isText }],
-  bound: [{ address: isAddress, id: isText, fields: isFields }],
-  wrote: [{ address: isAddress, fields: isFields }],
+  bound: [{ address: isAddress, id: isText, fields: isFields }, { secrets: isTexts }],
+  wrote: [{ address: isAddress, fields: isFields }, { secrets: isTexts }],
   forgot: [{ address: isAddress, fields: isTexts }],
-  located: [{ address: isAddress, locators: isLocators }, { elements: isTexts }],
+  located: [
+    { address: isAddress, locators: isLocators },
+    { elements: isTexts, secret: (value) => value === true },
+  ],
   unbound: [{ address: isAddress }],
   moved: [{ from: isAddress, to: isAddress }],
   folder: [{ name: isText, id: isText }],
   batch: [{ address: isAddress, record: isBatchRecord }],
   intended: [{ address: isAddress, intent: isIntent }],
   settled: [{ address: isAddress }],
+  began: [{ run: isRun, changes: arePlannedChanges }],
+  answered: [{ address: isAddress }],
+  ended: [{}],
 };
 
 export function isStateEvent(value: unknown): value is StateEvent {
@@ -162,17 +230,17 @@ export function areStateEvents(value: unknown): value is readonly StateEvent[] {
  * Absent members are given as undefined, which JSON leaves out.
  */
 
-function bindingText({ id, fields, locators }: Binding): string {
+function bindingText({ id, fields, locators, secrets }: Binding): string {
   const ordered = locators && sorted(locators, orderedLocator);
-  return JSON.stringify({ fields: sortedFields(fields), id, locators: ordered });
+  return JSON.stringify({ fields: sortedFields(fields), id, locators: ordered, secrets });
 }
 
 function batchText({ status, content }: BatchRecord): string {
   return JSON.stringify({ content, status });
 }
 
-function intentText({ at, existing, name, externalId, fields, content }: Intent): string {
-  return JSON.stringify({ at, content, existing, externalId, fields: sortedFields(fields), name });
+function intentText({ at, existing, name, externalId, fields, content, secrets }: Intent): string {
+  return JSON.stringify({ at, content, existing, externalId, fields: sortedFields(fields), name, secrets });
 }
 
 function orderedLocator({ line, selectors }: LocatorRecord): LocatorRecord {
@@ -235,12 +303,12 @@ function rootOf(text: string, where: string): Result<Root> {
   try {
     const root: unknown = JSON.parse(text);
     if (isRecord(root)) return success(root);
-    return refusal({ kind: "corrupt", where, reason: "it is JSON, but no object" });
+    return refusal({ kind: "corrupt", where, reason: "it is JSON, but not an object" });
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     const line = conflictMarkerLine(text);
     if (line !== undefined) return refusal({ kind: "conflicted", where, line });
-    return refusal({ kind: "corrupt", where, reason: "it is no JSON; it may have been cut short" });
+    return refusal({ kind: "corrupt", where, reason: "invalid JSON; the file may be truncated" });
   }
 }
 
@@ -252,7 +320,7 @@ function identityProblem(root: Root, expected: DocumentKey, where: string): Stat
   const { format, version, stage, target, service } = root;
   if (format !== FORMAT) return { kind: "corrupt", where, reason: `its "format" is not "${FORMAT}"` };
   if (!isCount(version) || version === 0)
-    return { kind: "corrupt", where, reason: 'its "version" is no whole number from 1 on' };
+    return { kind: "corrupt", where, reason: 'its "version" is not a whole number from 1 up' };
   if (version > VERSION) return { kind: "newer", where, version, understood: VERSION };
   if (!isText(stage) || !isText(target) || !isText(service))
     return { kind: "corrupt", where, reason: 'it does not name its "stage", "target" and "service"' };
@@ -276,6 +344,8 @@ const MEMBERS = [
   "target",
   "service",
   "keyCheck",
+  "lineage",
+  "run",
   "bindings",
   "folders",
   "batchGenerations",
@@ -284,11 +354,12 @@ const MEMBERS = [
 
 /** The content, or what is wrong with it. */
 function readContent(root: Root, { stage, target, service }: DocumentKey): ParsedDocument | string {
-  const { keyCheck, serial } = root;
+  const { keyCheck, serial, lineage } = root;
   const unknown = Object.keys(root).find((name) => !MEMBERS.includes(name));
   if (unknown !== undefined) return `it has a member ${JSON.stringify(unknown)} that tasc does not know`;
-  if (keyCheck !== undefined && !isText(keyCheck)) return '"keyCheck" is no text';
-  if (serial !== undefined && !isCount(serial)) return '"serial" is no whole number';
+  if (keyCheck !== undefined && !isText(keyCheck)) return '"keyCheck" is not a string';
+  if (lineage !== undefined && !isText(lineage)) return '"lineage" is not a string';
+  if (serial !== undefined && !isCount(serial)) return '"serial" is not a whole number';
   const bindings = mapOf<Address, Binding>(root, "bindings", isAddress, isBinding);
   if (typeof bindings === "string") return bindings;
   const folders = mapOf(root, "folders", isText, isText);
@@ -297,8 +368,29 @@ function readContent(root: Root, { stage, target, service }: DocumentKey): Parse
   if (typeof batches === "string") return batches;
   const intents = mapOf<Address, Intent>(root, "intents", isAddress, isIntent);
   if (typeof intents === "string") return intents;
-  const state = { stage, target, service, keyCheck, bindings, folders, batchGenerations: batches, intents };
+  const run = root["run"] === undefined ? undefined : readRun(root["run"]);
+  if (typeof run === "string") return run;
+  const state = {
+    ...(lineage !== undefined && { lineage }),
+    stage,
+    target,
+    service,
+    keyCheck,
+    bindings,
+    folders,
+    batchGenerations: batches,
+    intents,
+    ...(run && { run }),
+  };
   return { state, serial };
+}
+
+function readRun(value: unknown): RunRecord | string {
+  if (!isRecord(value)) return '"run" is not an object';
+  const { changes: _, ...run } = value;
+  const changes = mapOf<Address, RunChange>(value, "changes", isAddress, isRunChange);
+  if (typeof changes === "string") return changes;
+  return isRun(run) ? { ...run, changes } : '"run" is not as tasc writes it';
 }
 
 /** A member that maps keys to records, or what is wrong with it. */
@@ -309,31 +401,24 @@ function mapOf<K extends string, V>(
   isValue: (value: unknown) => value is V,
 ): Map<K, V> | string {
   const record = root[member];
-  if (!isRecord(record)) return `"${member}" is missing or no object`;
+  if (!isRecord(record)) return `"${member}" is missing or not an object`;
   const map = new Map<K, V>();
   for (const key of Object.keys(record)) {
     const value = record[key];
-    if (!isKey(key)) return `"${member}" has a key ${JSON.stringify(key)} that is no address`;
+    if (!isKey(key)) return `"${member}" has a key ${JSON.stringify(key)} that is not an address`;
     if (!isValue(value)) return `the entry ${JSON.stringify(key)} of "${member}" is not as tasc writes it`;
     map.set(key, value);
   }
   return map;
 }
 
-/**
- * The one JSON text of a value: no white space, an object's keys sorted by code unit. Two values have the same
- * text exactly when `sameJson` calls them equal.
- */
-export function canonicalJson(value: Json): string {
-  if (isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
-  if (isObject(value)) return `{${members(value).join(",")}}`;
-  return JSON.stringify(value);
-}
-
-function members(value: JsonObject): string[] {
-  return Object.entries(value)
-    .toSorted(([a], [b]) => compareText(a, b))
-    .map(([key, part]) => `${JSON.stringify(key)}:${canonicalJson(part)}`);
+/** The value of a JSON text; `undefined`, which no JSON has, if it is none. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** What git leaves in a file that both sides changed; no line of JSON begins like this. */
@@ -366,187 +451,4 @@ function count(text: string, part: string): number {
 
 function lineOf(text: string, index: number | undefined): number | undefined {
   return index === undefined ? undefined : text.slice(0, index).split("\n").length;
-}
-
-/*
- * The fold: what a state is after some events. It is the only place that alters a state, so that a document and
- * a journal on top of it tell one story. It is total (an event never fails, for by then the thing has happened)
- * and deterministic (a journal folded twice gives the same document to the byte).
- *
- * An apply records tens of thousands of events over maps of that size, so maps are copied once per call, and
- * only those that an event touches, never once per event.
- */
-
-/** The state after one event. For many at once `applyEvents` is far cheaper. */
-export function applyEvent(state: State, event: StateEvent): State {
-  return applyEvents(state, [event]);
-}
-
-/** The state after the events, in their order. Neither argument is altered. */
-export function applyEvents(state: State, events: readonly StateEvent[]): State {
-  if (events.length === 0) return state;
-  const draft = openDraft(state);
-  for (const event of events) change(draft, event);
-  return {
-    ...state,
-    keyCheck: draft.keyCheck,
-    bindings: draft.bindings.current,
-    folders: draft.folders.current,
-    batchGenerations: draft.batchGenerations.current,
-    intents: draft.intents.current,
-  };
-}
-
-/** A state under change; it never leaves this module. */
-interface Draft {
-  keyCheck: string | undefined;
-  readonly bindings: LazyCopy<Address, Binding>;
-  readonly folders: LazyCopy<string, string>;
-  readonly batchGenerations: LazyCopy<Address, BatchRecord>;
-  readonly intents: LazyCopy<Address, Intent>;
-}
-
-function openDraft(state: State): Draft {
-  return {
-    keyCheck: state.keyCheck,
-    bindings: new LazyCopy(state.bindings),
-    folders: new LazyCopy(state.folders),
-    batchGenerations: new LazyCopy(state.batchGenerations),
-    intents: new LazyCopy(state.intents),
-  };
-}
-
-function change(draft: Draft, event: StateEvent): void {
-  switch (event.type) {
-    case "keyed":
-      return key(draft, event.keyCheck);
-    case "bound":
-      draft.bindings.set(event.address, bind(draft.bindings.get(event.address), event));
-      return draft.intents.delete(event.address);
-    case "wrote":
-      return alter(draft, event.address, (binding) => ({
-        ...binding,
-        fields: { ...binding.fields, ...event.fields },
-      }));
-    case "forgot":
-      return alter(draft, event.address, (binding) => ({
-        ...binding,
-        fields: without(binding.fields, event.fields),
-      }));
-    case "located":
-      return alter(draft, event.address, (binding) => locate(binding, event));
-    case "unbound":
-      draft.bindings.delete(event.address);
-      return draft.batchGenerations.delete(event.address);
-    case "moved":
-      draft.bindings.move(event.from, event.to);
-      draft.batchGenerations.move(event.from, event.to);
-      return draft.intents.move(event.from, event.to);
-    case "folder":
-      return nameFolder(draft, event.name, event.id);
-    case "batch":
-      draft.batchGenerations.set(event.address, event.record);
-      return draft.intents.delete(event.address);
-    case "intended":
-      return draft.intents.set(event.address, event.intent);
-    case "settled":
-      return draft.intents.delete(event.address);
-  }
-}
-
-type EventOf<T extends StateEvent["type"]> = Extract<StateEvent, { type: T }>;
-
-/**
- * Fingerprints under an old key equal none under the new one. Kept, they would make a batch generation that ran
- * look changed, so that it ran again, and a creation that succeeded look as if it had made nothing.
- */
-function key(draft: Draft, keyCheck: string): void {
-  const rekeyed = draft.keyCheck !== undefined && draft.keyCheck !== keyCheck;
-  draft.keyCheck = keyCheck;
-  if (!rekeyed) return;
-  draft.bindings.convert(({ id }) => ({ id, fields: {} }));
-  draft.batchGenerations.convert(({ status }) => ({ status }));
-  draft.intents.convert(({ at, existing }) => ({ at, existing, fields: {} }));
-}
-
-/** Locators tell of the elements of one test case, so another id loses them. */
-function bind(before: Binding | undefined, { id, fields }: EventOf<"bound">): Binding {
-  if (before?.locators === undefined || before.id !== id) return { id, fields };
-  return { id, fields, locators: before.locators };
-}
-
-function alter(draft: Draft, address: Address, alteration: (binding: Binding) => Binding): void {
-  const binding = draft.bindings.get(address);
-  if (binding !== undefined) draft.bindings.set(address, alteration(binding));
-}
-
-function locate(binding: Binding, event: EventOf<"located">): Binding {
-  const all = { ...binding.locators, ...event.locators };
-  const locators = event.elements === undefined ? all : only(all, event.elements);
-  if (Object.keys(locators).length > 0) return { ...binding, locators };
-  return { id: binding.id, fields: binding.fields };
-}
-
-/** A folder has one name: a new one means that it was renamed. */
-function nameFolder(draft: Draft, name: string, id: string): void {
-  if (draft.folders.get(name) === id) return;
-  for (const [other, itsId] of draft.folders.current) if (itsId === id) draft.folders.delete(other);
-  draft.folders.set(name, id);
-}
-
-function without<V>(record: Readonly<Record<string, V>>, names: readonly string[]): Record<string, V> {
-  return Object.fromEntries(Object.entries(record).filter(([name]) => !names.includes(name)));
-}
-
-function only<V>(record: Readonly<Record<string, V>>, names: readonly string[]): Record<string, V> {
-  const wanted = new Set(names);
-  return Object.fromEntries(Object.entries(record).filter(([name]) => wanted.has(name)));
-}
-
-/** A map that is copied before its first change, so that whoever else holds the original never sees one. */
-class LazyCopy<K extends string, V> {
-  #map: ReadonlyMap<K, V>;
-  #copy: Map<K, V> | undefined;
-
-  constructor(map: ReadonlyMap<K, V>) {
-    this.#map = map;
-  }
-
-  /** The original as long as nothing changed. Not to be handed out before the last change. */
-  get current(): ReadonlyMap<K, V> {
-    return this.#map;
-  }
-
-  get(key: K): V | undefined {
-    return this.#map.get(key);
-  }
-
-  set(key: K, value: V): void {
-    this.#writable().set(key, value);
-  }
-
-  delete(key: K): void {
-    if (this.#map.has(key)) this.#writable().delete(key);
-  }
-
-  /** The value of `from`, if there is one, becomes that of `to`. */
-  move(from: K, to: K): void {
-    const value = this.#map.get(from);
-    if (value === undefined) return;
-    this.delete(from);
-    this.set(to, value);
-  }
-
-  /** Replaces every value. */
-  convert(change: (value: V) => V): void {
-    for (const [key, value] of this.#map) this.set(key, change(value));
-  }
-
-  #writable(): Map<K, V> {
-    if (this.#copy === undefined) {
-      this.#copy = new Map(this.#map);
-      this.#map = this.#copy;
-    }
-    return this.#copy;
-  }
 }

@@ -1,39 +1,48 @@
 import { createHash } from "node:crypto";
-import { appendFileSync, readFileSync } from "node:fs";
-import {
-  type FileHandle,
-  link,
-  mkdir,
-  open,
-  readFile,
-  readdir,
-  rename,
-  rm,
-  truncate,
-  writeFile,
-} from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { appendFileSync } from "node:fs";
+import { type FileHandle, readdir, rename, rm, truncate } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import type { JsonObject } from "../model/json.ts";
 import { type State, type StateEvent, emptyState } from "../model/state.ts";
-import { type Backend, type HeldLock, NO_DOCUMENT, type Revision, type StoredState } from "./backend.ts";
+import {
+  type Backend,
+  type HeldLock,
+  NO_DOCUMENT,
+  type Revision,
+  type StateWorld,
+  type StoredState,
+} from "./backend.ts";
 import type { LocalConfig } from "./config.ts";
-import { applyEvents, areStateEvents, formatDocument, parseDocument } from "./document.ts";
+import { formatDocument, parseDocument, parseJson } from "./document.ts";
+import { applyEvents } from "./events.ts";
+import {
+  type Journal,
+  type StatePaths,
+  attempt,
+  eventsLine,
+  foldedLine,
+  hasCode,
+  headerLine,
+  makeFolder,
+  openForAppend,
+  parseJournal,
+  pathsOf,
+  readIfThere,
+  readLock,
+  removeLock,
+  replaceFile,
+  stageFolder,
+  syncFolder,
+  takeLock,
+  targetOf,
+} from "./local-files.ts";
+import { type LockInfo, createLockInfo } from "./lock.ts";
 import {
   type DocumentKey,
-  type LockInfo,
-  type Processes,
   type Result,
   type StateKey,
   type StateProblem,
-  type StateWorld,
-  createLockInfo,
-  isCount,
-  isGone,
-  isLockInfo,
-  isRecord,
-  isText,
-  parseJson,
   refusal,
-  sameService,
   success,
 } from "./problem.ts";
 
@@ -41,20 +50,52 @@ import {
 export function openLocalBackend(config: LocalConfig, world: StateWorld): Backend {
   const root = resolve(world.projectFolder, config.path);
   return {
-    read: (key) => read(root, key),
+    read: (key) => read(root, key, world),
+    readAll: (keys) => readAll(root, keys, world),
     list: (stage) => list(root, stage),
     lock: (key, info) => lock(root, key, info, world),
-    forceUnlock: (key) => forceUnlock(root, key, world),
+    holder: (key) => holder(root, key),
+    forceUnlock: (key, id) => forceUnlock(root, key, world, id),
+    addHistory: (stage, entry) => addHistory(root, stage, entry, world),
+    history: (stage) => history(root, stage),
     close: async () => {},
   };
 }
 
-async function read(root: string, key: DocumentKey): Promise<Result<StoredState | undefined>> {
+/** Milliseconds before a document is read again that could not be read: something may have been writing it. */
+const HALF_WRITTEN = 100;
+
+async function read(
+  root: string,
+  key: DocumentKey,
+  { clock }: StateWorld,
+): Promise<Result<StoredState | undefined>> {
+  const first = await readOnce(root, key);
+  if (first.ok || first.problem.kind !== "corrupt") return first;
+  await clock.sleep(HALF_WRITTEN);
+  return await readOnce(root, key);
+}
+
+async function readOnce(root: string, key: DocumentKey): Promise<Result<StoredState | undefined>> {
   const paths = pathsOf(root, key);
   return await attempt(paths.document, async () => {
     const files = await readFiles(paths, key);
     return files.ok ? stateOf(files.value, key, paths.document) : files;
   });
+}
+
+async function readAll(
+  root: string,
+  keys: readonly DocumentKey[],
+  world: StateWorld,
+): Promise<Result<ReadonlyMap<string, StoredState>>> {
+  const all = new Map<string, StoredState>();
+  for (const key of keys) {
+    const stored = await read(root, key, world);
+    if (!stored.ok) return stored;
+    if (stored.value !== undefined) all.set(key.target, stored.value);
+  }
+  return success(all);
 }
 
 async function list(root: string, stage: string): Promise<Result<readonly string[]>> {
@@ -82,7 +123,7 @@ async function lock(
 ): Promise<Result<HeldLock>> {
   const paths = pathsOf(root, key);
   return await attempt(paths.lock, async () => {
-    await makeFolder(paths.folder);
+    await makeFolder(paths.folder, world.projectFolder);
     const taking = await takeLock(paths.lock, info, world.processes);
     if (taking.taken) return success(new LocalLock(key, paths, info, world, taking.from));
     const { stage, target } = key;
@@ -94,111 +135,72 @@ function holderOf(holder: LockInfo | undefined): { readonly holder?: LockInfo } 
   return holder === undefined ? {} : { holder };
 }
 
+async function holder(root: string, key: StateKey): Promise<Result<LockInfo | undefined>> {
+  const { lock: path } = pathsOf(root, key);
+  return await attempt(path, async () => success(readLock(path)));
+}
+
 async function forceUnlock(
   root: string,
-  key: StateKey,
+  { stage, target }: StateKey,
   world: StateWorld,
+  id: string | undefined,
 ): Promise<Result<LockInfo | undefined>> {
+  const key = { stage, target };
   const paths = pathsOf(root, key);
   return await attempt(paths.lock, async () => {
-    const holder = readLock(paths.lock);
-    // A file that is no lock of ours has no id to make sure of.
-    if (holder === undefined) await rm(paths.lock, { force: true });
-    else await removeLock(paths.lock, holder, createLockInfo(world, "tasc state unlock"), world.processes);
-    return success(holder);
+    const found = readLock(paths.lock);
+    if (found !== undefined && id !== undefined && found.id !== id)
+      return refusal({ kind: "locked", key, holder: found });
+    // A file that is not a lock of ours has no id to make sure of.
+    if (found === undefined) await rm(paths.lock, { force: true });
+    else await removeLock(paths.lock, found, createLockInfo(world, "tasc state unlock"), world.processes);
+    return success(found);
   });
 }
 
-/**
- * Errors of the file system become a problem; anything else is a mistake of ours and stays an exception.
- *
- * @param where the file that it is about, for people.
- */
-async function attempt<T>(where: string, work: () => Promise<Result<T>>): Promise<Result<T>> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-    return refusal({ kind: "failed", where, reason: error.message });
-  }
+/** Bytes after which a stage's history goes on in a new file; the one before it is kept. */
+const HISTORY_CAP = 1024 * 1024;
+
+async function addHistory(
+  root: string,
+  stage: string,
+  entry: JsonObject,
+  world: StateWorld,
+): Promise<Result<void>> {
+  const folder = stageFolder(root, stage);
+  const { current, before, lock: guard } = historyFiles(folder);
+  return await attempt(current, async () => {
+    await makeFolder(folder, world.projectFolder);
+    const info = createLockInfo(world, "tasc history");
+    const guarded = await takeLock(guard, info, world.processes);
+    const size = (await readIfThere(current))?.length ?? 0;
+    // Where another run is about to do it, the file grows a little further.
+    if (guarded.taken && size > HISTORY_CAP) await rename(current, before);
+    const file = await openForAppend(current, "any");
+    try {
+      await flush(file, `${JSON.stringify(entry)}\n`);
+    } finally {
+      await file.close();
+      if (guarded.taken) await removeLock(guard, info, info, world.processes);
+    }
+    return success(undefined);
+  });
 }
 
-function isSystemError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && "syscall" in error && "code" in error;
+async function history(root: string, stage: string): Promise<Result<readonly unknown[]>> {
+  const { current, before } = historyFiles(stageFolder(root, stage));
+  return await attempt(current, async () => {
+    const texts = [await readIfThere(before), await readIfThere(current)].map((bytes) =>
+      bytes?.toString("utf8"),
+    );
+    return success(texts.join("\n").split("\n").map(parseJson));
+  });
 }
 
-/** Only who runs tasc may read state: it tells what a company tests, and where. */
-const FILE_MODE = 0o600;
-const FOLDER_MODE = 0o700;
-
-/** What a file holds, or `undefined` if there is none. @throws errors of the file system */
-export async function readIfThere(path: string): Promise<Buffer | undefined> {
-  try {
-    return await readFile(path);
-  } catch (error) {
-    if (hasCode(error, "ENOENT")) return undefined;
-    throw error;
-  }
-}
-
-/** The same at once, for a short file that is looked at after every flush. @throws errors of the file system */
-function readIfThereNow(path: string): Buffer | undefined {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    if (hasCode(error, "ENOENT")) return undefined;
-    throw error;
-  }
-}
-
-/** Makes the folder and those above it. */
-async function makeFolder(path: string): Promise<void> {
-  await mkdir(path, { recursive: true, mode: FOLDER_MODE });
-}
-
-/**
- * Replaces a file whole and for good: after a crash at any point there is either the old text or the new one, and
- * the new one once this resolves. The temporary name is fixed, so that what a crash leaves is overwritten by the
- * next try; one writer at a time is the caller's care.
- */
-async function replaceFile(path: string, text: string | Uint8Array): Promise<void> {
-  const temporary = `${path}.tmp`;
-  const file = await open(temporary, "w", FILE_MODE);
-  await writeDurably(file, text);
-  await rename(temporary, path);
-  await syncFolder(dirname(path));
-}
-
-/** For additions at the end; makes the file if it is not there. */
-async function openForAppend(path: string): Promise<FileHandle> {
-  return await open(path, "a", FILE_MODE);
-}
-
-async function writeDurably(file: FileHandle, text: string | Uint8Array): Promise<void> {
-  try {
-    await file.chmod(FILE_MODE);
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-}
-
-/** Makes the names in a folder durable. Some systems cannot open folders; they keep names in order themselves. */
-async function syncFolder(path: string): Promise<void> {
-  if (process.platform === "win32") return;
-  const folder = await open(path, "r");
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
-}
-
-function hasCode(error: unknown, ...codes: readonly string[]): boolean {
-  return (
-    error instanceof Error && "code" in error && typeof error.code === "string" && codes.includes(error.code)
-  );
+function historyFiles(folder: string) {
+  const at = (name: string) => join(folder, name);
+  return { current: at("history.jsonl"), before: at("history.1.jsonl"), lock: at("history.jsonl.lock") };
 }
 
 /** Milliseconds between two looks at the lock, where each answer of the service would give a reason for one. */
@@ -264,6 +266,12 @@ class LocalLock implements HeldLock {
       return lost === undefined ? success(undefined) : refusal(lost);
     });
 
+  readonly confirm = async (): Promise<Result<void>> =>
+    await attempt(this.#paths.lock, async () => {
+      const lost = this.#isLookDue() ? this.#lossOfLock() : undefined;
+      return lost === undefined ? success(undefined) : refusal(lost);
+    });
+
   async unlock(): Promise<Result<void>> {
     return await attempt(this.#paths.lock, async () => {
       await this.#closeJournal();
@@ -279,7 +287,7 @@ class LocalLock implements HeldLock {
     if (files.value.journalled === "pending")
       return refusal({ kind: "changed", where: this.#paths.document });
     await rm(this.#paths.journal, { force: true });
-    const journal = await openForAppend(this.#paths.journal);
+    const journal = await openForAppend(this.#paths.journal, "new");
     this.#journal = journal;
     await flush(journal, headerLine(this.#key, base));
     await syncFolder(this.#paths.folder);
@@ -298,7 +306,7 @@ class LocalLock implements HeldLock {
   async #markJournal(journal: Journal | undefined, revision: Revision): Promise<void> {
     if (journal === undefined) return;
     await truncate(this.#paths.journal, journal.soundBytes);
-    const file = await openForAppend(this.#paths.journal);
+    const file = await openForAppend(this.#paths.journal, "old");
     try {
       await flush(file, foldedLine(revision));
     } finally {
@@ -332,274 +340,6 @@ class LocalLock implements HeldLock {
 async function flush(file: FileHandle, text: string): Promise<void> {
   appendFileSync(file.fd, text);
   await file.datasync();
-}
-
-/*
- * The text of a journal: JSON lines. The first says what it is and which revision of which document it continues;
- * then one line for each group of events that was flushed together; last, when the journal has become part of
- * the document, the revision that this gave, so that a crash before the journal is removed does not fold it twice.
- *
- * Since each line is flushed before the next is written, a crash can spoil only the last one, and nobody has yet
- * been told that this one is safe. It is dropped. A spoilt line further up is damage, and is refused.
- */
-
-const FORMAT = "tasc-journal";
-const VERSION = 1;
-const NEWLINE = 0x0a;
-
-interface Journal {
-  /** The revision that the events continue. */
-  readonly base: Revision;
-  readonly events: readonly StateEvent[];
-  /** Revisions of the document that have the events in them. */
-  readonly folded: readonly Revision[];
-  /** Bytes up to the end of the last sound line. */
-  readonly soundBytes: number;
-}
-
-function headerLine({ stage, target, service }: DocumentKey, base: Revision): string {
-  return line({ format: FORMAT, version: VERSION, stage, target, service, base });
-}
-
-function eventsLine(events: readonly StateEvent[]): string {
-  return line(events);
-}
-
-export function foldedLine(revision: Revision): string {
-  return line({ folded: revision });
-}
-
-function line(value: object): string {
-  return `${JSON.stringify(value)}\n`;
-}
-
-/** Reads a journal; `undefined` if not even its first line was finished. @param where the file, for problems */
-function parseJournal(bytes: Buffer, expected: DocumentKey, where: string): Result<Journal | undefined> {
-  const { values, spoilt, soundBytes } = parseLines(bytes);
-  if (spoilt !== undefined) return refusal(damaged(where, spoilt));
-  const [header, ...rest] = values;
-  if (header === undefined) return success(undefined);
-  const base = readHeader(header, expected, where);
-  if (!base.ok) return base;
-  const events: StateEvent[] = [];
-  const folded: Revision[] = [];
-  for (const [at, value] of rest.entries()) {
-    if (areStateEvents(value)) for (const event of value) events.push(event);
-    else if (isRecord(value) && isText(value["folded"])) folded.push(value["folded"]);
-    else return refusal(damaged(where, at + 2));
-  }
-  return success({ base: base.value, events, folded, soundBytes });
-}
-
-interface Lines {
-  readonly values: readonly unknown[];
-  /** Number, from 1, of a line before the last that is no JSON. */
-  readonly spoilt: number | undefined;
-  readonly soundBytes: number;
-}
-
-function parseLines(bytes: Buffer): Lines {
-  const end = bytes.lastIndexOf(NEWLINE) + 1;
-  const texts = bytes.toString("utf8", 0, end).split("\n").slice(0, -1);
-  const values: unknown[] = [];
-  for (const [at, text] of texts.entries()) {
-    const value = parseJson(text);
-    if (value !== undefined) values.push(value);
-    else if (at + 1 < texts.length) return { values, spoilt: at + 1, soundBytes: 0 };
-    else return { values, spoilt: undefined, soundBytes: startOfLastLine(bytes, end) };
-  }
-  return { values, spoilt: undefined, soundBytes: end };
-}
-
-function startOfLastLine(bytes: Buffer, end: number): number {
-  return end < 2 ? 0 : bytes.lastIndexOf(NEWLINE, end - 2) + 1;
-}
-
-/** The revision that the journal continues. */
-function readHeader(header: unknown, expected: DocumentKey, where: string): Result<Revision> {
-  if (!isRecord(header) || header["format"] !== FORMAT) return refusal(damaged(where, 1));
-  const { version, stage, target, service, base } = header;
-  if (isCount(version) && version > VERSION)
-    return refusal({ kind: "newer", where, version, understood: VERSION });
-  if (version !== VERSION || !isText(stage) || !isText(target) || !isText(service) || !isText(base))
-    return refusal(damaged(where, 1));
-  if (stage !== expected.stage || target !== expected.target)
-    return refusal({
-      kind: "misplaced",
-      where,
-      expected: { stage: expected.stage, target: expected.target },
-      found: { stage, target },
-    });
-  if (!sameService(service, expected.service))
-    return refusal({ kind: "other-service", where, expected: expected.service, found: service });
-  return success(base);
-}
-
-function damaged(where: string, lineNumber: number): StateProblem {
-  return { kind: "corrupt", where, reason: `line ${lineNumber} is not as tasc writes it` };
-}
-
-/*
- * A lock is a file that is made only if it is not there. The hard part is the lock that a killed process left.
- * The obvious way (see that its owner is gone, remove it, make one's own) breaks when two do it at once: the
- * slower one removes the lock that the faster one has just made, and both believe that they hold it.
- *
- * So taking a lock over is itself done under a lock, whose name holds the id of the lock that is to go. Whoever
- * gets it looks again whether that very lock is still there: ids never come back, so if it is, nobody else can
- * be replacing it, and if it is not, somebody already has. It is taken in the same way, so that a process killed
- * while taking over leaves nothing that the next one could not take over in turn.
- */
-
-export type Taking =
-  | { readonly taken: true; readonly from?: LockInfo }
-  /** `holder` is absent where the file is not one of ours. */
-  | { readonly taken: false; readonly holder?: LockInfo };
-
-/** Takes the lock at this path, if it is free or its owner is gone. @throws errors of the file system */
-export async function takeLock(path: string, info: LockInfo, processes: Processes): Promise<Taking> {
-  for (;;) {
-    if (await create(path, info)) return { taken: true };
-    const bytes = await readIfThere(path);
-    if (bytes === undefined) continue; // freed between the two steps
-    const holder = parseLock(bytes);
-    if (holder === undefined) return { taken: false };
-    if (holder.process === undefined || !(await isGone(holder.process, processes)))
-      return { taken: false, holder };
-    const change = () => replace(path, info);
-    const outcome = await changeHolder(path, holder, info, processes, change);
-    if (outcome === "done") return { taken: true, from: holder };
-    if (outcome === "busy") return { taken: false, holder };
-  }
-}
-
-/** Who holds the lock; `undefined` if nobody does, or the file is not one of ours. */
-function readLock(path: string): LockInfo | undefined {
-  const bytes = readIfThereNow(path);
-  return bytes === undefined ? undefined : parseLock(bytes);
-}
-
-/**
- * Removes this very lock; another one that has taken its place stays.
- *
- * @param info who removes it: the holder itself, or somebody by force.
- */
-async function removeLock(
-  path: string,
-  holder: LockInfo,
-  info: LockInfo,
-  processes: Processes,
-): Promise<void> {
-  await changeHolder(path, holder, info, processes, () => rm(path, { force: true }));
-}
-
-/** Does something to a lock while nobody else can, and only if the lock still is the one of this holder. */
-async function changeHolder(
-  path: string,
-  holder: LockInfo,
-  info: LockInfo,
-  processes: Processes,
-  change: () => Promise<void>,
-): Promise<"done" | "busy" | "gone"> {
-  const guard = `${path}.${encodeURIComponent(holder.id)}`;
-  const guarding = await takeLock(guard, info, processes);
-  if (!guarding.taken) return "busy";
-  try {
-    if (readLock(path)?.id !== holder.id) return "gone";
-    await change();
-    return "done";
-  } finally {
-    await rm(guard, { force: true });
-  }
-}
-
-/** Makes the lock, with its text in it from the first moment. Returns whether it was free. */
-async function create(path: string, info: LockInfo): Promise<boolean> {
-  const temporary = await writeAside(path, info);
-  try {
-    await link(temporary, path);
-    return true;
-  } catch (error) {
-    if (hasCode(error, "EEXIST")) return false;
-    if (hasCode(error, "EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS")) return await createInPlace(path, info);
-    throw error;
-  } finally {
-    await rm(temporary, { force: true });
-  }
-}
-
-/** For file systems without links. A crash between making and filling it leaves a lock to be freed by hand. */
-async function createInPlace(path: string, info: LockInfo): Promise<boolean> {
-  try {
-    await createFile(path, info);
-    return true;
-  } catch (error) {
-    if (hasCode(error, "EEXIST")) return false;
-    throw error;
-  }
-}
-
-async function replace(path: string, info: LockInfo): Promise<void> {
-  await rename(await writeAside(path, info), path);
-}
-
-async function writeAside(path: string, info: LockInfo): Promise<string> {
-  const temporary = `${path}.${encodeURIComponent(info.id)}.tmp`;
-  await rm(temporary, { force: true });
-  await createFile(temporary, info);
-  return temporary;
-}
-
-/** Not flushed to disk: a lock that a power cut loses is one that nobody holds. */
-async function createFile(path: string, info: LockInfo): Promise<void> {
-  await writeFile(path, `${JSON.stringify(info, undefined, 2)}\n`, { flag: "wx", mode: FILE_MODE });
-}
-
-function parseLock(bytes: Buffer): LockInfo | undefined {
-  const value = parseJson(bytes.toString("utf8"));
-  return isLockInfo(value) ? value : undefined;
-}
-
-/** The files of one document. */
-interface StatePaths {
-  readonly folder: string;
-  readonly document: string;
-  readonly journal: string;
-  readonly lock: string;
-}
-
-const DOCUMENT = ".json";
-const JOURNAL = ".journal";
-
-export function pathsOf(root: string, { stage, target }: StateKey): StatePaths {
-  const folder = stageFolder(root, stage);
-  const base = join(folder, fileName(target));
-  return { folder, document: base + DOCUMENT, journal: base + JOURNAL, lock: `${base}.lock` };
-}
-
-function stageFolder(root: string, stage: string): string {
-  return join(root, fileName(stage));
-}
-
-/** The target that a file of a stage's folder tells of; `undefined` for locks and what is not ours. */
-export function targetOf(file: string): string | undefined {
-  const ending = [DOCUMENT, JOURNAL].find((one) => file.endsWith(one));
-  if (ending === undefined) return undefined;
-  const name = file.slice(0, -ending.length);
-  const target = decode(name);
-  return target !== undefined && fileName(target) === name ? target : undefined;
-}
-
-/** A key is a file name as it is; a stage may be called anything, and must not lead out of the folder. */
-function fileName(key: string): string {
-  return encodeURIComponent(key).replace(/^\./, "%2E");
-}
-
-function decode(name: string): string | undefined {
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The two files of a document as they were at one moment, and how they belong together. */
@@ -685,13 +425,13 @@ export function stateOf(
 }
 
 function parse(document: Buffer, key: DocumentKey, where: string): Result<State> {
-  const text = decodeDocument(document);
+  const text = decode(document);
   if (text === undefined) return refusal({ kind: "corrupt", where, reason: "it is no UTF-8 text" });
   const parsed = parseDocument(text, key, where);
   return parsed.ok ? success(parsed.value.state) : parsed;
 }
 
-function decodeDocument(bytes: Buffer): string | undefined {
+function decode(bytes: Buffer): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {

@@ -1,5 +1,6 @@
-import { createHash } from "node:crypto";
-import { readFile, readlink } from "node:fs/promises";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import { type FailureReason, TascError } from "../model/error.ts";
+import type { LockInfo } from "./lock.ts";
 
 /** Names a document: one per stage and target. */
 export interface StateKey {
@@ -53,6 +54,8 @@ export type StateProblem =
   | { readonly kind: "changed"; readonly where: string }
   /** The file system, the database or the server failed. */
   | { readonly kind: "failed"; readonly where: string; readonly reason: string }
+  /** Ctrl-C while a lock was waited for. */
+  | { readonly kind: "interrupted" }
   /** `state:` of the project does not fit its backend. */
   | { readonly kind: "misconfigured"; readonly reason: string };
 
@@ -68,294 +71,131 @@ export function refusal(problem: StateProblem): { readonly ok: false; readonly p
   return { ok: false, problem };
 }
 
-/**
- * Thrown where going on unawares would do harm: an apply that could not record what it is about to send must
- * not send it.
- */
-export class StateFailure extends Error {
-  override readonly name = "StateFailure";
+const REASONS: Partial<Record<StateProblem["kind"], FailureReason>> = {
+  misconfigured: "invalid",
+  locked: "locked",
+  interrupted: "interrupted",
+};
+
+/** Stops a command, or an apply that could not record what it is about to send and so must not send it. */
+export class StateFailure extends TascError {
   readonly problem: StateProblem;
 
   constructor(problem: StateProblem) {
-    super(`state: ${problem.kind}`);
+    super(REASONS[problem.kind] ?? "failed", [explainProblem(problem)]);
     this.problem = problem;
   }
 }
 
-/** Who holds a lock, where, since when and why: enough to find and ask them. */
-export interface LockInfo {
-  /** Tells one holding of the lock from every other. */
-  readonly id: string;
-  /** `user@host`. */
-  readonly who: string;
-  /** ISO 8601. */
-  readonly since: string;
-  /** The command. */
-  readonly why: string;
-  /** The holder's working folder. */
-  readonly folder?: string;
-  /** Link to the CI job. */
-  readonly job?: string;
-  readonly process?: ProcessTraits;
+/** The value. @throws StateFailure */
+export function valueOrThrow<T>(result: Result<T>): T {
+  if (!result.ok) throw new StateFailure(result.problem);
+  return result.value;
 }
 
-/** This process as the holder of a lock. @param why the command, `tasc apply` for example. */
-export function createLockInfo(world: StateWorld, why: string): LockInfo {
-  const job = jobLink(world.environment);
+/** A problem for the person who must act: what is so, why it matters, what to do. */
+export function explainProblem(problem: StateProblem): Diagnostic {
+  return { severity: "error", code: `state-${problem.kind}`, ...words(problem) };
+}
+
+/** The word about a lock that was taken over. */
+export function explainTakeover({ stage, target }: StateKey, from: LockInfo): Diagnostic {
   return {
-    id: world.newId(),
-    who: `${world.user}@${world.processes.self.host}`,
-    since: world.clock.now().toISOString(),
-    why,
-    folder: world.workingFolder,
-    ...(job === undefined ? {} : { job }),
-    process: world.processes.self,
+    severity: "warning",
+    code: "state-lock-taken-over",
+    summary: `The lock of target "${target}" in stage "${stage}" was left by a run that has ended, and was taken over`,
+    detail: `${describeHolder(from)} That run was interrupted before it could release the lock. What it recorded is kept, and tasc now finds out what became of the calls it had in flight.`,
   };
 }
 
-/** Whether the value is what `createLockInfo` made, on whatever machine and by whatever version. */
-export function isLockInfo(value: unknown): value is LockInfo {
-  return (
-    isRecord(value) &&
-    isText(value["id"]) &&
-    isText(value["who"]) &&
-    isText(value["since"]) &&
-    isText(value["why"]) &&
-    isTextOrAbsent(value["folder"]) &&
-    isTextOrAbsent(value["job"]) &&
-    (value["process"] === undefined || isProcess(value["process"]))
-  );
+interface Words {
+  readonly summary: string;
+  readonly detail: string;
 }
 
-function isProcess(value: unknown): value is ProcessTraits {
-  if (!isRecord(value)) return false;
-  const { host, pid, ...rest } = value;
-  return isText(host) && isCount(pid) && pid > 0 && Object.values(rest).every(isText);
-}
+const REBUILD =
+  "Or move it out of the way: the next apply then matches its resources by name again, sends write-only fields once more, and holds batch generations until you say whether they ran.";
 
-function isTextOrAbsent(value: unknown): boolean {
-  return value === undefined || isText(value);
-}
-
-/** Whether two base addresses mean one service: neither a slash at the end nor the host's case counts. */
-export function sameService(a: string, b: string): boolean {
-  return a === b || normal(a) === normal(b);
-}
-
-function normal(address: string): string {
-  const text = URL.canParse(address) ? new URL(address).href : address;
-  return text.replace(/\/+$/, "");
-}
-
-/** Tests of what came from a file, a database or a server and may be anything. */
-
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-export function isText(value: unknown): value is string {
-  return typeof value === "string";
-}
-
-/** A whole number from zero on. */
-export function isCount(value: unknown): value is number {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
-}
-
-export function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every(isText);
-}
-
-/** Whether the value is a record of nothing but what passes the test. */
-export function isRecordOf<V>(
-  value: unknown,
-  test: (part: unknown) => part is V,
-): value is Readonly<Record<string, V>> {
-  if (!isRecord(value)) return false;
-  for (const name of Object.keys(value)) if (!test(value[name])) return false;
-  return true;
-}
-
-type Test = (part: unknown) => boolean;
-
-/**
- * Whether the value is a record with exactly these members. A member more than we know is refused as well: to
- * read past it would be to lose it at the next write.
- */
-export function hasMembers(
-  value: unknown,
-  required: Readonly<Record<string, Test>>,
-  optional: Readonly<Record<string, Test>> = {},
-): boolean {
-  if (!isRecord(value)) return false;
-  const isKnown = (name: string) => testOf(name, required, optional)?.(value[name]) === true;
-  return (
-    Object.keys(required).every((name) => Object.hasOwn(value, name)) && Object.keys(value).every(isKnown)
-  );
-}
-
-/** Own members only: `__proto__` and `constructor` are names like others. */
-function testOf(name: string, ...tables: readonly Readonly<Record<string, Test>>[]): Test | undefined {
-  return tables.find((table) => Object.hasOwn(table, name))?.[name];
-}
-
-/** The value of a JSON text; `undefined`, which no JSON has, if it is none. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
+function words(problem: StateProblem): Words {
+  switch (problem.kind) {
+    case "corrupt":
+      return {
+        summary: "State cannot be read",
+        detail: `${problem.where}: ${problem.reason}. It was not modified, because overwriting it would lose what can still be saved. Restore it from git or a backup. ${REBUILD}`,
+      };
+    case "conflicted":
+      return {
+        summary: "State contains an unresolved merge",
+        detail: `${problem.where}:${problem.line}: git could not merge both sides, or kept a line of each. Keep one line for each binding, the one whose id the service still lists, and remove git's markers. ${REBUILD}`,
+      };
+    case "newer":
+      return {
+        summary: "State was written by a newer version of tasc",
+        detail: `${problem.where} has version ${problem.version}; this tasc supports versions up to ${problem.understood}. Use the version of tasc that wrote it, or a newer one.`,
+      };
+    case "misplaced":
+      return {
+        summary: "State belongs to another stage or target",
+        detail: `${problem.where} should contain ${nameOf(problem.expected)} but contains ${nameOf(problem.found)}. With its ids, tasc would change the wrong resources. Put the right document there, or give each stage and target its own place. ${REBUILD}`,
+      };
+    case "other-service":
+      return {
+        summary: "State was created for a different service",
+        detail: `${problem.where} was created for ${problem.found}; you are using ${problem.expected}. If the address is wrong, correct service.baseUrl or the variable behind it. If the service has moved, change "service" in the document. If it is a different service, give it its own stage. ${REBUILD}`,
+      };
+    case "stranded-journal":
+      return {
+        summary: "An interrupted run left changes that no longer match its state",
+        detail: `${problem.journal} contains what that run recorded, on top of a ${problem.where} that has been replaced since, for example by git. Ignoring it could create resources twice. Restore the document that was there when the run was interrupted (git stash, git checkout), run tasc apply, which completes it, and then merge the other version. Or remove ${problem.journal} if nothing of that run matters.`,
+      };
+    case "locked":
+      return {
+        summary: `Target "${problem.key.target}" in stage "${problem.key.stage}" is locked`,
+        detail: `${describeHolder(problem.holder)} Wait for it, for example with --lock-timeout 10m. If you are sure that it no longer runs:\n  ${unlockCommand(problem.key, problem.holder)}`,
+      };
+    case "lock-lost":
+      return {
+        summary: `The lock of target "${problem.key.target}" in stage "${problem.key.stage}" was lost during the run`,
+        detail: `${sentence(problem.reason)} Nothing was sent or written after that, so that two runs do not overwrite each other. What was saved before is kept. Run tasc again: it finds out what became of the calls in flight.`,
+      };
+    case "changed":
+      return {
+        summary: "State was changed by something else during the run",
+        detail: `${problem.where} is not what this run read, although its lock is held: a tool or a person wrote it. It was not overwritten. Run tasc again: it starts from what is there now.`,
+      };
+    case "failed":
+      return {
+        summary: "State cannot be reached",
+        detail: `${problem.where}: ${sentence(problem.reason)} Without it tasc does not know what it has created. Check that it exists, that you may read and write it, and that there is room.`,
+      };
+    case "interrupted":
+      return { summary: "Interrupted while waiting for a lock", detail: "Nothing was changed." };
+    case "misconfigured":
+      return {
+        summary: 'The "state" section of tasc.yaml is wrong',
+        detail: `${problem.reason}.`,
+      };
   }
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Variables that hold a link to the running CI job, in the order in which they are asked. */
-const LINKS = [
-  "CI_JOB_URL", // GitLab
-  "CIRCLE_BUILD_URL",
-  "BUILDKITE_BUILD_URL",
-  "TRAVIS_JOB_WEB_URL",
-  "DRONE_BUILD_LINK",
-  "CI_PIPELINE_URL", // Woodpecker
-  "BUILD_URL", // Jenkins; general, hence last
-];
-
-/** Link to the CI job that this environment belongs to, if it names one. */
-export function jobLink(environment: Environment): string | undefined {
-  return (
-    gitHubLink(environment) ??
-    azureLink(environment) ??
-    LINKS.map((name) => environment[name]).find((link) => link !== undefined && link !== "")
-  );
+function unlockCommand({ target, stage }: StateKey, holder: LockInfo | undefined): string {
+  return `tasc state unlock ${target}${holder === undefined ? "" : ` ${holder.id}`} --stage ${stage}`;
 }
 
-function gitHubLink(environment: Environment): string | undefined {
-  const {
-    GITHUB_SERVER_URL: server,
-    GITHUB_REPOSITORY: repository,
-    GITHUB_RUN_ID: run,
-    GITHUB_RUN_ATTEMPT: attempt,
-  } = environment;
-  if (!server || !repository || !run) return undefined;
-  const link = `${server}/${repository}/actions/runs/${run}`;
-  return attempt ? `${link}/attempts/${attempt}` : link;
+/** Who holds a lock, since when, why and where, in sentences. */
+export function describeHolder(holder: LockInfo | undefined): string {
+  if (holder === undefined) return "The server does not say who holds it.";
+  const process = holder.process === undefined ? "" : `, process ${holder.process.pid}`;
+  const folder = holder.folder === undefined ? "" : ` in ${holder.folder}`;
+  const job = holder.job === undefined ? "" : ` CI job: ${holder.job}`;
+  return `Held by ${holder.who}${process}${folder}, since ${holder.since}, for: ${holder.why}.${job} Lock id: ${holder.id}.`;
 }
 
-function azureLink(environment: Environment): string | undefined {
-  const { SYSTEM_COLLECTIONURI: collection, SYSTEM_TEAMPROJECT: project, BUILD_BUILDID: build } = environment;
-  if (!collection || !project || !build) return undefined;
-  return `${collection}${encodeURIComponent(project)}/_build/results?buildId=${build}`;
+function nameOf({ stage, target }: StateKey): string {
+  return `target "${target}" of stage "${stage}"`;
 }
 
-/*
- * Whether the process that left a lock is gone. A pid alone does not tell: pids are used again, containers count
- * their own, and a shared folder shows locks of other machines. On Linux /proc tells the rest; elsewhere the host
- * name and the pid must do, and a reused pid then only makes a lock look held for longer.
- */
-
-/** A process, as far as the system tells; what it does not tell is absent. */
-export interface ProcessTraits {
-  readonly host: string;
-  readonly pid: number;
-  /** Tells apart machines of one name; a digest of the machine's id, which is not for publication. */
-  readonly machine?: string;
-  /** Differs after each start of the machine. */
-  readonly boot?: string;
-  /** The numbering that the pid belongs to; containers have their own. */
-  readonly namespace?: string;
-  /** When the process started, in ticks since the machine did. */
-  readonly started?: string;
-}
-
-export interface Processes {
-  /** This process. */
-  readonly self: ProcessTraits;
-  /** The start of a running process, `"unknown"` if the system does not tell; `undefined`: there is none. */
-  startOf(pid: number): Promise<string | undefined>;
-}
-
-const UNKNOWN_START = "unknown";
-
-/** Whether the process, seen from here, is certainly gone. In doubt it is not. */
-export async function isGone(process: ProcessTraits, processes: Processes): Promise<boolean> {
-  const { self } = processes;
-  if (process.host !== self.host || differ(process.machine, self.machine)) return false;
-  // Only a machine that is known by its id, and not by name alone, can be known to have restarted.
-  if (differ(process.boot, self.boot)) return process.machine !== undefined && self.machine !== undefined;
-  if (differ(process.namespace, self.namespace)) return false;
-  const start = await processes.startOf(process.pid);
-  if (start === undefined) return true;
-  return start !== UNKNOWN_START && differ(process.started, start);
-}
-
-function differ(a: string | undefined, b: string | undefined): boolean {
-  return a !== undefined && b !== undefined && a !== b;
-}
-
-/** The processes of this machine. */
-export async function readProcesses(host: string, pid: number): Promise<Processes> {
-  const machineId = await textOf("/etc/machine-id");
-  const started = await startOf(pid);
-  const traits = {
-    machine: machineId && createHash("sha256").update(machineId).digest("base64url").slice(0, 16),
-    boot: await textOf("/proc/sys/kernel/random/boot_id"),
-    namespace: await readlink("/proc/self/ns/pid").catch(() => undefined),
-    started: started === UNKNOWN_START ? undefined : started,
-  };
-  return { self: { host, pid, ...known(traits) }, startOf };
-}
-
-function known(traits: Record<string, string | undefined>): Record<string, string> {
-  const entries = Object.entries(traits);
-  return Object.fromEntries(entries.flatMap(([name, text]) => (text ? [[name, text]] : [])));
-}
-
-async function startOf(pid: number): Promise<string | undefined> {
-  if (!answersSignals(pid)) return undefined;
-  const stat = await textOf(`/proc/${pid}/stat`);
-  if (stat === undefined) return UNKNOWN_START;
-  // "pid (name) state …": the name may hold anything, so fields count from the last bracket.
-  const [state, ...rest] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  const isZombie = state === "Z" || state === "X";
-  return isZombie ? undefined : (rest[START_TIME] ?? UNKNOWN_START);
-}
-
-/** Position of `starttime` in /proc/PID/stat, after the state: proc(5), field 22. */
-const START_TIME = 18;
-
-function answersSignals(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    // EPERM: it is there, and somebody else's.
-    return error instanceof Error && "code" in error && error.code !== "ESRCH";
-  }
-}
-
-/** A small file's text without white space around it; `undefined` where there is no such file. */
-async function textOf(path: string): Promise<string | undefined> {
-  const text = await readFile(path, "utf8").catch(() => undefined);
-  return text?.trim();
-}
-
-/** What the backends need of the world; handed in from the top, so that tests can hand in another. */
-export interface StateWorld {
-  /** Absolute; a relative `path` of the local backend starts here. */
-  readonly projectFolder: string;
-  readonly clock: Clock;
-  /** A new UUID at each call. */
-  readonly newId: () => string;
-  readonly processes: Processes;
-  /** Login name; with the host's it makes the holder's name in a lock. */
-  readonly user: string;
-  readonly workingFolder: string;
-  /** Names the CI job, where there is one. */
-  readonly environment: Readonly<Record<string, string | undefined>>;
-}
-
-export interface Clock {
-  now(): Date;
-  /** Resolves after so many milliseconds, or as soon as the signal aborts; it never rejects. */
-  sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
+function sentence(text: string): string {
+  const full = /[.!?]$/.test(text) ? text : `${text}.`;
+  return full.charAt(0).toUpperCase() + full.slice(1);
 }

@@ -5,7 +5,8 @@ import type { Address } from "../../src/model/address.ts";
 import type { Desired } from "../../src/model/desired.ts";
 import { type State, type StateEvent, emptyState } from "../../src/model/state.ts";
 import { EVERYTHING, type Scope } from "../../src/plan/input.ts";
-import { applyEvents, formatDocument, parseDocument } from "../../src/state/document.ts";
+import { formatDocument, parseDocument } from "../../src/state/document.ts";
+import { applyEvents } from "../../src/state/events.ts";
 import { BASE_URL, fingerprints } from "../plan/build.ts";
 import { Killed, type MemoryService } from "./memory-service.ts";
 

@@ -30,6 +30,7 @@ function played(
     limit,
     signal,
     redact: (text) => text,
+    mayWrite: () => undefined,
     now: () => 0,
   });
   const [receiver] = receivers;

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { COMMANDS, type CommandSpec } from "../../src/cli/command-table.ts";
+import { COMMANDS } from "../../src/commands/table.ts";
+import { type CommandSpec } from "../../src/commands/options.ts";
 import { type Understood, understand } from "../../src/cli/complete.ts";
 import { GLOBAL_OPTIONS } from "../../src/cli/options.ts";
 

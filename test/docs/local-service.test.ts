@@ -29,7 +29,7 @@ function firstCells(heading: string): readonly string[] {
 async function statusOf(method: string, path: string): Promise<number> {
   const answer = await fetch(`${server.controlUrl}${path}`, {
     method,
-    headers: { "content-type": "application/json" },
+    headers: { "content-type": "application/json", "x-api-key": "key" },
     ...(method === "GET" || method === "DELETE" ? {} : { body: "[]" }),
   });
   await answer.text();
@@ -62,7 +62,7 @@ test("every fault that it names can be asked for, and every setting is one", asy
   for (const type of faults) {
     const answer = await fetch(`${server.controlUrl}/faults`, {
       method: "POST",
-      headers: { "content-type": "application/json" },
+      headers: { "content-type": "application/json", "x-api-key": "key" },
       body: JSON.stringify({
         path: "/never/",
         fault: {
@@ -74,6 +74,8 @@ test("every fault that it names can be asked for, and every setting is one", asy
     });
     expect(answer.status, await answer.text()).toBe(201);
   }
-  const settings: unknown = await (await fetch(`${server.controlUrl}/settings`)).json();
+  const settings: unknown = await (
+    await fetch(`${server.controlUrl}/settings`, { headers: { "x-api-key": "key" } })
+  ).json();
   expect(firstCells("setting").toSorted()).toEqual(Object.keys(settings ?? {}).toSorted());
 });

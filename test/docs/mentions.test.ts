@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { COMMANDS, type CommandSpec } from "../../src/cli/command-table.ts";
+import { COMMANDS } from "../../src/commands/table.ts";
+import { type CommandSpec } from "../../src/commands/options.ts";
 import { GLOBAL_OPTIONS } from "../../src/cli/options.ts";
 import { blocksOf } from "./page.ts";
 

@@ -71,9 +71,8 @@ export class Rig {
   async #control(method: string, path: string, body?: object): Promise<unknown> {
     const answer = await fetch(`${this.#server.controlUrl}${path}`, {
       method,
-      ...(body === undefined
-        ? {}
-        : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
+      headers: { "x-api-key": KEY, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
     const text = await answer.text();

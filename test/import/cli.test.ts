@@ -62,7 +62,9 @@ afterEach(async () => {
 });
 
 async function writes(): Promise<number> {
-  const answer = await fetch(`${server.controlUrl}/requests`);
+  const answer = await fetch(`${server.controlUrl}/requests`, {
+    headers: { "x-api-key": "a-local-key" },
+  });
   const text = await answer.text();
   return (text.match(/"(?:POST|PATCH)"/g) ?? []).length;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { LiveTarget, LiveTestCase } from "../../src/model/live.ts";
 import { emptyState } from "../../src/model/state.ts";
-import { applyEvents } from "../../src/state/document.ts";
+import { applyEvents } from "../../src/state/events.ts";
 import { liveCase } from "../plan/build.ts";
 import { idOf } from "./live.ts";
 import { PROJECT, type World, after, emptyProject, plan, prepared } from "./project.ts";

@@ -7,7 +7,7 @@ import type { LiveTarget, LiveTestCase } from "../../src/model/live.ts";
 import { type State, emptyState } from "../../src/model/state.ts";
 import { Secret } from "../../src/model/value.ts";
 import { EVERYTHING } from "../../src/plan/input.ts";
-import { applyEvents } from "../../src/state/document.ts";
+import { applyEvents } from "../../src/state/events.ts";
 import { createFingerprinter } from "../../src/state/fingerprint.ts";
 import { memoryFolder } from "../manifest/memory-folder.ts";
 
@@ -33,7 +33,7 @@ service: { baseUrl: "http://127.0.0.1:4010", apiKey: "\${secret:KEY}" }
 `;
 const BASE_URL = "http://127.0.0.1:4010";
 const ENV = { KEY: "the-api-key" };
-const fingerprints = createFingerprinter(new Secret("the-api-key"));
+const fingerprints = createFingerprinter(new Secret("the-api-key"), "staging");
 
 export function emptyProject(
   targets: readonly LiveTarget[],

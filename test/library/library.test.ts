@@ -78,7 +78,7 @@ describe("the library", () => {
         `${BEGIN}
         const made = await plan(loaded.project);
         await fetch("${stage.server.controlUrl}/edit", { method: "POST",
-          headers: { "content-type": "application/json" },
+          headers: { "content-type": "application/json", "x-api-key": "${stage.env["TASC_API_KEY"]}" },
           body: JSON.stringify({ kind: "testCase", id: "${LOGIN}", set: { status: "DISABLED", tags: ["${SECRETS.QA_USER}"] } }) });
         await refused(apply(made));
         await refused(plan(loaded.project, { only: ["testCase.shop.logn"] }));
@@ -109,7 +109,7 @@ describe("the library", () => {
         expect(output).toContain(told);
       expect(output).toContain('"reason": "stale"');
       expect(output).toContain("Did you mean testCase.shop.login?");
-      expect(output).toContain("--retries takes a whole number from 0 up");
+      expect(output).toContain("retries takes a whole number from 0 up");
       expect(output).toContain('"changeStarted"');
       expect(output).toContain("This is no project that loadProject gave");
       expect(output).not.toContain(SECRETS.QA_USER);

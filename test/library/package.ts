@@ -11,7 +11,7 @@ export interface Ran {
 /** The package as it would be published, and unpacked where a project would have it. */
 export interface Packed {
   readonly tarball: string;
-  /** A project's folder, with the package and its one dependency in `node_modules`. */
+  /** A project's folder, with the package in `node_modules`. */
   readonly project: string;
   readonly remove: () => void;
 }
@@ -30,8 +30,7 @@ export async function pack(): Promise<Packed> {
   const project = join(folder, "project");
   mkdirSync(join(project, "node_modules"), { recursive: true });
   cpSync(join(folder, "package"), join(project, "node_modules", "tasc"), { recursive: true });
-  for (const name of ["libsql", "@types"])
-    symlinkSync(resolve("node_modules", name), join(project, "node_modules", name));
+  symlinkSync(resolve("node_modules", "@types"), join(project, "node_modules", "@types"));
   return { tarball, project, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 

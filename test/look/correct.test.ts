@@ -1,20 +1,21 @@
 // Laws of correcting state by hand: whatever is remembered, nothing is lost, doubled or told that was not asked for.
 import fc from "fast-check";
 import { expect, describe as group, test } from "vitest";
+import { describe } from "../../src/commands/state-show.ts";
 import { type Address, addressOf, targetAddress } from "../../src/model/address.ts";
 import { type State, type StateEvent, emptyState } from "../../src/model/state.ts";
+import { formatDocument } from "../../src/state/document.ts";
 import {
   type Correction,
   bindAddress,
-  describe,
   forgetAddress,
   forgetTarget,
   knownAddresses,
   knows,
   moveAddress,
   moveTarget,
-} from "../../src/state/correct.ts";
-import { applyEvents, formatDocument } from "../../src/state/document.ts";
+} from "../../src/state/edit.ts";
+import { applyEvents } from "../../src/state/events.ts";
 
 const keys = ["a", "b", "c", "d", "default"] as const;
 const shopCase = (key: string): Address => addressOf("testCase", "shop", key);

@@ -241,9 +241,8 @@ function follow(child: ChildProcess): Running {
 async function request(url: string, method: string, body: Json | undefined): Promise<Json> {
   const response = await fetch(url, {
     method,
-    ...(body === undefined
-      ? {}
-      : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
+    headers: { "x-api-key": KEY, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const text = await response.text();
   if (!response.ok) throw new Error(`${method} ${url}: ${response.status} ${text}`);

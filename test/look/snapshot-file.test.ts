@@ -17,7 +17,7 @@ import {
   splitDocument,
   writeSnapshot,
 } from "../../src/service/snapshot.ts";
-import { applyEvents } from "../../src/state/document.ts";
+import { applyEvents } from "../../src/state/events.ts";
 import { liveCase } from "./live.ts";
 
 const folders: string[] = [];

@@ -22,11 +22,11 @@ import {
   snapshotStates,
   writeSnapshot,
 } from "../../src/service/snapshot.ts";
-import { applyEvents } from "../../src/state/document.ts";
+import { applyEvents } from "../../src/state/events.ts";
 import { createFingerprinter } from "../../src/state/fingerprint.ts";
 import { loaded } from "../manifest/loading.ts";
 
-const FINGERPRINTS = createFingerprinter(new Secret("the-key"));
+const FINGERPRINTS = createFingerprinter(new Secret("the-key"), "staging");
 const SERVICE = "https://service.example.com";
 const SECRET = "secret-user-of-qa";
 const REDACTOR = createRedactor([SECRET]);

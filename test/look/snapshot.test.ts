@@ -168,7 +168,7 @@ describe.concurrent("tasc serve --from", () => {
       await again.saw(/Serving on/);
       again.child.kill("SIGTERM");
       const ran = await again.done;
-      expect(ran.stderr).toContain("holds data already, which is served; snapshot.json was not read");
+      expect(ran.stderr).toContain("already contains data, which is served; snapshot.json was not read");
     });
   });
 
@@ -179,7 +179,7 @@ describe.concurrent("tasc serve --from", () => {
       const serve = ["serve", "--port", "0", "--data", "copy", "--from", "snapshot.json"];
       const ran = await stage.run(serve);
       expect(ran.code).toBe(1);
-      expect(ran.stderr).toContain("The local service cannot hold what the snapshot says");
+      expect(ran.stderr).toContain("The local service cannot load the snapshot");
       expect(() => stage.mode("copy")).toThrow();
       expect((await stage.run(["serve", "--port", "0", "--data", "copy", "--from", "none.json"])).code).toBe(
         3,

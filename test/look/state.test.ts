@@ -1,8 +1,9 @@
 // `tasc state show|mv|rm|bind|unlock`, as processes over a real service and a real state.
 import { hostname } from "node:os";
 import { describe, expect, test } from "vitest";
+import type { StateWorld } from "../../src/state/backend.ts";
 import { openLocalBackend } from "../../src/state/local.ts";
-import { type StateWorld, createLockInfo, readProcesses } from "../../src/state/problem.ts";
+import { createLockInfo, readProcesses } from "../../src/state/lock.ts";
 import {
   CART,
   COOKIE,

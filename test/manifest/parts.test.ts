@@ -17,7 +17,7 @@ import {
   showFound,
   showPath,
   valueAt,
-  without,
+  withoutAll,
 } from "../../src/manifest/document.ts";
 import {
   Filler,
@@ -240,10 +240,11 @@ describe("pointers", () => {
   });
 
   test("leave the rest as it is when one is taken out, and positions too", () => {
-    expect(without(document, ["a/b"])).toEqual({ list: [1, [2]] });
-    expect(without(document, ["list", 0])).toEqual({ ...document, list: [null, [2]] });
-    expect(without(document, ["list", 1, 0])).toEqual({ ...document, list: [1, [null]] });
-    expect(without(document, ["nothing", "here"])).toEqual(document);
+    expect(withoutAll(document, [["a/b"]])).toEqual({ list: [1, [2]] });
+    expect(withoutAll(document, [["list", 0]])).toEqual({ ...document, list: [null, [2]] });
+    expect(withoutAll(document, [["list", 1, 0], ["a/b"]])).toEqual({ list: [1, [null]] });
+    expect(withoutAll(document, [["nothing", "here"]])).toEqual(document);
+    expect(withoutAll(document, [["list"], ["list", 1]])).toEqual({ "a/b": document["a/b"] });
     expect(document.list).toEqual([1, [2]]);
   });
 });
@@ -276,14 +277,14 @@ test("words", () => {
     "an empty list",
     "a list",
     "a map",
-    'the text "x"',
+    'the string "x"',
     "the number 1",
     "the boolean true",
   ]);
   expect(["secret", 12, false].map((value) => showFound(value, false))).toEqual([
-    "a text",
+    "a string",
     "a number",
     "a boolean",
   ]);
-  expect(showFound("x".repeat(100), true)).toHaveLength("the text ".length + 60);
+  expect(showFound("x".repeat(100), true)).toHaveLength("the string ".length + 60);
 });

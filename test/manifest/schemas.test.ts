@@ -3,7 +3,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
 import { generatedFiles, validatorHeading } from "../../src/manifest/schema/generate.ts";
 import { validate as validatePlan } from "../../src/manifest/schema/generated/plan.js";
-import { MANIFEST_SCHEMAS, SCHEMA_NAMES, schemaOf } from "../../src/manifest/schema/schema.ts";
+import { SCHEMA_NAMES, schemaOf } from "../../src/manifest/schema/schema.ts";
 import {
   BATCH_GENERATION_FIELDS,
   ENVIRONMENT_FIELDS,
@@ -25,13 +25,12 @@ describe("if it is not as the tables have it, npm run generate makes it so:", ()
 
   test("each of them has a path, and a text that ends its last line", () => {
     const files = generatedFiles();
-    expect(files.map(({ path }) => path)).toEqual([
-      ...SCHEMA_NAMES.flatMap((name) => [
+    expect(files.map(({ path }) => path)).toEqual(
+      SCHEMA_NAMES.flatMap((name) => [
         `schemas/${name}.schema.json`,
         `src/manifest/schema/generated/${name}.js`,
       ]),
-      ...MANIFEST_SCHEMAS.map((name) => `src/manifest/schema/generated/${name}-acceptor.js`),
-    ]);
+    );
     expect(files.every(({ text }) => text.endsWith("\n"))).toBe(true);
   });
 });
@@ -50,6 +49,8 @@ describe.each(SCHEMA_NAMES)("the schema of a %s", (name) => {
 
   test("describes every property, for editors to show", () => {
     const bare = propertiesIn(schema)
+      // What a condition is about is described where it is allowed.
+      .filter(({ path }) => !path.includes("/allOf/"))
       .filter(({ property }) => descriptionOf(schema, property) === undefined)
       .map(({ path }) => path);
     expect(bare).toEqual([]);

@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import { type Browser, type BrowserContextOptions, type Page, chromium } from "playwright-core";
 import { afterAll, afterEach, beforeAll } from "vitest";
 import type { Plan } from "../../src/model/plan.ts";
-import { renderPlanHtml } from "../../src/render/html.ts";
+import { renderPlanHtml } from "../../src/render/html/page.ts";
 import { shown } from "../render/sample.ts";
 
 const CHROMIUM = "/usr/bin/chromium";

@@ -15,12 +15,12 @@ import { Secret } from "../../src/model/value.ts";
 import type { PlanInput } from "../../src/plan/input.ts";
 import { type Planned, makePlan } from "../../src/plan/plan.ts";
 import { planJson } from "../../src/render/json.ts";
-import { applyEvents } from "../../src/state/document.ts";
+import { applyEvents } from "../../src/state/events.ts";
 import { createFingerprinter } from "../../src/state/fingerprint.ts";
 
 /** Builders with defaults: a test names only what matters to it. The target is always `shop`, live as `T`. */
 export const BASE_URL = "http://127.0.0.1:4010";
-export const fingerprints = createFingerprinter(new Secret("key of the stage"));
+export const fingerprints = createFingerprinter(new Secret("key of the stage"), "staging");
 
 export function resource<K extends "environment" | "testCase" | "batchGeneration">(
   kind: K,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Address } from "../../src/model/address.ts";
 import { pendingMoves } from "../../src/plan/match.ts";
-import { applyEvents } from "../../src/state/document.ts";
+import { applyEvents } from "../../src/state/events.ts";
 import { stateOf, target } from "./build.ts";
 
 const address = (key: string): Address => `testCase.shop.${key}`;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { advance, beginStatus, renderApplyReport, statusLines } from "../../src/render/apply.ts";
-import { clockText, durationText } from "../../src/render/json.ts";
 import { COLOURED, PLAIN } from "../../src/render/style.ts";
+import { clockText, durationText } from "../../src/render/words.ts";
 import { EVENTS, FACTS, OUTCOME } from "./apply-sample.ts";
 
 describe("the report at the end", () => {

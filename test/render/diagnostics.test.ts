@@ -5,9 +5,11 @@ import {
   renderDiagnostics,
   renderDiagnosticsJson,
 } from "../../src/render/diagnostics.ts";
-import { renderDiagnosticsGithub } from "../../src/render/github.ts";
-import { renderDiagnosticsJunit } from "../../src/render/junit.ts";
-import { renderDiagnosticsSarif } from "../../src/render/sarif.ts";
+import {
+  renderDiagnosticsGithub,
+  renderDiagnosticsJunit,
+  renderDiagnosticsSarif,
+} from "../../src/render/reports.ts";
 import { PLAIN } from "../../src/render/style.ts";
 import { DIAGNOSTICS, HOSTILE, PASSWORD, PROBLEM, SOURCE } from "./sample.ts";
 

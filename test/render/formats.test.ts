@@ -1,12 +1,14 @@
 import { describe, expect, test } from "vitest";
 import type { Plan, PlanJson } from "../../src/model/plan.ts";
-import { renderPlanGithub } from "../../src/render/github.ts";
-import { renderPlanGitlab } from "../../src/render/gitlab.ts";
-import { renderPlanHtml } from "../../src/render/html.ts";
+import { renderPlanHtml } from "../../src/render/html/page.ts";
 import { type PlanExtras, writeJson } from "../../src/render/json.ts";
-import { renderPlanJunit } from "../../src/render/junit.ts";
 import { renderPlanMarkdown } from "../../src/render/markdown.ts";
-import { renderPlanSarif } from "../../src/render/sarif.ts";
+import {
+  renderPlanGithub,
+  renderPlanGitlab,
+  renderPlanJunit,
+  renderPlanSarif,
+} from "../../src/render/reports.ts";
 import { EMPTY, HOSTILE, PASSWORD, PLAN, REFUSED, shown } from "./sample.ts";
 
 type Render = (plan: PlanJson, extras: PlanExtras) => string;

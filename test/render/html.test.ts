@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { renderPlanHtml } from "../../src/render/html.ts";
+import { renderPlanHtml } from "../../src/render/html/page.ts";
 import { BIG } from "./big.ts";
 import { openPage } from "./page-dom.ts";
 import { HOSTILE, HOSTILE_TEXTS, PLAN, REFUSED, shown } from "./sample.ts";

@@ -2,14 +2,16 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Plan, PlanJson } from "../../src/model/plan.ts";
 import { Secret } from "../../src/model/value.ts";
-import { renderPlanGithub } from "../../src/render/github.ts";
-import { renderPlanGitlab } from "../../src/render/gitlab.ts";
-import { renderPlanHtml } from "../../src/render/html.ts";
+import { renderPlanHtml } from "../../src/render/html/page.ts";
 import { planJson, writeJson } from "../../src/render/json.ts";
-import { renderPlanJunit } from "../../src/render/junit.ts";
 import { COMMENT_LIMIT, renderPlanMarkdown } from "../../src/render/markdown.ts";
 import { createRedactor, redactPlan } from "../../src/render/redact.ts";
-import { renderPlanSarif } from "../../src/render/sarif.ts";
+import {
+  renderPlanGithub,
+  renderPlanGitlab,
+  renderPlanJunit,
+  renderPlanSarif,
+} from "../../src/render/reports.ts";
 import { COLOURED, PLAIN } from "../../src/render/style.ts";
 import { renderPlanText } from "../../src/render/text.ts";
 import { BIG } from "./big.ts";
@@ -73,7 +75,7 @@ describe("whatever names say", () => {
           "::warn",
           "::noti",
           "Plan: ",
-          "Beside",
+          "Also: ",
         ]);
         for (const line of lines.slice(0, 3)) expect(line).toMatch(/^::\w+ (\w+=[^:,]*,?)*::/);
       }),
@@ -176,7 +178,7 @@ describe("a plan of five thousand changes", () => {
   test("fits any budget that holds the summary", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1500, max: 200_000 }), (budget) => {
-        const markdown = renderPlanMarkdown(json, extras, budget);
+        const markdown = renderPlanMarkdown(json, extras, { budget });
         expect(markdown.length).toBeLessThanOrEqual(budget);
         expectHarmlessMarkdown(markdown);
       }),

@@ -111,7 +111,13 @@ export const CHANGES: readonly Change[] = [
         changedBy: "both",
       },
       { path: ["elements", 2], after: { assertion: { expectation: "VISIBLE" }, ignoreFailure: true } },
-      { path: ["elements", 3], before: { interaction: { action: "CLICK", calledWith: "" } } },
+      {
+        path: ["elements", 3],
+        before: { assertion: { expectation: "VISIBLE" } },
+        harmful: "assertion lost",
+      },
+      { path: ["elements", 4], after: { interaction: { action: "CLICK" } }, movedFrom: 1 },
+      { path: ["elements", 5, "ignoreFailure"], before: false, after: true, harmful: "failure ignored" },
       { path: ["elements", 1, "locatorLine"], after: "getByRole('heading', { name: 'Cart' })" },
     ],
     calls: [

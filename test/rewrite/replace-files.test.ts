@@ -14,7 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { type NewText, replaceFiles } from "../../src/edit/rewrite.ts";
+import { type NewText, writeTexts } from "../../src/edit/edit-files.ts";
 
 function folder(play: (root: string) => void): void {
   const root = mkdtempSync(join(tmpdir(), "tasc-replace-"));
@@ -34,9 +34,7 @@ test("each file gets its new text, and keeps its mark, its permissions and the l
     chmodSync(join(root, "real.yaml"), 0o640);
     symlinkSync("../real.yaml", join(root, "targets/link.yaml"));
     writeFileSync(join(root, "targets/b.yaml"), "a: 1\r\n");
-    expect(replaceFiles(root, [change("targets/link.yaml", true), change("targets/b.yaml")])).toEqual({
-      ok: true,
-    });
+    writeTexts(root, [change("targets/link.yaml", true), change("targets/b.yaml")]);
     expect(readFileSync(join(root, "real.yaml"), "utf8")).toBe("\ufeffa: 2\r\n");
     expect(statSync(join(root, "real.yaml")).mode & 0o777).toBe(0o640);
     expect(lstatSync(join(root, "targets/link.yaml")).isSymbolicLink()).toBe(true);
@@ -48,11 +46,9 @@ test("one that was changed meanwhile keeps all as they were", () => {
   folder((root) => {
     writeFileSync(join(root, "targets/a.yaml"), "a: 1\r\n");
     writeFileSync(join(root, "targets/b.yaml"), "a: 1 # mine\r\n");
-    expect(replaceFiles(root, [change("targets/a.yaml"), change("targets/b.yaml")])).toMatchObject({
-      ok: false,
-      file: "targets/b.yaml",
-      meanwhile: true,
-    });
+    expect(() => writeTexts(root, [change("targets/a.yaml"), change("targets/b.yaml")])).toThrow(
+      "Cannot write targets/b.yaml",
+    );
     expect(readFileSync(join(root, "targets/a.yaml"), "utf8")).toBe("a: 1\r\n");
     expect(readFileSync(join(root, "targets/b.yaml"), "utf8")).toBe("a: 1 # mine\r\n");
     expect(readdirSync(join(root, "targets")).toSorted()).toEqual(["a.yaml", "b.yaml"]);
@@ -62,13 +58,24 @@ test("one that was changed meanwhile keeps all as they were", () => {
 test("one that is gone keeps all as they were", () => {
   folder((root) => {
     writeFileSync(join(root, "targets/a.yaml"), "a: 1\r\n");
-    expect(replaceFiles(root, [change("targets/a.yaml"), change("targets/b.yaml")])).toMatchObject({
-      ok: false,
-      file: "targets/b.yaml",
-      meanwhile: false,
-      reason: "ENOENT",
-    });
+    expect(() => writeTexts(root, [change("targets/a.yaml"), change("targets/b.yaml")])).toThrow(
+      "Cannot write targets/b.yaml",
+    );
     expect(readFileSync(join(root, "targets/a.yaml"), "utf8")).toBe("a: 1\r\n");
     expect(readdirSync(join(root, "targets"))).toEqual(["a.yaml"]);
+  });
+});
+
+test("a new file is made with its folder, and never over one that is there", () => {
+  folder((root) => {
+    const made = (file: string): NewText => ({ file, bom: false, before: undefined, after: "a: 2\n" });
+    writeFileSync(join(root, "targets/a.yaml"), "a: 1\r\n");
+    writeTexts(root, [made("targets/new/b.yaml"), change("targets/a.yaml")]);
+    expect(readFileSync(join(root, "targets/new/b.yaml"), "utf8")).toBe("a: 2\n");
+    writeFileSync(join(root, "targets/a.yaml"), "a: 1\r\n");
+    const again = [change("targets/a.yaml"), made("targets/c.yaml"), made("targets/new/b.yaml")];
+    expect(() => writeTexts(root, again)).toThrow("Cannot write targets/new/b.yaml");
+    expect(readFileSync(join(root, "targets/a.yaml"), "utf8")).toBe("a: 1\r\n");
+    expect(readdirSync(join(root, "targets")).toSorted()).toEqual(["a.yaml", "new"]);
   });
 });

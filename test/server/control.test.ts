@@ -173,25 +173,42 @@ describe("strangers", () => {
     ["a name that only begins like ours", { host: "127.0.0.1.example.com" }, 403],
     ["a page from elsewhere", { host: "127.0.0.1", origin: "https://evil.example.com" }, 403],
     ["a page without origin", { host: "127.0.0.1", origin: "null" }, 403],
-    ["a page of this machine", { host: "127.0.0.1", origin: "http://localhost:3000" }, 200],
+    ["a tool of this machine", { host: "127.0.0.1", origin: "http://localhost:3000" }, 200],
+    ["an address that someone typed", { host: "127.0.0.1", "sec-fetch-site": "none" }, 200],
+    ["a page of another site", { host: "127.0.0.1", "sec-fetch-site": "cross-site" }, 403],
+    ["a page of this machine", { host: "127.0.0.1", "sec-fetch-site": "same-site" }, 403],
   ];
 
   test.each(rows)("%s: %j", async (_, headers, status) => {
     const { server } = await start();
-    const answered = new Promise((resolve, reject) => {
-      request(`${server.controlUrl}/data`, { headers }, (response) => {
-        response.resume();
-        resolve(response.statusCode);
-      })
-        .on("error", reject)
-        .end();
-    });
-    expect(await answered).toBe(status);
+    const answered = (url: string) =>
+      new Promise((resolve, reject) => {
+        request(url, { headers: { "x-api-key": KEY, ...headers } }, (response) => {
+          response.resume();
+          resolve(response.statusCode);
+        })
+          .on("error", reject)
+          .end();
+      });
+    expect(await answered(`${server.controlUrl}/data`)).toBe(status);
+    expect(await answered(`${server.url}/apiKey/v3/test-targets`)).toBe(status);
+    expect(await answered(`${server.url}/elsewhere`)).toBe(status === 200 ? 404 : status);
+  });
+
+  test("nobody controls it without the key", async () => {
+    const { server } = await start();
+    expect((await fetch(`${server.controlUrl}/data`)).status).toBe(401);
+    const wrong = await fetch(`${server.controlUrl}/data`, { headers: { "x-api-key": "wrong" } });
+    expect(wrong.status).toBe(403);
   });
 
   test("a form of a page cannot write", async () => {
     const { server } = await start();
-    const answer = await fetch(`${server.controlUrl}/data`, { method: "PUT", body: "{}" });
+    const answer = await fetch(`${server.controlUrl}/data`, {
+      method: "PUT",
+      headers: { "x-api-key": KEY },
+      body: "{}",
+    });
     expect(answer.status).toBe(415);
   });
 });

@@ -134,7 +134,8 @@ test("a closed service lets its process end, whatever was under way", async () =
   expect(await post(`${target}/discoveries`, { name: "n", prompt: "p" })).toMatchObject({ status: 201 });
   await post(`${textAt(said, "controlUrl")}/faults`, { nth: 1, fault: { type: "latency", ms: 600_000 } });
   const delayed = expect(post(`${target}/environments`, {})).rejects.toThrow("fetch failed");
-  const received = async () => (await fetch(`${textAt(said, "controlUrl")}/requests`)).text();
+  const received = async () =>
+    (await fetch(`${textAt(said, "controlUrl")}/requests`, { headers: { "x-api-key": KEY } })).text();
   await expect.poll(received).toContain("/environments");
   const exited = once(child, "exit");
   child.kill("SIGTERM");

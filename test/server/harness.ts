@@ -71,7 +71,7 @@ export async function startShared(options: Partial<ServerOptions>): Promise<Harn
   const call: Harness["call"] = (method, path, body, headers) =>
     request(`${server.url}/apiKey/v3${path}`, method, body, { "x-api-key": KEY, ...headers });
   const control: Harness["control"] = (method, path, body) =>
-    request(server.controlUrl + path, method, body, {});
+    request(server.controlUrl + path, method, body, { "x-api-key": KEY });
   return { server, dataDir, call, control };
 }
 

@@ -1,7 +1,7 @@
 // Where a promotion writes: the smallest edit that changes nothing for anybody else.
 import { expect, test } from "vitest";
+import { makeTexts } from "../../src/edit/edit-files.ts";
 import { promote } from "../../src/edit/promote.ts";
-import { Draft, editTexts } from "../../src/edit/rewrite.ts";
 import { StageView } from "../../src/inspect/stages.ts";
 import { readProject, resolveProject } from "../../src/manifest/load.ts";
 import { memoryFolder } from "../manifest/memory-folder.ts";
@@ -23,11 +23,14 @@ async function promoted(stages: readonly string[], shop: string): Promise<string
     if (resolved === undefined || reading.project === undefined) throw new Error("it should resolve");
     return new StageView(resolved.desired, reading.project, reading, {});
   };
-  const request = { from: view("a"), to: view("b"), stages, inScope: () => true };
-  const { draft } = promote(Draft.of(reading.documents), request);
-  const edited = await editTexts(reading.documents, draft.edits);
-  if (!edited.ok) throw new Error(edited.reason);
-  const [text] = edited.texts;
+  const { documents } = reading;
+  const request = { from: view("a"), to: view("b"), stages, inScope: () => true, documents };
+  const { texts } = await makeTexts(
+    documents,
+    () => promote(request),
+    () => Promise.resolve(undefined),
+  );
+  const [text] = texts;
   return (text?.after ?? "unchanged").replace("target: shop\napp: Shop\n", "");
 }
 

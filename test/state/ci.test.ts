@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { jobLink } from "../../src/state/problem.ts";
+import { jobLink } from "../../src/state/lock.ts";
 
 const GITHUB = {
   GITHUB_SERVER_URL: "https://github.com",

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { type Binding, type Intent, type State, type StateEvent, emptyState } from "../../src/model/state.ts";
-import { applyEvent, applyEvents } from "../../src/state/document.ts";
+import { applyEvent, applyEvents } from "../../src/state/events.ts";
 import { state as anyState, event, events } from "./support/arbitrary.ts";
 
 const LOGIN = "testCase.shop.login";

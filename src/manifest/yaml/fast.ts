@@ -495,11 +495,10 @@ function skipGap(cursor: Cursor, parent: number): void {
 }
 
 const QUOTE = 0x22;
-const DOUBLE_QUOTED = /"(?:[^"\\\n]|\\[^\n])*"/y;
-const SINGLE_QUOTED = /'(?:[^'\n]|'')*'/y;
+const BACKSLASH = 0x5c;
 
 /** Escapes that mean in YAML what they mean in JSON. */
-const JSON_ESCAPES = /^(?:[^\\]|\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}))*$/;
+const JSON_ESCAPES = /\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4})/g;
 
 /** At a quote: the text up to its other end in the same line. */
 function quoted(cursor: Cursor): string {
@@ -507,17 +506,47 @@ function quoted(cursor: Cursor): string {
 }
 
 function doubleQuoted(cursor: Cursor): string {
-  const token = cursor.take(DOUBLE_QUOTED);
+  const token = takeQuoted(cursor, stepIfEscaped);
   const text = token.slice(1, -1);
   if (!text.includes("\\")) return text;
-  if (!JSON_ESCAPES.test(text)) defer();
+  if (text.replaceAll(JSON_ESCAPES, "").includes("\\")) defer();
   const parsed: unknown = JSON.parse(token);
   return typeof parsed === "string" ? parsed : defer();
 }
 
 function singleQuoted(cursor: Cursor): string {
-  const token = cursor.take(SINGLE_QUOTED);
-  return token.slice(1, -1).replaceAll("''", "'");
+  return takeQuoted(cursor, stepIfDoubled).slice(1, -1).replaceAll("''", "'");
+}
+
+/**
+ * From one quote to the one that ends it. Searched for and not matched: a regular expression with alternatives runs out
+ * of stack in a text of some megabytes.
+ */
+function takeQuoted(cursor: Cursor, stepBehind: (text: string, quote: number) => number): string {
+  const { text, at: from } = cursor;
+  const quote = text.charAt(from);
+  let end = from;
+  let step = 1;
+  while (step > 0) {
+    end = text.indexOf(quote, end + step);
+    if (end < 0) defer();
+    step = stepBehind(text, end);
+  }
+  const token = text.slice(from, end + 1);
+  if (token.includes("\n")) defer();
+  cursor.at = end + 1;
+  return token;
+}
+
+/** How far behind a quote of the text the search goes on; 0 for the quote that ends it. */
+function stepIfEscaped(text: string, quote: number): 0 | 1 {
+  let first = quote;
+  while (text.charCodeAt(first - 1) === BACKSLASH) first--;
+  return (quote - first) % 2 === 0 ? 0 : 1;
+}
+
+function stepIfDoubled(text: string, quote: number): 0 | 2 {
+  return text.charAt(quote + 1) === "'" ? 2 : 0;
 }
 
 /** A plain scalar as it is written, with what it means. */

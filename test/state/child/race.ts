@@ -1,7 +1,7 @@
 import { writeSync } from "node:fs";
 import { createInterface } from "node:readline";
-import { takeLock } from "../../../src/state/local.ts";
-import { createLockInfo } from "../../../src/state/problem.ts";
+import { takeLock } from "../../../src/state/local-files.ts";
+import { createLockInfo } from "../../../src/state/lock.ts";
 import { realWorld } from "../support/world.ts";
 
 /*

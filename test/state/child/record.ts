@@ -1,7 +1,7 @@
 import { readFileSync, writeSync } from "node:fs";
 import type { StateSettings } from "../../../src/model/settings.ts";
 import { type BackendConfig, openBackend, readConfig } from "../../../src/state/config.ts";
-import { isRecord, isText } from "../../../src/state/problem.ts";
+import { isRecord, isText } from "../../../src/state/document.ts";
 import { type Session, openSession } from "../../../src/state/session.ts";
 import { SHOP, numbered } from "../support/numbered.ts";
 import { valueOf } from "../support/result.ts";

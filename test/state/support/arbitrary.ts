@@ -9,7 +9,7 @@ import {
   type StateEvent,
   emptyState,
 } from "../../../src/model/state.ts";
-import { applyEvents } from "../../../src/state/document.ts";
+import { applyEvents } from "../../../src/state/events.ts";
 import { SERVICE } from "./numbered.ts";
 
 /** Few addresses and names, so that events meet. */

@@ -1,5 +1,5 @@
-import type { Backend } from "../../../src/state/backend.ts";
-import type { StateKey, StateWorld } from "../../../src/state/problem.ts";
+import type { Backend, StateWorld } from "../../../src/state/backend.ts";
+import type { StateKey } from "../../../src/state/problem.ts";
 
 /** A keeper of documents for one test, and what only a test may do to it. */
 export interface Fixture {

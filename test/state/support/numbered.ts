@@ -1,5 +1,5 @@
 import { type State, type StateEvent, emptyState } from "../../../src/model/state.ts";
-import { applyEvents } from "../../../src/state/document.ts";
+import { applyEvents } from "../../../src/state/events.ts";
 import type { DocumentKey } from "../../../src/state/problem.ts";
 
 /* Kept apart from what needs test libraries: processes that tests start use it too. */
@@ -16,4 +16,13 @@ export function numbered(n: number): StateEvent {
 export function stateAfter(count: number): State {
   const events = Array.from({ length: count }, (_, n) => numbered(n));
   return applyEvents(emptyState(SHOP.stage, SHOP.target, SHOP.service), events);
+}
+
+/** Without what is made at random with each document. */
+export function plain(state: State): State;
+export function plain(state: State | undefined): State | undefined;
+export function plain(state: State | undefined): State | undefined {
+  if (state === undefined) return state;
+  const { lineage: _, ...rest } = state;
+  return rest;
 }

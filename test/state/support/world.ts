@@ -1,12 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
-import {
-  type Clock,
-  type ProcessTraits,
-  type StateWorld,
-  readProcesses,
-} from "../../../src/state/problem.ts";
+import type { Clock, StateWorld } from "../../../src/state/backend.ts";
+import { type ProcessTraits, readProcesses } from "../../../src/state/lock.ts";
 
 /** The real world, with its state in a folder of the test. */
 export async function realWorld(projectFolder: string, over: Partial<StateWorld> = {}): Promise<StateWorld> {

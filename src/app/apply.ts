@@ -1,0 +1,232 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { apply } from "../apply/apply.ts";
+import type { ApplyEvent, Outcome } from "../apply/context.ts";
+import { type Look, desiredInScope } from "../look/look.ts";
+import { serviceOf } from "../look/service.ts";
+import { locate } from "../manifest/document.ts";
+import type { Address } from "../model/address.ts";
+import { EXIT, type ExitCode, TascError, stop } from "../model/error.ts";
+import type { Plan } from "../model/plan.ts";
+import type { PolicyRule } from "../model/settings.ts";
+import type { Planned } from "../plan/plan.ts";
+import { batchContent } from "../plan/resources.ts";
+import type { Session as StateSession } from "../state/session.ts";
+import {
+  type PlanOptions,
+  type Review,
+  type Survey,
+  checkRequest,
+  judge,
+  refusingRules,
+  review,
+} from "./plan.ts";
+import { type SavedPlan, stale } from "./saved-plan.ts";
+import type { Session } from "./session.ts";
+import { asReviewed } from "./stale-plan.ts";
+
+export interface ApplyOptions extends PlanOptions {
+  /** Applied instead of a new plan, exactly as it was reviewed. */
+  readonly saved?: SavedPlan | undefined;
+  readonly overridePolicy: readonly PolicyRule[];
+  /** How long to wait for discoveries, in milliseconds; not at all unless given. */
+  readonly wait?: number | undefined;
+  /** How long to wait for a lock that somebody holds, in milliseconds. */
+  readonly lockTimeout?: number | undefined;
+}
+
+/** Whoever watches an apply, and may stop it. */
+export interface ApplyObserver {
+  /** Is shown a new plan before it is applied, also one with errors. */
+  readonly reviewed: (review: Review) => Promise<void>;
+  /** Is asked before anything is sent. @throws TascError where the answer is no */
+  readonly approve: (plan: Plan) => Promise<void>;
+  /** The plan is approved; calls begin. */
+  readonly begins?: () => void;
+  readonly emit: (event: ApplyEvent) => void;
+  /** Once true, what is in flight finishes, state is saved and nothing else starts. */
+  readonly stopping: () => boolean;
+  /** Gives up waiting for locks and discoveries. */
+  readonly signal: AbortSignal;
+}
+
+/** What became of an apply. */
+export interface Applied {
+  readonly outcome: Outcome;
+  /** As it was carried out. */
+  readonly plan: Plan;
+  /** Batch generations that were sent and had no readable answer. */
+  readonly uncertain: readonly Address[];
+  readonly milliseconds: number;
+  readonly exitCode: ExitCode;
+}
+
+/**
+ * Plans, has the plan approved, and carries it out under the locks of its targets.
+ *
+ * @throws TascError where nothing was applied
+ */
+export async function applyProject(
+  session: Session,
+  options: ApplyOptions,
+  observer: ApplyObserver,
+): Promise<Applied> {
+  const { saved, lockTimeout = 0 } = options;
+  if (saved !== undefined) refuseFaulty(saved);
+  const remembered = await session.remembered();
+  const checked = checkRequest(options, remembered);
+  const request = saved?.request ?? checked;
+  const { targets } = desiredInScope(remembered.desired, request.scope, remembered.states);
+  const keys = targets.map((target) => target.key);
+  const patience = { timeout: lockTimeout, signal: observer.signal, why: "tasc apply" };
+  return session.withLocks(keys, patience, async (sessions) => {
+    const locked = [...sessions].filter(([, { isNew }]) => !isNew);
+    const states = new Map(locked.map(([key, { state }]) => [key, state]));
+    const look = await session.look(request, { ...remembered, states });
+    if (observer.stopping()) throw new TascError("interrupted", []);
+    const planned =
+      saved === undefined
+        ? await approved(session, { ...look, request, remembered }, options, observer)
+        : await stillReviewed(session, look, saved, options);
+    return carryOut(session, { ...look, planned }, sessions, options, observer);
+  });
+}
+
+/** A plan with errors is applied no more than without a file. */
+function refuseFaulty(saved: SavedPlan): void {
+  const { diagnostics: codes = [] } = saved.extras;
+  // What the policy refused then is judged again.
+  const faulty = saved.plan.diagnostics.some(
+    ({ severity }, at) => severity === "error" && codes[at]?.code.startsWith("policy-") !== true,
+  );
+  if (faulty)
+    throw stop(
+      "failed",
+      "plan-errors",
+      "Nothing was applied: the plan has errors",
+      "`tasc show` prints it with them. Correct what they report, and plan again.",
+    );
+}
+
+async function approved(
+  session: Session,
+  survey: Survey,
+  { overridePolicy }: ApplyOptions,
+  observer: ApplyObserver,
+): Promise<Planned> {
+  const reviewed = await review(session, survey, new Set(overridePolicy));
+  const { plan } = reviewed;
+  await observer.reviewed(reviewed);
+  if (plan.diagnostics.some(({ severity }) => severity === "error"))
+    throw stop("failed", "plan-errors", "Nothing was applied: the plan has errors");
+  if (plan.changes.length > 0) await observer.approve(plan);
+  return survey.planned;
+}
+
+/**
+ * What is left to do of a saved plan, unless the policy of now refuses it. Only what was reviewed is judged, as changes
+ * elsewhere do not spoil a saved plan.
+ */
+async function stillReviewed(
+  session: Session,
+  { planned, input }: Look,
+  saved: SavedPlan,
+  options: ApplyOptions,
+): Promise<Planned> {
+  if (input.fingerprints === undefined)
+    throw stale(
+      "plan-without-key",
+      "The saved plan cannot be checked without the API key",
+      "The key is missing.",
+    );
+  const left = asReviewed(saved, planned, input.fingerprints, session.redactor);
+  const overridden = new Set(options.overridePolicy);
+  const addresses = new Set(saved.plan.changes.map(({ address }) => address));
+  const orphans = new Set(saved.plan.orphaned.map(({ address }) => address));
+  const orphaned = left.plan.orphaned.filter(({ address }) => orphans.has(address));
+  const judged = judge(
+    session,
+    { ...left, plan: { ...left.plan, orphaned } },
+    (address) => addresses.has(address),
+    overridden,
+  );
+  const located = await locate(judged.diagnostics, session.project.sources);
+  const refusing = refusingRules(judged.violated, overridden);
+  if (refusing.length > 0)
+    throw new TascError(
+      "failed",
+      [
+        ...located,
+        {
+          severity: "error",
+          code: "policy-refused",
+          summary: "Nothing was applied: the policy refuses this plan",
+          detail: `To apply it anyway, add:\n${refusing.map((rule) => `--override-policy ${rule}`).join(" ")}`,
+        },
+      ],
+      session.source,
+    );
+  session.host.warn(located, session.source);
+  return left;
+}
+
+async function carryOut(
+  session: Session,
+  look: Look,
+  sessions: ReadonlyMap<string, StateSession>,
+  { wait }: ApplyOptions,
+  { begins, emit, stopping, signal }: ApplyObserver,
+): Promise<Applied> {
+  const { fingerprints } = look.input;
+  if (fingerprints === undefined) throw new TypeError("an apply without a key");
+  const { now } = session.host;
+  const { concurrency, retries } = session.calls;
+  begins?.();
+  const startedAt = now();
+  const outcome = await apply({
+    service: serviceOf(session.client()),
+    sessions,
+    fingerprints,
+    input: look.input,
+    planned: look.planned,
+    concurrency,
+    retries,
+    wait,
+    now,
+    sleep: (ms) => delay(ms, undefined, { signal }).catch(() => undefined),
+    stopping,
+    emit,
+  });
+  return {
+    outcome,
+    plan: look.planned.plan,
+    uncertain: uncertainBatches(outcome, look, sessions),
+    milliseconds: now() - startedAt,
+    exitCode: exitCodeOf(outcome),
+  };
+}
+
+/** What failed and may have run: as it is declared now, and not as it was when that came to be unknown. */
+function uncertainBatches(
+  outcome: Outcome,
+  { input: { desired, fingerprints } }: Look,
+  sessions: ReadonlyMap<string, StateSession>,
+): readonly Address[] {
+  const failed = new Set(outcome.failed.map(({ address }) => address));
+  return desired.targets.flatMap(({ key, batchGenerations }) =>
+    batchGenerations.flatMap((resource) => {
+      const record = sessions.get(key)?.state.batchGenerations.get(resource.address);
+      const isOpen =
+        record?.status === "uncertain" &&
+        fingerprints !== undefined &&
+        record.content === batchContent(fingerprints, resource);
+      return isOpen && failed.has(resource.address) ? [resource.address] : [];
+    }),
+  );
+}
+
+function exitCodeOf({ interrupted, fatal, failed, skipped, notTaken, unfinished }: Outcome): ExitCode {
+  if (interrupted) return EXIT.interrupted;
+  if (fatal !== undefined) return fatal.fatal ? EXIT.unreachable : EXIT.failed;
+  const open = failed.length + skipped.length + notTaken.length + unfinished.length;
+  return open === 0 ? EXIT.done : EXIT.failed;
+}

@@ -1,0 +1,232 @@
+import { resolve } from "node:path";
+import type { Look } from "../look/look.ts";
+import { hasErrors, locate, nearest } from "../manifest/document.ts";
+import { settingsLayers } from "../manifest/settings.ts";
+import { type Address, isAddress } from "../model/address.ts";
+import { type DesiredResource, originIn, originOf, resourcesOf } from "../model/desired.ts";
+import type { Diagnostic, Place } from "../model/diagnostic.ts";
+import { TascError, stop } from "../model/error.ts";
+import type { Plan } from "../model/plan.ts";
+import { POLICY_RULES, type PolicyRule } from "../model/settings.ts";
+import { type Scope, idlePatterns, scopeTest } from "../plan/input.ts";
+import { type Remembered, withLeft } from "../plan/orphans.ts";
+import type { Planned } from "../plan/plan.ts";
+import { policyDiagnostics, violationsOf } from "../plan/policy.ts";
+import { type PlanExtras, type PlanMeta, planExtras } from "../render/json.ts";
+import {
+  type SnapshotProblem,
+  lookAtSnapshot,
+  mismatch,
+  openSnapshot,
+  snapshotStates,
+} from "../service/snapshot.ts";
+import type { Host, Session } from "./session.ts";
+
+/** What is asked of a plan beyond what the manifests say, as it was written. */
+export interface PlanOptions {
+  readonly only?: readonly string[];
+  readonly exclude?: readonly string[];
+  readonly run?: readonly string[];
+  readonly rediscover?: readonly string[];
+}
+
+/** The same, checked against the project. */
+export interface PlanRequest {
+  readonly scope: Scope;
+  readonly run: ReadonlySet<Address>;
+  readonly rediscover: ReadonlySet<Address>;
+}
+
+/** Manifests, state and service, read and compared: what all commands that only look begin with. */
+export interface Survey extends Look {
+  readonly request: PlanRequest;
+  readonly remembered: Remembered;
+}
+
+/** Reads state and service, and plans. */
+export async function survey(session: Session, options: PlanOptions): Promise<Survey> {
+  const remembered = await session.remembered();
+  const request = checkRequest(options, remembered);
+  return { ...(await session.look(request)), request, remembered };
+}
+
+/** As `survey`, from a snapshot: without network, key or state. */
+export async function surveySnapshot(session: Session, options: PlanOptions, file: string): Promise<Survey> {
+  const { settings, desired, disableRemoved, host } = session;
+  const snapshot = openSnapshot(resolve(host.cwd, file), file);
+  if (!snapshot.ok) throw snapshotError(snapshot.failure);
+  const { head } = snapshot.value;
+  const other = mismatch(head, settings);
+  if (other !== undefined) throw snapshotError(other);
+  const remembered = withLeft({ desired, ...snapshotStates(head, desired) }, disableRemoved);
+  const request = checkRequest(options, remembered);
+  const { baseUrl } = settings;
+  const look = await lookAtSnapshot(snapshot.value, { ...request, ...remembered, baseUrl, disableRemoved });
+  if (!look.ok) throw snapshotError(look.failure);
+  return { ...look.value, request, remembered };
+}
+
+function snapshotError({ summary, detail }: SnapshotProblem): TascError {
+  return stop("invalid", "snapshot", summary, detail);
+}
+
+/** A plan as people review it. */
+export interface Review {
+  /** With the policy's and the manifests' diagnostics, each at its place. */
+  readonly plan: Plan;
+  readonly survey: Survey;
+  /** Whether it has errors that nothing overrides. */
+  readonly faulty: boolean;
+  /** The rules of the project's policy that it breaks, overridden or not. */
+  readonly violated: ReadonlySet<PolicyRule>;
+  readonly overridden: ReadonlySet<PolicyRule>;
+}
+
+/** Holds a plan against the project's policy, and finds the places of its diagnostics. */
+export async function review(
+  session: Session,
+  found: Survey,
+  overridden: ReadonlySet<PolicyRule>,
+): Promise<Review> {
+  const { plan } = found.planned;
+  const judged = judge(session, found.planned, scopeTest(found.request.scope), overridden);
+  const all = [...plan.diagnostics, ...judged.diagnostics];
+  const located = await locate(all, session.project.sources);
+  return {
+    plan: { ...plan, diagnostics: [...session.project.diagnostics, ...located] },
+    survey: found,
+    faulty: hasErrors(plan.diagnostics),
+    violated: judged.violated,
+    overridden,
+  };
+}
+
+/** What came of holding a plan against the project's policy. */
+export interface Judged {
+  readonly diagnostics: readonly Diagnostic[];
+  /** The rules that it breaks, overridden or not. */
+  readonly violated: ReadonlySet<PolicyRule>;
+}
+
+export function judge(
+  { project }: Session,
+  { plan, seen, stateEvents }: Planned,
+  inScope: (address: Address) => boolean,
+  overridden: ReadonlySet<PolicyRule>,
+): Judged {
+  const { policy, stage } = project.settings;
+  const layers = settingsLayers(project.project, stage);
+  const ruleOrigin = (rule: PolicyRule) => originIn(layers, ["policy", rule]);
+  const violations = violationsOf({ plan, seen, stateEvents, policy, inScope, ruleOrigin });
+  return {
+    diagnostics: policyDiagnostics(violations, overridden),
+    violated: new Set(violations.map(({ rule }) => rule)),
+  };
+}
+
+/** The rules that refuse a plan: those that it breaks and nobody overrides. */
+export function refusingRules(
+  violated: ReadonlySet<PolicyRule>,
+  overridden: ReadonlySet<PolicyRule>,
+): readonly PolicyRule[] {
+  return [...violated].filter((rule) => !overridden.has(rule));
+}
+
+export function isPolicyRule(text: string): text is PolicyRule {
+  return POLICY_RULES.some((rule) => rule === text);
+}
+
+/** Who made a plan, and when. */
+export function planMeta({ version, now }: Pick<Host, "version" | "now">): PlanMeta {
+  return { tool: `tasc ${version}`, createdAt: new Date(now()).toISOString() };
+}
+
+/** What a plan shows beyond its public form, with the places of its changes: the manifests are parsed again for them. */
+export async function placedExtras(plan: Plan, session: Session): Promise<PlanExtras> {
+  return { ...planExtras(plan), places: await placesOf(plan, session) };
+}
+
+/** Where the manifest declares what each change is about, or the field that differs. */
+async function placesOf(plan: Plan, { project, desired }: Session): Promise<Readonly<Record<string, Place>>> {
+  const resources = new Map(
+    desired.targets.flatMap(resourcesOf).map((resource) => [resource.address, resource]),
+  );
+  const wanted = plan.changes.flatMap(({ address, fields }) => {
+    const resource = resources.get(address);
+    const origin = resource && (originOf(resource, fields[0]?.path) ?? originOf(resource));
+    return origin === undefined
+      ? []
+      : [{ severity: "warning" as const, code: "", summary: "", detail: "", address, origin }];
+  });
+  const located = await locate(wanted, project.sources);
+  return Object.fromEntries(
+    located.flatMap(({ address, place }) =>
+      address === undefined || place === undefined ? [] : [[address, place]],
+    ),
+  );
+}
+
+/** Refuses addresses and globs that mean nothing in the project: most likely typing errors. */
+export function checkRequest(
+  { only = [], exclude = [], run = [], rediscover = [] }: PlanOptions,
+  { desired, states, strays }: Remembered,
+): PlanRequest {
+  const resources = desired.targets.flatMap(resourcesOf);
+  const declared = new Map<string, DesiredResource>(resources.map((one) => [one.address, one]));
+  const bound = [...states.values(), ...strays].flatMap((state) => [...state.bindings.keys()]);
+  const known = [...resources.map(({ address }) => address), ...bound];
+  const scope = { only, exclude };
+  const faults = [
+    ...idlePatterns(scope, known).map((text) => unknownAddress(text, known)),
+    ...run.flatMap((text) => onDemandFaults(text, "run", "batchGeneration", declared)),
+    ...rediscover.flatMap((text) => onDemandFaults(text, "rediscover", "testCase", declared)),
+  ];
+  if (faults.length > 0) throw new TascError("invalid", faults);
+  return { scope, run: new Set(run.filter(isAddress)), rediscover: new Set(rediscover.filter(isAddress)) };
+}
+
+const NOUNS = { batchGeneration: "batch generation", testCase: "test case" };
+
+/** What is wrong with an address that is to be sent on demand. */
+function onDemandFaults(
+  text: string,
+  option: string,
+  kind: keyof typeof NOUNS,
+  declared: ReadonlyMap<string, DesiredResource>,
+): readonly Diagnostic[] {
+  const resource = declared.get(text);
+  if (resource === undefined) {
+    const candidates = [...declared.values()].filter((one) => one.kind === kind);
+    return [
+      unknownAddress(
+        text,
+        candidates.map(({ address }) => address),
+      ),
+    ];
+  }
+  if (resource.kind !== kind)
+    return [fault("wrong-kind", `--${option} takes the address of a ${NOUNS[kind]}`, `${text} is none.`)];
+  if (kind === "testCase" && resource.fields["discovery.prompt"] === undefined)
+    return [
+      fault(
+        "no-prompt",
+        `${text} declares no prompt that could be sent`,
+        "Declare it as `discovery: { prompt: … }`, or leave the option out.",
+      ),
+    ];
+  return [];
+}
+
+function unknownAddress(text: string, known: readonly Address[]): Diagnostic {
+  const close = nearest(text, known);
+  const hint = close === undefined ? "" : ` Did you mean ${close}?`;
+  return fault(
+    "unknown-address",
+    `Nothing in this project has the address ${text}`,
+    `Addresses look like testCase.shop.login, and * stands for any text.${hint}`,
+  );
+}
+
+function fault(code: string, summary: string, detail: string): Diagnostic {
+  return { severity: "error", code, summary, detail };
+}

@@ -1,0 +1,376 @@
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { hostname, userInfo } from "node:os";
+import { resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { parseEnv } from "node:util";
+import { type Look, look } from "../look/look.ts";
+import { readerOf } from "../look/service.ts";
+import { type LoadedProject, loadProject } from "../manifest/load.ts";
+import type { Desired } from "../model/desired.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import { type Source, TascError, stop } from "../model/error.ts";
+import type { Settings } from "../model/settings.ts";
+import type { State } from "../model/state.ts";
+import type { Fingerprinter } from "../plan/input.ts";
+import { type Remembered, withLeft } from "../plan/orphans.ts";
+import { type Redactor, createRedactor } from "../render/redact.ts";
+import { type Client, createClient } from "../service/client.ts";
+import { describeFailure } from "../service/describe-failure.ts";
+import { type ClientEvent, type Failure, checkBaseUrl, isOutOfReach } from "../service/request.ts";
+import type { Backend, StateWorld } from "../state/backend.ts";
+import { openBackend, readConfig } from "../state/config.ts";
+import { createFingerprinter } from "../state/fingerprint.ts";
+import { readProcesses } from "../state/lock.ts";
+import {
+  type DocumentKey,
+  type Result,
+  StateFailure,
+  type StateProblem,
+  explainProblem,
+  explainTakeover,
+} from "../state/problem.ts";
+import { type Session as StateSession, openSession as openStateSession } from "../state/session.ts";
+import type { PlanRequest } from "./plan.ts";
+
+/** What the application needs of the process that it runs in: the command line, or whoever uses the library. */
+export interface Host {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Working directory, absolute. */
+  readonly cwd: string;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** From 0 to 1, for the jitter of retries. */
+  readonly random: () => number;
+  readonly version: string;
+  /** Collects every secret that becomes known, so that nothing that is printed contains one. */
+  readonly secrets: Set<string>;
+  /** Is told what the user should know although the work goes on. */
+  readonly warn: (diagnostics: readonly Diagnostic[], source?: Source) => void;
+  /** Is told of every call to the service. */
+  readonly heard: (event: ClientEvent) => void;
+  /** Ends all calls at once. */
+  readonly signal?: AbortSignal;
+}
+
+/** How calls are made, where it differs from what the project says. */
+export interface CallOptions {
+  readonly concurrency?: number | undefined;
+  /** Milliseconds. */
+  readonly requestTimeout?: number | undefined;
+  readonly retries?: number | undefined;
+  /** Allows plain http to an address that is not this machine's. */
+  readonly insecure?: boolean | undefined;
+}
+
+/** Which project is opened, and how. */
+export interface ProjectOptions extends CallOptions {
+  readonly chdir?: string | undefined;
+  readonly stage?: string | undefined;
+  readonly dotenv?: readonly string[];
+  readonly allowMissingSecrets?: boolean;
+}
+
+export interface ProjectNeeds {
+  /** Whether the key of the service must be there; it must unless this says otherwise. */
+  readonly apiKey?: boolean;
+  /** Whether a project without target documents will do. */
+  readonly mayBeEmpty?: boolean;
+}
+
+/** Opens a project, does the work, and closes whatever the work opened. @throws TascError */
+export async function withSession<T>(
+  options: ProjectOptions,
+  host: Host,
+  work: (session: Session) => Promise<T>,
+  needs: ProjectNeeds = {},
+): Promise<T> {
+  const root = projectRoot(options, host);
+  const env = readVariables(options, host, root);
+  const project = await loadProject({
+    root,
+    stage: options.stage,
+    env,
+    allowMissingSecrets: options.allowMissingSecrets ?? false,
+    needsApiKey: needs.apiKey ?? true,
+    mayBeEmpty: needs.mayBeEmpty ?? false,
+  });
+  for (const secret of project.secrets) host.secrets.add(secret);
+  if (!project.ok)
+    throw new TascError("invalid", project.diagnostics, (file) => project.sources.get(file)?.text);
+  return inSession({ root, env, project, calls: options }, host, work);
+}
+
+/** A project that is read and resolved for one stage. */
+export interface Opened {
+  readonly root: string;
+  readonly env: Host["env"];
+  readonly project: LoadedProject;
+  readonly calls: CallOptions;
+}
+
+/** The same for a project that is read already. @throws TascError */
+export async function inSession<T>(
+  opened: Opened,
+  host: Host,
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
+  const session = new Session(opened, host);
+  try {
+    return await work(session);
+  } catch (error) {
+    throw error instanceof StateFailure ? stateError(error.problem) : error;
+  } finally {
+    await session.close();
+  }
+}
+
+export function projectRoot({ chdir }: Pick<ProjectOptions, "chdir">, { cwd }: Pick<Host, "cwd">): string {
+  return resolve(cwd, chdir ?? ".");
+}
+
+/** The environment with `--dotenv`: what is set already wins, and of two files the first. */
+function readVariables(
+  { dotenv = [], chdir }: ProjectOptions,
+  { env, cwd }: Host,
+  root: string,
+): Host["env"] {
+  const all: Record<string, string | undefined> = {};
+  for (const file of dotenv) {
+    try {
+      const text = readFileSync(resolve(chdir === undefined ? cwd : root, file), "utf8");
+      for (const [name, value] of Object.entries(parseEnv(text))) all[name] ??= value;
+    } catch {
+      throw stop("invalid", "dotenv-unreadable", `Cannot read ${file}, which --dotenv names`);
+    }
+  }
+  return { ...all, ...env };
+}
+
+/** The state of a project's stage, through the backend that its settings name. */
+export interface States {
+  readonly backend: Backend;
+  readonly world: StateWorld;
+}
+
+/**
+ * A project at work: its manifests, its state and its service. State and service are opened when they are first asked
+ * for, and closed with the session. Everything here throws TascError where it cannot be had.
+ */
+export class Session {
+  readonly root: string;
+  readonly env: Host["env"];
+  readonly host: Host;
+  readonly project: LoadedProject;
+  readonly settings: Settings;
+  readonly redactor: Redactor;
+  /** How calls are made: the project's settings, with what the caller sets over them. */
+  readonly calls: { readonly concurrency: number; readonly requestTimeout: number; readonly retries: number };
+  readonly #insecure: boolean;
+  #states: Promise<States> | undefined;
+  #remembered: Promise<Remembered> | undefined;
+  #client: Client | undefined;
+
+  constructor({ root, env, project, calls }: Opened, host: Host) {
+    this.root = root;
+    this.env = env;
+    this.host = host;
+    this.project = project;
+    this.settings = project.settings;
+    this.redactor = createRedactor(project.secrets);
+    const { concurrency, requestTimeout, retries } = project.settings;
+    this.calls = {
+      concurrency: calls.concurrency ?? concurrency,
+      requestTimeout: calls.requestTimeout ?? requestTimeout,
+      retries: calls.retries ?? retries,
+    };
+    this.#insecure = calls.insecure ?? false;
+  }
+
+  /** The project's declared resources. */
+  get desired(): Desired {
+    return this.project.desired;
+  }
+
+  /** The text of a manifest. */
+  readonly source: Source = (file) => this.project.sources.get(file)?.text;
+
+  /** The stage's fingerprints: under its API key, or a key of their own; none without the key. */
+  get fingerprints(): Fingerprinter | undefined {
+    const { state, apiKey } = this.settings;
+    if (state.fingerprintKeyUnknown) return undefined;
+    const key = state.fingerprintKey ?? apiKey;
+    return key === undefined ? undefined : createFingerprinter(key, this.settings.stage);
+  }
+
+  /** Whether what left the manifests is disabled, by the project's policy. */
+  get disableRemoved(): boolean {
+    return this.settings.policy.onRemove === "disable";
+  }
+
+  /** Where state is kept. */
+  states(): Promise<States> {
+    this.#states ??= this.#openStates();
+    return this.#states;
+  }
+
+  /** Names the state document of a target. */
+  stateKey(target: string): DocumentKey {
+    return { stage: this.settings.stage, target, service: this.settings.baseUrl };
+  }
+
+  /** The states of targets as they are, without a lock. Targets without state have none. */
+  async readStates(targets: readonly string[]): Promise<ReadonlyMap<string, State>> {
+    const { backend } = await this.states();
+    const states = new Map<string, State>();
+    for (const target of targets) {
+      const stored = valueOf(await backend.read(this.stateKey(target)));
+      if (stored !== undefined) states.set(target, stored.state);
+    }
+    return states;
+  }
+
+  /** What is declared, with what state knows of it and of what is not declared any more; read once, without a lock. */
+  remembered(): Promise<Remembered> {
+    this.#remembered ??= this.#readRemembered();
+    return this.#remembered;
+  }
+
+  /** The service; nothing is sent until something is asked of it. */
+  client(): Client {
+    this.#client ??= this.#connect();
+    return this.#client;
+  }
+
+  /** Reads the service and plans. */
+  async look(request: PlanRequest, remembered?: Remembered): Promise<Look> {
+    const { baseUrl } = this.settings;
+    const found = await look(readerOf(this.client()), {
+      ...request,
+      ...(remembered ?? (await this.remembered())),
+      fingerprints: this.fingerprints,
+      baseUrl,
+      disableRemoved: this.disableRemoved,
+    });
+    if (!found.ok) throw serviceError(found.failure);
+    return found.value;
+  }
+
+  /** Does the work while the state of these targets is locked, in order; if one lock cannot be had, none is kept. */
+  async withLocks<T>(
+    targets: readonly string[],
+    options: { readonly timeout: number; readonly signal?: AbortSignal; readonly why: string },
+    work: (sessions: ReadonlyMap<string, StateSession>) => Promise<T>,
+  ): Promise<T> {
+    const { backend, world } = await this.states();
+    const sessions = new Map<string, StateSession>();
+    try {
+      for (const target of targets) {
+        const key = this.stateKey(target);
+        const session = valueOf(await openStateSession(backend, key, world, options));
+        sessions.set(target, session);
+        if (session.takenOver !== undefined) this.host.warn([explainTakeover(key, session.takenOver)]);
+      }
+      return await work(sessions);
+    } finally {
+      await closeAll([...sessions.values()]);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#client?.close();
+    // Where it could not be opened, whoever asked for it was told.
+    const states = await this.#states?.catch(() => undefined);
+    await states?.backend.close();
+  }
+
+  async #openStates(): Promise<States> {
+    const config = valueOf(readConfig(this.settings.state));
+    const world: StateWorld = {
+      projectFolder: this.root,
+      clock: {
+        now: () => new Date(this.host.now()),
+        sleep: (ms, signal) =>
+          delay(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined),
+      },
+      newId: randomUUID,
+      processes: await readProcesses(hostname(), process.pid),
+      user: userName(),
+      workingFolder: this.host.cwd,
+      environment: this.env,
+    };
+    return { backend: await openBackend(config, world), world };
+  }
+
+  async #readRemembered(): Promise<Remembered> {
+    const { desired, settings } = this.project;
+    const declared = desired.targets.map(({ key }) => key);
+    const { backend } = await this.states();
+    const states = await this.readStates(declared);
+    const listed = valueOf(await backend.list(settings.stage));
+    const strays = await this.readStates(listed.filter((key) => !declared.includes(key)));
+    return withLeft({ desired, states, strays: [...strays.values()] }, this.disableRemoved);
+  }
+
+  #connect(): Client {
+    const { baseUrl, apiKey } = this.settings;
+    const base = checkBaseUrl(baseUrl, { insecure: this.#insecure });
+    if (!base.ok) throw stop("invalid", "base-url", base.failure.summary, base.failure.detail);
+    if (apiKey === undefined)
+      throw stop(
+        "invalid",
+        "no-api-key",
+        "The API key is missing",
+        "Every call to the service needs it. Declare `service.apiKey` in tasc.yaml, and set the variable that it names; `--allow-missing-secrets` does without it only together with `--snapshot`.",
+      );
+    const { now, random, heard, signal } = this.host;
+    return createClient({
+      baseUrl: base.value,
+      apiKey,
+      ...this.calls,
+      world: {
+        now,
+        random,
+        sleep: (ms, abort) => delay(ms, undefined, abort === undefined ? {} : { signal: abort }),
+      },
+      redact: (text) => this.redactor.text(text),
+      onEvent: heard,
+      ...(signal === undefined ? {} : { signal }),
+    });
+  }
+}
+
+/** Closes all, also after one could not be saved; the first failure is thrown. */
+async function closeAll(sessions: readonly StateSession[]): Promise<void> {
+  const closed = await Promise.allSettled(sessions.map((session) => session.close()));
+  for (const result of closed) if (result.status === "rejected") throw result.reason;
+}
+
+/** A user without an entry in the system's list, as in some containers, has no name. */
+export function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return "unknown";
+  }
+}
+
+/** What the state backend gave. @throws TascError where it gave none */
+export function valueOf<T>(result: Result<T>): T {
+  if (!result.ok) throw stateError(result.problem);
+  return result.value;
+}
+
+export function stateError(problem: StateProblem): TascError {
+  const reason =
+    problem.kind === "misconfigured" ? "invalid" : problem.kind === "locked" ? "locked" : "failed";
+  return new TascError(reason, [explainProblem(problem)]);
+}
+
+/** Why the service could not be read. */
+export function serviceError(failure: Failure): TascError {
+  const { code, summary, detail } = describeFailure(failure);
+  const reason =
+    failure.kind === "interrupted" ? "interrupted" : isOutOfReach(failure) ? "unreachable" : "failed";
+  return stop(reason, code, summary, detail);
+}

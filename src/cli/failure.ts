@@ -1,0 +1,87 @@
+import { inspect } from "node:util";
+import type { Context } from "../commands/context.ts";
+
+import type { Diagnostic } from "../model/diagnostic.ts";
+import { EXIT, type ExitCode, type FailureReason, TascError } from "../model/error.ts";
+import { diagnosticView } from "../render/diagnostics.ts";
+import { renderDiagnosticsAs } from "../render/formats.ts";
+import { redactDiagnostic } from "../render/redact.ts";
+
+/**
+ * The one place that makes words and an exit code of what stopped a command: for people on standard error, and in the
+ * format that was asked for on standard output, so that whoever waits for a document reads why there is none.
+ *
+ * @param format as it was given on the command line
+ */
+export async function reportFailure(
+  error: unknown,
+  { console, world }: Context,
+  format: unknown,
+): Promise<ExitCode> {
+  const failure = error instanceof TascError ? error : crash(error, console.level === "debug");
+  console.diagnostics(failure.diagnostics, failure.source);
+  if (world.printed.documents === 0) await printFailure(failure.reason, { console, world }, format);
+  return EXIT[failure.reason];
+}
+
+/** The same for a command that has said itself what stopped it. */
+export async function printFailure(
+  reason: FailureReason,
+  { console, world }: Pick<Context, "console" | "world">,
+  format: unknown,
+): Promise<void> {
+  const { said } = console;
+  if (format === "json")
+    return console.json({
+      error: errorOf(reason, said),
+      diagnostics: said.map(diagnosticJson),
+      next: nextSteps(reason, said),
+    });
+  if (typeof format !== "string") return;
+  const views = said.map((one) => redactDiagnostic(diagnosticView(one), console.redactor));
+  const document = await renderDiagnosticsAs(format, views, `tasc ${world.version}`);
+  if (document !== undefined) console.writer.document(document);
+}
+
+function errorOf(reason: FailureReason, said: readonly Diagnostic[]) {
+  const first = said.find(({ severity }) => severity === "error");
+  const { code = "", summary = reason } = first ?? {};
+  return { code: code === "" ? reason : code, message: summary };
+}
+
+function diagnosticJson({ severity, code, address, summary, detail, place }: Diagnostic) {
+  return { severity, code, ...(address === undefined ? {} : { address }), summary, detail, ...place };
+}
+
+/** What helps where no diagnostic names a command. */
+const NEXT: Readonly<Record<FailureReason, readonly string[]>> = {
+  failed: ["tasc doctor"],
+  invalid: ["tasc validate"],
+  stale: ["tasc plan --out FILE"],
+  locked: ["tasc apply --lock-timeout 10m"],
+  unreachable: ["tasc doctor"],
+  interrupted: ["tasc plan"],
+};
+
+/** Diagnostics put commands on lines of their own. */
+function nextSteps(reason: FailureReason, said: readonly Diagnostic[]): readonly string[] {
+  const lines = said.flatMap(({ detail }) => detail.split("\n")).map((line) => line.trim());
+  const commands = [...new Set(lines.filter((line) => line.startsWith("tasc ")))];
+  return commands.length > 0 ? commands : NEXT[reason];
+}
+
+/** An error that nobody expected. Its stack is for those who correct tasc, so it shows only at the level `debug`. */
+function crash(error: unknown, debug: boolean): TascError {
+  const kind = error instanceof Error ? error.name : typeof error;
+  const summary = error instanceof Error ? (error.message.split("\n")[0] ?? "") : "";
+  return new TascError("failed", [
+    {
+      severity: "error",
+      code: "unexpected",
+      summary: `tasc failed unexpectedly (${kind}: ${summary})`,
+      detail: debug
+        ? inspect(error)
+        : "This is a mistake in tasc, not in your project. Run it again with --log-level debug and report what it says.",
+    },
+  ]);
+}

@@ -1,0 +1,90 @@
+import type { Applied } from "../app/apply.ts";
+import type { ApplyEvent, Outcome } from "../apply/context.ts";
+import type { Address } from "../model/address.ts";
+import { type NextStep, renderApplyReport } from "../render/apply.ts";
+import { createProgress } from "../render/terminal.ts";
+import type { ClientEvent } from "../service/request.ts";
+import type { Console } from "./console.ts";
+import type { World } from "./context.ts";
+
+/** How often a live display moves on by itself, in milliseconds. */
+const TICK = 200;
+
+/** The display of an apply under way; calls tell it their part through `heard`. */
+export interface ApplyDisplay {
+  readonly heard: (event: ApplyEvent | ClientEvent) => void;
+  readonly stopping: () => void;
+  /** Draws nothing while somebody is asked: it would be drawn over the question. */
+  readonly aside: <T>(ask: () => Promise<T>) => Promise<T>;
+  readonly end: () => void;
+}
+
+export function openDisplay(
+  console: Pick<Console, "writer" | "style" | "live" | "level">,
+  world: Pick<World, "now">,
+): ApplyDisplay {
+  if (console.level === "error" || console.level === "warn")
+    return { heard() {}, stopping() {}, aside: (question) => question(), end() {} };
+  const progress = createProgress({
+    writer: console.writer,
+    style: console.style.stderr,
+    live: console.live,
+    now: world.now,
+  });
+  let aside = false;
+  const timer = setInterval(() => {
+    if (!aside) progress.tick();
+  }, TICK);
+  return {
+    heard: progress.event,
+    stopping: () => progress.event({ type: "stopping" }),
+    aside: async (question) => {
+      aside = true;
+      progress.end();
+      try {
+        return await question();
+      } finally {
+        aside = false;
+      }
+    },
+    end: () => {
+      clearInterval(timer);
+      progress.end();
+    },
+  };
+}
+
+/** What came of it, and how to go on. */
+export function sayOutcome(
+  { outcome, plan, uncertain, milliseconds }: Applied,
+  console: Console,
+  { verbose, file }: { readonly verbose: boolean; readonly file: string | undefined },
+): void {
+  const command = file === undefined ? "tasc apply" : `tasc apply ${file}`;
+  const text = renderApplyReport(
+    outcome,
+    {
+      stage: plan.stage,
+      milliseconds,
+      actions: new Map(plan.changes.map(({ address, action }) => [address, action])),
+      uncertain,
+      next: nextSteps(outcome, uncertain, command),
+    },
+    { style: console.style.stdout, width: console.columns, verbose },
+  );
+  console.data(text);
+}
+
+function nextSteps(outcome: Outcome, uncertain: readonly Address[], command: string): readonly NextStep[] {
+  const unclear = uncertain.flatMap((address) => [
+    { command: `tasc state mark ${address} done`, purpose: "if it ran" },
+    { command: `tasc apply --run ${address}`, purpose: "if it is to run" },
+  ]);
+  const open = outcome.failed.length + outcome.skipped.length - uncertain.length;
+  const again = open > 0 || outcome.interrupted ? [{ command, purpose: "does the rest" }] : [];
+  const look =
+    outcome.notTaken.length + outcome.unfinished.length > 0
+      ? [{ command: "tasc plan", purpose: "shows what still differs" }]
+      : [];
+  return [...again, ...look, ...unclear];
+}

@@ -1,0 +1,273 @@
+import { parseDuration } from "../manifest/shape.ts";
+import { type ExitCode, stop } from "../model/error.ts";
+import { POLICY_RULES } from "../model/settings.ts";
+import type { Context } from "./context.ts";
+
+/*
+ * What a command takes is declared once, as a record of options. The parser, the help, the completion and the reference
+ * read it; the type of what `run` gets follows from it.
+ */
+
+/** What the parser found of an option or an argument: `true` for a flag. */
+export type RawValue = string | boolean | readonly string[] | undefined;
+
+/** An option or an argument, as help and completion know it. */
+export interface OptionSpec {
+  /** In the parser's form, `--out <file>`; of an argument, `<file>` or `[file]`. */
+  readonly flags: string;
+  readonly description: string;
+  /** The values that it takes; any where absent. */
+  readonly choices?: readonly string[];
+  /** May be given several times. */
+  readonly repeatable?: true;
+}
+
+/** One with the value that a command gets of it. @throws TascError for a value that it does not take */
+export interface Option<T> extends OptionSpec {
+  readonly read: (raw: RawValue) => T;
+}
+
+export type OptionRecord = Readonly<Record<string, Option<unknown>>>;
+
+/** What a command gets for a record of options. */
+export type Options<R> = { readonly [K in keyof R]: R[K] extends Option<infer T> ? T : never };
+
+export function flag(flags: string, description: string): Option<boolean> {
+  return { flags, description, read: (raw) => raw === true };
+}
+
+export function text(flags: string, description: string): Option<string | undefined> {
+  return { flags, description, read: textIn };
+}
+
+export function list(flags: string, description: string): Option<readonly string[]> {
+  return { flags, description, repeatable: true, read: (raw) => (isList(raw) ? raw : []) };
+}
+
+/** One of several words, which the parser checks. */
+export function choice<C extends string>(
+  flags: string,
+  description: string,
+  choices: readonly C[],
+): Option<C | undefined> {
+  return { flags, description, choices, read: (raw) => choices.find((one) => one === raw) };
+}
+
+export function someOf<C extends string>(
+  flags: string,
+  description: string,
+  all: readonly C[],
+): Option<readonly C[]> {
+  const read = (raw: RawValue): readonly C[] => (isList(raw) ? all.filter((one) => raw.includes(one)) : []);
+  return { flags, description, choices: all, repeatable: true, read };
+}
+
+export function whole(flags: string, description: string, least: number): Option<number | undefined> {
+  const read = (raw: RawValue): number | undefined => {
+    const given = textIn(raw);
+    if (given === undefined) return undefined;
+    if (/^\d{1,9}$/.test(given) && Number(given) >= least) return Number(given);
+    throw badValue(flags, `a whole number from ${least} up`);
+  };
+  return { flags, description, read };
+}
+
+/** A time in milliseconds; `always` is what the option means without one. */
+export function duration(
+  flags: string,
+  description: string,
+  { examples = "90s or 10m", least = 0, always }: { examples?: string; least?: number; always?: number } = {},
+): Option<number | undefined> {
+  const read = (raw: RawValue): number | undefined => {
+    if (raw === true) return always;
+    const given = textIn(raw);
+    if (given === undefined) return undefined;
+    const milliseconds = parseDuration(given);
+    if (milliseconds !== undefined && milliseconds >= least) return milliseconds;
+    throw badValue(flags, `a duration such as ${examples}`);
+  };
+  return { flags, description, read };
+}
+
+/** A positional argument that must be there. */
+export function argument(name: `<${string}>`, description: string): Option<string>;
+export function argument<C extends string>(
+  name: `<${string}>`,
+  description: string,
+  choices: readonly C[],
+): Option<C>;
+export function argument(flags: string, description: string, choices?: readonly string[]): Option<string> {
+  const read = (raw: RawValue): string => textIn(raw) ?? "";
+  return { flags, description, read, ...(choices === undefined ? {} : { choices }) };
+}
+
+function isList(raw: RawValue): raw is readonly string[] {
+  return Array.isArray(raw);
+}
+
+function textIn(raw: RawValue): string | undefined {
+  return typeof raw === "string" ? raw : undefined;
+}
+
+function badValue(flags: string, takes: string): Error {
+  return stop("invalid", "bad-option", `${flags.split(" ", 1)[0] ?? flags} takes ${takes}`);
+}
+
+/** Options that every command takes. */
+export const GLOBAL = {
+  chdir: text("--chdir <dir>", "work in this folder instead of the current one"),
+  stage: text("--stage <stage>", "stage to work on; else TASC_STAGE, else the project's default"),
+  dotenv: list("--dotenv <file>", "read KEY=value lines; variables that are set already win"),
+  color: {
+    flags: "--no-color",
+    description: "print without colour, as NO_COLOR does",
+    read: (raw: RawValue): boolean => raw !== false,
+  },
+  logLevel: choice("--log-level <level>", "how much to say on stderr", ["error", "warn", "info", "debug"]),
+} as const;
+
+export type GlobalOptions = Options<typeof GLOBAL>;
+
+/** Of commands that call the service. */
+export const SERVICE = {
+  requestTimeout: duration("--request-timeout <duration>", "time limit of each call, such as 30s", {
+    examples: "500ms, 30s or 2m",
+    least: 1,
+  }),
+  retries: whole("--retries <n>", "sends of a call after the first, at most", 0),
+  concurrency: whole("--concurrency <n>", "calls in flight, of any kind", 1),
+  insecure: flag("--insecure", "allow plain http to an address that is not this machine's"),
+} as const;
+
+export const SCOPE = {
+  only: list("--only <address>", "an address or glob to narrow the plan to"),
+  exclude: list("--exclude <address>", "an address or glob to leave out"),
+} as const;
+
+/** Of commands that compare two stages. */
+export const TWO_STAGES = {
+  from: text("--from <stage>", "the stage to begin with"),
+  to: text("--to <stage>", "the stage to compare it with, or to change"),
+} as const;
+
+export const MISSING_SECRETS = {
+  allowMissingSecrets: flag(
+    "--allow-missing-secrets",
+    "take a missing secret as unknown and plan nothing from it",
+  ),
+} as const;
+
+/** What a plan sends although state says that it was sent. */
+export const ON_DEMAND = {
+  rediscover: list("--rediscover <address>", "send the prompt of this test case, whatever state says"),
+  run: list("--run <address>", "run this batch generation, whatever state says"),
+} as const;
+
+export const OVERRIDE_POLICY = {
+  overridePolicy: someOf(
+    "--override-policy <rule>",
+    "let through what this rule of the project's policy refuses",
+    POLICY_RULES,
+  ),
+} as const;
+
+export const LOCK_TIMEOUT = {
+  lockTimeout: duration(
+    "--lock-timeout <duration>",
+    "how long to wait for a lock that somebody holds, such as 2m",
+  ),
+} as const;
+
+export const VERBOSE = { verbose: flag("--verbose", "show every change in full") } as const;
+
+export const TEXT_OR_JSON = {
+  format: choice("--format <format>", "how to print it", ["text", "json"]),
+} as const;
+
+/** What the parser found: arguments by position, options by the parser's name. */
+export interface Raw {
+  readonly args: readonly string[];
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+/** A command as the table has it. Its code is loaded only when it is called. */
+export interface CommandSpec {
+  readonly name: string;
+  readonly summary: string;
+  readonly args?: readonly ArgumentSpec[];
+  readonly options?: readonly OptionSpec[];
+  readonly examples: readonly Example[];
+  readonly start?: (raw: Raw, context: Context) => Promise<ExitCode>;
+  readonly old?: () => Promise<{
+    readonly run: (given: Raw, world: Context["world"]) => Promise<ExitCode>;
+  }>;
+  /** Commands below this one. */
+  readonly commands?: readonly CommandSpec[];
+}
+
+/** `name` is in the parser's form, `<file>` or `[file]`. */
+export type ArgumentSpec = Pick<OptionSpec, "description" | "choices"> & { readonly name: string };
+
+export interface Example {
+  readonly command: string;
+  readonly does: string;
+}
+
+/** A row of the table: `run` of the loaded module gets the values of exactly the options that are declared here. */
+export function command<R extends OptionRecord>(row: {
+  readonly name: string;
+  readonly summary: string;
+  readonly options: R;
+  readonly examples: readonly Example[];
+  readonly load?: () => Promise<{
+    readonly run: (options: Options<R> & GlobalOptions, context: Context) => Promise<ExitCode>;
+  }>;
+  /** In place of `load`, for a command that still reads its options by name. */
+  readonly old?: CommandSpec["old"];
+}): CommandSpec {
+  const { name, summary, options, examples, load, old } = row;
+  const all = Object.values(options);
+  return {
+    name,
+    summary,
+    args: all.filter(isArgument).map(({ flags, ...rest }) => ({ name: flags, ...rest })),
+    options: all.filter((option) => !isArgument(option)),
+    examples,
+    ...(old === undefined ? {} : { old }),
+    ...(load === undefined
+      ? {}
+      : {
+          start: async (raw, context) => {
+            const values = readOptions({ ...options, ...GLOBAL }, raw);
+            const { run } = await load();
+            return run(values, context);
+          },
+        }),
+  };
+}
+
+function isArgument({ flags }: OptionSpec): boolean {
+  return !flags.startsWith("-");
+}
+
+/** The values of a record of options. @throws TascError for one that an option does not take */
+export function readOptions<R extends OptionRecord>(record: R, { args, options }: Raw): Options<R>;
+export function readOptions(record: OptionRecord, { args, options }: Raw): Record<string, unknown> {
+  let position = 0;
+  return Object.fromEntries(
+    Object.entries(record).map(([key, option]) => {
+      const raw = isArgument(option) ? args[position++] : options[parserName(option)];
+      return [key, option.read(isRaw(raw) ? raw : undefined)];
+    }),
+  );
+}
+
+function isRaw(value: unknown): value is RawValue {
+  return typeof value === "string" || typeof value === "boolean" || Array.isArray(value);
+}
+
+/** `--dry-run` is `dryRun` to the parser, and `--no-color` is `color`. */
+function parserName({ flags }: OptionSpec): string {
+  const [name = ""] = flags.replace(/^--(no-)?/, "").split(" ", 1);
+  return name.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+}

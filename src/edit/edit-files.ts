@@ -1,0 +1,270 @@
+import { randomUUID } from "node:crypto";
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { FILE_HEADERS_ONLY, createTwoFilesPatch } from "diff";
+import type { Document } from "../manifest/document.ts";
+import type { FolderEntry, ProjectFolder } from "../manifest/files.ts";
+import type { Address } from "../model/address.ts";
+import { stop } from "../model/error.ts";
+import type { Path } from "../model/json.ts";
+import { decodedText } from "../manifest/yaml/parse.ts";
+import type { FileEdit, Rewrite } from "./rewrite.ts";
+
+/** A manifest with what it was and what it is to be; texts without byte order mark. */
+export interface NewText {
+  readonly file: string;
+  readonly bom: boolean;
+  /** Nothing for a file that is not there yet. */
+  readonly before: string | undefined;
+  readonly after: string;
+}
+
+/** An edit that cannot be made in a text. */
+export interface EditFailure {
+  readonly file: string;
+  readonly reason: string;
+}
+
+/** Makes edits in the texts of their documents; all else in these stays as it is. */
+export async function editTexts(
+  documents: readonly Document[],
+  edits: readonly FileEdit[],
+): Promise<readonly NewText[] | EditFailure> {
+  const { editYaml } = await import("../manifest/yaml/edit.ts");
+  const byFile = new Map<string, FileEdit["edit"][]>();
+  for (const { file, edit } of edits) {
+    const known = byFile.get(file);
+    if (known === undefined) byFile.set(file, [edit]);
+    else known.push(edit);
+  }
+  const texts: NewText[] = [];
+  for (const { file, bom, text } of documents) {
+    const own = byFile.get(file);
+    if (own === undefined) continue;
+    const edited = editYaml(text, own, { prune: true });
+    if (!edited.ok) return { file, reason: edited.reason };
+    if (edited.text !== text) texts.push({ file, bom, before: text, after: edited.text });
+  }
+  return texts;
+}
+
+/** Changes that are not made, by `changeKey`, with the reason. */
+export type Excluded = ReadonlyMap<string, string>;
+
+export const NOTHING_EXCLUDED: Excluded = new Map();
+
+export function changeKey({
+  address,
+  path = [],
+}: {
+  readonly address: Address;
+  readonly path?: Path;
+}): string {
+  return `${address} ${path.join(".")}`;
+}
+
+/** A rewriting with the texts that it makes. */
+export interface Rewrote {
+  readonly rewrite: Rewrite;
+  readonly texts: readonly NewText[];
+}
+
+/**
+ * Makes as much of a rewriting as can be made. Where the whole of it cannot, an anchor or another peculiarity of a text
+ * is in the way of some value; the changes are halved until these are found, and all others are made.
+ *
+ * @param make the rewriting without some changes
+ * @param prove what is wrong with the new texts; nothing where all is well
+ */
+export async function makeTexts(
+  documents: readonly Document[],
+  make: (excluded: Excluded) => Rewrite,
+  prove: (texts: readonly NewText[], rewrite: Rewrite) => Promise<string | undefined>,
+): Promise<Rewrote> {
+  const attempt = async (excluded: Excluded): Promise<Rewrote | string> => {
+    const rewrite = make(excluded);
+    const texts = await editTexts(documents, rewrite.edits);
+    if (!isTexts(texts)) return texts.reason;
+    const fault = texts.length === 0 ? undefined : await prove(texts, rewrite);
+    return fault ?? { rewrite, texts };
+  };
+  const whole = await attempt(NOTHING_EXCLUDED);
+  if (typeof whole !== "string") return whole;
+  const keys = [...new Set(make(NOTHING_EXCLUDED).changes.map(changeKey))];
+  const excluded = new Map(keys.map((key) => [key, ""]));
+  const include = async (some: readonly string[]): Promise<void> => {
+    const tried = new Map(excluded);
+    for (const key of some) tried.delete(key);
+    const result = await attempt(tried);
+    if (typeof result !== "string") for (const key of some) excluded.delete(key);
+    else if (some.length > 1) {
+      const half = Math.ceil(some.length / 2);
+      await include(some.slice(0, half));
+      await include(some.slice(half));
+    } else
+      for (const key of some)
+        excluded.set(key, `It cannot be written by itself: ${result}. Edit it by hand.`);
+  };
+  await include(keys);
+  const made = await attempt(excluded);
+  if (typeof made === "string")
+    throw stop("failed", "not-editable", "Cannot edit the manifests", `${made}. Nothing was written.`);
+  return made;
+}
+
+function isTexts(texts: readonly NewText[] | EditFailure): texts is readonly NewText[] {
+  return Array.isArray(texts);
+}
+
+/** The change of a file as `git diff` shows it, without line ends of their own kind. */
+export function patchOf({ file, before = "", after }: NewText): string {
+  const options = { context: 3, headerOptions: FILE_HEADERS_ONLY };
+  const patch = createTwoFilesPatch(`a/${file}`, `b/${file}`, before, after, undefined, undefined, options);
+  return patch.replaceAll("\r", "");
+}
+
+/** A project folder as it will be once some texts stand in it. */
+export function withTexts(
+  folder: ProjectFolder,
+  files: readonly Pick<NewText, "file" | "after">[],
+): ProjectFolder {
+  const texts = new Map(files.map(({ file, after }) => [file, after]));
+  const added = entriesByFolder([...texts.keys()]);
+  return {
+    list: (path) => {
+      const there = folder.list(path);
+      const known = new Set(there.map(({ name }) => name));
+      const own = [...(added.get(path) ?? [])].map(([name, kind]): FolderEntry => ({ name, kind }));
+      return [...there, ...own.filter(({ name }) => !known.has(name))];
+    },
+    read: (file) => {
+      const text = texts.get(file);
+      return text === undefined ? folder.read(file) : { ok: true, decoded: decodedText(text) };
+    },
+    follow: (path) => (texts.has(path) ? { kind: "file", inside: path } : folder.follow(path)),
+  };
+}
+
+/** What files add to each folder: themselves, and the folders on the way to them. */
+function entriesByFolder(
+  files: readonly string[],
+): ReadonlyMap<string, ReadonlyMap<string, "file" | "folder">> {
+  const entries = new Map<string, Map<string, "file" | "folder">>();
+  for (const file of files) {
+    const steps = file.split("/");
+    for (const [at, name] of steps.entries()) {
+      const folder = steps.slice(0, at).join("/");
+      const own = entries.get(folder) ?? new Map<string, "file" | "folder">();
+      entries.set(folder, own.set(name, at === steps.length - 1 ? "file" : "folder"));
+    }
+  }
+  return entries;
+}
+
+/**
+ * Writes files whole: all of them, or none. Each text is written beside its file, under a name that no manifest pattern
+ * matches, and takes its place at once, so nobody reads half a manifest; where one cannot be put in place, those before
+ * it get their old text back. A symbolic link stays one, and a file keeps its permissions. A file that somebody else
+ * has changed meanwhile is not overwritten, and neither is a new one that somebody else has made.
+ *
+ * @throws TascError; then nothing has changed
+ */
+export function writeTexts(root: string, texts: readonly NewText[]): void {
+  const prepared: Prepared[] = [];
+  const done: Prepared[] = [];
+  let current = "";
+  try {
+    for (const text of texts) {
+      current = text.file;
+      prepared.push(prepare(root, text));
+    }
+    for (const one of prepared) {
+      current = one.file;
+      if (one.before === undefined) linkNew(one);
+      else if (readFileSync(one.path).equals(one.before)) renameSync(one.beside, one.path);
+      else throw meanwhile(one.file);
+      done.push(one);
+    }
+  } catch (error) {
+    for (const one of done) takeBack(one);
+    if (!isSystemError(error)) throw error;
+    if (error.code === "EEXIST") throw meanwhile(current);
+    throw unwritten(current, `The system says ${error.code}. Nothing was written.`);
+  } finally {
+    for (const { beside } of prepared) rmSync(beside, { force: true });
+  }
+}
+
+interface Prepared {
+  readonly file: string;
+  readonly path: string;
+  readonly beside: string;
+  readonly before: Buffer | undefined;
+  readonly mode: number;
+}
+
+function prepare(root: string, { file, bom, before, after }: NewText): Prepared {
+  const named = join(root, file);
+  if (before === undefined) mkdirSync(dirname(named), { recursive: true });
+  const path = before === undefined ? named : realpathSync(named);
+  const mode = before === undefined ? 0o666 & ~process.umask() : statSync(path).mode & 0o7777;
+  const beside = writeBeside(path, bytesOf(after, bom), mode);
+  return { file, path, beside, before: before === undefined ? undefined : bytesOf(before, bom), mode };
+}
+
+function writeBeside(path: string, bytes: Buffer, mode: number): string {
+  const beside = join(dirname(path), `.${basename(path)}.${randomUUID()}.tmp`);
+  try {
+    writeFileSync(beside, bytes, { flag: "wx", flush: true });
+    chmodSync(beside, mode);
+  } catch (error) {
+    rmSync(beside, { force: true });
+    throw error;
+  }
+  return beside;
+}
+
+/** Fails if the name is taken. Some file systems know no links; there the file is written in place. */
+function linkNew({ beside, path }: Prepared): void {
+  try {
+    linkSync(beside, path);
+  } catch (error) {
+    if (!isSystemError(error) || !["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"].includes(error.code))
+      throw error;
+    writeFileSync(path, readFileSync(beside), { flag: "wx" });
+  }
+}
+
+function takeBack({ path, before, mode }: Prepared): void {
+  if (before === undefined) rmSync(path, { force: true });
+  else renameSync(writeBeside(path, before, mode), path);
+}
+
+function meanwhile(file: string): Error {
+  return unwritten(
+    file,
+    "Somebody has changed it in the meantime. Nothing was written; run the command again.",
+  );
+}
+
+function unwritten(file: string, detail: string): Error {
+  return stop("failed", "file-not-written", `Cannot write ${file}`, detail);
+}
+
+function bytesOf(text: string, bom: boolean): Buffer {
+  return Buffer.from(bom ? `\ufeff${text}` : text);
+}
+
+function isSystemError(error: unknown): error is Error & { readonly code: string } {
+  return error instanceof Error && "code" in error && typeof error.code === "string";
+}

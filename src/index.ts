@@ -1,0 +1,382 @@
+/**
+ * tasc as a library: what the commands `validate`, `plan`, `show` and `apply` do, without printing or asking anything.
+ * No secret is in what these functions return, throw or tell.
+ */
+import { resolve } from "node:path";
+import { applyProject } from "./app/apply.ts";
+import { isPolicyRule, review, survey } from "./app/plan.ts";
+import { type SavedPlan, toSavedPlan } from "./app/saved-plan.ts";
+import {
+  type Host,
+  type Opened,
+  type Session,
+  type CallOptions as SessionCalls,
+  inSession,
+} from "./app/session.ts";
+import type { ApplyEvent, Outcome } from "./apply/context.ts";
+import { loadProject as load } from "./manifest/load.ts";
+import { validate } from "./manifest/schema/generated/plan.js";
+import { parseDuration } from "./manifest/shape.ts";
+import type { Address } from "./model/address.ts";
+import { resourcesOf } from "./model/desired.ts";
+import type { Diagnostic } from "./model/diagnostic.ts";
+import { EXIT, TascError as Failure, type FailureReason, stop } from "./model/error.ts";
+import type { DiagnosticJson, PlanJson } from "./model/plan.ts";
+import type { PolicyRule } from "./model/settings.ts";
+import { safeOutput } from "./render/escape.ts";
+import { PLAN_FORMATS, type PlanFormat, renderPlan } from "./render/formats.ts";
+import { diagnosticJson } from "./render/json.ts";
+import { type Redactor, createRedactor, redactDiagnostic } from "./render/redact.ts";
+import { PLAIN } from "./render/style.ts";
+
+export type { ApplyEvent } from "./apply/context.ts";
+export type { Address } from "./model/address.ts";
+export type { Json, Path } from "./model/json.ts";
+export type { PolicyRule } from "./model/settings.ts";
+export type {
+  Action,
+  CallJson as PlannedCall,
+  ChangeJson as PlannedChange,
+  DiagnosticJson as Diagnostic,
+  FieldJson as FieldChange,
+  Orphan,
+  PlanJson as Plan,
+  Summary,
+} from "./model/plan.ts";
+
+declare const __TASC_VERSION__: string;
+
+/** Why nothing came of a call, after the exit codes of the command line. */
+export type TascErrorReason = FailureReason;
+
+/** The one error that the library throws. */
+export class TascError extends Error {
+  override readonly name = "TascError";
+  readonly reason: TascErrorReason;
+  /** What the command line would have said on stderr, warnings included. */
+  readonly diagnostics: readonly DiagnosticJson[];
+  /** What the command line would have ended with. */
+  readonly exitCode: number;
+
+  constructor(reason: TascErrorReason, diagnostics: readonly DiagnosticJson[]) {
+    const errors = diagnostics.filter(({ severity }) => severity === "error");
+    const texts = errors.map(({ summary, detail }) => (detail === "" ? summary : `${summary}\n${detail}`));
+    super(texts.join("\n") || "It failed");
+    this.reason = reason;
+    this.exitCode = EXIT[reason];
+    this.diagnostics = diagnostics;
+  }
+}
+
+/** How calls to the service are made; what is left out is as the project says. */
+export interface CallOptions {
+  /** Time limit of each call, such as `30s`. */
+  readonly requestTimeout?: string;
+  /** Sends of a call after the first, at most. */
+  readonly retries?: number;
+  /** Calls in flight, of any kind. */
+  readonly concurrency?: number;
+  /** Allows plain http to an address that is not this machine's. */
+  readonly insecure?: boolean;
+}
+
+const CALL_KINDS = {
+  requestTimeout: "text",
+  retries: "number",
+  concurrency: "number",
+  insecure: "flag",
+} as const;
+
+export interface LoadOptions {
+  /** Else `TASC_STAGE`, else the project's default. */
+  readonly stage?: string;
+  /** Variables and secrets; `process.env` unless given. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Takes a missing secret as unknown and plans nothing from it. Such a project cannot be applied. */
+  readonly allowMissingSecrets?: boolean;
+}
+
+/** A project read and resolved for one stage. */
+export interface Project {
+  readonly folder: string;
+  readonly stage: string;
+  /** All declared stages, in the order of the file. */
+  readonly stages: readonly string[];
+  readonly baseUrl: string;
+  /** Of everything that is declared. */
+  readonly addresses: readonly Address[];
+}
+
+export type LoadResult =
+  | { readonly ok: true; readonly project: Project; readonly diagnostics: readonly DiagnosticJson[] }
+  | { readonly ok: false; readonly diagnostics: readonly DiagnosticJson[] };
+
+/** What a project has that its public form does not show. */
+interface Inside {
+  readonly opened: Omit<Opened, "calls">;
+  readonly redactor: Redactor;
+  /** Whether no secret was allowed to be missing. */
+  readonly complete: boolean;
+}
+
+/** By the object that the caller holds; so the inside is no part of the types, and goes with it. */
+const projects = new WeakMap<object, Inside>();
+const plans = new WeakMap<object, Inside & { readonly saved: SavedPlan; readonly options: PlanOptions }>();
+
+/**
+ * Reads the manifests of a folder and resolves them for one stage.
+ * @returns the project and its warnings, or every mistake with file, line and column
+ */
+export async function loadProject(folder: string, options: LoadOptions = {}): Promise<LoadResult> {
+  checkOptions(options, { stage: "text", env: "variables", allowMissingSecrets: "flag" });
+  const root = resolve(folder);
+  const { stage, env = process.env, allowMissingSecrets = false } = options;
+  const loaded = await load({ root, stage, env, allowMissingSecrets, needsApiKey: true });
+  const redactor = createRedactor(loaded.secrets);
+  const diagnostics = publicDiagnostics(loaded.diagnostics, redactor);
+  if (!loaded.ok) return { ok: false, diagnostics };
+  const { settings, desired } = loaded;
+  const project: Project = {
+    folder: root,
+    stage: settings.stage,
+    stages: settings.stages,
+    baseUrl: redactor.text(settings.baseUrl),
+    addresses: desired.targets.flatMap(resourcesOf).map(({ address }) => address),
+  };
+  projects.set(project, { opened: { root, env, project: loaded }, redactor, complete: !allowMissingSecrets });
+  return { ok: true, project, diagnostics };
+}
+
+export interface PlanOptions extends CallOptions {
+  /** Addresses or globs to narrow the plan to. */
+  readonly only?: readonly string[];
+  /** Addresses or globs to leave out. */
+  readonly exclude?: readonly string[];
+  /** Batch generations to run, whatever state says. */
+  readonly run?: readonly string[];
+  /** Test cases whose prompt to send, whatever state says. */
+  readonly rediscover?: readonly string[];
+  /** Rules of the project's policy to let through. */
+  readonly overridePolicy?: readonly PolicyRule[];
+}
+
+const PLAN_KINDS = {
+  only: "texts",
+  exclude: "texts",
+  run: "texts",
+  rediscover: "texts",
+  overridePolicy: "texts",
+  ...CALL_KINDS,
+} as const;
+
+/**
+ * Reads the service and the state, and plans what an apply would do. It changes nothing.
+ * @returns the plan as `tasc plan --format json` prints it; errors against the live service are among its diagnostics
+ * @throws TascError where none could be made
+ */
+export async function plan(project: Project, options: PlanOptions = {}): Promise<PlanJson> {
+  const inside = projects.get(project);
+  if (inside === undefined) throw new TypeError("This is no project that loadProject gave");
+  checkOptions(options, PLAN_KINDS);
+  for (const rule of options.overridePolicy ?? [])
+    if (!isPolicyRule(rule)) throw new TypeError(`There is no policy rule ${String(rule)}`);
+  return quietly(inside, options, async (session) => {
+    const reviewed = await review(session, await survey(session, options), new Set(options.overridePolicy));
+    const saved = await toSavedPlan(reviewed, session);
+    // What is applied is what was reviewed, so nobody may write into it on the way.
+    freeze(saved.plan);
+    plans.set(saved.plan, { ...inside, saved, options });
+    return saved.plan;
+  });
+}
+
+export interface ApplyOptions extends CallOptions {
+  /** Is told what happens, while it happens. */
+  readonly onEvent?: (event: ApplyEvent) => void;
+  /** How long to wait for discoveries to finish, such as `15m`; not at all unless given. */
+  readonly wait?: string;
+  /** How long to wait for a lock that somebody holds, such as `2m`; not at all unless given. */
+  readonly lockTimeout?: string;
+  /** Once aborted, what is in flight finishes, state is saved and nothing else starts. */
+  readonly signal?: AbortSignal;
+}
+
+const APPLY_KINDS = {
+  onEvent: "function",
+  wait: "text",
+  lockTimeout: "text",
+  signal: "signal",
+  ...CALL_KINDS,
+} as const;
+
+/** What became of an apply. */
+export interface ApplyOutcome extends Outcome {
+  /** Whether all of it was done, and reads as it was written. */
+  readonly ok: boolean;
+  /** What the command line would have ended with. */
+  readonly exitCode: number;
+  /** Warnings that came up on the way. */
+  readonly diagnostics: readonly DiagnosticJson[];
+}
+
+/**
+ * Carries out exactly a plan that `plan` made, under the locks of its targets, as `tasc apply FILE` does.
+ * @returns what was done, what failed and what was skipped; a change that failed is no exception
+ * @throws TascError where nothing was applied: the plan has errors or is refused by the policy, it is stale, the state
+ * is locked, or the service cannot be reached
+ */
+export async function apply(reviewed: PlanJson, options: ApplyOptions = {}): Promise<ApplyOutcome> {
+  checkOptions(options, APPLY_KINDS);
+  const inside = plans.get(reviewed);
+  if (inside === undefined) throw new TypeError("This is no plan that plan() gave");
+  const { saved, complete } = inside;
+  return quietly(inside, { ...inside.options, ...options }, async (session, said) => {
+    if (!complete)
+      throw stop(
+        "invalid",
+        "missing-secrets",
+        "A project that was loaded with allowMissingSecrets cannot be applied",
+      );
+    const { outcome, exitCode } = await applyProject(
+      session,
+      {
+        saved,
+        overridePolicy: inside.options.overridePolicy ?? [],
+        wait: durationOf("wait", options.wait),
+        lockTimeout: durationOf("lockTimeout", options.lockTimeout),
+      },
+      {
+        reviewed: async () => {},
+        approve: async () => {},
+        emit: (event) => options.onEvent?.(event),
+        stopping: () => options.signal?.aborted ?? false,
+        signal: new AbortController().signal,
+      },
+    );
+    const diagnostics = publicDiagnostics(said, inside.redactor);
+    return { ...outcome, ok: exitCode === EXIT.done, exitCode, diagnostics };
+  });
+}
+
+/** What `render` makes of a plan. */
+export const RENDER_FORMATS = PLAN_FORMATS;
+export type RenderFormat = PlanFormat;
+
+export interface RenderOptions {
+  /** Text only: every change in full. */
+  readonly verbose?: boolean;
+  /** Text only: columns for running text; 80 unless given. */
+  readonly width?: number;
+  /** Markdown only: characters that a comment may have; 65536 unless given. */
+  readonly budget?: number;
+}
+
+/**
+ * A plan as `tasc plan --format …` prints it, without colours. It takes any plan in the JSON form, one that was read
+ * from a file too; of one that `plan` made it also shows who changed a field and where it is declared.
+ * @throws TypeError where it is given no plan, or a format or an option that there is not
+ */
+export async function render(
+  shown: PlanJson,
+  format: RenderFormat,
+  options: RenderOptions = {},
+): Promise<string> {
+  checkOptions(options, { verbose: "flag", width: "number", budget: "number" });
+  if (!RENDER_FORMATS.includes(format)) throw new TypeError(`There is no format ${JSON.stringify(format)}`);
+  const { verbose = false, width = 80, budget } = options;
+  const inside = plans.get(shown);
+  if (inside === undefined && !validate(shown)) throw new TypeError("This is no plan");
+  const extras = inside?.saved.extras ?? {};
+  const redactor = inside?.redactor ?? createRedactor([]);
+  const source = (file: string): string | undefined => inside?.opened.project.sources.get(file)?.text;
+  const text = await renderPlan(format, shown, extras, {
+    ...{ style: PLAIN, width, verbose, source },
+    ...(budget === undefined ? {} : { budget }),
+  });
+  return format === "text" ? safeOutput(redactor.text(text), { colour: false }) : redactor.document(text);
+}
+
+/** Works in a session of its own, and turns whatever stops it into the library's error. */
+async function quietly<T>(
+  { opened, redactor }: Inside,
+  calls: CallOptions,
+  work: (session: Session, said: readonly Diagnostic[]) => Promise<T>,
+): Promise<T> {
+  const said: Diagnostic[] = [];
+  const host: Host = {
+    env: opened.env,
+    cwd: opened.root,
+    now: Date.now,
+    random: Math.random,
+    version: __TASC_VERSION__,
+    secrets: new Set(),
+    warn: (diagnostics) => void said.push(...diagnostics),
+    heard: () => {},
+  };
+  try {
+    return await inSession({ ...opened, calls: callsOf(calls) }, host, (session) => work(session, said));
+  } catch (error) {
+    const failure =
+      error instanceof Failure
+        ? error
+        : stop("failed", "unexpected", error instanceof Error ? error.message : String(error));
+    throw new TascError(failure.reason, publicDiagnostics([...said, ...failure.diagnostics], redactor));
+  }
+}
+
+function publicDiagnostics(all: readonly Diagnostic[], redactor: Redactor): readonly DiagnosticJson[] {
+  return all.map((diagnostic) => redactDiagnostic(diagnosticJson(diagnostic), redactor));
+}
+
+function callsOf({ requestTimeout, retries, concurrency, insecure }: CallOptions): SessionCalls {
+  for (const [name, value, least] of [
+    ["retries", retries, 0],
+    ["concurrency", concurrency, 1],
+  ] as const)
+    if (value !== undefined && value < least)
+      throw stop("invalid", "bad-option", `${name} takes a whole number from ${least} up`);
+  return { requestTimeout: durationOf("requestTimeout", requestTimeout), retries, concurrency, insecure };
+}
+
+function durationOf(name: string, text: string | undefined): number | undefined {
+  const milliseconds = text === undefined ? undefined : parseDuration(text);
+  if (text !== undefined && milliseconds === undefined)
+    throw stop("invalid", "bad-option", `${name} takes a duration such as 90s or 10m`);
+  return milliseconds;
+}
+
+function freeze(value: unknown): void {
+  if (typeof value !== "object" || value === null) return;
+  Object.freeze(value);
+  for (const part of Object.values(value)) freeze(part);
+}
+
+/** What an option of the library takes: how it is checked, and what it is called. */
+const KINDS = {
+  text: [(value: unknown) => typeof value === "string", "a string"],
+  texts: [
+    (value: unknown) => Array.isArray(value) && value.every((item) => typeof item === "string"),
+    "a list of strings",
+  ],
+  flag: [(value: unknown) => typeof value === "boolean", "true or false"],
+  number: [(value: unknown) => Number.isSafeInteger(value), "a whole number"],
+  function: [(value: unknown) => typeof value === "function", "a function"],
+  signal: [(value: unknown) => value instanceof AbortSignal, "an AbortSignal"],
+  variables: [(value: unknown) => typeof value === "object" && value !== null, "an object of variables"],
+} as const;
+
+/**
+ * What types say, for callers without them: an option that is misspelt or of a wrong type would be passed over, and a
+ * plan that was to be narrowed would be one of everything.
+ *
+ * @throws TypeError
+ */
+function checkOptions(options: object, kinds: Readonly<Record<string, keyof typeof KINDS>>): void {
+  for (const [name, value] of Object.entries(options)) {
+    const kind = kinds[name];
+    if (kind === undefined || !Object.hasOwn(kinds, name))
+      throw new TypeError(`There is no option ${name}; there are ${Object.keys(kinds).join(", ")}`);
+    const [fits, words] = KINDS[kind];
+    if (value !== undefined && !fits(value)) throw new TypeError(`${name} takes ${words}`);
+  }
+}

@@ -1,1 +1,0 @@
-export declare const accepts: (value: unknown) => boolean;

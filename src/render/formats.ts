@@ -1,0 +1,72 @@
+import type { PlanJson } from "../model/plan.ts";
+import type { DiagnosticView } from "./diagnostics.ts";
+import type { PlanExtras } from "./json.ts";
+import type { PlanTextOptions } from "./text.ts";
+
+/** What a renderer of plans may use of how it was called; each takes what it has a use for. */
+export interface PlanOptions extends PlanTextOptions {
+  /** Characters that a markdown comment may have. */
+  readonly budget?: number;
+}
+
+/** From the public form of a plan to a finished document. */
+type PlanRenderer = (plan: PlanJson, extras: PlanExtras, options: PlanOptions) => string;
+
+interface Renderer {
+  /** Each is loaded only when it is asked for. */
+  readonly load: () => Promise<PlanRenderer>;
+  /** It shows where the manifest causes a change; to look that up costs a second parse of the manifests. */
+  readonly places?: true;
+}
+
+/** Every format of a plan. A new one is a renderer and a line here. */
+const RENDERERS = {
+  text: { load: async () => (await import("./text.ts")).renderPlanText },
+  json: { load: async () => (await import("./json.ts")).writeJson },
+  markdown: { load: async () => (await import("./markdown.ts")).renderPlanMarkdown },
+  github: { load: async () => (await import("./reports.ts")).renderPlanGithub, places: true },
+  gitlab: { load: async () => (await import("./reports.ts")).renderPlanGitlab },
+  sarif: { load: async () => (await import("./reports.ts")).renderPlanSarif, places: true },
+  junit: { load: async () => (await import("./reports.ts")).renderPlanJunit, places: true },
+  html: { load: async () => (await import("./html/page.ts")).renderPlanHtml, places: true },
+} as const satisfies Readonly<Record<string, Renderer>>;
+
+export type PlanFormat = keyof typeof RENDERERS;
+export const PLAN_FORMATS = Object.keys(RENDERERS).filter(isPlanFormat);
+
+function isPlanFormat(name: string): name is PlanFormat {
+  return Object.hasOwn(RENDERERS, name);
+}
+
+export function showsPlaces(format: PlanFormat): boolean {
+  return "places" in RENDERERS[format];
+}
+
+/** @param plan redacted before, since renderers cut, wrap and escape */
+export async function renderPlan(
+  format: PlanFormat,
+  plan: PlanJson,
+  extras: PlanExtras,
+  options: PlanOptions,
+): Promise<string> {
+  const render: PlanRenderer = await RENDERERS[format].load();
+  return render(plan, extras, options);
+}
+
+/** Errors and warnings by themselves, in a format that has a form for them; nothing for any other. */
+export async function renderDiagnosticsAs(
+  format: string,
+  diagnostics: readonly DiagnosticView[],
+  tool: string,
+): Promise<string | undefined> {
+  switch (format) {
+    case "github":
+      return (await import("./reports.ts")).renderDiagnosticsGithub(diagnostics);
+    case "sarif":
+      return (await import("./reports.ts")).renderDiagnosticsSarif(diagnostics, tool);
+    case "junit":
+      return (await import("./reports.ts")).renderDiagnosticsJunit(diagnostics, "tasc validate");
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,192 @@
+import type { Json } from "../model/json.ts";
+import type { Action, FieldJson } from "../model/plan.ts";
+import { SENSITIVE } from "../model/value.ts";
+import { safeLine } from "./escape.ts";
+import { type Fold, clip, fieldName, valueText } from "./fields.ts";
+import { type PlanExtras, writeJson } from "./json.ts";
+import { type Redactor, redactChange, redactField } from "./redact.ts";
+import { type Style, padTo, textWidth, wrap } from "./style.ts";
+import { changeLines, fieldLines } from "./text.ts";
+
+/**
+ * What a command has to say, as plain data: the same for people (`text`), for programs (`json`) and in formats of its
+ * own (`documents`). `show` is the only way to print one. It takes out secrets first, then makes every text harmless
+ * for its format, so that no view can forget either.
+ */
+export interface View {
+  /** Keys in a fixed order. */
+  readonly json: ViewJson;
+  /** A blank line stands between sections; empty ones are left out. */
+  readonly text: readonly Section[];
+  /** Other formats, by the word that `--format` has for them. */
+  readonly documents?: Readonly<Record<string, Markup>>;
+}
+
+/** JSON in which objects that are somebody else's, keys and all, are marked by `outside`. */
+export type ViewJson =
+  | null
+  | boolean
+  | number
+  | string
+  | Outside
+  | readonly ViewJson[]
+  | { readonly [key: string]: ViewJson | undefined };
+
+/** An object whose keys are not ours, as a payload or headers: its keys are redacted as strictly as its values. */
+export class Outside {
+  readonly value: Json;
+
+  constructor(value: Json) {
+    this.value = value;
+  }
+}
+
+export type Section = readonly Block[];
+
+export type Block =
+  /** One line. */
+  | Line
+  /** Text that wraps beside a label, or below it where it has several lines. */
+  | { readonly label: Line; readonly column: number; readonly lines: readonly Line[] }
+  | { readonly headings: readonly string[]; readonly rows: readonly (readonly string[])[] }
+  /** `name: before → after`; a side that is absent is not declared. */
+  | { readonly field: FieldJson }
+  /** Changes as a plan draws them. */
+  | { readonly fold: Fold; readonly extras: PlanExtras; readonly verbose: boolean }
+  /** The same, indented. */
+  | { readonly indent: number; readonly blocks: readonly Block[] };
+
+/** Parts of one line; a line break in one shows as `\n`. */
+export type Line = string | readonly Span[];
+
+/** A text, with a colour by its meaning, or a value as YAML would write it. */
+export type Span =
+  | string
+  | { readonly style: Action | Exclude<keyof Style, "action">; readonly text: string }
+  | { readonly value: Json };
+
+/** A document in a format of its own: our own words as they are, and texts from outside with how they are escaped. */
+export type Markup = readonly (
+  string | { readonly text: string; readonly escape: (text: string) => string }
+)[];
+
+export interface ShowOptions {
+  readonly redactor: Redactor;
+  readonly style: Style;
+  /** Columns for running text. */
+  readonly width: number;
+}
+
+/** A view in one format. @param format `text`, `json` or one of its documents */
+export function show(view: View, format: string, options: ShowOptions): string {
+  const { redactor } = options;
+  if (format === "json") return writeJson(redactedJson(view.json, redactor));
+  if (format !== "text")
+    return (view.documents?.[format] ?? [])
+      .map((piece) => (typeof piece === "string" ? piece : piece.escape(redactor.text(piece.text))))
+      .join("");
+  return view.text
+    .map((blocks) => blocks.flatMap((block) => blockLines(block, options)))
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.map((line) => `${line}\n`).join(""))
+    .join("\n");
+}
+
+/** What is not there is left out, as `JSON.stringify` does. */
+function redactedJson(value: ViewJson, redactor: Redactor): Json {
+  if (value instanceof Outside) return redactor.freeJson(value.value);
+  if (isList(value)) return value.map((item) => redactedJson(item, redactor));
+  if (typeof value !== "object" || value === null) return redactor.json(value);
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, part]) =>
+      part === undefined ? [] : [[redactor.document(key), redactedJson(part, redactor)]],
+    ),
+  );
+}
+
+function isList(value: ViewJson): value is readonly ViewJson[] {
+  return Array.isArray(value);
+}
+
+function blockLines(block: Block, options: ShowOptions): readonly string[] {
+  if (typeof block === "string" || isLine(block)) return [lineText(block, options)];
+  if ("label" in block) return labelled(block, options);
+  if ("headings" in block) return tableLines(block, options);
+  if ("field" in block) return pairLines(redactField(block.field, options.redactor), options);
+  if ("fold" in block) {
+    const { fold, extras, verbose } = block;
+    const redact = (change: Fold["first"]): Fold["first"] => redactChange(change, options.redactor);
+    const redacted = { first: redact(fold.first), changes: fold.changes.map(redact) };
+    return changeLines(redacted, extras, { ...options, verbose, brief: false });
+  }
+  const width = options.width - block.indent;
+  const lines = block.blocks.flatMap((inner) => blockLines(inner, { ...options, width }));
+  return lines.map((line) => `${" ".repeat(block.indent)}${line}`);
+}
+
+function isLine(block: Block): block is readonly Span[] {
+  return Array.isArray(block);
+}
+
+function lineText(line: Line, { redactor, style }: ShowOptions): string {
+  const spans = typeof line === "string" ? [line] : line;
+  return spans
+    .map((span) => {
+      if (typeof span === "string") return safeLine(redactor.text(span));
+      if ("value" in span) return shortText(redactor.freeJson(span.value));
+      const text = safeLine(redactor.text(span.text));
+      return isPaint(span.style) ? style[span.style](text) : style.action(span.style, text);
+    })
+    .join("");
+}
+
+function shortText(value: Json): string {
+  return value === SENSITIVE ? value : clip(valueText(value), MOST);
+}
+
+/** What fills a few lines of a terminal; `--format json` has it whole. */
+const MOST = 400;
+
+function isPaint(style: Action | Exclude<keyof Style, "action">): style is Exclude<keyof Style, "action"> {
+  return !["create", "update", "rediscover", "disable"].includes(style);
+}
+
+function labelled(
+  { label, column, lines }: Extract<Block, { readonly label: Line }>,
+  options: ShowOptions,
+): readonly string[] {
+  const head = lineText(label, options);
+  const width = Math.max(20, options.width - column);
+  const wrapped = lines.flatMap((line) => wrap(lineText(line, options), width));
+  const first = textWidth(head) < column ? wrapped.slice(0, 1) : [];
+  return [
+    ...(head === "" && first.length === 0 ? [] : [`${padTo(head, column)}${first.join("")}`.trimEnd()]),
+    ...wrapped.slice(first.length).map((line) => `${" ".repeat(column)}${line}`),
+  ];
+}
+
+function tableLines(
+  { headings, rows }: Extract<Block, { readonly rows: unknown }>,
+  { redactor, style }: ShowOptions,
+): readonly string[] {
+  const cells = rows.map((row) => row.map((cell) => safeLine(redactor.text(cell))));
+  const widths = headings.map((_, at) =>
+    Math.max(...[headings, ...cells].map((row) => textWidth(row[at] ?? ""))),
+  );
+  const line = (row: readonly string[]): string =>
+    row
+      .map((cell, at) => (at === row.length - 1 ? cell : padTo(cell, widths[at] ?? 0)))
+      .join("  ")
+      .trimEnd();
+  return [style.faint(line(headings)), ...cells.map(line)];
+}
+
+function pairLines(field: FieldJson, { style, width }: ShowOptions): readonly string[] {
+  const { path, before, after, sensitive } = field;
+  const options = { style, width, verbose: false };
+  if (sensitive) return fieldLines({ path, sensitive }, "update", "", options);
+  if (before !== undefined && after !== undefined) return fieldLines(field, "update", "", options);
+  const side = (value: Json | undefined): string =>
+    value === undefined ? "(not declared)" : shortText(value);
+  return [`${fieldName(path)}: ${side(before)} → ${side(after)}`];
+}

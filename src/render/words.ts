@@ -1,0 +1,223 @@
+import { KINDS, type Kind, parseAddress } from "../model/address.ts";
+import {
+  ACTIONS,
+  type Action,
+  CAUSES,
+  type Cause,
+  type ChangeJson,
+  type Harm,
+  type PlanJson,
+  type Summary,
+} from "../model/plan.ts";
+
+/** `1 change`, `2 changes`. */
+export function count(amount: number, noun: string, nouns = `${noun}s`): string {
+  return `${amount} ${amount === 1 ? noun : nouns}`;
+}
+
+/** `a`, `a and b`, `a, b and c`. */
+export function list(parts: readonly string[]): string {
+  return parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
+}
+
+const NOUNS: Readonly<Record<Kind, string>> = {
+  target: "target",
+  environment: "environment",
+  testCase: "test case",
+  batchGeneration: "batch generation",
+};
+
+export function kindNoun(kind: Kind): string {
+  return NOUNS[kind];
+}
+
+/** Kind and target of an address, for grouping; an address that is none stands by itself. */
+export function placeOf(address: string): { readonly kind: Kind; readonly target: string } {
+  const parts = parseAddress(address);
+  if (parts !== undefined) return parts;
+  return { kind: KINDS[0], target: address };
+}
+
+/** The signs of a plan; a legend names those in use. */
+export const SIGNS: Readonly<Record<Action, string>> = {
+  create: "+",
+  update: "~",
+  rediscover: "↻",
+  disable: "-",
+};
+export const PROBLEM_SIGN = "!";
+
+export function countActions(
+  actions: Iterable<{ readonly action: Action }>,
+): Readonly<Record<Action, number>> {
+  const counts = { create: 0, update: 0, rediscover: 0, disable: 0 };
+  for (const { action } of actions) counts[action] += 1;
+  return counts;
+}
+
+/** `1 to disable, 3 to create`, the most severe first; empty where there is none. */
+export function actionCounts(changes: Iterable<{ readonly action: Action }>): readonly string[] {
+  const counts = countActions(changes);
+  return ACTIONS.flatMap((action) => (counts[action] === 0 ? [] : [`${counts[action]} to ${action}`]));
+}
+
+const HARMS: Readonly<Record<Harm, string>> = {
+  "assertion lost": "assertion removed",
+  "failure ignored": "ignoreFailure switched on",
+};
+
+export function harmText(harm: Harm): string {
+  return HARMS[harm];
+}
+
+/** What a reviewer must not miss: a test that stops running, is generated again, or gets weaker. */
+export function needsAttention({ action, fields }: Pick<ChangeJson, "action" | "fields">): boolean {
+  return (
+    action === "disable" || action === "rediscover" || fields.some(({ harmful }) => harmful !== undefined)
+  );
+}
+
+/** The gist of a plan: may it be applied, and must somebody look first? */
+export interface Verdict {
+  readonly kind: "blocked" | "attention" | "safe";
+  readonly title: string;
+  /** What there is of each kind of danger, the worst first: `2 errors`, `1 to disable`. */
+  readonly reasons: readonly string[];
+}
+
+/** @param diagnostics of the plan, with their codes where these are known */
+export function verdictOf(
+  { changes, diagnostics }: PlanJson,
+  codes: readonly { readonly code?: string }[] = [],
+): Verdict {
+  const errors = diagnostics.flatMap(({ severity, summary }, at) =>
+    severity === "error" ? [{ summary, code: codes[at]?.code ?? "" }] : [],
+  );
+  const refusals = errors.filter(
+    ({ summary, code }) => code.startsWith("policy-") || /^(?:Blocked by policy|Policy )/.test(summary),
+  );
+  const harms = groupBy(
+    changes.flatMap(({ fields }) =>
+      fields.flatMap(({ harmful }) => (harmful === undefined ? [] : [harmful])),
+    ),
+    harmText,
+  );
+  const reasons = [
+    ...(errors.length === 0 ? [] : [count(errors.length, "error")]),
+    ...actionCounts(changes.filter(({ action }) => action === "disable" || action === "rediscover")),
+    ...[...harms].map(([text, own]) => `${own.length} ${text}`),
+  ];
+  if (refusals.length > 0) return { kind: "blocked", title: "Blocked by policy", reasons };
+  if (errors.length > 0) return { kind: "blocked", title: "Blocked by errors", reasons };
+  if (reasons.length > 0) return { kind: "attention", title: "Needs attention", reasons };
+  return { kind: "safe", title: changes.length === 0 ? NO_CHANGES : "Safe", reasons };
+}
+
+export const NO_CHANGES = "No changes";
+
+/** Groups of changes by why they are planned, the reader's own first; one without a title where nothing tells. */
+export function byCause<C extends Pick<ChangeJson, "cause">>(
+  changes: readonly C[],
+): readonly { readonly title: string | undefined; readonly changes: readonly C[] }[] {
+  const groups = groupBy(changes, ({ cause }) => cause ?? "");
+  return ["", ...CAUSES].flatMap((cause) => {
+    const own = groups.get(cause);
+    return own === undefined ? [] : [{ title: CAUSE_TITLES[cause], changes: own }];
+  });
+}
+
+const CAUSE_TITLES: Readonly<Record<string, string>> = {
+  manifest: "Changed by these manifests",
+  pending: "Pending before these manifests",
+  drift: "Changed on the service since the last apply",
+} satisfies Record<Cause, string>;
+
+/** The one line that scripts look for; its parts never leave, so that each can be found, and never break. */
+export function planLine(summary: Summary, width = Infinity): string {
+  const { create, update, rediscover, disable, unchanged, calls, followUps } = summary;
+  return joinParts(
+    [
+      `Plan: ${create} to create,`,
+      `${update} to update,`,
+      `${rediscover} to rediscover,`,
+      `${disable} to disable,`,
+      `${unchanged} unchanged`,
+      ...callParts(calls, followUps),
+    ],
+    width,
+  );
+}
+
+/** `(2 POST, 6 PATCH)` in parts. */
+export function callParts({ POST, PATCH }: Summary["calls"], followUps: number): readonly string[] {
+  return followUps === 0
+    ? [`(${POST} POST, ${PATCH} PATCH)`]
+    : [`(${POST} POST, ${PATCH} PATCH,`, `up to ${followUps} more after discoveries)`];
+}
+
+/** Parts on as few lines as their width allows; each stays whole. */
+export function joinParts(parts: readonly string[], width: number): string {
+  const lines: string[] = [];
+  for (const part of parts) {
+    const joined = lines.length === 0 ? part : `${lines.at(-1)} ${part}`;
+    if (lines.length === 0 || joined.length > width) lines.push(lines.length === 0 ? part : `  ${part}`);
+    else lines.splice(-1, 1, joined);
+  }
+  return lines.join("\n");
+}
+
+/** What the service has beside the plan; `undefined` if nothing. */
+export function alsoLine({ orphaned, unmanaged }: Summary): string | undefined {
+  const parts = [
+    orphaned === 0 ? [] : [`${orphaned} orphaned (no longer in any manifest)`],
+    unmanaged === 0 ? [] : [`${unmanaged} unmanaged`],
+  ].flat();
+  return parts.length === 0 ? undefined : `Also: ${list(parts)}`;
+}
+
+export function hasErrors(plan: PlanJson): boolean {
+  return plan.diagnostics.some((diagnostic) => diagnostic.severity === "error");
+}
+
+/** Errors and warnings by number: `2 errors, 1 warning`. */
+export function diagnosticCounts(plan: Pick<PlanJson, "diagnostics">): string {
+  const errors = plan.diagnostics.filter(({ severity }) => severity === "error").length;
+  const warnings = plan.diagnostics.length - errors;
+  return [errors === 0 ? [] : [count(errors, "error")], warnings === 0 ? [] : [count(warnings, "warning")]]
+    .flat()
+    .join(", ");
+}
+
+/** A time span in words: `0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`. */
+export function durationText(milliseconds: number): string {
+  const seconds = milliseconds / 1000;
+  if (seconds < 9.95) return `${(Math.round(seconds * 10) / 10).toString()} s`;
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${whole} s`;
+  const minutes = Math.floor(whole / 60);
+  if (minutes < 60) return `${minutes} min ${whole % 60} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** A stop watch: `00:42`, `12:05`, `1:02:03`. */
+export function clockText(milliseconds: number): string {
+  const seconds = Math.max(0, Math.floor(milliseconds / 1000));
+  const parts = [Math.floor(seconds / 60) % 60, seconds % 60].map((part) => String(part).padStart(2, "0"));
+  const hours = Math.floor(seconds / 3600);
+  return hours === 0 ? parts.join(":") : `${hours}:${parts.join(":")}`;
+}
+
+/** Items by key, keys in the order in which they first turn up. */
+export function groupBy<T>(
+  items: Iterable<T>,
+  keyOf: (item: T) => string,
+): ReadonlyMap<string, readonly T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
+  return groups;
+}

@@ -1,0 +1,270 @@
+import { type ServerResponse, validateHeaderName, validateHeaderValue } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Json, JsonObject } from "../model/json.ts";
+import { type Answer, type Answered, type Received, type Reply, errorReply, send, sendHalf } from "./http.ts";
+import {
+  type Read,
+  type Reader,
+  Refusal,
+  badValue,
+  flag,
+  freeForm,
+  integerFrom,
+  nonEmptyText,
+  object,
+  oneOf,
+  parseOwn,
+  text,
+} from "./input.ts";
+import type { Settings } from "./settings.ts";
+
+/** What is done with the connection in the end. */
+type Delivery =
+  { readonly kind: "whole" | "half"; readonly reply: Reply } | { readonly kind: "reset" | "silence" };
+
+export type Exchange = {
+  readonly log: RequestLog;
+  readonly faults: FaultPlan;
+  /** Carries the request out. */
+  readonly act: (received: Received) => Answer;
+  readonly errorBody: () => Settings["errorBody"];
+  /** Ends waits when the server closes. */
+  readonly closing: AbortSignal;
+};
+
+/** One request of the interface from its arrival to the last byte, with the fault that befalls it, if any. */
+export async function exchange(on: Exchange, received: Received, response: ServerResponse): Promise<void> {
+  const end = on.log.begin(received);
+  const fault = on.faults.next(received);
+  if (fault?.type === "latency") await sleep(fault.ms, undefined, { signal: on.closing });
+  const performed = acts(fault) ? on.act(received) : undefined;
+  const delivery = deliveryOf(fault, performed?.reply, on.errorBody());
+  end({
+    ...("reply" in delivery ? { status: delivery.reply.status } : {}),
+    ...(fault === undefined ? {} : { fault: fault.type }),
+    ...(performed?.defect === undefined ? {} : { defect: performed.defect }),
+  });
+  await deliver(delivery, response);
+}
+
+function acts(fault: Fault | undefined): boolean {
+  if (fault?.type === "status") return !fault.before;
+  return fault?.type === "reset" || fault?.type === "hang" ? fault.when === "after" : true;
+}
+
+function deliveryOf(
+  fault: Fault | undefined,
+  reply: Reply | undefined,
+  errorBody: Settings["errorBody"],
+): Delivery {
+  if (fault?.type === "status") return { kind: "whole", reply: faultReply(fault, errorBody) };
+  if (fault?.type === "reset") return { kind: "reset" };
+  if (fault?.type === "hang" || reply === undefined) return { kind: "silence" };
+  return { kind: fault?.type === "truncate" ? "half" : "whole", reply };
+}
+
+/** Without a body of its own a status fault looks like any error of the service. */
+function faultReply(
+  { status, headers, body }: Extract<Fault, { type: "status" }>,
+  errorBody: Settings["errorBody"],
+): Reply {
+  if (body === undefined) return errorReply(new Refusal(status, "an injected fault", { headers }), errorBody);
+  if (typeof body !== "string") return { kind: "json", status, headers, body };
+  return { kind: "text", status, headers, type: "text/plain; charset=utf-8", text: body };
+}
+
+async function deliver(delivery: Delivery, response: ServerResponse): Promise<void> {
+  switch (delivery.kind) {
+    case "whole":
+      return send(response, delivery.reply);
+    case "half":
+      return sendHalf(response, delivery.reply);
+    case "reset":
+      response.socket?.resetAndDestroy();
+      break;
+    case "silence":
+  }
+}
+
+/** Older ones are dropped: the log lives in memory. */
+const MOST = 100_000;
+
+/**
+ * How a request of the interface came out: a status, or the fault that took its place; both for a status fault.
+ * `defect` is the stack of an error the service did not expect.
+ */
+export type Outcome = { readonly status?: number; readonly fault?: string; readonly defect?: string };
+
+/** The requests the interface received, in the order they came. */
+export type RequestLog = {
+  /** Takes the request's place in the order; what it returns is called once it is known how it came out. */
+  begin(received: Received): (outcome: Outcome) => void;
+  entries(): JsonObject[];
+  clear(): void;
+};
+
+export function createRequestLog(): RequestLog {
+  const log = new Map<number, JsonObject>();
+  let count = 0;
+  return {
+    begin(received) {
+      const place = count++;
+      const request = asSeen(received);
+      log.set(place, request);
+      log.delete(place - MOST);
+      return (outcome) => {
+        if (log.has(place)) log.set(place, { ...request, ...outcome });
+      };
+    },
+    entries: () => [...log.values()],
+    clear: () => log.clear(),
+  };
+}
+
+function asSeen({ method, path, query, body }: Received): JsonObject {
+  return { method, path, query: Object.fromEntries(query), body: bodyOf(body.toString()) };
+}
+
+/** The body as it was meant where it is JSON, as it was sent where it is not. */
+function bodyOf(sent: string): Json {
+  if (sent === "") return null;
+  try {
+    return parseOwn(sent);
+  } catch {
+    return sent;
+  }
+}
+
+/** What goes wrong with a request. "before" and "after" say whether the request is carried out. */
+export type Fault =
+  | { readonly type: "latency"; readonly ms: number }
+  | {
+      readonly type: "status";
+      readonly status: number;
+      readonly before: boolean;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly body: Json | undefined;
+    }
+  | { readonly type: "reset" | "hang"; readonly when: "before" | "after" }
+  | { readonly type: "truncate" };
+
+const when = oneOf("before", "after");
+
+const headers: Reader<Readonly<Record<string, string>>> = (value, at) =>
+  Object.fromEntries(
+    Object.entries(freeForm(value, at)).map(([name, content]) => [
+      name,
+      header(name, content, `${at}.${name}`),
+    ]),
+  );
+
+function header(name: string, content: Json, at: string): string {
+  const value = text(content, at);
+  try {
+    validateHeaderName(name);
+    validateHeaderValue(name, value);
+    return value;
+  } catch {
+    throw badValue(at, "must be a header");
+  }
+}
+
+const anything: Reader<Json> = (value) => value;
+
+const faults: { readonly [type in Fault["type"]]: Reader<Fault> } = {
+  latency: typed("latency", (fields) => ({
+    type: "latency",
+    ms: fields.required("ms", integerFrom(0, 600_000)),
+  })),
+  status: typed("status", (fields) => ({
+    type: "status",
+    status: fields.required("status", integerFrom(200, 599)),
+    before: fields.optional("before", flag) ?? true,
+    headers: fields.optional("headers", headers) ?? {},
+    body: fields.optional("body", anything),
+  })),
+  reset: typed("reset", (fields) => ({
+    type: "reset",
+    when: fields.optional("when", when) ?? "before",
+  })),
+  hang: typed("hang", (fields) => ({ type: "hang", when: fields.optional("when", when) ?? "before" })),
+  truncate: typed("truncate", () => ({ type: "truncate" })),
+};
+
+function typed(type: Fault["type"], build: Parameters<typeof object<Fault>>[0]): Reader<Fault> {
+  return object((fields) => {
+    fields.required("type", oneOf(type));
+    return build(fields);
+  });
+}
+
+const faultType = oneOf("latency", "status", "reset", "hang", "truncate");
+
+const fault: Reader<Fault> = (value, at) => {
+  const { type } = freeForm(value, at);
+  if (type === undefined) throw badValue(`${at}.type`, "is required");
+  return faults[faultType(type, `${at}.type`)](value, at);
+};
+
+const pattern: Reader<string> = (value, at) => {
+  const source = nonEmptyText(value, at);
+  try {
+    return new RegExp(source).source;
+  } catch {
+    throw badValue(at, "must be a regular expression");
+  }
+};
+
+/**
+ * A fault and the requests it befalls: those of `method` whose path after /apiKey/v3 matches the expression `path`;
+ * of these the `nth` and all later ones, at most `times` of them. Given `nth` alone it is that request only.
+ */
+export const faultRule = object((fields) => ({
+  method: fields.optional("method", nonEmptyText),
+  path: fields.optional("path", pattern),
+  nth: fields.optional("nth", integerFrom(1)),
+  times: fields.optional("times", integerFrom(1)),
+  fault: fields.required("fault", fault),
+}));
+
+type FaultRule = Read<typeof faultRule>;
+
+/** The rules in force, and how many requests each has matched so far. */
+export type FaultPlan = {
+  add(rule: FaultRule): void;
+  /** Counts the request on every rule it matches; the first rule that applies decides. */
+  next(request: Pick<Received, "method" | "path">): Fault | undefined;
+  rules(): Answered[];
+  clear(): void;
+};
+
+export function createFaultPlan(): FaultPlan {
+  const counted = new Map<FaultRule, number>();
+  return {
+    add: (rule) => void counted.set(rule, 0),
+    next(request) {
+      const applying: Fault[] = [];
+      for (const [rule, before] of counted) {
+        if (!matches(rule, request)) continue;
+        counted.set(rule, before + 1);
+        if (applies(rule, before + 1)) applying.push(rule.fault);
+      }
+      return applying[0];
+    },
+    rules: () => Array.from(counted, ([rule, matched]) => ({ ...rule, matched })),
+    clear: () => counted.clear(),
+  };
+}
+
+function matches({ method, path }: FaultRule, request: Pick<Received, "method" | "path">): boolean {
+  return (
+    (method === undefined || method === request.method) &&
+    (path === undefined || new RegExp(path).test(request.path))
+  );
+}
+
+function applies({ nth, times }: FaultRule, count: number): boolean {
+  const first = nth ?? 1;
+  const most = times ?? (nth === undefined ? Infinity : 1);
+  return count >= first && count < first + most;
+}

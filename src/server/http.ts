@@ -1,0 +1,272 @@
+import { isUtf8 } from "node:buffer";
+import { createHash, timingSafeEqual } from "node:crypto";
+import { once } from "node:events";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import type { Json } from "../model/json.ts";
+import { Refusal, isUuid, notFound, parseForeign } from "./input.ts";
+import type { Settings } from "./settings.ts";
+
+/** Far beyond any honest request; the text gives no size bounds (Limits). */
+const LARGEST_BODY = 256 * 1024 * 1024;
+
+/** A request, whole. */
+export type Received = {
+  readonly method: string;
+  /** The path without the query, as sent. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+};
+
+export async function receive(request: IncomingMessage): Promise<Received> {
+  const target = request.url ?? "/";
+  const mark = target.indexOf("?");
+  return {
+    method: request.method ?? "GET",
+    path: mark === -1 ? target : target.slice(0, mark),
+    query: new URLSearchParams(mark === -1 ? "" : target.slice(mark + 1)),
+    headers: request.headers,
+    body: await wholeBody(request),
+  };
+}
+
+/** A body too large is read to its end all the same: hanging up early would hide the answer from the sender. */
+async function wholeBody(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request) {
+    if (!Buffer.isBuffer(chunk)) throw new Error("a request's stream holds bytes");
+    size += chunk.length;
+    if (size <= LARGEST_BODY) chunks.push(chunk);
+  }
+  if (size > LARGEST_BODY) throw new Refusal(413, "the body is too large");
+  return Buffer.concat(chunks);
+}
+
+/** "Bodies are `application/json`" (Endpoints). */
+export function jsonBody(received: Received): Json {
+  const type = (received.headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase();
+  if (type !== "application/json") throw new Refusal(415, "the content-type must be application/json");
+  if (!isUtf8(received.body)) throw new Refusal(400, "the body is not UTF-8");
+  return parseForeign(new TextDecoder().decode(received.body), "the body");
+}
+
+/** An answer before it is bytes. */
+export type Reply = Head & (Body | List);
+
+type Head = { readonly status: number; readonly headers?: Readonly<Record<string, string>> };
+
+type Body =
+  | { readonly kind: "json"; readonly body: Answered }
+  | { readonly kind: "text"; readonly type: string; readonly text: string }
+  | { readonly kind: "empty" };
+
+/** Written item by item: a list of many thousands is never one string. */
+type List = { readonly kind: "list"; readonly items: Iterable<Answered> };
+
+export function ok(body: Answered): Reply {
+  return { kind: "json", status: 200, body };
+}
+
+/** An answer's body, in pieces to be written one after the other. */
+function pieces(reply: Reply): Iterable<string> {
+  if (reply.kind === "list") return listed(reply.items);
+  if (reply.kind === "empty") return [];
+  return [reply.kind === "text" ? reply.text : JSON.stringify(reply.body)];
+}
+
+function* listed(items: Iterable<Answered>): Generator<string> {
+  let before = "[";
+  for (const item of items) {
+    yield before + JSON.stringify(item);
+    before = ",";
+  }
+  yield before === "[" ? "[]" : "]";
+}
+
+function contentType(reply: Reply): string | undefined {
+  if (reply.kind === "empty") return undefined;
+  return reply.kind === "text" ? reply.type : "application/json; charset=utf-8";
+}
+
+/** "Error status codes, error body shape and error codes ...: not shown" (Errors): so any of four forms. */
+export function errorReply(refusal: Refusal, form: Settings["errorBody"]): Reply {
+  const { status, headers } = refusal;
+  return { status, headers, ...errorForms[form](refusal) };
+}
+
+const errorForms: Readonly<Record<Settings["errorBody"], (refusal: Refusal) => Body>> = {
+  json: ({ status, message, field }) => ({ kind: "json", body: { statusCode: status, message, field } }),
+  text: ({ message }) => ({ kind: "text", type: "text/plain; charset=utf-8", text: message }),
+  html: ({ status, message }) => ({
+    kind: "text",
+    type: "text/html; charset=utf-8",
+    text: `<!doctype html><title>${status}</title><h1>${status}</h1><p>${escapeHtml(message)}</p>`,
+  }),
+  empty: () => ({ kind: "empty" }),
+};
+
+function escapeHtml(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+}
+
+/**
+ * What answers are made of: plain data in which a field may be undefined. Such a field is not written, which is how
+ * an answer leaves out what has no value and, in the text, no null either.
+ */
+export type Answered = null | boolean | number | string | readonly Answered[] | AnsweredObject;
+export type AnsweredObject = { readonly [name: string]: Answered | undefined };
+
+/** A reply, and the stack of the defect when it is one that says 500. */
+export type Answer = { readonly reply: Reply; readonly defect?: string };
+
+/** Makes a reply of whatever comes of `work`: refusals are answers, anything else thrown is a defect. */
+export function answerOf(work: () => Reply, errorBody: Settings["errorBody"]): Answer {
+  try {
+    return { reply: work() };
+  } catch (error) {
+    if (error instanceof Refusal) return { reply: errorReply(error, errorBody) };
+    const defect = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    return { reply: errorReply(new Refusal(500, "the service failed"), errorBody), defect };
+  }
+}
+
+/** Characters written at once, about. */
+const CHUNK = 64 * 1024;
+
+/** Writes an answer, no faster than it is read; ends early when the reader has gone. */
+export async function send(response: ServerResponse, reply: Reply): Promise<void> {
+  response.writeHead(reply.status, headersOf(reply));
+  for (const piece of inChunks(pieces(reply))) {
+    if (!response.write(piece)) await drained(response);
+    // Asked before the next piece is: making it may need a store that is closed by now.
+    if (response.destroyed) return;
+  }
+  response.end();
+}
+
+/** Writes the head of the whole answer and half of its body, then hangs up. */
+export async function sendHalf(response: ServerResponse, reply: Reply): Promise<void> {
+  const whole = Buffer.from([...pieces(reply)].join(""));
+  response.writeHead(reply.status, { ...headersOf(reply), "content-length": whole.length });
+  await new Promise((written) => {
+    response.write(whole.subarray(0, whole.length >> 1), written);
+  });
+  response.destroy();
+}
+
+function headersOf(reply: Reply): Record<string, string> {
+  const type = contentType(reply);
+  return { ...(type === undefined ? {} : { "content-type": type }), ...reply.headers };
+}
+
+/** Items are small: written one by one, a long list would be as many writes. */
+function* inChunks(all: Iterable<string>): Generator<string> {
+  let chunk = "";
+  for (const piece of all) {
+    chunk += piece;
+    if (chunk.length < CHUNK) continue;
+    yield chunk;
+    chunk = "";
+  }
+  if (chunk !== "") yield chunk;
+}
+
+async function drained(response: ServerResponse): Promise<void> {
+  const gone = new AbortController();
+  const close = () => gone.abort();
+  response.once("close", close);
+  await once(response, "drain", { signal: gone.signal }).catch((error: unknown) => {
+    if (!gone.signal.aborted) throw error;
+  });
+  response.off("close", close);
+}
+
+/** One row of a table of operations; `{name}` in a path stands for a uuid. */
+export type Route<Run> = { readonly method: string; readonly path: string; readonly run: Run };
+
+/** Finds the row for a request: unknown paths are 404, methods no row has 405 with Allow, ids no uuid 400. */
+export function findRoute<Run>(
+  routes: readonly Route<Run>[],
+  method: string,
+  path: string,
+): { readonly route: Route<Run>; readonly id: (name: string) => string } {
+  const atPath = routes.filter((route) => matches(route.path, path));
+  if (atPath.length === 0) throw notFound("path");
+  const route = atPath.find((each) => each.method === method);
+  if (route === undefined) {
+    const allow = atPath.map((each) => each.method).join(", ");
+    throw new Refusal(405, `${method} is not allowed here`, { headers: { allow } });
+  }
+  const ids = idsIn(route.path, path);
+  return {
+    route,
+    id(name) {
+      const id = ids.get(name);
+      if (id === undefined) throw new Error(`the path has no ${name}`);
+      return id;
+    },
+  };
+}
+
+function matches(pattern: string, path: string): boolean {
+  const wanted = pattern.split("/");
+  const given = path.split("/");
+  return (
+    wanted.length === given.length &&
+    wanted.every((part, at) => (isParameter(part) ? given[at] !== "" : part === given[at]))
+  );
+}
+
+function idsIn(pattern: string, path: string): ReadonlyMap<string, string> {
+  const given = path.split("/");
+  const ids = new Map<string, string>();
+  for (const [at, part] of pattern.split("/").entries()) {
+    const value = given[at] ?? "";
+    if (!isParameter(part)) continue;
+    const name = part.slice(1, -1);
+    if (!isUuid(value)) throw new Refusal(400, `${name} in the path must be a UUID`, { field: name });
+    ids.set(name, value.toLowerCase());
+  }
+  return ids;
+}
+
+function isParameter(part: string): boolean {
+  return part.startsWith("{");
+}
+
+/**
+ * Web pages have no business here. A page whose name was made to point here (DNS rebinding) has that name in Host; a
+ * page from elsewhere has its own in Origin; and browsers say in Sec-Fetch-Site that a request is another site's.
+ */
+export function refuseForeignPages({
+  host,
+  origin,
+  "sec-fetch-site": site = "none",
+}: IncomingHttpHeaders): void {
+  if (!isLoopback(`http://${host ?? ""}`))
+    throw new Refusal(403, "the Host header is not a loopback address");
+  if (origin !== undefined && !isLoopback(origin))
+    throw new Refusal(403, "the Origin header is not a loopback address");
+  if (site !== "none" && site !== "same-origin")
+    throw new Refusal(403, "the Sec-Fetch-Site header says that a page of another site asks");
+}
+
+function isLoopback(url: string): boolean {
+  const { hostname } = URL.canParse(url) ? new URL(url) : { hostname: "" };
+  return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+}
+
+/** "Every operation requires an API key sent in the request header `X-API-Key`" (Authentication). */
+export function checkKey(headers: IncomingHttpHeaders, apiKey: string, wrongKeyStatus: 401 | 403): void {
+  const sent = headers["x-api-key"];
+  if (sent === undefined) throw new Refusal(401, "the header X-API-Key is missing");
+  if (typeof sent !== "string" || !timingSafeEqual(digest(sent), digest(apiKey)))
+    throw new Refusal(wrongKeyStatus, "the API key in X-API-Key is wrong");
+}
+
+/** Both sides of a timing-safe comparison must be of one length. */
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}

@@ -1,0 +1,243 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Json } from "../model/json.ts";
+import { parseOwn } from "./input.ts";
+import type { Data, Kind } from "./resources.ts";
+
+export type Tables = { readonly [K in Kind]: Table<Data[K][number]> };
+
+export type Store = Tables & {
+  /** Runs one write as one transaction: all of it is kept or, when it throws, nothing. */
+  write<T>(work: () => T): T;
+  readonly close: () => void;
+};
+
+/**
+ * Opens the store in `dataDir`, or an empty one in memory. Rejects with DataDirInUseError while another process has
+ * it, and with DriverMissingError.
+ */
+export async function openStore(dataDir: string | undefined): Promise<Store> {
+  const open = await sqlite();
+  if (dataDir === undefined) return storeIn(open(":memory:"), "memory", () => undefined);
+  mkdirSync(dataDir, { recursive: true });
+  const lock = takeLock(open, dataDir);
+  try {
+    return storeIn(open(join(dataDir, "service.db")), dataDir, () => lock.close());
+  } catch (error) {
+    lock.close();
+    throw error;
+  }
+}
+
+function storeIn(db: Database, place: string, closed: () => void): Store {
+  let isOpen = true;
+  const close = () => {
+    if (!isOpen) return;
+    isOpen = false;
+    db.close();
+    closed();
+  };
+  const write = <T>(work: () => T): T => transaction(db, work);
+  try {
+    prepare(db, place);
+    return { ...write(() => openTables(db)), write, close };
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function openTables(db: Database): Tables {
+  return {
+    testTargets: openTable(db, "test_targets", (row) => row.id),
+    environments: openTable(db, "environments", (row) => row.testTargetId),
+    folders: openTable(db, "folders", (row) => row.testTargetId),
+    testCases: openTable(db, "test_cases", (row) => row.testTargetId),
+    testReports: openTable(db, "test_reports", (row) => row.testTargetId),
+    notifications: openTable(db, "notifications", (row) => row.testTargetId),
+    generations: openTable(db, "generations", (row) => row.testTargetId),
+  };
+}
+
+function transaction<T>(db: Database, work: () => T): T {
+  db.exec("BEGIN IMMEDIATE");
+  try {
+    const done = work();
+    db.exec("COMMIT");
+    return done;
+  } catch (error) {
+    db.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+/** Counts up when the shape of a stored row changes. */
+const FORMAT = 1;
+
+function prepare(db: Database, place: string): void {
+  // A file says what it is before it is read: 0 is a new one, and rows of another format are not ours to trust.
+  const [row] = db.prepare("PRAGMA user_version").all();
+  const version =
+    typeof row === "object" && row !== null && "user_version" in row ? row.user_version : undefined;
+  if (version !== 0 && version !== FORMAT)
+    throw new Error(`the data in ${place} has format ${String(version)}; this version reads ${FORMAT}`);
+  db.exec(`PRAGMA user_version = ${FORMAT}`);
+  db.exec("PRAGMA journal_mode = WAL");
+  // FULL, not the usual NORMAL of WAL: an answered write must be on the disk, not merely on its way.
+  db.exec("PRAGMA synchronous = FULL");
+}
+
+/** Another process serves the same data: two would answer from different memories of faults and running timers. */
+export class DataDirInUseError extends Error {
+  override readonly name = "DataDirInUseError";
+
+  constructor(dataDir: string, cause: unknown) {
+    super(
+      `the data directory ${dataDir} is in use by another running service; stop it or choose another directory`,
+      { cause },
+    );
+  }
+}
+
+/**
+ * The lock is an open transaction on a database of its own. The system drops it when the process dies, however it
+ * dies, so there is no stale lock to clear; and it is not the data file, because a connection with prepared
+ * statements keeps its locks past close() until they are collected.
+ */
+function takeLock(open: OpenDatabase, dataDir: string): Database {
+  const lock = open(join(dataDir, "lock.db"));
+  try {
+    lock.exec("BEGIN EXCLUSIVE");
+    return lock;
+  } catch (cause) {
+    lock.close();
+    throw isBusy(cause) ? new DataDirInUseError(dataDir, cause) : cause;
+  }
+}
+
+/** What both drivers have in common. */
+interface Database {
+  exec(sql: string): unknown;
+  prepare(sql: string): {
+    run(...values: (string | number)[]): unknown;
+    get(...values: (string | number)[]): unknown;
+    all(...values: (string | number)[]): readonly unknown[];
+  };
+  close(): void;
+}
+
+type OpenDatabase = (file: string) => Database;
+
+/** SQLite's own number for a database that another process has, and libsql's word for it. */
+function isBusy(error: unknown): boolean {
+  if (typeof error !== "object" || error === null) return false;
+  return ("errcode" in error && error.errcode === 5) || ("code" in error && error.code === "SQLITE_BUSY");
+}
+
+/** Node 20 has no SQLite of its own, and libsql is not installed. */
+export class DriverMissingError extends Error {
+  override readonly name = "DriverMissingError";
+}
+
+/** Node's own SQLite (from 22.13), else libsql, which a project on Node 20 installs beside tasc. */
+async function sqlite(): Promise<OpenDatabase> {
+  const builtIn = await withoutWarning(() => import("node:sqlite")).catch(() => undefined);
+  if (builtIn !== undefined) return (file) => new builtIn.DatabaseSync(file);
+  try {
+    const { default: Libsql } = await import("libsql");
+    return (file) => new Libsql(file);
+  } catch (cause) {
+    throw new DriverMissingError(
+      `Node ${process.versions.node} has no SQLite of its own: run \`npm install libsql\`, or use Node 22.13 or later`,
+      { cause },
+    );
+  }
+}
+
+/** Loading it warns that it is experimental, on the terminal of someone who did not choose it. */
+async function withoutWarning<T>(load: () => Promise<T>): Promise<T> {
+  const warn = process.emitWarning.bind(process);
+  process.emitWarning = () => undefined;
+  try {
+    return await load();
+  } finally {
+    process.emitWarning = warn;
+  }
+}
+
+/** How many rows are held at once while a table is walked. */
+const PAGE = 200;
+
+/** One kind of resource, a row each, in creation order. */
+export type Table<T> = {
+  insert(row: T): void;
+  /** Replaces the row of the same id; its place in the order stays. */
+  update(row: T): void;
+  get(id: string): T | undefined;
+  /** The rows of one test target, read as the walk goes on: rows written meanwhile may or may not be met. */
+  of(testTargetId: string): Iterable<T>;
+  all(): Iterable<T>;
+  /** The rows as they are stored. */
+  documents(): Json[];
+  remove(id: string): void;
+  clear(): void;
+};
+
+function openTable<T extends { readonly id: string }>(
+  db: Database,
+  name: string,
+  testTargetId: (row: T) => string,
+): Table<T> {
+  createTable(db, name);
+  const insert = db.prepare(`INSERT INTO ${name} (id, target, json) VALUES (?, ?, ?)`);
+  const update = db.prepare(`UPDATE ${name} SET json = ? WHERE id = ?`);
+  const get = db.prepare(`SELECT seq, json FROM ${name} WHERE id = ?`);
+  const pageOf = db.prepare(
+    `SELECT seq, json FROM ${name} WHERE target = ? AND seq > ? ORDER BY seq LIMIT ${PAGE}`,
+  );
+  const page = db.prepare(`SELECT seq, json FROM ${name} WHERE seq > ? ORDER BY seq LIMIT ${PAGE}`);
+  const remove = db.prepare(`DELETE FROM ${name} WHERE id = ?`);
+  const clear = db.prepare(`DELETE FROM ${name}`);
+  // Nothing but the two statements above writes rows, and the file's version says so of earlier processes too: what
+  // is parsed here is a T. Reading it like a request would cost more than all the rest of a long list.
+  const parse: (written: string) => T = JSON.parse;
+  return {
+    insert: (row) => void insert.run(row.id, testTargetId(row), JSON.stringify(row)),
+    update: (row) => void update.run(JSON.stringify(row), row.id),
+    get(id) {
+      const row = get.get(id);
+      return row === undefined ? undefined : parse(rowOf(row).json);
+    },
+    of: (target) => walk((after) => pageOf.all(target, after), parse),
+    all: () => walk((after) => page.all(after), parse),
+    documents: () => [...walk((after) => page.all(after), parseOwn)],
+    remove: (id) => void remove.run(id),
+    clear: () => void clear.run(),
+  };
+}
+
+/** AUTOINCREMENT: a removed row's place is never taken again, so a walk under way meets no row twice. */
+function createTable(db: Database, name: string): void {
+  db.exec(
+    `CREATE TABLE IF NOT EXISTS ${name} (
+       seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, target TEXT NOT NULL, json TEXT NOT NULL);
+     CREATE INDEX IF NOT EXISTS ${name}_of_target ON ${name} (target, seq);`,
+  );
+}
+
+/** Walks page by page, so that no statement stays open while someone slow reads the answer. */
+function* walk<T>(pageAfter: (seq: number) => readonly unknown[], parse: (json: string) => T): Generator<T> {
+  let rows = pageAfter(0).map(rowOf);
+  while (rows.length > 0) {
+    for (const { json } of rows) yield parse(json);
+    rows = pageAfter(rows.at(-1)?.seq ?? 0).map(rowOf);
+  }
+}
+
+function rowOf(row: unknown): { readonly seq: number; readonly json: string } {
+  if (typeof row === "object" && row !== null && "seq" in row && "json" in row) {
+    const { seq, json } = row;
+    if (typeof seq === "number" && typeof json === "string") return { seq, json };
+  }
+  throw new Error("a stored row is not of the expected shape");
+}

@@ -1,0 +1,232 @@
+import { type Address, compareText, isAddress } from "../model/address.ts";
+import type {
+  BatchRecord,
+  Binding,
+  Intent,
+  RunChange,
+  RunRecord,
+  State,
+  StateEvent,
+} from "../model/state.ts";
+
+/*
+ * The fold: what a state is after some events. It is the only place that alters a state, so that a document and
+ * a journal on top of it tell one story. It is total (an event never fails, for by then the thing has happened)
+ * and deterministic (a journal folded twice gives the same document to the byte).
+ *
+ * An apply records tens of thousands of events over maps of that size, so maps are copied once per call, and
+ * only those that an event touches, never once per event.
+ */
+
+/** The state after one event. For many at once `applyEvents` is far cheaper. */
+export function applyEvent(state: State, event: StateEvent): State {
+  return applyEvents(state, [event]);
+}
+
+/** The state after the events, in their order. Neither argument is altered. */
+export function applyEvents(state: State, events: readonly StateEvent[]): State {
+  if (events.length === 0) return state;
+  const draft = openDraft(state);
+  for (const event of events) change(draft, event);
+  const { run: _, ...rest } = state;
+  return {
+    ...rest,
+    keyCheck: draft.keyCheck,
+    bindings: draft.bindings.current,
+    folders: draft.folders.current,
+    batchGenerations: draft.batchGenerations.current,
+    intents: draft.intents.current,
+    ...(draft.run === undefined ? {} : { run: { ...draft.run, changes: draft.changes.current } }),
+  };
+}
+
+/** A state under change; it never leaves this module. */
+interface Draft {
+  run: Omit<RunRecord, "changes"> | undefined;
+  changes: LazyCopy<Address, RunChange>;
+  keyCheck: string | undefined;
+  readonly bindings: LazyCopy<Address, Binding>;
+  readonly folders: LazyCopy<string, string>;
+  readonly batchGenerations: LazyCopy<Address, BatchRecord>;
+  readonly intents: LazyCopy<Address, Intent>;
+}
+
+function openDraft(state: State): Draft {
+  return {
+    keyCheck: state.keyCheck,
+    bindings: new LazyCopy(state.bindings),
+    folders: new LazyCopy(state.folders),
+    batchGenerations: new LazyCopy(state.batchGenerations),
+    intents: new LazyCopy(state.intents),
+    run: state.run,
+    changes: new LazyCopy(state.run?.changes ?? new Map()),
+  };
+}
+
+function change(draft: Draft, event: StateEvent): void {
+  switch (event.type) {
+    case "keyed":
+      return key(draft, event.keyCheck);
+    case "bound":
+      draft.bindings.set(event.address, bind(draft.bindings.get(event.address), event));
+      return draft.intents.delete(event.address);
+    case "wrote":
+      return alter(draft, event.address, (binding) =>
+        withSecrets({ ...binding, fields: { ...binding.fields, ...event.fields } }, event),
+      );
+    // What is shown of a field does not change when its record goes.
+    case "forgot":
+      return alter(draft, event.address, (binding) => ({
+        ...binding,
+        fields: without(binding.fields, event.fields),
+      }));
+    case "located":
+      return alter(draft, event.address, (binding) => locate(binding, event));
+    case "unbound":
+      draft.bindings.delete(event.address);
+      return draft.batchGenerations.delete(event.address);
+    case "moved":
+      draft.bindings.move(event.from, event.to);
+      draft.batchGenerations.move(event.from, event.to);
+      return draft.intents.move(event.from, event.to);
+    case "folder":
+      return nameFolder(draft, event.name, event.id);
+    case "batch":
+      draft.batchGenerations.set(event.address, event.record);
+      return draft.intents.delete(event.address);
+    case "intended":
+      return draft.intents.set(event.address, event.intent);
+    case "settled":
+      return draft.intents.delete(event.address);
+    case "began":
+      draft.run = event.run;
+      draft.changes = new LazyCopy(plannedChanges(event.changes));
+      return;
+    case "answered":
+      return countAnswer(draft.changes, event.address);
+    case "ended":
+      draft.run = undefined;
+      return;
+  }
+}
+
+type EventOf<T extends StateEvent["type"]> = Extract<StateEvent, { type: T }>;
+
+/**
+ * Fingerprints under an old key equal none under the new one. Kept, they would make a batch generation that ran
+ * look changed, so that it ran again, and a creation that succeeded look as if it had made nothing.
+ */
+function key(draft: Draft, keyCheck: string): void {
+  const rekeyed = draft.keyCheck !== undefined && draft.keyCheck !== keyCheck;
+  draft.keyCheck = keyCheck;
+  if (!rekeyed) return;
+  draft.bindings.convert(({ id, secrets }) => ({ id, fields: {}, ...(secrets && { secrets }) }));
+  draft.batchGenerations.convert(({ status }) => ({ status }));
+  draft.intents.convert(({ at, existing }) => ({ at, existing, fields: {} }));
+}
+
+/** Locators and shown secrets are those of one live resource, so another id loses them. */
+function bind(before: Binding | undefined, event: EventOf<"bound">): Binding {
+  const { id, fields } = event;
+  return withSecrets(before?.id === id ? { ...before, fields } : { id, fields }, event);
+}
+
+/** A field shows a secret from the write that carried one until one that does not. */
+function withSecrets(
+  { secrets: before = [], ...binding }: Binding,
+  { fields, secrets = [] }: Pick<EventOf<"wrote">, "fields" | "secrets">,
+): Binding {
+  const all = new Set([...before.filter((name) => !Object.hasOwn(fields, name)), ...secrets]);
+  return all.size === 0 ? binding : { ...binding, secrets: [...all].toSorted(compareText) };
+}
+
+function alter(draft: Draft, address: Address, alteration: (binding: Binding) => Binding): void {
+  const binding = draft.bindings.get(address);
+  if (binding !== undefined) draft.bindings.set(address, alteration(binding));
+}
+
+function locate(binding: Binding, event: EventOf<"located">): Binding {
+  const { locators: before, ...rest } = binding;
+  const all = { ...before, ...event.locators };
+  const locators = event.elements === undefined ? all : only(all, event.elements);
+  const shown = event.secret === true ? withSecrets(rest, ELEMENTS) : rest;
+  return Object.keys(locators).length > 0 ? { ...shown, locators } : shown;
+}
+
+const ELEMENTS = { fields: {}, secrets: ["elements"] };
+
+function plannedChanges(changes: EventOf<"began">["changes"]): ReadonlyMap<Address, RunChange> {
+  const entries = Object.entries(changes).flatMap(([address, { action, calls }]) =>
+    isAddress(address) ? [[address, { action, calls, answered: 0 }] as const] : [],
+  );
+  return new Map(entries);
+}
+
+function countAnswer(changes: LazyCopy<Address, RunChange>, address: Address): void {
+  const change = changes.get(address);
+  if (change !== undefined) changes.set(address, { ...change, answered: change.answered + 1 });
+}
+
+/** A folder has one name: a new one means that it was renamed. */
+function nameFolder(draft: Draft, name: string, id: string): void {
+  if (draft.folders.get(name) === id) return;
+  for (const [other, itsId] of draft.folders.current) if (itsId === id) draft.folders.delete(other);
+  draft.folders.set(name, id);
+}
+
+function without<V>(record: Readonly<Record<string, V>>, names: readonly string[]): Record<string, V> {
+  return Object.fromEntries(Object.entries(record).filter(([name]) => !names.includes(name)));
+}
+
+function only<V>(record: Readonly<Record<string, V>>, names: readonly string[]): Record<string, V> {
+  const wanted = new Set(names);
+  return Object.fromEntries(Object.entries(record).filter(([name]) => wanted.has(name)));
+}
+
+/** A map that is copied before its first change, so that whoever else holds the original never sees one. */
+class LazyCopy<K extends string, V> {
+  #map: ReadonlyMap<K, V>;
+  #copy: Map<K, V> | undefined;
+
+  constructor(map: ReadonlyMap<K, V>) {
+    this.#map = map;
+  }
+
+  /** The original as long as nothing changed. Not to be handed out before the last change. */
+  get current(): ReadonlyMap<K, V> {
+    return this.#map;
+  }
+
+  get(key: K): V | undefined {
+    return this.#map.get(key);
+  }
+
+  set(key: K, value: V): void {
+    this.#writable().set(key, value);
+  }
+
+  delete(key: K): void {
+    if (this.#map.has(key)) this.#writable().delete(key);
+  }
+
+  /** The value of `from`, if there is one, becomes that of `to`. */
+  move(from: K, to: K): void {
+    const value = this.#map.get(from);
+    if (value === undefined) return;
+    this.delete(from);
+    this.set(to, value);
+  }
+
+  /** Replaces every value. */
+  convert(change: (value: V) => V): void {
+    for (const [key, value] of this.#map) this.set(key, change(value));
+  }
+
+  #writable(): Map<K, V> {
+    if (this.#copy === undefined) {
+      this.#copy = new Map(this.#map);
+      this.#map = this.#copy;
+    }
+    return this.#copy;
+  }
+}

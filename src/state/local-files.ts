@@ -1,0 +1,430 @@
+import { createHash } from "node:crypto";
+import { constants, readFileSync } from "node:fs";
+import { type FileHandle, link, lstat, mkdir, open, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, isAbsolute, join, relative, sep } from "node:path";
+import type { StateEvent } from "../model/state.ts";
+import { type Revision, sameService } from "./backend.ts";
+import { areStateEvents, isCount, isRecord, isText, parseJson } from "./document.ts";
+import { type LockInfo, type Processes, isGone, isLockInfo } from "./lock.ts";
+import {
+  type DocumentKey,
+  type Result,
+  type StateKey,
+  type StateProblem,
+  refusal,
+  success,
+} from "./problem.ts";
+
+/**
+ * Errors of the file system become a problem; anything else is a mistake of ours and stays an exception.
+ *
+ * @param where the file that it is about, for people.
+ */
+export async function attempt<T>(where: string, work: () => Promise<Result<T>>): Promise<Result<T>> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isSystemError(error) && !(error instanceof LinkedFolder)) throw error;
+    return refusal({ kind: "failed", where, reason: error.message });
+  }
+}
+
+function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && "syscall" in error && "code" in error;
+}
+
+/** Only who runs tasc may read state: it tells what a company tests, and where. */
+const FILE_MODE = 0o600;
+const FOLDER_MODE = 0o700;
+
+/** What a file holds, or `undefined` if there is none. @throws errors of the file system */
+export async function readIfThere(path: string): Promise<Buffer | undefined> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return undefined;
+    throw error;
+  }
+}
+
+/** The same at once, for a short file that is looked at after every flush. @throws errors of the file system */
+function readIfThereNow(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Makes the folder and those above it. Below `root`, a link in place of a folder is refused: a repository could have
+ * one that leads out of it.
+ */
+export async function makeFolder(path: string, root: string): Promise<void> {
+  await refuseLinks(path, root);
+  await mkdir(path, { recursive: true, mode: FOLDER_MODE });
+}
+
+async function refuseLinks(path: string, root: string): Promise<void> {
+  const parts = relative(root, path).split(sep);
+  if (isAbsolute(relative(root, path)) || parts[0] === "..") return;
+  let folder = root;
+  for (const part of parts) {
+    folder = join(folder, part);
+    const found = await lstat(folder).catch(() => undefined);
+    if (found?.isSymbolicLink() === true) throw new LinkedFolder(folder);
+  }
+}
+
+class LinkedFolder extends Error {
+  constructor(folder: string) {
+    super(`${folder} is a symbolic link; state is not written through links. Replace it with a folder.`);
+  }
+}
+
+/**
+ * Replaces a file whole and for good: after a crash at any point there is either the old text or the new one, and
+ * the new one once this resolves. The temporary name is fixed, so that what a crash leaves is removed by the
+ * next try, as is a link of that name; one writer at a time is the caller's care.
+ */
+export async function replaceFile(path: string, text: string | Uint8Array): Promise<void> {
+  const temporary = `${path}.tmp`;
+  await rm(temporary, { force: true });
+  const file = await open(temporary, "wx", FILE_MODE);
+  await writeDurably(file, text);
+  await rename(temporary, path);
+  await syncFolder(dirname(path));
+}
+
+const APPEND = constants.O_APPEND | constants.O_WRONLY | constants.O_NOFOLLOW;
+
+/** A file for additions at its end; it must be new, or be there already. A link is not followed. */
+export async function openForAppend(path: string, which: "new" | "old" | "any"): Promise<FileHandle> {
+  const create = { new: constants.O_CREAT | constants.O_EXCL, old: 0, any: constants.O_CREAT }[which];
+  return await open(path, APPEND | create, FILE_MODE);
+}
+
+async function writeDurably(file: FileHandle, text: string | Uint8Array): Promise<void> {
+  try {
+    await file.chmod(FILE_MODE);
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Makes the names in a folder durable. Some systems cannot open folders; they keep names in order themselves. */
+export async function syncFolder(path: string): Promise<void> {
+  if (process.platform === "win32") return;
+  const folder = await open(path, "r");
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
+  return (
+    error instanceof Error && "code" in error && typeof error.code === "string" && codes.includes(error.code)
+  );
+}
+
+/*
+ * The text of a journal: JSON lines. The first says what it is and which revision of which document it continues;
+ * then one line for each group of events that was flushed together; last, when the journal has become part of
+ * the document, the revision that this gave, so that a crash before the journal is removed does not fold it twice.
+ *
+ * Since each line is flushed before the next is written, a crash can spoil only the last one, and nobody has yet
+ * been told that this one is safe. It is dropped. A spoilt line further up is damage, and is refused.
+ */
+
+const FORMAT = "tasc-journal";
+/** Since 2, each line ends with a checksum. */
+const VERSION = 2;
+const NEWLINE = 0x0a;
+
+export interface Journal {
+  /** The revision that the events continue. */
+  readonly base: Revision;
+  readonly events: readonly StateEvent[];
+  /** Revisions of the document that have the events in them. */
+  readonly folded: readonly Revision[];
+  /** Bytes up to the end of the last sound line. */
+  readonly soundBytes: number;
+}
+
+export function headerLine({ stage, target, service }: DocumentKey, base: Revision): string {
+  return line({ format: FORMAT, version: VERSION, stage, target, service, base });
+}
+
+export function eventsLine(events: readonly StateEvent[]): string {
+  return line(events);
+}
+
+export function foldedLine(revision: Revision): string {
+  return line({ folded: revision });
+}
+
+/** JSON, a tab, which no JSON has outside of its white space, and a checksum. */
+function line(value: object): string {
+  const text = JSON.stringify(value);
+  return `${text}\t${checksum(text)}\n`;
+}
+
+function checksum(text: string): string {
+  return createHash("sha256").update(text).digest("base64url").slice(0, 12);
+}
+
+/** The value of a line; `undefined` if the line is damaged. Lines of version 1 have no checksum. */
+function valueOfLine(text: string): unknown {
+  const tab = text.lastIndexOf("\t");
+  if (tab < 0) return parseJson(text);
+  const json = text.slice(0, tab);
+  return text.slice(tab + 1) === checksum(json) ? parseJson(json) : undefined;
+}
+
+/** Reads a journal; `undefined` if not even its first line was finished. @param where the file, for problems */
+export function parseJournal(
+  bytes: Buffer,
+  expected: DocumentKey,
+  where: string,
+): Result<Journal | undefined> {
+  const { values, spoilt, soundBytes } = parseLines(bytes);
+  if (spoilt !== undefined) return refusal(damaged(where, spoilt));
+  const [header, ...rest] = values;
+  if (header === undefined) return success(undefined);
+  const base = readHeader(header, expected, where);
+  if (!base.ok) return base;
+  const events: StateEvent[] = [];
+  const folded: Revision[] = [];
+  for (const [at, value] of rest.entries()) {
+    if (areStateEvents(value)) for (const event of value) events.push(event);
+    else if (isRecord(value) && isText(value["folded"])) folded.push(value["folded"]);
+    else return refusal(damaged(where, at + 2));
+  }
+  return success({ base: base.value, events, folded, soundBytes });
+}
+
+interface Lines {
+  readonly values: readonly unknown[];
+  /** Number, from 1, of a line that is damaged and was not cut short by a crash. */
+  readonly spoilt: number | undefined;
+  readonly soundBytes: number;
+}
+
+function parseLines(bytes: Buffer): Lines {
+  const end = bytes.lastIndexOf(NEWLINE) + 1;
+  const texts = bytes.toString("utf8", 0, end).split("\n").slice(0, -1);
+  const values: unknown[] = [];
+  for (const [at, text] of texts.entries()) {
+    const value = valueOfLine(text);
+    if (value !== undefined) values.push(value);
+    else if (at + 1 < texts.length || WHOLE.test(text)) return { values, spoilt: at + 1, soundBytes: 0 };
+    else return { values, spoilt: undefined, soundBytes: startOfLastLine(bytes, end) };
+  }
+  return { values, spoilt: undefined, soundBytes: end };
+}
+
+/** A line that was written to its end: what is wrong with it, no crash did. */
+const WHOLE = /\t[\w-]{12}$/;
+
+function startOfLastLine(bytes: Buffer, end: number): number {
+  return end < 2 ? 0 : bytes.lastIndexOf(NEWLINE, end - 2) + 1;
+}
+
+/** The revision that the journal continues. */
+function readHeader(header: unknown, expected: DocumentKey, where: string): Result<Revision> {
+  if (!isRecord(header) || header["format"] !== FORMAT) return refusal(damaged(where, 1));
+  const { version, stage, target, service, base } = header;
+  if (isCount(version) && version > VERSION)
+    return refusal({ kind: "newer", where, version, understood: VERSION });
+  if (
+    !isCount(version) ||
+    version === 0 ||
+    !isText(stage) ||
+    !isText(target) ||
+    !isText(service) ||
+    !isText(base)
+  )
+    return refusal(damaged(where, 1));
+  if (stage !== expected.stage || target !== expected.target)
+    return refusal({
+      kind: "misplaced",
+      where,
+      expected: { stage: expected.stage, target: expected.target },
+      found: { stage, target },
+    });
+  if (!sameService(service, expected.service))
+    return refusal({ kind: "other-service", where, expected: expected.service, found: service });
+  return success(base);
+}
+
+function damaged(where: string, lineNumber: number): StateProblem {
+  return { kind: "corrupt", where, reason: `line ${lineNumber} is not as tasc writes it` };
+}
+
+/*
+ * A lock is a file that is made only if it is not there. The hard part is the lock that a killed process left.
+ * The obvious way (see that its owner is gone, remove it, make one's own) breaks when two do it at once: the
+ * slower one removes the lock that the faster one has just made, and both believe that they hold it.
+ *
+ * So taking a lock over is itself done under a lock, whose name holds the id of the lock that is to go. Whoever
+ * gets it looks again whether that very lock is still there: ids never come back, so if it is, nobody else can
+ * be replacing it, and if it is not, somebody already has. It is taken in the same way, so that a process killed
+ * while taking over leaves nothing that the next one could not take over in turn.
+ */
+
+export type Taking =
+  | { readonly taken: true; readonly from?: LockInfo }
+  /** `holder` is absent where the file is not one of ours. */
+  | { readonly taken: false; readonly holder?: LockInfo };
+
+/** Takes the lock at this path, if it is free or its owner is gone. @throws errors of the file system */
+export async function takeLock(path: string, info: LockInfo, processes: Processes): Promise<Taking> {
+  for (;;) {
+    if (await create(path, info)) return { taken: true };
+    const bytes = await readIfThere(path);
+    if (bytes === undefined) continue; // freed between the two steps
+    const holder = parseLock(bytes);
+    if (holder === undefined) return { taken: false };
+    if (holder.process === undefined || !(await isGone(holder.process, processes)))
+      return { taken: false, holder };
+    const change = () => replace(path, info);
+    const outcome = await changeHolder(path, holder, info, processes, change);
+    if (outcome === "done") return { taken: true, from: holder };
+    if (outcome === "busy") return { taken: false, holder };
+  }
+}
+
+/** Who holds the lock; `undefined` if nobody does, or the file is not one of ours. */
+export function readLock(path: string): LockInfo | undefined {
+  const bytes = readIfThereNow(path);
+  return bytes === undefined ? undefined : parseLock(bytes);
+}
+
+/**
+ * Removes this very lock; another one that has taken its place stays.
+ *
+ * @param info who removes it: the holder itself, or somebody by force.
+ */
+export async function removeLock(
+  path: string,
+  holder: LockInfo,
+  info: LockInfo,
+  processes: Processes,
+): Promise<void> {
+  await changeHolder(path, holder, info, processes, () => rm(path, { force: true }));
+}
+
+/** Does something to a lock while nobody else can, and only if the lock still is the one of this holder. */
+async function changeHolder(
+  path: string,
+  holder: LockInfo,
+  info: LockInfo,
+  processes: Processes,
+  change: () => Promise<void>,
+): Promise<"done" | "busy" | "gone"> {
+  const guard = `${path}.${encodeURIComponent(holder.id)}`;
+  const guarding = await takeLock(guard, info, processes);
+  if (!guarding.taken) return "busy";
+  try {
+    if (readLock(path)?.id !== holder.id) return "gone";
+    await change();
+    return "done";
+  } finally {
+    await rm(guard, { force: true });
+  }
+}
+
+/** Makes the lock, with its text in it from the first moment. Returns whether it was free. */
+async function create(path: string, info: LockInfo): Promise<boolean> {
+  const temporary = await writeAside(path, info);
+  try {
+    await link(temporary, path);
+    return true;
+  } catch (error) {
+    if (hasCode(error, "EEXIST")) return false;
+    if (hasCode(error, "EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS")) return await createInPlace(path, info);
+    throw error;
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+/** For file systems without links. A crash between making and filling it leaves a lock to be freed by hand. */
+async function createInPlace(path: string, info: LockInfo): Promise<boolean> {
+  try {
+    await createFile(path, info);
+    return true;
+  } catch (error) {
+    if (hasCode(error, "EEXIST")) return false;
+    throw error;
+  }
+}
+
+async function replace(path: string, info: LockInfo): Promise<void> {
+  await rename(await writeAside(path, info), path);
+}
+
+async function writeAside(path: string, info: LockInfo): Promise<string> {
+  const temporary = `${path}.${encodeURIComponent(info.id)}.tmp`;
+  await rm(temporary, { force: true });
+  await createFile(temporary, info);
+  return temporary;
+}
+
+/** Not flushed to disk: a lock that a power cut loses is one that nobody holds. */
+async function createFile(path: string, info: LockInfo): Promise<void> {
+  await writeFile(path, `${JSON.stringify(info, undefined, 2)}\n`, { flag: "wx", mode: FILE_MODE });
+}
+
+function parseLock(bytes: Buffer): LockInfo | undefined {
+  const value = parseJson(bytes.toString("utf8"));
+  return isLockInfo(value) ? value : undefined;
+}
+
+/** The files of one document. */
+export interface StatePaths {
+  readonly folder: string;
+  readonly document: string;
+  readonly journal: string;
+  readonly lock: string;
+}
+
+const DOCUMENT = ".json";
+const JOURNAL = ".journal";
+
+export function pathsOf(root: string, { stage, target }: StateKey): StatePaths {
+  const folder = stageFolder(root, stage);
+  const base = join(folder, fileName(target));
+  return { folder, document: base + DOCUMENT, journal: base + JOURNAL, lock: `${base}.lock` };
+}
+
+export function stageFolder(root: string, stage: string): string {
+  return join(root, fileName(stage));
+}
+
+/** The target that a file of a stage's folder tells of; `undefined` for locks and what is not ours. */
+export function targetOf(file: string): string | undefined {
+  const ending = [DOCUMENT, JOURNAL].find((one) => file.endsWith(one));
+  if (ending === undefined) return undefined;
+  const name = file.slice(0, -ending.length);
+  const target = decode(name);
+  return target !== undefined && fileName(target) === name ? target : undefined;
+}
+
+/** A key is a file name as it is; a stage may be called anything, and must not lead out of the folder. */
+export function fileName(key: string): string {
+  return encodeURIComponent(key).replace(/^\./, "%2E");
+}
+
+function decode(name: string): string | undefined {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return undefined;
+  }
+}
