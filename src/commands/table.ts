@@ -16,6 +16,7 @@ import {
   OVERRIDE_POLICY,
   SCOPE,
   SERVICE,
+  SHARD,
   text,
   TEXT_OR_JSON,
   TWO_STAGES,
@@ -65,6 +66,7 @@ const plan = {
   expires: duration("--expires <duration>", "how long the saved plan can be applied, such as 24h"),
   detailedExitcode: flag("--detailed-exitcode", "exit with 2 when there are changes"),
   ...SCOPE,
+  ...SHARD,
   ...ON_DEMAND,
   ...OVERRIDE_POLICY,
   ...MISSING_SECRETS,
@@ -86,6 +88,7 @@ const apply = {
   file: text("[file]", "a plan saved by `tasc plan --out`; applied without a question"),
   autoApprove: flag("--auto-approve", "do not ask"),
   ...SCOPE,
+  ...SHARD,
   ...ON_DEMAND,
   ...OVERRIDE_POLICY,
   wait: duration(
