@@ -79,7 +79,7 @@ function targetParts(key: string, origins: Origins): ResourceParts<"target"> {
 }
 
 /** Whether `onlyStages` lets a resource with these layers exist in a stage. */
-function existsIn(stage: string, layers: readonly Layer[]): boolean {
+export function existsIn(stage: string, layers: readonly Layer[]): boolean {
   const only = mergedAt(layers, ["onlyStages"]);
   return !isArray(only) || only.includes(stage);
 }

@@ -142,6 +142,7 @@ test("after a pull nothing is left to do but what it says", async () => {
           stage,
           stages,
           documents: loaded.documents,
+          project: loaded.project,
           planned,
           inScope: () => true,
           fields: new Set(),
@@ -164,7 +165,14 @@ test("after a pull nothing is left to do but what it says", async () => {
         );
         expect(open.filter((one) => !left.has(one))).toEqual([]);
         const options = { root: "", env: { KEY: "the-api-key" }, stage };
-        const proof = { folder: memoryFolder(files), options, stages, documents: loaded.documents, input };
+        const proof = {
+          folder: memoryFolder(files),
+          options,
+          stages,
+          documents: loaded.documents,
+          project: loaded.project,
+          input,
+        };
         expect(await provePull(texts, result, proof)).toBeUndefined();
         // Of a list whose members go, or that becomes another kind of value, the comments go as well.
         const gone = comments(Object.values(files).join("")).filter(
@@ -211,6 +219,7 @@ test("a pull changes in no stage what it does not say, whatever the project look
           stage,
           stages: STAGES,
           documents: loaded.documents,
+          project: loaded.project,
           planned: makePlan(input),
           inScope: () => true,
           fields: new Set<string>(),
@@ -222,6 +231,7 @@ test("a pull changes in no stage what it does not say, whatever the project look
           options,
           stages: STAGES,
           documents: loaded.documents,
+          project: loaded.project,
           input,
         };
         const { rewrite, texts } = await makeTexts(
