@@ -335,6 +335,7 @@ export class Session {
       },
       redact: (text) => this.redactor.text(text),
       onEvent: heard,
+      env: this.env,
       ...(signal === undefined ? {} : { signal }),
     });
   }

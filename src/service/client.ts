@@ -19,7 +19,6 @@ import {
   type AnswerReader,
   type Collector,
   type Redact,
-  type Transport,
   optionalAnswer,
   redactingKey,
   shapedAnswer,
@@ -56,6 +55,8 @@ export interface ClientOptions {
   readonly world: World;
   /** Must not throw. */
   readonly onEvent?: (event: ClientEvent) => void;
+  /** Where the variables of proxies are looked for (HTTPS_PROXY, HTTP_PROXY, NO_PROXY); no proxy without it. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
   /** See `BeforeSend`. */
   readonly beforeSend?: BeforeSend;
   /** Ends everything at once: calls in flight are dropped, and all calls end as `interrupted`. */
@@ -108,7 +109,10 @@ const MAX_TIMER = 2 ** 31 - 1;
 export function createClient(options: ClientOptions): Client {
   const ending = endingSignal(options.signal);
   const requestTimeout = Math.min(options.requestTimeout, MAX_TIMER);
-  const transport = lazily(() => openTransport(options.baseUrl.origin, requestTimeout));
+  const transport = lazily(async () => {
+    const { openTransport } = await import("./transport.ts");
+    return openTransport(options.baseUrl.origin, requestTimeout, options.env ?? {});
+  });
   const calls = new Calls({
     base: options.baseUrl,
     apiKey: options.apiKey,
@@ -124,13 +128,9 @@ export function createClient(options: ClientOptions): Client {
   });
   return new HttpClient(calls, async () => {
     ending.abort();
-    await (await transport.opened)?.close();
+    // Where it could not be opened, the calls said why.
+    await (await transport.opened?.catch(() => undefined))?.close();
   });
-}
-
-async function openTransport(origin: string, connectTimeout: number): Promise<Transport> {
-  const undici = await import("./undici-transport.ts");
-  return undici.openTransport(origin, connectTimeout);
 }
 
 /** A signal of the client's own, aborted with the one handed in. */

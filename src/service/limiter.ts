@@ -167,6 +167,7 @@ class Tries<T> {
         reader: this.#call.reader(),
         origin: base.origin,
         host: base.host,
+        isProxied: connections.isProxied,
         limit: requestTimeout,
         signal,
         redact,
