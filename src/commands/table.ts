@@ -94,6 +94,7 @@ const apply = {
     { always: 15 * 60_000 },
   ),
   ...LOCK_TIMEOUT,
+  format: choice("--format <format>", "json: print each event as one JSON object a line", ["text", "json"]),
   ...VERBOSE,
   ...SERVICE,
 };

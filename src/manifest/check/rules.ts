@@ -505,12 +505,11 @@ export function protectedGlobsAreGlobs({ document }: DocumentSubject): readonly 
   return documentLayers(document).flatMap(({ path, value }) => {
     const globs = isObject(value.policy) ? value.policy.protected : undefined;
     return (isArray(globs) ? globs : []).flatMap((source, at) => {
-      const glob = typeof source === "string" && !isTemplate(source) ? compileGlob(source) : undefined;
-      if (glob === undefined || !("fault" in glob)) return [];
+      if (typeof source !== "string" || isTemplate(source)) return [];
+      const glob = compileGlob(source);
+      if (!("fault" in glob)) return [];
       const origin = { file: document.file, path: [...path, "policy", "protected", at] };
-      return [
-        manifestError("bad-glob", origin, "The glob cannot be used", `\`${String(source)}\`: ${glob.fault}.`),
-      ];
+      return [manifestError("bad-glob", origin, "The glob cannot be used", `\`${source}\`: ${glob.fault}.`)];
     });
   });
 }

@@ -176,8 +176,8 @@ function explainForeign(site: Site, document: JsonObject): ManifestProblem {
   const shape = site.parts[above.length]?.shape;
   const branches = shape?.type === "object" ? shape.branches : undefined;
   if (branches === undefined) return explainKey({ ...site, path: above }, String(site.path.at(-1)));
-  const value = valueAt(document, [...above, branches.key]) ?? branches.default;
-  return foreignKey(site.file, site.path, branches, String(value));
+  const value = valueAt(document, [...above, branches.key]);
+  return foreignKey(site.file, site.path, branches, typeof value === "string" ? value : branches.default);
 }
 
 /** A key that must be there and is not. */
