@@ -328,6 +328,7 @@ export class Session {
       baseUrl: base.value,
       apiKey,
       ...this.calls,
+      rateLimit: this.settings.rateLimit,
       world: {
         now,
         random,

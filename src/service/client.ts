@@ -25,7 +25,8 @@ import {
   streamedList,
   wholeAnswer,
 } from "./exchange.ts";
-import { type BeforeSend, Calls, Throttle } from "./limiter.ts";
+import { type BeforeSend, Calls } from "./calls.ts";
+import { Limiter } from "./limiter.ts";
 import {
   type BaseUrl,
   type ClientEvent,
@@ -45,6 +46,8 @@ export interface ClientOptions {
   readonly apiKey: Secret;
   /** Calls in flight, of any kind. */
   readonly concurrency: number;
+  /** Sends in a second, of any call. */
+  readonly rateLimit?: number | undefined;
   /**
    * Milliseconds that one send may take, from connecting to the answer's last byte. For the streamed list of test
    * cases, it is the time for each 256 KiB.
@@ -107,6 +110,7 @@ const MAX_TIMER = 2 ** 31 - 1;
 
 /** Makes a client. Nothing is connected, and no HTTP library loaded, before the first call. */
 export function createClient(options: ClientOptions): Client {
+  const { concurrency, rateLimit, world } = options;
   const ending = endingSignal(options.signal);
   const requestTimeout = Math.min(options.requestTimeout, MAX_TIMER);
   const transport = lazily(async () => {
@@ -117,10 +121,10 @@ export function createClient(options: ClientOptions): Client {
     base: options.baseUrl,
     apiKey: options.apiKey,
     transport: () => transport.get(),
-    throttle: new Throttle(options.concurrency, options.world, ending.signal),
+    limiter: new Limiter({ concurrency, rateLimit, world, signal: ending.signal }),
     requestTimeout,
     retries: options.retries,
-    world: options.world,
+    world,
     signal: ending.signal,
     redact: redactingKey(options.apiKey, options.redact ?? ((text) => text)),
     onEvent: options.onEvent ?? ((): void => undefined),

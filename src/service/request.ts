@@ -196,7 +196,7 @@ export interface World {
 }
 
 /** Sleeps. @returns false when the signal ended it */
-export async function slept(world: World, ms: number, signal: AbortSignal): Promise<boolean> {
+export async function slept(world: Pick<World, "sleep">, ms: number, signal: AbortSignal): Promise<boolean> {
   try {
     await world.sleep(ms, signal);
   } catch (error) {
