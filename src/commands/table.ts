@@ -170,7 +170,7 @@ export type SnapshotOptions = Options<typeof snapshot> & GlobalOptions;
 
 const graph = {
   target: text("[target]", "key of a target; all unless given"),
-  format: choice("--format <format>", "how to write it", ["mermaid", "dot"]),
+  format: choice("--format <format>", "how to write it; mermaid unless given", ["mermaid", "dot", "json"]),
 };
 export type GraphOptions = Options<typeof graph> & GlobalOptions;
 
@@ -433,7 +433,7 @@ const LOOK_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc snapshot --out snapshot.json", does: "then: tasc plan --snapshot snapshot.json" },
       { command: "tasc serve --from snapshot.json", does: "a copy of the service to rehearse on" },
     ],
-    old: () => import("./snapshot.ts"),
+    load: () => import("./snapshot.ts"),
   }),
   command({
     name: "graph",
@@ -443,7 +443,7 @@ const LOOK_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc graph shop", does: "as Mermaid, for Markdown" },
       { command: "tasc graph --format dot | dot -Tsvg > graph.svg", does: "as a picture" },
     ],
-    old: () => import("./graph.ts"),
+    load: () => import("./graph.ts"),
   }),
   {
     name: "reports",
@@ -458,7 +458,7 @@ const LOOK_COMMANDS: readonly CommandSpec[] = [
           { command: "tasc reports list --limit 10", does: "the ten newest of each managed target" },
           { command: "tasc reports list --format json", does: "for a program" },
         ],
-        old: () => import("./reports-list.ts"),
+        load: () => import("./reports-list.ts"),
       }),
       command({
         name: "show",
@@ -471,7 +471,7 @@ const LOOK_COMMANDS: readonly CommandSpec[] = [
             does: "for CI",
           },
         ],
-        old: () => import("./reports-show.ts"),
+        load: () => import("./reports-show.ts"),
       }),
     ],
   },
@@ -483,7 +483,7 @@ const LOOK_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc notifications --target shop", does: "what happened in one target" },
       { command: "tasc notifications --follow", does: "until Ctrl-C" },
     ],
-    old: () => import("./notifications.ts"),
+    load: () => import("./notifications.ts"),
   }),
 ];
 
@@ -608,7 +608,7 @@ const HELP_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc doctor --stage production", does: "one line a check; 1 if one fails" },
       { command: "tasc doctor --format json", does: "for a program" },
     ],
-    old: () => import("./doctor.ts"),
+    load: () => import("./doctor.ts"),
   }),
   command({
     name: "completion",
