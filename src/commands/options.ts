@@ -1,6 +1,7 @@
 import { parseDuration } from "../manifest/shape.ts";
 import { type ExitCode, stop } from "../model/error.ts";
 import { POLICY_RULES } from "../model/settings.ts";
+import type { Link } from "../render/words.ts";
 import type { Context } from "./context.ts";
 
 /*
@@ -87,6 +88,18 @@ export function duration(
     throw badValue(flags, `a duration such as ${examples}`);
   };
   return { flags, description, read };
+}
+
+/** Pages by what they are called, `PR 12=https://…`. */
+export function links(flags: string, description: string): Option<readonly Link[]> {
+  const read = (raw: RawValue): readonly Link[] =>
+    (isList(raw) ? raw : []).map((given) => {
+      const [, name, url] = /^(.+?)=(https?:\/\/\S+)$/.exec(given) ?? [];
+      if (name === undefined || url === undefined)
+        throw badValue(flags, "a name and an http(s) address, `PR 12=https://…`");
+      return { text: name, url };
+    });
+  return { flags, description, repeatable: true, read };
 }
 
 /** A positional argument that must be there. */
