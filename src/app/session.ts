@@ -200,7 +200,7 @@ export class Session {
     const { state, apiKey } = this.settings;
     if (state.fingerprintKeyUnknown) return undefined;
     const key = state.fingerprintKey ?? apiKey;
-    return key === undefined ? undefined : createFingerprinter(key);
+    return key === undefined ? undefined : createFingerprinter(key, this.settings.stage);
   }
 
   /** Whether what left the manifests is disabled, by the project's policy. */
@@ -347,7 +347,7 @@ async function closeAll(sessions: readonly StateSession[]): Promise<void> {
 }
 
 /** A user without an entry in the system's list, as in some containers, has no name. */
-function userName(): string {
+export function userName(): string {
   try {
     return userInfo().username;
   } catch {

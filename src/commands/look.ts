@@ -15,7 +15,7 @@ import type { OrCode } from "./states.ts";
 export function fingerprinterOf(settings: Settings): Fingerprinter | undefined {
   if (settings.state.fingerprintKeyUnknown) return undefined;
   const key = settings.state.fingerprintKey ?? settings.apiKey;
-  return key === undefined ? undefined : createFingerprinter(key);
+  return key === undefined ? undefined : createFingerprinter(key, settings.stage);
 }
 
 /** Reads the service and plans. */

@@ -64,6 +64,7 @@ const plan = {
   format: choice("--format <format>", "how to print the plan", PLAN_FORMATS),
   ...PLAN_VIEW,
   out: text("--out <file>", "save the plan, for `tasc apply FILE`"),
+  expires: duration("--expires <duration>", "how long the saved plan can be applied, such as 24h"),
   detailedExitcode: flag("--detailed-exitcode", "exit with 2 when there are changes"),
   ...SCOPE,
   ...ON_DEMAND,
@@ -95,6 +96,7 @@ const apply = {
     { always: 15 * 60_000 },
   ),
   ...LOCK_TIMEOUT,
+  format: choice("--format <format>", "json: print each event as one JSON object a line", ["text", "json"]),
   ...VERBOSE,
   ...SERVICE,
 };
@@ -254,6 +256,16 @@ const serve = {
 };
 export type ServeOptions = Options<typeof serve> & GlobalOptions;
 
+const rehearse = {
+  file: text("[plan]", "a plan saved by `tasc plan --out`; default: a new plan"),
+  format: choice("--format <format>", "how to print the result", ["text", "json", "markdown"]),
+  ...SCOPE,
+  ...ON_DEMAND,
+  ...OVERRIDE_POLICY,
+  ...SERVICE,
+};
+export type RehearseOptions = Options<typeof rehearse> & GlobalOptions;
+
 const doctor = { ...TEXT_OR_JSON, ...MISSING_SECRETS, ...SERVICE };
 export type DoctorOptions = Options<typeof doctor> & GlobalOptions;
 
@@ -387,7 +399,7 @@ const LOOK_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc drift --stage production", does: "2 if anything drifted; made for a nightly job" },
       { command: "tasc drift --only 'testCase.shop.*' --format json", does: "for a program" },
     ],
-    old: () => import("./drift.ts"),
+    load: () => import("./drift.ts"),
   }),
   command({
     name: "diff",
@@ -410,7 +422,7 @@ const LOOK_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc explain testCase.shop.login status", does: "why it is what it is" },
       { command: "tasc explain environment.shop.default --offline", does: "without asking the service" },
     ],
-    old: () => import("./explain.ts"),
+    load: () => import("./explain.ts"),
   }),
   command({
     name: "snapshot",
@@ -553,6 +565,22 @@ const STATE_COMMANDS: readonly CommandSpec[] = [
 ];
 
 const SERVICE_COMMANDS: readonly CommandSpec[] = [
+  command({
+    name: "rehearse",
+    summary: "plan and apply on a local copy of the service, and check that nothing remains",
+    options: rehearse,
+    examples: [
+      {
+        command: "tasc rehearse",
+        does: "the changes that an apply would make now; 1 if something fails or remains",
+      },
+      {
+        command: "tasc rehearse plan.json --format markdown",
+        does: "a saved plan, as a comment for a pull request",
+      },
+    ],
+    load: () => import("./rehearse.ts"),
+  }),
   command({
     name: "serve",
     summary: "run a local service that implements the whole interface",

@@ -8,6 +8,8 @@ import type { Address } from "./address.ts";
  * events appended during an apply and the document folded from it cannot tell two stories.
  */
 export interface State {
+  /** Made at random with the document, so that a backup can tell which document it is one of. */
+  readonly lineage?: string;
   readonly stage: string;
   /** The target's key. */
   readonly target: string;
@@ -20,6 +22,8 @@ export interface State {
   readonly folders: ReadonlyMap<string, string>;
   readonly batchGenerations: ReadonlyMap<Address, BatchRecord>;
   readonly intents: ReadonlyMap<Address, Intent>;
+  /** An apply that has begun, until its entry in the history is written. */
+  readonly run?: RunRecord;
 }
 
 export type Fingerprint = string;
@@ -31,6 +35,11 @@ export interface Binding {
   readonly id: string;
   /** Manifest field name → what was last applied. */
   readonly fields: Readonly<Record<string, FieldRecord>>;
+  /**
+   * Fields that were last written with a secret in them. The service may still show it after the secret was rotated or
+   * taken out of the manifest, so the live values of these fields stay hidden until they are written without one.
+   */
+  readonly secrets?: readonly string[];
   /** Element id → its locator line as last written, and the selectors that the service made of it. */
   readonly locators?: Readonly<Record<string, LocatorRecord>>;
 }
@@ -60,12 +69,40 @@ export interface Intent {
   readonly externalId?: Fingerprint;
   /** Fields that the POST carries, to be recorded once what it made is found. */
   readonly fields: Readonly<Record<string, FieldRecord>>;
+  /** Those of them that carry a secret. */
+  readonly secrets?: readonly string[];
   /** Content of a batch generation. */
   readonly content?: Fingerprint;
 }
 
+/** An apply on one target, as its entry in the history will have it. No values. */
+export interface RunRecord {
+  readonly id: string;
+  /** ISO 8601. */
+  readonly at: string;
+  /** `user@host`. */
+  readonly who: string;
+  /** Link to the CI job, or the working folder. */
+  readonly where?: string;
+  readonly commit?: string;
+  /** Digest of the plan. */
+  readonly plan: string;
+  readonly changes: ReadonlyMap<Address, RunChange>;
+}
+
+export interface RunChange {
+  readonly action: string;
+  /** Calls that the plan lists for it. */
+  readonly calls: number;
+  /** Calls that were answered with success. */
+  readonly answered: number;
+}
+
+/** Address → what is planned for it. */
+export type RunChanges = Readonly<Record<string, Pick<RunChange, "action" | "calls">>>;
+
 /**
- * What an apply or a state command found out; `src/state/reduce.ts` says in full what follows from each.
+ * What an apply or a state command found out; `src/state/events.ts` says in full what follows from each.
  * An event about an address that is not bound changes nothing, except `bound`, `batch` and `intended`.
  */
 export type StateEvent =
@@ -77,9 +114,17 @@ export type StateEvent =
       readonly address: Address;
       readonly id: string;
       readonly fields: Binding["fields"];
+      /** Names among `fields` that carry a secret. */
+      readonly secrets?: readonly string[];
     }
   /** A field's record; it replaces what was recorded for that field, in all its parts. */
-  | { readonly type: "wrote"; readonly address: Address; readonly fields: Binding["fields"] }
+  | {
+      readonly type: "wrote";
+      readonly address: Address;
+      readonly fields: Binding["fields"];
+      /** As for `bound`. */
+      readonly secrets?: readonly string[];
+    }
   | { readonly type: "forgot"; readonly address: Address; readonly fields: readonly string[] }
   /** Adds locators to those recorded; with `elements`, the ids of all elements there are, others go. */
   | {
@@ -87,6 +132,8 @@ export type StateEvent =
       readonly address: Address;
       readonly locators: Readonly<Record<string, LocatorRecord>>;
       readonly elements?: readonly string[];
+      /** A line carries a secret. */
+      readonly secret?: true;
     }
   /** Forgets the binding and the batch record, but no intent: only what became of it settles that. */
   | { readonly type: "unbound"; readonly address: Address }
@@ -96,7 +143,13 @@ export type StateEvent =
   /** Settles an intent of the address: the record says what became of it. */
   | { readonly type: "batch"; readonly address: Address; readonly record: BatchRecord }
   | { readonly type: "intended"; readonly address: Address; readonly intent: Intent }
-  | { readonly type: "settled"; readonly address: Address };
+  | { readonly type: "settled"; readonly address: Address }
+  /** An apply begins; what an earlier one left is in the history by then. */
+  | { readonly type: "began"; readonly run: Omit<RunRecord, "changes">; readonly changes: RunChanges }
+  /** A call of a change was answered with success. */
+  | { readonly type: "answered"; readonly address: Address }
+  /** The run's entry in the history is written. */
+  | { readonly type: "ended" };
 
 export function emptyState(stage: string, target: string, service: string): State {
   return {

@@ -2,9 +2,8 @@ import deepDiff from "deep-diff";
 import { type Address, compareText, parseAddress } from "../model/address.ts";
 import { type Desired, type DesiredResource, originOf } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { stop } from "../model/error.ts";
 import type { Compare, Shape } from "../model/fields.ts";
-import { compileGlob } from "../model/glob.ts";
+import { globTest } from "../model/glob.ts";
 import { type Json, type Path, isArray, isObject, sameJson } from "../model/json.ts";
 import type { Live } from "../model/live.ts";
 import type { BodyValue, Change, PlannedCall } from "../model/plan.ts";
@@ -135,14 +134,6 @@ export function scopeTest(scope: Scope): (address: Address) => boolean {
     (only.length === 0 || only.some((test) => test(address))) && !exclude.some((test) => test(address));
 }
 
-/** Whether an address matches a glob: `*` is any text, `?` one character, `{a,b}` either. @throws TascError */
-export function globTest(source: string): (address: string) => boolean {
-  const glob = compileGlob(source);
-  if ("fault" in glob)
-    throw stop("invalid", "bad-glob", `The glob \`${source}\` cannot be used: ${glob.fault}`);
-  return glob.test;
-}
-
 /** The patterns of a scope that fit none of the addresses: most likely typing errors. */
 export function idlePatterns(scope: Scope, addresses: Iterable<Address>): readonly string[] {
   const known = [...addresses];
@@ -221,30 +212,32 @@ export interface Difference {
 
 /** The places where two unequal pieces of plain data differ, in the order of their paths. */
 export function differences(before: Json, after: Json): readonly Difference[] {
-  return (deepDiff.diff<Json, Json>(before, after) ?? []).map((found) => {
-    const path: Path = found.path?.map(step) ?? [];
-    switch (found.kind) {
-      case "N":
-        return { path, after: found.rhs };
-      case "D":
-        return { path, before: found.lhs };
-      case "E":
-        return { path, before: found.lhs, after: found.rhs };
-      case "A":
-        return { path: [...path, found.index], ...itemSides(found.item) };
-    }
-  });
+  const found = deepDiff.diff<Json, Json>(before, after) ?? [];
+  // It tells what one list has more than the other from its end.
+  return found.map(difference).toSorted((a, b) => comparePaths(a.path, b.path));
 }
 
-function itemSides(item: {
-  readonly kind: string;
-  readonly lhs?: Json;
-  readonly rhs?: Json;
-}): Omit<Difference, "path"> {
-  return {
-    ...(item.lhs === undefined ? {} : { before: item.lhs }),
-    ...(item.rhs === undefined ? {} : { after: item.rhs }),
-  };
+function difference(found: deepDiff.Diff<Json, Json>): Difference {
+  const path: Path = found.path?.map(step) ?? [];
+  switch (found.kind) {
+    case "N":
+      return { path, after: found.rhs };
+    case "D":
+      return { path, before: found.lhs };
+    case "E":
+      return { path, before: found.lhs, after: found.rhs };
+    case "A": {
+      const { path: _, ...sides } = difference(found.item);
+      return { path: [...path, found.index], ...sides };
+    }
+  }
+}
+
+/** Keys keep the order in which they come. */
+function comparePaths(a: Path, b: Path): number {
+  const at = a.findIndex((part, nth) => part !== b[nth]);
+  const [left, right] = [a[at], b[at]];
+  return typeof left === "number" && typeof right === "number" ? left - right : 0;
 }
 
 function step(part: unknown): string | number {

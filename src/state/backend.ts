@@ -1,3 +1,4 @@
+import type { JsonObject } from "../model/json.ts";
 import type { State, StateEvent } from "../model/state.ts";
 import type { LockInfo, Processes } from "./lock.ts";
 import type { DocumentKey, Result, StateKey } from "./problem.ts";
@@ -12,12 +13,30 @@ export interface Backend {
    * nothing. What it sees is at least all that was recorded before a session that has ended ended.
    */
   read(key: DocumentKey): Promise<Result<StoredState | undefined>>;
+  /**
+   * The documents of several targets of one stage, by target, in as few round trips as there can be. Those without a
+   * document are absent; the first problem ends it.
+   */
+  readAll(keys: readonly DocumentKey[]): Promise<Result<ReadonlyMap<string, StoredState>>>;
   /** Keys of the targets that have state in a stage, sorted. */
   list(stage: string): Promise<Result<readonly string[]>>;
   /** Takes the lock if it is free, or held by a process that is gone; it does not wait (see `acquireLock`). */
   lock(key: DocumentKey, info: LockInfo): Promise<Result<HeldLock>>;
-  /** Takes the lock away from whoever holds it. Returns who that was; `undefined` if nobody. */
-  forceUnlock(key: StateKey): Promise<Result<LockInfo | undefined>>;
+  /** Who holds the lock; `undefined` if nobody, or where the backend cannot tell without taking it. */
+  holder(key: StateKey): Promise<Result<LockInfo | undefined>>;
+  /**
+   * Takes the lock away from whoever holds it; with an id, only that very lock. Returns who held it; `undefined` if
+   * nobody did.
+   */
+  forceUnlock(key: StateKey, id?: string): Promise<Result<LockInfo | undefined>>;
+  /** Adds targets to the list, before they are first written, where the backend cannot list by itself. */
+  readonly register?: (stage: string, targets: readonly string[]) => Promise<Result<void>>;
+  /** Earlier versions of a document, the newest first, where the backend keeps them. */
+  readonly versions?: (key: StateKey) => Promise<Result<readonly Version[]>>;
+  /** Adds an entry, a JSON value, to the stage's history of applies. */
+  addHistory(stage: string, entry: JsonObject): Promise<Result<void>>;
+  /** The entries in the order in which they were added, from the oldest that is kept. */
+  history(stage: string): Promise<Result<readonly unknown[]>>;
   /** Lets go of connections, and with them of locks still held. Nothing may be called afterwards. */
   close(): Promise<void>;
 }
@@ -42,6 +61,13 @@ export interface HeldLock {
     base: Revision,
     lasting: boolean,
   ) => Promise<Result<void>>;
+  /**
+   * Makes sure that the lock still is ours, right before something is sent to the service: looks when the last look is
+   * not fresh. Absent where only a write tells.
+   */
+  readonly confirm?: () => Promise<Result<void>>;
+  /** Aborted as soon as the lock is known to be lost, where the backend hears of that by itself. */
+  readonly lost?: AbortSignal;
   /** Frees the lock, if it still is ours. */
   unlock(): Promise<Result<void>>;
 }
@@ -52,6 +78,36 @@ export interface StoredState {
   readonly revision: Revision;
   /** Whether a journal of an interrupted session lies on top, yet to become part of the document. */
   readonly journalled: boolean;
+}
+
+/** An earlier version of a document. */
+export interface Version {
+  readonly serial: string;
+  /** ISO 8601. */
+  readonly written: string;
+  readonly document: string;
+}
+
+/** Milliseconds that a look at a lock holds for. */
+export const FRESH = 2_000;
+
+/**
+ * Tells how long ago something was. Both clocks count: one stands still while the machine sleeps, the other may be
+ * set back.
+ */
+export class Since {
+  #wall = -Infinity;
+  #steady = -Infinity;
+
+  now(): void {
+    this.#wall = Date.now();
+    this.#steady = performance.now();
+  }
+
+  isOver(milliseconds: number): boolean {
+    const wall = Math.abs(Date.now() - this.#wall);
+    return wall > milliseconds || performance.now() - this.#steady > milliseconds;
+  }
 }
 
 /** Tells one version of a document from every other; what it looks like is the backend's affair. */

@@ -14,12 +14,28 @@ export interface LocalConfig {
 
 export interface PostgresConfig {
   readonly backend: "postgres";
-  /** `postgres://user:password@host:port/database?sslmode=…` */
-  readonly url: Secret;
+  /** Where the server is and how to log in. */
+  readonly connection: PostgresConnection;
   readonly schema: string;
-  /** Of the documents; the journal's and the locks' are named after it. */
+  /** Of the documents; the other tables are named after it. */
   readonly table: string;
 }
+
+export interface PostgresConnection {
+  readonly hosts: readonly { readonly host: string; readonly port: number }[];
+  readonly database: string;
+  readonly user: string | undefined;
+  readonly password: Secret | undefined;
+  readonly tls: TlsMode;
+  /** A file of certificates, or `system`. */
+  readonly rootCertificate: string | undefined;
+  readonly applicationName: string;
+  readonly sessionAttributes: string | undefined;
+}
+
+/** As libpq's `sslmode`. */
+export const TLS_MODES = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"] as const;
+export type TlsMode = (typeof TLS_MODES)[number];
 
 export interface HttpConfig {
   readonly backend: "http";
@@ -39,15 +55,24 @@ export interface HttpLocking {
   readonly unlockMethod: string;
 }
 
-/** What the project says of its backend, checked and completed with the defaults; everything is loaded later. */
-export function readConfig({ backend, options }: StateSettings): Result<BackendConfig> {
+/**
+ * What the project says of its backend, checked and completed with the defaults; everything is loaded later. A stage
+ * may have another backend than the base, whose options then mean nothing.
+ */
+export function readConfig(
+  { backend, options }: StateSettings,
+  security: { readonly insecure?: boolean } = {},
+): Result<BackendConfig> {
   const allowed = OPTIONS[backend];
-  const unknown = Object.keys(options).find((name) => !allowed.includes(name));
+  const known = Object.values(OPTIONS).flat();
+  const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown !== undefined)
     return misconfigured(`state.${unknown} is unknown to the ${backend} backend; it knows ${list(allowed)}`);
   const texts = new Texts(options);
   const config = READERS[backend](texts);
-  return texts.flaw === undefined ? success(config) : misconfigured(texts.flaw);
+  if (texts.flaw !== undefined) return misconfigured(texts.flaw);
+  const open = security.insecure === true ? undefined : openCredentials(config);
+  return open === undefined ? success(config) : misconfigured(open);
 }
 
 const OPTIONS: Readonly<Record<StateSettings["backend"], readonly string[]>> = {
@@ -82,14 +107,130 @@ function readLocal(texts: Texts): LocalConfig {
 
 function readPostgres(texts: Texts): PostgresConfig {
   const name = { test: (text: string) => SQL_NAME.test(text), form: "letters, digits and _, 55 at most" };
+  const url = texts.get("url", { test: isPostgresUrl, form: "postgres://user:password@host:port/database" });
+  const connection = readPostgresUrl(url === "" ? "postgres://" : url);
+  if (typeof connection === "string") texts.reject(`state.url is wrong: ${connection}`);
   return {
     backend: "postgres",
-    url: new Secret(
-      texts.get("url", { test: isPostgresUrl, form: "postgres://user:password@host:port/database" }),
-    ),
+    connection: typeof connection === "string" ? NO_CONNECTION : connection,
     schema: texts.get("schema", { default: "tasc", ...name }),
     table: texts.get("table", { default: "state", ...name }),
   };
+}
+
+const NO_CONNECTION: PostgresConnection = {
+  hosts: [],
+  database: "",
+  user: undefined,
+  password: undefined,
+  tls: "verify-full",
+  rootCertificate: undefined,
+  applicationName: "tasc",
+  sessionAttributes: undefined,
+};
+
+const PARAMETERS = [
+  "sslmode",
+  "sslrootcert",
+  "application_name",
+  "target_session_attrs",
+  "channel_binding",
+  "connect_timeout",
+  "pgbouncer",
+];
+const SESSION_ATTRIBUTES = ["any", "read-write", "primary", "read-only", "standby", "prefer-standby"];
+
+/**
+ * Reads a connection string, or says what is wrong with it, without repeating its values. Passwords are often pasted
+ * as they are, so the user and password end at the last @, and only what is a valid escape is taken for one.
+ */
+export function readPostgresUrl(url: string): PostgresConnection | string {
+  const rest = url.slice(url.indexOf("://") + 3);
+  const query = /\?(?:[\w-]+=[^&?@]*)(?:&[\w-]+=[^&@]*)*$/.exec(rest);
+  const place = query === null ? rest : rest.slice(0, query.index);
+  const at = place.lastIndexOf("@");
+  const [hosts = "", ...path] = place.slice(at + 1).split("/");
+  const parameters = new URLSearchParams(query?.[0] ?? "");
+  const wrong = wrongParameter(parameters);
+  if (wrong !== undefined) return wrong;
+  const places = hosts.split(",").map(hostAndPort);
+  if (places.some(({ port }) => !(port > 0 && port < 65_536)))
+    return "its port is not a number from 1 to 65535";
+  const mode = parameters.get("sslmode");
+  const isLocal = places.every(({ host }) => isLoopback(host));
+  const [user, password] = at < 0 ? [undefined, undefined] : credentials(place.slice(0, at));
+  return {
+    hosts: places,
+    database: unescaped(path.join("/")) || user || "postgres",
+    user,
+    password: password === undefined ? undefined : new Secret(password),
+    tls: TLS_MODES.find((known) => known === mode) ?? (isLocal ? "disable" : "verify-full"),
+    rootCertificate: parameters.get("sslrootcert") ?? undefined,
+    applicationName: parameters.get("application_name") ?? "tasc",
+    sessionAttributes: parameters.get("target_session_attrs") ?? undefined,
+  };
+}
+
+function wrongParameter(parameters: URLSearchParams): string | undefined {
+  const unknown = [...parameters.keys()].find((name) => !PARAMETERS.includes(name));
+  if (unknown !== undefined)
+    return `the parameter ${unknown} is not supported; it may have ${list(PARAMETERS)}`;
+  const mode = parameters.get("sslmode");
+  if (mode !== null && !TLS_MODES.some((known) => known === mode))
+    return `sslmode must be one of ${list(TLS_MODES)}`;
+  const attributes = parameters.get("target_session_attrs");
+  if (attributes !== null && !SESSION_ATTRIBUTES.includes(attributes))
+    return `target_session_attrs must be one of ${list(SESSION_ATTRIBUTES)}`;
+  if (parameters.get("channel_binding") === "require")
+    return "channel_binding=require is not supported; use sslmode=verify-full, which identifies the server by its certificate";
+  if (parameters.get("pgbouncer") === "true")
+    return "pgbouncer=true means a pooler that lends a connection for each transaction, and locks belong to connections; use the address of the database itself";
+  return undefined;
+}
+
+function hostAndPort(text: string): { readonly host: string; readonly port: number } {
+  const parts = /^(?:\[(?<v6>[^\]]+)\]|(?<name>[^:]*))(?::(?<port>.*))?$/.exec(text)?.groups ?? {};
+  const host = unescaped(parts["v6"] ?? parts["name"] ?? "") || "localhost";
+  return { host, port: parts["port"] === undefined ? 5432 : Number(parts["port"]) };
+}
+
+function credentials(text: string): readonly [string, string | undefined] {
+  const colon = text.indexOf(":");
+  return colon < 0
+    ? [unescaped(text), undefined]
+    : [unescaped(text.slice(0, colon)), unescaped(text.slice(colon + 1))];
+}
+
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Whether an address is this machine's. */
+export function isLoopback(host: string): boolean {
+  const bare = host.replace(/^\[|\]$/g, "");
+  return (
+    bare === "localhost" || bare.endsWith(".localhost") || bare === "::1" || /^127(?:\.\d+){3}$/.test(bare)
+  );
+}
+
+/** Credentials that anybody on the way could read. */
+function openCredentials(config: BackendConfig): string | undefined {
+  if (config.backend !== "http") return undefined;
+  const { address, locking, username, password } = config;
+  const addresses = [address, locking?.lockAddress, locking?.unlockAddress].filter(
+    (one) => one !== undefined,
+  );
+  const open = addresses
+    .map((one) => new URL(one))
+    .find(({ protocol, hostname }) => protocol === "http:" && !isLoopback(hostname));
+  const secret =
+    username !== undefined || password !== undefined || addresses.some((one) => /[@?]/.test(one));
+  if (open === undefined || !secret) return undefined;
+  return `state.address sends credentials to ${open.host} over plain http; use https, or allow it with --insecure`;
 }
 
 function readHttp(texts: Texts): HttpConfig {
@@ -155,20 +296,20 @@ class Texts {
   /** The option or its default; where there is neither, or it does not fit, an empty text, and the flaw is kept. */
   get(name: string, rule: Rule): string {
     const text = this.find(name) ?? rule.default;
-    if (text === undefined || text === "") return this.#reject(`state.${name} is missing`, rule);
+    if (text === undefined || text === "") return this.reject(`state.${name} is missing`, rule);
     // The value stays out of the message: an address may hold credentials.
-    if (rule.test?.(text) === false) return this.#reject(`state.${name} does not fit`, rule);
+    if (rule.test?.(text) === false) return this.reject(`state.${name} does not fit`, rule);
     return text;
   }
 
   isOff(name: string): boolean {
     const text = this.find(name);
     if (text !== undefined && text !== "true" && text !== "false")
-      this.#reject(`state.${name} does not fit`, { form: "true or false" });
+      this.reject(`state.${name} does not fit`, { form: "true or false" });
     return text === "false";
   }
 
-  #reject(what: string, { form }: Rule): string {
+  reject(what: string, { form }: Rule = {}): string {
     this.flaw ??= form === undefined ? what : `${what}; it must be ${form}`;
     return "";
   }

@@ -5,6 +5,8 @@ import type {
   FieldRecord,
   Intent,
   LocatorRecord,
+  RunChange,
+  RunRecord,
   State,
   StateEvent,
 } from "../model/state.ts";
@@ -18,7 +20,8 @@ import { type DocumentKey, type Result, type StateProblem, refusal, success } fr
  */
 
 const FORMAT = "tasc-state";
-const VERSION = 1;
+/** Since 2: lineage, the run under way, fields that show a secret. */
+const VERSION = 2;
 
 /** The document's text. @param serial for keepers that count a document's versions inside it. */
 export function formatDocument(state: State, serial?: number): string {
@@ -28,7 +31,7 @@ export function formatDocument(state: State, serial?: number): string {
   "folders": ${mapText(state.folders, (id) => JSON.stringify(id))},
   "format": ${JSON.stringify(FORMAT)},
   "intents": ${mapText(state.intents, intentText)},
-${optionalLine("keyCheck", state.keyCheck)}${optionalLine("serial", serial)}  "service": ${JSON.stringify(state.service)},
+${optionalLine("keyCheck", state.keyCheck)}${optionalLine("lineage", state.lineage)}${optionalLine("run", state.run && runValue(state.run))}${optionalLine("serial", serial)}  "service": ${JSON.stringify(state.service)},
   "stage": ${JSON.stringify(state.stage)},
   "target": ${JSON.stringify(state.target)},
   "version": ${VERSION}
@@ -36,7 +39,11 @@ ${optionalLine("keyCheck", state.keyCheck)}${optionalLine("serial", serial)}  "s
 `;
 }
 
-function optionalLine(name: string, value: string | number | undefined): string {
+function runValue({ at, changes, commit, id, plan, where, who }: RunRecord): object {
+  return { at, changes: Object.fromEntries(changes), commit, id, plan, where, who };
+}
+
+function optionalLine(name: string, value: string | number | object | undefined): string {
   return value === undefined ? "" : `  "${name}": ${JSON.stringify(value)},\n`;
 }
 
@@ -141,7 +148,7 @@ function isLocators(value: unknown): value is Readonly<Record<string, LocatorRec
 }
 
 const BINDING = { id: isText, fields: isFields };
-const BINDING_OPTIONAL = { locators: isLocators };
+const BINDING_OPTIONAL = { locators: isLocators, secrets: isTexts };
 function isBinding(value: unknown): value is Binding {
   return hasMembers(value, BINDING, BINDING_OPTIONAL);
 }
@@ -159,9 +166,25 @@ function isBatchRecord(value: unknown): value is BatchRecord {
 }
 
 const INTENT = { at: isText, existing: isTexts, fields: isFields };
-const INTENT_OPTIONAL = { name: isText, externalId: isText, content: isText };
+const INTENT_OPTIONAL = { name: isText, externalId: isText, content: isText, secrets: isTexts };
 function isIntent(value: unknown): value is Intent {
   return hasMembers(value, INTENT, INTENT_OPTIONAL);
+}
+
+const RUN = { id: isText, at: isText, who: isText, plan: isText };
+const RUN_OPTIONAL = { where: isText, commit: isText };
+function isRun(value: unknown): value is Omit<RunRecord, "changes"> {
+  return hasMembers(value, RUN, RUN_OPTIONAL);
+}
+
+const PLANNED = { action: isText, calls: isCount };
+function arePlannedChanges(value: unknown): boolean {
+  return isRecord(value) && Object.values(value).every((change) => hasMembers(change, PLANNED));
+}
+
+const RUN_CHANGE = { ...PLANNED, answered: isCount };
+function isRunChange(value: unknown): value is RunChange {
+  return hasMembers(value, RUN_CHANGE);
 }
 
 type Members = Readonly<Record<string, (part: unknown) => boolean>>;
@@ -169,16 +192,22 @@ type Members = Readonly<Record<string, (part: unknown) => boolean>>;
 /** The members of each type of event, beside `type`. */
 const EVENTS: Readonly<Record<StateEvent["type"], readonly [Members, Members?]>> = {
   keyed: [{ keyCheck: isText }],
-  bound: [{ address: isAddress, id: isText, fields: isFields }],
-  wrote: [{ address: isAddress, fields: isFields }],
+  bound: [{ address: isAddress, id: isText, fields: isFields }, { secrets: isTexts }],
+  wrote: [{ address: isAddress, fields: isFields }, { secrets: isTexts }],
   forgot: [{ address: isAddress, fields: isTexts }],
-  located: [{ address: isAddress, locators: isLocators }, { elements: isTexts }],
+  located: [
+    { address: isAddress, locators: isLocators },
+    { elements: isTexts, secret: (value) => value === true },
+  ],
   unbound: [{ address: isAddress }],
   moved: [{ from: isAddress, to: isAddress }],
   folder: [{ name: isText, id: isText }],
   batch: [{ address: isAddress, record: isBatchRecord }],
   intended: [{ address: isAddress, intent: isIntent }],
   settled: [{ address: isAddress }],
+  began: [{ run: isRun, changes: arePlannedChanges }],
+  answered: [{ address: isAddress }],
+  ended: [{}],
 };
 
 export function isStateEvent(value: unknown): value is StateEvent {
@@ -201,17 +230,17 @@ export function areStateEvents(value: unknown): value is readonly StateEvent[] {
  * Absent members are given as undefined, which JSON leaves out.
  */
 
-function bindingText({ id, fields, locators }: Binding): string {
+function bindingText({ id, fields, locators, secrets }: Binding): string {
   const ordered = locators && sorted(locators, orderedLocator);
-  return JSON.stringify({ fields: sortedFields(fields), id, locators: ordered });
+  return JSON.stringify({ fields: sortedFields(fields), id, locators: ordered, secrets });
 }
 
 function batchText({ status, content }: BatchRecord): string {
   return JSON.stringify({ content, status });
 }
 
-function intentText({ at, existing, name, externalId, fields, content }: Intent): string {
-  return JSON.stringify({ at, content, existing, externalId, fields: sortedFields(fields), name });
+function intentText({ at, existing, name, externalId, fields, content, secrets }: Intent): string {
+  return JSON.stringify({ at, content, existing, externalId, fields: sortedFields(fields), name, secrets });
 }
 
 function orderedLocator({ line, selectors }: LocatorRecord): LocatorRecord {
@@ -274,12 +303,12 @@ function rootOf(text: string, where: string): Result<Root> {
   try {
     const root: unknown = JSON.parse(text);
     if (isRecord(root)) return success(root);
-    return refusal({ kind: "corrupt", where, reason: "it is JSON, but no object" });
+    return refusal({ kind: "corrupt", where, reason: "it is JSON, but not an object" });
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     const line = conflictMarkerLine(text);
     if (line !== undefined) return refusal({ kind: "conflicted", where, line });
-    return refusal({ kind: "corrupt", where, reason: "it is no JSON; it may have been cut short" });
+    return refusal({ kind: "corrupt", where, reason: "invalid JSON; the file may be truncated" });
   }
 }
 
@@ -291,7 +320,7 @@ function identityProblem(root: Root, expected: DocumentKey, where: string): Stat
   const { format, version, stage, target, service } = root;
   if (format !== FORMAT) return { kind: "corrupt", where, reason: `its "format" is not "${FORMAT}"` };
   if (!isCount(version) || version === 0)
-    return { kind: "corrupt", where, reason: 'its "version" is no whole number from 1 on' };
+    return { kind: "corrupt", where, reason: 'its "version" is not a whole number from 1 up' };
   if (version > VERSION) return { kind: "newer", where, version, understood: VERSION };
   if (!isText(stage) || !isText(target) || !isText(service))
     return { kind: "corrupt", where, reason: 'it does not name its "stage", "target" and "service"' };
@@ -315,6 +344,8 @@ const MEMBERS = [
   "target",
   "service",
   "keyCheck",
+  "lineage",
+  "run",
   "bindings",
   "folders",
   "batchGenerations",
@@ -323,11 +354,12 @@ const MEMBERS = [
 
 /** The content, or what is wrong with it. */
 function readContent(root: Root, { stage, target, service }: DocumentKey): ParsedDocument | string {
-  const { keyCheck, serial } = root;
+  const { keyCheck, serial, lineage } = root;
   const unknown = Object.keys(root).find((name) => !MEMBERS.includes(name));
   if (unknown !== undefined) return `it has a member ${JSON.stringify(unknown)} that tasc does not know`;
-  if (keyCheck !== undefined && !isText(keyCheck)) return '"keyCheck" is no text';
-  if (serial !== undefined && !isCount(serial)) return '"serial" is no whole number';
+  if (keyCheck !== undefined && !isText(keyCheck)) return '"keyCheck" is not a string';
+  if (lineage !== undefined && !isText(lineage)) return '"lineage" is not a string';
+  if (serial !== undefined && !isCount(serial)) return '"serial" is not a whole number';
   const bindings = mapOf<Address, Binding>(root, "bindings", isAddress, isBinding);
   if (typeof bindings === "string") return bindings;
   const folders = mapOf(root, "folders", isText, isText);
@@ -336,8 +368,29 @@ function readContent(root: Root, { stage, target, service }: DocumentKey): Parse
   if (typeof batches === "string") return batches;
   const intents = mapOf<Address, Intent>(root, "intents", isAddress, isIntent);
   if (typeof intents === "string") return intents;
-  const state = { stage, target, service, keyCheck, bindings, folders, batchGenerations: batches, intents };
+  const run = root["run"] === undefined ? undefined : readRun(root["run"]);
+  if (typeof run === "string") return run;
+  const state = {
+    ...(lineage !== undefined && { lineage }),
+    stage,
+    target,
+    service,
+    keyCheck,
+    bindings,
+    folders,
+    batchGenerations: batches,
+    intents,
+    ...(run && { run }),
+  };
   return { state, serial };
+}
+
+function readRun(value: unknown): RunRecord | string {
+  if (!isRecord(value)) return '"run" is not an object';
+  const { changes: _, ...run } = value;
+  const changes = mapOf<Address, RunChange>(value, "changes", isAddress, isRunChange);
+  if (typeof changes === "string") return changes;
+  return isRun(run) ? { ...run, changes } : '"run" is not as tasc writes it';
 }
 
 /** A member that maps keys to records, or what is wrong with it. */
@@ -348,11 +401,11 @@ function mapOf<K extends string, V>(
   isValue: (value: unknown) => value is V,
 ): Map<K, V> | string {
   const record = root[member];
-  if (!isRecord(record)) return `"${member}" is missing or no object`;
+  if (!isRecord(record)) return `"${member}" is missing or not an object`;
   const map = new Map<K, V>();
   for (const key of Object.keys(record)) {
     const value = record[key];
-    if (!isKey(key)) return `"${member}" has a key ${JSON.stringify(key)} that is no address`;
+    if (!isKey(key)) return `"${member}" has a key ${JSON.stringify(key)} that is not an address`;
     if (!isValue(value)) return `the entry ${JSON.stringify(key)} of "${member}" is not as tasc writes it`;
     map.set(key, value);
   }

@@ -1,5 +1,13 @@
-import type { Address } from "../model/address.ts";
-import type { BatchRecord, Binding, Intent, State, StateEvent } from "../model/state.ts";
+import { type Address, compareText, isAddress } from "../model/address.ts";
+import type {
+  BatchRecord,
+  Binding,
+  Intent,
+  RunChange,
+  RunRecord,
+  State,
+  StateEvent,
+} from "../model/state.ts";
 
 /*
  * The fold: what a state is after some events. It is the only place that alters a state, so that a document and
@@ -20,18 +28,22 @@ export function applyEvents(state: State, events: readonly StateEvent[]): State 
   if (events.length === 0) return state;
   const draft = openDraft(state);
   for (const event of events) change(draft, event);
+  const { run: _, ...rest } = state;
   return {
-    ...state,
+    ...rest,
     keyCheck: draft.keyCheck,
     bindings: draft.bindings.current,
     folders: draft.folders.current,
     batchGenerations: draft.batchGenerations.current,
     intents: draft.intents.current,
+    ...(draft.run === undefined ? {} : { run: { ...draft.run, changes: draft.changes.current } }),
   };
 }
 
 /** A state under change; it never leaves this module. */
 interface Draft {
+  run: Omit<RunRecord, "changes"> | undefined;
+  changes: LazyCopy<Address, RunChange>;
   keyCheck: string | undefined;
   readonly bindings: LazyCopy<Address, Binding>;
   readonly folders: LazyCopy<string, string>;
@@ -46,6 +58,8 @@ function openDraft(state: State): Draft {
     folders: new LazyCopy(state.folders),
     batchGenerations: new LazyCopy(state.batchGenerations),
     intents: new LazyCopy(state.intents),
+    run: state.run,
+    changes: new LazyCopy(state.run?.changes ?? new Map()),
   };
 }
 
@@ -57,10 +71,10 @@ function change(draft: Draft, event: StateEvent): void {
       draft.bindings.set(event.address, bind(draft.bindings.get(event.address), event));
       return draft.intents.delete(event.address);
     case "wrote":
-      return alter(draft, event.address, (binding) => ({
-        ...binding,
-        fields: { ...binding.fields, ...event.fields },
-      }));
+      return alter(draft, event.address, (binding) =>
+        withSecrets({ ...binding, fields: { ...binding.fields, ...event.fields } }, event),
+      );
+    // What is shown of a field does not change when its record goes.
     case "forgot":
       return alter(draft, event.address, (binding) => ({
         ...binding,
@@ -84,6 +98,15 @@ function change(draft: Draft, event: StateEvent): void {
       return draft.intents.set(event.address, event.intent);
     case "settled":
       return draft.intents.delete(event.address);
+    case "began":
+      draft.run = event.run;
+      draft.changes = new LazyCopy(plannedChanges(event.changes));
+      return;
+    case "answered":
+      return countAnswer(draft.changes, event.address);
+    case "ended":
+      draft.run = undefined;
+      return;
   }
 }
 
@@ -97,15 +120,24 @@ function key(draft: Draft, keyCheck: string): void {
   const rekeyed = draft.keyCheck !== undefined && draft.keyCheck !== keyCheck;
   draft.keyCheck = keyCheck;
   if (!rekeyed) return;
-  draft.bindings.convert(({ id }) => ({ id, fields: {} }));
+  draft.bindings.convert(({ id, secrets }) => ({ id, fields: {}, ...(secrets && { secrets }) }));
   draft.batchGenerations.convert(({ status }) => ({ status }));
   draft.intents.convert(({ at, existing }) => ({ at, existing, fields: {} }));
 }
 
-/** Locators tell of the elements of one test case, so another id loses them. */
-function bind(before: Binding | undefined, { id, fields }: EventOf<"bound">): Binding {
-  if (before?.locators === undefined || before.id !== id) return { id, fields };
-  return { id, fields, locators: before.locators };
+/** Locators and shown secrets are those of one live resource, so another id loses them. */
+function bind(before: Binding | undefined, event: EventOf<"bound">): Binding {
+  const { id, fields } = event;
+  return withSecrets(before?.id === id ? { ...before, fields } : { id, fields }, event);
+}
+
+/** A field shows a secret from the write that carried one until one that does not. */
+function withSecrets(
+  { secrets: before = [], ...binding }: Binding,
+  { fields, secrets = [] }: Pick<EventOf<"wrote">, "fields" | "secrets">,
+): Binding {
+  const all = new Set([...before.filter((name) => !Object.hasOwn(fields, name)), ...secrets]);
+  return all.size === 0 ? binding : { ...binding, secrets: [...all].toSorted(compareText) };
 }
 
 function alter(draft: Draft, address: Address, alteration: (binding: Binding) => Binding): void {
@@ -114,10 +146,25 @@ function alter(draft: Draft, address: Address, alteration: (binding: Binding) =>
 }
 
 function locate(binding: Binding, event: EventOf<"located">): Binding {
-  const all = { ...binding.locators, ...event.locators };
+  const { locators: before, ...rest } = binding;
+  const all = { ...before, ...event.locators };
   const locators = event.elements === undefined ? all : only(all, event.elements);
-  if (Object.keys(locators).length > 0) return { ...binding, locators };
-  return { id: binding.id, fields: binding.fields };
+  const shown = event.secret === true ? withSecrets(rest, ELEMENTS) : rest;
+  return Object.keys(locators).length > 0 ? { ...shown, locators } : shown;
+}
+
+const ELEMENTS = { fields: {}, secrets: ["elements"] };
+
+function plannedChanges(changes: EventOf<"began">["changes"]): ReadonlyMap<Address, RunChange> {
+  const entries = Object.entries(changes).flatMap(([address, { action, calls }]) =>
+    isAddress(address) ? [[address, { action, calls, answered: 0 }] as const] : [],
+  );
+  return new Map(entries);
+}
+
+function countAnswer(changes: LazyCopy<Address, RunChange>, address: Address): void {
+  const change = changes.get(address);
+  if (change !== undefined) changes.set(address, { ...change, answered: change.answered + 1 });
 }
 
 /** A folder has one name: a new one means that it was renamed. */

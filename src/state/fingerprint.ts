@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { type KeyObject, createHmac, createSecretKey, hkdfSync } from "node:crypto";
+import { type KeyObject, createHmac, createSecretKey, hkdfSync, scryptSync } from "node:crypto";
 import { compareText } from "../model/address.ts";
 import { type Json, type JsonObject, isArray, isObject } from "../model/json.ts";
 import type { Fingerprint } from "../model/state.ts";
@@ -7,21 +7,25 @@ import type { Secret } from "../model/value.ts";
 
 /*
  * State must tell whether a value is still the one last written without holding the value, and many values are
- * easy to guess (a status, a user name, a short password). So a fingerprint is no plain digest but a keyed one:
- * who has the file alone can test no guess. The key derives from the stage's API key, which whoever applies has
- * anyway, or from `state.fingerprintKey`.
+ * easy to guess (a status, a user name, a short password). So a fingerprint is a keyed digest: who has the file alone
+ * can test no guess. The key derives from the stage's API key, which whoever applies has anyway, or from
+ * `state.fingerprintKey`.
+ *
+ * The key itself can be tested against `keyCheck` by whoever has the file, so it is derived with scrypt, which makes
+ * each guess cost tens of milliseconds. That takes as long here, so it is done once in a run, and only when a digest
+ * is needed. The stage is part of the salt: no digest of one stage equals one of another.
  *
  * 96 bits keep a document of many fingerprints small. Only a second preimage would do harm (a changed value
  * taken for unchanged), and that is a matter of chance in 2^96, for nobody without the key can search for one.
  */
 
-const SALT = "tasc state";
 const KEY_BYTES = 32;
 const FINGERPRINT_BYTES = 12;
+const SCRYPT = { N: 2 ** 14, r: 8, p: 1 };
 
 /** Makes the keyed digests that state keeps in place of values. */
 export interface Fingerprinter {
-  /** Equal for two fingerprinters exactly when their keys are; tells nothing else about the key. */
+  /** Equal for two fingerprinters exactly when their keys and stages are. */
   readonly keyCheck: string;
   /**
    * 16 characters of base64url. The order of an object's keys does not count. `context`, such as an address
@@ -31,21 +35,48 @@ export interface Fingerprinter {
 }
 
 /** @throws TypeError if the secret is empty: that key anybody could guess. */
-export function createFingerprinter(secret: Secret): Fingerprinter {
-  const text = secret.reveal();
-  if (text === "") throw new TypeError("a fingerprint key must not be empty");
-  // As a key object it is made ready once, which halves the time of a digest.
-  const key = createSecretKey(derive(text, "fingerprint", KEY_BYTES));
+export function createFingerprinter(secret: Secret, stage: string): Fingerprinter {
+  if (secret.reveal() === "") throw new TypeError("a fingerprint key must not be empty");
   const known = new Map<string, Fingerprint>();
   return {
-    keyCheck: derive(text, "key check", FINGERPRINT_BYTES).toString("base64url"),
+    get keyCheck() {
+      return derivedKeys(secret, stage).keyCheck;
+    },
     of: (context, value) => {
       const content = contentOf(context, canonicalJson(value));
-      const fingerprint = known.get(content) ?? digest(key, content);
+      const fingerprint = known.get(content) ?? digest(derivedKeys(secret, stage).key, content);
       if (content.length <= LONGEST_KNOWN && known.size < MOST_KNOWN) known.set(content, fingerprint);
       return fingerprint;
     },
   };
+}
+
+interface DerivedKeys {
+  /** As a key object it is made ready once, which halves the time of a digest. */
+  readonly key: KeyObject;
+  readonly keyCheck: string;
+}
+
+/** By secret and stage; they go with the secret. */
+const derived = new WeakMap<Secret, Map<string, DerivedKeys>>();
+
+function derivedKeys(secret: Secret, stage: string): DerivedKeys {
+  const byStage = derived.get(secret) ?? new Map<string, DerivedKeys>();
+  derived.set(secret, byStage);
+  const before = byStage.get(stage);
+  if (before !== undefined) return before;
+  const strong = scryptSync(secret.reveal(), `tasc state 2\0${stage}`, KEY_BYTES, SCRYPT);
+  const keys = {
+    key: createSecretKey(expand(strong, "fingerprint", KEY_BYTES)),
+    keyCheck: expand(strong, "key check", FINGERPRINT_BYTES).toString("base64url"),
+  };
+  byStage.set(stage, keys);
+  return keys;
+}
+
+/** What is derived for one purpose tells nothing about what is derived for another. */
+function expand(strong: Buffer, purpose: string, bytes: number): Buffer {
+  return Buffer.from(hkdfSync("sha256", strong, "tasc state", `tasc state 2: ${purpose}`, bytes));
 }
 
 /**
@@ -54,11 +85,6 @@ export function createFingerprinter(secret: Secret): Fingerprinter {
  */
 const MOST_KNOWN = 10_000;
 const LONGEST_KNOWN = 300;
-
-/** What is derived for one purpose tells nothing about what is derived for another. */
-function derive(secret: string, purpose: string, bytes: number): Buffer {
-  return Buffer.from(hkdfSync("sha256", secret, SALT, `tasc state 1: ${purpose}`, bytes));
-}
 
 /** The length in front keeps the end of the context and the start of the value apart. */
 function contentOf(context: string, value: string): string {

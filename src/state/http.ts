@@ -1,4 +1,5 @@
 import type { Dispatcher } from "undici";
+import type { JsonObject } from "../model/json.ts";
 import type { State } from "../model/state.ts";
 import {
   type Backend,
@@ -6,10 +7,11 @@ import {
   type HeldLock,
   NO_DOCUMENT,
   type Revision,
+  Since,
   type StateWorld,
   type StoredState,
 } from "./backend.ts";
-import type { HttpConfig, HttpLocking } from "./config.ts";
+import type { HttpConfig } from "./config.ts";
 import { formatDocument, isCount, isRecord, isText, isTexts, parseDocument, parseJson } from "./document.ts";
 import { type LockInfo, createLockInfo, isLockInfo } from "./lock.ts";
 import {
@@ -21,10 +23,28 @@ import {
   success,
 } from "./problem.ts";
 
-/** Keeps documents on a server that speaks the REST protocol of Terraform's http backend. */
+/*
+ * Keeps documents on a server that speaks the REST protocol of Terraform's http backend: GET and POST of a whole
+ * document, LOCK and UNLOCK. The protocol cannot list documents or keep other things, so a stage has two more
+ * documents, which no apply locks: an index of its targets, and the history of applies.
+ */
+
 export async function openHttpBackend(config: HttpConfig, world: StateWorld): Promise<Backend> {
   return new HttpBackend(await openClient(config, world.clock), config, world);
 }
+
+/** No target's key begins like this. */
+const INDEX = "_index";
+const HISTORY = "_history";
+
+/** Documents that are asked for at once. */
+const SIDE_BY_SIDE = 16;
+/** Entries that the history keeps. */
+const ENTRIES = 200;
+/** Tries to add to a document that nobody locks, until the addition is seen in it. */
+const TRIES = 6;
+/** Milliseconds before a document is read again that could not be read: the server may have been writing it. */
+const HALF_WRITTEN = 250;
 
 class HttpBackend implements Backend {
   readonly #client: Client;
@@ -38,42 +58,146 @@ class HttpBackend implements Backend {
   }
 
   async read(key: DocumentKey): Promise<Result<StoredState | undefined>> {
-    const text = await get(this.#exchange(key));
+    const first = await this.#readOnce(key);
+    if (first.ok || first.problem.kind !== "corrupt") return first;
+    await this.#world.clock.sleep(HALF_WRITTEN);
+    return await this.#readOnce(key);
+  }
+
+  async #readOnce(key: DocumentKey): Promise<Result<StoredState | undefined>> {
+    const text = await this.#at(key).get();
     if (!text.ok || text.value === undefined) return text.ok ? success(undefined) : text;
-    const where = shown(addressesOf(this.#config, key).document);
-    const parsed = parseDocument(text.value, key, where);
+    const parsed = parseDocument(text.value, key, shown(addressesOf(this.#config, key).document));
     if (!parsed.ok) return parsed;
     const { state, serial } = parsed.value;
     return success({ state, revision: String(serial ?? 0), journalled: false });
   }
 
+  async readAll(keys: readonly DocumentKey[]): Promise<Result<ReadonlyMap<string, StoredState>>> {
+    const found = new Map<string, StoredState>();
+    let problem: StateProblem | undefined;
+    const waiting = keys.values();
+    const worker = async (): Promise<void> => {
+      for (const key of waiting) {
+        const stored = await this.read(key);
+        if (!stored.ok) problem ??= stored.problem;
+        else if (stored.value !== undefined) found.set(key.target, stored.value);
+        if (problem !== undefined) return;
+      }
+    };
+    await Promise.all(Array.from({ length: SIDE_BY_SIDE }, worker));
+    return problem === undefined ? success(found) : refusal(problem);
+  }
+
   async list(stage: string): Promise<Result<readonly string[]>> {
-    const index = await readIndex(this.#exchange({ stage, target: "" }));
-    return index.ok ? success(index.value.targets) : index;
+    const index = await this.#readShared(stage, INDEX);
+    if (!index.ok) return index;
+    const targets = index.value["targets"] ?? [];
+    if (isTexts(targets)) return success(targets);
+    return refusal({
+      kind: "corrupt",
+      where: this.#where(stage, INDEX),
+      reason: "it is not a list of targets",
+    });
+  }
+
+  /** A target is added before it is first written: an entry without a document does no harm. */
+  async register(stage: string, targets: readonly string[]): Promise<Result<void>> {
+    return await this.#change(stage, INDEX, ({ targets: before }) => {
+      const listed = isTexts(before) ? before : [];
+      if (targets.every((target) => listed.includes(target))) return undefined;
+      return { targets: [...new Set([...listed, ...targets])].toSorted() };
+    });
+  }
+
+  async addHistory(stage: string, entry: JsonObject): Promise<Result<void>> {
+    const text = JSON.stringify(entry);
+    return await this.#change(stage, HISTORY, ({ entries = [] }) => {
+      const before: readonly unknown[] = Array.isArray(entries) ? entries : [];
+      if (before.some((one) => JSON.stringify(one) === text)) return undefined;
+      return { entries: [...before, entry].slice(-ENTRIES) };
+    });
+  }
+
+  async history(stage: string): Promise<Result<readonly unknown[]>> {
+    const read = await this.#readShared(stage, HISTORY);
+    if (!read.ok) return read;
+    const entries = read.value["entries"];
+    return success(Array.isArray(entries) ? entries : []);
+  }
+
+  /** A document that several runs add to. */
+  async #readShared(stage: string, name: string): Promise<Result<Shared>> {
+    const text = await this.#at({ stage, target: name }).get();
+    if (!text.ok) return text;
+    if (text.value === undefined) return success({});
+    const root = parseJson(text.value);
+    const where = this.#where(stage, name);
+    if (!isRecord(root) || root["format"] !== `tasc-state-${name.slice(1)}` || root["stage"] !== stage)
+      return refusal({ kind: "corrupt", where, reason: "it is not as tasc writes it" });
+    const { version } = root;
+    if (isCount(version) && version > 1) return refusal({ kind: "newer", where, version, understood: 1 });
+    return success(root);
+  }
+
+  /**
+   * Adds to such a document without a lock, which a run that is killed would leave behind: what was added is looked for
+   * afterwards, and added again if another run wrote at the same time. A lock that something else holds on it is not
+   * waited for; the next run adds what is missing.
+   *
+   * @param add the new members; nothing if all is there
+   */
+  async #change(
+    stage: string,
+    name: string,
+    add: (before: Shared) => Shared | undefined,
+  ): Promise<Result<void>> {
+    for (let left = TRIES; left > 0; left -= 1) {
+      const before = await this.#readShared(stage, name);
+      if (!before.ok) return before;
+      const added = add(before.value);
+      if (added === undefined) return success(undefined);
+      const { serial } = before.value;
+      const next = {
+        format: `tasc-state-${name.slice(1)}`,
+        version: 1,
+        serial: isCount(serial) ? serial + 1 : 1,
+        stage,
+        ...added,
+      };
+      const written = await this.#at({ stage, target: name }).put(`${JSON.stringify(next, undefined, 2)}\n`);
+      if (!written.ok) return written.problem.kind === "lock-lost" ? success(undefined) : written;
+      if (left < TRIES) await this.#world.clock.sleep(20 + Math.random() * 200);
+    }
+    return success(undefined);
   }
 
   async lock(key: DocumentKey, info: LockInfo): Promise<Result<HeldLock>> {
-    const exchange = this.#exchange(key);
-    const { locking } = this.#config;
-    const locked = locking === undefined ? success(undefined) : await lock(exchange, locking, info);
-    return locked.ok ? success(new HttpLock(exchange, info, this.#world.clock)) : locked;
+    const exchange = this.#at(key);
+    const locked = await exchange.lock(info);
+    return locked.ok ? success(new HttpLock(exchange, info)) : locked;
   }
 
-  /** The protocol tells who holds a lock only to who asks for it; so this asks, and frees what it gets. */
-  async forceUnlock(key: StateKey): Promise<Result<LockInfo | undefined>> {
-    const exchange = this.#exchange(key);
-    const { locking } = this.#config;
-    if (locking === undefined) return success(undefined);
+  /** The protocol tells who holds a lock only to who asks for it. */
+  async holder(): Promise<Result<LockInfo | undefined>> {
+    return await Promise.resolve(success(undefined));
+  }
+
+  /** Asks for the lock, to learn who holds it, and frees what it gets. */
+  async forceUnlock(key: StateKey, id?: string): Promise<Result<LockInfo | undefined>> {
+    const exchange = this.#at(key);
+    if (this.#config.locking === undefined) return success(undefined);
     const info = createLockInfo(this.#world, "tasc state unlock");
-    const locked = await lock(exchange, locking, info);
+    const locked = await exchange.lock(info);
     if (locked.ok) {
-      const freed = await unlock(exchange, locking, info);
+      const freed = await exchange.unlock(info);
       return freed.ok ? success(undefined) : freed;
     }
-    // Without the holder's id there is nothing to free it by.
-    if (locked.problem.kind !== "locked" || locked.problem.holder === undefined) return locked;
-    const { holder } = locked.problem;
-    const freed = await unlock(exchange, locking, holder);
+    if (locked.problem.kind !== "locked") return locked;
+    // Where the server does not say whose it is, the id that was given is taken at its word.
+    const holder = locked.problem.holder ?? (id === undefined ? undefined : unknownHolder(id));
+    if (holder === undefined || (id !== undefined && holder.id !== id)) return locked;
+    const freed = await exchange.unlock(holder, "strictly");
     return freed.ok ? success(holder) : freed;
   }
 
@@ -81,10 +205,16 @@ class HttpBackend implements Backend {
     await this.#client.close();
   }
 
-  #exchange({ stage, target }: StateKey): Exchange {
-    return { client: this.#client, config: this.#config, key: { stage, target } };
+  #at({ stage, target }: StateKey): Exchange {
+    return new Exchange(this.#client, this.#config, { stage, target });
+  }
+
+  #where(stage: string, target: string): string {
+    return shown(addressesOf(this.#config, { stage, target }).document);
   }
 }
+
+type Shared = Readonly<Record<string, unknown>>;
 
 /** Where a document and its lock are. */
 export interface Addresses {
@@ -124,7 +254,239 @@ function withLockId(address: string, id: string | undefined): string {
   return url.href;
 }
 
-/** The one module that knows undici. Redirects are not followed: credentials go where they were meant for. */
+/** An address as it may be shown: without credentials, and without a query, which may hold a token. */
+function shown(address: string): string {
+  const { origin, pathname } = new URL(address);
+  return `${origin}${pathname}`;
+}
+
+const NONE = new Set([204, 404]);
+/** Terraform's text has 423 and 409 for a lock that somebody holds. */
+const LOCKED = new Set([409, 423]);
+/** After these it is not known whether the server acted. */
+const UNCERTAIN = new Set([408, 500, 502, 503, 504]);
+const TOO_MANY = 429;
+/** Milliseconds before each further try of what may not be repeated blindly. */
+const PAUSES = [250, 1_000, 2_000];
+
+/** The calls of the protocol on one document, and what the answers mean. */
+class Exchange {
+  readonly #client: Client;
+  readonly #config: HttpConfig;
+  readonly key: StateKey;
+  readonly addresses: Addresses;
+
+  constructor(client: Client, config: HttpConfig, key: StateKey) {
+    this.#client = client;
+    this.#config = config;
+    this.key = key;
+    this.addresses = addressesOf(config, key);
+  }
+
+  get isLocking(): boolean {
+    return this.#config.locking !== undefined;
+  }
+
+  /** The document's text; `undefined` if there is none. */
+  async get(how?: "once"): Promise<Result<string | undefined>> {
+    const call = { method: "GET", address: this.addresses.document };
+    const answer = await this.#client.send(call, how);
+    if (!answer.ok) return answer;
+    const { status, text } = answer.value;
+    if (NONE.has(status) || (status === 200 && text === "")) return success(undefined);
+    return status === 200 ? success(text) : unexpected(call, status);
+  }
+
+  /**
+   * Writes the document. After a lost answer it is looked up before it is sent again: a server that counts versions
+   * refuses the same one twice. @param holder absent if nobody holds the lock
+   */
+  async put(text: string, holder?: LockInfo): Promise<Result<void>> {
+    const address = withLockId(this.addresses.document, holder?.id);
+    const call = { method: this.#config.updateMethod, address, body: text };
+    const answer = await this.#carefully(call, async () => {
+      const there = await this.get("once");
+      return there.ok && there.value === text;
+    });
+    if (!answer.ok || answer.value === "arrived") return answer.ok ? success(undefined) : answer;
+    const { status, text: body } = answer.value;
+    if (isSuccess(status)) return success(undefined);
+    if (!LOCKED.has(status)) return unexpected(call, status);
+    const other = parseLockBody(body);
+    const told = other !== undefined && other.id !== holder?.id;
+    const reason = told ? `${other.who} holds it since ${other.since}` : "the server refused the lock's id";
+    return refusal({ kind: "lock-lost", key: this.key, reason });
+  }
+
+  /** After a lost answer the lock may be ours: it is freed, and asked for again. */
+  async lock(info: LockInfo): Promise<Result<void>> {
+    const { locking } = this.#config;
+    if (locking === undefined) return success(undefined);
+    const call = { method: locking.lockMethod, address: this.addresses.lock, body: this.#lockBody(info) };
+    const answer = await this.#carefully(call, async () => {
+      await this.unlock(info);
+      return false;
+    });
+    if (!answer.ok || answer.value === "arrived") return answer.ok ? success(undefined) : answer;
+    const { status, text } = answer.value;
+    if (isSuccess(status)) return success(undefined);
+    if (!LOCKED.has(status)) return unexpected(call, status);
+    const holder = parseLockBody(text);
+    // Some servers, GitLab's among them, answer with what was sent: that is not the holder.
+    return refusal({ kind: "locked", key: this.key, ...(holder && holder.id !== info.id && { holder }) });
+  }
+
+  /** Frees the lock of this holder. That it is somebody else's by now is a problem only where that matters. */
+  async unlock(holder: LockInfo, how: "gladly" | "strictly" = "gladly"): Promise<Result<void>> {
+    const { locking } = this.#config;
+    if (locking === undefined) return success(undefined);
+    const address = withLockId(this.addresses.unlock, holder.id);
+    const call = { method: locking.unlockMethod, address, body: this.#lockBody(holder) };
+    const answer = await this.#client.send(call);
+    if (!answer.ok) return answer;
+    const { status } = answer.value;
+    if (isSuccess(status) || status === 404) return success(undefined);
+    if (!LOCKED.has(status)) return unexpected(call, status);
+    return how === "gladly" ? success(undefined) : refusal({ kind: "locked", key: this.key });
+  }
+
+  /** Sends what must not be repeated blindly. @param arrived asked after a lost answer */
+  async #carefully(call: Call, arrived: () => Promise<boolean>): Promise<Result<Answer | "arrived">> {
+    const began = new Since();
+    began.now();
+    for (let tries = 0; ; tries += 1) {
+      const answer = await this.#client.send(call);
+      const isUncertain = answer.ok ? UNCERTAIN.has(answer.value.status) : answer.problem.kind === "failed";
+      const isRefused = answer.ok && answer.value.status === TOO_MANY;
+      if (!isUncertain && !isRefused) return answer;
+      const pause = PAUSES[tries];
+      if (pause === undefined || this.#client.isGivenUp() || began.isOver(LIMIT)) return answer;
+      await this.#client.clock.sleep(pause);
+      if (isUncertain && (await arrived())) return success("arrived");
+    }
+  }
+
+  /**
+   * A lock in the words of the protocol, whose members servers read, and some demand. What only tasc knows goes as
+   * JSON into `Info`, which is free text there; a server that drops it still tells who, since when and why.
+   */
+  #lockBody(info: LockInfo): string {
+    return JSON.stringify({
+      ID: info.id,
+      Operation: info.why,
+      Info: JSON.stringify(info),
+      Who: info.who,
+      Version: "1",
+      Created: info.since,
+      Path: `${this.key.stage}/${this.key.target}`,
+    });
+  }
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+const HINTS: Readonly<Record<number, string>> = {
+  401: "the server does not accept these credentials: check state.username and state.password",
+  403: "the server does not allow this user to do that",
+  404: "the server does not know this address: check state.address and state.lockAddress",
+  405: "the server does not know this method: check state.lockMethod, or set state.lock to false if it has no locks",
+  413: "the document is too large for the server",
+  501: "the server does not know this method: check state.lockMethod, or set state.lock to false if it has no locks",
+};
+
+function unexpected({ method, address }: Call, status: number): Result<never> {
+  const isRedirect = status >= 300 && status < 400;
+  const hint = isRedirect ? "redirects are not followed: state.address must be the final one" : HINTS[status];
+  const reason = `${method} was answered with status ${status}${hint === undefined ? "" : `; ${hint}`}`;
+  return refusal({ kind: "failed", where: shown(address), reason });
+}
+
+/** The holder, from a server's answer; `undefined` if it does not tell. Some answer with nothing but the id. */
+function parseLockBody(text: string): LockInfo | undefined {
+  const body = parseJson(text) ?? text.trim();
+  if (isText(body)) return /^[\w-]{8,64}$/.test(body) ? unknownHolder(body) : undefined;
+  if (!isRecord(body) || !isText(body["ID"]) || body["ID"] === "") return undefined;
+  const own = isText(body["Info"]) ? parseJson(body["Info"]) : undefined;
+  if (isLockInfo(own) && own.id === body["ID"]) return own;
+  const { who, since, why } = unknownHolder("");
+  return {
+    id: body["ID"],
+    who: textOr(body["Who"], who),
+    since: textOr(body["Created"], since),
+    why: textOr(body["Operation"], why),
+  };
+}
+
+function unknownHolder(id: string): LockInfo {
+  return { id, who: "somebody", since: "an unknown time", why: "an unknown command" };
+}
+
+function textOr(value: unknown, otherwise: string): string {
+  return isText(value) && value !== "" ? value : otherwise;
+}
+
+/**
+ * A lock that a server keeps. The protocol has no compare-and-set: under the lock nobody else writes, so it is
+ * enough to look at the document's serial before the first write. Where the server knows no locks, or the outcome
+ * of a write is not known, it is looked at again. Only a write tells whether the lock still is ours, so there is no
+ * `confirm`: the session writes the document again.
+ */
+class HttpLock implements HeldLock {
+  readonly info: LockInfo;
+  readonly #exchange: Exchange;
+  /** The document's revision as we left it; `undefined` if that is not certain. */
+  #known: Revision | undefined;
+  /** What we sent last, to tell it from what somebody else wrote. */
+  #sent: string | undefined;
+  /** Set for good once the server said that the lock is not ours. */
+  #lost: StateProblem | undefined;
+
+  constructor(exchange: Exchange, info: LockInfo) {
+    this.#exchange = exchange;
+    this.info = info;
+  }
+
+  async write(state: State, base: Revision): Promise<Result<Revision>> {
+    if (this.#lost !== undefined) return refusal(this.#lost);
+    const below = await this.#revisionBelow(base);
+    if (!below.ok) return below;
+    const serial = Number(below.value) + 1;
+    this.#known = undefined;
+    this.#sent = formatDocument(state, serial);
+    const { isLocking } = this.#exchange;
+    const written = await this.#exchange.put(this.#sent, isLocking ? this.info : undefined);
+    if (!written.ok && written.problem.kind === "lock-lost") this.#lost = written.problem;
+    if (!written.ok) return written;
+    if (isLocking) this.#known = String(serial);
+    return success(String(serial));
+  }
+
+  async unlock(): Promise<Result<void>> {
+    return await this.#exchange.unlock(this.info);
+  }
+
+  /** The revision to write upon: `base`, or our own last write, if that arrived without our knowing. */
+  async #revisionBelow(base: Revision): Promise<Result<Revision>> {
+    const changed = refusal({ kind: "changed", where: shown(this.#exchange.addresses.document) });
+    if (this.#known !== undefined) return this.#known === base ? success(base) : changed;
+    const text = await this.#exchange.get();
+    if (!text.ok) return text;
+    const revision = text.value === undefined ? NO_DOCUMENT : String(serialOf(text.value));
+    return revision === base || text.value === this.#sent ? success(revision) : changed;
+  }
+}
+
+/**
+ * The serial in a document's text: servers keep versions by it, and some demand that it grows. 0 where there is
+ * none; whether the text is a document of ours at all is for its reader to say.
+ */
+function serialOf(text: string): number {
+  const root = parseJson(text);
+  const serial = isRecord(root) ? root["serial"] : undefined;
+  return isCount(serial) ? serial : 0;
+}
 
 interface Answer {
   readonly status: number;
@@ -139,22 +501,58 @@ interface Call {
 }
 
 interface Client {
-  /** Sends a call, and again if that may help; all calls of the protocol may be sent twice. */
-  send(call: Call): Promise<Result<Answer>>;
+  readonly clock: Clock;
+  /**
+   * Sends a call; what may be repeated blindly again if that may help. Redirects are not followed: credentials go
+   * where they belong.
+   */
+  send(call: Call, how?: "once"): Promise<Result<Answer>>;
+  /** Whether the server did not answer for so long that nothing more is tried for long. */
+  isGivenUp(): boolean;
   close(): Promise<void>;
 }
 
-const TIMEOUT = 30_000;
-/** Milliseconds before each further try. */
-const PAUSES = [250, 1_000, 3_000];
-const WORTH_A_RETRY = new Set([408, 429, 500, 502, 503, 504]);
+/** Milliseconds that a call may take, with its repetitions; and one to a server that did not answer before. */
+const LIMIT = 8_000;
+const LAST_LIMIT = 1_000;
+/** A document of a hundred thousand bindings has about 30 MB. */
+const MAX_BYTES = 256 * 1024 * 1024;
 
-async function openClient({ username, password }: HttpConfig, clock: Clock): Promise<Client> {
-  const { Agent } = await import("undici");
-  const agent = new Agent({ connectTimeout: TIMEOUT, headersTimeout: TIMEOUT, bodyTimeout: TIMEOUT });
+/** These parts are what undici's index exports under these names, without what else that loads. */
+async function openClient(config: HttpConfig, clock: Clock): Promise<Client> {
+  const { username, password, locking, updateMethod } = config;
+  const others = [updateMethod, locking?.lockMethod];
+  // To free a lock twice does no harm.
+  const repeatable =
+    locking === undefined || others.includes(locking.unlockMethod) ? [] : [locking.unlockMethod];
+  const [{ default: Agent }, { default: RetryAgent }, { default: request }] = await Promise.all([
+    import("undici/lib/dispatcher/agent.js"),
+    import("undici/lib/dispatcher/retry-agent.js"),
+    import("undici/lib/api/api-request.js"),
+  ]);
+  const agent = new Agent({ connectTimeout: LIMIT, headersTimeout: LIMIT, bodyTimeout: LIMIT });
+  const retrying = new RetryAgent(agent, {
+    maxRetries: 3,
+    minTimeout: 250,
+    maxTimeout: 2_000,
+    methods: ["GET", ...repeatable],
+    statusCodes: [...UNCERTAIN, TOO_MANY],
+    throwOnError: false,
+  });
   const authorization = basicAuthorization(username, password?.reveal());
+  let givenUp = false;
   return {
-    send: async (call) => await sendPatiently(agent, call, authorization, clock),
+    clock,
+    isGivenUp: () => givenUp,
+    send: async (call, how) => {
+      const signal = AbortSignal.timeout(givenUp ? LAST_LIMIT : LIMIT);
+      const dispatcher = givenUp || how === "once" ? agent : retrying;
+      const send: Send = async (options) => await request.call(dispatcher, { ...options, signal });
+      const answer = await sendOnce(send, call, authorization, signal);
+      if (signal.aborted) givenUp = true;
+      else if (answer.ok) givenUp = false;
+      return answer;
+    },
     close: async () => await agent.close(),
   };
 }
@@ -165,331 +563,37 @@ function basicAuthorization(username = "", password = ""): Readonly<Record<strin
   return { authorization: `Basic ${credentials}` };
 }
 
-async function sendPatiently(
-  agent: Dispatcher,
-  call: Call,
-  headers: Readonly<Record<string, string>>,
-  clock: Clock,
-): Promise<Result<Answer>> {
-  for (const pause of PAUSES) {
-    const answer = await sendOnce(agent, call, headers);
-    if (answer.ok && !WORTH_A_RETRY.has(answer.value.status)) return answer;
-    await clock.sleep(pause);
-  }
-  return await sendOnce(agent, call, headers);
-}
+type Send = (options: Dispatcher.RequestOptions) => Promise<Dispatcher.ResponseData>;
 
 async function sendOnce(
-  agent: Dispatcher,
+  send: Send,
   { method, address, body }: Call,
   authorization: Readonly<Record<string, string>>,
+  signal: AbortSignal,
 ): Promise<Result<Answer>> {
   const headers = { ...authorization, ...(body === undefined ? {} : { "content-type": "application/json" }) };
   const { origin, pathname, search } = new URL(address);
+  const path = `${pathname}${search}`;
+  const failed = (reason: string) =>
+    refusal({ kind: "failed", where: shown(address), reason: `${method}: ${reason}` });
   try {
-    const answer = await agent.request({
-      origin,
-      path: `${pathname}${search}`,
-      method,
-      headers,
-      body: body ?? null,
-    });
-    return success({ status: answer.statusCode, text: await answer.body.text() });
+    const answer = await send({ origin, path, method, headers, body: body ?? null });
+    const pieces: Buffer[] = [];
+    let size = 0;
+    for await (const piece of answer.body) {
+      if (!Buffer.isBuffer(piece)) continue;
+      size += piece.length;
+      if (size > MAX_BYTES) return failed(`the answer is larger than ${MAX_BYTES / 1024 / 1024} MB`);
+      pieces.push(piece);
+    }
+    return success({ status: answer.statusCode, text: Buffer.concat(pieces).toString("utf8") });
   } catch (error) {
+    if (signal.aborted) return failed("no answer in time");
     if (!isConnectionError(error)) throw error;
-    const reason = error.message === "" ? error.code : error.message;
-    return refusal({ kind: "failed", where: shown(address), reason: `${method}: ${reason}` });
+    return failed(error.message === "" ? error.code : error.message);
   }
 }
 
 function isConnectionError(error: unknown): error is Error & { readonly code: string } {
   return error instanceof Error && "code" in error && typeof error.code === "string";
-}
-
-/** An address as it may be shown: without credentials, and without a query, which may hold a token. */
-function shown(address: string): string {
-  const { origin, pathname } = new URL(address);
-  return `${origin}${pathname}`;
-}
-
-/** The calls of the protocol, and what the answers mean. */
-
-const NONE = new Set([204, 404]);
-/** Terraform's text has 423 and 409 for a lock that somebody holds. */
-const LOCKED = new Set([409, 423]);
-
-interface Exchange {
-  readonly client: Client;
-  readonly config: HttpConfig;
-  readonly key: StateKey;
-}
-
-/** The document's text; `undefined` if there is none. */
-async function get({ client, config, key }: Exchange): Promise<Result<string | undefined>> {
-  const call = { method: "GET", address: addressesOf(config, key).document };
-  const answer = await client.send(call);
-  if (!answer.ok) return answer;
-  const { status, text } = answer.value;
-  if (NONE.has(status) || (status === 200 && text === "")) return success(undefined);
-  return status === 200 ? success(text) : unexpected(call, answer.value);
-}
-
-/** @param holder absent if the server knows no locks */
-async function put(
-  { client, config, key }: Exchange,
-  text: string,
-  holder: LockInfo | undefined,
-): Promise<Result<void>> {
-  const address = withLockId(addressesOf(config, key).document, holder?.id);
-  const call = { method: config.updateMethod, address, body: text };
-  const answer = await client.send(call);
-  if (!answer.ok) return answer;
-  if (isSuccess(answer.value)) return success(undefined);
-  if (!LOCKED.has(answer.value.status)) return unexpected(call, answer.value);
-  const other = parseLockBody(answer.value.text);
-  const reason = other === undefined ? "the server says so" : `${other.who} holds it since ${other.since}`;
-  return refusal({ kind: "lock-lost", key, reason });
-}
-
-async function lock(
-  { client, config, key }: Exchange,
-  { lockMethod }: HttpLocking,
-  info: LockInfo,
-): Promise<Result<void>> {
-  const { lock: address } = addressesOf(config, key);
-  const call = { method: lockMethod, address, body: lockBody(info, `${key.stage}/${key.target}`) };
-  const answer = await client.send(call);
-  if (!answer.ok) return answer;
-  if (isSuccess(answer.value)) return success(undefined);
-  if (!LOCKED.has(answer.value.status)) return unexpected(call, answer.value);
-  const holder = parseLockBody(answer.value.text);
-  // The lock was given at a first try, whose answer was lost.
-  if (holder?.id === info.id) return success(undefined);
-  return refusal({ kind: "locked", key, ...(holder === undefined ? {} : { holder }) });
-}
-
-/** Frees the lock of this holder. That it is somebody else's by now, or nobody's, is no problem. */
-async function unlock(
-  { client, config, key }: Exchange,
-  { unlockMethod }: HttpLocking,
-  holder: LockInfo,
-): Promise<Result<void>> {
-  const address = withLockId(addressesOf(config, key).unlock, holder.id);
-  const call = { method: unlockMethod, address, body: lockBody(holder, `${key.stage}/${key.target}`) };
-  const answer = await client.send(call);
-  if (!answer.ok) return answer;
-  const isFree = isSuccess(answer.value) || LOCKED.has(answer.value.status) || answer.value.status === 404;
-  return isFree ? success(undefined) : unexpected(call, answer.value);
-}
-
-function isSuccess({ status }: Answer): boolean {
-  return status >= 200 && status < 300;
-}
-
-const HINTS: Readonly<Record<number, string>> = {
-  401: "the server does not take these credentials: check state.username and state.password",
-  403: "the server does not let this user do that",
-  404: "the server knows no such address: check state.address and state.lockAddress",
-  405: "the server does not know this method: check state.lockMethod, or set state.lock to false if it knows no locks",
-  413: "the document is too large for the server",
-  501: "the server does not know this method: check state.lockMethod, or set state.lock to false if it knows no locks",
-};
-
-function unexpected({ method, address }: Call, { status }: Answer): Result<never> {
-  const isRedirect = status >= 300 && status < 400;
-  const hint = isRedirect ? "redirects are not followed: state.address must be the final one" : HINTS[status];
-  const reason = `${method} was answered with status ${status}${hint === undefined ? "" : `; ${hint}`}`;
-  return refusal({ kind: "failed", where: shown(address), reason });
-}
-
-/**
- * A lock that a server keeps. The protocol has no compare-and-set: under the lock nobody else writes, so it is
- * enough to look at the document's serial before the first write. Where the server knows no locks, or the outcome
- * of a write is not known, it is looked at again.
- */
-class HttpLock implements HeldLock {
-  readonly info: LockInfo;
-  readonly #exchange: Exchange;
-  readonly #clock: Clock;
-  /** The document's revision as we left it; `undefined` if that is not certain. */
-  #known: Revision | undefined;
-  /** What we sent last, to tell it from what somebody else wrote. */
-  #sent: string | undefined;
-  /** Set for good once the server said that the lock is not ours. */
-  #lost: StateProblem | undefined;
-
-  constructor(exchange: Exchange, info: LockInfo, clock: Clock) {
-    this.#exchange = exchange;
-    this.info = info;
-    this.#clock = clock;
-  }
-
-  async write(state: State, base: Revision): Promise<Result<Revision>> {
-    if (this.#lost !== undefined) return refusal(this.#lost);
-    const below = await this.#revisionBelow(base);
-    if (!below.ok) return below;
-    if (base === NO_DOCUMENT) {
-      const listed = await addToIndex(this.#exchange, this.info, this.#clock);
-      if (!listed.ok) return listed;
-    }
-    const serial = Number(below.value) + 1;
-    this.#known = undefined;
-    this.#sent = formatDocument(state, serial);
-    const isLocking = this.#exchange.config.locking !== undefined;
-    const written = await put(this.#exchange, this.#sent, isLocking ? this.info : undefined);
-    if (!written.ok) return this.#refused(written.problem);
-    if (isLocking) this.#known = String(serial);
-    return success(String(serial));
-  }
-
-  async unlock(): Promise<Result<void>> {
-    const { locking } = this.#exchange.config;
-    return locking === undefined ? success(undefined) : await unlock(this.#exchange, locking, this.info);
-  }
-
-  #refused(problem: StateProblem): Result<never> {
-    if (problem.kind === "lock-lost") this.#lost = problem;
-    return refusal(problem);
-  }
-
-  /** The revision to write upon: `base`, or our own last write, if that arrived without our knowing. */
-  async #revisionBelow(base: Revision): Promise<Result<Revision>> {
-    const { config, key } = this.#exchange;
-    const changed = refusal({ kind: "changed", where: shown(addressesOf(config, key).document) });
-    if (this.#known !== undefined) return this.#known === base ? success(base) : changed;
-    const text = await get(this.#exchange);
-    if (!text.ok) return text;
-    const revision = text.value === undefined ? NO_DOCUMENT : String(serialOf(text.value));
-    return revision === base || text.value === this.#sent ? success(revision) : changed;
-  }
-}
-
-/*
- * The protocol cannot list documents, and without a list nobody would notice the state of a target that has left
- * the manifests. So each stage has one more document, which names its targets. A target is added before its first
- * document is written: an entry without a document does no harm, a document without an entry would be forgotten.
- */
-
-/** No target's key begins like this. */
-const INDEX = "_index";
-const FORMAT = "tasc-state-index";
-const VERSION = 1;
-
-interface Index {
-  readonly serial: number;
-  /** Sorted. */
-  readonly targets: readonly string[];
-}
-
-async function readIndex(exchange: Exchange): Promise<Result<Index>> {
-  const place = indexOf(exchange);
-  const text = await get(place);
-  if (!text.ok) return text;
-  if (text.value === undefined) return success({ serial: 0, targets: [] });
-  const where = shown(addressesOf(place.config, place.key).document);
-  return parseIndex(text.value, exchange.key.stage, where);
-}
-
-/** Adds the exchange's target to the index of its stage, under the index' own lock. */
-async function addToIndex(exchange: Exchange, info: LockInfo, clock: Clock): Promise<Result<void>> {
-  const before = await readIndex(exchange);
-  if (!before.ok || before.value.targets.includes(exchange.key.target))
-    return before.ok ? success(undefined) : before;
-  const { locking } = exchange.config;
-  if (locking === undefined) return await writeEntry(exchange, undefined);
-  const locked = await lockIndex(exchange, info, clock);
-  if (!locked.ok) return locked;
-  const written = await writeEntry(exchange, info);
-  const unlocked = await unlock(indexOf(exchange), locking, info);
-  return written.ok ? unlocked : written;
-}
-
-const TRIES = 100;
-const PAUSE = 100;
-
-/** The index is locked for a moment only, so this waits whatever the user's patience with other locks. */
-async function lockIndex(exchange: Exchange, info: LockInfo, clock: Clock): Promise<Result<void>> {
-  const { locking } = exchange.config;
-  if (locking === undefined) return success(undefined);
-  for (let left = TRIES; ; left -= 1) {
-    const locked = await lock(indexOf(exchange), locking, info);
-    if (locked.ok || locked.problem.kind !== "locked" || left === 0) return locked;
-    await clock.sleep(PAUSE);
-  }
-}
-
-async function writeEntry(exchange: Exchange, info: LockInfo | undefined): Promise<Result<void>> {
-  const index = await readIndex(exchange);
-  if (!index.ok) return index;
-  const { stage, target } = exchange.key;
-  const targets = [...new Set([...index.value.targets, target])].toSorted();
-  return await put(indexOf(exchange), formatIndex(stage, { serial: index.value.serial + 1, targets }), info);
-}
-
-function indexOf(exchange: Exchange): Exchange {
-  const key: StateKey = { stage: exchange.key.stage, target: INDEX };
-  return { ...exchange, key };
-}
-
-function formatIndex(stage: string, { serial, targets }: Index): string {
-  const index = { format: FORMAT, version: VERSION, serial, stage, targets };
-  return `${JSON.stringify(index, undefined, 2)}\n`;
-}
-
-function parseIndex(text: string, stage: string, where: string): Result<Index> {
-  const corrupt = refusal({ kind: "corrupt", where, reason: "it is no list of targets as tasc writes it" });
-  const root = parseJson(text);
-  if (!isRecord(root) || root["format"] !== FORMAT) return corrupt;
-  const { version, serial, targets } = root;
-  if (isCount(version) && version > VERSION)
-    return refusal({ kind: "newer", where, version, understood: VERSION });
-  if (root["stage"] !== stage || !isCount(serial) || !isTexts(targets)) return corrupt;
-  return success({ serial, targets });
-}
-
-/*
- * A lock in the words of the protocol, whose members servers read, and some demand. What only tasc knows goes as
- * JSON into `Info`, which is free text there; a server that drops it still tells who, since when and why.
- */
-
-const PROTOCOL_VERSION = "1";
-
-function lockBody(info: LockInfo, path: string): string {
-  return JSON.stringify({
-    ID: info.id,
-    Operation: info.why,
-    Info: JSON.stringify(info),
-    Who: info.who,
-    Version: PROTOCOL_VERSION,
-    Created: info.since,
-    Path: path,
-  });
-}
-
-/** The holder, from a server's answer; `undefined` if it does not tell. */
-function parseLockBody(text: string): LockInfo | undefined {
-  const body = parseJson(text);
-  if (!isRecord(body) || !isText(body["ID"])) return undefined;
-  const own = isText(body["Info"]) ? parseJson(body["Info"]) : undefined;
-  if (isLockInfo(own) && own.id === body["ID"]) return own;
-  return {
-    id: body["ID"],
-    who: textOr(body["Who"], "somebody"),
-    since: textOr(body["Created"], "an unknown time"),
-    why: textOr(body["Operation"], "an unknown command"),
-  };
-}
-
-function textOr(value: unknown, otherwise: string): string {
-  return isText(value) && value !== "" ? value : otherwise;
-}
-
-/**
- * The serial in a document's text: servers keep versions by it, and some demand that it grows. 0 where there is
- * none; whether the text is a document of ours at all is for its reader to say.
- */
-function serialOf(text: string): number {
-  const root = parseJson(text);
-  const serial = isRecord(root) ? root["serial"] : undefined;
-  return isCount(serial) ? serial : 0;
 }

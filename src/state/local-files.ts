@@ -1,6 +1,7 @@
-import { readFileSync } from "node:fs";
-import { type FileHandle, link, mkdir, open, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { createHash } from "node:crypto";
+import { constants, readFileSync } from "node:fs";
+import { type FileHandle, link, lstat, mkdir, open, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, isAbsolute, join, relative, sep } from "node:path";
 import type { StateEvent } from "../model/state.ts";
 import { type Revision, sameService } from "./backend.ts";
 import { areStateEvents, isCount, isRecord, isText, parseJson } from "./document.ts";
@@ -23,7 +24,7 @@ export async function attempt<T>(where: string, work: () => Promise<Result<T>>):
   try {
     return await work();
   } catch (error) {
-    if (!isSystemError(error)) throw error;
+    if (!isSystemError(error) && !(error instanceof LinkedFolder)) throw error;
     return refusal({ kind: "failed", where, reason: error.message });
   }
 }
@@ -56,27 +57,52 @@ function readIfThereNow(path: string): Buffer | undefined {
   }
 }
 
-/** Makes the folder and those above it. */
-export async function makeFolder(path: string): Promise<void> {
+/**
+ * Makes the folder and those above it. Below `root`, a link in place of a folder is refused: a repository could have
+ * one that leads out of it.
+ */
+export async function makeFolder(path: string, root: string): Promise<void> {
+  await refuseLinks(path, root);
   await mkdir(path, { recursive: true, mode: FOLDER_MODE });
+}
+
+async function refuseLinks(path: string, root: string): Promise<void> {
+  const parts = relative(root, path).split(sep);
+  if (isAbsolute(relative(root, path)) || parts[0] === "..") return;
+  let folder = root;
+  for (const part of parts) {
+    folder = join(folder, part);
+    const found = await lstat(folder).catch(() => undefined);
+    if (found?.isSymbolicLink() === true) throw new LinkedFolder(folder);
+  }
+}
+
+class LinkedFolder extends Error {
+  constructor(folder: string) {
+    super(`${folder} is a symbolic link; state is not written through links. Replace it with a folder.`);
+  }
 }
 
 /**
  * Replaces a file whole and for good: after a crash at any point there is either the old text or the new one, and
- * the new one once this resolves. The temporary name is fixed, so that what a crash leaves is overwritten by the
- * next try; one writer at a time is the caller's care.
+ * the new one once this resolves. The temporary name is fixed, so that what a crash leaves is removed by the
+ * next try, as is a link of that name; one writer at a time is the caller's care.
  */
 export async function replaceFile(path: string, text: string | Uint8Array): Promise<void> {
   const temporary = `${path}.tmp`;
-  const file = await open(temporary, "w", FILE_MODE);
+  await rm(temporary, { force: true });
+  const file = await open(temporary, "wx", FILE_MODE);
   await writeDurably(file, text);
   await rename(temporary, path);
   await syncFolder(dirname(path));
 }
 
-/** For additions at the end; makes the file if it is not there. */
-export async function openForAppend(path: string): Promise<FileHandle> {
-  return await open(path, "a", FILE_MODE);
+const APPEND = constants.O_APPEND | constants.O_WRONLY | constants.O_NOFOLLOW;
+
+/** A file for additions at its end; it must be new, or be there already. A link is not followed. */
+export async function openForAppend(path: string, which: "new" | "old" | "any"): Promise<FileHandle> {
+  const create = { new: constants.O_CREAT | constants.O_EXCL, old: 0, any: constants.O_CREAT }[which];
+  return await open(path, APPEND | create, FILE_MODE);
 }
 
 async function writeDurably(file: FileHandle, text: string | Uint8Array): Promise<void> {
@@ -116,7 +142,8 @@ export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
  */
 
 const FORMAT = "tasc-journal";
-const VERSION = 1;
+/** Since 2, each line ends with a checksum. */
+const VERSION = 2;
 const NEWLINE = 0x0a;
 
 export interface Journal {
@@ -141,8 +168,22 @@ export function foldedLine(revision: Revision): string {
   return line({ folded: revision });
 }
 
+/** JSON, a tab, which no JSON has outside of its white space, and a checksum. */
 function line(value: object): string {
-  return `${JSON.stringify(value)}\n`;
+  const text = JSON.stringify(value);
+  return `${text}\t${checksum(text)}\n`;
+}
+
+function checksum(text: string): string {
+  return createHash("sha256").update(text).digest("base64url").slice(0, 12);
+}
+
+/** The value of a line; `undefined` if the line is damaged. Lines of version 1 have no checksum. */
+function valueOfLine(text: string): unknown {
+  const tab = text.lastIndexOf("\t");
+  if (tab < 0) return parseJson(text);
+  const json = text.slice(0, tab);
+  return text.slice(tab + 1) === checksum(json) ? parseJson(json) : undefined;
 }
 
 /** Reads a journal; `undefined` if not even its first line was finished. @param where the file, for problems */
@@ -169,7 +210,7 @@ export function parseJournal(
 
 interface Lines {
   readonly values: readonly unknown[];
-  /** Number, from 1, of a line before the last that is no JSON. */
+  /** Number, from 1, of a line that is damaged and was not cut short by a crash. */
   readonly spoilt: number | undefined;
   readonly soundBytes: number;
 }
@@ -179,13 +220,16 @@ function parseLines(bytes: Buffer): Lines {
   const texts = bytes.toString("utf8", 0, end).split("\n").slice(0, -1);
   const values: unknown[] = [];
   for (const [at, text] of texts.entries()) {
-    const value = parseJson(text);
+    const value = valueOfLine(text);
     if (value !== undefined) values.push(value);
-    else if (at + 1 < texts.length) return { values, spoilt: at + 1, soundBytes: 0 };
+    else if (at + 1 < texts.length || WHOLE.test(text)) return { values, spoilt: at + 1, soundBytes: 0 };
     else return { values, spoilt: undefined, soundBytes: startOfLastLine(bytes, end) };
   }
   return { values, spoilt: undefined, soundBytes: end };
 }
+
+/** A line that was written to its end: what is wrong with it, no crash did. */
+const WHOLE = /\t[\w-]{12}$/;
 
 function startOfLastLine(bytes: Buffer, end: number): number {
   return end < 2 ? 0 : bytes.lastIndexOf(NEWLINE, end - 2) + 1;
@@ -197,7 +241,14 @@ function readHeader(header: unknown, expected: DocumentKey, where: string): Resu
   const { version, stage, target, service, base } = header;
   if (isCount(version) && version > VERSION)
     return refusal({ kind: "newer", where, version, understood: VERSION });
-  if (version !== VERSION || !isText(stage) || !isText(target) || !isText(service) || !isText(base))
+  if (
+    !isCount(version) ||
+    version === 0 ||
+    !isText(stage) ||
+    !isText(target) ||
+    !isText(service) ||
+    !isText(base)
+  )
     return refusal(damaged(where, 1));
   if (stage !== expected.stage || target !== expected.target)
     return refusal({
@@ -366,7 +417,7 @@ export function targetOf(file: string): string | undefined {
 }
 
 /** A key is a file name as it is; a stage may be called anything, and must not lead out of the folder. */
-function fileName(key: string): string {
+export function fileName(key: string): string {
   return encodeURIComponent(key).replace(/^\./, "%2E");
 }
 

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { appendFileSync } from "node:fs";
-import { type FileHandle, readdir, rm, truncate } from "node:fs/promises";
-import { resolve } from "node:path";
+import { type FileHandle, readdir, rename, rm, truncate } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import type { JsonObject } from "../model/json.ts";
 import { type State, type StateEvent, emptyState } from "../model/state.ts";
 import {
   type Backend,
@@ -12,7 +13,7 @@ import {
   type StoredState,
 } from "./backend.ts";
 import type { LocalConfig } from "./config.ts";
-import { formatDocument, parseDocument } from "./document.ts";
+import { formatDocument, parseDocument, parseJson } from "./document.ts";
 import { applyEvents } from "./events.ts";
 import {
   type Journal,
@@ -49,20 +50,52 @@ import {
 export function openLocalBackend(config: LocalConfig, world: StateWorld): Backend {
   const root = resolve(world.projectFolder, config.path);
   return {
-    read: (key) => read(root, key),
+    read: (key) => read(root, key, world),
+    readAll: (keys) => readAll(root, keys, world),
     list: (stage) => list(root, stage),
     lock: (key, info) => lock(root, key, info, world),
-    forceUnlock: (key) => forceUnlock(root, key, world),
+    holder: (key) => holder(root, key),
+    forceUnlock: (key, id) => forceUnlock(root, key, world, id),
+    addHistory: (stage, entry) => addHistory(root, stage, entry, world),
+    history: (stage) => history(root, stage),
     close: async () => {},
   };
 }
 
-async function read(root: string, key: DocumentKey): Promise<Result<StoredState | undefined>> {
+/** Milliseconds before a document is read again that could not be read: something may have been writing it. */
+const HALF_WRITTEN = 100;
+
+async function read(
+  root: string,
+  key: DocumentKey,
+  { clock }: StateWorld,
+): Promise<Result<StoredState | undefined>> {
+  const first = await readOnce(root, key);
+  if (first.ok || first.problem.kind !== "corrupt") return first;
+  await clock.sleep(HALF_WRITTEN);
+  return await readOnce(root, key);
+}
+
+async function readOnce(root: string, key: DocumentKey): Promise<Result<StoredState | undefined>> {
   const paths = pathsOf(root, key);
   return await attempt(paths.document, async () => {
     const files = await readFiles(paths, key);
     return files.ok ? stateOf(files.value, key, paths.document) : files;
   });
+}
+
+async function readAll(
+  root: string,
+  keys: readonly DocumentKey[],
+  world: StateWorld,
+): Promise<Result<ReadonlyMap<string, StoredState>>> {
+  const all = new Map<string, StoredState>();
+  for (const key of keys) {
+    const stored = await read(root, key, world);
+    if (!stored.ok) return stored;
+    if (stored.value !== undefined) all.set(key.target, stored.value);
+  }
+  return success(all);
 }
 
 async function list(root: string, stage: string): Promise<Result<readonly string[]>> {
@@ -90,7 +123,7 @@ async function lock(
 ): Promise<Result<HeldLock>> {
   const paths = pathsOf(root, key);
   return await attempt(paths.lock, async () => {
-    await makeFolder(paths.folder);
+    await makeFolder(paths.folder, world.projectFolder);
     const taking = await takeLock(paths.lock, info, world.processes);
     if (taking.taken) return success(new LocalLock(key, paths, info, world, taking.from));
     const { stage, target } = key;
@@ -102,19 +135,72 @@ function holderOf(holder: LockInfo | undefined): { readonly holder?: LockInfo } 
   return holder === undefined ? {} : { holder };
 }
 
+async function holder(root: string, key: StateKey): Promise<Result<LockInfo | undefined>> {
+  const { lock: path } = pathsOf(root, key);
+  return await attempt(path, async () => success(readLock(path)));
+}
+
 async function forceUnlock(
   root: string,
-  key: StateKey,
+  { stage, target }: StateKey,
   world: StateWorld,
+  id: string | undefined,
 ): Promise<Result<LockInfo | undefined>> {
+  const key = { stage, target };
   const paths = pathsOf(root, key);
   return await attempt(paths.lock, async () => {
-    const holder = readLock(paths.lock);
-    // A file that is no lock of ours has no id to make sure of.
-    if (holder === undefined) await rm(paths.lock, { force: true });
-    else await removeLock(paths.lock, holder, createLockInfo(world, "tasc state unlock"), world.processes);
-    return success(holder);
+    const found = readLock(paths.lock);
+    if (found !== undefined && id !== undefined && found.id !== id)
+      return refusal({ kind: "locked", key, holder: found });
+    // A file that is not a lock of ours has no id to make sure of.
+    if (found === undefined) await rm(paths.lock, { force: true });
+    else await removeLock(paths.lock, found, createLockInfo(world, "tasc state unlock"), world.processes);
+    return success(found);
   });
+}
+
+/** Bytes after which a stage's history goes on in a new file; the one before it is kept. */
+const HISTORY_CAP = 1024 * 1024;
+
+async function addHistory(
+  root: string,
+  stage: string,
+  entry: JsonObject,
+  world: StateWorld,
+): Promise<Result<void>> {
+  const folder = stageFolder(root, stage);
+  const { current, before, lock: guard } = historyFiles(folder);
+  return await attempt(current, async () => {
+    await makeFolder(folder, world.projectFolder);
+    const info = createLockInfo(world, "tasc history");
+    const guarded = await takeLock(guard, info, world.processes);
+    const size = (await readIfThere(current))?.length ?? 0;
+    // Where another run is about to do it, the file grows a little further.
+    if (guarded.taken && size > HISTORY_CAP) await rename(current, before);
+    const file = await openForAppend(current, "any");
+    try {
+      await flush(file, `${JSON.stringify(entry)}\n`);
+    } finally {
+      await file.close();
+      if (guarded.taken) await removeLock(guard, info, info, world.processes);
+    }
+    return success(undefined);
+  });
+}
+
+async function history(root: string, stage: string): Promise<Result<readonly unknown[]>> {
+  const { current, before } = historyFiles(stageFolder(root, stage));
+  return await attempt(current, async () => {
+    const texts = [await readIfThere(before), await readIfThere(current)].map((bytes) =>
+      bytes?.toString("utf8"),
+    );
+    return success(texts.join("\n").split("\n").map(parseJson));
+  });
+}
+
+function historyFiles(folder: string) {
+  const at = (name: string) => join(folder, name);
+  return { current: at("history.jsonl"), before: at("history.1.jsonl"), lock: at("history.jsonl.lock") };
 }
 
 /** Milliseconds between two looks at the lock, where each answer of the service would give a reason for one. */
@@ -180,6 +266,12 @@ class LocalLock implements HeldLock {
       return lost === undefined ? success(undefined) : refusal(lost);
     });
 
+  readonly confirm = async (): Promise<Result<void>> =>
+    await attempt(this.#paths.lock, async () => {
+      const lost = this.#isLookDue() ? this.#lossOfLock() : undefined;
+      return lost === undefined ? success(undefined) : refusal(lost);
+    });
+
   async unlock(): Promise<Result<void>> {
     return await attempt(this.#paths.lock, async () => {
       await this.#closeJournal();
@@ -195,7 +287,7 @@ class LocalLock implements HeldLock {
     if (files.value.journalled === "pending")
       return refusal({ kind: "changed", where: this.#paths.document });
     await rm(this.#paths.journal, { force: true });
-    const journal = await openForAppend(this.#paths.journal);
+    const journal = await openForAppend(this.#paths.journal, "new");
     this.#journal = journal;
     await flush(journal, headerLine(this.#key, base));
     await syncFolder(this.#paths.folder);
@@ -214,7 +306,7 @@ class LocalLock implements HeldLock {
   async #markJournal(journal: Journal | undefined, revision: Revision): Promise<void> {
     if (journal === undefined) return;
     await truncate(this.#paths.journal, journal.soundBytes);
-    const file = await openForAppend(this.#paths.journal);
+    const file = await openForAppend(this.#paths.journal, "old");
     try {
       await flush(file, foldedLine(revision));
     } finally {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile, readlink } from "node:fs/promises";
 import type { Backend, Clock, HeldLock, StateWorld } from "./backend.ts";
 import { isCount, isRecord, isText } from "./document.ts";
-import type { DocumentKey, Result } from "./problem.ts";
+import { type DocumentKey, type Result, type StateKey, refusal } from "./problem.ts";
 
 /** Who holds a lock, where, since when and why: enough to find and ask them. */
 export interface LockInfo {
@@ -132,8 +132,8 @@ const UNKNOWN_START = "unknown";
 export async function isGone(process: ProcessTraits, processes: Processes): Promise<boolean> {
   const { self } = processes;
   if (process.host !== self.host || differ(process.machine, self.machine)) return false;
-  // Only a machine that is known by its id, and not by name alone, can be known to have restarted.
-  if (differ(process.boot, self.boot)) return process.machine !== undefined && self.machine !== undefined;
+  // The same machine after a restart, or a copy of it that runs elsewhere: images share their id and name.
+  if (differ(process.boot, self.boot)) return false;
   if (differ(process.namespace, self.namespace)) return false;
   const start = await processes.startOf(process.pid);
   if (start === undefined) return true;
@@ -194,8 +194,10 @@ async function textOf(path: string): Promise<string | undefined> {
 export interface Patience {
   /** Milliseconds; 0 asks once. */
   readonly timeout: number;
-  /** Ends the waiting early, as at the limit. */
+  /** Ends the waiting early. */
   readonly signal?: AbortSignal;
+  /** Is told once of each holder that is waited for. */
+  readonly waiting?: (key: StateKey, holder: LockInfo | undefined) => void;
 }
 
 const FIRST_PAUSE = 100;
@@ -211,14 +213,19 @@ export async function acquireLock(
   key: DocumentKey,
   info: LockInfo,
   clock: Clock,
-  { timeout, signal }: Patience,
+  { timeout, signal, waiting }: Patience,
 ): Promise<Result<HeldLock>> {
   const deadline = clock.now().getTime() + timeout;
+  let told: string | undefined;
   for (let pause = FIRST_PAUSE; ; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
     const lock = await backend.lock(key, info);
     if (lock.ok || lock.problem.kind !== "locked") return lock;
+    if (signal?.aborted === true) return refusal({ kind: "interrupted" });
     const left = deadline - clock.now().getTime();
-    if (left <= 0 || signal?.aborted === true) return lock;
+    if (left <= 0) return lock;
+    const { holder } = lock.problem;
+    if (told !== (holder?.id ?? "")) waiting?.(lock.problem.key, holder);
+    told = holder?.id ?? "";
     await clock.sleep(Math.min(pause, left), signal);
   }
 }

@@ -1,60 +1,278 @@
-import type { Sql, TransactionSql } from "postgres";
-import type { PostgresConfig } from "./config.ts";
-import { type Result, refusal } from "./problem.ts";
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { type Socket, connect as connectTcp, isIP } from "node:net";
+import { type ConnectionOptions, checkServerIdentity, connect as connectTls } from "node:tls";
+import type { Sql } from "postgres";
+import type { PostgresConnection } from "./config.ts";
+import { type Result, StateFailure, refusal } from "./problem.ts";
 
 /*
- * The one module that knows postgres.js. One connection serves all, for locks belong to a connection: were there
- * several, a write could go out on one that holds none. If it breaks, the next query opens another one by itself,
- * without the locks; hence every write asks, in its own statement, whether the lock is still held (`fence.ts`).
+ * The one module that knows postgres.js. One connection serves all, for locks belong to a connection. When it closes,
+ * everything that waits on it fails at once, and as long as a lock was held on it, no other is opened: the locks are
+ * gone with it. The socket is made here, TLS included, so that its end is heard of at once, a certificate is checked
+ * against an IP address too, and a password never goes out in clear.
  */
 
 /** Columns by name; all of them are selected as text, so that nothing depends on how a type is decoded. */
 export type Row = Readonly<Record<string, string | null>>;
 
-export type Query = (text: string, ...parameters: readonly (string | null)[]) => Promise<readonly Row[]>;
+/** Milliseconds that a statement may take, unless it has to wait for another session. */
+const STATEMENT_TIMEOUT = 8_000;
+const CONNECT_TIMEOUT = 10_000;
 
-export interface Client {
+export class Client {
   /** The server and database, without credentials. */
   readonly name: string;
-  query: Query;
-  /** Runs the statements as one; they count only if the work resolves. */
-  transaction<T>(work: (query: Query) => Promise<T>): Promise<T>;
-  close(): Promise<void>;
+  /** Whether somebody holds a lock on the connection, which then must not be replaced. */
+  isHolding: () => boolean = () => false;
+  readonly #config: PostgresConnection;
+  #connection: Connection | undefined;
+  #isClosed = false;
+
+  constructor(config: PostgresConnection) {
+    this.#config = config;
+    const hosts = config.hosts.map(({ host, port }) => `${isIP(host) === 6 ? `[${host}]` : host}:${port}`);
+    this.name = `postgres://${hosts.join(",")}/${config.database}`;
+  }
+
+  /** Aborted when the connection ends; a lock that is taken from now on lasts no longer. */
+  get lost(): AbortSignal | undefined {
+    return this.#connection?.lost;
+  }
+
+  /** Parameters go as text, and the statement says what they are: `$1::bigint`. Statements are sent without waiting. */
+  async query(text: string, ...parameters: readonly (string | null)[]): Promise<readonly Row[]> {
+    return await this.#open().query(text, parameters, STATEMENT_TIMEOUT);
+  }
+
+  /** The same for a statement that may wait for another session. @param timeout milliseconds */
+  async queryFor(timeout: number, text: string, ...parameters: readonly string[]): Promise<readonly Row[]> {
+    return await this.#open().query(text, parameters, timeout);
+  }
+
+  /**
+   * The process of the database that serves this connection: as it said when it was opened, and as a statement sees it
+   * now. A pooler makes up the first.
+   */
+  async backend(): Promise<{ readonly announced: number; readonly now: number }> {
+    return await this.#open().backend();
+  }
+
+  /** A second connection to the same place. */
+  another(): Client {
+    return new Client(this.#config);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#connection?.close();
+  }
+
+  #open(): Connection {
+    const { lost } = this;
+    if (this.#connection !== undefined && lost?.aborted !== true) return this.#connection;
+    if (this.#connection !== undefined && (this.#isClosed || this.isHolding())) return this.#connection;
+    this.#connection = new Connection(this.#config);
+    return this.#connection;
+  }
 }
 
-const CONNECT_SECONDS = 15;
-const CLOSE_SECONDS = 5;
+/** One connection, from its first statement to its end. */
+class Connection {
+  readonly #loss = new AbortController();
+  readonly #lost: Promise<never>;
+  readonly #sql: Promise<Sql>;
+  #socket: Socket | undefined;
+  #isReady = false;
+  #reason: Error = new ConnectionLost("the connection was closed");
 
-/** Nothing is connected before the first query. */
-export async function openClient({ url }: PostgresConfig): Promise<Client> {
-  const { default: postgres } = await import("postgres");
-  const sql = postgres(url.reveal(), {
-    max: 1,
-    max_lifetime: null,
-    idle_timeout: 0,
-    connect_timeout: CONNECT_SECONDS,
-    fetch_types: false,
-    connection: { application_name: "tasc" },
-    onnotice: () => {},
+  constructor(config: PostgresConnection) {
+    const { signal } = this.#loss;
+    this.#lost = new Promise((_, reject) => {
+      signal.addEventListener("abort", () => reject(this.#reason), { once: true });
+    });
+    this.#lost.catch(() => {});
+    this.#sql = this.#make(config);
+    this.#sql.catch(() => {});
+  }
+
+  get lost(): AbortSignal {
+    return this.#loss.signal;
+  }
+
+  async query(
+    text: string,
+    parameters: readonly (string | null)[],
+    timeout: number,
+  ): Promise<readonly Row[]> {
+    const timer = setTimeout(() => {
+      this.#end(new ConnectionLost(`no answer within ${timeout / 1000} s`));
+    }, timeout);
+    try {
+      const run = async () => await (await this.#sql).unsafe<Row[]>(text, [...parameters], { prepare: true });
+      return await this.#orLost(run());
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async backend(): Promise<{ readonly announced: number; readonly now: number }> {
+    const run = async () => await (await this.#sql).unsafe<Row[]>("select pg_backend_pid()::text as pid");
+    const rows = await this.#orLost(run());
+    return { announced: rows.state.pid, now: Number(rows[0]?.["pid"]) };
+  }
+
+  async close(): Promise<void> {
+    if (this.#loss.signal.aborted) return;
+    const end = async () => await (await this.#sql).end({ timeout: 2 });
+    await this.#orLost(end()).catch(() => {});
+    this.#end(new ConnectionLost("the connection was closed"));
+  }
+
+  async #orLost<T>(work: Promise<T>): Promise<T> {
+    work.catch(() => {});
+    if (this.#loss.signal.aborted) throw this.#reason;
+    const result = await Promise.race([work, this.#lost]);
+    this.#isReady = true;
+    return result;
+  }
+
+  #end(reason: Error): void {
+    if (this.#loss.signal.aborted) return;
+    this.#reason = reason;
+    this.#loss.abort();
+    this.#socket?.destroy();
+  }
+
+  async #make(config: PostgresConnection): Promise<Sql> {
+    const { default: postgres } = await import("postgres");
+    const [first] = config.hosts;
+    let next = 0;
+    const options = {
+      host: first?.host ?? "",
+      port: first?.port ?? 0,
+      database: config.database,
+      ...(config.user !== undefined && { username: config.user }),
+      ...(config.password !== undefined && { password: config.password.reveal() }),
+      ...(isSessionAttribute(config.sessionAttributes) && { target_session_attrs: config.sessionAttributes }),
+      ssl: false as const,
+      max: 1,
+      max_lifetime: null,
+      idle_timeout: 0,
+      fetch_types: false,
+      connection: { application_name: config.applicationName },
+      onnotice: () => {},
+      socket: async () => {
+        // Asked again where the server is not the one that is looked for; never after the connection has served.
+        if (next >= config.hosts.length) throw this.#failed(new ConnectionLost("no server fits"));
+        const { socket, at } = await this.#connect(config, next);
+        next = at + 1;
+        return socket;
+      },
+    };
+    return postgres(options);
+  }
+
+  async #connect(config: PostgresConnection, from: number): Promise<{ socket: Socket; at: number }> {
+    let failure: unknown;
+    for (const [at, { host, port }] of config.hosts.entries()) {
+      if (at < from) continue;
+      try {
+        const socket = await openSocket(config, host, port);
+        this.#socket = socket;
+        socket.once("error", (error) => this.#end(error));
+        socket.once("close", () => {
+          // A server that does not fit is left for the next one, before any statement.
+          if (this.#socket === socket && (this.#isReady || at + 1 >= config.hosts.length))
+            this.#end(new ConnectionLost("the connection was closed"));
+        });
+        return { socket, at };
+      } catch (error) {
+        failure = error;
+      }
+    }
+    throw this.#failed(failure instanceof Error ? failure : new ConnectionLost("no server fits"));
+  }
+
+  /** postgres.js would wait for ever on a socket that was not made. */
+  #failed(error: Error): Error {
+    this.#end(error);
+    return error;
+  }
+}
+
+const SESSION_ATTRIBUTES = ["read-write", "read-only", "primary", "standby", "prefer-standby"] as const;
+
+function isSessionAttribute(text: string | undefined): text is (typeof SESSION_ATTRIBUTES)[number] {
+  return SESSION_ATTRIBUTES.some((known) => known === text);
+}
+
+class ConnectionLost extends Error {
+  readonly code = "CONNECTION_LOST";
+}
+
+/** What a PostgreSQL client asks first if it wants TLS; the server answers with one letter. */
+const TLS_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
+const YES = 83;
+
+async function openSocket(config: PostgresConnection, host: string, port: number): Promise<Socket> {
+  const socket = connectTcp({ host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 30_000 });
+  const timer = setTimeout(() => {
+    socket.destroy(new ConnectionLost(`no connection within ${CONNECT_TIMEOUT / 1000} s`));
+  }, CONNECT_TIMEOUT);
+  try {
+    await once(socket, "connect");
+    const { tls } = config;
+    // `allow` asks for TLS only where the server refuses without; most do not, so it is the same as none.
+    if (tls === "disable" || tls === "allow") return refusingClearPasswords(socket);
+    socket.write(TLS_REQUEST);
+    const [answer]: Buffer[] = await once(socket, "data");
+    if (answer?.[0] === YES) return await encrypted(socket, config, host);
+    if (tls === "prefer") return refusingClearPasswords(socket);
+    throw new ConnectionLost(
+      `the server offers no TLS, and sslmode is ${tls}; without TLS, state and passwords can be read on the way. Where that is intended, write sslmode=disable`,
+    );
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function encrypted(socket: Socket, config: PostgresConnection, host: string): Promise<Socket> {
+  const { tls, rootCertificate } = config;
+  const options: ConnectionOptions = { socket, ...(isIP(host) === 0 && { servername: host }) };
+  const ca =
+    rootCertificate === undefined || rootCertificate === "system"
+      ? undefined
+      : await readFile(rootCertificate);
+  const checked = connectTls({
+    ...options,
+    ...(ca !== undefined && { ca }),
+    rejectUnauthorized: tls === "verify-full" || tls === "verify-ca" || ca !== undefined,
+    // With a socket that is there already, Node would check the certificate of an IP address against "localhost".
+    checkServerIdentity: (_, certificate) =>
+      tls === "verify-full" ? checkServerIdentity(host, certificate) : undefined,
   });
-  const { host, port, database } = sql.options;
-  return {
-    name: `postgres://${host[0] ?? ""}:${port[0] ?? ""}/${database}`,
-    query: queryOn(sql),
-    transaction: async (work) => await inTransaction(sql, work),
-    close: async () => await sql.end({ timeout: CLOSE_SECONDS }),
-  };
+  await once(checked, "secureConnect");
+  return checked;
 }
 
-/** Parameters go as text, and the statement says what they are: `$1::bigint`. */
-function queryOn(sql: Sql | TransactionSql): Query {
-  return async (text, ...parameters) => await sql.unsafe<Row[]>(text, [...parameters]);
-}
+/** What a server sends that wants the password as it is. */
+const CLEAR_PASSWORD = Buffer.from([82, 0, 0, 0, 8, 0, 0, 0, 3]);
 
-/** The result goes in a wrapper, since the type of `begin` would take arrays apart. */
-async function inTransaction<T>(sql: Sql, work: (query: Query) => Promise<T>): Promise<T> {
-  const { result } = await sql.begin(async (transaction) => ({ result: await work(queryOn(transaction)) }));
-  return result;
+/** The first message of the server says how it wants the password; postgres.js would send it in clear. */
+function refusingClearPasswords(socket: Socket): Socket {
+  socket.once("data", (bytes: Buffer) => {
+    if (!bytes.subarray(0, CLEAR_PASSWORD.length).equals(CLEAR_PASSWORD)) return;
+    socket.destroy(
+      new ConnectionLost(
+        "the server asks for the password in clear text, and the connection has no TLS; set sslmode=verify-full",
+      ),
+    );
+  });
+  return socket;
 }
 
 /** Errors of the database or the way to it become a problem; anything else stays an exception. */
@@ -62,6 +280,7 @@ export async function attempt<T>(where: string, work: () => Promise<Result<T>>):
   try {
     return await work();
   } catch (error) {
+    if (error instanceof StateFailure) return refusal(error.problem);
     const code = codeOf(error);
     if (code === undefined || !(error instanceof Error)) throw error;
     // A refused connection may come without a message, for it is several errors: one for each address.

@@ -1,105 +1,443 @@
 import { createHash } from "node:crypto";
+import type { JsonObject } from "../model/json.ts";
 import { type State, type StateEvent, emptyState } from "../model/state.ts";
-import { type Backend, type HeldLock, NO_DOCUMENT, type Revision, type StoredState } from "./backend.ts";
+import {
+  type Backend,
+  FRESH,
+  type HeldLock,
+  NO_DOCUMENT,
+  type Revision,
+  Since,
+  type StoredState,
+  type Version,
+} from "./backend.ts";
 import type { PostgresConfig } from "./config.ts";
 import { areStateEvents, formatDocument, parseDocument, parseJson } from "./document.ts";
 import { applyEvents } from "./events.ts";
 import { type LockInfo, isLockInfo } from "./lock.ts";
-import {
-  type Client,
-  type Query,
-  type Row,
-  attempt,
-  codeOf,
-  isLossOfConnection,
-  openClient,
-} from "./postgres-client.ts";
-import {
-  type DocumentKey,
-  type Result,
-  type StateKey,
-  type StateProblem,
-  refusal,
-  success,
-} from "./problem.ts";
+import { Client, type Row, attempt, codeOf, isLossOfConnection } from "./postgres-client.ts";
+import { type DocumentKey, type Result, type StateKey, StateFailure, refusal, success } from "./problem.ts";
 
 /**
  * Keeps documents in a PostgreSQL database. A lock is an advisory lock of the connection, so that the database
  * itself frees it when its holder dies, wherever that ran; a row beside it tells who holds it.
  *
- * It needs connections of its own: behind a pooler that lends one for each transaction, no lock lasts.
+ * Everything is one statement: it counts as a whole or not at all, and many go out without waiting for one another.
+ * Each write asks in its own statement whether the lock is still held and the document still is what was read.
  */
-export async function openPostgresBackend(config: PostgresConfig): Promise<Backend> {
-  return new PostgresBackend(await openClient(config), tablesOf(config));
+export function openPostgresBackend(config: PostgresConfig): Backend {
+  return new PostgresBackend(new Client(config.connection), tablesOf(config));
 }
 
+/** Names of the tables, quoted for SQL. */
+interface Tables {
+  readonly schema: string;
+  /** Without quotes; a name of letters, digits and underscores. */
+  readonly schemaName: string;
+  /** A row for each document: its text, and a serial that counts its versions. */
+  readonly documents: string;
+  /** A row for each group of events since the document of serial `base`. */
+  readonly journal: string;
+  /** A row for each lock: who holds it. That it is held is an advisory lock of the holder's connection. */
+  readonly locks: string;
+  /** Earlier versions of the documents. */
+  readonly versions: string;
+  /** A row for each entry of the history of applies. */
+  readonly history: string;
+  /** One row: the number of the last migration. */
+  readonly meta: string;
+  readonly metaName: string;
+}
+
+function tablesOf({ schema, table }: PostgresConfig): Tables {
+  const name = (suffix: string) => `${quoted(schema)}.${quoted(`${table}${suffix}`)}`;
+  return {
+    schema: quoted(schema),
+    schemaName: schema,
+    documents: name(""),
+    journal: name("_journal"),
+    locks: name("_lock"),
+    versions: name("_version"),
+    history: name("_history"),
+    meta: name("_meta"),
+    metaName: `${table}_meta`,
+  };
+}
+
+function quoted(identifier: string): string {
+  return `"${identifier.replaceAll('"', '""')}"`;
+}
+
+/** Any number; it keeps two processes from making the tables at once, which `if not exists` alone does not. */
+const MIGRATING = "7236833021149372";
+
+/**
+ * What brings the tables from one version to the next, in order, in PL/pgSQL. The first may find tables of before there
+ * were migrations. `json` rather than `jsonb` keeps the text as it is.
+ */
+function migrations({
+  schemaName,
+  schema,
+  documents,
+  journal,
+  locks,
+  versions,
+  history,
+}: Tables): readonly string[] {
+  const key = "stage text not null, target text not null";
+  return [
+    `if not exists (select from pg_namespace where nspname = '${schemaName}') then create schema ${schema}; end if;
+     create table if not exists ${documents} (${key}, serial bigint not null, document json not null,
+       written timestamptz not null default now(), primary key (stage, target));
+     create table if not exists ${journal} (n bigint generated always as identity, ${key}, base bigint not null,
+       events json not null, primary key (stage, target, n));
+     create table if not exists ${locks} (${key}, id text not null, info json not null, primary key (stage, target));`,
+    `create table ${versions} (${key}, serial bigint not null, document json not null, written timestamptz not null,
+       primary key (stage, target, serial));
+     create table ${history} (n bigint generated always as identity primary key, stage text not null,
+       at timestamptz not null default now(), entry json not null);`,
+  ];
+}
+
+/** Earlier versions of a document, and entries of a stage's history, that are kept. */
+const VERSIONS = 20;
+const ENTRIES = 1000;
+
+const UNDEFINED_TABLE = "42P01";
+const INVALID_SCHEMA = "3F000";
+
+/** Milliseconds that another session is waited for: while it migrates, and after its connection was ended. */
+const MIGRATION_TIMEOUT = 60_000;
+const UNLOCK_TIMEOUT = 10_000;
+
+/** The serial that stands for no document; a document's first is 1. */
+const NO_SERIAL = "0";
+
 class PostgresBackend implements Backend {
-  readonly #client: Client;
-  readonly #tables: Tables;
+  readonly client: Client;
+  readonly tables: Tables;
   /** Locks of this process, by number: to its own connection, the database would give them once more. */
   readonly #held = new Map<string, LockInfo>();
+  /** Those of them that the database has given, by number: the ids. */
+  readonly #granted = new Map<string, string>();
+  readonly #looked = new Since();
+  #look: Promise<Look> | undefined;
+  /** The connection that is prepared for locks. */
+  #ready: { readonly of: AbortSignal | undefined; readonly done: Promise<void> } | undefined;
 
   constructor(client: Client, tables: Tables) {
-    this.#client = client;
-    this.#tables = tables;
+    this.client = client;
+    this.tables = tables;
+    client.isHolding = () => this.#granted.size > 0;
   }
 
   async read(key: DocumentKey): Promise<Result<StoredState | undefined>> {
-    const where = this.#where(key);
-    return await attempt(where, async () => await readStored(this.#client, this.#tables, key, where));
+    const all = await this.readAll([key]);
+    return all.ok ? success(all.value.get(key.target)) : all;
+  }
+
+  /** Documents and journals, as of one moment. Without tables there are none, and reading makes none. */
+  async readAll(keys: readonly DocumentKey[]): Promise<Result<ReadonlyMap<string, StoredState>>> {
+    const [first] = keys;
+    if (first === undefined) return success(new Map());
+    const { documents, journal } = this.tables;
+    return await attempt(this.client.name, async () => {
+      const rows = await this.#queryIfMade(
+        `select k.target, d.document::text as document, coalesce(d.serial, ${NO_SERIAL})::text as serial,
+           (select json_agg(j.events order by j.n)::text from ${journal} j
+             where j.stage = $1 and j.target = k.target and j.base = coalesce(d.serial, ${NO_SERIAL})) as events,
+           (exists (select from ${journal} j
+             where j.stage = $1 and j.target = k.target and j.base <> coalesce(d.serial, ${NO_SERIAL})))::text as stranded
+         from json_array_elements_text($2::text::json) k (target)
+           left join ${documents} d on d.stage = $1 and d.target = k.target`,
+        first.stage,
+        JSON.stringify(keys.map(({ target }) => target)),
+      );
+      const all = new Map<string, StoredState>();
+      for (const row of rows) {
+        const key = { ...first, target: row["target"] ?? "" };
+        const stored = storedOf(row, key, this.where(key));
+        if (!stored.ok) return stored;
+        if (stored.value !== undefined) all.set(key.target, stored.value);
+      }
+      return success(all);
+    });
   }
 
   async list(stage: string): Promise<Result<readonly string[]>> {
-    const { documents, journal } = this.#tables;
+    const { documents, journal } = this.tables;
     const query = `select target from ${documents} where stage = $1
       union select target from ${journal} where stage = $1`;
-    return await attempt(this.#client.name, async () => {
-      const rows = await queryIfMade(this.#client, this.#tables, query, stage);
+    return await attempt(this.client.name, async () => {
+      const rows = await this.#queryIfMade(query, stage);
       return success(rows.map((row) => row["target"] ?? "").toSorted());
     });
   }
 
-  async lock(key: DocumentKey, info: LockInfo): Promise<Result<HeldLock>> {
-    const number = lockNumber(this.#tables, key);
+  async lock({ stage, target }: DocumentKey, info: LockInfo): Promise<Result<HeldLock>> {
+    const key = { stage, target };
+    const number = lockNumber(this.tables, key);
     const mine = this.#held.get(number);
     if (mine !== undefined) return locked(key, mine);
     this.#held.set(number, info);
-    const lock = await attempt(this.#where(key), async () => await this.#take(key, number, info));
+    const lock = await attempt(this.where(key), async () => await this.#take(key, number, info));
     if (!lock.ok) this.#held.delete(number);
     return lock;
   }
 
-  async #take({ stage, target }: StateKey, number: string, info: LockInfo): Promise<Result<HeldLock>> {
-    const key = { stage, target };
-    await makeTables(this.#client, this.#tables);
-    const name = { tables: this.#tables, key, number };
-    const { taken, holder } = await takeLock(this.#client, name, info);
-    if (!taken) return locked(key, holder);
-    const release = () => this.#held.delete(number);
-    const place = { ...name, client: this.#client, where: this.#where(key), release };
-    return success(new PostgresLock(place, info, holder));
+  /** Takes the lock and says so in its row, in one statement: nobody sees the one without the other. */
+  async #take(key: StateKey, number: string, info: LockInfo): Promise<Result<HeldLock>> {
+    await this.#prepared();
+    const { lost } = this.client;
+    const { locks } = this.tables;
+    const [row] = await this.client.query(
+      `with attempt as materialized (select pg_try_advisory_lock($5::bigint) as taken),
+         before as (select info from ${locks} where stage = $1 and target = $2),
+         entry as (
+           insert into ${locks} (stage, target, id, info)
+           select $1::text, $2::text, $3::text, $4::text::json from attempt where taken
+           on conflict (stage, target) do update set id = excluded.id, info = excluded.info)
+       select (select taken from attempt)::text as taken, (select info from before)::text as info`,
+      key.stage,
+      key.target,
+      info.id,
+      JSON.stringify(info),
+      number,
+    );
+    const holder = parseInfo(row?.["info"]);
+    if (row?.["taken"] !== "true") return locked(key, holder);
+    this.#granted.set(number, info.id);
+    return success(new PostgresLock(this, key, number, info, holder, lost));
   }
 
-  async forceUnlock({ stage, target }: StateKey): Promise<Result<LockInfo | undefined>> {
-    const key = { stage, target };
-    const number = lockNumber(this.#tables, key);
-    this.#held.delete(number);
-    return await attempt(this.#where(key), async () =>
-      success(await freeByForce(this.#client, { tables: this.#tables, key, number })),
+  /** Each connection is prepared once. */
+  async #prepared(): Promise<void> {
+    if (this.#ready === undefined || this.#ready.of?.aborted === true) {
+      const done = this.#prepare();
+      this.#ready = { of: this.client.lost, done };
+      done.catch(() => (this.#ready = undefined));
+    }
+    await this.#ready.done;
+  }
+
+  /**
+   * Makes the tables, and a connection fit for locks: one that is not lent to others between statements, and whose end
+   * the database notices in a minute, rather than in the two hours of its default.
+   */
+  async #prepare(): Promise<void> {
+    await this.#refusePooler();
+    await this.#migrate();
+    await this.client.query(
+      `select set_config('tcp_keepalives_idle', '30', false), set_config('tcp_keepalives_interval', '10', false),
+         set_config('tcp_keepalives_count', '3', false),
+         case when current_setting('synchronous_commit') = 'off'
+           then set_config('synchronous_commit', 'on', false) end`,
     );
   }
 
-  async close(): Promise<void> {
-    await this.#client.close();
+  /**
+   * A pooler makes up the process that it announces. One that lends connections for each transaction gives a second
+   * client the process that the first one was served by, or the first one another; one that lends them for a session
+   * does neither.
+   */
+  async #refusePooler(): Promise<void> {
+    const first = await this.client.backend();
+    if (first.announced === first.now) return;
+    const other = this.client.another();
+    try {
+      for (let round = 0; round < 3; round += 1) {
+        const theirs = (await other.backend()).now;
+        const mine = (await this.client.backend()).now;
+        if (theirs === mine || mine !== first.now)
+          throw new StateFailure({ kind: "misconfigured", reason: POOLER });
+      }
+    } finally {
+      await other.close();
+    }
   }
 
-  #where({ stage, target }: StateKey): string {
-    return `${this.#tables.documents}, row ${stage}/${target}, in ${this.#client.name}`;
+  async #migrate(): Promise<void> {
+    const { meta, metaName, schemaName } = this.tables;
+    const all = migrations(this.tables);
+    const version = async () => {
+      const [row] = await this.#queryIfMade(`select version::text as version from ${meta}`);
+      return Number(row?.["version"] ?? 0);
+    };
+    if ((await version()) >= all.length) return;
+    // Whoever waits for the lock finds out afterwards what is left to do.
+    const steps = all.map((step, at) => `if done < ${at + 1} then ${step} end if;`);
+    await this.client.queryFor(
+      MIGRATION_TIMEOUT,
+      `do $migrate$ declare done int := 0; begin
+         perform pg_advisory_xact_lock(${MIGRATING});
+         -- not to_regclass: what it learnt before the lock was waited for may be out of date
+         if exists (select from pg_class c join pg_namespace n on n.oid = c.relnamespace
+             where n.nspname = '${schemaName}' and c.relname = '${metaName}') then
+           select coalesce(max(version), 0) into done from ${meta};
+         end if;
+         ${steps.join("\n")}
+         create table if not exists ${meta} (version int not null);
+         delete from ${meta} where done < ${all.length};
+         insert into ${meta} select ${all.length} where done < ${all.length};
+       end $migrate$`,
+    );
+  }
+
+  /** Whether a lock of this process still has its row: one look tells of all of them. */
+  async confirm({ id }: LockInfo): Promise<boolean> {
+    while (this.#looked.isOver(FRESH)) {
+      this.#look ??= this.#lookAtLocks().finally(() => (this.#look = undefined));
+      const { asked, there } = await this.#look;
+      if (asked.has(id)) return there.has(id);
+    }
+    return true;
+  }
+
+  async #lookAtLocks(): Promise<Look> {
+    const asked = [...this.#granted.values()];
+    const began = new Since();
+    began.now();
+    const rows = await this.client.query(
+      `select id from ${this.tables.locks} where id in (select json_array_elements_text($1::text::json))`,
+      JSON.stringify(asked),
+    );
+    const there = new Set(rows.map((row) => row["id"] ?? ""));
+    if (asked.every((id) => there.has(id)) && !began.isOver(FRESH)) this.#looked.now();
+    return { asked: new Set(asked), there };
+  }
+
+  release(number: string): void {
+    this.#held.delete(number);
+    this.#granted.delete(number);
+  }
+
+  async holder(key: StateKey): Promise<Result<LockInfo | undefined>> {
+    return await attempt(this.where(key), async () => success(await this.#holderOf(key)));
+  }
+
+  /** The row of a lock that somebody holds; one that a process left behind when it died tells of nobody. */
+  async #holderOf({ stage, target }: StateKey): Promise<LockInfo | undefined> {
+    const number = lockNumber(this.tables, { stage, target });
+    const [row] = await this.#queryIfMade(
+      `select info::text as info from ${this.tables.locks}
+       where stage = $1 and target = $2 and exists (${holdersOf("$3")})`,
+      stage,
+      target,
+      number,
+    );
+    return parseInfo(row?.["info"]);
+  }
+
+  /**
+   * Takes the lock away from whoever holds it, by ending the connection that does: as long as that lives, the
+   * database keeps the lock for it. The row goes with it, in one statement, or stays if it may not be ended.
+   */
+  async forceUnlock({ stage, target }: StateKey, id?: string): Promise<Result<LockInfo | undefined>> {
+    const key = { stage, target };
+    const number = lockNumber(this.tables, key);
+    return await attempt(this.where(key), async () => {
+      const holder = await this.#holderOf(key);
+      if (holder !== undefined && id !== undefined && holder.id !== id) return locked(key, holder);
+      const ended = await this.#queryIfMade(
+        `with gone as (delete from ${this.tables.locks}
+             where stage = $1 and target = $2 and ($4::text is null or id = $4) returning id)
+         select pg_terminate_backend(held.pid)::text from (${holdersOf("$3")}) held
+         where held.pid <> pg_backend_pid() and ($4::text is null or exists (select from gone))`,
+        stage,
+        target,
+        number,
+        holder?.id ?? id ?? null,
+      );
+      if (ended.length === 0) return success(holder);
+      // The end of a connection takes a moment; to get its lock is to wait for that.
+      await this.client.queryFor(UNLOCK_TIMEOUT, `select pg_advisory_xact_lock($1::bigint)::text`, number);
+      return success(holder);
+    });
+  }
+
+  async versions({ stage, target }: StateKey): Promise<Result<readonly Version[]>> {
+    return await attempt(this.where({ stage, target }), async () => {
+      const rows = await this.#queryIfMade(
+        `select serial::text as serial, document::text as document,
+           to_char(written at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as written
+         from ${this.tables.versions} where stage = $1 and target = $2 order by ${this.tables.versions}.serial desc`,
+        stage,
+        target,
+      );
+      return success(
+        rows.map((row) => ({
+          serial: row["serial"] ?? "",
+          written: row["written"] ?? "",
+          document: row["document"] ?? "",
+        })),
+      );
+    });
+  }
+
+  async addHistory(stage: string, entry: JsonObject): Promise<Result<void>> {
+    const { history } = this.tables;
+    return await attempt(history, async () => {
+      await this.client.query(
+        `with added as (insert into ${history} (stage, entry) values ($1, $2::text::json))
+         delete from ${history} where stage = $1 and n <= (
+           select n from ${history} where stage = $1 order by n desc offset ${ENTRIES - 1} limit 1)`,
+        stage,
+        JSON.stringify(entry),
+      );
+      return success(undefined);
+    });
+  }
+
+  async history(stage: string): Promise<Result<readonly unknown[]>> {
+    const query = `select entry::text as entry from ${this.tables.history} where stage = $1 order by n`;
+    return await attempt(this.tables.history, async () => {
+      const rows = await this.#queryIfMade(query, stage);
+      return success(rows.map((row) => parseJson(row["entry"] ?? "")));
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.client.close();
+  }
+
+  where({ stage, target }: StateKey): string {
+    return `${this.tables.documents}, row ${stage}/${target}, in ${this.client.name}`;
+  }
+
+  /**
+   * The query's rows; none where the tables have not been made yet. Where only some are missing, somebody took them
+   * away, and that stays an error: to see no state then would be to make everything once more.
+   */
+  async #queryIfMade(text: string, ...parameters: readonly (string | null)[]): Promise<readonly Row[]> {
+    try {
+      return await this.client.query(text, ...parameters);
+    } catch (error) {
+      const code = codeOf(error);
+      if (code !== UNDEFINED_TABLE && code !== INVALID_SCHEMA) throw error;
+      const [row] = await this.client.query(
+        `select to_regclass($1)::text as made, to_regclass($2)::text as migrated`,
+        this.tables.documents,
+        this.tables.meta,
+      );
+      // Tables of before there were migrations lack those of later ones.
+      if (row?.["made"] === null || (row?.["migrated"] === null && !text.includes(this.tables.journal)))
+        return [];
+      // Somebody may have made them in between.
+      return await this.client.query(text, ...parameters);
+    }
   }
 }
 
-function locked({ stage, target }: StateKey, holder: LockInfo | undefined): Result<never> {
-  const key = { stage, target };
+interface Look {
+  /** Ids of locks. */
+  readonly asked: ReadonlySet<string>;
+  readonly there: ReadonlySet<string>;
+}
+
+const POOLER =
+  "state.url leads to a pooler that lends a connection for each transaction (PgBouncer's pool_mode = transaction). Locks belong to connections, so they would be lost or never freed. Use the address of the database itself, or a pool with pool_mode = session";
+
+function locked(key: StateKey, holder: LockInfo | undefined): Result<never> {
   return refusal({ kind: "locked", key, ...(holder === undefined ? {} : { holder }) });
 }
 
@@ -109,261 +447,17 @@ function lockNumber(tables: Tables, { stage, target }: StateKey): string {
   return createHash("sha256").update(name).digest().readBigInt64BE().toString();
 }
 
-/**
- * A condition: the process of this pid, by default that of the asking connection, holds the lock of this number.
- * In `pg_locks` a 64-bit number stands in two halves, with `objsubid` 1.
- */
-function holdsLock(number: string, pid = "pg_backend_pid()"): string {
-  return `exists (
-    select from pg_locks held
-    where held.locktype = 'advisory' and held.granted and held.objsubid = 1 and held.pid = ${pid}
+/** The process that holds a lock. In `pg_locks` a 64-bit number stands in two halves, with `objsubid` 1. */
+function holdersOf(number: string): string {
+  return `select held.pid from pg_locks held
+    where held.locktype = 'advisory' and held.granted and held.objsubid = 1
       and held.database = (select oid from pg_database where datname = current_database())
-      and (held.classid::bigint << 32) | held.objid::bigint = ${number}::bigint)`;
-}
-
-/** A condition: nobody took the lock away. Parameters: stage, target, and the id of our holding. */
-function isHolder(tables: Tables, stage: string, target: string, id: string): string {
-  return `exists (select from ${tables.locks} where stage = ${stage} and target = ${target} and id = ${id})`;
-}
-
-const BROKEN = "the connection that held it broke";
-
-/** What a lock belongs to. */
-export interface LockPlace extends LockName {
-  readonly client: Client;
-  /** The document's row, for people. */
-  readonly where: string;
-  /** Tells the backend that this process holds it no more. */
-  readonly release: () => void;
-}
-
-/** An advisory lock of our connection, and what may be done as long as that connection has it. */
-class PostgresLock implements HeldLock {
-  readonly info: LockInfo;
-  readonly takenOver?: LockInfo;
-  readonly #place: LockPlace;
-
-  constructor(place: LockPlace, info: LockInfo, takenOver: LockInfo | undefined) {
-    this.#place = place;
-    this.info = info;
-    if (takenOver !== undefined) this.takenOver = takenOver;
-  }
-
-  async write(state: State, base: Revision): Promise<Result<Revision>> {
-    const { client } = this.#place;
-    const document = formatDocument(state);
-    return await this.#attempt(
-      async () =>
-        await client.transaction(async (query) => {
-          const serial = serialOf(base);
-          const refused = await this.#refusal(query, serial);
-          if (refused !== undefined) return refusal(refused);
-          const next = (BigInt(serial) + 1n).toString();
-          await this.#replace(query, document, next);
-          return success(next);
-        }),
-    );
-  }
-
-  readonly append = async (events: readonly StateEvent[], base: Revision): Promise<Result<void>> => {
-    const { client, tables, key, number, where } = this.#place;
-    return await this.#attempt(async () => {
-      const added = await client.query(
-        `insert into ${tables.journal} (stage, target, base, events)
-         select $1::text, $2::text, $3::bigint, $4::text::json
-         where ${holdsLock(number)} and ${isHolder(tables, "$1", "$2", "$5")}
-           and ${serialIn(tables)} = $3::bigint
-         returning n::text`,
-        key.stage,
-        key.target,
-        serialOf(base),
-        JSON.stringify(events),
-        this.info.id,
-      );
-      if (added.length === 1) return success(undefined);
-      return refusal((await this.#refusal(client.query, serialOf(base))) ?? { kind: "changed", where });
-    });
-  };
-
-  async unlock(): Promise<Result<void>> {
-    const { client, where, release } = this.#place;
-    release();
-    return await attempt(where, async () => success(await freeLock(client, this.#place, this.info.id)));
-  }
-
-  /** With the connection goes the lock, whatever had become of the statement. */
-  async #attempt<T>(work: () => Promise<Result<T>>): Promise<Result<T>> {
-    const { key, where } = this.#place;
-    return await attempt(where, async () => {
-      try {
-        return await work();
-      } catch (error) {
-        if (!isLossOfConnection(error)) throw error;
-        return refusal({ kind: "lock-lost", key, reason: BROKEN });
-      }
-    });
-  }
-
-  /** Why nothing may be written; `undefined` if it may. */
-  async #refusal(query: Query, serial: string): Promise<StateProblem | undefined> {
-    const { tables, key, number, where } = this.#place;
-    const [row] = await query(
-      `select (${holdsLock(number)})::text as connected, (${isHolder(tables, "$1", "$2", "$3")})::text as holder,
-         ${serialIn(tables)}::text as serial`,
-      key.stage,
-      key.target,
-      this.info.id,
-    );
-    if (row?.["connected"] !== "true") return { kind: "lock-lost", key, reason: BROKEN };
-    if (row["holder"] !== "true") return { kind: "lock-lost", key, reason: "somebody took it away" };
-    return row["serial"] === serial ? undefined : { kind: "changed", where };
-  }
-
-  async #replace(query: Query, document: string, serial: string): Promise<void> {
-    const { tables, key } = this.#place;
-    await query(
-      `insert into ${tables.documents} (stage, target, serial, document)
-       values ($1, $2, $3::bigint, $4::text::json)
-       on conflict (stage, target) do update
-       set serial = excluded.serial, document = excluded.document, written = now()`,
-      key.stage,
-      key.target,
-      serial,
-      document,
-    );
-    await query(`delete from ${tables.journal} where stage = $1 and target = $2`, key.stage, key.target);
-  }
-}
-
-function serialOf(revision: Revision): string {
-  return revision === NO_DOCUMENT ? NO_SERIAL : revision;
-}
-
-/** The document's serial now; parameters 1 and 2 are stage and target. */
-function serialIn({ documents }: Tables): string {
-  return `coalesce((select serial from ${documents} where stage = $1 and target = $2), ${NO_SERIAL})`;
-}
-
-/** A document's lock: where its row is, and the number of the advisory lock. */
-interface LockName {
-  readonly tables: Tables;
-  readonly key: StateKey;
-  readonly number: string;
-}
-
-export interface Taking {
-  readonly taken: boolean;
-  /** Who holds it; or, if it was taken, who left it without freeing it. */
-  readonly holder: LockInfo | undefined;
-}
-
-/** Takes the lock and says so in its row, in one statement: nobody sees the one without the other. */
-async function takeLock(
-  { query }: Client,
-  { tables, key, number }: LockName,
-  info: LockInfo,
-): Promise<Taking> {
-  await prepareConnection(query);
-  const [row] = await query(
-    `with attempt as materialized (select pg_try_advisory_lock($5::bigint) as taken),
-       before as (select info from ${tables.locks} where stage = $1 and target = $2),
-       entry as (
-         insert into ${tables.locks} (stage, target, id, info)
-         select $1::text, $2::text, $3::text, $4::text::json from attempt where taken
-         on conflict (stage, target) do update set id = excluded.id, info = excluded.info)
-     select (select taken from attempt)::text as taken, (select info from before)::text as info`,
-    key.stage,
-    key.target,
-    info.id,
-    JSON.stringify(info),
-    number,
-  );
-  return { taken: row?.["taken"] === "true", holder: parseInfo(row?.["info"]) };
-}
-
-/**
- * A machine that vanishes leaves a connection that the database keeps, with its locks, until it notices: by
- * default in two hours, so in a minute or two. And a flush is to be one, whatever the server does by default.
- */
-async function prepareConnection(query: Query): Promise<void> {
-  await query(
-    `select set_config('tcp_keepalives_idle', '30', false), set_config('tcp_keepalives_interval', '10', false),
-       set_config('tcp_keepalives_count', '3', false)`,
-  );
-  await query(
-    `select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'`,
-  );
-}
-
-/** Frees the lock and removes its row, if they still are of this holding. */
-async function freeLock({ query }: Client, name: LockName, id: string): Promise<void> {
-  const { tables, key, number } = name;
-  await query(
-    `delete from ${tables.locks} where stage = $1 and target = $2 and id = $3`,
-    key.stage,
-    key.target,
-    id,
-  );
-  await query(`select pg_advisory_unlock($1::bigint)::text where ${holdsLock("$1")}`, number);
-}
-
-/**
- * Takes the lock away from whoever holds it, by ending the connection that does: as long as that lives, the
- * database keeps the lock for it. Returns who it was.
- */
-async function freeByForce(client: Client, name: LockName): Promise<LockInfo | undefined> {
-  const { tables, key, number } = name;
-  const [row] = await queryIfMade(
-    client,
-    tables,
-    `delete from ${tables.locks} where stage = $1 and target = $2 returning info::text as info`,
-    key.stage,
-    key.target,
-  );
-  await client.query(`select pg_advisory_unlock($1::bigint)::text where ${holdsLock("$1")}`, number);
-  await client.query(
-    `select pg_terminate_backend(pid)::text from pg_stat_activity where ${holdsLock("$1", "pg_stat_activity.pid")}`,
-    number,
-  );
-  await waitUntilFree(client, number);
-  return parseInfo(row?.["info"]);
-}
-
-/** The end of a connection takes a moment; to get its lock, and give it back at once, is to wait for that. */
-async function waitUntilFree(client: Client, number: string): Promise<void> {
-  await client.transaction(async (query) => {
-    await query(`set local lock_timeout = '10s'`);
-    await query(`select pg_advisory_xact_lock($1::bigint)`, number);
-  });
+      and (held.classid::bigint << 32) | held.objid::bigint = ${number}::bigint`;
 }
 
 function parseInfo(text: string | null | undefined): LockInfo | undefined {
   const info = parseJson(text ?? "");
   return isLockInfo(info) ? info : undefined;
-}
-
-/** The serial that stands for no document; a document's first is 1. */
-const NO_SERIAL = "0";
-
-/** Document and journal, as of one moment. Without tables there is neither, and reading makes none. */
-async function readStored(
-  client: Client,
-  tables: Tables,
-  key: DocumentKey,
-  where: string,
-): Promise<Result<StoredState | undefined>> {
-  const [row] = await queryIfMade(client, tables, readingOf(tables), key.stage, key.target);
-  return row === undefined ? success(undefined) : storedOf(row, key, where);
-}
-
-function readingOf({ documents, journal }: Tables): string {
-  return `
-    select d.document::text as document, coalesce(d.serial, ${NO_SERIAL})::text as serial,
-      (select json_agg(j.events order by j.n)::text from ${journal} j
-        where j.stage = k.stage and j.target = k.target and j.base = coalesce(d.serial, ${NO_SERIAL})) as events,
-      (exists (select from ${journal} j
-        where j.stage = k.stage and j.target = k.target and j.base <> coalesce(d.serial, ${NO_SERIAL})))::text as stranded
-    from (select $1::text as stage, $2::text as target) k left join ${documents} d using (stage, target)`;
 }
 
 function storedOf(row: Row, key: DocumentKey, where: string): Result<StoredState | undefined> {
@@ -401,101 +495,158 @@ function eventsOf(journal: string | undefined): readonly StateEvent[] | undefine
   return events;
 }
 
-/** Names of the tables, quoted for SQL. */
-interface Tables {
-  readonly schema: string;
-  /** A row for each document: its text, and a serial that counts its versions. */
-  readonly documents: string;
-  /** A row for each group of events since the document of serial `base`. */
-  readonly journal: string;
-  /** A row for each lock: who holds it. That it is held is an advisory lock of the holder's connection. */
-  readonly locks: string;
-}
+/** An advisory lock of our connection, and what may be done as long as that connection has it. */
+class PostgresLock implements HeldLock {
+  readonly info: LockInfo;
+  readonly takenOver?: LockInfo;
+  readonly lost?: AbortSignal;
+  readonly #backend: PostgresBackend;
+  readonly #key: StateKey;
+  readonly #number: string;
+  #isUnlocked = false;
 
-function tablesOf({ schema, table }: PostgresConfig): Tables {
-  const name = (suffix: string) => `${quoted(schema)}.${quoted(`${table}${suffix}`)}`;
-  return { schema, documents: name(""), journal: name("_journal"), locks: name("_lock") };
-}
-
-function quoted(identifier: string): string {
-  return `"${identifier.replaceAll('"', '""')}"`;
-}
-
-/** Any number; it keeps two processes from making the tables at once, which `if not exists` alone does not. */
-const MAKING_TABLES = "7236833021149372";
-
-/**
- * Makes what is missing. Asks first: a role that may only use the tables is not to fail over making them.
- */
-async function makeTables(client: Client, tables: Tables): Promise<void> {
-  if (await areThere(client.query, tables)) return;
-  await client.transaction(async (query) => {
-    await query(`select pg_advisory_xact_lock($1::bigint)`, MAKING_TABLES);
-    const [schema] = await query(`select nspname::text from pg_namespace where nspname = $1`, tables.schema);
-    if (schema === undefined) await query(`create schema ${quoted(tables.schema)}`);
-    for (const statement of definitions(tables)) await query(statement);
-  });
-}
-
-async function areThere(query: Query, { documents, journal, locks }: Tables): Promise<boolean> {
-  const [row] = await query(
-    `select (to_regclass($1) is not null and to_regclass($2) is not null and to_regclass($3) is not null)::text as there`,
-    documents,
-    journal,
-    locks,
-  );
-  return row?.["there"] === "true";
-}
-
-/** `json` rather than `jsonb`: it keeps the text as it is, and can be queried all the same. */
-function definitions({ documents, journal, locks }: Tables): readonly string[] {
-  return [
-    `create table if not exists ${documents} (
-      stage text not null,
-      target text not null,
-      serial bigint not null,
-      document json not null,
-      written timestamptz not null default now(),
-      primary key (stage, target)
-    )`,
-    `create table if not exists ${journal} (
-      n bigint generated always as identity,
-      stage text not null,
-      target text not null,
-      base bigint not null,
-      events json not null,
-      primary key (stage, target, n)
-    )`,
-    `create table if not exists ${locks} (
-      stage text not null,
-      target text not null,
-      id text not null,
-      info json not null,
-      primary key (stage, target)
-    )`,
-  ];
-}
-
-const UNDEFINED_TABLE = "42P01";
-const INVALID_SCHEMA = "3F000";
-
-/**
- * The query's rows; none where the tables have not been made yet. Where only some are missing, somebody took them
- * away, and that stays an error: to see no state then would be to make everything once more.
- */
-async function queryIfMade(
-  { query }: Client,
-  { documents }: Tables,
-  text: string,
-  ...parameters: readonly string[]
-): ReturnType<Query> {
-  try {
-    return await query(text, ...parameters);
-  } catch (error) {
-    const code = codeOf(error);
-    if (code !== UNDEFINED_TABLE && code !== INVALID_SCHEMA) throw error;
-    const [row] = await query(`select to_regclass($1)::text as made`, documents);
-    if (row?.["made"] === null) return [];
-    throw error;
+  constructor(
+    backend: PostgresBackend,
+    key: StateKey,
+    number: string,
+    info: LockInfo,
+    takenOver: LockInfo | undefined,
+    lost: AbortSignal | undefined,
+  ) {
+    this.#backend = backend;
+    this.#key = key;
+    this.#number = number;
+    this.info = info;
+    if (takenOver !== undefined) this.takenOver = takenOver;
+    if (lost !== undefined) this.lost = lost;
   }
+
+  async write(state: State, base: Revision): Promise<Result<Revision>> {
+    const { documents, journal, versions } = this.#backend.tables;
+    const serial = serialOf(base);
+    const next = (BigInt(serial) + 1n).toString();
+    return await this.#fenced(
+      serial,
+      `ours as (${this.#isOurs()}),
+       old as (insert into ${versions} (stage, target, serial, document, written)
+         select d.stage, d.target, d.serial, d.document, d.written from ${documents} d, ours
+         where d.stage = $1 and d.target = $2 on conflict do nothing),
+       rotated as (delete from ${versions} v using ours
+         where v.stage = $1 and v.target = $2 and v.serial <= $4::bigint - ${VERSIONS}),
+       folded as (delete from ${journal} j using ours where j.stage = $1 and j.target = $2),
+       written as (insert into ${documents} (stage, target, serial, document)
+         select $1::text, $2::text, $4::bigint + 1, $5::text::json from ours
+         on conflict (stage, target) do update
+         set serial = excluded.serial, document = excluded.document, written = now() returning 1)`,
+      formatDocument(state),
+      next,
+    );
+  }
+
+  readonly append = async (events: readonly StateEvent[], base: Revision): Promise<Result<void>> => {
+    const { journal } = this.#backend.tables;
+    const serial = serialOf(base);
+    return await this.#fenced(
+      serial,
+      `written as (insert into ${journal} (stage, target, base, events)
+         select $1::text, $2::text, $4::bigint, $5::text::json where exists (${this.#isOurs()}) returning 1)`,
+      JSON.stringify(events),
+      undefined,
+    );
+  };
+
+  readonly confirm = async (): Promise<Result<void>> =>
+    await this.#orLost(async () => {
+      if (await this.#backend.confirm(this.info)) return success(undefined);
+      return refusal({ kind: "lock-lost", key: this.#key, reason: TAKEN });
+    });
+
+  async unlock(): Promise<Result<void>> {
+    const { client, tables } = this.#backend;
+    if (this.#isUnlocked) return success(undefined);
+    this.#isUnlocked = true;
+    // With the connection went the lock.
+    if (this.lost?.aborted === true) {
+      this.#backend.release(this.#number);
+      return success(undefined);
+    }
+    const { stage, target } = this.#key;
+    const done = await this.#orLost(async () => {
+      // The row first, or the next holder would take it for one that was left behind.
+      const row = client.query(
+        `delete from ${tables.locks} where stage = $1 and target = $2 and id = $3`,
+        stage,
+        target,
+        this.info.id,
+      );
+      await Promise.all([row, client.query(`select pg_advisory_unlock($1::bigint)::text`, this.#number)]);
+      return success(undefined);
+    });
+    this.#backend.release(this.#number);
+    return done.ok || done.problem.kind === "lock-lost" ? success(undefined) : done;
+  }
+
+  /** Runs a write. Its parameters: stage, target, id and serial of what it needs, the content, number of the lock. */
+  async #fenced<R>(serial: string, statement: string, content: string, value: R): Promise<Result<R>> {
+    const { client } = this.#backend;
+    const { stage, target } = this.#key;
+    return await this.#orLost(async () => {
+      const rows = await client.query(
+        `with ${statement} select 1::text from written`,
+        stage,
+        target,
+        this.info.id,
+        serial,
+        content,
+        this.#number,
+      );
+      return rows.length === 1 ? success(value) : refusal(await this.#whyNot());
+    });
+  }
+
+  /** A row, if our connection has the lock, nobody took it away, and the document is the one that was read. */
+  #isOurs(): string {
+    const { documents, locks } = this.#backend.tables;
+    return `select where exists (${holdersOf("$6")} and held.pid = pg_backend_pid())
+      and exists (select from ${locks} where stage = $1 and target = $2 and id = $3)
+      and coalesce((select serial from ${documents} where stage = $1 and target = $2), ${NO_SERIAL}) = $4::bigint`;
+  }
+
+  async #whyNot() {
+    const { client, tables } = this.#backend;
+    const { stage, target } = this.#key;
+    const [row] = await client.query(
+      `select (exists (${holdersOf("$4")} and held.pid = pg_backend_pid()))::text as connected,
+         (exists (select from ${tables.locks} where stage = $1 and target = $2 and id = $3))::text as holder`,
+      stage,
+      target,
+      this.info.id,
+      this.#number,
+    );
+    if (row?.["connected"] !== "true") return { kind: "lock-lost", key: this.#key, reason: BROKEN } as const;
+    if (row["holder"] !== "true") return { kind: "lock-lost", key: this.#key, reason: TAKEN } as const;
+    return { kind: "changed", where: this.#backend.where(this.#key) } as const;
+  }
+
+  /** With the connection goes the lock, whatever became of the statement. */
+  async #orLost<T>(work: () => Promise<Result<T>>): Promise<Result<T>> {
+    return await attempt(this.#backend.where(this.#key), async () => {
+      try {
+        if (this.lost?.aborted === true)
+          return refusal({ kind: "lock-lost", key: this.#key, reason: BROKEN });
+        return await work();
+      } catch (error) {
+        if (!isLossOfConnection(error)) throw error;
+        const reason = error instanceof Error ? `${BROKEN}: ${error.message}` : BROKEN;
+        return refusal({ kind: "lock-lost", key: this.#key, reason });
+      }
+    });
+  }
+}
+
+const BROKEN = "the connection that held it broke";
+const TAKEN = "somebody took it away";
+
+function serialOf(revision: Revision): string {
+  return revision === NO_DOCUMENT ? NO_SERIAL : revision;
 }

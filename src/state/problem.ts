@@ -1,4 +1,5 @@
 import type { Diagnostic } from "../model/diagnostic.ts";
+import { type FailureReason, TascError } from "../model/error.ts";
 import type { LockInfo } from "./lock.ts";
 
 /** Names a document: one per stage and target. */
@@ -53,6 +54,8 @@ export type StateProblem =
   | { readonly kind: "changed"; readonly where: string }
   /** The file system, the database or the server failed. */
   | { readonly kind: "failed"; readonly where: string; readonly reason: string }
+  /** Ctrl-C while a lock was waited for. */
+  | { readonly kind: "interrupted" }
   /** `state:` of the project does not fit its backend. */
   | { readonly kind: "misconfigured"; readonly reason: string };
 
@@ -68,18 +71,26 @@ export function refusal(problem: StateProblem): { readonly ok: false; readonly p
   return { ok: false, problem };
 }
 
-/**
- * Thrown where going on unawares would do harm: an apply that could not record what it is about to send must
- * not send it.
- */
-export class StateFailure extends Error {
-  override readonly name = "StateFailure";
+const REASONS: Partial<Record<StateProblem["kind"], FailureReason>> = {
+  misconfigured: "invalid",
+  locked: "locked",
+  interrupted: "interrupted",
+};
+
+/** Stops a command, or an apply that could not record what it is about to send and so must not send it. */
+export class StateFailure extends TascError {
   readonly problem: StateProblem;
 
   constructor(problem: StateProblem) {
-    super(`state: ${problem.kind}`);
+    super(REASONS[problem.kind] ?? "failed", [explainProblem(problem)]);
     this.problem = problem;
   }
+}
+
+/** The value. @throws StateFailure */
+export function valueOrThrow<T>(result: Result<T>): T {
+  if (!result.ok) throw new StateFailure(result.problem);
+  return result.value;
 }
 
 /** A problem for the person who must act: what is so, why it matters, what to do. */
@@ -92,8 +103,8 @@ export function explainTakeover({ stage, target }: StateKey, from: LockInfo): Di
   return {
     severity: "warning",
     code: "state-lock-taken-over",
-    summary: `The lock of target "${target}" in stage "${stage}" was left by a run that has ended; it was taken over.`,
-    detail: `${describeHolder(from)} That run was interrupted before it could free the lock. What it had recorded is kept; what became of the calls it had under way is found out now.`,
+    summary: `The lock of target "${target}" in stage "${stage}" was left by a run that has ended, and was taken over`,
+    detail: `${describeHolder(from)} That run was interrupted before it could release the lock. What it recorded is kept, and tasc now finds out what became of the calls it had in flight.`,
   };
 }
 
@@ -103,75 +114,81 @@ interface Words {
 }
 
 const REBUILD =
-  "Or move it out of the way: the next apply then finds its resources by name again, sends write-only fields once more, and holds batch generations until you say whether they ran.";
+  "Or move it out of the way: the next apply then matches its resources by name again, sends write-only fields once more, and holds batch generations until you say whether they ran.";
 
 function words(problem: StateProblem): Words {
   switch (problem.kind) {
     case "corrupt":
       return {
-        summary: "State cannot be read.",
-        detail: `${problem.where}: ${problem.reason}. It is left as it is, since writing over it would lose what can still be saved. Restore it from git or a backup. ${REBUILD}`,
+        summary: "State cannot be read",
+        detail: `${problem.where}: ${problem.reason}. It was not modified, because overwriting it would lose what can still be saved. Restore it from git or a backup. ${REBUILD}`,
       };
     case "conflicted":
       return {
-        summary: "State holds an unresolved merge.",
-        detail: `${problem.where}:${problem.line}: git could not join both sides, or kept a line of each. Keep one line for each binding, the one whose id the service still lists, and remove git's markers. ${REBUILD}`,
+        summary: "State contains an unresolved merge",
+        detail: `${problem.where}:${problem.line}: git could not merge both sides, or kept a line of each. Keep one line for each binding, the one whose id the service still lists, and remove git's markers. ${REBUILD}`,
       };
     case "newer":
       return {
-        summary: "State was written by a later tasc.",
-        detail: `${problem.where} has version ${problem.version}; this tasc understands up to ${problem.understood}. Writing it would lose what the later one keeps. Use that version of tasc, or a later one.`,
+        summary: "State was written by a newer version of tasc",
+        detail: `${problem.where} has version ${problem.version}; this tasc supports versions up to ${problem.understood}. Use the version of tasc that wrote it, or a newer one.`,
       };
     case "misplaced":
       return {
-        summary: "State belongs to another stage or target.",
-        detail: `${problem.where} should hold ${nameOf(problem.expected)} and holds ${nameOf(problem.found)}. With its ids, tasc would change the wrong resources. Put the right document there, or give each stage and target a place of its own. ${REBUILD}`,
+        summary: "State belongs to another stage or target",
+        detail: `${problem.where} should contain ${nameOf(problem.expected)} but contains ${nameOf(problem.found)}. With its ids, tasc would change the wrong resources. Put the right document there, or give each stage and target its own place. ${REBUILD}`,
       };
     case "other-service":
       return {
-        summary: "State belongs to another service.",
-        detail: `${problem.where} was written for ${problem.found}, and this run talks to ${problem.expected}. Ids of one service mean nothing to another. If the address is wrong, correct service.baseUrl or the variable behind it. If the same service has moved, change "service" in the document. If it is another service, give it a stage of its own. ${REBUILD}`,
+        summary: "State was created for a different service",
+        detail: `${problem.where} was created for ${problem.found}; you are using ${problem.expected}. If the address is wrong, correct service.baseUrl or the variable behind it. If the service has moved, change "service" in the document. If it is a different service, give it its own stage. ${REBUILD}`,
       };
     case "stranded-journal":
       return {
-        summary: "An interrupted run left changes that no longer fit its state.",
-        detail: `${problem.journal} holds what that run recorded, on top of a ${problem.where} that has been replaced since, by git for example. Leaving it out could make resources twice. Restore the document that was there when the run was interrupted (git stash, git checkout), run tasc apply, which completes it, and then merge the other version. Or remove ${problem.journal} if nothing of that run matters.`,
+        summary: "An interrupted run left changes that no longer match its state",
+        detail: `${problem.journal} contains what that run recorded, on top of a ${problem.where} that has been replaced since, for example by git. Ignoring it could create resources twice. Restore the document that was there when the run was interrupted (git stash, git checkout), run tasc apply, which completes it, and then merge the other version. Or remove ${problem.journal} if nothing of that run matters.`,
       };
     case "locked":
       return {
-        summary: `Target "${problem.key.target}" in stage "${problem.key.stage}" is locked.`,
-        detail: `${describeHolder(problem.holder)} Wait for it, with --lock-timeout 10m for example. If you are sure that it no longer runs:\n  tasc state unlock ${problem.key.target} --stage ${problem.key.stage}`,
+        summary: `Target "${problem.key.target}" in stage "${problem.key.stage}" is locked`,
+        detail: `${describeHolder(problem.holder)} Wait for it, for example with --lock-timeout 10m. If you are sure that it no longer runs:\n  ${unlockCommand(problem.key, problem.holder)}`,
       };
     case "lock-lost":
       return {
-        summary: `The lock of target "${problem.key.target}" in stage "${problem.key.stage}" was lost during the run.`,
-        detail: `${sentence(problem.reason)} Nothing was written after that, so that two runs do not overwrite each other. What was saved before is kept. Run tasc again: it finds out what became of the calls under way.`,
+        summary: `The lock of target "${problem.key.target}" in stage "${problem.key.stage}" was lost during the run`,
+        detail: `${sentence(problem.reason)} Nothing was sent or written after that, so that two runs do not overwrite each other. What was saved before is kept. Run tasc again: it finds out what became of the calls in flight.`,
       };
     case "changed":
       return {
-        summary: "State was changed by something else during the run.",
-        detail: `${problem.where} is no longer what this run read, although its lock is held: a tool or a person wrote it. It was not overwritten. Run tasc again: it starts from what is there now.`,
+        summary: "State was changed by something else during the run",
+        detail: `${problem.where} is not what this run read, although its lock is held: a tool or a person wrote it. It was not overwritten. Run tasc again: it starts from what is there now.`,
       };
     case "failed":
       return {
-        summary: "State cannot be reached.",
-        detail: `${problem.where}: ${sentence(problem.reason)} Without it tasc does not know what it has made. Check that it exists, that you may read and write it, and that there is room.`,
+        summary: "State cannot be reached",
+        detail: `${problem.where}: ${sentence(problem.reason)} Without it tasc does not know what it has created. Check that it exists, that you may read and write it, and that there is room.`,
       };
+    case "interrupted":
+      return { summary: "Interrupted while waiting for a lock", detail: "Nothing was changed." };
     case "misconfigured":
       return {
-        summary: 'The "state" section of the project does not fit its backend.',
+        summary: 'The "state" section of tasc.yaml is wrong',
         detail: `${problem.reason}.`,
       };
   }
 }
 
+function unlockCommand({ target, stage }: StateKey, holder: LockInfo | undefined): string {
+  return `tasc state unlock ${target}${holder === undefined ? "" : ` ${holder.id}`} --stage ${stage}`;
+}
+
 /** Who holds a lock, since when, why and where, in sentences. */
 export function describeHolder(holder: LockInfo | undefined): string {
-  if (holder === undefined) return "It is not known who holds it.";
+  if (holder === undefined) return "The server does not say who holds it.";
   const process = holder.process === undefined ? "" : `, process ${holder.process.pid}`;
   const folder = holder.folder === undefined ? "" : ` in ${holder.folder}`;
   const job = holder.job === undefined ? "" : ` CI job: ${holder.job}`;
-  return `Held by ${holder.who}${process}${folder}, since ${holder.since}, for: ${holder.why}.${job}`;
+  return `Held by ${holder.who}${process}${folder}, since ${holder.since}, for: ${holder.why}.${job} Lock id: ${holder.id}.`;
 }
 
 function nameOf({ stage, target }: StateKey): string {

@@ -1,21 +1,25 @@
 import { setImmediate } from "node:timers/promises";
+import { compareText } from "../model/address.ts";
 import { type State, type StateEvent, emptyState } from "../model/state.ts";
 import {
   type Backend,
+  FRESH,
   type HeldLock,
   NO_DOCUMENT,
   type Revision,
+  Since,
   type StateWorld,
   type StoredState,
 } from "./backend.ts";
+import { readErrored, removeErrored, takeIn, writeErrored } from "./errored.ts";
 import { applyEvents } from "./events.ts";
+import { entryOfInterrupted, historyJson } from "./history.ts";
 import { type LockInfo, type Patience, acquireLock, createLockInfo } from "./lock.ts";
-import { type DocumentKey, type Result, StateFailure, success } from "./problem.ts";
+import { type DocumentKey, type Result, StateFailure, refusal, success, valueOrThrow } from "./problem.ts";
 
 /**
- * A target's state in the hands of one apply, or of a command that alters state. Its lock is held from open to
- * close. After a kill at any moment, what the next reader finds is a prefix of what was recorded, with everything
- * in it whose `record` had resolved.
+ * A target's state while its lock is held, by an apply or by a command that alters state. After a kill at any moment,
+ * what the next reader finds is a prefix of what was recorded, with everything in it whose `record` had resolved.
  */
 export interface Session {
   /** With all that was recorded so far, saved or under way. A value: it does not change afterwards. */
@@ -24,6 +28,8 @@ export interface Session {
   readonly isNew: boolean;
   /** Whose lock was taken over: a process of this machine that is gone. Worth a word to the user. */
   readonly takenOver?: LockInfo;
+  /** Aborted once nothing can be saved any more. */
+  readonly lost: AbortSignal;
   /**
    * Resolves when the events are durable. Calls at the same time share one flush.
    *
@@ -36,8 +42,15 @@ export interface Session {
    */
   note(events: readonly StateEvent[]): Promise<void>;
   /**
-   * Saves what is not yet part of the document, also what a failed `record` left, and frees the lock. Later
-   * calls do nothing.
+   * To be asked right before each call that changes something, and before each time it is sent again: resolves if the
+   * lock is still held, and what was recorded is saved or has been under way for a moment only.
+   *
+   * @throws StateFailure if nothing may be sent any more
+   */
+  confirm(): Promise<void>;
+  /**
+   * Saves what is not yet part of the document, also what a failed `record` left, and frees the lock. What cannot be
+   * saved is kept in `.tasc/errored/`. Later calls do nothing.
    *
    * @throws StateFailure if it could not be saved, or the lock not be freed; what `record` had saved is not lost.
    */
@@ -49,62 +62,209 @@ export interface SessionOptions extends Patience {
   readonly why: string;
 }
 
-/** Locks a document, reads it, and folds in what an interrupted session left. */
+/** Locks a document, reads it, and takes in what interrupted sessions left. */
 export async function openSession(
   backend: Backend,
   key: DocumentKey,
   world: StateWorld,
   options: SessionOptions,
 ): Promise<Result<Session>> {
-  const info = createLockInfo(world, options.why);
-  const lock = await acquireLock(backend, key, info, world.clock, options);
-  if (!lock.ok) return lock;
-  const start = await readUnderLock(backend, key, lock.value);
-  if (start.ok) return success(new LockedSession(key, lock.value, start.value));
-  await lock.value.unlock();
-  return start;
+  const sessions = await openSessions(backend, [key], world, options);
+  if (!sessions.ok) return sessions;
+  const session = sessions.value.get(key.target);
+  return session === undefined ? refusal({ kind: "interrupted" }) : success(session);
 }
 
-async function readUnderLock(
+/** The same for several targets of one stage, side by side: all of them or none. */
+export async function openSessions(
   backend: Backend,
-  key: DocumentKey,
+  keys: readonly DocumentKey[],
+  world: StateWorld,
+  options: SessionOptions,
+): Promise<Result<ReadonlyMap<string, Session>>> {
+  const locks = await lockDocuments(backend, keys, world, options);
+  if (!locks.ok) return locks;
+  const opened = await openLocked(backend, locks.value, world);
+  if (!opened.ok) await unlockAll(locks.value);
+  return opened;
+}
+
+/** A document's lock, and which document that is. */
+export interface LockedKey {
+  readonly key: DocumentKey;
+  readonly lock: HeldLock;
+}
+
+/** Requests to a backend at once; a database gets them in one go anyway. */
+const SIDE_BY_SIDE = 32;
+
+/**
+ * Locks documents side by side, all or none. While it waits for one, it holds only those that come before it in the
+ * order of keys, so that two runs cannot wait for each other.
+ */
+export async function lockDocuments(
+  backend: Backend,
+  keys: readonly DocumentKey[],
+  world: StateWorld,
+  { why, ...patience }: SessionOptions,
+): Promise<Result<readonly LockedKey[]>> {
+  const inOrder = keys.toSorted((a, b) => compareText(a.target, b.target));
+  const deadline = world.clock.now().getTime() + patience.timeout;
+  const held: LockedKey[] = [];
+  const left = () => Math.max(0, deadline - world.clock.now().getTime());
+  while (held.length < inOrder.length) {
+    const rest = inOrder.slice(held.length);
+    const tried = await sideBySide(rest, async (key) => ({
+      key,
+      lock: await backend.lock(key, createLockInfo(world, why)),
+    }));
+    const failed = tried.findIndex(({ lock }) => !lock.ok);
+    const taken = tried.flatMap(({ key, lock }, at) => (lock.ok ? [{ key, lock: lock.value, at }] : []));
+    held.push(...taken.filter(({ at }) => failed < 0 || at < failed));
+    await unlockAll(taken.filter(({ at }) => failed >= 0 && at > failed));
+    const refused = tried[failed];
+    if (refused === undefined || refused.lock.ok) continue;
+    const { key } = refused;
+    const mayWait = refused.lock.problem.kind === "locked" && left() > 0;
+    const lock = mayWait
+      ? await acquireLock(backend, key, createLockInfo(world, why), world.clock, {
+          ...patience,
+          timeout: left(),
+        })
+      : refused.lock;
+    if (!lock.ok) {
+      await unlockAll(held);
+      return lock;
+    }
+    held.push({ key, lock: lock.value });
+  }
+  return success(held);
+}
+
+export async function unlockAll(locks: readonly LockedKey[]): Promise<void> {
+  await sideBySide(locks, async ({ lock }) => await lock.unlock());
+}
+
+async function sideBySide<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const waiting = items.entries();
+  const worker = async (): Promise<void> => {
+    for (const [at, item] of waiting) results[at] = await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(SIDE_BY_SIDE, items.length) }, worker));
+  return results;
+}
+
+async function openLocked(
+  backend: Backend,
+  locks: readonly LockedKey[],
+  world: StateWorld,
+): Promise<Result<ReadonlyMap<string, Session>>> {
+  const stored = await backend.readAll(locks.map(({ key }) => key));
+  if (!stored.ok) return stored;
+  const fresh = locks.flatMap(({ key }) => (stored.value.has(key.target) ? [] : key.target));
+  const [first] = locks;
+  if (fresh.length > 0 && first !== undefined && backend.register !== undefined) {
+    const registered = await backend.register(first.key.stage, fresh);
+    if (!registered.ok) return registered;
+  }
+  const opened = await sideBySide(locks, async ({ key, lock }) => {
+    const start = await folded(lock, stored.value.get(key.target));
+    return start.ok
+      ? await recovered(backend, new LockedSession(key, lock, start.value, world), key, world)
+      : start;
+  });
+  const sessions = new Map<string, Session>();
+  for (const [at, session] of opened.entries()) {
+    if (!session.ok) return session;
+    sessions.set(locks[at]?.key.target ?? "", session.value);
+  }
+  return success(sessions);
+}
+
+/** The document with the journal of an interrupted session in it. */
+async function folded(
   lock: HeldLock,
+  stored: StoredState | undefined,
 ): Promise<Result<StoredState | undefined>> {
-  const stored = await backend.read(key);
-  if (!stored.ok || stored.value?.journalled !== true) return stored;
-  const { state, revision } = stored.value;
-  const folded = await lock.write(state, revision);
-  return folded.ok ? success({ state, revision: folded.value, journalled: false }) : folded;
+  if (stored?.journalled !== true) return success(stored);
+  const { state } = stored;
+  const revision = await lock.write(state, stored.revision);
+  return revision.ok ? success({ state, revision: revision.value, journalled: false }) : revision;
+}
+
+/** Takes in what an earlier run could not save, and writes the history of one that was cut off. */
+async function recovered(
+  backend: Backend,
+  session: LockedSession,
+  key: DocumentKey,
+  world: StateWorld,
+): Promise<Result<Session>> {
+  const errored = await readErrored(world, key);
+  if (!errored.ok) return errored;
+  try {
+    if (errored.value !== undefined) {
+      await session.record(takeIn(session.state, errored.value));
+      await removeErrored(world, key);
+    }
+    const { run } = session.state;
+    if (run === undefined) return success(session);
+    const added = await backend.addHistory(key.stage, historyJson(entryOfInterrupted(run)));
+    if (!added.ok) return added;
+    await session.record([{ type: "ended" }]);
+    return success(session);
+  } catch (error) {
+    if (error instanceof StateFailure) return refusal(error.problem);
+    throw error;
+  }
 }
 
 class LockedSession implements Session {
   readonly isNew: boolean;
   readonly takenOver?: LockInfo;
+  readonly #key: DocumentKey;
+  readonly #world: StateWorld;
   readonly #lock: HeldLock;
   readonly #commit: GroupCommit<StateEvent>;
+  readonly #loss = new AbortController();
   /** The state up to the events that wait in `#ahead`; folding many at once copies its maps once. */
   #folded: State;
   #ahead: StateEvent[] = [];
-  /** The last state written as a whole, and how many recorded events are not in it. */
+  /** The last state written as a whole. */
   #document: State;
   #revision: Revision;
-  #unwritten = 0;
+  /** Events that were saved after it, and those that are still to be. */
+  #appended: StateEvent[] = [];
+  #unsaved: StateEvent[] = [];
+  /** Since when the oldest of the unsaved waits. */
+  readonly #waiting = new Since();
+  readonly #written = new Since();
   #closed: Promise<void> | undefined;
 
-  constructor(key: DocumentKey, lock: HeldLock, stored: StoredState | undefined) {
+  constructor(key: DocumentKey, lock: HeldLock, stored: StoredState | undefined, world: StateWorld) {
+    this.#key = key;
+    this.#world = world;
     this.#lock = lock;
     this.isNew = stored === undefined;
     if (lock.takenOver !== undefined) this.takenOver = lock.takenOver;
-    this.#folded = stored?.state ?? emptyState(key.stage, key.target, key.service);
+    const { stage, target, service } = key;
+    const state = stored?.state ?? emptyState(stage, target, service);
+    this.#folded = state.lineage === undefined ? { lineage: world.newId(), ...state } : state;
     this.#document = this.#folded;
     this.#revision = stored?.revision ?? NO_DOCUMENT;
     this.#commit = new GroupCommit((events, lasting) => this.#save(events, lasting));
+    this.#written.now();
+    lock.lost?.addEventListener("abort", () => this.#loss.abort(), { once: true });
   }
 
   get state(): State {
     this.#folded = applyEvents(this.#folded, this.#ahead);
     this.#ahead = [];
     return this.#folded;
+  }
+
+  get lost(): AbortSignal {
+    return this.#loss.signal;
   }
 
   async record(events: readonly StateEvent[]): Promise<void> {
@@ -115,6 +275,15 @@ class LockedSession implements Session {
     await this.#add(events, false);
   }
 
+  async confirm(): Promise<void> {
+    if (this.#unsaved.length > 0 && this.#waiting.isOver(FRESH)) await this.#commit.idle();
+    if (this.#lock.confirm !== undefined) {
+      const held = await this.#lock.confirm();
+      if (!held.ok) this.#loss.abort();
+      valueOrThrow(held);
+    } else if (this.#written.isOver(FRESH)) await this.#commit.add([], true);
+  }
+
   async close(): Promise<void> {
     this.#closed ??= this.#finish();
     await this.#closed;
@@ -123,21 +292,34 @@ class LockedSession implements Session {
   async #add(events: readonly StateEvent[], lasting: boolean): Promise<void> {
     if (this.#closed !== undefined) throw new Error("a session was used after it was closed");
     if (events.length === 0) return;
-    for (const event of events) this.#ahead.push(event);
-    this.#unwritten += events.length;
+    if (this.#unsaved.length === 0) this.#waiting.now();
+    for (const event of events) {
+      this.#ahead.push(event);
+      this.#unsaved.push(event);
+    }
     await this.#commit.add(events, lasting);
   }
 
   async #save(events: readonly StateEvent[], lasting: boolean): Promise<void> {
-    if (this.#lock.append === undefined)
-      return await this.#writeDocument(applyEvents(this.#document, events), events.length);
-    valueOrThrow(await this.#lock.append(events, this.#revision, lasting));
+    try {
+      if (this.#lock.append === undefined) await this.#writeDocument(applyEvents(this.#document, events));
+      else {
+        valueOrThrow(await this.#lock.append(events, this.#revision, lasting));
+        for (const event of events) this.#appended.push(event);
+      }
+    } catch (error) {
+      this.#loss.abort();
+      throw error;
+    }
+    this.#unsaved = this.#unsaved.slice(events.length);
+    this.#waiting.now();
+    this.#written.now();
   }
 
-  async #writeDocument(state: State, added: number): Promise<void> {
+  async #writeDocument(state: State): Promise<void> {
     this.#revision = valueOrThrow(await this.#lock.write(state, this.#revision));
     this.#document = state;
-    this.#unwritten -= added;
+    this.#appended = [];
   }
 
   async #finish(): Promise<void> {
@@ -145,23 +327,22 @@ class LockedSession implements Session {
     await this.#commit.idle().catch(ignoreStateFailure);
     const written = await this.#writeRest();
     const unlocked = await this.#lock.unlock();
+    if (!written.ok && this.#unsaved.length > 0) {
+      const saved = applyEvents(this.#document, this.#appended);
+      valueOrThrow(await writeErrored(this.#world, this.#key, saved, this.#unsaved));
+    }
     valueOrThrow(written);
     valueOrThrow(unlocked);
   }
 
   async #writeRest(): Promise<Result<unknown>> {
-    if (this.#unwritten === 0) return success(undefined);
+    if (this.#unsaved.length + this.#appended.length === 0) return success(undefined);
     return await this.#lock.write(this.state, this.#revision);
   }
 }
 
 function ignoreStateFailure(error: unknown): void {
   if (!(error instanceof StateFailure)) throw error;
-}
-
-function valueOrThrow<T>(result: Result<T>): T {
-  if (!result.ok) throw new StateFailure(result.problem);
-  return result.value;
 }
 
 /**

@@ -33,7 +33,7 @@ service: { baseUrl: "http://127.0.0.1:4010", apiKey: "\${secret:KEY}" }
 `;
 const BASE_URL = "http://127.0.0.1:4010";
 const ENV = { KEY: "the-api-key" };
-const fingerprints = createFingerprinter(new Secret("the-api-key"));
+const fingerprints = createFingerprinter(new Secret("the-api-key"), "staging");
 
 export function emptyProject(
   targets: readonly LiveTarget[],

@@ -26,7 +26,7 @@ import { applyEvents } from "../../src/state/events.ts";
 import { createFingerprinter } from "../../src/state/fingerprint.ts";
 import { loaded } from "../manifest/loading.ts";
 
-const FINGERPRINTS = createFingerprinter(new Secret("the-key"));
+const FINGERPRINTS = createFingerprinter(new Secret("the-key"), "staging");
 const SERVICE = "https://service.example.com";
 const SECRET = "secret-user-of-qa";
 const REDACTOR = createRedactor([SECRET]);

@@ -60,7 +60,7 @@ const SAMPLE_TEXT = `{
   "service": "https://service.example.com/base",
   "stage": "staging",
   "target": "shop",
-  "version": 1
+  "version": 2
 }
 `;
 
@@ -90,7 +90,7 @@ describe("the document's text", () => {
   "service": "https://service.example.com/base",
   "stage": "staging",
   "target": "shop",
-  "version": 1
+  "version": 2
 }
 `);
   });
@@ -150,13 +150,13 @@ const notAsWritten = (member: string, key: string): StateProblem =>
   corrupt(`the entry "${key}" of "${member}" is not as tasc writes it`);
 
 const refusals: readonly Refusal[] = [
-  { rule: "an empty file", text: "", problem: corrupt("it is no JSON; it may have been cut short") },
+  { rule: "an empty file", text: "", problem: corrupt("invalid JSON; the file may be truncated") },
   {
     rule: "a file that was cut short",
     text: SAMPLE_TEXT.slice(0, 400),
-    problem: corrupt("it is no JSON; it may have been cut short"),
+    problem: corrupt("invalid JSON; the file may be truncated"),
   },
-  { rule: "JSON that is no object", text: "[]", problem: corrupt("it is JSON, but no object") },
+  { rule: "JSON that is no object", text: "[]", problem: corrupt("it is JSON, but not an object") },
   {
     rule: "a document of something else",
     text: '{ "version": 4, "terraform_version": "1.9.0", "serial": 3 }',
@@ -164,14 +164,14 @@ const refusals: readonly Refusal[] = [
   },
   {
     rule: "a document without a version",
-    text: SAMPLE_TEXT.replace('"version": 1', '"version": "1"'),
-    problem: corrupt('its "version" is no whole number from 1 on'),
+    text: SAMPLE_TEXT.replace('"version": 2', '"version": "1"'),
+    problem: corrupt('its "version" is not a whole number from 1 up'),
   },
   {
     // Whatever else is in it: a later version may look entirely different.
     rule: "a document of a later version",
-    text: '{ "format": "tasc-state", "version": 2, "things": [] }',
-    problem: { kind: "newer", where: WHERE, version: 2, understood: 1 },
+    text: '{ "format": "tasc-state", "version": 3, "things": [] }',
+    problem: { kind: "newer", where: WHERE, version: 3, understood: 2 },
   },
   {
     rule: "a document without a stage",
@@ -230,13 +230,13 @@ const refusals: readonly Refusal[] = [
   },
   {
     rule: "a document without bindings",
-    text: '{ "format": "tasc-state", "version": 1, "stage": "staging", "target": "shop", "service": "https://service.example.com/base" }',
-    problem: corrupt('"bindings" is missing or no object'),
+    text: '{ "format": "tasc-state", "version": 2, "stage": "staging", "target": "shop", "service": "https://service.example.com/base" }',
+    problem: corrupt('"bindings" is missing or not an object'),
   },
   {
-    rule: "a key that is no address",
+    rule: "a key that is not an address",
     text: SAMPLE_TEXT.replace("testCase.shop.login", "testCase.login"),
-    problem: corrupt('"bindings" has a key "testCase.login" that is no address'),
+    problem: corrupt('"bindings" has a key "testCase.login" that is not an address'),
   },
   {
     rule: "a binding without an id",

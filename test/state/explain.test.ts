@@ -18,7 +18,7 @@ const holder: LockInfo = {
 const rows: readonly (readonly [StateProblem, readonly string[]])[] = [
   [{ kind: "corrupt", where, reason: "it is no JSON" }, [where, "it is no JSON", "Restore it from git"]],
   [{ kind: "conflicted", where, line: 12 }, [`${where}:12`, "Keep one line for each binding"]],
-  [{ kind: "newer", where, version: 3, understood: 1 }, ["version 3", "up to 1", "Use that version"]],
+  [{ kind: "newer", where, version: 3, understood: 1 }, ["version 3", "up to 1", "Use the version"]],
   [
     { kind: "misplaced", where, expected: key, found: { stage: "production", target: "shop" } },
     ['stage "staging"', 'stage "production"', "Put the right document there"],
@@ -41,10 +41,10 @@ const rows: readonly (readonly [StateProblem, readonly string[]])[] = [
       "tasc apply --auto-approve",
       "https://ci.example.com/jobs/7",
       "--lock-timeout",
-      "\n  tasc state unlock shop --stage staging",
+      `\n  tasc state unlock shop ${holder.id} --stage staging`,
     ],
   ],
-  [{ kind: "locked", key }, ["not known who holds it", "tasc state unlock shop"]],
+  [{ kind: "locked", key }, ["does not say who holds it", "tasc state unlock shop"]],
   [{ kind: "lock-lost", key, reason: "its file is gone" }, ["Its file is gone.", "Run tasc again"]],
   [{ kind: "changed", where }, [where, "Run tasc again"]],
   [{ kind: "failed", where, reason: "EACCES: permission denied" }, [where, "EACCES", "Check that"]],
@@ -55,7 +55,7 @@ describe("a problem with state", () => {
   test.each(rows)("%j is explained", (problem, words) => {
     const { severity, code, summary, detail } = explainProblem(problem);
     expect([severity, code]).toEqual(["error", `state-${problem.kind}`]);
-    expect(summary).toMatch(/^[A-Z].*\.$/);
+    expect(summary).toMatch(/^[A-Z].*[^.]$/);
     expect(summary.includes("\n")).toBe(false);
     for (const word of words) expect(`${summary} ${detail}`).toContain(word);
   });

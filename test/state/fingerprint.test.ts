@@ -5,8 +5,8 @@ import { Secret } from "../../src/model/value.ts";
 import { canonicalJson, createFingerprinter } from "../../src/state/fingerprint.ts";
 import { json } from "./support/arbitrary.ts";
 
-const { of: fingerprint, keyCheck } = createFingerprinter(new Secret("the stage's key"));
-const other = createFingerprinter(new Secret("another key"));
+const { of: fingerprint, keyCheck } = createFingerprinter(new Secret("the stage's key"), "staging");
+const other = createFingerprinter(new Secret("another key"), "staging");
 
 /** The same value with every object's keys the other way round. */
 function turned(value: Json): Json {
@@ -56,16 +56,16 @@ describe("a fingerprint", () => {
   });
 
   it("is the same on every machine and in every release", () => {
-    expect(keyCheck).toBe("mm1Euh788ZCm4adc");
+    expect(keyCheck).toBe("uUoPjRnS4MXDuQBj");
     expect(fingerprint("testCase.shop.login discovery.prompt", { b: [1, "ä"], a: null })).toBe(
-      "s3Gh7D7YBZa-q0N5",
+      "ooIPly5yJE07g697",
     );
   });
 });
 
 describe("the key check", () => {
   it("tells equal keys from different ones", () => {
-    expect(createFingerprinter(new Secret("the stage's key")).keyCheck).toBe(keyCheck);
+    expect(createFingerprinter(new Secret("the stage's key"), "staging").keyCheck).toBe(keyCheck);
     expect(other.keyCheck).not.toBe(keyCheck);
   });
 
@@ -75,7 +75,7 @@ describe("the key check", () => {
   });
 
   it("is not made of an empty key", () => {
-    expect(() => createFingerprinter(new Secret(""))).toThrow(TypeError);
+    expect(() => createFingerprinter(new Secret(""), "staging")).toThrow(TypeError);
   });
 });
 

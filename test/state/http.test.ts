@@ -8,7 +8,7 @@ import { explainProblem } from "../../src/state/problem.ts";
 import { openSession } from "../../src/state/session.ts";
 import { type HttpFixture, httpFixture } from "./support/http-fixture.ts";
 import { KILLING_TIMEOUT, killAtRandom } from "./support/killing.ts";
-import { SHOP, numbered, stateAfter } from "./support/numbered.ts";
+import { SHOP, numbered, stateAfter, plain } from "./support/numbered.ts";
 import { problemOf, valueOf } from "./support/result.ts";
 import { describeBackend } from "./support/suite.ts";
 
@@ -59,13 +59,11 @@ describe("the http backend alone", () => {
     expect(calls()).toEqual([
       "LOCK /base/staging/shop",
       "GET /base/staging/shop",
-      // The first document of a target: look again before writing, and add the target to the stage's index.
+      // Targets without a document are added to the stage's index, all in one go, and looked for in it.
+      "GET /base/staging/_index",
+      "POST /base/staging/_index",
+      "GET /base/staging/_index",
       "GET /base/staging/shop",
-      "GET /base/staging/_index",
-      "LOCK /base/staging/_index",
-      "GET /base/staging/_index",
-      "POST /base/staging/_index?ID=id-1",
-      "UNLOCK /base/staging/_index?ID=id-1",
       "POST /base/staging/shop?ID=id-1",
       "UNLOCK /base/staging/shop?ID=id-1",
     ]);
@@ -75,8 +73,8 @@ describe("the http backend alone", () => {
       "LOCK /base/staging/shop",
       "GET /base/staging/shop",
       "GET /base/staging/shop",
-      "POST /base/staging/shop?ID=id-2",
-      "UNLOCK /base/staging/shop?ID=id-2",
+      "POST /base/staging/shop?ID=id-3",
+      "UNLOCK /base/staging/shop?ID=id-3",
     ]);
   });
 
@@ -116,7 +114,7 @@ describe("the http backend alone", () => {
     const session = valueOf(await openSession(backend, SHOP, await fixture.world(), OPTIONS));
     await Promise.all(Array.from({ length: 500 }, (_, n) => session.record([numbered(n)])));
     await session.close();
-    expect(valueOf(await backend.read(SHOP))?.state).toEqual(stateAfter(500));
+    expect(plain(valueOf(await backend.read(SHOP))?.state)).toEqual(stateAfter(500));
     expect(calls().filter((call) => call.startsWith("POST /base/staging/shop")).length).toBeLessThanOrEqual(
       3,
     );
@@ -145,7 +143,7 @@ describe("the http backend alone", () => {
     };
     await record(0);
     await record(1);
-    expect(valueOf(await backend.read(SHOP))?.state).toEqual(stateAfter(2));
+    expect(plain(valueOf(await backend.read(SHOP))?.state)).toEqual(stateAfter(2));
     expect(fixture.server.locks.size).toBe(0);
   });
 
@@ -155,16 +153,16 @@ describe("the http backend alone", () => {
     fixture.server.seen.length = 0;
     fixture.server.fault = () => "cut after";
     await expect(session.record([numbered(1)])).rejects.toMatchObject({ problem: { kind: "failed" } });
-    expect(calls()).toHaveLength(4);
+    expect(calls().filter((call) => call.startsWith("POST"))).toHaveLength(4);
     await expect(session.record([numbered(2)])).rejects.toMatchObject({ problem: { kind: "failed" } });
     fixture.server.fault = () => undefined;
     await session.close();
-    expect(valueOf(await backend.read(SHOP))?.state).toEqual(stateAfter(3));
+    expect(plain(valueOf(await backend.read(SHOP))?.state)).toEqual(stateAfter(3));
   });
 
   it.each([
     [401, "state.username"],
-    [403, "does not let"],
+    [403, "does not allow"],
     [302, "redirects are not followed"],
     [405, "state.lockMethod"],
     [418, "status 418"],
@@ -198,7 +196,7 @@ describe("the http backend alone", () => {
     await expect(second.record([numbered(1)])).rejects.toMatchObject({ problem: { kind: "changed" } });
     await first.close();
     await expect(second.close()).rejects.toMatchObject({ problem: { kind: "changed" } });
-    expect(valueOf(await backend.read(SHOP))?.state).toEqual(stateAfter(1));
+    expect(plain(valueOf(await backend.read(SHOP))?.state)).toEqual(stateAfter(1));
     expect(valueOf(await backend.list("staging"))).toEqual(["shop"]);
   });
 
@@ -210,9 +208,9 @@ describe("the http backend alone", () => {
   it("refuses an index that is not ours", async () => {
     fixture.server.documents.set("/base/staging/_index", "{}");
     expect(problemOf(await backend.list("staging")).kind).toBe("corrupt");
-    const session = valueOf(await openSession(backend, SHOP, await fixture.world(), OPTIONS));
-    await expect(session.record([numbered(0)])).rejects.toMatchObject({ problem: { kind: "corrupt" } });
-    await expect(session.close()).rejects.toMatchObject({ problem: { kind: "corrupt" } });
+    const refused = await openSession(backend, SHOP, await fixture.world(), OPTIONS);
+    expect(problemOf(refused).kind).toBe("corrupt");
+    expect(fixture.server.locks.size).toBe(0);
     expect(fixture.server.documents.get("/base/staging/_index")).toBe("{}");
   });
 
@@ -221,7 +219,9 @@ describe("the http backend alone", () => {
     const text = (await fixture.text(SHOP)) ?? "";
     await fixture.put(SHOP, text.replace(/ {2}"serial": \d+,\n/, ""));
     await record(1);
-    expect(valueOf(await backend.read(SHOP))?.state).toEqual(applyEvents(stateAfter(1), [numbered(1)]));
+    expect(plain(valueOf(await backend.read(SHOP))?.state)).toEqual(
+      applyEvents(stateAfter(1), [numbered(1)]),
+    );
   });
 
   it(
@@ -229,7 +229,7 @@ describe("the http backend alone", () => {
     async () => {
       const { folder, settings } = fixture;
       const betweenRounds = async () => {
-        for (const target of ["shop", "_index"]) await backend.forceUnlock({ stage: "staging", target });
+        await backend.forceUnlock(SHOP);
       };
       await killAtRandom({ folder, settings, backend, rounds: 6, betweenRounds });
     },

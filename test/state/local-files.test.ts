@@ -1,15 +1,20 @@
-import { appendFile, chmod, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { appendFile, chmod, mkdir, readFile, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { StateEvent } from "../../src/model/state.ts";
 import type { Backend } from "../../src/state/backend.ts";
+import { erroredFile } from "../../src/state/errored.ts";
 import { foldedLine, pathsOf, readIfThere, targetOf } from "../../src/state/local-files.ts";
 import { readFiles, revisionOf, stateOf } from "../../src/state/local.ts";
 import { createLockInfo } from "../../src/state/lock.ts";
 import { type Session, openSession } from "../../src/state/session.ts";
 import { type LocalFixture, localFixture } from "./support/local-fixture.ts";
-import { SHOP, numbered, stateAfter } from "./support/numbered.ts";
+import { SHOP, numbered, stateAfter, plain } from "./support/numbered.ts";
 import { problemOf, valueOf } from "./support/result.ts";
+
+const CASE_0 = "testCase.shop.case-0";
+const CASE_1 = "testCase.shop.case-1";
 
 let fixture: LocalFixture;
 let backend: Backend;
@@ -44,8 +49,74 @@ async function interrupted(...numbers: readonly number[]): Promise<string> {
   return (await fileText(".journal")) ?? "";
 }
 
+/** The lines of a journal with the checksums that belong to them. */
+function resealed(journal: string): string {
+  const lines = journal.split("\n").slice(0, -1);
+  return lines
+    .map((line) => {
+      const text = line.slice(0, line.lastIndexOf("\t"));
+      return `${text}\t${createHash("sha256").update(text).digest("base64url").slice(0, 12)}\n`;
+    })
+    .join("");
+}
+
 const modeOf = async (file: string): Promise<number> => (await stat(file)).mode & 0o777;
 const count = async (): Promise<number> => valueOf(await backend.read(SHOP))?.state.bindings.size ?? 0;
+
+describe("a folder of state that is a link", () => {
+  it("is not written through", async () => {
+    const elsewhere = join(fixture.folder, "elsewhere");
+    await mkdir(elsewhere);
+    const folder = dirname(path(".json"));
+    await mkdir(dirname(folder), { recursive: true });
+    await symlink(elsewhere, folder);
+    const refused = await openSession(backend, SHOP, await fixture.world(), { why: "x", timeout: 0 });
+    expect(problemOf(refused)).toMatchObject({ kind: "failed" });
+    expect(await readdir(elsewhere)).toEqual([]);
+  });
+
+  it("does not lead out by its temporary file or its journal", async () => {
+    await save(0);
+    const victim = join(fixture.folder, "victim");
+    await writeFile(victim, "mine");
+    await symlink(victim, path(".json.tmp"));
+    await save(1);
+    expect(await readFile(victim, "utf8")).toBe("mine");
+    expect(await count()).toBe(2);
+  });
+});
+
+describe("what could not be saved", () => {
+  const key = { ...SHOP, target: "shop" };
+  it("is kept aside, and taken in by the next session", async () => {
+    const first = await session();
+    await first.record([numbered(0)]);
+    await rm(path(".lock"));
+    await expect(first.record([numbered(1)])).rejects.toMatchObject({ problem: { kind: "lock-lost" } });
+    await expect(first.close()).rejects.toMatchObject({ problem: { kind: "lock-lost" } });
+    expect(await readFile(erroredFile(await fixture.world(), key), "utf8")).toContain("case-1");
+    const next = await session();
+    await next.close();
+    expect(plain(valueOf(await backend.read(SHOP))?.state)).toEqual(stateAfter(2));
+    expect(await readFile(erroredFile(await fixture.world(), key), "utf8").catch(() => "gone")).toBe("gone");
+  });
+
+  it("does not hide what another session has written since", async () => {
+    const first = await session();
+    await first.record([numbered(0)]);
+    await rm(path(".lock"));
+    const wrote = (status: string): StateEvent => ({ type: "wrote", address: CASE_0, fields: { status } });
+    await first.record([wrote("ours"), numbered(1)]).catch(() => {});
+    const other = await session();
+    await other.record([wrote("theirs")]);
+    await other.close();
+    await first.close().catch(() => {});
+    const next = await session();
+    expect(next.state.bindings.get(CASE_0)?.fields).toEqual({});
+    expect(next.state.bindings.get(CASE_1)?.id).toBe("id-1");
+    await next.close();
+  });
+});
 
 describe("a lock that is lost", () => {
   it("is missed after a while where nothing need last, and at once where something must", async () => {
@@ -151,7 +222,7 @@ describe("the journal", () => {
     await save(0);
     await interrupted(1, 2);
     const opened = await session();
-    expect(opened.state).toEqual(stateAfter(3));
+    expect(plain(opened.state)).toEqual(stateAfter(3));
     expect(await fileText(".journal")).toBeUndefined();
     await opened.close();
     expect(await count()).toBe(3);
@@ -161,9 +232,9 @@ describe("the journal", () => {
     await interrupted(0, 1);
     expect(await fileText(".json")).toBeUndefined();
     expect(valueOf(await backend.list("staging"))).toEqual(["shop"]);
-    expect(valueOf(await backend.read(SHOP))?.state).toEqual(stateAfter(2));
+    expect(plain(valueOf(await backend.read(SHOP))?.state)).toEqual(stateAfter(2));
     await save(2);
-    expect(valueOf(await backend.read(SHOP))?.state).toEqual(stateAfter(3));
+    expect(plain(valueOf(await backend.read(SHOP))?.state)).toEqual(stateAfter(3));
   });
 
   it("counts up to any byte where the writing was cut", async () => {
@@ -197,6 +268,13 @@ describe("the journal", () => {
     expect(await count()).toBe(2);
   });
 
+  it("of which a byte changed is refused, also in its last line", async () => {
+    await save(0);
+    const journal = await interrupted(1);
+    await writeFile(path(".journal"), journal.replace("s-1", "s-7"));
+    expect(problemOf(await backend.read(SHOP))).toMatchObject({ kind: "corrupt" });
+  });
+
   it("that is damaged before its end is refused and stays", async () => {
     await save(0);
     const journal = await interrupted(1, 2, 3);
@@ -214,14 +292,14 @@ describe("the journal", () => {
   });
 
   it.each([
-    ["newer", '"version":1', '"version":2'],
+    ["newer", '"version":2', '"version":3'],
     ["misplaced", '"target":"shop"', '"target":"web"'],
     ["other-service", "service.example.com", "other.example.com"],
     ["corrupt", "tasc-journal", "something"],
   ])("that is %s is refused", async (kind, from, to) => {
     await save(0);
     const journal = await interrupted(1);
-    await writeFile(path(".journal"), journal.replace(from, to));
+    await writeFile(path(".journal"), resealed(journal.replace(from, to)));
     expect(problemOf(await backend.read(SHOP)).kind).toBe(kind);
   });
 

@@ -63,8 +63,8 @@ describe("whether a process is gone", () => {
     ["it is this process", here, false],
     ["another machine's", { ...here, host: "laptop", pid: 12 }, false],
     ["another machine's of the same name", { ...here, machine: "m-2", pid: 12 }, false],
-    ["of before the machine restarted", { ...here, boot: "b-0", pid: 10 }, true],
-    // Machines made of one image share a name, and only the boot tells them apart.
+    // Machines made of one image share a name and an id, and only the boot tells them apart.
+    ["of the machine before it restarted, or of a copy of it", { ...here, boot: "b-0", pid: 10 }, false],
     ["perhaps of another machine, since none has an id", { host: "runner", pid: 12, boot: "b-0" }, false],
     ["another container's, whose pids are not ours", { ...here, namespace: "pid:[2]", pid: 12 }, false],
     ["known by name and pid alone, and that pid is in use", onlyName, false],

@@ -17,3 +17,12 @@ export function stateAfter(count: number): State {
   const events = Array.from({ length: count }, (_, n) => numbered(n));
   return applyEvents(emptyState(SHOP.stage, SHOP.target, SHOP.service), events);
 }
+
+/** Without what is made at random with each document. */
+export function plain(state: State): State;
+export function plain(state: State | undefined): State | undefined;
+export function plain(state: State | undefined): State | undefined {
+  if (state === undefined) return state;
+  const { lineage: _, ...rest } = state;
+  return rest;
+}

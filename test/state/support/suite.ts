@@ -9,7 +9,7 @@ import type { DocumentKey } from "../../../src/state/problem.ts";
 import { type Session, openSession } from "../../../src/state/session.ts";
 import { events as anyEvents } from "./arbitrary.ts";
 import type { Fixture } from "./fixture.ts";
-import { SHOP, numbered } from "./numbered.ts";
+import { SHOP, numbered, plain } from "./numbered.ts";
 import { problemOf, valueOf } from "./result.ts";
 import { steppedClock } from "./world.ts";
 
@@ -42,7 +42,7 @@ export function describeBackend(name: string, makeFixture: () => Promise<Fixture
     const session = async (key = SHOP, by = backend): Promise<Session> =>
       valueOf(await openSession(by, key, await fixture.world(), OPTIONS));
     const stateIn = async (key: DocumentKey, by = backend): Promise<State | undefined> =>
-      valueOf(await by.read(key))?.state;
+      plain(valueOf(await by.read(key))?.state);
     /** Runs one session from open to close. */
     const save = async (key: DocumentKey, ...list: StateEvent[]): Promise<void> => {
       const opened = await session(key);
@@ -105,7 +105,7 @@ export function describeBackend(name: string, makeFixture: () => Promise<Fixture
 
       it.each([
         ["corrupt", formatDocument(fresh(SHOP)).replace("tasc-state", "something")],
-        ["newer", formatDocument(fresh(SHOP)).replace('"version": 1', '"version": 99')],
+        ["newer", formatDocument(fresh(SHOP)).replace('"version": 2', '"version": 99')],
         ["misplaced", formatDocument(fresh(WEB))],
         ["other-service", formatDocument({ ...fresh(SHOP), service: "https://elsewhere.example.com" })],
       ])("that are %s are refused and stay", async (kind, text) => {
@@ -200,7 +200,7 @@ export function describeBackend(name: string, makeFixture: () => Promise<Fixture
         const interrupt = new AbortController();
         const world = await fixture.world({ clock: steppedClock(() => interrupt.abort()) });
         const options = { why: "tasc apply", timeout: 60_000, signal: interrupt.signal };
-        expect(problemOf(await openSession(backend, SHOP, world, options)).kind).toBe("locked");
+        expect(problemOf(await openSession(backend, SHOP, world, options)).kind).toBe("interrupted");
         await held.unlock();
       });
 
@@ -231,12 +231,12 @@ export function describeBackend(name: string, makeFixture: () => Promise<Fixture
       it("begin with an empty state where there is none, and then say so", async () => {
         const first = await session();
         expect(first.isNew).toBe(true);
-        expect(first.state).toEqual(fresh(SHOP));
+        expect(plain(first.state)).toEqual(fresh(SHOP));
         await first.record([numbered(1)]);
         await first.close();
         const second = await session();
         expect(second.isNew).toBe(false);
-        expect(second.state).toEqual(applyEvents(fresh(SHOP), [numbered(1)]));
+        expect(plain(second.state)).toEqual(applyEvents(fresh(SHOP), [numbered(1)]));
         await second.close();
       });
 
@@ -245,7 +245,6 @@ export function describeBackend(name: string, makeFixture: () => Promise<Fixture
         await opened.record([]);
         await opened.close();
         expect(await fixture.text(SHOP)).toBeUndefined();
-        expect(valueOf(await backend.list("staging"))).toEqual([]);
       });
 
       it("show what was recorded to a reader without a lock", async () => {
@@ -304,7 +303,7 @@ export function describeBackend(name: string, makeFixture: () => Promise<Fixture
             if (lists.flat().length === 0) return;
             const expected = applyEvents(before, lists.flat());
             expect(await stateIn(SHOP)).toEqual(expected);
-            const text = (await fixture.text(SHOP))?.replace(/ {2}"serial": \d+,\n/, "");
+            const text = (await fixture.text(SHOP))?.replace(/ {2}"(?:serial|lineage)": .*,\n/g, "");
             expect(text).toBe(formatDocument(expected));
           }),
           { numRuns: 15 },

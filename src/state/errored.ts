@@ -1,0 +1,120 @@
+import { createHash } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { State, StateEvent } from "../model/state.ts";
+import type { StateWorld } from "./backend.ts";
+import { areStateEvents, formatDocument, isRecord, isText, parseJson } from "./document.ts";
+import { attempt, fileName, makeFolder, readIfThere, replaceFile } from "./local-files.ts";
+import { type DocumentKey, type Result, type StateKey, refusal, success } from "./problem.ts";
+
+/*
+ * What an apply did and could not save, since its backend or its lock was gone: `.tasc/errored/STAGE/TARGET.json`. The
+ * next run that locks the target takes it in. If nothing was saved since, all of it counts. If another job was at
+ * work, its records are newer than ours: then only what it does not know is taken over (ids, generations that ran), and
+ * records of fields that we wrote too are dropped, so that these fields are sent once more. To keep ours would hide
+ * what the other job wrote; to keep theirs would hide what we wrote.
+ */
+
+export interface Errored {
+  /** Digest of the state that was saved last, with nothing of `events` in it. */
+  readonly saved: string;
+  readonly events: readonly StateEvent[];
+}
+
+type Place = Pick<StateWorld, "projectFolder">;
+
+export function erroredFile({ projectFolder }: Place, { stage, target }: StateKey): string {
+  return join(projectFolder, ".tasc", "errored", fileName(stage), `${fileName(target)}.json`);
+}
+
+const FORMAT = "tasc-errored";
+
+export async function writeErrored(
+  world: Place,
+  key: DocumentKey,
+  saved: State,
+  events: readonly StateEvent[],
+) {
+  const file = erroredFile(world, key);
+  const { stage, target, service } = key;
+  const content = { format: FORMAT, version: 1, stage, target, service, saved: digestOf(saved), events };
+  return await attempt(file, async () => {
+    await makeFolder(join(file, ".."), world.projectFolder);
+    await replaceFile(file, `${JSON.stringify(content, undefined, 2)}\n`);
+    return success(undefined);
+  });
+}
+
+export async function readErrored(world: Place, key: DocumentKey): Promise<Result<Errored | undefined>> {
+  const file = erroredFile(world, key);
+  return await attempt(file, async () => {
+    const bytes = await readIfThere(file);
+    if (bytes === undefined) return success(undefined);
+    const content = parseJson(bytes.toString("utf8"));
+    if (!isRecord(content) || content["format"] !== FORMAT || !isText(content["saved"]))
+      return refusal({ kind: "corrupt", where: file, reason: "it is not as tasc writes it" });
+    const { saved, events, service } = content;
+    if (service !== key.service)
+      return refusal({ kind: "other-service", where: file, expected: key.service, found: String(service) });
+    if (areStateEvents(events)) return success({ saved, events });
+    return refusal({ kind: "corrupt", where: file, reason: 'its "events" are not as tasc writes them' });
+  });
+}
+
+export async function removeErrored(world: Place, key: StateKey): Promise<void> {
+  await rm(erroredFile(world, key), { force: true });
+}
+
+function digestOf(state: State): string {
+  const { lineage: _, ...rest } = state;
+  return createHash("sha256").update(formatDocument(rest)).digest("base64url");
+}
+
+/** The events that are to be recorded on top of a state, for what an earlier run could not save. */
+export function takeIn(state: State, { saved, events }: Errored): readonly StateEvent[] {
+  if (digestOf(state) === saved) return events;
+  return events.flatMap((event) => newTo(state, event));
+}
+
+function newTo(state: State, event: StateEvent): readonly StateEvent[] {
+  switch (event.type) {
+    case "bound": {
+      const binding = state.bindings.get(event.address);
+      if (binding?.id === event.id) return unrecorded(state, { ...event, type: "wrote" });
+      const isTaken = [...state.bindings.values()].some(({ id }) => id === event.id);
+      return binding === undefined && !isTaken ? [event] : [];
+    }
+    case "wrote":
+      return unrecorded(state, event);
+    case "batch":
+      return state.batchGenerations.get(event.address)?.status === "done" ? [] : [event];
+    case "folder":
+      return state.folders.has(event.name) ? [] : [event];
+    // The next plan finds these out by itself, or looks up what became of them.
+    case "keyed":
+    case "forgot":
+    case "located":
+    case "unbound":
+    case "moved":
+    case "intended":
+    case "settled":
+    case "began":
+    case "answered":
+    case "ended":
+      return [];
+  }
+}
+
+type Wrote = Extract<StateEvent, { type: "wrote" }>;
+
+/** Drops the records of fields that both wrote, unless they agree; a secret that we wrote may still show. */
+function unrecorded(state: State, { address, fields, secrets = [] }: Wrote): readonly StateEvent[] {
+  const known = state.bindings.get(address)?.fields ?? {};
+  const differing = Object.keys(fields).filter(
+    (name) => JSON.stringify(known[name]) !== JSON.stringify(fields[name]),
+  );
+  return [
+    { type: "forgot", address, fields: differing },
+    { type: "wrote", address, fields: {}, secrets },
+  ];
+}

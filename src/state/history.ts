@@ -1,0 +1,104 @@
+import type { Json, JsonObject } from "../model/json.ts";
+import type { RunRecord } from "../model/state.ts";
+import { isRecord, isText } from "./document.ts";
+
+/*
+ * The history of applies: an entry for each apply in each stage. An apply writes its entry when it ends. One that is
+ * killed leaves its run in the state of each target, with the calls that were answered by then; the next session on
+ * the target writes an entry of that, so several entries may tell of one run. Whoever reads them joins them by the
+ * run's id.
+ */
+
+/** `unknown`: the run was cut off, so the change was sent in part, not at all, or its answer was lost. */
+export type ChangeOutcome = "done" | "failed" | "skipped" | "unknown";
+
+export interface HistoryChange {
+  readonly address: string;
+  readonly action: string;
+  readonly outcome: ChangeOutcome;
+}
+
+export interface HistoryEntry {
+  /** The run's id. */
+  readonly run: string;
+  /** ISO 8601. */
+  readonly at: string;
+  readonly who: string;
+  readonly where?: string;
+  readonly commit?: string;
+  /** Digest of the plan. */
+  readonly plan: string;
+  /** Whether the run came to its own end. */
+  readonly ended: boolean;
+  readonly changes: readonly HistoryChange[];
+}
+
+/** The entry of a run that left itself in a target's state. */
+export function entryOfInterrupted({ changes, ...run }: RunRecord): HistoryEntry {
+  const told = [...changes].map(([address, { action, calls, answered }]) => ({
+    address,
+    action,
+    outcome: answered >= calls ? ("done" as const) : ("unknown" as const),
+  }));
+  return entryOf(run, false, told);
+}
+
+export function entryOf(
+  { id, at, who, where, commit, plan }: Omit<RunRecord, "changes">,
+  ended: boolean,
+  changes: readonly HistoryChange[],
+): HistoryEntry {
+  return {
+    run: id,
+    at,
+    who,
+    ...(where !== undefined && { where }),
+    ...(commit !== undefined && { commit }),
+    plan,
+    ended,
+    changes,
+  };
+}
+
+export function historyJson({ changes, ...entry }: HistoryEntry): JsonObject {
+  return { ...entry, changes: changes.map((change): Json => ({ ...change })) };
+}
+
+const OUTCOMES: readonly unknown[] = ["done", "failed", "skipped", "unknown"] satisfies ChangeOutcome[];
+
+function isChange(value: unknown): value is HistoryChange {
+  return (
+    isRecord(value) &&
+    isText(value["address"]) &&
+    isText(value["action"]) &&
+    OUTCOMES.includes(value["outcome"])
+  );
+}
+
+function isEntry(value: unknown): value is HistoryEntry {
+  return (
+    isRecord(value) &&
+    ["run", "at", "who", "plan"].every((name) => isText(value[name])) &&
+    Array.isArray(value["changes"]) &&
+    value["changes"].every(isChange)
+  );
+}
+
+/** One entry a run, the newest first. What is not an entry is passed over: the history is for people. */
+export function readHistory(values: readonly unknown[]): readonly HistoryEntry[] {
+  const byRun = new Map<string, HistoryEntry>();
+  for (const value of values) {
+    if (!isEntry(value)) continue;
+    const before = byRun.get(value.run);
+    byRun.set(value.run, before === undefined ? value : joined(before, value));
+  }
+  return [...byRun.values()].toSorted((a, b) => (a.at === b.at ? 0 : a.at < b.at ? 1 : -1));
+}
+
+/** What the run itself wrote at its end counts more than what was found later. */
+function joined(one: HistoryEntry, other: HistoryEntry): HistoryEntry {
+  const [first, second] = one.ended ? [one, other] : [other, one];
+  const known = new Set(first.changes.map(({ address }) => address));
+  const added = second.changes.filter(({ address }) => !known.has(address));
+  return { ...first, changes: [...first.changes, ...added] };
+}
