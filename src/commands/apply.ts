@@ -39,7 +39,7 @@ export async function run(options: ApplyOptions, context: Context): Promise<Exit
           begins: optimiseLate,
           emit: display.heard,
           stopping: stop.stopping,
-          signal: stop.signal,
+          signal: stop.asked,
         },
       );
       display.end();

@@ -4,6 +4,8 @@ import { EXIT } from "../cli/options.ts";
 export interface Stop {
   /** Whether it was wished for once: what is in flight finishes. */
   readonly stopping: () => boolean;
+  /** Aborted when it was wished for once: what is waited for is not waited for any longer. */
+  readonly asked: AbortSignal;
   /** Aborted when it was wished for twice. */
   readonly signal: AbortSignal;
   /** Stops listening. */
@@ -12,12 +14,14 @@ export interface Stop {
 
 /** @param said is called at the first wish, so that the person knows what happens now */
 export function listenForStop(said: () => void): Stop {
+  const once = new AbortController();
   const twice = new AbortController();
   let wishes = 0;
   const wish = (): void => {
     wishes++;
     if (wishes === 1) {
       said();
+      once.abort();
       return;
     }
     twice.abort();
@@ -27,6 +31,7 @@ export function listenForStop(said: () => void): Stop {
   process.on("SIGINT", wish).on("SIGTERM", wish);
   return {
     stopping: () => wishes > 0,
+    asked: once.signal,
     signal: twice.signal,
     end: () => void process.off("SIGINT", wish).off("SIGTERM", wish),
   };

@@ -66,8 +66,7 @@ export type Span =
 
 /** A document in a format of its own: our own words as they are, and texts from outside with how they are escaped. */
 export type Markup = readonly (
-  | string
-  | { readonly text: string; readonly escape: (text: string) => string }
+  string | { readonly text: string; readonly escape: (text: string) => string }
 )[];
 
 export interface ShowOptions {
