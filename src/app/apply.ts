@@ -22,11 +22,11 @@ import {
   refusingRules,
   review,
 } from "./plan.ts";
-import { type SavedPlan, asReviewed, refuseContradiction, refuseOtherService } from "./saved-plan.ts";
+import { type SavedPlan, stale } from "./saved-plan.ts";
 import type { Session } from "./session.ts";
+import { asReviewed } from "./stale-plan.ts";
 
 export interface ApplyOptions extends PlanOptions {
-  readonly stage?: string | undefined;
   /** Applied instead of a new plan, exactly as it was reviewed. */
   readonly saved?: SavedPlan | undefined;
   readonly overridePolicy: readonly PolicyRule[];
@@ -73,7 +73,7 @@ export async function applyProject(
   observer: ApplyObserver,
 ): Promise<Applied> {
   const { saved, lockTimeout = 0 } = options;
-  if (saved !== undefined) refuseUnfit(session, options, saved);
+  if (saved !== undefined) refuseFaulty(saved);
   const remembered = await session.remembered();
   const checked = checkRequest(options, remembered);
   const request = saved?.request ?? checked;
@@ -103,9 +103,8 @@ export async function applyProject(
   return { ...applied, exitCode: applied.exitCode === EXIT.done ? EXIT.failed : applied.exitCode };
 }
 
-/** What can be said against a saved plan without reading anything. */
-function refuseUnfit(session: Session, options: ApplyOptions, saved: SavedPlan): void {
-  refuseContradiction(options, saved);
+/** A plan with errors is applied no more than without a file. */
+function refuseFaulty(saved: SavedPlan): void {
   const { diagnostics: codes = [] } = saved.extras;
   // What the policy refused then is judged again.
   const faulty = saved.plan.diagnostics.some(
@@ -118,7 +117,6 @@ function refuseUnfit(session: Session, options: ApplyOptions, saved: SavedPlan):
       "Nothing was applied: the plan has errors",
       "`tasc show` prints it with them. Correct what they report, and plan again.",
     );
-  refuseOtherService(saved, session);
 }
 
 async function approved(
@@ -146,7 +144,13 @@ async function stillReviewed(
   saved: SavedPlan,
   options: ApplyOptions,
 ): Promise<Planned> {
-  const left = asReviewed(saved, planned, input.fingerprints);
+  if (input.fingerprints === undefined)
+    throw stale(
+      "plan-without-key",
+      "The saved plan cannot be checked without the API key",
+      "The key is missing.",
+    );
+  const left = asReviewed(saved, planned, input.fingerprints, session.redactor);
   const overridden = new Set(options.overridePolicy);
   const addresses = new Set(saved.plan.changes.map(({ address }) => address));
   const orphans = new Set(saved.plan.orphaned.map(({ address }) => address));

@@ -1,50 +1,70 @@
+import { execFileSync } from "node:child_process";
+import { createHmac, hkdfSync, scryptSync, timingSafeEqual } from "node:crypto";
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { hostname } from "node:os";
+import { isAbsolute, relative, resolve } from "node:path";
 import { validate } from "../manifest/schema/generated/plan.js";
 import { type Address, isAddress } from "../model/address.ts";
 import { TascError, stop } from "../model/error.ts";
 import { type Json, type JsonObject, isArray, isObject, parseJson } from "../model/json.ts";
-import type { Change, PlanJson } from "../model/plan.ts";
-import { SENSITIVE } from "../model/value.ts";
-import type { Fingerprinter } from "../plan/input.ts";
-import type { Planned } from "../plan/plan.ts";
-import {
-  type Guard,
-  type Staleness,
-  changedFields,
-  compareGuards,
-  guardOf,
-  guardsOf,
-  onlyReviewed,
-} from "../plan/staleness.ts";
+import type { PlanJson } from "../model/plan.ts";
+import type { Settings } from "../model/settings.ts";
+import type { Secret } from "../model/value.ts";
+import { type Guard, guardsOf } from "../plan/staleness.ts";
 import { type PlanExtras, planJson, writeJson } from "../render/json.ts";
 import { redactPlan } from "../render/redact.ts";
 import { destinationOf } from "../render/terminal.ts";
+import { canonicalJson } from "../state/fingerprint.ts";
+import { jobLink } from "../state/lock.ts";
 import { type PlanOptions, type PlanRequest, type Review, placedExtras, planMeta } from "./plan.ts";
-import type { Host, Session } from "./session.ts";
+import { type Host, type ProjectOptions, type Session, userName, withSession } from "./session.ts";
 
-/** A plan in a file: the public form, and what an apply of it needs (design contract, section 3). */
+/*
+ * A saved plan is what people approve, so it must not be able to lie. It is sealed: an HMAC over its whole content,
+ * under a key that whoever applies it has and whoever merely handles the file has not. And it is not believed: calls
+ * are made again from manifests and live values (`stale-plan.ts`), and the policy is judged again.
+ */
+
+/** A plan with all that an apply of it needs (design contract, section 3). */
 export interface SavedPlan {
   readonly plan: PlanJson;
   readonly request: PlanRequest;
+  /** Ids of the live targets that it was made for, by key; null for one that was not there. */
+  readonly targets: Readonly<Record<string, string | null>>;
   readonly guards: Readonly<Record<string, Guard>>;
   readonly extras: PlanExtras;
 }
 
-/** A plan with all that an apply of it needs. */
+/** Where a plan in a file comes from. */
+interface Provenance {
+  /** `user@host`. */
+  readonly by: string;
+  /** Link to the CI job. */
+  readonly job?: string;
+  readonly commit?: string;
+  /** Whether the project's folder had no uncommitted changes. */
+  readonly clean?: boolean;
+  /** ISO 8601. */
+  readonly expires?: string;
+}
+
 export async function toSavedPlan({ plan, survey }: Review, session: Session): Promise<SavedPlan> {
   const { fingerprints } = session;
+  const { planned, request } = survey;
   return {
     plan: redactPlan(planJson(plan, planMeta(session.host)), session.redactor),
-    request: survey.request,
-    guards: fingerprints === undefined ? {} : guardsOf({ ...survey.planned, plan }, fingerprints),
+    request,
+    targets: Object.fromEntries([...planned.seen].map(([key, { live }]) => [key, live?.id ?? null])),
+    guards: fingerprints === undefined ? {} : guardsOf({ ...planned, plan }, fingerprints),
     extras: await placedExtras(plan, session),
   };
 }
 
-/** Saves a plan, readable for its owner alone: whole or not at all. */
-export function savePlan(file: string, saved: SavedPlan, { redactor, host }: Session): void {
-  const { plan, request, guards, extras } = saved;
+/** Saves a plan, sealed and readable for its owner alone: whole or not at all. @param expires milliseconds from now */
+export function savePlan(file: string, saved: SavedPlan, session: Session, expires?: number): void {
+  const { plan, request, targets, guards, extras } = saved;
+  const { redactor, host, settings } = session;
+  const path = resolve(host.cwd, file);
   const text = writeJson({
     ...plan,
     apply: {
@@ -52,15 +72,20 @@ export function savePlan(file: string, saved: SavedPlan, { redactor, host }: Ses
       exclude: request.scope.exclude,
       run: [...request.run],
       rediscover: [...request.rediscover],
+      targets,
+      made: provenance(session, path, expires),
       extras,
       guards,
     },
   });
-  const path = resolve(host.cwd, file);
+  // The seal is over what the file will hold, so it comes last.
+  const content = parseJson(redactor.document(text));
+  const seal = isObject(content) ? sealOf(content, settings) : undefined;
   const temporary = `${path}.${process.pid}.tmp`;
   try {
     const destination = destinationOf(path);
-    writeFileSync(temporary, redactor.document(text), { mode: 0o600, flag: "wx" });
+    const sealed = isObject(content) && seal !== undefined ? { ...content, seal } : content;
+    writeFileSync(temporary, writeJson(sealed), { mode: 0o600, flag: "wx" });
     renameSync(temporary, destination);
   } catch {
     rmSync(temporary, { force: true });
@@ -73,8 +98,62 @@ export function savePlan(file: string, saved: SavedPlan, { redactor, host }: Ses
   }
 }
 
-/** Reads a saved plan. @throws TascError for what is none, or not whole */
-export function readSavedPlan(file: string, { cwd }: Pick<Host, "cwd">): SavedPlan {
+function provenance({ host, env, root, settings }: Session, path: string, expires?: number): Provenance {
+  const job = jobLink(env);
+  const commit = git(root, "rev-parse", "HEAD");
+  const own = relative(root, path);
+  const except = own.startsWith("..") || isAbsolute(own) ? [] : [`:(exclude,literal)${own}`];
+  const changes = git(root, "status", "--porcelain", "-uall", "--", ".", ...except);
+  const lifetime = expires ?? settings.policy.planExpiry;
+  return {
+    by: `${userName()}@${hostname()}`,
+    ...(job === undefined ? {} : { job }),
+    ...(commit === undefined ? {} : { commit }),
+    ...(commit === undefined || changes === undefined ? {} : { clean: changes === "" }),
+    ...(lifetime === undefined ? {} : { expires: new Date(host.now() + lifetime).toISOString() }),
+  };
+}
+
+/** What git says of the project's folder; nothing outside a repository, or without git. */
+function git(root: string, ...args: readonly string[]): string | undefined {
+  try {
+    return execFileSync("git", args, {
+      cwd: root,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    }).trim();
+  } catch {
+    return undefined;
+  }
+}
+
+/** The seal of a plan's content; none without a key. @param content without the seal */
+function sealOf(content: JsonObject, { state, apiKey, stage }: Settings): string | undefined {
+  const secret = state.fingerprintKeyUnknown ? undefined : (state.fingerprintKey ?? apiKey);
+  if (secret === undefined) return undefined;
+  const key = sealKeys.get(secret) ?? sealKey(secret, stage);
+  sealKeys.set(secret, key);
+  return createHmac("sha256", key).update(canonicalJson(content)).digest("base64url");
+}
+
+/** The file must not be a way to try out keys, which people may have chosen: each try costs tens of milliseconds. */
+function sealKey(secret: Secret, stage: string): Buffer {
+  const strong = scryptSync(secret.reveal(), `tasc plan 1\0${stage}`, 32, { N: 2 ** 14, r: 8, p: 1 });
+  return Buffer.from(hkdfSync("sha256", strong, "tasc plan", "tasc plan 1: seal", 32));
+}
+
+/** Each belongs to the project of one stage, and goes with it. */
+const sealKeys = new WeakMap<Secret, Buffer>();
+
+/** A file that claims to be a saved plan; nothing in it is to be believed yet. */
+export interface PlanFile {
+  readonly shown: string;
+  readonly content: JsonObject;
+  readonly seal: Json | undefined;
+}
+
+/** Reads a file. @throws TascError for one that nobody can take for a saved plan */
+export function readPlanFile(file: string, { cwd }: Pick<Host, "cwd">): PlanFile {
   let value: Json;
   try {
     value = parseJson(readFileSync(resolve(cwd, file), "utf8"));
@@ -82,10 +161,25 @@ export function readSavedPlan(file: string, { cwd }: Pick<Host, "cwd">): SavedPl
     const missing = error instanceof Error && "code" in error;
     throw notSaved(file, missing ? "it cannot be read" : "it is not JSON");
   }
-  if (!isPlan(value)) throw notSaved(file, "it is not a plan, or of a version that this tasc does not know");
-  const apply = isObject(value) ? readApply(value["apply"]) : undefined;
-  if (apply === undefined) throw notSaved(file, "it was printed by `--format json` and not saved by `--out`");
-  return { plan: publicPart(value), ...apply };
+  if (!isObject(value)) throw notSaved(file, "it is not a plan");
+  const { seal, ...content } = value;
+  if (seal === undefined && content["apply"] === undefined)
+    throw notSaved(
+      file,
+      isPlan(content)
+        ? "it was printed by `--format json` and not saved by `--out`"
+        : "it is not a plan, or of a version that this tasc does not know",
+    );
+  return { shown: file, content, seal };
+}
+
+/** What a file holds, whoever wrote it. @throws TascError for what is no plan */
+export function contentOf({ shown, content }: PlanFile): SavedPlan {
+  if (!isPlan(content))
+    throw notSaved(shown, "it is not a plan, or of a version that this tasc does not know");
+  const apply = readApply(content["apply"]);
+  if (apply === undefined) throw notSaved(shown, "what an apply needs is missing or damaged");
+  return { plan: publicPart(content), ...apply };
 }
 
 /** The advice names another file: this one may be anything, tasc.yaml itself for one. */
@@ -95,6 +189,128 @@ function notSaved(file: string, why: string): TascError {
     "not-a-plan",
     `${file} is no saved plan: ${why}`,
     "Save one:\ntasc plan --out plan.json",
+  );
+}
+
+/** Whether a file is as it was saved; `unknown` without the key. */
+export type Seal = "intact" | "broken" | "unknown";
+
+function checkSeal({ content, seal }: PlanFile, settings: Settings): Seal {
+  const right = sealOf(content, settings);
+  if (right === undefined) return "unknown";
+  const [a, b] = [Buffer.from(right), Buffer.from(typeof seal === "string" ? seal : "")];
+  return a.length === b.length && timingSafeEqual(a, b) ? "intact" : "broken";
+}
+
+/** Looks for the project of a saved plan, without needing it, to tell whether the file is as it was saved. */
+export async function sealState(file: PlanFile, options: ProjectOptions, host: Host): Promise<Seal> {
+  const stage = stageOf(file);
+  const project = { ...options, allowMissingSecrets: true, ...(stage === undefined ? {} : { stage }) };
+  try {
+    return await withSession(project, host, async ({ settings }) => checkSeal(file, settings), {
+      apiKey: false,
+      mayBeEmpty: true,
+    });
+  } catch (error) {
+    if (error instanceof TascError) return "unknown";
+    throw error;
+  }
+}
+
+/** Opens the project of a saved plan on the plan's stage, and does the work if the plan may be applied there. */
+export async function withSavedPlan<T>(
+  file: PlanFile,
+  options: ProjectOptions & PlanOptions,
+  host: Host,
+  work: (session: Session, saved: SavedPlan) => Promise<T>,
+): Promise<T> {
+  const stage = stageOf(file);
+  try {
+    const project = { ...options, stage: options.stage ?? stage };
+    return await withSession(project, host, async (session) =>
+      work(session, openSaved(file, options, session)),
+    );
+  } catch (error) {
+    const isAltered =
+      error instanceof TascError && error.diagnostics.some(({ code }) => code === "unknown-stage");
+    throw isAltered && options.stage === undefined ? altered(file) : error;
+  }
+}
+
+function stageOf({ content: { stage } }: PlanFile): string | undefined {
+  return typeof stage === "string" ? stage : undefined;
+}
+
+/** The plan in a file, if it may be applied as far as can be told without reading anything else. */
+export function openSaved(
+  file: PlanFile,
+  options: ProjectOptions & PlanOptions,
+  session: Session,
+): SavedPlan {
+  const { settings, redactor } = session;
+  const { content } = file;
+  const stage = stageOf(file);
+  if (options.stage !== undefined && options.stage !== stage)
+    throw stale(
+      "other-stage",
+      `The saved plan is for stage ${stage ?? "(none)"}, and --stage says otherwise`,
+      `--stage asks for ${options.stage}.`,
+    );
+  const now = redactor.text(settings.baseUrl);
+  if (typeof content["baseUrl"] === "string" && content["baseUrl"] !== now)
+    throw stale(
+      "other-service",
+      "The saved plan is stale: it was made for another service",
+      `  service.baseUrl\n    as reviewed: ${content["baseUrl"]}\n    now:         ${now}`,
+    );
+  if (file.seal === undefined)
+    throw stale(
+      "plan-unsealed",
+      "The saved plan cannot be applied: it has no seal",
+      "It was made without the API key, from a snapshot for example, by an older tasc, or its seal was taken out.",
+    );
+  if (checkSeal(file, settings) !== "intact") throw altered(file);
+  const saved = contentOf(file);
+  refuseContradiction(options, saved);
+  refuseOutdated(readMade(content["apply"]), saved, session);
+  return saved;
+}
+
+function altered({ shown }: PlanFile): TascError {
+  return stale(
+    "plan-altered",
+    "The saved plan was altered after it was saved",
+    `${shown} does not fit its seal: somebody edited it, or the key that it was sealed with (state.fingerprintKey, else the stage's API key) has changed since.`,
+  );
+}
+
+/** What is reviewed is applied while it is current, and, if the policy says so, from the commit that was reviewed. */
+function refuseOutdated(made: Provenance, { plan }: SavedPlan, { host, settings, root }: Session): void {
+  const { planExpiry, sameCommit = false } = settings.policy;
+  const byPolicy = planExpiry === undefined ? Infinity : Date.parse(plan.createdAt) + planExpiry;
+  const expires = Math.min(byPolicy, made.expires === undefined ? Infinity : Date.parse(made.expires));
+  if (!(host.now() < expires))
+    throw stale(
+      "plan-expired",
+      `The saved plan expired at ${new Date(expires).toISOString()}`,
+      `It was made at ${plan.createdAt}.`,
+    );
+  const commit = sameCommit ? git(root, "rev-parse", "HEAD") : undefined;
+  if (sameCommit && (commit === undefined || commit !== made.commit))
+    throw stale(
+      "other-commit",
+      "The saved plan was made from another commit",
+      `  commit\n    as reviewed: ${made.commit ?? "none"}\n    now:         ${commit ?? "none"}\n\`policy.sameCommit\` allows a plan only on the commit that it was made from.`,
+    );
+}
+
+/** Why a saved plan is not applied any more. */
+export function stale(code: string, summary: string, detail: string): TascError {
+  return stop(
+    "stale",
+    code,
+    summary,
+    `${detail}\nNothing was applied. Plan again and review that:\ntasc plan --out FILE`,
   );
 }
 
@@ -116,14 +332,28 @@ function readApply(value: Json | undefined): Omit<SavedPlan, "plan"> | undefined
     if (read === undefined) return undefined;
     guards[address] = read;
   }
+  const targets: Record<string, string | null> = {};
+  for (const [key, id] of Object.entries(isObject(value["targets"]) ? value["targets"] : {}))
+    if (typeof id === "string" || id === null) targets[key] = id;
   return {
     request: {
       scope: { only: texts(value["only"]), exclude: texts(value["exclude"]) },
       run: addresses(value["run"]),
       rediscover: addresses(value["rediscover"]),
     },
+    targets,
     guards,
     extras: isExtras(value["extras"]) ? value["extras"] : {},
+  };
+}
+
+function readMade(apply: Json | undefined): Provenance {
+  const made = isObject(apply) && isObject(apply["made"]) ? apply["made"] : {};
+  const { by, commit, expires } = made;
+  return {
+    by: typeof by === "string" ? by : "",
+    ...(typeof commit === "string" ? { commit } : {}),
+    ...(typeof expires === "string" ? { expires } : {}),
   };
 }
 
@@ -149,13 +379,9 @@ function addresses(value: Json | undefined): ReadonlySet<Address> {
   return new Set(texts(value).filter(isAddress));
 }
 
-/** A saved plan carries its stage and its narrowing: an option that says otherwise is refused, not ignored. */
-export function refuseContradiction(
-  options: PlanOptions & { readonly stage?: string | undefined },
-  { plan, request }: SavedPlan,
-): void {
+/** A saved plan carries its narrowing: an option that says otherwise is refused, not ignored. */
+function refuseContradiction(options: PlanOptions, { request }: SavedPlan): void {
   const carried: readonly (readonly [string, readonly string[] | undefined, Iterable<string>])[] = [
-    ["stage", options.stage === undefined ? undefined : [options.stage], [plan.stage]],
     ["only", options.only, request.scope.only],
     ["exclude", options.exclude, request.scope.exclude],
     ["run", options.run, request.run],
@@ -171,121 +397,11 @@ export function refuseContradiction(
       severity: "error",
       code: "contradicts-plan",
       summary: `--${name} says otherwise than the saved plan`,
-      detail: `A saved plan is applied as it was reviewed, on its stage and with its narrowing. Leave the option out, or make a plan with it:\ntasc plan --${name} … --out FILE`,
+      detail: `A saved plan is applied as it was reviewed, with its narrowing. Leave the option out, or make a plan with it:\ntasc plan --${name} … --out FILE`,
     })),
   );
 }
 
 function sameTexts(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
   return a.size === b.size && [...a].every((text) => b.has(text));
-}
-
-/** What is reviewed for one service is not done to another. */
-export function refuseOtherService({ plan }: SavedPlan, { redactor, settings }: Session): void {
-  const now = redactor.text(settings.baseUrl);
-  if (plan.baseUrl === now) return;
-  throw stop(
-    "stale",
-    "other-service",
-    "The saved plan is stale: it was made for another service",
-    `  service.baseUrl\n    as reviewed: ${plan.baseUrl}\n    now:         ${now}\nNothing was applied. ${PLAN_AGAIN}`,
-  );
-}
-
-const PLAN_AGAIN = "Plan again and review that:\ntasc plan --out FILE";
-
-/**
- * The plan of now, cut down to what a saved plan shows. What else differs by now was not reviewed and is left for the
- * next plan.
- *
- * @throws TascError with the places where what the saved plan saw has changed
- */
-export function asReviewed(
-  saved: SavedPlan,
-  planned: Planned,
-  fingerprints: Fingerprinter | undefined,
-): Planned {
-  // Without the key there is nothing to compare with, and write-only fields and secrets were not reviewed at all.
-  if (fingerprints === undefined || (saved.plan.changes.length > 0 && Object.keys(saved.guards).length === 0))
-    throw stop(
-      "stale",
-      "plan-without-key",
-      "The saved plan cannot be applied: it was made without the API key",
-      "Nothing was applied. A plan from a snapshot is for review alone. Plan again with the key, and review that:\ntasc plan --out FILE",
-    );
-  const current = new Map(planned.plan.changes.map((change) => [change.address, change]));
-  const stale: string[] = [];
-  const changes: Change[] = [];
-  for (const reviewed of saved.plan.changes) {
-    const change = current.get(reviewed.address);
-    const guard = saved.guards[reviewed.address];
-    const now = isAddress(reviewed.address)
-      ? guardOf(reviewed.address, changedFields(reviewed), planned, fingerprints)
-      : undefined;
-    const whys: readonly Staleness[] =
-      guard === undefined || now === undefined
-        ? [{ kind: "manifest", address: reviewed.address }]
-        : compareGuards(reviewed.address, guard, now);
-    stale.push(...whys.map((why) => explainStale(why, reviewed, change)));
-    if (change === undefined) continue;
-    const fields = change.fields.filter(({ path }) => reviewed.fields.some((one) => one.path[0] === path[0]));
-    changes.push({ ...onlyReviewed(change, reviewed.calls), fields });
-  }
-  if (stale.length > 0)
-    throw stop(
-      "stale",
-      "plan-stale",
-      `The saved plan is stale: what it saw at ${saved.plan.createdAt} has changed`,
-      `${stale.join("\n")}\nNothing was applied. ${PLAN_AGAIN}`,
-    );
-  const kept = changes.filter((change) => change.calls.length > 0 || change.action === "create");
-  return { ...planned, plan: { ...planned.plan, changes: kept } };
-}
-
-type ReviewedChange = SavedPlan["plan"]["changes"][number];
-
-/** A reason with the three values that a person compares. */
-function explainStale(why: Staleness, reviewed: ReviewedChange, now: Change | undefined): string {
-  switch (why.kind) {
-    case "existence":
-      return place(
-        why.address,
-        why.reviewed === null ? "to be created" : `exists as ${why.reviewed}`,
-        why.now === null ? "does not exist" : `exists as ${why.now}`,
-        reviewed.action,
-      );
-    case "manifest":
-      return place(
-        `${why.address}, whose manifest has changed, or a variable or secret in it`,
-        wanted(reviewed.fields),
-        reviewed.fields.map((field) => `${field.path.join(".")} is ${shown(field, field.before)}`).join("; "),
-        now === undefined ? "nothing: it is as the manifest says by now" : wanted(now.fields),
-      );
-    case "value": {
-      const isIt = ({ path }: Shown): boolean => path.join(".").startsWith(why.field);
-      const before = reviewed.fields.find(isIt);
-      const after = now?.fields.find(isIt);
-      return place(
-        `${why.address}, ${why.field}`,
-        shown(before, before?.before),
-        after === undefined ? "as wanted" : shown(after, after.before),
-        shown(before, before?.after),
-      );
-    }
-  }
-}
-
-type Shown = Pick<ReviewedChange["fields"][number], "path" | "sensitive" | "after">;
-
-function wanted(fields: readonly Shown[]): string {
-  return fields.map((field) => `${field.path.join(".")} to be ${shown(field, field.after)}`).join("; ");
-}
-
-function shown(field: Pick<Shown, "sensitive"> | undefined, value: unknown): string {
-  if (field?.sensitive) return SENSITIVE;
-  return value === undefined ? "(not shown)" : JSON.stringify(value);
-}
-
-function place(where: string, reviewed: string, now: string, want: string): string {
-  return `  ${where}\n    as reviewed: ${reviewed}\n    live now:    ${now}\n    wanted:      ${want}`;
 }

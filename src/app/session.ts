@@ -31,6 +31,7 @@ import {
 } from "../state/problem.ts";
 import { Leases, type Session as StateSession, openSessions } from "../state/session.ts";
 import type { PlanRequest } from "./plan.ts";
+import { warnOfOldState } from "./state.ts";
 
 /** What the application needs of the process that it runs in: the command line, or whoever uses the library. */
 export interface Host {
@@ -327,6 +328,7 @@ export class Session {
     const states = await this.readStates(declared);
     const listed = valueOrThrow(await backend.list(settings.stage));
     const strays = await this.readStates(listed.filter((key) => !declared.includes(key)));
+    if (states.size + strays.size === 0) await warnOfOldState(this);
     return withLeft({ desired, states, strays: [...strays.values()] }, this.disableRemoved);
   }
 
@@ -373,7 +375,7 @@ async function closeAll(sessions: readonly StateSession[]): Promise<void> {
 }
 
 /** A user without an entry in the system's list, as in some containers, has no name. */
-function userName(): string {
+export function userName(): string {
   try {
     return userInfo().username;
   } catch {

@@ -1,6 +1,6 @@
 import { applyProject } from "../app/apply.ts";
-import { readSavedPlan } from "../app/saved-plan.ts";
-import { withSession } from "../app/session.ts";
+import { readPlanFile, type SavedPlan, withSavedPlan } from "../app/saved-plan.ts";
+import { type Session, withSession } from "../app/session.ts";
 import { type ExitCode } from "../model/error.ts";
 import { openDisplay, sayOutcome } from "./apply-display.ts";
 import { type Context } from "./context.ts";
@@ -14,7 +14,7 @@ import { listenForStop } from "./stop.ts";
 export async function run(options: ApplyOptions, context: Context): Promise<ExitCode> {
   const { world, console } = context;
   const { file, autoApprove } = options;
-  const saved = file === undefined ? undefined : readSavedPlan(file, world);
+  const planFile = file === undefined ? undefined : readPlanFile(file, world);
   const display = openDisplay(console, world);
   const stop = listenForStop(display.stopping);
   const host = {
@@ -25,27 +25,28 @@ export async function run(options: ApplyOptions, context: Context): Promise<Exit
       console.heard(event, true);
     },
   };
-  try {
-    const project = { ...options, stage: options.stage ?? saved?.plan.stage };
-    return await withSession(project, host, async (session) => {
-      const applied = await applyProject(
-        session,
-        { ...options, saved },
-        {
-          reviewed: (review) => printReview(review, session, options, context),
-          approve: async ({ stage }) => {
-            if (!autoApprove) await display.aside(() => askToApply(stage, world));
-          },
-          begins: optimiseLate,
-          emit: display.heard,
-          stopping: stop.stopping,
-          signal: stop.asked,
+  const work = async (session: Session, saved?: SavedPlan): Promise<ExitCode> => {
+    const applied = await applyProject(
+      session,
+      { ...options, saved },
+      {
+        reviewed: (review) => printReview(review, session, options, context),
+        approve: async ({ stage }) => {
+          if (!autoApprove) await display.aside(() => askToApply(stage, world));
         },
-      );
-      display.end();
-      sayOutcome(applied, console, { verbose: options.verbose, file });
-      return applied.exitCode;
-    });
+        begins: optimiseLate,
+        emit: display.heard,
+        stopping: stop.stopping,
+        signal: stop.asked,
+      },
+    );
+    display.end();
+    sayOutcome(applied, console, { verbose: options.verbose, file });
+    return applied.exitCode;
+  };
+  try {
+    if (planFile === undefined) return await withSession(options, host, work);
+    return await withSavedPlan(planFile, options, host, work);
   } finally {
     stop.end();
     display.end();

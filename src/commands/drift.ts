@@ -1,46 +1,38 @@
-import { EXIT, type ExitCode, type Given, flagOption, textOption } from "../cli/options.ts";
-import type { World } from "../cli/world.ts";
-import {
-  type Drift,
-  driftJson,
-  driftOf,
-  hasDrifted,
-  redactDrift,
-  renderDriftText,
-} from "../inspect/drift.ts";
+import { planMeta, survey, type Survey } from "../app/plan.ts";
+import { withSession } from "../app/session.ts";
+import { driftOf, driftView, hasDrifted } from "../inspect/drift.ts";
 import { locate } from "../manifest/document.ts";
 import type { DesiredTarget } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
+import { EXIT, type ExitCode } from "../model/error.ts";
 import { planExtras } from "../render/json.ts";
-import { sayDiagnostics } from "./diagnostics.ts";
-import { planMeta } from "./plan-meta.ts";
-import { type Survey, survey } from "./survey.ts";
+import type { Context } from "./context.ts";
+import type { DriftOptions } from "./table.ts";
 
 /** `tasc drift`: what the service changed since the last apply. It changes nothing. */
-export async function run(given: Given, world: World): Promise<ExitCode> {
-  const looked = await survey(given, world);
-  if (!looked.ok) return looked.code;
-  const { opened, planned, input } = looked.value;
-  const { console, project } = opened;
-  const found = redactDrift(driftOf(planned, input.scope), console.redactor);
-  const drift: Drift = { ...found, problems: await locate(found.problems, project.sources) };
-  const { stage, baseUrl } = project.settings;
-  const meta = { ...planMeta(world), stage, baseUrl };
-  const { targets } = input.desired;
-  const unapplied = targets.filter((target) => !isApplied(target, looked.value));
-  sayDiagnostics(console, [...drift.problems, ...neverApplied(unapplied)], project.sources);
-  if (textOption(given, "format") === "json") console.json(driftJson(drift, meta));
-  else
-    console.data(
-      renderDriftText(drift, planExtras(planned.plan), meta, {
-        style: console.style.stdout,
-        width: console.columns,
-        verbose: flagOption(given, "verbose"),
-        applied: targets.length === 0 || unapplied.length < targets.length,
-      }),
-    );
-  if (drift.problems.length > 0) return EXIT.failed;
-  return hasDrifted(drift) ? EXIT.changes : EXIT.done;
+export async function run(options: DriftOptions, { host, console }: Context): Promise<ExitCode> {
+  return withSession(options, host, async (session) => {
+    const found = await survey(session, options);
+    const { planned, request, remembered } = found;
+    const raw = driftOf(planned, request.scope);
+    const drift = { ...raw, problems: await locate(raw.problems, session.project.sources) };
+    const { targets } = remembered.desired;
+    const unapplied = targets.filter((target) => !isApplied(target, found));
+    const problems = [...drift.problems, ...neverApplied(unapplied)];
+    console.diagnostics(problems, session.source);
+    const { stage, baseUrl } = session.settings;
+    const view = driftView(drift, {
+      stage,
+      baseUrl,
+      extras: planExtras(planned.plan),
+      meta: planMeta(host),
+      verbose: options.verbose,
+      applied: targets.length === 0 || unapplied.length < targets.length,
+    });
+    console.show(view, options.format);
+    if (drift.problems.length > 0) return EXIT.failed;
+    return hasDrifted(drift) ? EXIT.changes : EXIT.done;
+  });
 }
 
 /** A night job that looks at a stage without state would else find no drift for ever. */
@@ -60,6 +52,6 @@ function neverApplied(targets: readonly DesiredTarget[]): readonly Diagnostic[] 
 }
 
 /** Without a binding: folders alone are what an import has learnt. */
-function isApplied({ key }: DesiredTarget, { states }: Survey): boolean {
-  return (states.get(key)?.bindings.size ?? 0) > 0;
+function isApplied({ key }: DesiredTarget, { remembered }: Survey): boolean {
+  return (remembered.states.get(key)?.bindings.size ?? 0) > 0;
 }

@@ -8,7 +8,7 @@ import { type PlanOptions } from "./table.ts";
 
 /** `tasc plan`: reads manifests, state and service, and shows what an apply would do. It changes nothing. */
 export async function run(options: PlanOptions, context: Context): Promise<ExitCode> {
-  const { snapshot, out, overridePolicy, detailedExitcode } = options;
+  const { snapshot, out, expires, overridePolicy, detailedExitcode } = options;
   return withSession(
     options,
     context.host,
@@ -17,7 +17,7 @@ export async function run(options: PlanOptions, context: Context): Promise<ExitC
         ? survey(session, options)
         : surveySnapshot(session, options, snapshot));
       const reviewed = await review(session, found, new Set(overridePolicy));
-      if (out !== undefined) savePlan(out, await toSavedPlan(reviewed, session), session);
+      if (out !== undefined) savePlan(out, await toSavedPlan(reviewed, session), session, expires);
       await printReview(reviewed, session, options, context);
       return exitCodeOf(reviewed, detailedExitcode);
     },

@@ -1,16 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync, readdirSync, rmSync, rmdirSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { startLocalService } from "../app/local-service.ts";
 import { EXIT, type ExitCode, stop } from "../model/error.ts";
 import type { JsonObject } from "../model/json.ts";
-import {
-  DataDirInUseError,
-  DriverMissingError,
-  Refusal,
-  type RunningServer,
-  type ServerOptions,
-  startServer,
-} from "../server/index.ts";
 import { openSnapshot, seedOf } from "../service/snapshot.ts";
 import type { Context } from "./context.ts";
 import type { ServeOptions } from "./table.ts";
@@ -23,7 +16,7 @@ export async function run(options: ServeOptions, context: Context): Promise<Exit
   const dataDir = resolve(context.world.cwd, options.data ?? ".tasc/service");
   const key = apiKeyOf(options, context, dataDir);
   const seed = readSeed(options, context, dataDir);
-  const server = await start({
+  const server = await startLocalService({
     port,
     dataDir,
     apiKey: key.value,
@@ -79,56 +72,7 @@ function readSeed(
     return undefined;
   }
   const snapshot = openSnapshot(resolve(world.cwd, file), file);
-  const seed = snapshot.ok ? seedOf(snapshot.value) : snapshot;
+  const seed = snapshot.ok ? seedOf(snapshot.value.head, snapshot.value.eachTestCase) : snapshot;
   if (seed.ok) return seed.value;
   throw stop("invalid", "bad-snapshot", seed.failure.summary, seed.failure.detail);
-}
-
-type Settings = ServerOptions & { readonly dataDir: string };
-
-async function start(options: Settings): Promise<RunningServer> {
-  try {
-    return await startServer(options);
-  } catch (error) {
-    throw reasonFor(error, options);
-  }
-}
-
-function reasonFor(error: unknown, { dataDir, port }: Settings): unknown {
-  if (error instanceof Refusal) {
-    // Empty again, the folder takes the corrected snapshot.
-    discard(dataDir);
-    return stop(
-      "failed",
-      "bad-snapshot",
-      "The local service cannot load the snapshot",
-      `${error.message}. It is as strict as the interface is described.`,
-    );
-  }
-  if (error instanceof DataDirInUseError)
-    return stop(
-      "failed",
-      "data-in-use",
-      `Another process serves ${dataDir}`,
-      "Stop it, or choose another folder with --data.",
-    );
-  if (error instanceof DriverMissingError)
-    return stop("failed", "sqlite-missing", "The local service needs SQLite", `${error.message}.`);
-  if (error instanceof Error && "code" in error && error.code === "EADDRINUSE")
-    return stop(
-      "failed",
-      "port-in-use",
-      `Port ${port} is in use`,
-      "Choose another one with --port; --port 0 takes any free port.",
-    );
-  return error;
-}
-
-/** Removes the databases, and nothing else that may be in the folder. */
-function discard(dataDir: string): void {
-  const [databases, others] = [true, false].map((isDatabase) =>
-    readdirSync(dataDir).filter((file) => /^(service|lock)\.db(-\w+)?$/.test(file) === isDatabase),
-  );
-  for (const file of databases ?? []) rmSync(join(dataDir, file));
-  if (others?.length === 0) rmdirSync(dataDir);
 }

@@ -4,7 +4,7 @@ import { safeLine, withoutWorkflowCommands } from "../render/escape.ts";
 import { fieldName } from "../render/fields.ts";
 import type { Redactor } from "../render/redact.ts";
 import type { Style } from "../render/style.ts";
-import { count, groupBy, list, placeOf as partsOf } from "../render/words.ts";
+import { count, groupBy, placeOf as partsOf } from "../render/words.ts";
 import { type NewText, patchOf } from "./edit-files.ts";
 import type { Left, Rewriting, Rewritten } from "./rewrite.ts";
 
@@ -102,7 +102,7 @@ export function renderRewriting({ changes, left }: Rewriting, options: Rewriting
 
 function changeLines(change: Rewritten, options: RewritingTextOptions): readonly string[] {
   const { layer, origin, alsoStages = [] } = change;
-  const also = alsoStages.length === 0 ? "" : `; ${list(alsoStages.map(safeLine))} resolve it, too`;
+  const also = alsoStages.length === 0 ? "" : ` (also used by: ${alsoStages.map(safeLine).join(", ")})`;
   return [
     ...valueLines(change, { ...options, width: options.width - 6 }),
     `  ${options.style.faint(`${placeText(origin, options.placeOf)}  ${layer}${also}`)}`,

@@ -256,7 +256,7 @@ function change(root: WritableMap, { path, ...edit }: FileEdit["edit"]): () => v
     return put(maps[depth], String(path[depth]), copyOf(inner));
   }
   if (maps.length < path.length) return () => undefined;
-  while (depth > 0 && hasOneKey(maps[depth])) depth--;
+  while (depth > 0 && sizeOf(maps[depth] ?? root) === 1) depth--;
   return put(maps[depth], String(path[depth]), undefined);
 }
 
@@ -264,18 +264,24 @@ function change(root: WritableMap, { path, ...edit }: FileEdit["edit"]): () => v
 function put(map: WritableMap | undefined, key: string, value: Writable | undefined): () => void {
   if (map === undefined) return () => undefined;
   const before = ownOf(map, key);
-  if (value === undefined) delete map[key];
-  else setOwn(map, key, value);
-  return () => {
-    if (before === undefined) delete map[key];
-    else setOwn(map, key, before);
-  };
+  replace(map, key, value);
+  return () => replace(map, key, before);
 }
 
-function hasOneKey(map: WritableMap | undefined): boolean {
-  let count = 0;
-  for (const _ in map) if (++count > 1) return false;
-  return true;
+function replace(map: WritableMap, key: string, value: Writable | undefined): void {
+  const growth = Number(value !== undefined) - Number(Object.hasOwn(map, key));
+  if (growth !== 0) sizes.set(map, sizeOf(map) + growth);
+  if (value === undefined) delete map[key];
+  else setOwn(map, key, value);
+}
+
+/** Counted once: of a map with thousands of test cases one after the other may go. */
+const sizes = new WeakMap<WritableMap, number>();
+
+function sizeOf(map: WritableMap): number {
+  const size = sizes.get(map) ?? Object.keys(map).length;
+  sizes.set(map, size);
+  return size;
 }
 
 function isMap(value: Writable | undefined): value is WritableMap {

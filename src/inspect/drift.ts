@@ -2,16 +2,13 @@ import { type Address, compareAddresses } from "../model/address.ts";
 import type { DesiredResource } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Json, Path } from "../model/json.ts";
-import type { ChangeJson, ChangedBy, FieldChange, FieldJson } from "../model/plan.ts";
+import type { ChangeJson, ChangedBy, FieldChange, FieldJson, Orphan } from "../model/plan.ts";
 import type { Seen } from "../plan/compare.ts";
 import { type Scope, scopeTest } from "../plan/input.ts";
 import type { Planned } from "../plan/plan.ts";
-import { safeLine, withoutWorkflowCommands } from "../render/escape.ts";
 import { foldAlike } from "../render/fields.ts";
-import { type PlanExtras, diagnosticJson } from "../render/json.ts";
-import type { Redactor } from "../render/redact.ts";
-import type { Style } from "../render/style.ts";
-import { changeLines } from "../render/text.ts";
+import { type PlanExtras, type PlanMeta, diagnosticJson } from "../render/json.ts";
+import { type Block, type Line, Outside, type Section, type View, type ViewJson } from "../render/view.ts";
 import { groupBy, placeOf } from "../render/words.ts";
 
 /**
@@ -22,6 +19,8 @@ export interface Drift {
   /** Sorted by address, as are those removed. */
   readonly changes: readonly DriftedResource[];
   readonly removed: readonly Removed[];
+  /** Still bound, though no manifest declares them: no drift, but nothing else would tell a nightly job. */
+  readonly orphaned: readonly Orphan[];
   /** Errors of the plan, and reasons for which drift cannot be told. */
   readonly problems: readonly Diagnostic[];
 }
@@ -59,6 +58,7 @@ export function driftOf({ plan, seen }: Planned, scope: Scope): Drift {
       return id === undefined || drifted.length === 0 ? [] : [{ address, id, fields: drifted }];
     }),
     removed: removed.toSorted((a, b) => compareAddresses(a.address, b.address)),
+    orphaned: plan.orphaned,
     problems: problemsOf(plan.diagnostics, new Set(removed.map(({ address }) => address))),
   };
 }
@@ -104,7 +104,7 @@ function removedResource(
   return [{ address, id, ...(now === undefined ? {} : { replacedBy: now }) }];
 }
 
-/** Without records made with the key at hand nothing can be said, and silence would pass for "no drift". */
+/** Without records under the current key nothing can be said, and silence would pass for "no drift". */
 function problemsOf(
   diagnostics: readonly Diagnostic[],
   removed: ReadonlySet<Address>,
@@ -115,151 +115,109 @@ function problemsOf(
     if (diagnostic.severity === "error") return [diagnostic];
     if (diagnostic.code !== "key-changed") return [];
     const detail =
-      "What was last applied is recorded under another API key or `state.fingerprintKey`, so nobody can tell who changed a field since. Apply once with the key at hand, or use the one that applied last.";
-    return [{ ...diagnostic, severity: "error", summary: "Drift cannot be told", detail }];
+      "What was last applied is recorded under another API key or `state.fingerprintKey`, so changes cannot be attributed. Run an apply with the current key, or use the key from the last apply.";
+    return [{ ...diagnostic, severity: "error", summary: "Cannot detect drift", detail }];
   });
 }
 
-interface DriftMeta {
-  readonly tool: string;
-  /** ISO 8601. */
-  readonly createdAt: string;
+/** What the view says beyond the drift itself. */
+export interface DriftOptions {
   readonly stage: string;
   readonly baseUrl: string;
-}
-
-/** The drift for programs; keys in a fixed order. */
-export function driftJson(
-  { changes, removed, problems }: Drift,
-  { tool, createdAt, stage, baseUrl }: DriftMeta,
-) {
-  return {
-    formatVersion: "1.0",
-    tool,
-    stage,
-    baseUrl,
-    createdAt,
-    summary: { changed: changes.length, removed: removed.length },
-    changes,
-    removed,
-    diagnostics: problems.map((problem) => ({ ...diagnosticJson(problem) })),
-  };
-}
-
-/** Takes secrets out of live and declared values, before a renderer cuts or wraps them. */
-export function redactDrift(drift: Drift, redactor: Redactor): Drift {
-  return {
-    ...drift,
-    changes: drift.changes.map((change) => ({
-      ...change,
-      fields: change.fields.map((field) => redactField(field, redactor)),
-    })),
-  };
-}
-
-function redactField(field: DriftedField, redactor: Redactor): DriftedField {
-  const redact = (value: Json): Json => redactor.json(value);
-  return {
-    ...field,
-    ...(field.declared === undefined ? {} : { declared: redact(field.declared) }),
-    ...(field.live === undefined ? {} : { live: redact(field.live) }),
-  };
-}
-
-export interface DriftTextOptions {
-  readonly style: Style;
-  readonly width: number;
+  /** Of the plan that it was found in: who changed which field. */
+  readonly extras: PlanExtras;
+  readonly meta: PlanMeta;
   readonly verbose: boolean;
   /** Whether there was ever an apply that the service could have drifted from. */
   readonly applied: boolean;
 }
 
-/**
- * The drift for people, as a tree per target like a plan's; each field as `declared → live`.
- * @param extras of the plan that it was found in: who changed which field
- */
-export function renderDriftText(
-  drift: Drift,
-  extras: PlanExtras,
-  meta: DriftMeta,
-  options: DriftTextOptions,
-): string {
-  const sections = [
-    [
-      `${options.style.strong(`Stage ${safeLine(meta.stage)}`)} ${options.style.faint(`at ${safeLine(meta.baseUrl)}`)}`,
-      ...(drift.changes.length === 0 ? [] : [options.style.faint("as declared → as the service has it now")]),
+/** A tree per target like a plan's; each field as `declared → live`. */
+export function driftView(drift: Drift, options: DriftOptions): View {
+  const { changes, removed, orphaned, problems } = drift;
+  const { stage, baseUrl, meta } = options;
+  return {
+    json: {
+      formatVersion: "1.1",
+      tool: meta.tool,
+      stage,
+      baseUrl,
+      createdAt: meta.createdAt,
+      summary: { changed: changes.length, removed: removed.length, orphaned: orphaned.length },
+      changes: changes.map(({ address, id, fields }) => ({ address, id, fields: fields.map(fieldJson) })),
+      removed,
+      orphaned: orphaned.map(({ address, id }) => ({ address, id })),
+      diagnostics: problems.map((problem) => ({ ...diagnosticJson(problem) })),
+    },
+    text: [
+      [
+        [{ style: "strong", text: `Stage ${stage}` }, " ", { style: "faint", text: `at ${baseUrl}` }],
+        ...(changes.length === 0
+          ? []
+          : [[{ style: "faint" as const, text: "as declared → on the service now" }]]),
+      ],
+      ...targetSections(drift, options),
+      orphaned.length === 0
+        ? []
+        : [
+            [{ style: "strong", text: "Orphaned: removed from the manifests but still on the service" }],
+            ...orphaned.map(({ address, id }) => [`  ${address}  `, { style: "faint" as const, text: id }]),
+          ],
+      [summaryLine(drift, options)],
     ],
-    ...targetSections(drift, extras, options),
-    [summaryLine(drift, options)],
-  ];
-  return withoutWorkflowCommands(
-    sections.map((lines) => lines.map((line) => `${line}\n`).join("")).join("\n"),
-  );
+  };
 }
 
-interface Entry {
-  readonly address: Address;
-  readonly lines: readonly string[];
+function fieldJson({ declared, live, ...rest }: DriftedField): ViewJson {
+  return {
+    path: rest.path,
+    ...(declared === undefined ? {} : { declared: new Outside(declared) }),
+    ...(live === undefined ? {} : { live: new Outside(live) }),
+    ...(rest.sensitive ? { sensitive: true } : {}),
+    changedBy: rest.changedBy,
+  };
 }
 
-function targetSections(
-  drift: Drift,
-  extras: PlanExtras,
-  options: DriftTextOptions,
-): readonly (readonly string[])[] {
-  const entries = [
-    ...changeEntries(drift.changes, extras, options),
-    ...removedEntries(drift.removed, options),
+function targetSections({ changes, removed }: Drift, { extras, verbose }: DriftOptions): readonly Section[] {
+  const drawn = changes.map(changeJson);
+  const folds = verbose ? drawn.map((first) => ({ first, changes: [first] })) : foldAlike(drawn, extras);
+  const entries: readonly { readonly address: Address; readonly block: Block }[] = [
+    ...folds.map((fold) => ({ address: fold.first.address, block: { fold, extras, verbose } })),
+    ...removed.map((one) => ({ address: one.address, block: removedLine(one) })),
   ].toSorted((a, b) => compareAddresses(a.address, b.address));
   return [...groupBy(entries, ({ address }) => placeOf(address).target)].map(([target, own]) => [
-    options.style.strong(target),
-    ...own.flatMap(({ lines }) => lines).map((line) => `  ${line}`),
+    [{ style: "strong", text: target }],
+    { indent: 2, blocks: own.map(({ block }) => block) },
   ]);
 }
 
 /** Changes are drawn as a plan draws them: the declared value before, the live one after. */
-function changeEntries(
-  changes: readonly DriftedResource[],
-  extras: PlanExtras,
-  options: DriftTextOptions,
-): readonly Entry[] {
-  const drawn = changes.map(changeJson);
-  const folds = options.verbose
-    ? drawn.map((first) => ({ first, changes: [first] }))
-    : foldAlike(drawn, extras);
-  const lineOptions = { ...options, width: options.width - 6, brief: false };
-  return folds.map((fold) => ({
-    address: fold.first.address,
-    lines: changeLines(fold, extras, lineOptions),
-  }));
-}
-
 function changeJson({ address, id, fields }: DriftedResource): ChangeJson {
-  return { address, action: "update", id, fields: fields.map(fieldJson), calls: [], followUps: [] };
-}
-
-function fieldJson({ path, declared, live, sensitive }: DriftedField): FieldJson {
-  if (sensitive) return { path, sensitive };
-  return {
-    path,
-    ...(declared === undefined ? {} : { before: declared }),
-    ...(live === undefined ? {} : { after: live }),
-  };
-}
-
-function removedEntries(removed: readonly Removed[], { style }: DriftTextOptions): readonly Entry[] {
-  return removed.map(({ address, id, replacedBy }) => {
-    const instead = replacedBy === undefined ? "" : `; ${safeLine(replacedBy)} has its name now`;
-    const note = style.faint(`removed outside tasc (it was ${safeLine(id)}${instead})`);
-    return { address, lines: [`${style.action("disable", "-")} ${style.strong(address)}  ${note}`] };
+  const drawn = fields.map(({ path, declared, live, sensitive }): FieldJson => {
+    if (sensitive) return { path, sensitive };
+    return {
+      path,
+      ...(declared === undefined ? {} : { before: declared }),
+      ...(live === undefined ? {} : { after: live }),
+    };
   });
+  return { address, action: "update", id, fields: drawn, calls: [], followUps: [] };
 }
 
-function summaryLine(drift: Drift, { style, applied }: DriftTextOptions): string {
-  const { changes, removed, problems } = drift;
-  if (problems.length > 0) return style.error("Drift cannot be told for everything; see the errors.");
+function removedLine({ address, id, replacedBy }: Removed): Block {
+  const instead = replacedBy === undefined ? "" : `; ${replacedBy} has its name now`;
+  return [
+    { style: "disable", text: "-" },
+    " ",
+    { style: "strong", text: address },
+    "  ",
+    { style: "faint", text: `removed outside tasc (it was ${id}${instead})` },
+  ];
+}
+
+function summaryLine({ changes, removed, problems }: Drift, { applied }: DriftOptions): Line {
+  if (problems.length > 0) return [{ style: "error", text: "Cannot detect all drift; see the errors." }];
   if (!applied) return "Nothing was applied yet, so there is nothing to compare with.";
-  if (changes.length + removed.length === 0)
-    return "No drift: what is declared is on the service as it was last applied.";
-  return style.strong(`Drift: ${changes.length} changed, ${removed.length} removed`);
+  if (changes.length + removed.length === 0) return "No drift. Managed fields match the last apply.";
+  return [{ style: "strong", text: `Drift: ${changes.length} changed, ${removed.length} removed` }];
 }

@@ -1,150 +1,103 @@
 import type { Origin, Place } from "../model/diagnostic.ts";
-import type { Json } from "../model/json.ts";
 import type { FieldChange } from "../model/plan.ts";
-import { SENSITIVE } from "../model/value.ts";
-import { safeLine, withoutWorkflowCommands } from "../render/escape.ts";
-import { clip, valueText } from "../render/fields.ts";
 import { diagnosticJson } from "../render/json.ts";
-import type { Redactor } from "../render/redact.ts";
-import { type Style, wrap } from "../render/style.ts";
+import { type Block, type Line, Outside, type Section, type View, type ViewJson } from "../render/view.ts";
 import { PROBLEM_SIGN, SIGNS } from "../render/words.ts";
 import type { ExplainedField, Explanation, Placeholder, Source } from "./explain.ts";
 
 type PlaceOf = (origin: Origin) => Place | undefined;
 
-/** The explanation for programs; keys in a fixed order. */
-export function explanationJson(explanation: Explanation, placeOf: PlaceOf) {
+/** The resource, then each field from its source to its consequence. */
+export function explanationView(explanation: Explanation, placeOf: PlaceOf): View {
   const { address, stage, id, found, action, why, calls, fields, diagnostics } = explanation;
   return {
-    formatVersion: "1.0",
-    address,
-    stage,
-    ...(id === undefined ? {} : { id }),
-    found,
-    action,
-    why,
-    calls: calls.map(({ method, path, body }) => ({ method, path, body })),
-    fields: fields.map((field) => fieldJson(field, placeOf)),
-    diagnostics: diagnostics.map((diagnostic) => ({ ...diagnosticJson(diagnostic) })),
+    json: {
+      formatVersion: "1.0",
+      address,
+      stage,
+      id,
+      found,
+      action,
+      why,
+      calls: calls.map(({ method, path, body }) => ({ method, path, body: new Outside(body) })),
+      fields: fields.map((field) => fieldJson(field, placeOf)),
+      diagnostics: diagnostics.map((diagnostic) => ({ ...diagnosticJson(diagnostic) })),
+    },
+    text: [headSection(explanation), ...fields.map((field) => fieldSection(field, placeOf))],
   };
 }
 
-function fieldJson(field: ExplainedField, placeOf: PlaceOf) {
+function fieldJson(field: ExplainedField, placeOf: PlaceOf): ViewJson {
   const { name, sources, placeholders, value, live, liveNote, remembered, changes, why } = field;
   return {
     name,
-    sources: sources.map((source) => sourceJson(source, placeOf)),
-    placeholders: placeholders.map((placeholder) => placeholderJson(placeholder, placeOf)),
-    ...(value === undefined ? {} : { value }),
-    ...(live === undefined ? {} : { live }),
-    ...(liveNote === undefined ? {} : { liveNote }),
+    sources: sources.map(({ layer, origin, written, role }) => ({
+      layer,
+      ...placeJson(origin, placeOf),
+      written: new Outside(written),
+      role,
+    })),
+    placeholders: placeholders.map(({ source, origin, means }) => ({
+      source,
+      ...(origin === undefined ? {} : placeJson(origin, placeOf)),
+      means,
+    })),
+    value: value === undefined ? undefined : new Outside(value),
+    live: live === undefined ? undefined : new Outside(live),
+    liveNote,
     remembered,
     changes: changes.map(changeJson),
     why,
   };
 }
 
-function sourceJson({ layer, origin, written, role }: Source, placeOf: PlaceOf) {
-  return { layer, ...placeJson(origin, placeOf), written, role };
-}
-
-function placeholderJson({ source, origin, means }: Placeholder, placeOf: PlaceOf) {
-  return { source, ...(origin === undefined ? {} : placeJson(origin, placeOf)), means };
-}
-
-function placeJson(origin: Origin, placeOf: PlaceOf) {
+function placeJson(origin: Origin, placeOf: PlaceOf): { readonly [key: string]: string | number } {
   const place = placeOf(origin);
-  return place === undefined
-    ? { file: origin.file }
-    : { file: place.file, line: place.line, column: place.column };
+  if (place === undefined) return { file: origin.file };
+  return { file: place.file, line: place.line, column: place.column };
 }
 
-function changeJson({ path, before, after, sensitive, changedBy }: FieldChange) {
+function changeJson({ path, before, after, sensitive, changedBy }: FieldChange): ViewJson {
   return {
     path,
-    ...(before === undefined ? {} : { before }),
-    ...(after === undefined ? {} : { after }),
-    ...(sensitive === undefined ? {} : { sensitive }),
-    ...(changedBy === undefined ? {} : { changedBy }),
+    before: before === undefined ? undefined : new Outside(before),
+    after: after === undefined ? undefined : new Outside(after),
+    sensitive,
+    changedBy,
   };
 }
 
-/** Takes secrets out of what came from outside, before a renderer cuts or wraps it. */
-export function redactExplanation(explanation: Explanation, redactor: Redactor): Explanation {
-  return {
-    ...explanation,
-    calls: explanation.calls.map((call) => ({ ...call, body: redactor.json(call.body) })),
-    fields: explanation.fields.map((field) => redactField(field, redactor)),
-  };
-}
-
-function redactField(field: ExplainedField, redactor: Redactor): ExplainedField {
-  const redact = (value: Json): Json => redactor.json(value);
-  return {
-    ...field,
-    sources: field.sources.map((source) => ({ ...source, written: redact(source.written) })),
-    placeholders: field.placeholders.map(({ means, ...rest }) => ({ ...rest, means: redactor.text(means) })),
-    ...(field.value === undefined ? {} : { value: redact(field.value) }),
-    ...(field.live === undefined ? {} : { live: redact(field.live) }),
-    ...(field.liveNote === undefined ? {} : { liveNote: redactor.text(field.liveNote) }),
-    changes: field.changes.map((change) => redactChange(change, redact)),
-  };
-}
-
-function redactChange(change: FieldChange, redact: (value: Json) => Json): FieldChange {
-  return {
-    ...change,
-    ...(change.before === undefined ? {} : { before: redact(change.before) }),
-    ...(change.after === undefined ? {} : { after: redact(change.after) }),
-  };
-}
-
-export interface ExplainTextOptions {
-  readonly style: Style;
-  readonly width: number;
-  readonly placeOf: PlaceOf;
-}
-
-/** The explanation for people: the resource, then each field from its source to its consequence. */
-export function renderExplanation(explanation: Explanation, options: ExplainTextOptions): string {
-  const sections = [
-    headLines(explanation, options),
-    ...explanation.fields.map((field) => fieldLines(field, options)),
+function headSection({ address, stage, id, found, action, why, calls }: Explanation): Section {
+  const title = [
+    { style: "strong" as const, text: address },
+    "  ",
+    { style: "faint" as const, text: `stage ${stage}` },
   ];
-  return withoutWorkflowCommands(
-    sections.map((lines) => lines.map((line) => `${line}\n`).join("")).join("\n"),
-  );
-}
-
-function headLines(
-  { address, stage, id, found, action, why, calls }: Explanation,
-  options: ExplainTextOptions,
-) {
-  const { style } = options;
   return [
-    `${signOf(action, style)}${style.strong(address)}  ${style.faint(`stage ${safeLine(stage)}`)}`,
-    ...row("live", id === undefined ? found : `${safeLine(id)}, ${found}`, options),
-    ...row("action", action, options),
-    ...row("why", why, options),
-    ...calls.map(({ method, path }) => `  ${style.faint(`${method} ${safeLine(path)}`)}`),
+    [...signOf(action), ...title],
+    row("live", id === undefined ? found : `${id}, ${found}`),
+    row("action", action),
+    row("why", why),
+    ...calls.map(({ method, path }) => ["  ", { style: "faint" as const, text: `${method} ${path}` }]),
   ];
 }
 
-function signOf(action: Explanation["action"], style: Style): string {
-  if (action === "problem") return `${style.error(PROBLEM_SIGN)} `;
-  return action === "none" || action === "unknown" ? "" : `${style.action(action, SIGNS[action])} `;
+function signOf(action: Explanation["action"]): Exclude<Line, string> {
+  if (action === "none" || action === "unknown") return [];
+  if (action === "problem") return [{ style: "error", text: PROBLEM_SIGN }, " "];
+  return [{ style: action, text: SIGNS[action] }, " "];
 }
 
-function fieldLines(field: ExplainedField, options: ExplainTextOptions): readonly string[] {
+function fieldSection(field: ExplainedField, placeOf: PlaceOf): Section {
   const { name, sources, placeholders, value, live, liveNote, remembered, why } = field;
   return [
-    options.style.strong(name),
-    ...sources.flatMap((source) => sourceLines(source, options)),
-    ...placeholders.flatMap((placeholder) => placeholderLines(placeholder, options)),
-    ...row("value", value === undefined ? "not declared" : shortText(value), options),
-    ...row("live", live === undefined ? (liveNote ?? "") : shortText(live), options),
-    ...row("state", remembered, options),
-    ...row("why", why, options),
+    [{ style: "strong", text: name }],
+    ...sources.map((source) => sourceRow(source, placeOf)),
+    ...placeholders.map((placeholder) => placeholderRow(placeholder, placeOf)),
+    row("value", value === undefined ? "not declared" : [{ value }]),
+    row("live", live === undefined ? (liveNote ?? "") : [{ value: live }]),
+    row("state", remembered),
+    row("why", why),
   ];
 }
 
@@ -154,39 +107,21 @@ const ROLES: Readonly<Record<Source["role"], string>> = {
   replaced: "  (replaced by what follows)",
 };
 
-function sourceLines(
-  { layer, origin, written, role }: Source,
-  options: ExplainTextOptions,
-): readonly string[] {
-  const place = options.style.faint(placeText(origin, options.placeOf));
-  return row("from", `${place}  ${layer}: ${shortText(written)}${options.style.faint(ROLES[role])}`, options);
+function sourceRow({ layer, origin, written, role }: Source, placeOf: PlaceOf): Block {
+  const place = { style: "faint", text: placeText(origin, placeOf) } as const;
+  return row("from", [place, `  ${layer}: `, { value: written }, { style: "faint", text: ROLES[role] }]);
 }
 
-function placeholderLines(
-  { source, origin, means }: Placeholder,
-  options: ExplainTextOptions,
-): readonly string[] {
-  const place = origin === undefined ? "" : `  ${options.style.faint(placeText(origin, options.placeOf))}`;
-  return row("with", `${safeLine(source)} = ${safeLine(means)}${place}`, options);
+function placeholderRow({ source, origin, means }: Placeholder, placeOf: PlaceOf): Block {
+  const place = origin === undefined ? "" : `  ${placeText(origin, placeOf)}`;
+  return row("with", [`${source} = ${means}`, { style: "faint", text: place }]);
 }
 
 function placeText(origin: Origin, placeOf: PlaceOf): string {
   const place = placeOf(origin);
-  return safeLine(place === undefined ? origin.file : `${place.file}:${place.line}:${place.column}`);
+  return place === undefined ? origin.file : `${place.file}:${place.line}:${place.column}`;
 }
 
-/** What fills a few lines of a terminal; `--format json` has it whole. */
-const MOST = 400;
-
-function shortText(value: Json): string {
-  return value === SENSITIVE ? value : clip(valueText(value), MOST);
-}
-
-const LABEL = 8;
-
-/** A label, and a text that wraps beside it. */
-function row(label: string, text: string, { style, width }: ExplainTextOptions): readonly string[] {
-  return wrap(text, Math.max(20, width - LABEL - 2)).map((line, at) =>
-    at === 0 ? `  ${style.faint(label.padEnd(LABEL))}${line}` : `  ${" ".repeat(LABEL)}${line}`,
-  );
+function row(label: string, line: Line): Block {
+  return { label: ["  ", { style: "faint", text: label }], column: 10, lines: [line] };
 }

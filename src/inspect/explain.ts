@@ -100,16 +100,16 @@ function decision(
   diagnostics: readonly Diagnostic[],
 ): Pick<Explanation, "action" | "why"> {
   if (!asked) return { action: "unknown", why: "The service was not asked, so nothing is decided." };
-  if (problem) return { action: "problem", why: "An error keeps anything from being decided." };
+  if (problem) return { action: "problem", why: "An error must be fixed first." };
   if (change !== undefined) return { action: change.action, why: whyChange(change) };
   if (resource.kind === "batchGeneration") return { action: "none", why: whyNotRun(resource, state) };
   if (seen !== undefined && id === undefined)
     return {
       action: "none",
-      why: "It is not on the service, and with what is known here it cannot be planned: a secret is missing.",
+      why: "It is not on the service, and a secret that its creation needs is missing.",
     };
   const caution = diagnostics.length === 0 ? "" : " See the warnings.";
-  return { action: "none", why: `All that is declared is as declared: nothing to do.${caution}` };
+  return { action: "none", why: `No change needed: all declared fields match.${caution}` };
 }
 
 function whyChange({ action, fields, calls }: Change): string {
@@ -119,7 +119,7 @@ function whyChange({ action, fields, calls }: Change): string {
     .join(", ");
   switch (action) {
     case "create":
-      return `There is none, so it is made${sent === "" ? " with its target" : `: ${sent}`}.`;
+      return `It does not exist, so it is created${sent === "" ? " with its target" : `: ${sent}`}.`;
     case "update":
       return `${count(new Set(fields.map(({ path }) => path[0])).size, "field")} to send: ${sent}.`;
     case "rediscover":
@@ -133,12 +133,12 @@ function whyNotRun({ address }: DesiredResource, state: State | undefined): stri
   const status = state?.batchGenerations.get(address)?.status;
   switch (status) {
     case "done":
-      return "It ran with this content, and it runs once per content.";
+      return "It ran with this content. A batch generation runs once per content.";
     case "uncertain":
-      return "It was sent, and nobody knows whether it ran; it is not sent again by itself.";
+      return "It was sent, but it is unknown whether it ran. It is not sent again automatically.";
     case undefined:
     case "held":
-      return "The target was there before tasc kept state of it, so nobody knows whether it ran: it is held.";
+      return "The target existed before tasc had state for it, so it is unknown whether it ran. It is held.";
     case "undone":
       return "Nothing is planned.";
   }
@@ -207,7 +207,7 @@ interface Ground {
   readonly change: Change | undefined;
   /** Whether the service was asked. */
   readonly asked: boolean;
-  /** An error keeps anything from being decided. */
+  /** An error must be fixed first. */
   readonly problem: boolean;
   /** Id of the live resource, or of what state holds for it. */
   readonly id: string | undefined;
@@ -295,18 +295,18 @@ export interface Identity {
 function identityOf(resource: DesiredResource, seen: Seen): Identity {
   if (resource.kind === "batchGeneration") return { found: "the interface shows no batch generations" };
   const match = matchOf(resource, seen);
-  if (match === undefined) return { found: "it cannot be told which live resource is meant" };
+  if (match === undefined) return { found: "no unambiguous match" };
   if (match.found) return { id: match.id, found: howFound(resource, match.id, seen.state) };
   return match.removed === undefined
-    ? { found: "no live resource fits" }
-    : { found: `it was ${match.removed}, which the service no longer lists` };
+    ? { found: "no live resource matches" }
+    : { found: `it was ${match.removed}, which was removed outside tasc` };
 }
 
 /** As far as manifests and state tell, when the service is not asked. */
 function identityOffline(resource: DesiredResource, state: State | undefined): Identity {
   const id = resource.id ?? state?.bindings.get(resource.address)?.id;
   if (id !== undefined) return { id, found: howFound(resource, id, state) };
-  return { found: "not bound; which live resource it means shows when the service is asked" };
+  return { found: "not bound yet; without --offline, the service is asked" };
 }
 
 function matchOf({ kind, address }: DesiredResource, seen: Seen): Match<unknown> | undefined {
@@ -517,7 +517,7 @@ function envMeaning(
 /** Of a batch generation the content as a whole is remembered, and no field by itself. */
 function rememberedBatch(address: Address, state: State | undefined): string {
   const status = state?.batchGenerations.get(address)?.status;
-  return status === undefined ? "nothing" : `the content as a whole, ${status}`;
+  return status === undefined ? "nothing" : `its content as a whole, ${status}`;
 }
 
 /** What state can tell of a field, as a sentence. It holds no values, so it can only tell what is the same. */
@@ -532,25 +532,25 @@ function rememberedOf<L>(
   if (state === undefined) return "nothing: there is no state of this target";
   if (memory?.binding === undefined) return "nothing: it is not bound yet";
   if (fingerprints !== undefined && !keyHolds(state, fingerprints))
-    return "nothing that counts: it was recorded under another key";
+    return "nothing usable: it was recorded under another key";
   if (memory.binding.fields[field.name] === undefined) return "no record of this field";
-  if (fingerprints === undefined) return "a record, and no key here to compare it with";
+  if (fingerprints === undefined) return "a record; the API key is needed to compare it";
   if (value === undefined) return "a record, from when it was declared";
-  if (isUnknown(value)) return "a record; what is declared is not known, so it cannot be compared";
+  if (isUnknown(value)) return "a record; the declared value is unknown, so they cannot be compared";
   if (live !== undefined && field.behaviour.kind === "readable") {
     const by = changedBy(field, value, live, memory);
-    if (by === "service") return "what the manifest says was applied; the service has changed since";
-    if (by === "both") return "something else was applied; manifest and service have both changed since";
-    if (by === "manifest") return "what the service has was applied; the manifest has changed since";
-    return "what the manifest says was applied";
+    if (by === "service") return "the declared value was applied; the service has changed since";
+    if (by === "both") return "a different value was applied; manifest and service have both changed since";
+    if (by === "manifest") return "the live value was applied; the manifest has changed since";
+    return "the declared value was applied";
   }
   if (field.behaviour.kind === "elements") return "a record of the elements that were last applied";
   const parts = unwrittenParts(field, value, memory);
-  if (parts.length === 0) return "what the manifest says was last sent";
+  if (parts.length === 0) return "the declared value was last sent";
   const names = parts.map((part) => part.join(".")).filter((name) => name !== "");
   return names.length === 0
-    ? "something else was last sent"
-    : `something else was last sent for ${names.join(", ")}`;
+    ? "a different value was last sent"
+    : `a different value was last sent for ${names.join(", ")}`;
 }
 
 /** The layers of a resource that give a field a value, lowest first. */
@@ -633,19 +633,19 @@ export interface Grounds {
   readonly exists: boolean;
   /** It belongs to a batch generation, which runs as a whole or not at all. */
   readonly runs: boolean;
-  /** An error keeps anything from being decided. */
+  /** An error must be fixed first. */
   readonly problem: boolean;
 }
 
 /** Why a field is sent, or why it is not. The first that holds. */
 function whyField<L>(field: Field<L>, grounds: Grounds): string {
   const { value, change, changes, exists } = grounds;
-  if (value === undefined) return "Not declared, so it is not managed: nothing is sent.";
+  if (value === undefined) return "It is not declared, so it is not managed and nothing is sent.";
   if (isUnknown(value)) return "A secret is missing, so it is neither compared nor sent.";
   if (!grounds.asked) return "The service was not asked, so nothing is decided.";
-  if (grounds.problem) return "An error, told below, keeps anything from being decided.";
+  if (grounds.problem) return "The error below must be fixed first.";
   if (grounds.runs) return whyRun(change);
-  if (!exists && change === undefined) return "It does not exist, and nothing is planned.";
+  if (!exists && change === undefined) return "It does not exist, and no creation is planned.";
   if (change?.action === "create") return whyCreated(field, value, change);
   if (changes.length > 0) return whyChanged(field, grounds);
   return whyUnchanged(field, grounds);
@@ -653,12 +653,12 @@ function whyField<L>(field: Field<L>, grounds: Grounds): string {
 
 function whyRun(change: Change | undefined): string {
   return change === undefined
-    ? "It is sent when the batch generation runs, and it does not."
-    : "It is sent with the batch generation, which runs.";
+    ? "It is sent when the batch generation runs, which is not planned."
+    : "It is sent when the batch generation runs, which is planned.";
 }
 
 function whyCreated<L>(field: Field<L>, value: Value, { calls }: Change): string {
-  if (value === null) return "Null, so the creation leaves it out.";
+  if (value === null) return "It is null, so the creation leaves it out.";
   const posts = calls.some(({ method }) => method === "POST");
   if (posts && field.create !== undefined) return "It is sent with the creation.";
   const { update } = field;
@@ -667,32 +667,32 @@ function whyCreated<L>(field: Field<L>, value: Value, { calls }: Change): string
       ({ method, body }) => method === "PATCH" && update !== undefined && Object.hasOwn(body, update),
     )
   )
-    return "The creation cannot carry it, so a PATCH after it does.";
+    return "The creation cannot set it, so a PATCH follows.";
   // The DEFAULT environment is made with its target, and has no creation of its own.
   if (!posts && field.create !== undefined) return "It is sent with the creation of the target.";
-  return "It is sent once the creation is done, if the service's own value differs by then.";
+  return "It is sent after the creation if the service's own value differs by then.";
 }
 
 function whyChanged<L>(field: Field<L>, { shown, recorded, value, change }: Grounds): string {
   if (field.generates && change !== undefined && change.action !== "create")
     return "The prompt differs, so it is sent, and the service generates again.";
-  if (shown) return "The live value is another one, so it is sent.";
+  if (shown) return "The live value differs, so it is sent.";
   if (field.behaviour.kind === "indirect")
-    return "It is written by name and read as an id; the name's id is not known yet, or is another one, so it is sent.";
-  if (!recorded) return "Nothing tells that the service has it, so it is sent once.";
+    return "It is written by name and read as an id. The id of this name is not known yet or differs, so it is sent.";
+  if (!recorded) return "There is no record that it was sent, so it is sent once.";
   return value === null
-    ? "Something else was sent last, so it is cleared."
-    : "Something else was sent last, so it is sent.";
+    ? "A different value was sent last, so it is cleared."
+    : "A different value was sent last, so it is sent.";
 }
 
 function whyUnchanged<L>(field: Field<L>, { shown, recorded }: Grounds): string {
   if (field.behaviour.kind === "fixed")
     return shown
-      ? "It is fixed once the test case is made: a difference is a warning, and nothing is ever sent."
-      : "It is fixed once the test case is made, and the service does not show it.";
-  if (shown) return "The live value is the same: nothing to do.";
+      ? "It is fixed after creation: a difference is a warning and is never sent."
+      : "It is fixed after creation, and the service does not show it.";
+  if (shown) return "The live value is the same, so nothing is sent.";
   if (field.generates && !recorded)
-    return "The service shows no prompt and state has no record of it, so it counts as it stands; an apply records it.";
-  if (recorded) return "It was sent as it is declared: nothing to do.";
-  return "Without the key it is not known what was sent, so nothing is.";
+    return "The service shows no prompt and state has no record of it, so it is assumed to match. An apply records it.";
+  if (recorded) return "The declared value was sent already, so nothing is sent.";
+  return "Without the API key it is unknown what was sent, so nothing is sent.";
 }

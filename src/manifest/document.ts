@@ -80,8 +80,8 @@ function notAMap(file: string, value: Json): ManifestProblem {
   return manifestError(
     "wrong-type",
     { file, path: [] },
-    "A manifest is a map",
-    `Found ${showFound(value, true)}, where keys such as \`target:\` are expected.`,
+    "A manifest must be a map",
+    `Found ${showFound(value, true)}, where keys like \`target:\` are expected.`,
   );
 }
 
@@ -156,7 +156,7 @@ export function showFound(value: Json | undefined, mayShow: boolean): string {
   if (isArray(value)) return value.length === 0 ? "an empty list" : "a list";
   if (isObject(value)) return "a map";
   const kind =
-    typeof value === "string" ? "the text" : typeof value === "number" ? "the number" : "the boolean";
+    typeof value === "string" ? "the string" : typeof value === "number" ? "the number" : "the boolean";
   return mayShow ? `${kind} ${quote(value)}` : kind.replace("the", "a");
 }
 

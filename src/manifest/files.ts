@@ -2,6 +2,7 @@ import { type Stats, readFileSync, readdirSync, realpathSync, statSync } from "n
 import { join, sep } from "node:path";
 import { compareText } from "../model/address.ts";
 import { compileGlob } from "../model/glob.ts";
+import { type TrustOf, readTrust } from "./trust.ts";
 import { type Decoded, decodeUtf8, decodedText } from "./yaml/parse.ts";
 
 /**
@@ -14,6 +15,8 @@ export interface ProjectFolder {
   readonly read: (file: string) => FileRead;
   /** What a path leads to, through all symbolic links. */
   readonly follow: (path: string) => Destination;
+  /** Limits from outside of the project, where there are any (`--trust`). */
+  readonly trust?: () => Promise<TrustOf>;
 }
 
 export interface Destination {
@@ -32,13 +35,14 @@ export type FileRead =
   | { readonly ok: false; readonly missing: boolean; readonly reason: string };
 
 /** The project folder on disk. Reading one by one is several times faster than side by side. */
-export function projectFolder(root: string): ProjectFolder {
+export function projectFolder(root: string, trustFile?: string): ProjectFolder {
   const within = root.endsWith(sep) ? root : root + sep;
   return {
     list: (folder) => listOnDisk(join(root, folder)),
     // Where there is nothing to be resolved, joining takes as long as opening the file.
     read: (file) => readOnDisk(file.includes("..") ? join(root, file) : within + file),
     follow: (path) => followOnDisk(root, path),
+    ...(trustFile === undefined || trustFile === "" ? {} : { trust: () => readTrust(trustFile) }),
   };
 }
 
@@ -101,7 +105,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ["EISDIR", "It is a folder."],
   ["EACCES", "You have no permission to read it."],
   ["EPERM", "You have no permission to read it."],
-  ["ELOOP", "Its symbolic links go in a circle."],
+  ["ELOOP", "Its symbolic links form a circle."],
 ]);
 
 /** Without the system's own text, which repeats the absolute path. */

@@ -43,7 +43,7 @@ function badPattern(project: Document, at: number, fault: string): ManifestProbl
     "bad-pattern",
     { file: project.file, path: ["manifests", at] },
     "The pattern cannot be used",
-    `\`${patternsOf(project)[at] ?? ""}\`: ${fault}. A pattern stays inside of the project folder: \`targets/**/*.yaml\`.`,
+    `\`${patternsOf(project)[at] ?? ""}\`: ${fault}. A pattern must stay inside the project folder, e.g. \`targets/**/*.yaml\`.`,
   );
 }
 
@@ -51,8 +51,8 @@ function escapingLink(project: Document, path: string): ManifestProblem {
   return manifestError(
     "escaping-link",
     manifestsOrigin(project),
-    "A symbolic link leads out of the project folder",
-    `\`${path}\` is matched by \`manifests\` and leads elsewhere, or nowhere. Manifests stay inside of the project folder: copy them there, or narrow the pattern.`,
+    "A symbolic link leaves the project folder",
+    `\`${path}\` matches \`manifests\` and points elsewhere, or nowhere. Manifests must be inside the project folder. Copy them there, or narrow the pattern.`,
   );
 }
 

@@ -1,5 +1,6 @@
 import { KEY_PATTERN, compareText } from "../model/address.ts";
 import type { Origin, Severity } from "../model/diagnostic.ts";
+import { globTest } from "../model/glob.ts";
 import { type Json, type Path, isArray, isObject } from "../model/json.ts";
 import { type SourceText, didYouMean, listWords, nearest } from "./document.ts";
 import type { Scalar } from "./shape.ts";
@@ -17,6 +18,7 @@ export class Filler {
   /** Variables that are being worked out, outermost first. */
   readonly #pending: string[] = [];
   readonly #secrets = new Set<string>();
+  #readable: readonly ((name: string) => boolean)[] | undefined;
 
   constructor(surroundings: Surroundings) {
     this.#surroundings = surroundings;
@@ -25,6 +27,12 @@ export class Filler {
   /** All texts met so far that must not show. */
   get secrets(): ReadonlySet<string> {
     return this.#secrets;
+  }
+
+  /** A variable as it is written. */
+  variable(name: string): string | undefined {
+    const value = this.#surroundings.vars.get(name)?.value;
+    return value === undefined ? undefined : String(value);
   }
 
   /** Notes a text that must not show, with and without white space around it. */
@@ -65,6 +73,7 @@ export class Filler {
   }
 
   #env({ name, fallback, source }: Of<"env">): Filled {
+    if (!this.#mayRead(name)) return unreadable(name, source);
     const value = this.#environment(name);
     if (value !== undefined && (value !== "" || fallback === undefined)) return plain(value);
     if (fallback !== undefined) return plain(fallback);
@@ -78,6 +87,7 @@ export class Filler {
 
   /** Pipelines hand over a missing secret as an empty one. */
   #secret({ name, source }: Of<"secret">): Filled {
+    if (!this.#mayRead(name)) return unreadable(name, source);
     const value = this.#environment(name);
     if (value === undefined || value === "") return this.#missingSecret(name, source, value);
     this.protect(value);
@@ -90,7 +100,7 @@ export class Filler {
       code: MISSING_SECRET,
       summary: `The secret ${name} is ${value === undefined ? "not set" : "empty"}`,
       detail: allowMissingSecrets
-        ? `\`${source}\` is taken as unknown: what it goes into is neither compared nor planned.`
+        ? `\`${source}\` is treated as unknown. Fields that use it are neither compared nor planned.`
         : `\`${source}\` takes its value from the environment variable ${name}. Set it.`,
       within: source,
     };
@@ -140,7 +150,7 @@ export class Filler {
     const [first = name, next = name] = circle;
     const circular = failed({
       code: CIRCULAR,
-      summary: "The variables go in a circle",
+      summary: "Circular variables",
       detail: `Each of these takes its value from the next: ${circle.join(" → ")}. Give one of them a value of its own.`,
       within: `\${var:${next}}`,
     });
@@ -148,10 +158,24 @@ export class Filler {
     return origin === undefined ? circular : at(origin, circular);
   }
 
+  #mayRead(name: string): boolean {
+    this.#readable ??= this.#surroundings.readable?.map((glob) => globTest(glob)) ?? [() => true];
+    return this.#readable.some((test) => test(name));
+  }
+
   #environment(name: string): string | undefined {
     const { env } = this.#surroundings;
     return Object.hasOwn(env, name) ? env[name] : undefined;
   }
+}
+
+function unreadable(name: string, source: string): Filled {
+  return failed({
+    code: "untrusted",
+    summary: `The trust file does not allow the variable ${name}`,
+    detail: `\`${source}\` reads it. Only variables that the file lists under \`variables\` can be read in this stage.`,
+    within: source,
+  });
 }
 
 /** What a template comes to in one stage. */
@@ -243,8 +267,8 @@ function join(pieces: readonly Filled[], flawed: boolean): Filled {
 function tooLong(length: number): Filled {
   return failed({
     code: "too-long",
-    summary: "The text grows too long",
-    detail: `With its placeholders filled in it would have ${length} characters; at most ${LONGEST} are allowed.`,
+    summary: "The interpolated text is too long",
+    detail: `With its values it would have ${length} characters; at most ${LONGEST} are allowed.`,
     within: "",
   });
 }
@@ -373,7 +397,10 @@ function placeholder(source: string, body: string): Placeholder | TemplateFault 
   const [, kind, rest] = BODY.exec(body) ?? [];
   if (kind === undefined || rest === undefined) return unknownKind(source, body);
   if (rest.includes("${"))
-    return fault(source, `Placeholders do not nest. Give the inner one a name under \`vars\` instead.`);
+    return fault(
+      source,
+      `Interpolations cannot be nested. Define the inner one under \`vars\` and use \`\${var:name}\`.`,
+    );
   switch (kind) {
     case "env":
       return envPlaceholder(source, rest);
@@ -384,7 +411,7 @@ function placeholder(source: string, body: string): Placeholder | TemplateFault 
     default:
       return KEY.test(rest)
         ? { source, kind: "var", name: rest }
-        : fault(source, "After `var:` stands a name under `vars`: letters, digits, `_` and `-`.");
+        : fault(source, "`var:` takes a name under `vars`: letters, digits, `_` and `-`.");
   }
 }
 
@@ -393,17 +420,14 @@ function envPlaceholder(source: string, rest: string): Placeholder | TemplateFau
   if (name !== undefined) return { source, kind: "env", name, fallback };
   return fault(
     source,
-    "After `env:` stands the name of an environment variable (letters, digits and `_`), and then, if wanted, `:-` and a fallback.",
+    "`env:` takes the name of an environment variable (letters, digits and `_`), optionally followed by `:-` and a fallback.",
   );
 }
 
 function badSecret(source: string, rest: string): TemplateFault {
   if (rest.includes(":-"))
-    return fault(source, "A secret has no fallback, since that would stand here in clear.");
-  return fault(
-    source,
-    "After `secret:` stands the name of an environment variable: letters, digits and `_`.",
-  );
+    return fault(source, "A secret cannot have a fallback, since that would be readable here.");
+  return fault(source, "`secret:` takes the name of an environment variable: letters, digits and `_`.");
 }
 
 function unknownKind(source: string, body: string): TemplateFault {
@@ -444,6 +468,8 @@ export interface Surroundings {
   readonly vars: ReadonlyMap<string, Variable>;
   /** A missing secret is then unknown, with a warning, and no error. */
   readonly allowMissingSecrets: boolean;
+  /** The names, or globs of names, of the variables that may be read; all, where there are none. */
+  readonly readable?: readonly string[];
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Desired } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import type { Path } from "../model/json.ts";
+import { type Json, type JsonObject, type Path, isArray, isObject } from "../model/json.ts";
 import type { Settings } from "../model/settings.ts";
 import { checkProject, checkTargetDocument } from "./check/document.ts";
 import { checkTargets } from "./check/rules.ts";
@@ -29,14 +29,19 @@ import {
 import { validate as validateProject } from "./schema/generated/project.js";
 import { validate as validateTarget } from "./schema/generated/target.js";
 import type { SchemaFinding } from "./schema/validator.ts";
+import { type ManifestPart, bare, entryOf, itemOf } from "./shape.ts";
 import { chooseStage, resolveSettings, settingsLayers, stagesOf, variablesOf } from "./settings.ts";
+import { PROJECT, TARGET_DOCUMENT } from "./tables.ts";
 import { findDuplicates, groupByTarget, resolveTarget } from "./target.ts";
+import type { Trust, TrustOf } from "./trust.ts";
 
 export interface LoadOptions extends ResolveOptions {
   /** The project's folder, for the default of `folder`. */
   readonly root: string;
   /** Whether a project without target documents will do: an import is what writes the first. */
   readonly mayBeEmpty?: boolean;
+  /** `--trust`, else TASC_TRUST: a file with limits that manifests cannot set. */
+  readonly trust?: string | undefined;
 }
 
 /** A project resolved for one stage, or what keeps it from being so. */
@@ -69,7 +74,7 @@ export interface LoadFailure {
 /** Reads a project's manifests and resolves them for one stage: read, check, choose, merge, fill in, check again. */
 export async function loadProject(
   options: LoadOptions,
-  folder: ProjectFolder = projectFolder(options.root),
+  folder: ProjectFolder = projectFolder(options.root, options.trust ?? options.env.TASC_TRUST),
 ): Promise<Loaded> {
   const reading = await readProject(folder);
   const resolution = resolveProject(reading, options);
@@ -96,10 +101,12 @@ export interface ProjectReading {
   readonly problems: readonly ManifestProblem[];
   /** Whether all resources are there; if not, a reference to one that is missing proves nothing. */
   readonly complete: boolean;
+  readonly trust: TrustOf;
 }
 
 /** Reads `tasc.yaml` and all target documents. The only function that reads manifests from the disk. */
 export async function readProject(folder: ProjectFolder): Promise<ProjectReading> {
+  const trust: TrustOf = (await folder.trust?.()) ?? (() => NO_LIMITS);
   const { project, usable, templates, sources, problems } = await readProjectFile(folder);
   if (project === undefined)
     return {
@@ -109,6 +116,7 @@ export async function readProject(folder: ProjectFolder): Promise<ProjectReading
       sources: sourcesByFile(sources),
       problems,
       complete: false,
+      trust,
     };
   const found = findManifests(folder, project, usable);
   const targets = await readTargets(folder, found.files, usable ? stagesOf(project) : undefined);
@@ -119,6 +127,7 @@ export async function readProject(folder: ProjectFolder): Promise<ProjectReading
     sources: sourcesByFile([...sources, ...targets.sources]),
     problems: [...problems, ...found.problems, ...targets.problems],
     complete: found.problems.length === 0 && targets.complete,
+    trust,
   };
 }
 
@@ -139,7 +148,7 @@ async function readProjectFile(folder: ProjectFolder): Promise<ProjectFile> {
   const checked = validateProject(document.value)
     ? whole(document)
     : await explained("project", document, validateProject.errors);
-  const project = checked.document;
+  const project = withoutExtensions(checked.document, PROJECT_PART);
   const templates = findTemplates(project);
   return {
     project,
@@ -170,7 +179,8 @@ async function readTargets(
     const checked = validateTarget(raw.value)
       ? whole(raw)
       : await explained("target", raw, validateTarget.errors);
-    const { document, problems: ofShape, lossy } = checked;
+    const { problems: ofShape, lossy } = checked;
+    const document = withoutExtensions(checked.document, TARGET_PART);
     const found = findTemplates(document);
     documents.push(document);
     for (const template of found) templates.push(template);
@@ -187,7 +197,30 @@ function whole(document: Document): CheckedDocument {
   return { document, problems: NONE, lossy: false };
 }
 
+/** The document without keys that begin with `x-`, which hold what anchors are set on and mean nothing by themselves. */
+function withoutExtensions(document: Document, root: ManifestPart): Document {
+  if (!document.text.includes("x-") && !document.text.includes("\\")) return document;
+  return { ...document, value: withoutExtensionsIn(document.value, root) };
+}
+
+/** Where the keys are data of the service, headers for example, they all count. */
+function withoutExtensionsIn(map: JsonObject, part: ManifestPart): JsonObject {
+  if (part.shape.type === "json" || (part.shape.type === "map" && part.shape.keys === undefined)) return map;
+  const own = Object.entries(map).filter(([key]) => !key.startsWith("x-"));
+  return Object.fromEntries(own.map(([key, value]) => [key, cleaned(value, entryOf(part, key))]));
+}
+
+function cleaned(value: Json, part: ManifestPart | undefined): Json {
+  if (part === undefined) return value;
+  if (isArray(value)) return value.map((item) => cleaned(item, itemOf(part)));
+  return isObject(value) ? withoutExtensionsIn(value, part) : value;
+}
+
+const PROJECT_PART = bare(PROJECT);
+const TARGET_PART = bare(TARGET_DOCUMENT);
+
 const NONE: readonly ManifestProblem[] = [];
+const NO_LIMITS: Trust = {};
 
 /** What explains the mistakes in a document's shape is loaded for the first that has any. */
 async function explained(
@@ -207,7 +240,7 @@ function noProject(folder: ProjectFolder): ManifestProblem {
     "There is no tasc.yaml here",
     misnamed
       ? "There is a tasc.yml. Rename it to tasc.yaml."
-      : "It makes a folder a project. Run tasc in the project's folder, name that by `--chdir DIR`, or make one:\n  tasc init",
+      : "Run tasc from a project folder, use `--chdir DIR`, or create a project:\n  tasc init",
   );
 }
 
@@ -245,12 +278,14 @@ function resolveStage(
   options: ResolveOptions,
 ): Resolution {
   const layers = settingsLayers(project, stage);
+  const trust = reading.trust(stage);
   const filler = new Filler({
     stage,
     env: options.env,
     files: reading.textFiles,
     vars: variablesOf(layers),
     allowMissingSecrets: options.allowMissingSecrets ?? false,
+    ...(trust.variables === undefined ? {} : { readable: trust.variables }),
   });
   const problems: ManifestProblem[] = [];
   const needsApiKey = options.needsApiKey ?? true;
@@ -261,10 +296,13 @@ function resolveStage(
     filler,
     needsApiKey,
     isSpoilt: (path) => isSpoilt(project, path, reading.problems),
+    trust,
   });
   problems.push(...settings.problems);
-  const request = { stage, filler, onRemove: settings.settings.policy.onRemove };
-  const targets = groupByTarget(reading.documents).map((target) => resolveTarget(target, request, problems));
+  const request = { stage, filler, onRemove: settings.settings.policy.onRemove, settings: layers };
+  const targets = groupByTarget(reading.documents).flatMap(
+    (target) => resolveTarget(target, request, problems) ?? [],
+  );
   problems.push(...checkTargets(targets, reading.complete));
   const resolved = { settings: settings.settings, desired: { stage, targets } };
   return { resolved, problems: distinct(problems), secrets: secretsOf(filler) };
@@ -313,13 +351,15 @@ function readTextFiles(folder: ProjectFolder, paths: Iterable<string>): Readonly
 }
 
 function readTextFile(folder: ProjectFolder, path: string): TextFile {
-  if (/^(?:[/\\]|[A-Za-z]:)/.test(path) || leaves(path))
-    return failed(
-      "The path leads out of the project folder. Give one inside of it, from tasc.yaml's folder on.",
-    );
+  if (/^(?:[/\\]|[A-Za-z]:)/.test(path) || stepsOf(path)[0] === "..")
+    return failed("The path leaves the project folder. Use a path inside it, relative to tasc.yaml.");
+  const steps = stepsOf(path);
+  const hidden = steps.find((step) => /^(?:\.git|\.tasc|\.env.*)$/i.test(step));
+  if (hidden !== undefined)
+    return failed(`Files of \`${hidden}\` hold what must not get into a configuration. Choose another file.`);
   const { kind, inside } = folder.follow(path);
-  if (kind !== "nothing" && inside === undefined)
-    return failed("A symbolic link leads out of the project folder.");
+  if (kind !== "nothing" && inside !== steps.join("/"))
+    return failed("It is a symbolic link, or there is one on the way to it. Name the file itself.");
   const read = folder.read(path);
   if (!read.ok) return failed(read.reason);
   const { decoded } = read;
@@ -327,15 +367,15 @@ function readTextFile(folder: ProjectFolder, path: string): TextFile {
   return { ok: true, text: decoded.text.replace(/\r?\n$/, "") };
 }
 
-/** Whether a path climbs above where it starts; `a/../b` does not. */
-function leaves(path: string): boolean {
-  let depth = 0;
+/** The names on a path without `.` and `..`; a `..` that leads above the start remains. */
+function stepsOf(path: string): readonly string[] {
+  const steps: string[] = [];
   for (const step of path.split(/[/\\]/)) {
-    if (step === "..") depth--;
-    else if (step !== "" && step !== ".") depth++;
-    if (depth < 0) return true;
+    const last = steps.at(-1);
+    if (step === ".." && last !== undefined && last !== "..") steps.pop();
+    else if (step !== "" && step !== ".") steps.push(step);
   }
-  return false;
+  return steps;
 }
 
 function failed(reason: string): TextFile {

@@ -90,7 +90,7 @@ function unguarded(origin: Origin, text: string): ManifestProblem {
     "secret-in-clear",
     origin,
     `\`${showPath(origin.path)}\` must come from a secret or a file`,
-    `\`${text}\` brings in something else. Write \`\${secret:NAME}\` or \`\${file:path}\`; a \`\${var:name}\` is fine if it comes to nothing but these.`,
+    `\`${text}\` brings in other values. Write \`\${secret:NAME}\` or \`\${file:path}\`; a \`\${var:name}\` is possible if it resolves to nothing but these.`,
     { within: text },
   );
 }
@@ -100,7 +100,7 @@ function notSecret(origin: Origin, text: string): ManifestProblem {
     "secret-misplaced",
     origin,
     `\`${showPath(origin.path)}\` cannot be a secret`,
-    `\`${text}\` holds a secret, and what stands here shows in plans and messages. Use \`\${env:NAME}\` instead.`,
+    `\`${text}\` contains a secret, and this value is shown in plans and messages. Use \`\${env:NAME}\` instead.`,
     { within: text },
   );
 }
@@ -111,7 +111,7 @@ function notFitting(origin: Origin, part: ManifestPart, filled: Filled, text: st
     "bad-value",
     origin,
     `\`${showPath(origin.path)}\` must be ${allowed(part.shape)}`,
-    `\`${text}\` came to ${found}.`,
+    `\`${text}\` resolved to ${found}.`,
     { within: text },
   );
 }

@@ -13,10 +13,25 @@ import {
   manifestError,
   nearest,
 } from "./document.ts";
-import { type Filler, MISSING_SECRET, type Variable } from "./interpolation.ts";
+import { type Filler, MISSING_SECRET, type Variable, isTemplate, parseTemplate } from "./interpolation.ts";
 import { type Scene, mergedAt, resolveValue } from "./resolve.ts";
-import { parseDuration } from "./shape.ts";
-import { DEFAULT_CONCURRENCY, DEFAULT_REQUEST_TIMEOUT, DEFAULT_RETRIES, OVERRIDABLE } from "./tables.ts";
+import {
+  type Branches,
+  type ManifestPart,
+  bare,
+  entryOf,
+  foreignKeys,
+  parseDuration,
+  parseRate,
+} from "./shape.ts";
+import {
+  DEFAULT_CONCURRENCY,
+  DEFAULT_REQUEST_TIMEOUT,
+  DEFAULT_RETRIES,
+  OVERRIDABLE,
+  STATE_BRANCHES,
+} from "./tables.ts";
+import { type Trust, stricter } from "./trust.ts";
 
 export interface SettingsRequest {
   readonly stage: string;
@@ -27,6 +42,8 @@ export interface SettingsRequest {
   readonly needsApiKey: boolean;
   /** Whether something stands at a path, in any layer, that was found wrong before. */
   readonly isSpoilt: (path: Path) => boolean;
+  /** Limits that the project cannot set. */
+  readonly trust: Trust;
 }
 
 export interface ResolvedSettings {
@@ -37,9 +54,21 @@ export interface ResolvedSettings {
 /** The settings of one stage: merged, filled in, completed with defaults. */
 export function resolveSettings(request: SettingsRequest): ResolvedSettings {
   const problems: ManifestProblem[] = [];
-  const values = resolveParts(request, problems);
-  const [service, state, policy] = [mapOf(values.service), mapOf(values.state), mapOf(values.policy)];
-  problems.push(...missingParts(request, service), ...unusableBaseUrl(request, service));
+  const { layers, trust } = request;
+  const scene: Scene = {
+    filler: request.filler,
+    originOf: (path) => originIn(layers, path) ?? { file: PROJECT_FILE, path },
+    report: (problem) => problems.push(problem),
+  };
+  const misplaced = misplacedInBaseUrl(request);
+  const service = mapOf(resolveValue(SERVICE_PART, wantedService(request, misplaced), ["service"], scene));
+  const state = resolveState(request, scene);
+  const refused = misplaced.length > 0 ? ["baseUrl"] : [];
+  problems.push(
+    ...misplaced,
+    ...missingParts(request, service, refused),
+    ...unusableBaseUrl(request, service),
+  );
   const settings: Settings = {
     stage: request.stage,
     stages: request.stages,
@@ -48,33 +77,197 @@ export function resolveSettings(request: SettingsRequest): ResolvedSettings {
     concurrency: numberOf(service.concurrency) ?? DEFAULT_CONCURRENCY,
     requestTimeout: durationOf(service.requestTimeout),
     retries: numberOf(service.retries) ?? DEFAULT_RETRIES,
-    state: stateOf(state),
-    policy: policyOf(policy),
+    ...(typeof service.rateLimit === "string" ? { rateLimit: parseRate(service.rateLimit) ?? 1 } : {}),
+    state,
+    policy: stricter(trust.policy ?? {}, resolvePolicy(request, scene)),
   };
+  problems.push(...untrusted(settings, scene, trust));
   return { settings, problems };
 }
 
-/** Service, state and policy with their values filled in; variables are filled where they are used. */
-function resolveParts(request: SettingsRequest, problems: ManifestProblem[]): ValueObject {
-  const { layers, filler } = request;
-  const scene: Scene = {
-    filler,
-    originOf: (path) => originIn(layers, path) ?? { file: PROJECT_FILE, path },
-    report: (problem) => problems.push(problem),
+const partOf = (key: string): ManifestPart => entryOf(bare(OVERRIDABLE), key) ?? bare({ type: "json" });
+const [SERVICE_PART, STATE_PART, POLICY_PART] = [partOf("service"), partOf("state"), partOf("policy")];
+
+/** Where nobody needs the API key, it is left alone unless it is there; an address that is refused is not resolved. */
+function wantedService({ layers, filler, needsApiKey }: SettingsRequest, refused: readonly unknown[]): Json {
+  const merged = mergedAt(layers, ["service"]) ?? {};
+  if (!isObject(merged)) return merged;
+  const { apiKey, baseUrl, ...rest } = merged;
+  const isLeftAlone = !needsApiKey && typeof apiKey === "string" && isMissing(apiKey, filler);
+  return {
+    ...rest,
+    ...(apiKey === undefined || isLeftAlone ? {} : { apiKey }),
+    ...(baseUrl === undefined || refused.length > 0 ? {} : { baseUrl }),
   };
-  return Object.fromEntries(
-    Object.entries(OVERRIDABLE.parts)
-      .filter(([key]) => key !== "vars")
-      .map(([key, part]): [string, Value] => [key, resolveValue(part, wantedAt(key, request), [key], scene)]),
+}
+
+/**
+ * The address decides who gets the API key, and what stands in it goes there with every call: it is made of what a
+ * reviewer sees, and of environment variables in its host alone.
+ */
+function misplacedInBaseUrl({ layers, filler }: SettingsRequest): ManifestProblem[] {
+  const path = ["service", "baseUrl"];
+  const text = mergedAt(layers, path);
+  if (typeof text !== "string" || !isTemplate(text)) return [];
+  const found = firstMisplaced(text, (name) => filler.variable(name), []);
+  if (found === undefined) return [];
+  const origin = originIn(layers, path) ?? { file: PROJECT_FILE, path };
+  return [
+    manifestError(
+      "base-url-interpolation",
+      origin,
+      `\`${found}\` cannot be part of \`service.baseUrl\``,
+      `The API key is sent to this address. Only \`\${env:…}\`, \`\${var:…}\` and \`\${stage}\` are interpolated in it, and only before its path.`,
+      { within: found },
+    ),
+  ];
+}
+
+/** The first placeholder that an address may not have where it is. @param before variables that are being looked into */
+function firstMisplaced(
+  text: string,
+  variable: (name: string) => string | undefined,
+  before: readonly string[],
+): string | undefined {
+  let prefix = "";
+  for (const part of parseTemplate(text).parts) {
+    if (part.kind === "text") {
+      prefix += part.text;
+      continue;
+    }
+    const isInHost = /^(?:[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?#]*)?$/.test(prefix);
+    if (!isInHost || part.kind === "secret" || part.kind === "file") return part.source;
+    const inner = part.kind === "var" && !before.includes(part.name) ? variable(part.name) : undefined;
+    const misplaced =
+      inner === undefined || part.kind !== "var"
+        ? undefined
+        : firstMisplaced(prefix + inner, variable, [...before, part.name]);
+    if (misplaced !== undefined) return part.source;
+    prefix += inner !== undefined && !isTemplate(inner) ? inner : "x";
+  }
+  return undefined;
+}
+
+/** A stage that names another backend than the project does starts from nothing: options of one mean nothing to another. */
+function resolveState(request: SettingsRequest, scene: Scene): StateSettings {
+  const { layers, isSpoilt } = request;
+  const declared = mergedAt(layers, ["state", "backend"]);
+  const backendPart = entryOf(STATE_PART, "backend") ?? STATE_PART;
+  const resolved =
+    declared === undefined ? undefined : resolveValue(backendPart, declared, ["state", "backend"], scene);
+  const backend = resolved === "postgres" || resolved === "http" ? resolved : "local";
+  const chosenIn = layers.findLastIndex(
+    ({ value }) => isObject(value.state) && value.state.backend !== undefined,
+  );
+  const foreign = foreignKeys(STATE_BRANCHES, backend);
+  const merged = mergedAt(layers, ["state"]);
+  const own = Object.entries(isObject(merged) ? merged : {}).filter(([key]) => {
+    if (!foreign.includes(key)) return true;
+    const at = layers.findLastIndex(({ value }) => isObject(value.state) && value.state[key] !== undefined);
+    if (at >= chosenIn) {
+      const { file, path } = scene.originOf(["state", key]);
+      scene.report(foreignKey(file, path, STATE_BRANCHES, backend));
+    }
+    return false;
+  });
+  const { fingerprintKey, ...rest } = mapOf(
+    resolveValue(STATE_PART, Object.fromEntries(own), ["state"], scene),
+  );
+  for (const key of STATE_BRANCHES.of[backend]?.required ?? [])
+    if (rest[key] === undefined && !isSpoilt(["state", key]) && !isSpoilt(["state"]))
+      scene.report(
+        manifestError(
+          "missing-key",
+          scene.originOf(["state"]),
+          `\`state.${key}\` is missing`,
+          `The ${backend} backend needs it. Write it into tasc.yaml, for the project or for the stage.`,
+        ),
+      );
+  if (fingerprintKey instanceof Secret && fingerprintKey.reveal().length < SHORTEST_FINGERPRINT_KEY)
+    scene.report(
+      manifestError(
+        "weak-fingerprint-key",
+        scene.originOf(["state", "fingerprintKey"]),
+        `\`state.fingerprintKey\` is shorter than ${SHORTEST_FINGERPRINT_KEY} characters`,
+        "Who can guess it can test guesses at passwords against the fingerprints in state. Take a random value, e.g. of `openssl rand -base64 32`.",
+      ),
+    );
+  return {
+    backend,
+    ...(fingerprintKey instanceof Secret ? { fingerprintKey } : {}),
+    ...(fingerprintKey instanceof Unknown ? { fingerprintKeyUnknown: true } : {}),
+    options: Object.fromEntries(
+      Object.entries(rest).flatMap(([key, value]): [string, StateOption][] =>
+        key !== "backend" && isOption(value) ? [[key, value]] : [],
+      ),
+    ),
+  };
+}
+
+const SHORTEST_FINGERPRINT_KEY = 16;
+
+/** A key that means nothing to the backend. */
+export function foreignKey(file: string, path: Path, branches: Branches, value: string): ManifestProblem {
+  const key = String(path.at(-1));
+  const owners = Object.keys(branches.of).filter((name) => branches.of[name]?.allowed.includes(key));
+  return manifestError(
+    "foreign-key",
+    { file, path },
+    `\`${key}\` is not an option of the ${value} backend`,
+    `It belongs to ${listWords(owners, "and")}. The ${value} backend takes ${listWords(branches.of[value]?.allowed ?? [], "and")}.`,
+    { at: "key" },
   );
 }
 
-/** Where nobody needs the API key, it is left alone unless it is there. */
-function wantedAt(key: string, { layers, filler, needsApiKey }: SettingsRequest): Json {
-  const merged = mergedAt(layers, [key]) ?? {};
-  if (needsApiKey || key !== "service" || !isObject(merged)) return merged;
-  const { apiKey, ...rest } = merged;
-  return typeof apiKey === "string" && isMissing(apiKey, filler) ? rest : merged;
+/** A stage can only make a policy stricter: who may override it there may not be who wrote it for the project. */
+function resolvePolicy({ layers }: SettingsRequest, scene: Scene): Policy {
+  return layers
+    .filter(({ value }) => isObject(value.policy))
+    .map(({ file, path, value }) =>
+      policyOf(
+        mapOf(
+          resolveValue(POLICY_PART, value.policy ?? {}, ["policy"], {
+            ...scene,
+            originOf: (inside) => ({ file, path: [...path, ...inside] }),
+          }),
+        ),
+      ),
+    )
+    .reduce(stricter, {});
+}
+
+/** Where the settings go past the limits of the trust file. */
+function untrusted({ baseUrl, state, stage }: Settings, scene: Scene, trust: Trust): ManifestProblem[] {
+  const problems: ManifestProblem[] = [];
+  const refuse = (path: Path, what: string, allowed: readonly string[]): void => {
+    const list = allowed.length === 0 ? "nothing" : listWords(allowed, "and");
+    problems.push(
+      manifestError(
+        "untrusted",
+        scene.originOf(path),
+        `The trust file does not allow ${what} in stage ${stage}`,
+        `Allowed: ${list}. The file is given by \`--trust\` or TASC_TRUST, and manifests cannot change it.`,
+      ),
+    );
+  };
+  if (
+    trust.origins !== undefined &&
+    URL.canParse(baseUrl) &&
+    !originsOf(trust.origins).includes(new URL(baseUrl).origin)
+  )
+    refuse(["service", "baseUrl"], `the service ${new URL(baseUrl).origin}`, trust.origins);
+  for (const [key, value] of trust.stateHosts === undefined ? [] : Object.entries(state.options)) {
+    const text = value instanceof Secret ? value.reveal() : String(value);
+    if (!/^[a-z]+:\/\//.test(text)) continue;
+    const host = URL.canParse(text) ? new URL(text).hostname : "";
+    if (!(trust.stateHosts ?? []).includes(host))
+      refuse(["state", key], `state at ${host === "" ? "this address" : host}`, trust.stateHosts ?? []);
+  }
+  return problems;
+}
+
+function originsOf(addresses: readonly string[]): readonly string[] {
+  return addresses.map((address) => (URL.canParse(address) ? new URL(address).origin : address));
 }
 
 function isMissing(text: string, filler: Filler): boolean {
@@ -83,7 +276,11 @@ function isMissing(text: string, filler: Filler): boolean {
 }
 
 /** What every call needs and neither the project nor the stage gives. */
-function missingParts(request: SettingsRequest, service: ValueObject): ManifestProblem[] {
+function missingParts(
+  request: SettingsRequest,
+  service: ValueObject,
+  refused: readonly string[],
+): ManifestProblem[] {
   const { layers, needsApiKey, isSpoilt } = request;
   const wanted = [
     { key: "baseUrl", example: "https://service.example.com", needed: true },
@@ -91,13 +288,14 @@ function missingParts(request: SettingsRequest, service: ValueObject): ManifestP
   ];
   const origin = originIn(layers, ["service"]) ?? { file: PROJECT_FILE, path: [] };
   return wanted
-    .filter(({ key, needed }) => needed && service[key] === undefined && !isSpoilt(["service", key]))
+    .filter(({ key, needed }) => needed && service[key] === undefined && !refused.includes(key))
+    .filter(({ key }) => !isSpoilt(["service", key]))
     .map(({ key, example }) =>
       manifestError(
         "missing-key",
         origin,
         `\`service.${key}\` is missing`,
-        `Every call needs it. Write it into tasc.yaml, for the project or for the stage:\n  service: { ${key}: "${example}" }`,
+        `Every call needs it. Add it to tasc.yaml, for the project or for the stage:\n  service: { ${key}: "${example}" }`,
       ),
     );
 }
@@ -123,18 +321,6 @@ function durationOf(value: Value | undefined): number {
   return parseDuration(text) ?? durationOf(undefined);
 }
 
-function stateOf({ backend, fingerprintKey, ...rest }: ValueObject): StateSettings {
-  const options = Object.entries(rest).flatMap(([key, value]): [string, StateOption][] =>
-    isOption(value) ? [[key, value]] : [],
-  );
-  return {
-    backend: backend === "postgres" || backend === "http" ? backend : "local",
-    ...(fingerprintKey instanceof Secret ? { fingerprintKey } : {}),
-    ...(fingerprintKey instanceof Unknown ? { fingerprintKeyUnknown: true } : {}),
-    options: Object.fromEntries(options),
-  };
-}
-
 type StateOption = StateSettings["options"][string];
 
 function isOption(value: Value): value is StateOption {
@@ -144,12 +330,19 @@ function isOption(value: Value): value is StateOption {
 function policyOf(policy: ValueObject): Policy {
   const { onRemove } = policy;
   const [maxChanges, maxDisabledPercent] = [numberOf(policy.maxChanges), numberOf(policy.maxDisabledPercent)];
+  const [maxGenerations, planExpiry] = [
+    numberOf(policy.maxGenerations),
+    typeof policy.planExpiry === "string" ? parseDuration(policy.planExpiry, 30) : undefined,
+  ];
   const [protectedGlobs, requireTags] = [textsOf(policy.protected), textsOf(policy.requireTags)];
   return {
     ...(maxChanges === undefined ? {} : { maxChanges }),
     ...(maxDisabledPercent === undefined ? {} : { maxDisabledPercent }),
     ...(protectedGlobs === undefined ? {} : { protected: protectedGlobs }),
     ...(requireTags === undefined ? {} : { requireTags }),
+    ...(maxGenerations === undefined ? {} : { maxGenerations }),
+    ...(planExpiry === undefined ? {} : { planExpiry }),
+    ...(policy.sameCommit === true ? { sameCommit: true } : {}),
     ...(onRemove === "ignore" || onRemove === "disable" ? { onRemove } : {}),
   };
 }
@@ -239,8 +432,8 @@ function undecided(project: Document, stages: readonly string[]): ManifestProble
   return manifestError(
     "no-stage",
     stagesOrigin(project),
-    "No stage is chosen",
-    `${stagesInWords(stages)} Name one by \`--stage\`, by TASC_STAGE, or as \`defaultStage:\` in ${project.file}.`,
+    "No stage is selected",
+    `${stagesInWords(stages)} Choose one with \`--stage\`, TASC_STAGE, or \`defaultStage:\` in ${project.file}.`,
   );
 }
 

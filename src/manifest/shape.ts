@@ -11,7 +11,9 @@ export type ManifestShape =
   | Exclude<Shape, { readonly type: "list" | "object" | "map" }>
   | { readonly type: "number"; readonly minimum?: number; readonly maximum?: number }
   /** `500ms`, `30s`, `2m`, `1h`. */
-  | { readonly type: "duration" }
+  | { readonly type: "duration"; readonly longestDays?: number }
+  /** `20/s`, `600/m`. */
+  | { readonly type: "rate" }
   /** A text, a number or a boolean. */
   | { readonly type: "scalar" }
   /** A logical key. */
@@ -37,6 +39,27 @@ export interface ObjectShape {
   readonly parts: Parts;
   readonly required?: readonly string[];
   readonly description?: string;
+  readonly branches?: Branches;
+}
+
+/** One key decides which others may be there, and which must. */
+export interface Branches {
+  readonly key: string;
+  /** Its value where it is left out. */
+  readonly default: string;
+  readonly of: Readonly<Record<string, Branch>>;
+}
+
+export interface Branch {
+  /** Of the keys that some branches have and others do not. */
+  readonly allowed: readonly string[];
+  readonly required: readonly string[];
+}
+
+/** The keys that mean nothing with this value of the deciding key. */
+export function foreignKeys({ of }: Branches, value: string): readonly string[] {
+  const own = of[value]?.allowed ?? [];
+  return Object.values(of).flatMap(({ allowed: keys }) => keys.filter((key) => !own.includes(key)));
 }
 
 export type Parts = Readonly<Record<string, ManifestPart>>;
@@ -112,7 +135,7 @@ function shapeHoldsHidden(shape: ManifestShape): boolean {
 export function allowedIn({ shape, nullable, literal }: ManifestPart): string {
   const words = allowed(shape);
   const interpolation =
-    literal !== true && isConverted(shape) ? ", or an interpolation that comes to one" : "";
+    literal !== true && isConverted(shape) ? ", or an interpolation that resolves to one" : "";
   return `${words}${nullable === true ? ", or null" : ""}${interpolation}`;
 }
 
@@ -120,9 +143,9 @@ export function allowedIn({ shape, nullable, literal }: ManifestPart): string {
 export function allowed(shape: ManifestShape): string {
   switch (shape.type) {
     case "string":
-      return (shape.minLength ?? 0) > 0 ? "a text that is not empty" : "a text";
+      return (shape.minLength ?? 0) > 0 ? "a string that is not empty" : "a string";
     case "url":
-      return "a URL such as `https://shop.example.com`";
+      return "a URL, e.g. `https://shop.example.com`";
     case "integer":
       return `an integer${bounds(shape.minimum)}`;
     case "number":
@@ -134,15 +157,19 @@ export function allowed(shape: ManifestShape): string {
     case "enum":
       return `${shape.values.length > 1 ? "one of " : ""}${listWords(shape.values, "or")}`;
     case "duration":
-      return "a duration of up to a day, such as `500ms`, `30s` or `2m`";
+      return shape.longestDays === undefined
+        ? "a duration of up to a day, e.g. `500ms`, `30s` or `2m`"
+        : `a duration of up to ${shape.longestDays} days, e.g. \`24h\` or \`7d\``;
+    case "rate":
+      return "a number of calls and a unit of time, e.g. `20/s` or `600/m`";
     case "scalar":
-      return "a text, a number or a boolean";
+      return "a string, a number or a boolean";
     case "key":
       return "a key: letters, digits, `_` and `-`, the first a letter or a digit";
     case "uuid":
-      return "a UUID such as `6f1d8c1e-0b7a-4c55-9a3e-2f2b8f0c9d11`";
+      return "a UUID, e.g. `6f1d8c1e-0b7a-4c55-9a3e-2f2b8f0c9d11`";
     case "address":
-      return "an address such as `testCase.shop.login`";
+      return "an address, e.g. `testCase.shop.login`";
     case "list":
       return "a list";
     case "object":
@@ -177,6 +204,9 @@ export const RESERVED_KEYS = ["__proto__", "constructor", "prototype"] as const;
 /** A logical key that is none of the reserved names. */
 export const LOGICAL_KEY = KEY_PATTERN.replace("^", `^(?!(?:${RESERVED_KEYS.join("|")})$)`);
 
+/** A key of a map whose keys are the user's own: those that begin with `x-` mean nothing. */
+export const MAP_KEY = LOGICAL_KEY.replace("^", "^(?!x-)");
+
 /** Any key but the reserved names, and but what looks like an interpolation: keys have none. */
 export const ANY_KEY = `^(?!(?:${RESERVED_KEYS.join("|")})$)(?![\\s\\S]*\\$\\{)`;
 
@@ -192,7 +222,10 @@ function address(key: string): string {
 }
 
 /** A number and its unit: `500ms`, `30s`, `2m`, `1h`. */
-export const DURATION = "^[0-9]+(?:\\.[0-9]+)?(?:ms|s|m|h)$";
+export const DURATION = "^[0-9]+(?:\\.[0-9]+)?(?:ms|s|m|h|d)$";
+
+/** A number of calls and a unit of time: `20/s`. */
+export const RATE = "^(?=.*[1-9])[0-9]{1,9}(?:\\.[0-9]{1,3})?/[smh]$";
 
 /** Something is interpolated, so that nothing can be said yet. */
 export const INTERPOLATED = "\\$\\{";
@@ -231,7 +264,9 @@ export function convert(shape: ManifestShape, value: Scalar): Scalar | undefined
     case "enum":
       return shape.values.includes(text) ? text : undefined;
     case "duration":
-      return parseDuration(text) === undefined ? undefined : text;
+      return parseDuration(text, shape.longestDays) === undefined ? undefined : text;
+    case "rate":
+      return parseRate(text) === undefined ? undefined : text;
     case "reference":
     case "key":
       return IS_KEY.test(text) ? text : undefined;
@@ -262,15 +297,24 @@ const UNITS: ReadonlyMap<string, number> = new Map([
   ["s", 1000],
   ["m", 60_000],
   ["h", 3_600_000],
+  ["d", 86_400_000],
 ]);
 
-/** A timer of more milliseconds than fit in 31 bits would go off at once. */
-const LONGEST = 24 * 3_600_000;
-
-/** Milliseconds of a duration; `undefined` for what is none, for nothing at all and for more than a day. */
-export function parseDuration(text: string): number | undefined {
-  const [, count, unit] = /^([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)$/.exec(text) ?? [];
+/**
+ * Milliseconds of a duration; `undefined` for what is none, for nothing at all and for what is too long. A timer of more
+ * milliseconds than fit in 31 bits would go off at once, hence the day.
+ */
+export function parseDuration(text: string, longestDays = 1): number | undefined {
+  const [, count, unit] = /^([0-9]+(?:\.[0-9]+)?)(ms|s|m|h|d)$/.exec(text) ?? [];
   if (count === undefined || unit === undefined) return undefined;
   const milliseconds = Math.round(Number(count) * (UNITS.get(unit) ?? Number.NaN));
-  return milliseconds >= 1 && milliseconds <= LONGEST ? milliseconds : undefined;
+  return milliseconds >= 1 && milliseconds <= longestDays * 86_400_000 ? milliseconds : undefined;
+}
+
+const IS_RATE = new RegExp(RATE, "u");
+
+/** Calls a second. */
+export function parseRate(text: string): number | undefined {
+  const [count = "", unit = ""] = text.split("/");
+  return IS_RATE.test(text) ? (Number(count) * 1000) / (UNITS.get(unit) ?? Number.NaN) : undefined;
 }

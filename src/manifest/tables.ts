@@ -8,7 +8,7 @@ import {
   TEST_CASE_FIELDS,
   URL_TEXT,
 } from "../model/fields.ts";
-import type { ManifestPart, MapShape, ObjectShape, Parts } from "./shape.ts";
+import type { Branches, ManifestPart, MapShape, ObjectShape, Parts } from "./shape.ts";
 
 /** What manifests need of a row of the field table. */
 export type FieldRow = Pick<Field<never>, "name" | "path" | "shape" | "nullable" | "description">;
@@ -32,6 +32,7 @@ export const TARGET_ROWS: readonly FieldRow[] = TARGET_FIELDS;
 /** Keys of a document that say something about the target itself. */
 export const TARGET_KEYS: readonly string[] = [
   "id",
+  "onlyStages",
   "onRemove",
   ...new Set(TARGET_ROWS.map(({ path }) => String(path[0]))),
 ];
@@ -66,178 +67,13 @@ export const BATCH_GENERATIONS: Section<"batchGeneration"> = {
 
 export const SECTIONS = [ENVIRONMENTS, TEST_CASES, BATCH_GENERATIONS] as const;
 
-/** What `tasc.yaml` may hold: one row a setting, as the field table has one a field. */
-
-const BACKENDS = ["local", "postgres", "http"] as const;
-
-export const DEFAULT_CONCURRENCY = 8;
-export const DEFAULT_REQUEST_TIMEOUT = "30s";
-export const DEFAULT_RETRIES = 5;
-export const DEFAULT_MANIFESTS = ["targets/**/*.{yaml,yml}"];
-
 /** `onRemove`, of a target and of the project's policy. */
 export const ON_REMOVE_PART: ManifestPart = {
   shape: { type: "enum", values: ["ignore", "disable"] },
   open: true,
   description:
-    "What happens to a test case that left the manifest: nothing, or its status is set to DISABLED.",
+    "What happens to a test case that is removed from the manifests: nothing, or its status is set to DISABLED.",
 };
-
-const SERVICE: ObjectShape = {
-  type: "object",
-  parts: {
-    baseUrl: {
-      shape: URL_TEXT,
-      open: true,
-      description: "The service's base address: what precedes `/apiKey`. It may carry a path.",
-    },
-    apiKey: {
-      shape: NAME,
-      secret: true,
-      description: "The API key, from `${secret:…}` or `${file:…}`.",
-    },
-    concurrency: {
-      shape: { type: "integer", minimum: 1 },
-      default: DEFAULT_CONCURRENCY,
-      description: "Calls in flight at a time, of any kind.",
-    },
-    requestTimeout: {
-      shape: { type: "duration" },
-      default: DEFAULT_REQUEST_TIMEOUT,
-      description: "Time limit of each call: `500ms`, `30s`, `2m`.",
-    },
-    retries: {
-      shape: { type: "integer", minimum: 0 },
-      default: DEFAULT_RETRIES,
-      description: "How often a call that failed for a passing reason is sent again, at most.",
-    },
-  },
-};
-
-const STATE: ObjectShape = {
-  type: "object",
-  parts: {
-    backend: {
-      shape: { type: "enum", values: BACKENDS },
-      open: true,
-      default: "local",
-      description:
-        "Where state is kept: in files of the project, in PostgreSQL, or behind Terraform's HTTP protocol.",
-    },
-    fingerprintKey: {
-      shape: NAME,
-      sensitive: true,
-      description: "Key for the fingerprints in state, in place of the stage's API key.",
-    },
-    path: { shape: NAME, description: "`local`: folder of the documents. Left out: `.tasc/state`." },
-    url: {
-      shape: NAME,
-      sensitive: true,
-      description: "`postgres`: `postgres://user:password@host:port/database`. It never shows.",
-    },
-    schema: { shape: NAME, description: "`postgres`: schema of the tables. Left out: `tasc`." },
-    table: { shape: NAME, description: "`postgres`: table of the documents. Left out: `state`." },
-    address: {
-      shape: NAME,
-      description:
-        "`http`: address of a document, with `{target}` in it, and `{stage}` where there are several.",
-    },
-    lock: { shape: { type: "boolean" }, description: "`http`: false for a server that knows no locks." },
-    lockAddress: { shape: NAME, description: "`http`: address that locks. Left out: `address`." },
-    unlockAddress: { shape: NAME, description: "`http`: address that unlocks. Left out: `lockAddress`." },
-    lockMethod: { shape: NAME, description: "`http`: method that locks. Left out: LOCK." },
-    unlockMethod: { shape: NAME, description: "`http`: method that unlocks. Left out: UNLOCK." },
-    updateMethod: { shape: NAME, description: "`http`: method that writes. Left out: POST." },
-    username: { shape: NAME, description: "`http`: user of basic authentication." },
-    password: {
-      shape: NAME,
-      secret: true,
-      description: "`http`: password of basic authentication, from `${secret:…}` or `${file:…}`.",
-    },
-  },
-};
-
-const POLICY: ObjectShape = {
-  type: "object",
-  parts: {
-    maxChanges: {
-      shape: { type: "integer", minimum: 0 },
-      description: "A plan with more changes than this is refused.",
-    },
-    maxDisabledPercent: {
-      shape: { type: "number", minimum: 0, maximum: 100 },
-      description:
-        "A plan that disables or switches off a larger share of a target's managed live test cases is refused.",
-    },
-    protected: {
-      shape: { type: "list", of: NAME },
-      open: true,
-      description:
-        "Globs over addresses. A plan that disables, rediscovers or orphans one of these is refused.",
-    },
-    requireTags: {
-      shape: { type: "list", of: NAME },
-      open: true,
-      description: "Tags that every managed test case must have.",
-    },
-    onRemove: { ...ON_REMOVE_PART, default: "ignore" },
-  },
-};
-
-const VARS: ManifestPart = {
-  shape: { type: "map", of: { type: "scalar" }, keys: "logical" },
-  description: "Values for `${var:name}`. They may hold interpolations themselves.",
-};
-
-/** What the project sets and each stage may override. */
-export const OVERRIDABLE: ObjectShape = {
-  type: "object",
-  description: "What differs in one stage: maps merge key by key, texts, numbers and lists replace.",
-  parts: {
-    vars: VARS,
-    service: { shape: SERVICE, description: "The service, and how it is called." },
-    state: { shape: STATE, description: "Where state is kept, and what the backend needs to know." },
-    policy: { shape: POLICY, description: "What a plan must keep to." },
-  },
-};
-
-/** `tasc.yaml` as a whole. */
-export const PROJECT: ObjectShape = {
-  type: "object",
-  description: "A project: the service, the stages, and where the target documents are.",
-  parts: {
-    version: {
-      shape: { type: "version", version: 1 },
-      literal: true,
-      description: "Version of this file's format.",
-    },
-    manifests: {
-      shape: { type: "list", of: NAME },
-      literal: true,
-      description:
-        "Patterns of the target documents, from the project folder: `*`, `**`, `?`, `{a,b}`, `[a-c]`. Left out: `targets/**/*.{yaml,yml}`.",
-    },
-    ...OVERRIDABLE.parts,
-    defaultStage: {
-      shape: { type: "key" },
-      literal: true,
-      description: "The stage that is meant when neither `--stage` nor TASC_STAGE says so.",
-    },
-    stages: {
-      shape: { type: "map", of: OVERRIDABLE, keys: "logical" },
-      description: "The stages, and what each of them overrides. Left out, there is one named `default`.",
-    },
-  },
-  required: ["version"],
-};
-
-/** What is defined once and referred to by name. */
-export const PROJECT_DEFINITIONS: ReadonlyMap<ManifestPart | ObjectShape, string> = new Map<
-  ManifestPart | ObjectShape,
-  string
->([[OVERRIDABLE, "stage"], ...Object.entries(OVERRIDABLE.parts).map(([key, part]) => [part, key] as const)]);
-
-/** Target documents as a whole, made from the field table. */
 
 /** The parts of objects that group rows with dotted names, `discovery.prompt` for example. */
 const GROUPS: ReadonlyMap<string, string> = new Map([
@@ -264,9 +100,15 @@ function rowPart(rows: readonly FieldRow[], key: string): ManifestPart {
 function idPart(noun: string): ManifestPart {
   return {
     shape: { type: "uuid" },
-    description: `The service's id of the ${noun}: binds this address by hand.`,
+    description: `The service's id of the ${noun}. It binds this address to that resource.`,
   };
 }
+
+const ONLY_STAGES: ManifestPart = {
+  shape: { type: "list", of: { type: "key" }, unique: true },
+  literal: true,
+  description: "The stages in which it exists. In all others it is not declared.",
+};
 
 /** A section with all that a document may say of its resources. */
 interface SectionTable {
@@ -282,14 +124,14 @@ const TABLES: readonly SectionTable[] = SECTIONS.map((section) => {
   const resource: ObjectShape = {
     type: "object",
     description: section.itemDescription,
-    parts: { id: idPart(section.noun), ...fields },
+    parts: { id: idPart(section.noun), onlyStages: ONLY_STAGES, ...fields },
   };
   return {
     section,
     fields,
     resource,
     resources: { shape: { type: "map", of: resource, keys: "logical" }, description: section.description },
-    // An id is each resource's own.
+    // An id and the stages are each resource's own.
     defaults: {
       shape: { type: "object", parts: fields },
       description: `Values for every ${section.noun} that does not set them itself.`,
@@ -297,20 +139,241 @@ const TABLES: readonly SectionTable[] = SECTIONS.map((section) => {
   };
 });
 
-const TARGET_PARTS: Parts = { id: idPart("test target"), ...partsOf(TARGET_ROWS), onRemove: ON_REMOVE_PART };
+const TARGET_PARTS: Parts = {
+  id: idPart("test target"),
+  onlyStages: ONLY_STAGES,
+  ...partsOf(TARGET_ROWS),
+  onRemove: ON_REMOVE_PART,
+};
 
 const DEFAULTS: ManifestPart = {
   shape: {
     type: "object",
     parts: Object.fromEntries(TABLES.map(({ section, defaults }) => [section.name, defaults])),
   },
-  description: "Values for all resources of a kind, for all documents of the target.",
+  description: "Values for all resources of a kind that do not set them themselves.",
 };
+
+/** What `tasc.yaml` may hold: one row a setting, as the field table has one a field. */
+
+const BACKENDS = ["local", "postgres", "http"] as const;
+
+export const DEFAULT_CONCURRENCY = 8;
+export const DEFAULT_REQUEST_TIMEOUT = "30s";
+export const DEFAULT_RETRIES = 5;
+export const DEFAULT_MANIFESTS = ["targets/**/*.{yaml,yml}"];
+
+const SERVICE: ObjectShape = {
+  type: "object",
+  parts: {
+    baseUrl: {
+      shape: URL_TEXT,
+      open: true,
+      description: "The service's base address: what precedes `/apiKey`. It may carry a path.",
+    },
+    apiKey: {
+      shape: NAME,
+      secret: true,
+      description: "The API key, from `${secret:…}` or `${file:…}`.",
+    },
+    concurrency: {
+      shape: { type: "integer", minimum: 1 },
+      default: DEFAULT_CONCURRENCY,
+      description: "Maximum number of calls in flight, of any kind.",
+    },
+    requestTimeout: {
+      shape: { type: "duration" },
+      default: DEFAULT_REQUEST_TIMEOUT,
+      description: "Time limit of each call: `500ms`, `30s`, `2m`.",
+    },
+    retries: {
+      shape: { type: "integer", minimum: 0 },
+      default: DEFAULT_RETRIES,
+      description: "Maximum number of retries of a call that failed for a temporary reason.",
+    },
+    rateLimit: {
+      shape: { type: "rate" },
+      description: "Most calls with one API key in a second, a minute or an hour: `20/s`, `600/m`.",
+    },
+  },
+};
+
+/** What each backend needs to know. */
+export const STATE_BRANCHES: Branches = {
+  key: "backend",
+  default: "local",
+  of: {
+    local: { allowed: ["path"], required: [] },
+    postgres: { allowed: ["url", "schema", "table"], required: ["url"] },
+    http: {
+      allowed: [
+        "address",
+        "lock",
+        "lockAddress",
+        "unlockAddress",
+        "lockMethod",
+        "unlockMethod",
+        "updateMethod",
+        "username",
+        "password",
+      ],
+      required: ["address"],
+    },
+  },
+};
+
+const STATE: ObjectShape = {
+  type: "object",
+  parts: {
+    backend: {
+      shape: { type: "enum", values: BACKENDS },
+      open: true,
+      default: "local",
+      description:
+        "Where state is kept: in files of the project, in PostgreSQL, or behind Terraform's HTTP protocol.",
+    },
+    fingerprintKey: {
+      shape: NAME,
+      secret: true,
+      description:
+        "Key for the fingerprints in state instead of the stage's API key: a `${secret:…}` of 16 characters or more.",
+    },
+    path: { shape: NAME, description: "`local`: folder of the state files. Default: `.tasc/state`." },
+    url: {
+      shape: NAME,
+      sensitive: true,
+      description: "`postgres`: `postgres://user:password@host:port/database`. It is never printed.",
+    },
+    schema: { shape: NAME, description: "`postgres`: schema of the tables. Default: `tasc`." },
+    table: { shape: NAME, description: "`postgres`: table of the documents. Default: `state`." },
+    address: {
+      shape: NAME,
+      description:
+        "`http`: address of a document, with `{target}` in it, and `{stage}` where there are several.",
+    },
+    lock: { shape: { type: "boolean" }, description: "`http`: false for a server without locks." },
+    lockAddress: { shape: NAME, description: "`http`: address that locks. Default: `address`." },
+    unlockAddress: { shape: NAME, description: "`http`: address that unlocks. Default: `lockAddress`." },
+    lockMethod: { shape: NAME, description: "`http`: method that locks. Default: LOCK." },
+    unlockMethod: { shape: NAME, description: "`http`: method that unlocks. Default: UNLOCK." },
+    updateMethod: { shape: NAME, description: "`http`: method that writes. Default: POST." },
+    username: { shape: NAME, description: "`http`: user of basic authentication." },
+    password: {
+      shape: NAME,
+      secret: true,
+      description: "`http`: password of basic authentication, from `${secret:…}` or `${file:…}`.",
+    },
+  },
+  branches: STATE_BRANCHES,
+};
+
+const POLICY: ObjectShape = {
+  type: "object",
+  parts: {
+    maxChanges: {
+      shape: { type: "integer", minimum: 0 },
+      description: "A plan with more changes than this is refused.",
+    },
+    maxDisabledPercent: {
+      shape: { type: "number", minimum: 0, maximum: 100 },
+      description:
+        "A plan that disables or switches off a larger share of a target's managed live test cases is refused.",
+    },
+    protected: {
+      shape: { type: "list", of: NAME },
+      open: true,
+      description:
+        "Globs over addresses. A plan that disables, rediscovers or orphans one of these is refused.",
+    },
+    requireTags: {
+      shape: { type: "list", of: NAME },
+      open: true,
+      description: "Tags that every managed test case must have.",
+    },
+    maxGenerations: {
+      shape: { type: "integer", minimum: 0 },
+      description:
+        "A plan with more rediscoveries, created test cases and batch generations than this is refused.",
+    },
+    planExpiry: {
+      shape: { type: "duration", longestDays: 30 },
+      description: "How long a saved plan can be applied: `24h`, `7d`.",
+    },
+    sameCommit: {
+      shape: { type: "boolean" },
+      description: "Whether a saved plan can be applied only from the git commit that it was made from.",
+    },
+    onRemove: { ...ON_REMOVE_PART, default: "ignore" },
+  },
+};
+
+const VARS: ManifestPart = {
+  shape: { type: "map", of: { type: "scalar" }, keys: "logical" },
+  description: "Values for `${var:name}`. They may hold interpolations themselves.",
+};
+
+/** What the project sets and each stage may override. */
+export const OVERRIDABLE: ObjectShape = {
+  type: "object",
+  description:
+    "What differs in one stage. Maps merge key by key; strings, numbers and lists replace. A policy can only become stricter.",
+  parts: {
+    vars: VARS,
+    service: { shape: SERVICE, description: "The service, and how it is called." },
+    state: { shape: STATE, description: "Where state is kept." },
+    policy: { shape: POLICY, description: "Limits that a plan must keep." },
+    defaults: {
+      ...DEFAULTS,
+      description: "Values for the resources of all targets, below the defaults of the target itself.",
+    },
+  },
+};
+
+/** `tasc.yaml` as a whole. */
+export const PROJECT: ObjectShape = {
+  type: "object",
+  description: "A project: the service, the stages, and where the target documents are.",
+  parts: {
+    version: {
+      shape: { type: "version", version: 1 },
+      literal: true,
+      description: "Version of this file's format.",
+    },
+    manifests: {
+      shape: { type: "list", of: NAME },
+      literal: true,
+      description:
+        "Patterns of the target documents, from the project folder: `*`, `**`, `?`, `{a,b}`, `[a-c]`. Default: `targets/**/*.{yaml,yml}`.",
+    },
+    ...OVERRIDABLE.parts,
+    defaultStage: {
+      shape: { type: "key" },
+      literal: true,
+      description: "The stage to use where neither `--stage` nor TASC_STAGE names one.",
+    },
+    stages: {
+      shape: { type: "map", of: OVERRIDABLE, keys: "logical" },
+      description:
+        "The stages, and what each of them overrides. Without it there is one stage named `default`.",
+    },
+  },
+  required: ["version"],
+};
+
+/** What is defined once and referred to by name. */
+export const PROJECT_DEFINITIONS: ReadonlyMap<ManifestPart | ObjectShape, string> = new Map<
+  ManifestPart | ObjectShape,
+  string
+>([
+  [OVERRIDABLE, "stage"],
+  ...Object.entries(OVERRIDABLE.parts).map(([key, part]) => [part, key] as const),
+  ...TABLES.flatMap(({ section, fields }) => named(section.kind, fields)),
+]);
 
 /** What a document declares and each stage may override. */
 const OVERRIDABLE_IN_TARGET: ObjectShape = {
   type: "object",
-  description: "What differs in one stage. It may also add what exists in that stage alone.",
+  description: "What differs in one stage. It may also add resources that exist in that stage alone.",
   parts: {
     ...TARGET_PARTS,
     ...Object.fromEntries(TABLES.map(({ section, resources }) => [section.name, resources])),
@@ -342,11 +405,11 @@ export const TARGET_DOCUMENT: ObjectShape = {
     ...OVERRIDABLE_IN_TARGET.parts,
     stages: {
       shape: STAGES,
-      description: "Overrides by stage: maps merge key by key, texts, numbers and lists replace.",
+      description: "Overrides by stage. Maps merge key by key; strings, numbers and lists replace.",
     },
     moved: {
       shape: { type: "list", of: MOVE },
-      description: "Addresses that were renamed. What is bound to the old one then belongs to the new one.",
+      description: "Renamed addresses. Keeps the existing resource when an address is renamed.",
     },
   },
   required: ["target"],

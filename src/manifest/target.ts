@@ -40,18 +40,24 @@ export interface TargetRequest {
   readonly filler: Filler;
   /** What holds for a target that does not say it itself. */
   readonly onRemove: Policy["onRemove"];
+  /** What `tasc.yaml` says for the stage; its defaults are below those of the target. */
+  readonly settings: readonly Layer[];
 }
 
-/** What the documents of a target want of one stage; problems are added to the list that is handed in. */
+/**
+ * What the documents of a target want of one stage; `undefined` where the target exists in other stages alone. Problems
+ * are added to the list that is handed in.
+ */
 export function resolveTarget(
   target: TargetDocuments,
   request: TargetRequest,
   problems: ManifestProblem[],
-): DesiredTarget {
-  const origins = originsOf(target.documents, request.stage);
+): DesiredTarget | undefined {
+  const origins = originsOf(target.documents, request.stage, request.settings);
   const parts = targetParts(target.key, origins);
+  if (!existsIn(request.stage, parts.layers)) return undefined;
   const inner = <K extends InnerKind>(section: Section<K>): readonly DesiredResource<K>[] =>
-    resolveSection(target.key, section, origins, request.filler, problems);
+    resolveSection(target.key, section, origins, request, problems);
   return {
     ...resolveResource(parts, request.filler, problems),
     onRemove: onRemoveOf(parts, request, problems),
@@ -70,6 +76,12 @@ function targetParts(key: string, origins: Origins): ResourceParts<"target"> {
     layers: targetLayers(origins),
     rows: TARGET_ROWS,
   };
+}
+
+/** Whether `onlyStages` lets a resource with these layers exist in a stage. */
+function existsIn(stage: string, layers: readonly Layer[]): boolean {
+  const only = mergedAt(layers, ["onlyStages"]);
+  return !isArray(only) || only.includes(stage);
 }
 
 function onRemoveOf(
@@ -92,26 +104,22 @@ function resolveSection<K extends InnerKind>(
   target: string,
   section: Section<K>,
   origins: Origins,
-  filler: Filler,
+  { stage, filler }: TargetRequest,
   problems: ManifestProblem[],
 ): readonly DesiredResource<K>[] {
   const layers = sectionLayers(origins, section);
   const keys = [...layers.base.keys(), ...[...layers.stage.keys()].filter((key) => !layers.base.has(key))];
   // Made once: what is put together of five parts takes the room of five.
   const above = addressOf(section.kind, target, "");
-  return keys.toSorted(compareText).map((key) =>
-    resolveResource(
-      {
-        kind: section.kind,
-        address: `${above}${key}`,
-        key,
-        layers: layersOf(layers, key),
-        rows: section.fields,
-      },
-      filler,
-      problems,
-    ),
-  );
+  const resources: DesiredResource<K>[] = [];
+  for (const key of keys.toSorted(compareText)) {
+    const own = layersOf(layers, key);
+    if (!existsIn(stage, own)) continue;
+    const address: Address = `${above}${key}`;
+    const parts = { kind: section.kind, address, key, layers: own, rows: section.fields };
+    resources.push(resolveResource(parts, filler, problems));
+  }
+  return resources;
 }
 
 /**
@@ -142,6 +150,7 @@ type Named = Pick<FieldRow, "name" | "path">;
 
 const TARGET_FIELDS: readonly Named[] = [
   { name: "id", path: ["id"] },
+  { name: "onlyStages", path: ["onlyStages"] },
   { name: "onRemove", path: ["onRemove"] },
   ...TARGET_ROWS,
 ];
@@ -183,12 +192,12 @@ function duplicateFields(
 }
 
 function declaredTwice(layer: Layer, first: Layer, path: Path, address: Address): ManifestProblem {
-  const remedy = "Give one of the two another key, or put both into one.";
+  const remedy = "Rename one of them, or merge the two.";
   return twice(layer, first, path, `${address} is declared twice`, remedy);
 }
 
 function setTwice(layer: Layer, first: Layer, path: Path, what: string): ManifestProblem {
-  const remedy = "Documents that add to one target share its fields and defaults: keep one of the two.";
+  const remedy = "Documents of one target share its fields and defaults. Remove one of the two.";
   return twice(layer, first, path, `${what} is set twice`, remedy);
 }
 
@@ -234,13 +243,20 @@ interface Layers {
 
 /** The maps of a target's documents, and those of their overrides for a stage: both have the same keys inside. */
 export interface Origins {
+  /** Of `tasc.yaml`: all that it says of targets is in its defaults. */
+  readonly project: Layers;
   readonly base: Layers;
   readonly stage: Layers;
 }
 
-export function originsOf(documents: readonly Document[], stage: string): Origins {
+/** @param settings what `tasc.yaml` says for the stage */
+export function originsOf(
+  documents: readonly Document[],
+  stage: string,
+  settings: readonly Layer[] = [],
+): Origins {
   const base = baseLayers(documents);
-  return { base, stage: stageLayers(base, stage) };
+  return { project: byKey(settings), base, stage: stageLayers(base, stage) };
 }
 
 function baseLayers(documents: readonly Document[]): Layers {
@@ -291,17 +307,18 @@ export interface SectionLayers {
   readonly stage: ReadonlyMap<string, Layer>;
 }
 
-function sectionLayers({ base, stage }: Origins, section: Section): SectionLayers {
+function sectionLayers(origins: Origins, section: Section): SectionLayers {
+  const { base, stage } = origins;
   return {
-    defaults: allDefaults(base, stage, section),
+    defaults: allDefaults(origins, section),
     base: resourceLayers(base, section),
     stage: resourceLayers(stage, section),
   };
 }
 
 /** As if the stage's overrides were merged into the document, defaults into defaults, before anything is looked up. */
-function allDefaults(base: Layers, stage: Layers, section: Section): readonly Layer[] {
-  return [...defaultsLayers(base, section), ...defaultsLayers(stage, section)];
+function allDefaults({ project, base, stage }: Origins, section: Section): readonly Layer[] {
+  return [project, base, stage].flatMap((layers) => defaultsLayers(layers, section));
 }
 
 function defaultsLayers({ having }: Layers, { name }: Section): readonly Layer[] {
@@ -349,7 +366,7 @@ function layersOf(section: SectionLayers, key: string): readonly Layer[] {
 }
 
 /** The layers of one resource, without a look at all the others. */
-export function layersOfOne({ base, stage }: Origins, section: Section, key: string): readonly Layer[] {
+export function layersOfOne(origins: Origins, section: Section, key: string): readonly Layer[] {
   const only = ({ having }: Layers): ReadonlyMap<string, Layer> => {
     const own = having(section.name)
       .flatMap((layer) => resourceLayer(layer, section, key) ?? [])
@@ -357,9 +374,9 @@ export function layersOfOne({ base, stage }: Origins, section: Section, key: str
     return new Map(own.map((layer) => [key, layer]));
   };
   const layers: SectionLayers = {
-    defaults: allDefaults(base, stage, section),
-    base: only(base),
-    stage: only(stage),
+    defaults: allDefaults(origins, section),
+    base: only(origins.base),
+    stage: only(origins.stage),
   };
   return layersOf(layers, key);
 }

@@ -1,4 +1,5 @@
 import picomatch from "picomatch";
+import { stop } from "./error.ts";
 
 /** A test for one name or one address, or why there is none. */
 export type Glob = { readonly test: (text: string) => boolean } | { readonly fault: string };
@@ -28,6 +29,14 @@ export function compileGlob(source: string, { dot = true }: { readonly dot?: boo
     if (!(error instanceof SyntaxError)) throw error;
     return { fault: faultOf(source) };
   }
+}
+
+/** The same for a pattern that must be right. @throws TascError */
+export function globTest(source: string): (text: string) => boolean {
+  const glob = compileGlob(source);
+  if ("fault" in glob)
+    throw stop("invalid", "bad-glob", `The glob \`${source}\` cannot be used: ${glob.fault}`);
+  return glob.test;
 }
 
 /** `[!a]` is any character but `a`, and a bracket is never one of the name. */

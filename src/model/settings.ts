@@ -14,6 +14,8 @@ export interface Settings {
   readonly requestTimeout: number;
   /** Sends after the first. */
   readonly retries: number;
+  /** Most calls in a second with one API key. */
+  readonly rateLimit?: number;
   readonly state: StateSettings;
   readonly policy: Policy;
 }
@@ -29,7 +31,13 @@ export interface StateSettings {
 }
 
 /** The rules of a policy that can refuse a plan, and that `--override-policy` takes. */
-export const POLICY_RULES = ["maxChanges", "maxDisabledPercent", "protected", "requireTags"] as const;
+export const POLICY_RULES = [
+  "maxChanges",
+  "maxDisabledPercent",
+  "protected",
+  "requireTags",
+  "maxGenerations",
+] as const;
 export type PolicyRule = (typeof POLICY_RULES)[number];
 
 /** Section 8 of the design contract. */
@@ -39,5 +47,11 @@ export interface Policy {
   /** Globs over addresses. */
   readonly protected?: readonly string[];
   readonly requireTags?: readonly string[];
+  /** Rediscoveries, created test cases and batch generations of one plan. */
+  readonly maxGenerations?: number;
+  /** How long a saved plan can be applied, in milliseconds. */
+  readonly planExpiry?: number;
+  /** A saved plan is applied only from the git commit that it was made from. */
+  readonly sameCommit?: boolean;
   readonly onRemove?: "ignore" | "disable";
 }

@@ -2,9 +2,8 @@ import deepDiff from "deep-diff";
 import { type Address, compareText, parseAddress } from "../model/address.ts";
 import { type Desired, type DesiredResource, originOf } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { stop } from "../model/error.ts";
 import type { Compare, Shape } from "../model/fields.ts";
-import { compileGlob } from "../model/glob.ts";
+import { globTest } from "../model/glob.ts";
 import { type Json, type Path, isArray, isObject, sameJson } from "../model/json.ts";
 import type { Live } from "../model/live.ts";
 import type { BodyValue, Change, PlannedCall } from "../model/plan.ts";
@@ -133,14 +132,6 @@ export function scopeTest(scope: Scope): (address: Address) => boolean {
   const exclude = scope.exclude.map(globTest);
   return (address) =>
     (only.length === 0 || only.some((test) => test(address))) && !exclude.some((test) => test(address));
-}
-
-/** Whether an address matches a glob: `*` is any text, `?` one character, `{a,b}` either. @throws TascError */
-export function globTest(source: string): (address: string) => boolean {
-  const glob = compileGlob(source);
-  if ("fault" in glob)
-    throw stop("invalid", "bad-glob", `The glob \`${source}\` cannot be used: ${glob.fault}`);
-  return glob.test;
 }
 
 /** The patterns of a scope that fit none of the addresses: most likely typing errors. */

@@ -1,11 +1,12 @@
 import { type Address, parseAddress } from "../model/address.ts";
+import { globTest } from "../model/glob.ts";
 import { originOf } from "../model/desired.ts";
 import type { Diagnostic, Origin } from "../model/diagnostic.ts";
 import type { Change, Plan } from "../model/plan.ts";
 import type { Policy, PolicyRule } from "../model/settings.ts";
 import type { StateEvent } from "../model/state.ts";
 import { Secret, isUnknown, reveal } from "../model/value.ts";
-import { globTest, targetOf } from "./input.ts";
+import { targetOf } from "./input.ts";
 import type { Planned } from "./plan.ts";
 import { isRediscovering } from "./staleness.ts";
 
@@ -33,6 +34,7 @@ export function violationsOf(input: PolicyInput): readonly Violation[] {
     ...tooManyDisabled(input),
     ...protectedAddresses(input),
     ...missingTags(input),
+    ...tooManyGenerations(input),
   ];
 }
 
@@ -135,6 +137,25 @@ function harmed({ changes, orphaned }: Plan): ReadonlyMap<Address, readonly stri
   return harms;
 }
 
+/** What makes the service generate costs money, and changes what tests do. */
+function tooManyGenerations({ plan, policy, ruleOrigin }: PolicyInput): readonly Violation[] {
+  const { maxGenerations } = policy;
+  const generating = plan.changes.filter((change) => {
+    const kind = parseAddress(change.address)?.kind;
+    const isNew = change.action === "create" && (kind === "testCase" || kind === "batchGeneration");
+    return isNew || isRediscovering(change);
+  });
+  if (maxGenerations === undefined || generating.length <= maxGenerations) return [];
+  return [
+    {
+      rule: "maxGenerations",
+      summary: `Policy maxGenerations: ${generating.length} planned, at most ${maxGenerations} allowed`,
+      detail: `Rediscoveries, new test cases and batch generations count: ${listed(generating.map(({ address }) => address))}.`,
+      ...at(ruleOrigin("maxGenerations")),
+    },
+  ];
+}
+
 /** By the resolved configuration: what the service has besides may go at any time. */
 function missingTags({ seen, policy, inScope }: PolicyInput): readonly Violation[] {
   const { requireTags = [] } = policy;
@@ -178,6 +199,7 @@ const CODES: Readonly<Record<PolicyRule, string>> = {
   maxDisabledPercent: "policy-max-disabled-percent",
   protected: "policy-protected",
   requireTags: "policy-require-tags",
+  maxGenerations: "policy-max-generations",
 };
 
 /** Violations as a plan lists them: errors, or warnings where `--override-policy` lets them through. */

@@ -1,5 +1,6 @@
 import type { Json } from "../model/json.ts";
 import type { Action, FieldJson } from "../model/plan.ts";
+import { SENSITIVE } from "../model/value.ts";
 import { safeLine } from "./escape.ts";
 import { type Fold, clip, fieldName, valueText } from "./fields.ts";
 import { type PlanExtras, writeJson } from "./json.ts";
@@ -132,11 +133,15 @@ function lineText(line: Line, { redactor, style }: ShowOptions): string {
   return spans
     .map((span) => {
       if (typeof span === "string") return safeLine(redactor.text(span));
-      if ("value" in span) return clip(valueText(redactor.freeJson(span.value)), MOST);
+      if ("value" in span) return shortText(redactor.freeJson(span.value));
       const text = safeLine(redactor.text(span.text));
       return isPaint(span.style) ? style[span.style](text) : style.action(span.style, text);
     })
     .join("");
+}
+
+function shortText(value: Json): string {
+  return value === SENSITIVE ? value : clip(valueText(value), MOST);
 }
 
 /** What fills a few lines of a terminal; `--format json` has it whole. */
@@ -182,6 +187,6 @@ function pairLines(field: FieldJson, { style, width }: ShowOptions): readonly st
   if (sensitive) return fieldLines({ path, sensitive }, "update", "", options);
   if (before !== undefined && after !== undefined) return fieldLines(field, "update", "", options);
   const side = (value: Json | undefined): string =>
-    value === undefined ? "(not declared)" : clip(valueText(value), MOST);
+    value === undefined ? "(not declared)" : shortText(value);
   return [`${fieldName(path)}: ${side(before)} → ${side(after)}`];
 }

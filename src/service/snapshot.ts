@@ -227,7 +227,9 @@ export interface Snapshot {
   readonly head: SnapshotHead;
   readonly reader: Reader<SnapshotProblem>;
   /** Every test case, one by one, with the id of its target. */
-  eachTestCase(take: (testCase: LiveTestCase, targetId: string) => void): Read<undefined, SnapshotProblem>;
+  readonly eachTestCase: (
+    take: (testCase: LiveTestCase, targetId: string) => void,
+  ) => Read<undefined, SnapshotProblem>;
 }
 
 const LIST = "testCases";
@@ -422,10 +424,12 @@ function refused(shown: string, why: string): { readonly ok: false; readonly fai
  * A snapshot as the data of the local service. What the service never shows is not there: credentials, headers and
  * private locations are those of a resource just made.
  */
-export function seedOf(snapshot: Snapshot): Read<JsonObject, SnapshotProblem> {
-  const { targets, states } = snapshot.head;
+export function seedOf(
+  { targets, states }: Pick<SnapshotHead, "targets" | "states">,
+  eachTestCase: Snapshot["eachTestCase"],
+): Read<JsonObject, SnapshotProblem> {
   const testCases: JsonObject[] = [];
-  const read = snapshot.eachTestCase((live, targetId) => void testCases.push(testCaseSeed(live, targetId)));
+  const read = eachTestCase((live, targetId) => void testCases.push(testCaseSeed(live, targetId)));
   if (!read.ok) return read;
   return {
     ok: true,

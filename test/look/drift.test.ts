@@ -23,7 +23,7 @@ describe.concurrent("drift", () => {
       await applied(stage);
       const none = await stage.run(["drift"]);
       expect(none.code, none.stderr).toBe(0);
-      expect(none.stdout).toContain("No drift: what is declared is on the service as it was last applied.");
+      expect(none.stdout).toContain("No drift. Managed fields match the last apply.");
       expect(none.stderr).toBe("");
 
       await stage.edit(LOGIN, { status: "DISABLED", tags: ["other"] });
@@ -89,7 +89,7 @@ describe.concurrent("a drift that cannot be told", () => {
       stage.write("tasc.yaml", `${PROJECT}state: { fingerprintKey: "\${secret:OTHER}" }\n`);
       const ran = await stage.run(["drift"], { OTHER: "another-fingerprint-key" });
       expect(ran.code).toBe(1);
-      expect(ran.stderr).toContain("Error: Drift cannot be told");
+      expect(ran.stderr).toContain("Error: Cannot detect drift");
     });
   });
 

@@ -35,7 +35,7 @@ describe("a file that cannot be read is an error", () => {
       rule: "merge keys",
       document: "target: shop\ntestCases:\n  a: &a { status: DRAFT }\n  b: { <<: *a }\n",
       errors: [
-        "targets/shop.yaml:4:8 yaml-merge-key: Merge keys (`<<`) are not supported: they are no part of YAML 1.2 / Write the keys out, or use `defaults`.",
+        "targets/shop.yaml:4:8 yaml-merge-key: Merge keys (`<<`) are not supported: they are not part of YAML 1.2 / Write the keys out, or use `defaults`.",
       ],
     },
     {
@@ -65,7 +65,7 @@ describe("a file that cannot be read is an error", () => {
       rule: "a list instead of a map",
       document: "- target: shop\n",
       errors: [
-        "targets/shop.yaml:1:1 wrong-type: A manifest is a map / Found a list, where keys such as `target:` are expected.",
+        "targets/shop.yaml:1:1 wrong-type: A manifest must be a map / Found a list, where keys like `target:` are expected.",
       ],
     },
     {
@@ -84,8 +84,8 @@ describe("a file that cannot be read is an error", () => {
       },
       errors: [
         "targets/a.yaml:1:9 yaml-syntax: The `[` here is never closed / Close it with `]`, and indent every line inside it deeper than its key.",
-        "targets/b.yaml:2:1 unknown-key: Unknown key `foo` / At `foo`. Allowed here: `target`, `id`, `app`, `testIdAttribute`, `timeoutPerStep`, `trackerIntegration`, `onRemove`, `environments`, `testCases`, `batchGenerations`, `defaults`, `stages` and `moved`.",
-        "targets/b.yaml:3:1 unknown-key: Unknown key `bar` / At `bar`. Allowed here: `target`, `id`, `app`, `testIdAttribute`, `timeoutPerStep`, `trackerIntegration`, `onRemove`, `environments`, `testCases`, `batchGenerations`, `defaults`, `stages` and `moved`.",
+        "targets/b.yaml:2:1 unknown-key: Unknown key `foo` / At `foo`. Allowed here: `target`, `id`, `onlyStages`, `app`, `testIdAttribute`, `timeoutPerStep`, `trackerIntegration`, `onRemove`, `environments`, `testCases`, `batchGenerations`, `defaults`, `stages` and `moved`.",
+        "targets/b.yaml:3:1 unknown-key: Unknown key `bar` / At `bar`. Allowed here: `target`, `id`, `onlyStages`, `app`, `testIdAttribute`, `timeoutPerStep`, `trackerIntegration`, `onRemove`, `environments`, `testCases`, `batchGenerations`, `defaults`, `stages` and `moved`.",
         "targets/c.yaml:1:1 yaml-empty: The file is empty / Write the manifest, or delete the file.",
       ],
     },
@@ -137,8 +137,8 @@ describe("a project that cannot be found is an error", () => {
       project: `${PROJECT}stagse: { dev: {} }\n`,
       document: "target: shop\nfoo: 1\nstages: { dev: {} }\n",
       errors: [
-        "targets/shop.yaml:2:1 unknown-key: Unknown key `foo` / At `foo`. Allowed here: `target`, `id`, `app`, `testIdAttribute`, `timeoutPerStep`, `trackerIntegration`, `onRemove`, `environments`, `testCases`, `batchGenerations`, `defaults`, `stages` and `moved`.",
-        "tasc.yaml:3:1 unknown-key: Unknown key `stagse` / At `stagse`. Did you mean `stages`? Allowed here: `version`, `manifests`, `vars`, `service`, `state`, `policy`, `defaultStage` and `stages`.",
+        "targets/shop.yaml:2:1 unknown-key: Unknown key `foo` / At `foo`. Allowed here: `target`, `id`, `onlyStages`, `app`, `testIdAttribute`, `timeoutPerStep`, `trackerIntegration`, `onRemove`, `environments`, `testCases`, `batchGenerations`, `defaults`, `stages` and `moved`.",
+        "tasc.yaml:3:1 unknown-key: Unknown key `stagse` / At `stagse`. Did you mean `stages`? Allowed here: `version`, `manifests`, `vars`, `service`, `state`, `policy`, `defaults`, `defaultStage` and `stages`.",
       ],
     },
   ]);
@@ -162,8 +162,8 @@ describe("no pattern leaves the project folder", () => {
       project: `${PROJECT}manifests: ["../other/*.yaml", "targets/../../x.yaml"]\n`,
       document: GOOD,
       errors: [
-        "tasc.yaml:3:13 bad-pattern: The pattern cannot be used / At `manifests[0]`. `../other/*.yaml`: it leaves the folder by `..`. A pattern stays inside of the project folder: `targets/**/*.yaml`.",
-        "tasc.yaml:3:32 bad-pattern: The pattern cannot be used / At `manifests[1]`. `targets/../../x.yaml`: it leaves the folder by `..`. A pattern stays inside of the project folder: `targets/**/*.yaml`.",
+        "tasc.yaml:3:13 bad-pattern: The pattern cannot be used / At `manifests[0]`. `../other/*.yaml`: it leaves the folder by `..`. A pattern must stay inside the project folder, e.g. `targets/**/*.yaml`.",
+        "tasc.yaml:3:32 bad-pattern: The pattern cannot be used / At `manifests[1]`. `targets/../../x.yaml`: it leaves the folder by `..`. A pattern must stay inside the project folder, e.g. `targets/**/*.yaml`.",
       ],
     },
     {
@@ -171,8 +171,8 @@ describe("no pattern leaves the project folder", () => {
       project: `${PROJECT}manifests: [/etc/*.yaml, "C:/x.yaml"]\n`,
       document: GOOD,
       errors: [
-        "tasc.yaml:3:13 bad-pattern: The pattern cannot be used / At `manifests[0]`. `/etc/*.yaml`: it is an absolute path. A pattern stays inside of the project folder: `targets/**/*.yaml`.",
-        "tasc.yaml:3:26 bad-pattern: The pattern cannot be used / At `manifests[1]`. `C:/x.yaml`: it is an absolute path. A pattern stays inside of the project folder: `targets/**/*.yaml`.",
+        "tasc.yaml:3:13 bad-pattern: The pattern cannot be used / At `manifests[0]`. `/etc/*.yaml`: it is an absolute path. A pattern must stay inside the project folder, e.g. `targets/**/*.yaml`.",
+        "tasc.yaml:3:26 bad-pattern: The pattern cannot be used / At `manifests[1]`. `C:/x.yaml`: it is an absolute path. A pattern must stay inside the project folder, e.g. `targets/**/*.yaml`.",
       ],
     },
     {
@@ -180,7 +180,7 @@ describe("no pattern leaves the project folder", () => {
       project: `${PROJECT}manifests: ['..\\x.yaml']\n`,
       document: GOOD,
       errors: [
-        "tasc.yaml:3:13 bad-pattern: The pattern cannot be used / At `manifests[0]`. `..\\x.yaml`: folders are separated by `/`. A pattern stays inside of the project folder: `targets/**/*.yaml`.",
+        "tasc.yaml:3:13 bad-pattern: The pattern cannot be used / At `manifests[0]`. `..\\x.yaml`: folders are separated by `/`. A pattern must stay inside the project folder, e.g. `targets/**/*.yaml`.",
       ],
     },
     {
@@ -188,7 +188,7 @@ describe("no pattern leaves the project folder", () => {
       document: GOOD,
       files: { "targets/leak.yaml": new Link(undefined) },
       errors: [
-        "tasc.yaml:1:1 escaping-link: A symbolic link leads out of the project folder / `targets/leak.yaml` is matched by `manifests` and leads elsewhere, or nowhere. Manifests stay inside of the project folder: copy them there, or narrow the pattern.",
+        "tasc.yaml:1:1 escaping-link: A symbolic link leaves the project folder / `targets/leak.yaml` matches `manifests` and points elsewhere, or nowhere. Manifests must be inside the project folder. Copy them there, or narrow the pattern.",
       ],
     },
   ]);

@@ -185,8 +185,8 @@ describe("on disk", () => {
     symlinkSync(join(root, "outside"), join(root, "p/targets/out"));
     symlinkSync("missing.yaml", join(root, "p/targets/dangling.yaml"));
     expect(await load("p")).toEqual([
-      "tasc.yaml:1:1 escaping-link: A symbolic link leads out of the project folder / `targets/dangling.yaml` is matched by `manifests` and leads elsewhere, or nowhere. Manifests stay inside of the project folder: copy them there, or narrow the pattern.",
-      "tasc.yaml:1:1 escaping-link: A symbolic link leads out of the project folder / `targets/out` is matched by `manifests` and leads elsewhere, or nowhere. Manifests stay inside of the project folder: copy them there, or narrow the pattern.",
+      "tasc.yaml:1:1 escaping-link: A symbolic link leaves the project folder / `targets/dangling.yaml` matches `manifests` and points elsewhere, or nowhere. Manifests must be inside the project folder. Copy them there, or narrow the pattern.",
+      "tasc.yaml:1:1 escaping-link: A symbolic link leaves the project folder / `targets/out` matches `manifests` and points elsewhere, or nowhere. Manifests must be inside the project folder. Copy them there, or narrow the pattern.",
     ]);
   });
 
@@ -209,7 +209,7 @@ describe("on disk", () => {
     });
     symlinkSync("../../outside.txt", join(root, "p/texts/out.txt"));
     expect(await load("p")).toEqual([
-      "targets/a.yaml:2:27 unreadable-file: The file texts/out.txt cannot be used / At `app`. `${file:texts/out.txt}`: A symbolic link leads out of the project folder.",
+      "targets/a.yaml:2:27 unreadable-file: The file texts/out.txt cannot be used / At `app`. `${file:texts/out.txt}`: It is a symbolic link, or there is one on the way to it. Name the file itself.",
       "targets/a.yaml:2:48 unreadable-file: The file texts cannot be used / At `app`. `${file:texts}`: It is a folder.",
     ]);
   });

@@ -63,11 +63,6 @@ describe("a text is filled in", () => {
     expect(await fill("${file:prompts/a.md}", { files })).toBe(expected);
     expect(await fill("${file:./prompts/../prompts/a.md}", { files })).toBe(expected);
   });
-
-  test("with a file behind a link that stays in the project", async () => {
-    const files = { "a.md": new Link("b.md"), "b.md": "text" };
-    expect(await fill("${file:a.md}", { files })).toBe("text");
-  });
 });
 
 describe("a value keeps or gets the type of its place", () => {
@@ -141,15 +136,15 @@ testCases:
 `,
       env: { KEY: "k", X: "x", EMPTY: "", S: "two words" },
       errors: [
-        'targets/shop.yaml:2:5 bad-value: `id` must be a UUID such as `6f1d8c1e-0b7a-4c55-9a3e-2f2b8f0c9d11` / At `id`. `${env:X}` came to the text "x".',
-        'targets/shop.yaml:3:17 bad-value: `timeoutPerStep` must be an integer of at least 0 / At `timeoutPerStep`. `${env:X}` came to the text "x".',
-        'targets/shop.yaml:4:6 bad-value: `app` must be a text that is not empty / At `app`. `${env:EMPTY}` came to the text "".',
-        'targets/shop.yaml:5:11 bad-value: `onRemove` must be one of `ignore` or `disable` / At `onRemove`. `${env:X}` came to the text "x".',
-        'targets/shop.yaml:6:43 bad-value: `environments.default.discoveryUrl` must be a URL such as `https://shop.example.com` / At `environments.default.discoveryUrl`. `${env:X}` came to the text "x".',
-        'targets/shop.yaml:6:76 bad-value: `environments.b.discoveryUrl` must be a URL such as `https://shop.example.com` / At `environments.b.discoveryUrl`. `https://${env:EMPTY}` came to the text "https://".',
-        'targets/shop.yaml:8:17 bad-value: `testCases.a.status` must be one of `ENABLED`, `DISABLED`, `DRAFT`, `OUTDATED` or `PROVISIONAL` / At `testCases.a.status`. `${env:X}` came to the text "x".',
-        'targets/shop.yaml:8:57 bad-value: `testCases.a.elements[0].ignoreFailure` must be `true` or `false` / At `testCases.a.elements[0].ignoreFailure`. `${env:X}` came to the text "x".',
-        'targets/shop.yaml:8:99 bad-value: `testCases.a.discovery.prerequisite` must be the key of a test case of the same target, or `{ description: … }` of one that is not managed here / At `testCases.a.discovery.prerequisite`. `${env:S}` came to the text "two words".',
+        'targets/shop.yaml:2:5 bad-value: `id` must be a UUID, e.g. `6f1d8c1e-0b7a-4c55-9a3e-2f2b8f0c9d11` / At `id`. `${env:X}` resolved to the string "x".',
+        'targets/shop.yaml:3:17 bad-value: `timeoutPerStep` must be an integer of at least 0 / At `timeoutPerStep`. `${env:X}` resolved to the string "x".',
+        'targets/shop.yaml:4:6 bad-value: `app` must be a string that is not empty / At `app`. `${env:EMPTY}` resolved to the string "".',
+        'targets/shop.yaml:5:11 bad-value: `onRemove` must be one of `ignore` or `disable` / At `onRemove`. `${env:X}` resolved to the string "x".',
+        'targets/shop.yaml:6:43 bad-value: `environments.default.discoveryUrl` must be a URL, e.g. `https://shop.example.com` / At `environments.default.discoveryUrl`. `${env:X}` resolved to the string "x".',
+        'targets/shop.yaml:6:76 bad-value: `environments.b.discoveryUrl` must be a URL, e.g. `https://shop.example.com` / At `environments.b.discoveryUrl`. `https://${env:EMPTY}` resolved to the string "https://".',
+        'targets/shop.yaml:8:17 bad-value: `testCases.a.status` must be one of `ENABLED`, `DISABLED`, `DRAFT`, `OUTDATED` or `PROVISIONAL` / At `testCases.a.status`. `${env:X}` resolved to the string "x".',
+        'targets/shop.yaml:8:57 bad-value: `testCases.a.elements[0].ignoreFailure` must be `true` or `false` / At `testCases.a.elements[0].ignoreFailure`. `${env:X}` resolved to the string "x".',
+        'targets/shop.yaml:8:99 bad-value: `testCases.a.discovery.prerequisite` must be the key of a test case of the same target, or `{ description: … }` of one that is not managed here / At `testCases.a.discovery.prerequisite`. `${env:S}` resolved to the string "two words".',
       ],
     },
     {
@@ -160,7 +155,7 @@ testCases: { a: {}, b: {}, c: { status: DRAFT } }
 `,
       env: { KEY: "k", X: "x" },
       errors: [
-        'targets/shop.yaml:2:35 bad-value: `defaults.testCases.status` must be one of `ENABLED`, `DISABLED`, `DRAFT`, `OUTDATED` or `PROVISIONAL` / At `defaults.testCases.status`. `${env:X}` came to the text "x".',
+        'targets/shop.yaml:2:35 bad-value: `defaults.testCases.status` must be one of `ENABLED`, `DISABLED`, `DRAFT`, `OUTDATED` or `PROVISIONAL` / At `defaults.testCases.status`. `${env:X}` resolved to the string "x".',
       ],
     },
   ]);
@@ -246,8 +241,8 @@ stages:
       project: `${PROJECT}vars: { b: "\${var:c}", c: "x\${var:a}", a: "\${var:b}", z: "\${var:z}", unused: "\${var:unused}" }\n`,
       document: "target: shop\napp: ${var:c}${var:b}\ntestIdAttribute: ${var:a}${var:z}\n",
       errors: [
-        "tasc.yaml:3:44 var-cycle: The variables go in a circle / At `vars.a`. Each of these takes its value from the next: a → b → c → a. Give one of them a value of its own.",
-        "tasc.yaml:3:59 var-cycle: The variables go in a circle / At `vars.z`. Each of these takes its value from the next: z → z. Give one of them a value of its own.",
+        "tasc.yaml:3:44 var-cycle: Circular variables / At `vars.a`. Each of these takes its value from the next: a → b → c → a. Give one of them a value of its own.",
+        "tasc.yaml:3:59 var-cycle: Circular variables / At `vars.z`. Each of these takes its value from the next: z → z. Give one of them a value of its own.",
       ],
     },
     {
@@ -255,7 +250,7 @@ stages:
       project: `${PROJECT}vars: { v0: xxxxxxxxxxxxxxxx, ${Array.from({ length: 40 }, (_, n) => `v${n + 1}: "\${var:v${n}}\${var:v${n}}"`).join(", ")} }\n`,
       document: "target: shop\napp: ${var:v40}\n",
       errors: [
-        "tasc.yaml:3:442 too-long: The text grows too long / At `vars.v16`. With its placeholders filled in it would have 1048576 characters; at most 1000000 are allowed.",
+        "tasc.yaml:3:442 too-long: The interpolated text is too long / At `vars.v16`. With its values it would have 1048576 characters; at most 1000000 are allowed.",
       ],
     },
   ]);
@@ -275,20 +270,20 @@ testCases:
   e: { description: "\${env:X:-\${var:y}}" }
 `,
       errors: [
-        "targets/shop.yaml:2:6 bad-placeholder: `${HOME}` is no interpolation / At `app`. An interpolation is `${env:NAME}`, `${env:NAME:-fallback}`, `${secret:NAME}`, `${file:path}`, `${var:name}` or `${stage}`. For a literal `${`, write `$${`.",
-        "targets/shop.yaml:4:22 bad-placeholder: `${evn:X}` is no interpolation / At `testCases.a.description`. An interpolation is `${env:NAME}`, `${env:NAME:-fallback}`, `${secret:NAME}`, `${file:path}`, `${var:name}` or `${stage}`. Did you mean `${env:…}`? For a literal `${`, write `$${`.",
-        "targets/shop.yaml:4:31 bad-placeholder: `${ env:X }` is no interpolation / At `testCases.a.description`. An interpolation is `${env:NAME}`, `${env:NAME:-fallback}`, `${secret:NAME}`, `${file:path}`, `${var:name}` or `${stage}`. Did you mean `${env:…}`? For a literal `${`, write `$${`.",
-        "targets/shop.yaml:4:42 bad-placeholder: `${}` is no interpolation / At `testCases.a.description`. An interpolation is `${env:NAME}`, `${env:NAME:-fallback}`, `${secret:NAME}`, `${file:path}`, `${var:name}` or `${stage}`. For a literal `${`, write `$${`.",
-        "targets/shop.yaml:5:27 bad-placeholder: `${env:X` is no interpolation / At `testCases.b.description`. The closing `}` is missing. For a literal `${`, write `$${`.",
-        "targets/shop.yaml:6:22 bad-placeholder: `${env:1X}` is no interpolation / At `testCases.c.description`. After `env:` stands the name of an environment variable (letters, digits and `_`), and then, if wanted, `:-` and a fallback.",
-        "targets/shop.yaml:6:32 bad-placeholder: `${env:}` is no interpolation / At `testCases.c.description`. After `env:` stands the name of an environment variable (letters, digits and `_`), and then, if wanted, `:-` and a fallback.",
-        "targets/shop.yaml:6:40 bad-placeholder: `${env:X-y}` is no interpolation / At `testCases.c.description`. After `env:` stands the name of an environment variable (letters, digits and `_`), and then, if wanted, `:-` and a fallback.",
-        "targets/shop.yaml:7:22 bad-placeholder: `${secret:X:-y}` is no interpolation / At `testCases.d.description`. A secret has no fallback, since that would stand here in clear.",
-        "targets/shop.yaml:7:37 bad-placeholder: `${secret:a b}` is no interpolation / At `testCases.d.description`. After `secret:` stands the name of an environment variable: letters, digits and `_`.",
-        "targets/shop.yaml:7:51 bad-placeholder: `${file:}` is no interpolation / At `testCases.d.description`. The path is missing.",
-        "targets/shop.yaml:7:60 bad-placeholder: `${var:a.b}` is no interpolation / At `testCases.d.description`. After `var:` stands a name under `vars`: letters, digits, `_` and `-`.",
-        "targets/shop.yaml:7:71 bad-placeholder: `${stage:x}` is no interpolation / At `testCases.d.description`. An interpolation is `${env:NAME}`, `${env:NAME:-fallback}`, `${secret:NAME}`, `${file:path}`, `${var:name}` or `${stage}`. Did you mean `${stage}`? For a literal `${`, write `$${`.",
-        "targets/shop.yaml:8:22 bad-placeholder: `${env:X:-${var:y}` is no interpolation / At `testCases.e.description`. Placeholders do not nest. Give the inner one a name under `vars` instead.",
+        "targets/shop.yaml:2:6 bad-placeholder: `${HOME}` is not an interpolation / At `app`. An interpolation is `${env:NAME}`, `${env:NAME:-fallback}`, `${secret:NAME}`, `${file:path}`, `${var:name}` or `${stage}`. For a literal `${`, write `$${`.",
+        "targets/shop.yaml:4:22 bad-placeholder: `${evn:X}` is not an interpolation / At `testCases.a.description`. An interpolation is `${env:NAME}`, `${env:NAME:-fallback}`, `${secret:NAME}`, `${file:path}`, `${var:name}` or `${stage}`. Did you mean `${env:…}`? For a literal `${`, write `$${`.",
+        "targets/shop.yaml:4:31 bad-placeholder: `${ env:X }` is not an interpolation / At `testCases.a.description`. An interpolation is `${env:NAME}`, `${env:NAME:-fallback}`, `${secret:NAME}`, `${file:path}`, `${var:name}` or `${stage}`. Did you mean `${env:…}`? For a literal `${`, write `$${`.",
+        "targets/shop.yaml:4:42 bad-placeholder: `${}` is not an interpolation / At `testCases.a.description`. An interpolation is `${env:NAME}`, `${env:NAME:-fallback}`, `${secret:NAME}`, `${file:path}`, `${var:name}` or `${stage}`. For a literal `${`, write `$${`.",
+        "targets/shop.yaml:5:27 bad-placeholder: `${env:X` is not an interpolation / At `testCases.b.description`. The closing `}` is missing. For a literal `${`, write `$${`.",
+        "targets/shop.yaml:6:22 bad-placeholder: `${env:1X}` is not an interpolation / At `testCases.c.description`. `env:` takes the name of an environment variable (letters, digits and `_`), optionally followed by `:-` and a fallback.",
+        "targets/shop.yaml:6:32 bad-placeholder: `${env:}` is not an interpolation / At `testCases.c.description`. `env:` takes the name of an environment variable (letters, digits and `_`), optionally followed by `:-` and a fallback.",
+        "targets/shop.yaml:6:40 bad-placeholder: `${env:X-y}` is not an interpolation / At `testCases.c.description`. `env:` takes the name of an environment variable (letters, digits and `_`), optionally followed by `:-` and a fallback.",
+        "targets/shop.yaml:7:22 bad-placeholder: `${secret:X:-y}` is not an interpolation / At `testCases.d.description`. A secret cannot have a fallback, since that would be readable here.",
+        "targets/shop.yaml:7:37 bad-placeholder: `${secret:a b}` is not an interpolation / At `testCases.d.description`. `secret:` takes the name of an environment variable: letters, digits and `_`.",
+        "targets/shop.yaml:7:51 bad-placeholder: `${file:}` is not an interpolation / At `testCases.d.description`. The path is missing.",
+        "targets/shop.yaml:7:60 bad-placeholder: `${var:a.b}` is not an interpolation / At `testCases.d.description`. `var:` takes a name under `vars`: letters, digits, `_` and `-`.",
+        "targets/shop.yaml:7:71 bad-placeholder: `${stage:x}` is not an interpolation / At `testCases.d.description`. An interpolation is `${env:NAME}`, `${env:NAME:-fallback}`, `${secret:NAME}`, `${file:path}`, `${var:name}` or `${stage}`. Did you mean `${stage}`? For a literal `${`, write `$${`.",
+        "targets/shop.yaml:8:22 bad-placeholder: `${env:X:-${var:y}` is not an interpolation / At `testCases.e.description`. Interpolations cannot be nested. Define the inner one under `vars` and use `${var:name}`.",
       ],
     },
     {
@@ -297,18 +292,18 @@ testCases:
       stage: "dev",
       document: 'target: shop\nstages: { prod: { app: "${z}" } }\n',
       errors: [
-        "targets/shop.yaml:2:25 bad-placeholder: `${z}` is no interpolation / At `stages.prod.app`. An interpolation is `${env:NAME}`, `${env:NAME:-fallback}`, `${secret:NAME}`, `${file:path}`, `${var:name}` or `${stage}`. For a literal `${`, write `$${`.",
-        "tasc.yaml:3:30 bad-placeholder: `${x}` is no interpolation / At `stages.dev.vars.a`. An interpolation is `${env:NAME}`, `${env:NAME:-fallback}`, `${secret:NAME}`, `${file:path}`, `${var:name}` or `${stage}`. For a literal `${`, write `$${`.",
-        "tasc.yaml:3:61 bad-placeholder: `${y}` is no interpolation / At `stages.prod.vars.a`. An interpolation is `${env:NAME}`, `${env:NAME:-fallback}`, `${secret:NAME}`, `${file:path}`, `${var:name}` or `${stage}`. For a literal `${`, write `$${`.",
+        "targets/shop.yaml:2:25 bad-placeholder: `${z}` is not an interpolation / At `stages.prod.app`. An interpolation is `${env:NAME}`, `${env:NAME:-fallback}`, `${secret:NAME}`, `${file:path}`, `${var:name}` or `${stage}`. For a literal `${`, write `$${`.",
+        "tasc.yaml:3:30 bad-placeholder: `${x}` is not an interpolation / At `stages.dev.vars.a`. An interpolation is `${env:NAME}`, `${env:NAME:-fallback}`, `${secret:NAME}`, `${file:path}`, `${var:name}` or `${stage}`. For a literal `${`, write `$${`.",
+        "tasc.yaml:3:61 bad-placeholder: `${y}` is not an interpolation / At `stages.prod.vars.a`. An interpolation is `${env:NAME}`, `${env:NAME:-fallback}`, `${secret:NAME}`, `${file:path}`, `${var:name}` or `${stage}`. For a literal `${`, write `$${`.",
       ],
     },
     {
       rule: "is found behind escapes of YAML",
       document: 'target: shop\napp: "\\x24{a} \\u0024{b} $\\\n  {c}"\n',
       errors: [
-        "targets/shop.yaml:2:6 bad-placeholder: `${a}` is no interpolation / At `app`. An interpolation is `${env:NAME}`, `${env:NAME:-fallback}`, `${secret:NAME}`, `${file:path}`, `${var:name}` or `${stage}`. For a literal `${`, write `$${`.",
-        "targets/shop.yaml:2:6 bad-placeholder: `${b}` is no interpolation / At `app`. An interpolation is `${env:NAME}`, `${env:NAME:-fallback}`, `${secret:NAME}`, `${file:path}`, `${var:name}` or `${stage}`. For a literal `${`, write `$${`.",
-        "targets/shop.yaml:2:6 bad-placeholder: `${c}` is no interpolation / At `app`. An interpolation is `${env:NAME}`, `${env:NAME:-fallback}`, `${secret:NAME}`, `${file:path}`, `${var:name}` or `${stage}`. For a literal `${`, write `$${`.",
+        "targets/shop.yaml:2:6 bad-placeholder: `${a}` is not an interpolation / At `app`. An interpolation is `${env:NAME}`, `${env:NAME:-fallback}`, `${secret:NAME}`, `${file:path}`, `${var:name}` or `${stage}`. For a literal `${`, write `$${`.",
+        "targets/shop.yaml:2:6 bad-placeholder: `${b}` is not an interpolation / At `app`. An interpolation is `${env:NAME}`, `${env:NAME:-fallback}`, `${secret:NAME}`, `${file:path}`, `${var:name}` or `${stage}`. For a literal `${`, write `$${`.",
+        "targets/shop.yaml:2:6 bad-placeholder: `${c}` is not an interpolation / At `app`. An interpolation is `${env:NAME}`, `${env:NAME:-fallback}`, `${secret:NAME}`, `${file:path}`, `${var:name}` or `${stage}`. For a literal `${`, write `$${`.",
       ],
     },
   ]);
@@ -337,16 +332,16 @@ testCases:
         "latin.txt": Uint8Array.from([0x63, 0xe9]),
       },
       errors: [
-        "targets/shop.yaml:3:22 unreadable-file: The file ../secret.txt cannot be used / At `testCases.a.description`. `${file:../secret.txt}`: The path leads out of the project folder. Give one inside of it, from tasc.yaml's folder on.",
-        "targets/shop.yaml:4:22 unreadable-file: The file /etc/passwd cannot be used / At `testCases.b.description`. `${file:/etc/passwd}`: The path leads out of the project folder. Give one inside of it, from tasc.yaml's folder on.",
-        "targets/shop.yaml:5:22 unreadable-file: The file a/../../b cannot be used / At `testCases.c.description`. `${file:a/../../b}`: The path leads out of the project folder. Give one inside of it, from tasc.yaml's folder on.",
-        "targets/shop.yaml:6:21 unreadable-file: The file C:\\x cannot be used / At `testCases.d.description`. `${file:C:\\x}`: The path leads out of the project folder. Give one inside of it, from tasc.yaml's folder on.",
+        "targets/shop.yaml:3:22 unreadable-file: The file ../secret.txt cannot be used / At `testCases.a.description`. `${file:../secret.txt}`: The path leaves the project folder. Use a path inside it, relative to tasc.yaml.",
+        "targets/shop.yaml:4:22 unreadable-file: The file /etc/passwd cannot be used / At `testCases.b.description`. `${file:/etc/passwd}`: The path leaves the project folder. Use a path inside it, relative to tasc.yaml.",
+        "targets/shop.yaml:5:22 unreadable-file: The file a/../../b cannot be used / At `testCases.c.description`. `${file:a/../../b}`: The path leaves the project folder. Use a path inside it, relative to tasc.yaml.",
+        "targets/shop.yaml:6:21 unreadable-file: The file C:\\x cannot be used / At `testCases.d.description`. `${file:C:\\x}`: The path leaves the project folder. Use a path inside it, relative to tasc.yaml.",
         "targets/shop.yaml:7:22 unreadable-file: The file missing.md cannot be used / At `testCases.e.description`. `${file:missing.md}`: There is no such file.",
-        "targets/shop.yaml:8:22 unreadable-file: The file link.md cannot be used / At `testCases.f.description`. `${file:link.md}`: A symbolic link leads out of the project folder.",
-        "targets/shop.yaml:9:22 unreadable-file: The file folder/link.md cannot be used / At `testCases.g.description`. `${file:folder/link.md}`: A symbolic link leads out of the project folder.",
+        "targets/shop.yaml:8:22 unreadable-file: The file link.md cannot be used / At `testCases.f.description`. `${file:link.md}`: It is a symbolic link, or there is one on the way to it. Name the file itself.",
+        "targets/shop.yaml:9:22 unreadable-file: The file folder/link.md cannot be used / At `testCases.g.description`. `${file:folder/link.md}`: It is a symbolic link, or there is one on the way to it. Name the file itself.",
         "targets/shop.yaml:10:22 unreadable-file: The file latin.txt cannot be used / At `testCases.h.description`. `${file:latin.txt}`: It is not UTF-8 text.",
-        "targets/shop.yaml:11:22 unreadable-file: The file ./../x cannot be used / At `testCases.i.description`. `${file:./../x}`: The path leads out of the project folder. Give one inside of it, from tasc.yaml's folder on.",
-        "targets/shop.yaml:12:22 unreadable-file: The file a//../../x cannot be used / At `testCases.j.description`. `${file:a//../../x}`: The path leads out of the project folder. Give one inside of it, from tasc.yaml's folder on.",
+        "targets/shop.yaml:11:22 unreadable-file: The file ./../x cannot be used / At `testCases.i.description`. `${file:./../x}`: The path leaves the project folder. Use a path inside it, relative to tasc.yaml.",
+        "targets/shop.yaml:12:22 unreadable-file: The file a//../../x cannot be used / At `testCases.j.description`. `${file:a//../../x}`: The path leaves the project folder. Use a path inside it, relative to tasc.yaml.",
       ],
     },
     {

@@ -277,14 +277,14 @@ test("words", () => {
     "an empty list",
     "a list",
     "a map",
-    'the text "x"',
+    'the string "x"',
     "the number 1",
     "the boolean true",
   ]);
   expect(["secret", 12, false].map((value) => showFound(value, false))).toEqual([
-    "a text",
+    "a string",
     "a number",
     "a boolean",
   ]);
-  expect(showFound("x".repeat(100), true)).toHaveLength("the text ".length + 60);
+  expect(showFound("x".repeat(100), true)).toHaveLength("the string ".length + 60);
 });

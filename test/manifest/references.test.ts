@@ -16,8 +16,8 @@ batchGenerations: { g: { prerequisite: nothing-like-it } }
 `,
       files: { "targets/blog.yaml": "target: blog\ntestCases: { nothing-like-it: {} }\n" },
       errors: [
-        "targets/shop.yaml:4:38 unknown-prerequisite: There is no test case `loign` in target shop / At `testCases.cart.discovery.prerequisite`. `discovery.prerequisite` names a key of the same target; a test case that is not managed here is named by `{ description: … }`. Did you mean `login`?",
-        "targets/shop.yaml:5:40 unknown-prerequisite: There is no test case `nothing-like-it` in target shop / At `batchGenerations.g.prerequisite`. `prerequisite` names a key of the same target; a test case that is not managed here is named by `{ description: … }`.",
+        "targets/shop.yaml:4:38 unknown-prerequisite: There is no test case `loign` in target shop / At `testCases.cart.discovery.prerequisite`. `discovery.prerequisite` must be a key of the same target. For a test case that is not managed here, write `{ description: … }`. Did you mean `login`?",
+        "targets/shop.yaml:5:40 unknown-prerequisite: There is no test case `nothing-like-it` in target shop / At `batchGenerations.g.prerequisite`. `prerequisite` must be a key of the same target. For a test case that is not managed here, write `{ description: … }`.",
       ],
     },
     {
@@ -29,7 +29,7 @@ testCases: { cart: { discovery: { prerequisite: login } } }
 stages: { prod: { testCases: { login: {} } } }
 `,
       errors: [
-        "targets/shop.yaml:2:49 unknown-prerequisite: There is no test case `login` in target shop / At `testCases.cart.discovery.prerequisite`. `discovery.prerequisite` names a key of the same target; a test case that is not managed here is named by `{ description: … }`.",
+        "targets/shop.yaml:2:49 unknown-prerequisite: There is no test case `login` in target shop / At `testCases.cart.discovery.prerequisite`. `discovery.prerequisite` must be a key of the same target. For a test case that is not managed here, write `{ description: … }`.",
       ],
     },
     {
@@ -43,8 +43,8 @@ testCases:
   self: { discovery: { prerequisite: self } }
 `,
       errors: [
-        "targets/shop.yaml:6:35 prerequisite-cycle: The prerequisites go in a circle / At `testCases.a.discovery.prerequisite`. Each of these runs after the next: a → b → c → a. None could be the first; take one `prerequisite` out.",
-        "targets/shop.yaml:7:38 prerequisite-cycle: The prerequisites go in a circle / At `testCases.self.discovery.prerequisite`. Each of these runs after the next: self → self. None could be the first; take one `prerequisite` out.",
+        "targets/shop.yaml:6:35 prerequisite-cycle: Circular prerequisites / At `testCases.a.discovery.prerequisite`. Each of these runs after the next: a → b → c → a. Remove one of them.",
+        "targets/shop.yaml:7:38 prerequisite-cycle: Circular prerequisites / At `testCases.self.discovery.prerequisite`. Each of these runs after the next: self → self. Remove one of them.",
       ],
     },
     {
@@ -55,7 +55,7 @@ testCases:
   cart: { discovery: { prerequisite: { description: Log in } } }
 `,
       errors: [
-        "targets/shop.yaml:4:24 managed-prerequisite: The prerequisite is managed here, as `login` / At `testCases.cart.discovery.prerequisite`. `{ description: … }` is for test cases that nothing here manages. Write `discovery.prerequisite: login`.",
+        "targets/shop.yaml:4:24 managed-prerequisite: The prerequisite is managed here as `login` / At `testCases.cart.discovery.prerequisite`. `{ description: … }` is for test cases that nothing here manages. Write `discovery.prerequisite: login`.",
       ],
     },
     {
@@ -71,7 +71,7 @@ testCases:
       document: "target: shop\ntestCases: { cart: { discovery: { prerequisite: login } } }\n",
       files: { "targets/more.yaml": "target: shop\ntestcases: { login: {} }\n" },
       errors: [
-        "targets/more.yaml:2:1 unknown-key: Unknown key `testcases` / At `testcases`. Did you mean `testCases`? Allowed here: `target`, `id`, `app`, `testIdAttribute`, `timeoutPerStep`, `trackerIntegration`, `onRemove`, `environments`, `testCases`, `batchGenerations`, `defaults`, `stages` and `moved`.",
+        "targets/more.yaml:2:1 unknown-key: Unknown key `testcases` / At `testcases`. Did you mean `testCases`? Allowed here: `target`, `id`, `onlyStages`, `app`, `testIdAttribute`, `timeoutPerStep`, `trackerIntegration`, `onRemove`, `environments`, `testCases`, `batchGenerations`, `defaults`, `stages` and `moved`.",
       ],
     },
     {
@@ -80,15 +80,15 @@ testCases:
         "target: shop\ntrackerIntegration: { usrname: bot }\ntestCases: { cart: { discovery: { prerequisite: login } } }\n",
       errors: [
         "targets/shop.yaml:2:23 unknown-key: Unknown key `usrname` / At `trackerIntegration.usrname`. Did you mean `username`? Allowed here: `domain`, `username`, `projectId` and `apiKey`.",
-        "targets/shop.yaml:3:49 unknown-prerequisite: There is no test case `login` in target shop / At `testCases.cart.discovery.prerequisite`. `discovery.prerequisite` names a key of the same target; a test case that is not managed here is named by `{ description: … }`.",
+        "targets/shop.yaml:3:49 unknown-prerequisite: There is no test case `login` in target shop / At `testCases.cart.discovery.prerequisite`. `discovery.prerequisite` must be a key of the same target. For a test case that is not managed here, write `{ description: … }`.",
       ],
     },
     {
       rule: "a mistake in a field hides nothing",
       document: "target: shop\ntestCases: { cart: { status: on, discovery: { prerequisite: login } } }\n",
       errors: [
-        'targets/shop.yaml:2:30 bad-value: `testCases.cart.status` must be one of `ENABLED`, `DISABLED`, `DRAFT`, `OUTDATED` or `PROVISIONAL`, or an interpolation that comes to one / At `testCases.cart.status`. Found the text "on".',
-        "targets/shop.yaml:2:61 unknown-prerequisite: There is no test case `login` in target shop / At `testCases.cart.discovery.prerequisite`. `discovery.prerequisite` names a key of the same target; a test case that is not managed here is named by `{ description: … }`.",
+        'targets/shop.yaml:2:30 bad-value: `testCases.cart.status` must be one of `ENABLED`, `DISABLED`, `DRAFT`, `OUTDATED` or `PROVISIONAL`, or an interpolation that resolves to one / At `testCases.cart.status`. Found the string "on".',
+        "targets/shop.yaml:2:61 unknown-prerequisite: There is no test case `login` in target shop / At `testCases.cart.discovery.prerequisite`. `discovery.prerequisite` must be a key of the same target. For a test case that is not managed here, write `{ description: … }`.",
       ],
     },
   ]);
@@ -110,21 +110,21 @@ environments: { default: {}, preview: {} }
 batchGenerations: { a: { environment: preveiw }, b: { environment: preview } }
 `,
       errors: [
-        "targets/shop.yaml:3:39 unknown-environment: There is no environment `preveiw` in target shop / At `batchGenerations.a.environment`. `environment` names a key under the target's `environments`. It has `default` and `preview`. Did you mean `preview`?",
+        "targets/shop.yaml:3:39 unknown-environment: There is no environment `preveiw` in target shop / At `batchGenerations.a.environment`. `environment` must be a key under the target's `environments`. It has `default` and `preview`. Did you mean `preview`?",
       ],
     },
     {
       rule: "also where there is none",
       document: "target: shop\nbatchGenerations: { a: { environment: default } }\n",
       errors: [
-        "targets/shop.yaml:2:39 unknown-environment: There is no environment `default` in target shop / At `batchGenerations.a.environment`. `environment` names a key under the target's `environments`. It declares none.",
+        "targets/shop.yaml:2:39 unknown-environment: There is no environment `default` in target shop / At `batchGenerations.a.environment`. `environment` must be a key under the target's `environments`. It declares none.",
       ],
     },
     {
       rule: "the default environment is spelt in small letters",
       document: "target: shop\nenvironments: { DEFAULT: { discoveryUrl: 'https://a.example' } }\n",
       errors: [
-        "targets/shop.yaml:2:17 misspelt-default: `DEFAULT` is not the service's DEFAULT environment / At `environments.DEFAULT`. That one has the key `default`. An additional environment needs another key, so that nobody takes it for the default one.",
+        "targets/shop.yaml:2:17 misspelt-default: `DEFAULT` is not the service's DEFAULT environment / At `environments.DEFAULT`. The DEFAULT environment has the key `default`. Choose a different key for an additional environment.",
       ],
     },
   ]);
@@ -142,8 +142,8 @@ testCases:
 `,
       files: { "targets/z.yaml": "target: z\nid: 6F1D8C1E-0B7A-4C55-9A3E-2F2B8F0C9D11\n" },
       errors: [
-        "targets/shop.yaml:5:12 duplicate-id: testCase.shop.a has the same `id` / At `testCases.b.id`. `11111111-1111-4111-8111-111111111111` can be one of the two: correct the other, or leave its `id` out. The other place is targets/shop.yaml:4:8.",
-        "targets/z.yaml:2:5 duplicate-id: target.shop has the same `id` / At `id`. `6F1D8C1E-0B7A-4C55-9A3E-2F2B8F0C9D11` can be one of the two: correct the other, or leave its `id` out. The other place is targets/shop.yaml:2:1.",
+        "targets/shop.yaml:5:12 duplicate-id: testCase.shop.a has the same `id` / At `testCases.b.id`. `11111111-1111-4111-8111-111111111111` can only be bound to one address. Correct or remove one of the two. The other place is targets/shop.yaml:4:8.",
+        "targets/z.yaml:2:5 duplicate-id: target.shop has the same `id` / At `id`. `6F1D8C1E-0B7A-4C55-9A3E-2F2B8F0C9D11` can only be bound to one address. Correct or remove one of the two. The other place is targets/shop.yaml:2:1.",
       ],
     },
   ]);
@@ -184,8 +184,8 @@ describe("moved", () => {
       document:
         "target: shop\nmoved: [{ from: shop.a, to: testCase.shop.b }, { from: testCase.shop.c }, 5]\n",
       errors: [
-        'targets/shop.yaml:2:17 bad-value: `moved[0].from` must be an address such as `testCase.shop.login` / At `moved[0].from`. Found the text "shop.a".',
-        "targets/shop.yaml:2:48 missing-key: `moved[1].to` is missing / At `moved[1]`. The key `to` must be there. It must be an address such as `testCase.shop.login`.",
+        'targets/shop.yaml:2:17 bad-value: `moved[0].from` must be an address, e.g. `testCase.shop.login` / At `moved[0].from`. Found the string "shop.a".',
+        "targets/shop.yaml:2:48 missing-key: `moved[1].to` is missing / At `moved[1]`. The key `to` is required. It must be an address, e.g. `testCase.shop.login`.",
         "targets/shop.yaml:2:75 bad-value: `moved[2]` must be a map / At `moved[2]`. Found the number 5.",
       ],
     },
@@ -197,15 +197,15 @@ moved:
   - { from: target.old, to: target.shop }
 `,
       errors: [
-        "targets/shop.yaml:3:13 move-elsewhere: testCase.blog.a is not of target shop / At `moved[0].from`. `moved` renames inside of one target. Between targets, or for a target itself: `tasc state mv FROM TO`.",
-        "targets/shop.yaml:4:13 move-elsewhere: target.old is not of target shop / At `moved[1].from`. `moved` renames inside of one target. Between targets, or for a target itself: `tasc state mv FROM TO`.",
+        "targets/shop.yaml:3:13 move-elsewhere: testCase.blog.a does not belong to target shop / At `moved[0].from`. `moved` renames within one target. Between targets, or for a target itself, run `tasc state mv FROM TO`.",
+        "targets/shop.yaml:4:13 move-elsewhere: target.old does not belong to target shop / At `moved[1].from`. `moved` renames within one target. Between targets, or for a target itself, run `tasc state mv FROM TO`.",
       ],
     },
     {
       rule: "a move keeps the kind",
       document: "target: shop\nmoved: [{ from: testCase.shop.a, to: environment.shop.a }]\n",
       errors: [
-        "targets/shop.yaml:2:38 move-kind: testCase.shop.a cannot become environment.shop.a / At `moved[0].to`. They are of different kinds, and the service cannot turn one into the other.",
+        "targets/shop.yaml:2:38 move-kind: testCase.shop.a cannot become environment.shop.a / At `moved[0].to`. They are different kinds of resource.",
       ],
     },
     {
@@ -217,8 +217,8 @@ moved:
   - { from: testCase.shop.self, to: testCase.shop.self }
 `,
       errors: [
-        "targets/shop.yaml:4:13 move-cycle: The moves go in a circle / At `moved[1].from`. Each of these is moved to the next: testCase.shop.a → testCase.shop.b → testCase.shop.a. Take one of the moves out.",
-        "targets/shop.yaml:5:13 move-cycle: The moves go in a circle / At `moved[2].from`. Each of these is moved to the next: testCase.shop.self → testCase.shop.self. Take one of the moves out.",
+        "targets/shop.yaml:4:13 move-cycle: Circular moves / At `moved[1].from`. Each of these is moved to the next: testCase.shop.a → testCase.shop.b → testCase.shop.a. Remove one of them.",
+        "targets/shop.yaml:5:13 move-cycle: Circular moves / At `moved[2].from`. Each of these is moved to the next: testCase.shop.self → testCase.shop.self. Remove one of them.",
       ],
     },
     {
@@ -226,7 +226,7 @@ moved:
       document:
         "target: shop\ntestCases: { a: {} }\nmoved: [{ from: testCase.shop.a, to: testCase.shop.b }]\n",
       errors: [
-        "targets/shop.yaml:3:17 move-of-declared: testCase.shop.a is still declared / At `moved[0].from`. `moved` says that it is now testCase.shop.b. Take out its declaration, or the move.",
+        "targets/shop.yaml:3:17 move-of-declared: testCase.shop.a is still declared / At `moved[0].from`. `moved` says that it is now testCase.shop.b. Remove its declaration, or the move.",
       ],
     },
     {
@@ -274,8 +274,8 @@ describe("several documents of one target", () => {
         "targets/more.yaml": "target: shop\n# more\ntestCases:\n  b: {}\nenvironments: { default: {} }\n",
       },
       errors: [
-        "targets/shop.yaml:4:3 duplicate: testCase.shop.b is declared twice / At `testCases.b`. Give one of the two another key, or put both into one. The other place is targets/more.yaml:4:3.",
-        "targets/shop.yaml:5:17 duplicate: environment.shop.default is declared twice / At `environments.default`. Give one of the two another key, or put both into one. The other place is targets/more.yaml:5:17.",
+        "targets/shop.yaml:4:3 duplicate: testCase.shop.b is declared twice / At `testCases.b`. Rename one of them, or merge the two. The other place is targets/more.yaml:4:3.",
+        "targets/shop.yaml:5:17 duplicate: environment.shop.default is declared twice / At `environments.default`. Rename one of them, or merge the two. The other place is targets/more.yaml:5:17.",
       ],
     },
     {
@@ -294,9 +294,9 @@ defaults: { testCases: { status: ENABLED, tags: [], discovery: { prompt: x } } }
 `,
       },
       errors: [
-        "targets/shop.yaml:2:1 duplicate: `app` of target shop is set twice / At `app`. Documents that add to one target share its fields and defaults: keep one of the two. The other place is targets/more.yaml:2:1.",
-        "targets/shop.yaml:3:1 duplicate: `onRemove` of target shop is set twice / At `onRemove`. Documents that add to one target share its fields and defaults: keep one of the two. The other place is targets/more.yaml:3:1.",
-        "targets/shop.yaml:4:26 duplicate: `status` of the defaults of target shop is set twice / At `defaults.testCases.status`. Documents that add to one target share its fields and defaults: keep one of the two. The other place is targets/more.yaml:5:26.",
+        "targets/shop.yaml:2:1 duplicate: `app` of target shop is set twice / At `app`. Documents of one target share its fields and defaults. Remove one of the two. The other place is targets/more.yaml:2:1.",
+        "targets/shop.yaml:3:1 duplicate: `onRemove` of target shop is set twice / At `onRemove`. Documents of one target share its fields and defaults. Remove one of the two. The other place is targets/more.yaml:3:1.",
+        "targets/shop.yaml:4:26 duplicate: `status` of the defaults of target shop is set twice / At `defaults.testCases.status`. Documents of one target share its fields and defaults. Remove one of the two. The other place is targets/more.yaml:5:26.",
       ],
     },
     {
@@ -306,8 +306,8 @@ defaults: { testCases: { status: ENABLED, tags: [], discovery: { prompt: x } } }
       document: "target: shop\ntestCases: { a: {} }\nstages: { prod: { app: P, testCases: { a: {} } } }\n",
       files: { "targets/more.yaml": "target: shop\nstages: { prod: { app: Q, testCases: { a: {} } } }\n" },
       errors: [
-        "targets/shop.yaml:3:19 duplicate: `app` of target shop is set twice / At `stages.prod.app`. Documents that add to one target share its fields and defaults: keep one of the two. The other place is targets/more.yaml:2:19.",
-        "targets/shop.yaml:3:40 duplicate: testCase.shop.a is declared twice / At `stages.prod.testCases.a`. Give one of the two another key, or put both into one. The other place is targets/more.yaml:2:40.",
+        "targets/shop.yaml:3:19 duplicate: `app` of target shop is set twice / At `stages.prod.app`. Documents of one target share its fields and defaults. Remove one of the two. The other place is targets/more.yaml:2:19.",
+        "targets/shop.yaml:3:40 duplicate: testCase.shop.a is declared twice / At `stages.prod.testCases.a`. Rename one of them, or merge the two. The other place is targets/more.yaml:2:40.",
       ],
     },
   ]);

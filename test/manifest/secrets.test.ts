@@ -21,12 +21,12 @@ environments:
 defaults: { environments: { basicAuth: { password: hunter2-default } } }
 `,
       errors: [
-        "targets/shop.yaml:2:31 secret-in-clear: `trackerIntegration.apiKey` must come from a secret or a file / At `trackerIntegration.apiKey`. A literal stands in git for good, for everyone to read. Write `${secret:NAME}` and nothing else, and put the value into the environment variable NAME; or write `${file:path}`.",
-        "targets/shop.yaml:4:39 secret-in-clear: `environments.default.testAccount.password` must come from a secret or a file / At `environments.default.testAccount.password`. A literal stands in git for good, for everyone to read. Write `${secret:NAME}` and nothing else, and put the value into the environment variable NAME; or write `${file:path}`.",
-        "targets/shop.yaml:4:75 secret-in-clear: `environments.default.testAccount.otpInitializerKey` must come from a secret or a file / At `environments.default.testAccount.otpInitializerKey`. A literal stands in git for good, for everyone to read. Write `${secret:NAME}` and nothing else, and put the value into the environment variable NAME; or write `${file:path}`.",
-        "targets/shop.yaml:5:31 secret-in-clear: `environments.b.basicAuth.password` must come from a secret or a file / At `environments.b.basicAuth.password`. A literal stands in git for good, for everyone to read. Write `${secret:NAME}` and nothing else, and put the value into the environment variable NAME; or write `${file:path}`.",
-        "targets/shop.yaml:6:21 bad-value: `environments.c.testAccount` must be a map, or null / At `environments.c.testAccount`. Found a text.",
-        "targets/shop.yaml:7:52 secret-in-clear: `defaults.environments.basicAuth.password` must come from a secret or a file / At `defaults.environments.basicAuth.password`. A literal stands in git for good, for everyone to read. Write `${secret:NAME}` and nothing else, and put the value into the environment variable NAME; or write `${file:path}`.",
+        "targets/shop.yaml:2:31 secret-in-clear: `trackerIntegration.apiKey` must come from a secret or a file / At `trackerIntegration.apiKey`. Secrets written in the file stay in git history. Write `${secret:NAME}` and nothing else, and put the value into the environment variable NAME; or write `${file:path}`.",
+        "targets/shop.yaml:4:39 secret-in-clear: `environments.default.testAccount.password` must come from a secret or a file / At `environments.default.testAccount.password`. Secrets written in the file stay in git history. Write `${secret:NAME}` and nothing else, and put the value into the environment variable NAME; or write `${file:path}`.",
+        "targets/shop.yaml:4:75 secret-in-clear: `environments.default.testAccount.otpInitializerKey` must come from a secret or a file / At `environments.default.testAccount.otpInitializerKey`. Secrets written in the file stay in git history. Write `${secret:NAME}` and nothing else, and put the value into the environment variable NAME; or write `${file:path}`.",
+        "targets/shop.yaml:5:31 secret-in-clear: `environments.b.basicAuth.password` must come from a secret or a file / At `environments.b.basicAuth.password`. Secrets written in the file stay in git history. Write `${secret:NAME}` and nothing else, and put the value into the environment variable NAME; or write `${file:path}`.",
+        "targets/shop.yaml:6:21 bad-value: `environments.c.testAccount` must be a map, or null / At `environments.c.testAccount`. Found a string.",
+        "targets/shop.yaml:7:52 secret-in-clear: `defaults.environments.basicAuth.password` must come from a secret or a file / At `defaults.environments.basicAuth.password`. Secrets written in the file stay in git history. Write `${secret:NAME}` and nothing else, and put the value into the environment variable NAME; or write `${file:path}`.",
       ],
     },
     {
@@ -39,9 +39,9 @@ environments:
 `,
       errors: [
         "targets/shop.yaml:2:31 secret-in-clear: `trackerIntegration.apiKey` must come from a secret or a file / At `trackerIntegration.apiKey`. `${env:…}` would show in outputs. Write `${secret:NAME}` and nothing else, and put the value into the environment variable NAME; or write `${file:path}`. Here: `${secret:TRACKER}`.",
-        "targets/shop.yaml:4:39 secret-in-clear: `environments.default.testAccount.password` must come from a secret or a file / At `environments.default.testAccount.password`. A literal stands in git for good, for everyone to read. Write `${secret:NAME}` and nothing else, and put the value into the environment variable NAME; or write `${file:path}`.",
-        "targets/shop.yaml:4:76 secret-in-clear: `environments.default.testAccount.otpInitializerKey` must come from a secret or a file / At `environments.default.testAccount.otpInitializerKey`. A literal stands in git for good, for everyone to read. Write `${secret:NAME}` and nothing else, and put the value into the environment variable NAME; or write `${file:path}`.",
-        "targets/shop.yaml:5:31 secret-in-clear: `environments.b.basicAuth.password` must come from a secret or a file / At `environments.b.basicAuth.password`. A literal stands in git for good, for everyone to read. Write `${secret:NAME}` and nothing else, and put the value into the environment variable NAME; or write `${file:path}`.",
+        "targets/shop.yaml:4:39 secret-in-clear: `environments.default.testAccount.password` must come from a secret or a file / At `environments.default.testAccount.password`. Secrets written in the file stay in git history. Write `${secret:NAME}` and nothing else, and put the value into the environment variable NAME; or write `${file:path}`.",
+        "targets/shop.yaml:4:76 secret-in-clear: `environments.default.testAccount.otpInitializerKey` must come from a secret or a file / At `environments.default.testAccount.otpInitializerKey`. Secrets written in the file stay in git history. Write `${secret:NAME}` and nothing else, and put the value into the environment variable NAME; or write `${file:path}`.",
+        "targets/shop.yaml:5:31 secret-in-clear: `environments.b.basicAuth.password` must come from a secret or a file / At `environments.b.basicAuth.password`. Secrets written in the file stay in git history. Write `${secret:NAME}` and nothing else, and put the value into the environment variable NAME; or write `${file:path}`.",
       ],
     },
     {
@@ -54,8 +54,8 @@ stages: { dev: {}, prod: { service: { apiKey: "\${env:PROD_KEY}" } } }
       stage: "dev",
       document: `target: shop\nstages: { prod: { trackerIntegration: { apiKey: hunter2 } } }\n`,
       errors: [
-        "targets/shop.yaml:2:49 secret-in-clear: `stages.prod.trackerIntegration.apiKey` must come from a secret or a file / At `stages.prod.trackerIntegration.apiKey`. A literal stands in git for good, for everyone to read. Write `${secret:NAME}` and nothing else, and put the value into the environment variable NAME; or write `${file:path}`.",
-        "tasc.yaml:2:41 secret-in-clear: `service.apiKey` must come from a secret or a file / At `service.apiKey`. A literal stands in git for good, for everyone to read. Write `${secret:NAME}` and nothing else, and put the value into the environment variable NAME; or write `${file:path}`.",
+        "targets/shop.yaml:2:49 secret-in-clear: `stages.prod.trackerIntegration.apiKey` must come from a secret or a file / At `stages.prod.trackerIntegration.apiKey`. Secrets written in the file stay in git history. Write `${secret:NAME}` and nothing else, and put the value into the environment variable NAME; or write `${file:path}`.",
+        "tasc.yaml:2:41 secret-in-clear: `service.apiKey` must come from a secret or a file / At `service.apiKey`. Secrets written in the file stay in git history. Write `${secret:NAME}` and nothing else, and put the value into the environment variable NAME; or write `${file:path}`.",
         "tasc.yaml:3:65 secret-in-clear: `state.password` must come from a secret or a file / At `state.password`. `${env:…}` would show in outputs. Write `${secret:NAME}` and nothing else, and put the value into the environment variable NAME; or write `${file:path}`. Here: `${secret:PW}`.",
         "tasc.yaml:4:47 secret-in-clear: `stages.prod.service.apiKey` must come from a secret or a file / At `stages.prod.service.apiKey`. `${env:…}` would show in outputs. Write `${secret:NAME}` and nothing else, and put the value into the environment variable NAME; or write `${file:path}`. Here: `${secret:PROD_KEY}`.",
       ],
@@ -72,9 +72,9 @@ environments:
 `,
       env: { KEY: "kkkk", OPEN: "open" },
       errors: [
-        "targets/shop.yaml:3:32 secret-in-clear: `environments.a.basicAuth.password` must come from a secret or a file / At `environments.a.basicAuth.password`. `${var:literal}` brings in something else. Write `${secret:NAME}` or `${file:path}`; a `${var:name}` is fine if it comes to nothing but these.",
-        "targets/shop.yaml:4:32 secret-in-clear: `environments.b.basicAuth.password` must come from a secret or a file / At `environments.b.basicAuth.password`. `${var:open}` brings in something else. Write `${secret:NAME}` or `${file:path}`; a `${var:name}` is fine if it comes to nothing but these.",
-        "targets/shop.yaml:5:32 secret-in-clear: `environments.c.basicAuth.password` must come from a secret or a file / At `environments.c.basicAuth.password`. `${var:mixed}` brings in something else. Write `${secret:NAME}` or `${file:path}`; a `${var:name}` is fine if it comes to nothing but these.",
+        "targets/shop.yaml:3:32 secret-in-clear: `environments.a.basicAuth.password` must come from a secret or a file / At `environments.a.basicAuth.password`. `${var:literal}` brings in other values. Write `${secret:NAME}` or `${file:path}`; a `${var:name}` is possible if it resolves to nothing but these.",
+        "targets/shop.yaml:4:32 secret-in-clear: `environments.b.basicAuth.password` must come from a secret or a file / At `environments.b.basicAuth.password`. `${var:open}` brings in other values. Write `${secret:NAME}` or `${file:path}`; a `${var:name}` is possible if it resolves to nothing but these.",
+        "targets/shop.yaml:5:32 secret-in-clear: `environments.c.basicAuth.password` must come from a secret or a file / At `environments.c.basicAuth.password`. `${var:mixed}` brings in other values. Write `${secret:NAME}` or `${file:path}`; a `${var:name}` is possible if it resolves to nothing but these.",
       ],
     },
     {
@@ -88,7 +88,7 @@ environments:
       rule: "a malformed placeholder in their place is not repeated",
       document: ACCOUNT("${secret:hunter2 or so}"),
       errors: [
-        "targets/shop.yaml:2:68 bad-placeholder: `${…}` is no interpolation / At `environments.default.testAccount.password`. After `secret:` stands the name of an environment variable: letters, digits and `_`.",
+        "targets/shop.yaml:2:68 bad-placeholder: `${…}` is not an interpolation / At `environments.default.testAccount.password`. `secret:` takes the name of an environment variable: letters, digits and `_`.",
       ],
     },
   ]);
@@ -184,24 +184,24 @@ testCases: { a: { elements: [{ ignoreFailure: "\${secret:S}" }], discovery: { pr
 `,
       env: { S: "s3cret" },
       errors: [
-        "targets/shop.yaml:2:5 secret-misplaced: `id` cannot be a secret / At `id`. `${secret:S}` holds a secret, and what stands here shows in plans and messages. Use `${env:NAME}` instead.",
-        "targets/shop.yaml:3:17 secret-misplaced: `timeoutPerStep` cannot be a secret / At `timeoutPerStep`. `${secret:S}` holds a secret, and what stands here shows in plans and messages. Use `${env:NAME}` instead.",
-        "targets/shop.yaml:4:11 secret-misplaced: `onRemove` cannot be a secret / At `onRemove`. `${secret:S}` holds a secret, and what stands here shows in plans and messages. Use `${env:NAME}` instead.",
-        "targets/shop.yaml:5:48 secret-misplaced: `testCases.a.elements[0].ignoreFailure` cannot be a secret / At `testCases.a.elements[0].ignoreFailure`. `${secret:S}` holds a secret, and what stands here shows in plans and messages. Use `${env:NAME}` instead.",
-        "targets/shop.yaml:5:93 secret-misplaced: `testCases.a.discovery.prerequisite` cannot be a secret / At `testCases.a.discovery.prerequisite`. `${secret:S}` holds a secret, and what stands here shows in plans and messages. Use `${env:NAME}` instead.",
-        "tasc.yaml:2:22 secret-misplaced: `service.baseUrl` cannot be a secret / At `service.baseUrl`. `http://${secret:S}` holds a secret, and what stands here shows in plans and messages. Use `${env:NAME}` instead.",
-        "tasc.yaml:2:80 secret-misplaced: `service.concurrency` cannot be a secret / At `service.concurrency`. `${secret:S}` holds a secret, and what stands here shows in plans and messages. Use `${env:NAME}` instead.",
-        "tasc.yaml:3:20 secret-misplaced: `state.backend` cannot be a secret / At `state.backend`. `${secret:S}` holds a secret, and what stands here shows in plans and messages. Use `${env:NAME}` instead.",
-        "tasc.yaml:4:22 secret-misplaced: `policy.onRemove` cannot be a secret / At `policy.onRemove`. `${secret:S}` holds a secret, and what stands here shows in plans and messages. Use `${env:NAME}` instead.",
-        "tasc.yaml:4:49 secret-misplaced: `policy.protected[0]` cannot be a secret / At `policy.protected[0]`. `${secret:S}` holds a secret, and what stands here shows in plans and messages. Use `${env:NAME}` instead.",
+        "targets/shop.yaml:2:5 secret-misplaced: `id` cannot be a secret / At `id`. `${secret:S}` contains a secret, and this value is shown in plans and messages. Use `${env:NAME}` instead.",
+        "targets/shop.yaml:3:17 secret-misplaced: `timeoutPerStep` cannot be a secret / At `timeoutPerStep`. `${secret:S}` contains a secret, and this value is shown in plans and messages. Use `${env:NAME}` instead.",
+        "targets/shop.yaml:4:11 secret-misplaced: `onRemove` cannot be a secret / At `onRemove`. `${secret:S}` contains a secret, and this value is shown in plans and messages. Use `${env:NAME}` instead.",
+        "targets/shop.yaml:5:48 secret-misplaced: `testCases.a.elements[0].ignoreFailure` cannot be a secret / At `testCases.a.elements[0].ignoreFailure`. `${secret:S}` contains a secret, and this value is shown in plans and messages. Use `${env:NAME}` instead.",
+        "targets/shop.yaml:5:93 secret-misplaced: `testCases.a.discovery.prerequisite` cannot be a secret / At `testCases.a.discovery.prerequisite`. `${secret:S}` contains a secret, and this value is shown in plans and messages. Use `${env:NAME}` instead.",
+        "tasc.yaml:2:29 base-url-interpolation: `${secret:S}` cannot be part of `service.baseUrl` / At `service.baseUrl`. The API key is sent to this address. Only `${env:…}`, `${var:…}` and `${stage}` are interpolated in it, and only before its path.",
+        "tasc.yaml:2:80 secret-misplaced: `service.concurrency` cannot be a secret / At `service.concurrency`. `${secret:S}` contains a secret, and this value is shown in plans and messages. Use `${env:NAME}` instead.",
+        "tasc.yaml:3:20 secret-misplaced: `state.backend` cannot be a secret / At `state.backend`. `${secret:S}` contains a secret, and this value is shown in plans and messages. Use `${env:NAME}` instead.",
+        "tasc.yaml:4:22 secret-misplaced: `policy.onRemove` cannot be a secret / At `policy.onRemove`. `${secret:S}` contains a secret, and this value is shown in plans and messages. Use `${env:NAME}` instead.",
+        "tasc.yaml:4:49 secret-misplaced: `policy.protected[0]` cannot be a secret / At `policy.protected[0]`. `${secret:S}` contains a secret, and this value is shown in plans and messages. Use `${env:NAME}` instead.",
       ],
     },
     {
       rule: "never shown where it does not fit",
       document: `target: shop\ntestCases: { a: { status: "\${secret:KEY}", runStatus: "O\${secret:KEY}" } }\n`,
       errors: [
-        "targets/shop.yaml:2:28 bad-value: `testCases.a.status` must be one of `ENABLED`, `DISABLED`, `DRAFT`, `OUTDATED` or `PROVISIONAL` / At `testCases.a.status`. `${secret:KEY}` came to a text.",
-        "targets/shop.yaml:2:56 bad-value: `testCases.a.runStatus` must be one of `ON` or `OFF` / At `testCases.a.runStatus`. `O${secret:KEY}` came to a text.",
+        "targets/shop.yaml:2:28 bad-value: `testCases.a.status` must be one of `ENABLED`, `DISABLED`, `DRAFT`, `OUTDATED` or `PROVISIONAL` / At `testCases.a.status`. `${secret:KEY}` resolved to a string.",
+        "targets/shop.yaml:2:56 bad-value: `testCases.a.runStatus` must be one of `ON` or `OFF` / At `testCases.a.runStatus`. `O${secret:KEY}` resolved to a string.",
       ],
     },
   ]);
@@ -231,8 +231,8 @@ environments: { default: { testAccount: { username: qa, password: "\${secret:PW}
       { env: { KEY: "k", PW: "" }, allowMissingSecrets: true },
     );
     expect(show(diagnostics)).toEqual([
-      "targets/shop.yaml:2:11 warning missing-secret: The secret APP is not set / At `app`. `${secret:APP}` is taken as unknown: what it goes into is neither compared nor planned.",
-      "targets/shop.yaml:3:68 warning missing-secret: The secret PW is empty / At `environments.default.testAccount.password`. `${secret:PW}` is taken as unknown: what it goes into is neither compared nor planned.",
+      "targets/shop.yaml:2:11 warning missing-secret: The secret APP is not set / At `app`. `${secret:APP}` is treated as unknown. Fields that use it are neither compared nor planned.",
+      "targets/shop.yaml:3:68 warning missing-secret: The secret PW is empty / At `environments.default.testAccount.password`. `${secret:PW}` is treated as unknown. Fields that use it are neither compared nor planned.",
     ]);
     const [shop] = desired.targets;
     expect(isUnknown(shop?.fields["app"] ?? null)).toBe(true);

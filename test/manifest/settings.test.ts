@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { parseDuration } from "../../src/manifest/shape.ts";
 import { Secret } from "../../src/model/value.ts";
 import { testBadInputs } from "./bad-input.ts";
-import { PROJECT, load, loaded, show } from "./loading.ts";
+import { PROJECT, load, loaded } from "./loading.ts";
 
 const SHOP = { "targets/shop.yaml": "target: shop\n" };
 
@@ -37,11 +37,11 @@ stages:
     vars: { host: b.example }
     service: { apiKey: "\${file:key.txt}", retries: 0 }
     state: { table: prod }
-    policy: { maxChanges: 3, protected: [] }
+    policy: { maxChanges: 3, maxDisabledPercent: 50, protected: [] }
 `,
         "key.txt": "file-key\n",
       },
-      { env: { CALLS: "3", PG: "user:pass", FP: "fingerprints" } },
+      { env: { CALLS: "3", PG: "user:pass", FP: "fingerprints-of-state" } },
     );
     expect(settings).toEqual({
       stage: "prod",
@@ -53,13 +53,13 @@ stages:
       retries: 0,
       state: {
         backend: "postgres",
-        fingerprintKey: new Secret("fingerprints"),
+        fingerprintKey: new Secret("fingerprints-of-state"),
         options: { url: new Secret("x"), table: "prod" },
       },
       policy: {
         maxChanges: 3,
         maxDisabledPercent: 12.5,
-        protected: [],
+        protected: ["testCase.*.login"],
         requireTags: ["owner"],
         onRemove: "disable",
       },
@@ -67,7 +67,7 @@ stages:
     const { url } = settings.state.options;
     expect(settings.apiKey?.reveal()).toBe("file-key");
     expect(url instanceof Secret && url.reveal()).toBe("postgres://user:pass@db/tasc");
-    expect(settings.state.fingerprintKey?.reveal()).toBe("fingerprints");
+    expect(settings.state.fingerprintKey?.reveal()).toBe("fingerprints-of-state");
   });
 
   test("tell when the fingerprint key is unknown", async () => {
@@ -76,24 +76,14 @@ stages:
     expect(settings.state).toEqual({ backend: "local", fingerprintKeyUnknown: true, options: {} });
   });
 
-  test("warn of a fingerprint key that everyone can read", async () => {
-    const project = `${PROJECT}state: { fingerprintKey: open-key }\n`;
-    const { settings, diagnostics, secrets } = await loaded({ ...SHOP, "tasc.yaml": project });
-    expect(show(diagnostics)).toEqual([
-      "tasc.yaml:3:26 warning secret-in-clear: `state.fingerprintKey` stands in the file for everyone to read / At `state.fingerprintKey`. With it, guesses at passwords can be tested against the fingerprints in state. Write `${secret:NAME}`, and put the key into the environment variable NAME.",
-    ]);
-    expect(settings.state.fingerprintKey?.reveal()).toBe("open-key");
-    expect(secrets).toContain("open-key");
-  });
-
   testBadInputs([
     {
       rule: "need a base address and a key, from the project or the stage",
       project: "version: 1\nstages: { dev: { service: { retries: 1 } } }\n",
       files: SHOP,
       errors: [
-        'tasc.yaml:2:18 missing-key: `service.baseUrl` is missing / At `stages.dev.service`. Every call needs it. Write it into tasc.yaml, for the project or for the stage:\n  service: { baseUrl: "https://service.example.com" }',
-        'tasc.yaml:2:18 missing-key: `service.apiKey` is missing / At `stages.dev.service`. Every call needs it. Write it into tasc.yaml, for the project or for the stage:\n  service: { apiKey: "${secret:TASC_API_KEY}" }',
+        'tasc.yaml:2:18 missing-key: `service.baseUrl` is missing / At `stages.dev.service`. Every call needs it. Add it to tasc.yaml, for the project or for the stage:\n  service: { baseUrl: "https://service.example.com" }',
+        'tasc.yaml:2:18 missing-key: `service.apiKey` is missing / At `stages.dev.service`. Every call needs it. Add it to tasc.yaml, for the project or for the stage:\n  service: { apiKey: "${secret:TASC_API_KEY}" }',
       ],
     },
     {
@@ -101,8 +91,8 @@ stages:
       project: "version: 1\n",
       files: SHOP,
       errors: [
-        'tasc.yaml:1:1 missing-key: `service.baseUrl` is missing / Every call needs it. Write it into tasc.yaml, for the project or for the stage:\n  service: { baseUrl: "https://service.example.com" }',
-        'tasc.yaml:1:1 missing-key: `service.apiKey` is missing / Every call needs it. Write it into tasc.yaml, for the project or for the stage:\n  service: { apiKey: "${secret:TASC_API_KEY}" }',
+        'tasc.yaml:1:1 missing-key: `service.baseUrl` is missing / Every call needs it. Add it to tasc.yaml, for the project or for the stage:\n  service: { baseUrl: "https://service.example.com" }',
+        'tasc.yaml:1:1 missing-key: `service.apiKey` is missing / Every call needs it. Add it to tasc.yaml, for the project or for the stage:\n  service: { apiKey: "${secret:TASC_API_KEY}" }',
       ],
     },
     {

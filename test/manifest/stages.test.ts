@@ -36,7 +36,7 @@ describe("the stage is", () => {
       project: THREE,
       document: SHOP,
       errors: [
-        "tasc.yaml:3:1 no-stage: No stage is chosen / At `stages`. The project has the stages `dev`, `staging` and `production`. Name one by `--stage`, by TASC_STAGE, or as `defaultStage:` in tasc.yaml.",
+        "tasc.yaml:3:1 no-stage: No stage is selected / At `stages`. The project has the stages `dev`, `staging` and `production`. Choose one with `--stage`, TASC_STAGE, or `defaultStage:` in tasc.yaml.",
       ],
     },
     {

@@ -54,7 +54,7 @@ describe.concurrent("pull", () => {
       await unchanged(stage);
 
       const again = await stage.run(["pull"]);
-      expect(again.stdout).toContain("Nothing to pull: the manifests say what is live.");
+      expect(again.stdout).toContain("Nothing to pull: the manifests match the service.");
       expect(again.code).toBe(0);
     });
   });
@@ -93,9 +93,22 @@ describe.concurrent("pull", () => {
         ),
       );
       const ran = await stage.run(["pull"]);
-      expect(ran.code, ran.stderr).toBe(0);
+      expect(ran.code, ran.stderr).toBe(1);
       await expect(steady(ran.stdout, stage)).toMatchFileSnapshot("golden/left.txt");
       expect(ran.stdout + ran.stderr + stage.read("targets/shop.yaml")).not.toContain(SECRETS.QA_PASSWORD);
+    });
+  });
+
+  test("edits the rest where one value cannot be edited by itself, and exits with 1", async () => {
+    await scene(async (stage) => {
+      const before = MANIFEST.replace("tags: [smoke]", "tags: [smoke, # first\n      slow]");
+      stage.write("targets/shop.yaml", before);
+      await applied(stage);
+      await stage.edit(LOGIN, { status: "DISABLED", tags: ["smoke"] });
+      const ran = await stage.run(["pull"]);
+      expect(ran.code, ran.stderr).toBe(1);
+      expect(ran.stdout).toContain("It cannot be written by itself");
+      expect(stage.read("targets/shop.yaml")).toBe(before.replace("status: ENABLED", "status: DISABLED"));
     });
   });
 

@@ -2,18 +2,20 @@
 // pulled values differ, and every comment is still there.
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { editTexts, patchOf } from "../../src/edit/edit-files.ts";
+import { editTexts, makeTexts, patchOf } from "../../src/edit/edit-files.ts";
 import { provePull, pull } from "../../src/edit/pull.ts";
 import { type LoadedProject, loadProject } from "../../src/manifest/load.ts";
 import { type Address, addressOf } from "../../src/model/address.ts";
+import { resourcesOf } from "../../src/model/desired.ts";
 import type { LiveElement, LiveTestCase } from "../../src/model/live.ts";
 import { type State, emptyState } from "../../src/model/state.ts";
-import { Secret } from "../../src/model/value.ts";
+import { Secret, reveal } from "../../src/model/value.ts";
 import { EVERYTHING, type PlanInput } from "../../src/plan/input.ts";
 import { makePlan } from "../../src/plan/plan.ts";
 import { createFingerprinter } from "../../src/state/fingerprint.ts";
 import { memoryFolder } from "../manifest/memory-folder.ts";
 import { CASES, FILES, TEXTS, comments } from "../rewrite/rich.ts";
+import { STAGES, project as randomProject } from "../rewrite/random-project.ts";
 import { strayLines } from "../rewrite/touched.ts";
 
 const URL = "http://127.0.0.1:4010";
@@ -175,3 +177,79 @@ test("after a pull nothing is left to do but what it says", async () => {
 });
 
 const IN_LISTS = new Set(["c14", "c15", "c16", "c17", "c20", "c21", "c22", "c23", "c24", "c25"]);
+
+/** What the manifests come to in a stage: address and field → value. */
+async function resolvedIn(files: Readonly<Record<string, string>>, stage: string) {
+  const { desired } = await project(files, stage);
+  return new Map(
+    desired.targets
+      .flatMap(resourcesOf)
+      .flatMap(({ address, fields }) =>
+        Object.entries(fields).map(
+          ([name, value]) => [`${address} ${name}`, JSON.stringify(reveal(value))] as const,
+        ),
+      ),
+  );
+}
+
+const RUNS = Number(process.env["TASC_LAW_RUNS"] ?? 40);
+
+test("a pull changes in no stage what it does not say, whatever the project looks like", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      randomProject,
+      edits,
+      fc.option(change),
+      fc.constantFrom(...STAGES),
+      async (files, few, same, stage) => {
+        // What all have in common may come to be a default's.
+        const made = same === null ? few : CASES.map((key) => [key, same] as const);
+        const loaded = await project(files, stage);
+        const input = liveOf(loaded, made);
+        const request = {
+          stage,
+          stages: STAGES,
+          documents: loaded.documents,
+          planned: makePlan(input),
+          inScope: () => true,
+          fields: new Set<string>(),
+          holdsSecret: () => false,
+        };
+        const options = { root: "", env: { KEY: "the-api-key" }, stage };
+        const proof = {
+          folder: memoryFolder(files),
+          options,
+          stages: STAGES,
+          documents: loaded.documents,
+          input,
+        };
+        const { rewrite, texts } = await makeTexts(
+          loaded.documents,
+          (excluded) => pull(request, excluded),
+          (now, result) => provePull(now, result, proof),
+        );
+        const after = { ...files, ...Object.fromEntries(texts.map((one) => [one.file, one.after])) };
+        const said = new Set(
+          rewrite.changes.flatMap((one) =>
+            [stage, ...(one.alsoStages ?? [])].map((own) => `${own} ${keyOf(one.address, one.path)}`),
+          ),
+        );
+        for (const own of STAGES) {
+          const [was, now] = [await resolvedIn(files, own), await resolvedIn(after, own)];
+          const changed = [...new Set([...was.keys(), ...now.keys()])].filter(
+            (key) => was.get(key) !== now.get(key),
+          );
+          expect(changed.filter((key) => !said.has(`${own} ${key}`))).toEqual([]);
+        }
+        const left = new Set(rewrite.left.map(({ address, path: at }) => keyOf(address, at)));
+        const { changes } = makePlan({ ...input, desired: (await project(after, stage)).desired }).plan;
+        const updates = changes.filter(({ action }) => action !== "create");
+        const open = updates.flatMap(({ address, fields }) =>
+          fields.map(({ path: at }) => keyOf(address, at.slice(0, at[0] === "discovery" ? 2 : 1))),
+        );
+        expect(open.filter((one) => !left.has(one))).toEqual([]);
+      },
+    ),
+    { numRuns: RUNS },
+  );
+}, 600_000);

@@ -2,6 +2,7 @@ import type { NewText } from "../../src/edit/edit-files.ts";
 import type { FileEdit } from "../../src/edit/rewrite.ts";
 import { parseTree } from "../../src/manifest/yaml/parse.ts";
 import { TreeIndex } from "../../src/manifest/yaml/tree.ts";
+import type { Path } from "../../src/model/json.ts";
 import { lineDiff } from "../../src/render/fields.ts";
 
 /** Lines of the old text that are no longer there and that no edit is about: there should be none. */
@@ -25,10 +26,14 @@ export function strayLines(
     for (let line = from; line <= to; line++) allowed.add(line);
     // The maps that a deletion leaves empty go with it.
     if (edit.kind === "delete")
-      for (const { start } of steps) allowed.add(before.slice(0, start).split("\n").length - 1);
+      for (const { start, value } of steps.filter((_, depth) => !isThere(after, edit.path.slice(0, depth)))) {
+        const first = before.slice(0, start).split("\n").length - 1;
+        const last = before.slice(0, value.end).split("\n").length - 1;
+        for (let line = first; line <= last; line++) allowed.add(line);
+      }
   }
   // When an anchored value changes, its name may move to the first alias.
-  for (const [at, line] of lines.entries()) if (/[&*](?:common|state)\b/.test(line)) allowed.add(at);
+  for (const [at, line] of lines.entries()) if (/[&*](?:common|state|n\d+)\b/.test(line)) allowed.add(at);
   let at = 0;
   const stray: string[] = [];
   for (const piece of lineDiff(before, after)) {
@@ -40,6 +45,10 @@ export function strayLines(
     at++;
   }
   return stray;
+}
+
+function isThere(text: string, path: Path): boolean {
+  return new TreeIndex(parseTree(text).root).steps(path).length > path.length;
 }
 
 function countOf(text: string, line: string): number {

@@ -2,16 +2,17 @@
 // anything else, and every comment is still there.
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { editTexts } from "../../src/edit/edit-files.ts";
+import { changeKey, editTexts, makeTexts, patchOf } from "../../src/edit/edit-files.ts";
 import { promote, provePromotion } from "../../src/edit/promote.ts";
 import { Manifests, changedFields } from "../../src/edit/rewrite.ts";
 import { StageView, diffStages } from "../../src/inspect/stages.ts";
 import { hasErrors } from "../../src/manifest/document.ts";
 import { type ProjectReading, readProject, resolveProject } from "../../src/manifest/load.ts";
 import { editYaml } from "../../src/manifest/yaml/edit.ts";
-import type { Json, Path } from "../../src/model/json.ts";
+import { type Json, type Path, isObject } from "../../src/model/json.ts";
 import { memoryFolder } from "../manifest/memory-folder.ts";
 import { CASES, FILES, TEXTS, comments } from "../rewrite/rich.ts";
+import { project as randomProject } from "../rewrite/random-project.ts";
 import { strayLines } from "../rewrite/touched.ts";
 
 const SHOP = "targets/shop.yaml";
@@ -123,3 +124,68 @@ test("after a promotion the stages agree, and nothing else is declared different
 });
 
 const IN_LISTS = new Set(["c14", "c15", "c16", "c17", "c20", "c21", "c22", "c23", "c24", "c25"]);
+
+const RUNS = Number(process.env["TASC_LAW_RUNS"] ?? 40);
+
+/** Every value of a document that is not a map, by its path. */
+function leavesOf(value: Json, path: string): readonly (readonly [string, string])[] {
+  if (!isObject(value)) return [[path, JSON.stringify(value)]];
+  return Object.entries(value).flatMap(([key, inner]) => leavesOf(inner, `${path}/${key}`));
+}
+
+test("a promotion edits the values of the fields that it carries and no other line", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      randomProject,
+      fc.shuffledSubarray(STAGES, { minLength: 2, maxLength: 2 }),
+      async (files, [from = "a", to = "b"]) => {
+        const read = await reading(files);
+        const { documents } = read;
+        const request = {
+          from: viewOf(read, from),
+          to: viewOf(read, to),
+          stages: STAGES,
+          inScope: () => true,
+          documents,
+        };
+        const proof = { ...request, folder: memoryFolder(files), env: {} };
+        const { rewrite, texts } = await makeTexts(
+          documents,
+          (excluded) => promote(request, excluded),
+          (now, result) => provePromotion(now, result, proof),
+        );
+        const after = { ...files, ...Object.fromEntries(texts.map((one) => [one.file, one.after])) };
+        const now = await reading(after);
+        const left = new Set(rewrite.left.map(changeKey));
+        const { differences } = diffStages(viewOf(now, from), viewOf(now, to), "promoted", () => true);
+        expect(differences.filter((one) => !left.has(changeKey(one)))).toEqual([]);
+        const others = STAGES.filter((stage) => stage !== to);
+        const manifests = [new Manifests(documents), new Manifests(now.documents)] as const;
+        expect(changedFields(...manifests, others)).toEqual([]);
+        const carried = new Set(rewrite.changes.map(changeKey));
+        const changed = changedFields(...manifests, [to]);
+        expect(
+          changed.filter(({ address, field: { path } }) => !carried.has(changeKey({ address, path }))),
+        ).toEqual([]);
+        const gone = new Set(
+          rewrite.changes.filter((one) => one.after === undefined).map(({ path }) => path.join("/")),
+        );
+        const edited = new Set(rewrite.changes.map(({ path }) => path.join("/")));
+        for (const [at, document] of documents.entries()) {
+          const was = leavesOf(document.value, "");
+          const is = new Map(leavesOf(now.documents[at]?.value ?? {}, ""));
+          for (const [path, value] of was) {
+            const field = /(?:status|runStatus|tags|folder|entryPointUrlPath|prompt|elements)/.exec(
+              path.split("/").at(-1) ?? "",
+            )?.[0];
+            const name = field === "prompt" ? "discovery/prompt" : field;
+            if (!is.has(path)) expect([path, gone.has(name ?? "")]).toEqual([path, true]);
+            else if (is.get(path) !== value) expect([path, edited.has(name ?? "")]).toEqual([path, true]);
+          }
+        }
+        for (const one of texts) expect(strayLines(one, rewrite.edits), patchOf(one)).toEqual([]);
+      },
+    ),
+    { numRuns: RUNS },
+  );
+}, 600_000);

@@ -111,9 +111,9 @@ describe("colons, keys and values", () => {
     [
       "an unquoted value that begins with a reserved character",
       "a: @bob\nb: `y`\nc: %d\n",
-      "1:4 syntax: an unquoted text cannot begin with `@` (put the text in quotes)",
-      "2:4 syntax: an unquoted text cannot begin with a backtick (put the text in quotes)",
-      "3:4 syntax: an unquoted text cannot begin with `%` (put the text in quotes)",
+      "1:4 syntax: an unquoted string cannot begin with `@` (put the text in quotes)",
+      "2:4 syntax: an unquoted string cannot begin with a backtick (put the text in quotes)",
+      "3:4 syntax: an unquoted string cannot begin with `%` (put the text in quotes)",
     ],
     [
       "a colon without a key",
@@ -160,7 +160,7 @@ describe("quotes, brackets, braces", () => {
     [
       "an unknown escape",
       'a: "C:\\dir"\n',
-      "1:7 syntax: `\\d` is no escape that a text in double quotes may have (write `\\\\` for a backslash, or put the text in single quotes)",
+      "1:7 syntax: `\\d` is not a valid escape in a double-quoted string (write `\\\\` for a backslash, or use single quotes)",
     ],
     [
       "a bracket that is never closed",
@@ -175,7 +175,7 @@ describe("quotes, brackets, braces", () => {
     [
       "a comma too many",
       "a: { b: 1,, c: 2 }\n",
-      "1:11 syntax: there is nothing before this `,` (take the comma away)",
+      "1:11 syntax: there is nothing before this `,` (remove the comma)",
     ],
     [
       "a comma too few between pairs",
@@ -190,7 +190,7 @@ describe("quotes, brackets, braces", () => {
     [
       "an unquoted interpolation in braces",
       "a: { b: ${env:X} }\nc: d\n",
-      '1:9 syntax: inside `{ }` and `[ ]` an unquoted text ends at a brace, so `${…}` cannot be read (put the whole text in quotes, as in "${…}")',
+      '1:9 syntax: inside `{ }` and `[ ]` an unquoted string ends at a brace, so `${…}` cannot be read (put the whole text in quotes, as in "${…}")',
     ],
   ])("%s", (_, text, ...problems) => {
     expect(problemsOf(text)).toEqual(problems);
@@ -218,7 +218,7 @@ describe("what YAML has and manifests do not", () => {
     [
       "a merge key",
       "x: &x { a: 1 }\nb:\n  <<: *x\n  c: 1\n",
-      "3:3 merge-key: merge keys (`<<`) are not supported: they are no part of YAML 1.2 (write the keys out, or use `defaults`)",
+      "3:3 merge-key: merge keys (`<<`) are not supported: they are not part of YAML 1.2 (write the keys out, or use `defaults`)",
     ],
     [
       "a tag of one's own",
@@ -273,7 +273,7 @@ describe("aliases", () => {
     [
       "an alias in its own value",
       "a: &x\n  b: *x\n",
-      "2:6 cyclic-alias: `*x` stands inside the very value that it refers to (write out what is meant here)",
+      "2:6 cyclic-alias: `*x` is inside the value that it refers to (write out what is meant here)",
     ],
   ])("%s", (_, text, ...problems) => {
     expect(problemsOf(text)).toEqual(problems);
@@ -285,13 +285,13 @@ describe("numbers", () => {
     [
       "not a number, and infinity",
       "a: .nan\nb: -.INF\n",
-      "1:4 number: `.nan` is infinite or no number at all, and cannot be sent to the service (put it in quotes if text is meant)",
-      "2:4 number: `-.INF` is infinite or no number at all, and cannot be sent to the service (put it in quotes if text is meant)",
+      "1:4 number: `.nan` is not a finite number (put it in quotes if text is meant)",
+      "2:4 number: `-.INF` is not a finite number (put it in quotes if text is meant)",
     ],
     [
       "too large for any number",
       "a: 1e999\n",
-      "1:4 number: `1e999` is infinite or no number at all, and cannot be sent to the service (put it in quotes if text is meant)",
+      "1:4 number: `1e999` is not a finite number (put it in quotes if text is meant)",
     ],
     [
       "an integer that loses digits",
@@ -321,15 +321,15 @@ describe("the file as a whole", () => {
     [
       "control characters",
       "a: \u001b[31m\nb: \u007f\u0000\n",
-      "1:4 control-character: the control character U+001B may not stand in a YAML file (delete it; if it is meant, write it as `\\x1b` in double quotes)",
-      "2:4 control-character: the control character U+007F may not stand in a YAML file (delete it; if it is meant, write it as `\\x7f` in double quotes)",
-      "2:5 control-character: the control character U+0000 may not stand in a YAML file (delete it; if it is meant, write it as `\\x00` in double quotes)",
+      "1:4 control-character: the control character U+001B is not allowed in a YAML file (delete it, or write it as `\\x1b` in double quotes)",
+      "2:4 control-character: the control character U+007F is not allowed in a YAML file (delete it, or write it as `\\x7f` in double quotes)",
+      "2:5 control-character: the control character U+0000 is not allowed in a YAML file (delete it, or write it as `\\x00` in double quotes)",
     ],
     [
       "line ends of old Macs, told once",
       "a: 1\rb: .inf\r",
       "1:5 line-break: a line ends in a carriage return alone, which YAML parsers do not agree on (save the file with LF or CRLF line ends)",
-      "2:4 number: `.inf` is infinite or no number at all, and cannot be sent to the service (put it in quotes if text is meant)",
+      "2:4 number: `.inf` is not a finite number (put it in quotes if text is meant)",
     ],
     [
       "several problems, in the order of the text",
@@ -346,7 +346,7 @@ describe("the file as a whole", () => {
     [
       "columns count UTF-16 units",
       '{ "😀é": 1, a: .inf }\n',
-      "1:16 number: `.inf` is infinite or no number at all, and cannot be sent to the service (put it in quotes if text is meant)",
+      "1:16 number: `.inf` is not a finite number (put it in quotes if text is meant)",
     ],
   ])("%s", (_, text, ...problems) => {
     expect(problemsOf(text)).toEqual(problems);

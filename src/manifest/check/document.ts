@@ -3,18 +3,24 @@ import type { FoundTemplate } from "../interpolation.ts";
 import { bare } from "../shape.ts";
 import { PROJECT, TARGET_DOCUMENT } from "../tables.ts";
 import {
+  credentialsAreSecrets,
   elementsHaveOneLocator,
-  fingerprintKeysAreSecret,
-  overridesAreForKnownStages,
   placeholdersAreKnown,
+  protectedGlobsAreGlobs,
+  stagesAreKnown,
 } from "./rules.ts";
 import type { DocumentRule } from "./subject.ts";
 
-const PROJECT_RULES: readonly DocumentRule[] = [placeholdersAreKnown, fingerprintKeysAreSecret];
+const PROJECT_RULES: readonly DocumentRule[] = [
+  placeholdersAreKnown,
+  credentialsAreSecrets,
+  protectedGlobsAreGlobs,
+];
 
 const TARGET_RULES: readonly DocumentRule[] = [
   placeholdersAreKnown,
-  overridesAreForKnownStages,
+  credentialsAreSecrets,
+  stagesAreKnown,
   elementsHaveOneLocator,
 ];
 

@@ -6,20 +6,22 @@ import {
   originOf,
   resourcesOf,
 } from "../../model/desired.ts";
+import { compileGlob } from "../../model/glob.ts";
 import { type Json, type Path, isArray, isObject } from "../../model/json.ts";
 import { type Value, isValueObject } from "../../model/value.ts";
 import {
+  type Document,
   type ManifestProblem,
   didYouMean,
   listWords,
   manifestError,
   manifestWarning,
   nearest,
-  showPath,
 } from "../document.ts";
 import { type TemplateFault, circlesIn, isTemplate } from "../interpolation.ts";
 import { stagesInWords } from "../settings.ts";
 import { isHidden, partsAlong } from "../shape.ts";
+import { SECTIONS } from "../tables.ts";
 import {
   type DocumentLayer,
   type DocumentSubject,
@@ -45,7 +47,7 @@ function prerequisitesExist({ target, references }: TargetSubject): readonly Man
       path,
       "unknown-prerequisite",
       `There is no test case \`${key}\` in target ${target.key}`,
-      `\`${path.join(".")}\` names a key of the same target; a test case that is not managed here is named by \`{ description: … }\`.${didYouMean(nearest(key, candidates))}`,
+      `\`${path.join(".")}\` must be a key of the same target. For a test case that is not managed here, write \`{ description: … }\`.${didYouMean(nearest(key, candidates))}`,
     ),
   );
 }
@@ -60,7 +62,7 @@ function environmentsExist({ target, references }: TargetSubject): readonly Mani
       path,
       "unknown-environment",
       `There is no environment \`${key}\` in target ${target.key}`,
-      `\`${path.join(".")}\` names a key under the target's \`environments\`. ${known}${didYouMean(nearest(key, keys))}`,
+      `\`${path.join(".")}\` must be a key under the target's \`environments\`. ${known}${didYouMean(nearest(key, keys))}`,
     ),
   );
 }
@@ -95,7 +97,7 @@ function foreignPrerequisitesAreForeign({ target, references }: TargetSubject): 
       from,
       path,
       "managed-prerequisite",
-      `The prerequisite is managed here, as \`${key}\``,
+      `The prerequisite is managed here as \`${key}\``,
       `\`{ description: … }\` is for test cases that nothing here manages. Write \`${path.join(".")}: ${key}\`.`,
     );
   });
@@ -122,8 +124,8 @@ function circleOfPrerequisites({ from, path }: Reference, circle: readonly strin
     from,
     path,
     "prerequisite-cycle",
-    "The prerequisites go in a circle",
-    `Each of these runs after the next: ${circle.join(" → ")}. None could be the first; take one \`prerequisite\` out.`,
+    "Circular prerequisites",
+    `Each of these runs after the next: ${circle.join(" → ")}. Remove one of them.`,
   );
 }
 
@@ -137,7 +139,7 @@ function defaultEnvironmentIsSpeltRight({ target }: TargetSubject): readonly Man
         [],
         "misspelt-default",
         `\`${environment.key}\` is not the service's DEFAULT environment`,
-        "That one has the key `default`. An additional environment needs another key, so that nobody takes it for the default one.",
+        "The DEFAULT environment has the key `default`. Choose a different key for an additional environment.",
         { at: "key" },
       ),
     );
@@ -167,8 +169,8 @@ function movesStayInTheTarget({ key, moved }: DesiredTarget): readonly ManifestP
         about(
           move,
           "move-elsewhere",
-          `${address} is not of target ${key}`,
-          "`moved` renames inside of one target. Between targets, or for a target itself: `tasc state mv FROM TO`.",
+          `${address} does not belong to target ${key}`,
+          "`moved` renames within one target. Between targets, or for a target itself, run `tasc state mv FROM TO`.",
           address === move.from ? "from" : "to",
         ),
       ),
@@ -183,7 +185,7 @@ function movesKeepTheKind({ moved }: DesiredTarget): readonly ManifestProblem[] 
         move,
         "move-kind",
         `${move.from} cannot become ${move.to}`,
-        "They are of different kinds, and the service cannot turn one into the other.",
+        "They are different kinds of resource.",
         "to",
       ),
     );
@@ -234,8 +236,8 @@ function movesDoNotCircle({ moved }: DesiredTarget): readonly ManifestProblem[] 
   return circlesIn(next).flatMap((circle) => {
     const move = moved.find(({ from }) => from === circle[0]);
     if (move === undefined) return [];
-    const detail = `Each of these is moved to the next: ${circle.join(" → ")}. Take one of the moves out.`;
-    return [about(move, "move-cycle", "The moves go in a circle", detail, "from")];
+    const detail = `Each of these is moved to the next: ${circle.join(" → ")}. Remove one of them.`;
+    return [about(move, "move-cycle", "Circular moves", detail, "from")];
   });
 }
 
@@ -248,7 +250,7 @@ function movedIsNotDeclared(target: DesiredTarget): readonly ManifestProblem[] {
         move,
         "move-of-declared",
         `${move.from} is still declared`,
-        `\`moved\` says that it is now ${move.to}. Take out its declaration, or the move.`,
+        `\`moved\` says that it is now ${move.to}. Remove its declaration, or the move.`,
         "from",
       ),
     );
@@ -287,30 +289,53 @@ function isBoundByHand(resource: DesiredResource): resource is DesiredResource &
   return resource.id !== undefined;
 }
 
-/** What finds a test case again when state is lost should find one. */
-function externalIdsAreUnique({ target }: TargetSubject): readonly ManifestProblem[] {
+/** What finds a resource again when state is lost should find one. */
+function matchesAreUnique({ target }: TargetSubject): readonly ManifestProblem[] {
+  return [
+    ...sharedValues(target.testCases, "externalId", "duplicate-external-id"),
+    ...sharedValues(
+      target.testCases.filter(({ fields }) => fields.externalId === undefined),
+      "description",
+      "duplicate-description",
+    ),
+  ];
+}
+
+/** Warnings about resources of one kind with the same value of a field by which live ones are found. */
+function sharedValues(
+  resources: readonly DesiredResource[],
+  field: string,
+  code: string,
+): readonly ManifestProblem[] {
   const owners = new Map<string, DesiredResource>();
   const problems: ManifestProblem[] = [];
-  for (const resource of target.testCases) {
-    const { externalId } = resource.fields;
+  for (const resource of resources) {
+    const value = resource.fields[field];
     // One that is bound by hand is not looked for.
-    if (typeof externalId !== "string" || resource.id !== undefined) continue;
-    const owner = owners.get(externalId);
-    if (owner === undefined) owners.set(externalId, resource);
-    else problems.push(...externalIdTwice(resource, externalId, owner));
+    if (typeof value !== "string" || resource.id !== undefined) continue;
+    const owner = owners.get(value);
+    if (owner === undefined) owners.set(value, resource);
+    else problems.push(...shared(resource, owner, field, value, code));
   }
   return problems;
 }
 
-function externalIdTwice(resource: DesiredResource, id: string, owner: DesiredResource): ManifestProblem[] {
-  const [origin, related] = [originOf(resource, ["externalId"]), originOf(owner, ["externalId"])];
+function shared(
+  resource: DesiredResource,
+  owner: DesiredResource,
+  field: string,
+  value: string,
+  code: string,
+): ManifestProblem[] {
+  const [origin, related] = [originOf(resource, [field]), originOf(owner, [field])];
   if (origin === undefined) return [];
+  const noun = resource.kind === "target" ? "test target" : "test case";
   return [
     manifestWarning(
-      "duplicate-external-id",
+      code,
       origin,
-      `${owner.address} has the same \`externalId\``,
-      `A live test case is found by \`${id}\`, and could be either. Give one of the two another, or none.`,
+      `${owner.address} has the same \`${field}\``,
+      `A live ${noun} with \`${value}\` would match both. Change or remove one of the two.`,
       { address: resource.address, ...(related === undefined ? {} : { related }) },
     ),
   ];
@@ -323,7 +348,7 @@ function idTakenTwice(resource: DesiredResource, id: string, owner: DesiredResou
     ["id"],
     "duplicate-id",
     `${owner.address} has the same \`id\``,
-    `\`${id}\` can be one of the two: correct the other, or leave its \`id\` out.`,
+    `\`${id}\` can only be bound to one address. Correct or remove one of the two.`,
     related === undefined ? {} : { related },
   );
 }
@@ -334,7 +359,7 @@ const RULES: readonly TargetRule[] = [
   prerequisitesDoNotCircle,
   defaultEnvironmentIsSpeltRight,
   movesMakeSense,
-  externalIdsAreUnique,
+  matchesAreUnique,
 ];
 
 /** What can be said only when every resource could be read. */
@@ -350,7 +375,7 @@ export function checkTargets(
     const subject = subjectOf(target);
     return rules.flatMap((rule) => rule(subject));
   });
-  return [...own, ...idsAreUnique(targets)];
+  return [...own, ...idsAreUnique(targets), ...sharedValues(targets, "app", "duplicate-app")];
 }
 
 /** An element is found by `locatorLine` or by `selectors`, not by both. */
@@ -375,7 +400,7 @@ function twoLocators(file: string, path: Path): ManifestProblem {
     "two-locators",
     { file, path: [...path, "locatorLine"] },
     "An element has both `locatorLine` and `selectors`",
-    "The service makes selectors of the locator line, so one of the two would be lost: keep one.",
+    "The service creates selectors from the locator line, so one of the two would be lost. Keep one.",
     { at: "key" },
   );
 }
@@ -397,42 +422,47 @@ function elementLists({ path, value: { testCases, defaults } }: DocumentLayer): 
   return found;
 }
 
-/** A literal key is no error, but whoever can read it can test guesses at what state has fingerprints of. */
-export function fingerprintKeysAreSecret({ document }: DocumentSubject): readonly ManifestProblem[] {
-  return documentLayers(document).flatMap(({ path, value }) => {
-    const key = isObject(value.state) ? value.state.fingerprintKey : undefined;
-    if (typeof key !== "string" || isTemplate(key)) return [];
-    return [openKey(document.file, [...path, "state", "fingerprintKey"])];
-  });
-}
-
-function openKey(file: string, path: Path): ManifestProblem {
-  return manifestWarning(
-    "secret-in-clear",
-    { file, path },
-    `\`${showPath(path)}\` stands in the file for everyone to read`,
-    "With it, guesses at passwords can be tested against the fingerprints in state. Write `${secret:NAME}`, and put the key into the environment variable NAME.",
-  );
-}
-
-/** Every key under `stages` is a stage of the project. */
-export function overridesAreForKnownStages({
-  document,
-  stages,
-}: DocumentSubject): readonly ManifestProblem[] {
-  const { file, value } = document;
-  if (stages === undefined || !isObject(value.stages)) return [];
-  return Object.keys(value.stages)
-    .filter((stage) => !stages.includes(stage))
-    .map((stage) =>
-      manifestError(
-        "unknown-stage",
-        { file, path: ["stages", stage] },
-        `There is no stage \`${stage}\``,
-        `${stagesInWords(stages)}${didYouMean(nearest(stage, stages))}`,
-        { at: "key" },
-      ),
+/** Every key under `stages`, and every entry of `onlyStages`, is a stage of the project. */
+export function stagesAreKnown({ document, stages }: DocumentSubject): readonly ManifestProblem[] {
+  const { file, text, value } = document;
+  if (stages === undefined) return [];
+  const unknown = (path: Path, stage: string, at?: "key"): ManifestProblem =>
+    manifestError(
+      "unknown-stage",
+      { file, path },
+      `There is no stage \`${stage}\``,
+      `${stagesInWords(stages)}${didYouMean(nearest(stage, stages))}`,
+      at === undefined ? {} : { at },
     );
+  const overrides = Object.keys(isObject(value.stages) ? value.stages : {});
+  const strange = overrides.filter((stage) => !stages.includes(stage));
+  return [
+    ...strange.map((stage) => unknown(["stages", stage], stage, "key")),
+    ...(text.includes("onlyStages") || text.includes("\\") ? onlyStagesIn(document) : []).flatMap(
+      ({ path, names }) =>
+        names.flatMap((name, at) =>
+          typeof name === "string" && !stages.includes(name) ? [unknown([...path, at], name)] : [],
+        ),
+    ),
+  ];
+}
+
+/** Every `onlyStages` of a document: of its target, and of the resources in it. */
+function onlyStagesIn(
+  document: Document,
+): readonly { readonly path: Path; readonly names: readonly Json[] }[] {
+  return documentLayers(document).flatMap((layer) => {
+    const resources = SECTIONS.flatMap(({ name }) => {
+      const section = layer.value[name];
+      return Object.entries(isObject(section) ? section : {}).map(
+        ([key, value]) => [[...layer.path, name, key], value] as const,
+      );
+    });
+    return [[layer.path, layer.value] as const, ...resources].flatMap(([path, value]) => {
+      const names = isObject(value) ? value.onlyStages : undefined;
+      return isArray(names) ? [{ path: [...path, "onlyStages"], names }] : [];
+    });
+  });
 }
 
 /** Every `${…}` is an interpolation that tasc knows, also in stages that are not chosen. */
@@ -448,12 +478,49 @@ export function placeholdersAreKnown({
   );
 }
 
+/** A name of which everyone would say that its value is a secret. */
+const CREDENTIAL = /(?:^|_)(?:KEY|TOKEN)$|PASSWORD|SECRET/i;
+
+/** What `${env:…}` brings in shows in every plan, so it may not name what looks like a credential. */
+export function credentialsAreSecrets({ document, templates }: DocumentSubject): readonly ManifestProblem[] {
+  return templates.flatMap(({ path, template }) =>
+    template.parts.flatMap((part) =>
+      part.kind === "env" && CREDENTIAL.test(part.name)
+        ? [
+            manifestError(
+              "credential-in-env",
+              { file: document.file, path },
+              `\`${part.name}\` looks like a credential`,
+              `\`\${env:…}\` shows its value in plans and messages. Write \`\${secret:${part.name}}\`, or give the variable another name if it is not secret.`,
+              { within: part.source },
+            ),
+          ]
+        : [],
+    ),
+  );
+}
+
+/** The globs of a policy mean something, in stages that are not chosen too. */
+export function protectedGlobsAreGlobs({ document }: DocumentSubject): readonly ManifestProblem[] {
+  return documentLayers(document).flatMap(({ path, value }) => {
+    const globs = isObject(value.policy) ? value.policy.protected : undefined;
+    return (isArray(globs) ? globs : []).flatMap((source, at) => {
+      const glob = typeof source === "string" && !isTemplate(source) ? compileGlob(source) : undefined;
+      if (glob === undefined || !("fault" in glob)) return [];
+      const origin = { file: document.file, path: [...path, "policy", "protected", at] };
+      return [
+        manifestError("bad-glob", origin, "The glob cannot be used", `\`${String(source)}\`: ${glob.fault}.`),
+      ];
+    });
+  });
+}
+
 /** Where the value is to be hidden, so is what was meant as a placeholder: it may be the password itself. */
 function badPlaceholder(file: string, path: Path, fault: TemplateFault, hidden: boolean): ManifestProblem {
   return manifestError(
     "bad-placeholder",
     { file, path },
-    `\`${hidden ? "${…}" : fault.source}\` is no interpolation`,
+    `\`${hidden ? "${…}" : fault.source}\` is not an interpolation`,
     fault.reason,
     { within: fault.source },
   );

@@ -13,6 +13,7 @@ import {
   withoutAll,
 } from "../document.ts";
 import { isTemplate, parseTemplate } from "../interpolation.ts";
+import { foreignKey } from "../settings.ts";
 import type { SchemaFinding } from "../schema/validator.ts";
 import {
   type ManifestPart,
@@ -93,15 +94,23 @@ function explainFindings(
   findings: readonly SchemaFinding[],
 ): readonly Mistake[] {
   const bySite = new Map<string, SchemaFinding[]>();
-  for (const finding of findings)
-    bySite.set(finding.instancePath, [...(bySite.get(finding.instancePath) ?? []), finding]);
+  for (const finding of findings) {
+    // That a branch does not hold is said by what does not hold in it.
+    if (finding.keyword === "if") continue;
+    const known = bySite.get(finding.instancePath);
+    if (known === undefined) bySite.set(finding.instancePath, [finding]);
+    else known.push(finding);
+  }
   return [...bySite].flatMap(([pointer, found]) => {
     const path = pathOf(pointer, document);
-    return explainSite({ file, path, value: valueAt(document, path), parts: partsAlong(root, path) }, found);
+    const site = { file, path, value: valueAt(document, path), parts: partsAlong(root, path) };
+    return explainSite(site, document, found);
   });
 }
 
-function explainSite(site: Site, findings: readonly SchemaFinding[]): Mistake[] {
+function explainSite(site: Site, document: JsonObject, findings: readonly SchemaFinding[]): Mistake[] {
+  if (findings.some(({ keyword }) => keyword === "false schema"))
+    return [{ problem: explainForeign(site, document), spoilt: site.path }];
   const strange = namesIn(findings, "additionalProperties", "additionalProperty");
   // Who misspelt a key that must be there has made one mistake, not two.
   const meant = new Set(strange.map((key) => nearest(key, knownKeys(site))));
@@ -148,9 +157,9 @@ function badKey(site: Site, key: string): ManifestProblem {
 }
 
 function whyBad(site: Site, key: string): string {
-  if (RESERVED_KEYS.some((name) => name === key)) return "It is a reserved name; choose another.";
-  if (isTemplate(key)) return "Keys are not interpolated, only values are; write the key out.";
-  return `Allowed is ${allowed({ type: "key" })}.${suggestion(site, key)}`;
+  if (RESERVED_KEYS.some((name) => name === key)) return "It is a reserved name. Choose another.";
+  if (isTemplate(key)) return "Keys are not interpolated, only values are. Write the key in full.";
+  return `It must be ${allowed({ type: "key" })}.${suggestion(site, key)}`;
 }
 
 /** The key as it could be written, unless that is taken. */
@@ -158,7 +167,17 @@ function suggestion({ value }: Site, key: string): string {
   const plain = key.normalize("NFKD").replaceAll(/\p{M}/gu, "");
   const written = plain.replaceAll(/[^A-Za-z0-9_-]+/g, "-").replaceAll(/^[_-]+|-+$/g, "");
   if (written === "" || (isObject(value) && Object.hasOwn(value, written))) return "";
-  return ` \`${written}\` would do.`;
+  return ` \`${written}\` is possible.`;
+}
+
+/** A key that means nothing beside the value of another one. */
+function explainForeign(site: Site, document: JsonObject): ManifestProblem {
+  const above = site.path.slice(0, -1);
+  const shape = site.parts[above.length]?.shape;
+  const branches = shape?.type === "object" ? shape.branches : undefined;
+  if (branches === undefined) return explainKey({ ...site, path: above }, String(site.path.at(-1)));
+  const value = valueAt(document, [...above, branches.key]) ?? branches.default;
+  return foreignKey(site.file, site.path, branches, String(value));
 }
 
 /** A key that must be there and is not. */
@@ -169,7 +188,7 @@ function explainMissing(site: Site, key: string): ManifestProblem {
     "missing-key",
     { file: site.file, path: site.path },
     `\`${showPath([...site.path, key])}\` is missing`,
-    `The key \`${key}\` must be there.${wanted}`,
+    `The key \`${key}\` is required.${wanted}`,
   );
 }
 
@@ -206,7 +225,7 @@ function secretDetail(text: string): string {
     return `\`\${env:…}\` would show in outputs. ${remedy} Here: \`\${secret:${open.name}}\`.`;
   return text === ""
     ? `Found nothing. ${remedy}`
-    : `A literal stands in git for good, for everyone to read. ${remedy}`;
+    : `Secrets written in the file stay in git history. ${remedy}`;
 }
 
 const VERSION_HINT = " A newer tasc may read it.";
@@ -224,11 +243,11 @@ function hint(site: Site, part: ManifestPart): string {
 
 function nullHint({ shape }: ManifestPart): string {
   if (shape.type === "object" || shape.type === "map") return " An empty map is written `{}`.";
-  return " It cannot be null; leave the key out instead.";
+  return " It cannot be null. Leave the key out instead.";
 }
 
 function textHint(text: string, { shape }: ManifestPart): string {
   if (shape.type === "enum") return didYouMean(nearest(text, shape.values));
   const value = convert(shape, text);
-  return value !== undefined && typeof value !== "string" ? " Take the quotes away." : "";
+  return value !== undefined && typeof value !== "string" ? " Remove the quotes." : "";
 }

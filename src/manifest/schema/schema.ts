@@ -7,16 +7,26 @@ import {
   DURATION,
   INTERPOLATED,
   LOGICAL_KEY,
+  MAP_KEY,
   type ManifestPart,
   type ManifestShape,
   type MapShape,
   ONLY_SECRETS,
+  RATE,
+  type Branches,
   type ObjectShape,
   URL_TEXT,
   UUID,
+  foreignKeys,
   isHidden,
 } from "../shape.ts";
-import { PROJECT, PROJECT_DEFINITIONS, TARGET_DEFINITIONS, TARGET_DOCUMENT } from "../tables.ts";
+import {
+  PROJECT,
+  PROJECT_DEFINITIONS,
+  STATE_BRANCHES,
+  TARGET_DEFINITIONS,
+  TARGET_DOCUMENT,
+} from "../tables.ts";
 
 /** All documents that have a schema; also the arguments of `tasc schema`. */
 export const SCHEMA_NAMES = ["project", "target", "plan"] as const;
@@ -30,13 +40,14 @@ export function schemaOf(name: SchemaName): JsonObject {
         { $id: "urn:tasc:schema:project:1", title: "tasc project file" },
         PROJECT,
         PROJECT_DEFINITIONS,
+        { definitions: JSON_DEFINITION, allOf: [requiredByBranch("state", STATE_BRANCHES)] },
       );
     case "target":
       return documentSchema(
         { $id: "urn:tasc:schema:target:1", title: "tasc target document" },
         TARGET_DOCUMENT,
         TARGET_DEFINITIONS,
-        JSON_DEFINITION,
+        { definitions: JSON_DEFINITION },
       );
     case "plan":
       return planSchema();
@@ -198,18 +209,22 @@ function list(description: string, definition: string): { readonly [key: string]
 /** What is defined once, under a name, and referred to wherever else it stands. */
 export type Definitions = ReadonlyMap<ManifestPart | ObjectShape, string>;
 
-/** The schema of a whole document; `more` are definitions that stand for no part. */
+/** The schema of a whole document; `definitions` among the rest are of no part. */
 function documentSchema(
   heading: { readonly $id: string; readonly title: string },
   root: ObjectShape,
   definitions: Definitions,
-  more: JsonObject = {},
+  {
+    definitions: more = {},
+    ...conditions
+  }: { readonly definitions?: JsonObject; readonly allOf?: Json } = {},
 ): JsonObject {
   const schemas = new Schemas(definitions);
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     ...heading,
     ...schemas.object(root, false),
+    ...conditions,
     $defs: { ...schemas.definitions(), ...more },
   };
 }
@@ -250,7 +265,8 @@ class Schemas {
       ...typed("object", nullable),
       properties: Object.fromEntries(properties),
       ...(required === undefined ? {} : { required }),
-      additionalProperties: false,
+      ...OWN_KEYS_ALONE,
+      ...(shape.branches === undefined ? {} : { allOf: branchSchemas(shape.branches) }),
     };
   }
 
@@ -287,13 +303,51 @@ class Schemas {
 
   #map(shape: MapShape, { nullable }: Manner): JsonObject {
     const value = this.#shape(shape.of, PLAIN);
-    const key = shape.keys === "logical" ? LOGICAL_KEY : ANY_KEY;
+    if (shape.keys === "logical")
+      return {
+        ...typed("object", nullable),
+        patternProperties: { [MAP_KEY]: value, ...OWN_KEYS_ALONE.patternProperties },
+        additionalProperties: false,
+      };
     return {
       ...typed("object", nullable),
-      patternProperties: { [key]: shape.sensitive === true ? { ...value, writeOnly: true } : value },
+      patternProperties: { [ANY_KEY]: shape.sensitive === true ? { ...value, writeOnly: true } : value },
       additionalProperties: false,
     };
   }
+}
+
+/** Keys that begin with `x-` may be anywhere and hold anything: a place for YAML anchors. */
+const OWN_KEYS_ALONE = { patternProperties: { "^x-": true }, additionalProperties: false };
+
+/** What may not be there with each value of the deciding key, where that is written out. */
+function branchSchemas(branches: Branches): JsonObject[] {
+  const { key, of } = branches;
+  return Object.keys(of).map((value) => ({
+    if: { type: "object", properties: { [key]: { const: value } }, required: [key] },
+    then: { properties: Object.fromEntries(foreignKeys(branches, value).map((name) => [name, false])) },
+  }));
+}
+
+/**
+ * What must be there with each value of the deciding key. It holds for the project's own `state` where there are no
+ * stages, which could add what is missing.
+ */
+function requiredByBranch(section: string, { key, of }: Branches): JsonObject {
+  const complete = Object.entries(of)
+    .filter(([, { required }]) => required.length > 0)
+    .map(([value, { required }]) => ({
+      if: { type: "object", properties: { [key]: { const: value } }, required: [key] },
+      then: {
+        type: "object",
+        properties: Object.fromEntries(required.map((name) => [name, true])),
+        required,
+      },
+    }));
+  return {
+    if: { properties: { stages: false } },
+    then: { properties: { [section]: { allOf: complete } } },
+  };
 }
 
 type LeafShape = Exclude<ManifestShape, { readonly type: "list" | "map" | "object" }>;
@@ -309,6 +363,8 @@ function leafSchema(shape: LeafShape, manner: Manner): JsonObject {
       return matching(URL_TEXT, manner);
     case "duration":
       return matching(DURATION, manner);
+    case "rate":
+      return matching(RATE, manner);
     case "key":
       return matching(LOGICAL_KEY, manner);
     case "uuid":

@@ -418,8 +418,8 @@ function control(character: string, offset: number): Finding {
   return {
     offset,
     code: "control-character",
-    message: `the control character U+${code.toUpperCase().padStart(4, "0")} may not stand in a YAML file`,
-    hint: `delete it; if it is meant, write it as \`${escape}\` in double quotes`,
+    message: `the control character U+${code.toUpperCase().padStart(4, "0")} is not allowed in a YAML file`,
+    hint: `delete it, or write it as \`${escape}\` in double quotes`,
   };
 }
 
@@ -529,7 +529,7 @@ function mergeKey(key: ScalarNode): Finding {
   return {
     offset: key.start,
     code: "merge-key",
-    message: "merge keys (`<<`) are not supported: they are no part of YAML 1.2",
+    message: "merge keys (`<<`) are not supported: they are not part of YAML 1.2",
     hint: "write the keys out, or use `defaults`",
   };
 }
@@ -547,7 +547,7 @@ function notFinite(node: ScalarNode): Finding {
   return {
     offset: node.start,
     code: "number",
-    message: `\`${node.text}\` is infinite or no number at all, and cannot be sent to the service`,
+    message: `\`${node.text}\` is not a finite number`,
     hint: "put it in quotes if text is meant",
   };
 }
@@ -574,7 +574,7 @@ function cyclicAlias(node: AliasNode): Finding {
   return {
     offset: node.start,
     code: "cyclic-alias",
-    message: `\`*${node.name}\` stands inside the very value that it refers to`,
+    message: `\`*${node.name}\` is inside the value that it refers to`,
     hint: "write out what is meant here",
   };
 }

@@ -116,7 +116,7 @@ function explainFault(scene: Scene): Finding {
     const finding = explanation(scene);
     if (finding !== undefined) return finding;
   }
-  return { offset: scene.offset, code: "syntax", message: `this is not YAML: ${scene.words}` };
+  return { offset: scene.offset, code: "syntax", message: `invalid YAML: ${scene.words}` };
 }
 
 function sceneOf(fault: SyntaxFault, { text, unclosed, flows }: Tree): Scene {
@@ -197,8 +197,8 @@ function unknownEscape({ code, offset, text }: Scene): Finding | undefined {
   return {
     offset,
     code: "syntax",
-    message: `\`${text.slice(offset, offset + 2)}\` is no escape that a text in double quotes may have`,
-    hint: "write `\\\\` for a backslash, or put the text in single quotes",
+    message: `\`${text.slice(offset, offset + 2)}\` is not a valid escape in a double-quoted string`,
+    hint: "write `\\\\` for a backslash, or use single quotes",
   };
 }
 
@@ -207,7 +207,7 @@ function reservedFirstCharacter({ code, offset, text }: Scene): Finding | undefi
   return {
     offset,
     code: "syntax",
-    message: `an unquoted text cannot begin with ${quoted(text.charAt(offset))}`,
+    message: `an unquoted string cannot begin with ${quoted(text.charAt(offset))}`,
     hint: "put the text in quotes",
   };
 }
@@ -221,7 +221,7 @@ function unquotedInterpolation({ offset, text }: Scene): Finding | undefined {
   return {
     offset: offset - 1,
     code: "syntax",
-    message: "inside `{ }` and `[ ]` an unquoted text ends at a brace, so `${…}` cannot be read",
+    message: "inside `{ }` and `[ ]` an unquoted string ends at a brace, so `${…}` cannot be read",
     hint: 'put the whole text in quotes, as in "${…}"',
   };
 }
@@ -249,7 +249,7 @@ function commentWithoutSpace({ code, offset, rest }: Scene): Finding | undefined
 
 function commaWithoutItem({ code, inFlow, offset, rest }: Scene): Finding | undefined {
   if (code !== "UNEXPECTED_TOKEN" || !inFlow || !rest.startsWith(",")) return undefined;
-  return { offset, code: "syntax", message: "there is nothing before this `,`", hint: "take the comma away" };
+  return { offset, code: "syntax", message: "there is nothing before this `,`", hint: "remove the comma" };
 }
 
 function missingComma({ code, inFlow, offset }: Scene): Finding | undefined {

@@ -79,7 +79,7 @@ export function singleQuoted(text: string): string {
 }
 
 /**
- * JSON's escapes are YAML's, too; only some characters that JSON leaves alone may not stand in a YAML file.
+ * JSON's escapes are YAML's, too; only some characters that JSON leaves alone is not allowed in a YAML file.
  */
 export function doubleQuoted(text: string): string {
   return JSON.stringify(text).replaceAll(

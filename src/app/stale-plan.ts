@@ -1,0 +1,164 @@
+import { isAddress } from "../model/address.ts";
+import { type Json, isObject, sameJson } from "../model/json.ts";
+import type { CallJson, Change, ChangeJson, PlanJson } from "../model/plan.ts";
+import { KNOWN_AFTER_APPLY, SENSITIVE } from "../model/value.ts";
+import type { Fingerprinter } from "../plan/input.ts";
+import type { Planned } from "../plan/plan.ts";
+import { type Staleness, changedFields, compareGuards, guardOf, onlyReviewed } from "../plan/staleness.ts";
+import { planJson } from "../render/json.ts";
+import { type Redactor, redactPlan } from "../render/redact.ts";
+import { type SavedPlan, stale } from "./saved-plan.ts";
+
+/**
+ * The plan of now, cut down to what a saved plan shows. What else differs by now was not reviewed and is left for the
+ * next plan.
+ *
+ * @throws TascError with the places where what the saved plan saw has changed
+ */
+export function asReviewed(
+  saved: SavedPlan,
+  planned: Planned,
+  fingerprints: Fingerprinter,
+  redactor: Redactor,
+): Planned {
+  const otherTarget = Object.entries(saved.targets).find(([key, id]) => {
+    const seen = planned.seen.get(key);
+    return seen !== undefined && (seen.live?.id ?? null) !== id;
+  });
+  if (otherTarget !== undefined) {
+    const [key, id] = otherTarget;
+    throw stale(
+      "other-target",
+      "The saved plan is stale: it was made for another live target",
+      place(`target.${key}`, existence(id), existence(planned.seen.get(key)?.live?.id ?? null), "the same"),
+    );
+  }
+  const current = new Map(planned.plan.changes.map((change) => [change.address, change]));
+  const reasons: string[] = [];
+  const changes: Change[] = [];
+  for (const reviewed of saved.plan.changes) {
+    const change = current.get(reviewed.address);
+    const guard = saved.guards[reviewed.address];
+    const now = isAddress(reviewed.address)
+      ? guardOf(reviewed.address, changedFields(reviewed), planned, fingerprints)
+      : undefined;
+    const whys: readonly Staleness[] =
+      guard === undefined || now === undefined
+        ? [{ kind: "manifest", address: reviewed.address }]
+        : compareGuards(reviewed.address, guard, now);
+    reasons.push(...whys.map((why) => explainStale(why, reviewed, change)));
+    if (change === undefined) continue;
+    const fields = change.fields.filter(({ path }) => reviewed.fields.some((one) => one.path[0] === path[0]));
+    changes.push({ ...onlyReviewed(change, reviewed.calls), fields });
+  }
+  if (reasons.length > 0)
+    throw stale(
+      "plan-stale",
+      `The saved plan is stale: what it saw at ${saved.plan.createdAt} has changed`,
+      reasons.join("\n"),
+    );
+  const kept = changes.filter((change) => change.calls.length > 0 || change.action === "create");
+  const left = { ...planned.plan, changes: kept };
+  refuseOtherContent(saved.plan, redactPlan(planJson(left, { tool: "", createdAt: "" }), redactor));
+  return { ...planned, plan: left };
+}
+
+/** What is left to do must be what was shown: the same fields with the same values, and no call beyond the calls. */
+function refuseOtherContent(reviewed: PlanJson, left: PlanJson): void {
+  const shownBy = new Map(reviewed.changes.map((change) => [change.address, change]));
+  const other = left.changes.filter((change) => {
+    const before = shownBy.get(change.address);
+    return before === undefined || !isWithin(change, before);
+  });
+  if (other.length === 0) return;
+  throw stale(
+    "plan-differs",
+    "The saved plan shows something else than it would do",
+    other
+      .map(({ address, action, fields }) =>
+        place(address, wanted(shownBy.get(address)?.fields ?? []), action, wanted(fields)),
+      )
+      .join("\n"),
+  );
+}
+
+function isWithin(change: ChangeJson, shownChange: ChangeJson): boolean {
+  const fields = change.fields.every((field) =>
+    shownChange.fields.some(
+      (one) =>
+        sameJson([...one.path], [...field.path]) &&
+        one.sensitive === field.sensitive &&
+        sameJson(one.after, field.after),
+    ),
+  );
+  const calls = [...change.calls, ...change.followUps].every((call) =>
+    [...shownChange.calls, ...shownChange.followUps].some((one) => isPartOf(call, one)),
+  );
+  return change.action === shownChange.action && fields && calls;
+}
+
+/** An id that was not known when the plan was made may be known by now; and a part may have become needless. */
+function isPartOf(call: CallJson, shownCall: CallJson): boolean {
+  if (call.method !== shownCall.method) return false;
+  if (call.path !== shownCall.path && !shownCall.path.includes(KNOWN_AFTER_APPLY)) return false;
+  return contains(shownCall.body, call.body);
+}
+
+function contains(whole: Json | undefined, part: Json | undefined): boolean {
+  if (whole === KNOWN_AFTER_APPLY) return true;
+  if (isObject(whole) && isObject(part))
+    return Object.entries(part).every(([key, value]) => contains(whole[key], value));
+  return sameJson(whole, part);
+}
+
+type ReviewedChange = SavedPlan["plan"]["changes"][number];
+
+/** A reason with the three values that a person compares. */
+function explainStale(why: Staleness, reviewed: ReviewedChange, now: Change | undefined): string {
+  switch (why.kind) {
+    case "existence":
+      return place(
+        why.address,
+        why.reviewed === null ? "to be created" : existence(why.reviewed),
+        existence(why.now),
+        reviewed.action,
+      );
+    case "manifest":
+      return place(
+        `${why.address}, whose manifest has changed, or a variable or secret in it`,
+        wanted(reviewed.fields),
+        reviewed.fields.map((field) => `${field.path.join(".")} is ${shown(field, field.before)}`).join("; "),
+        now === undefined ? "nothing: it is as the manifest says by now" : wanted(now.fields),
+      );
+    case "value": {
+      const isIt = ({ path }: Shown): boolean => path.join(".").startsWith(why.field);
+      const before = reviewed.fields.find(isIt);
+      const after = now?.fields.find(isIt);
+      return place(
+        `${why.address}, ${why.field}`,
+        shown(before, before?.before),
+        after === undefined ? "as wanted" : shown(after, after.before),
+        shown(before, before?.after),
+      );
+    }
+  }
+}
+
+function existence(id: string | null): string {
+  return id === null ? "does not exist" : `exists as ${id}`;
+}
+
+type Shown = Pick<ReviewedChange["fields"][number], "path" | "sensitive" | "after">;
+
+function wanted(fields: readonly Shown[]): string {
+  return fields.map((field) => `${field.path.join(".")} to be ${shown(field, field.after)}`).join("; ");
+}
+
+function shown(field: Pick<Shown, "sensitive"> | undefined, value: unknown): string {
+  if (field?.sensitive) return SENSITIVE;
+  return value === undefined ? "(not shown)" : JSON.stringify(value);
+}
+
+function place(where: string, reviewed: string, now: string, want: string): string {
+  return `  ${where}\n    as reviewed: ${reviewed}\n    live now:    ${now}\n    wanted:      ${want}`;
+}

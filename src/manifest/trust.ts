@@ -1,0 +1,138 @@
+import { readFileSync } from "node:fs";
+import { type TascError, stop } from "../model/error.ts";
+import { compileGlob } from "../model/glob.ts";
+import { type Json, type JsonObject, isArray, isObject } from "../model/json.ts";
+import type { Policy } from "../model/settings.ts";
+import { nearest } from "./document.ts";
+
+/**
+ * Limits that a manifest cannot set (`--trust FILE`, TASC_TRUST). A pipeline takes the file from a protected branch, so
+ * that a pull request can neither send secrets elsewhere nor read others, nor loosen the policy:
+ *
+ *     version: 1
+ *     origins: [https://service.example.com]   # where the API key may be sent
+ *     stateHosts: [db.example.com]             # where state may be kept
+ *     variables: [TASC_*, QA_*]                # what ${env:} and ${secret:} may read
+ *     policy: { maxDisabledPercent: 30 }       # counts beside the project's own, the stricter of both
+ *     stages:                                  # lists of a stage replace those above
+ *       production: { origins: [https://prod.example.com] }
+ *
+ * What the file leaves out is not limited.
+ */
+export interface Trust {
+  readonly origins?: readonly string[];
+  readonly stateHosts?: readonly string[];
+  /** Names or globs. */
+  readonly variables?: readonly string[];
+  readonly policy?: Policy;
+}
+
+/** The limits of one stage. */
+export type TrustOf = (stage: string) => Trust;
+
+const LISTS = ["origins", "stateHosts", "variables"] as const;
+const NUMBERS = ["maxChanges", "maxDisabledPercent", "maxGenerations", "planExpiry"] as const;
+const GLOBS = ["protected", "requireTags"] as const;
+
+/** Reads a trust file. @throws TascError where it cannot be read as one: no limit may be lost to a misspelt key. */
+export async function readTrust(file: string): Promise<TrustOf> {
+  const root = mapOf(file, "the file", await readYaml(file));
+  const known = ["version", ...LISTS, "policy", "stages"];
+  onlyKeys(file, root, known);
+  if (root.version !== 1) throw wrong(file, "`version` must be 1");
+  const base = trustOf(file, root);
+  const stages = new Map(
+    Object.entries(mapOf(file, "`stages`", root.stages ?? {})).map(([stage, value]) => {
+      const map = mapOf(file, `\`stages.${stage}\``, value);
+      onlyKeys(file, map, [...LISTS, "policy"]);
+      const own = trustOf(file, map);
+      return [stage, { ...base, ...own, policy: stricter(base.policy ?? {}, own.policy ?? {}) }];
+    }),
+  );
+  return (stage) => stages.get(stage) ?? base;
+}
+
+async function readYaml(file: string): Promise<Json> {
+  const { readSlow } = await import("./yaml/read-slow.ts");
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch {
+    throw wrong(file, "there is no such file, or it cannot be read");
+  }
+  const reading = readSlow(text);
+  if (reading.ok) return reading.value;
+  const [problem] = reading.problems;
+  throw wrong(file, `line ${problem?.line ?? 1}: ${problem?.message ?? "it is not YAML"}`);
+}
+
+function trustOf(file: string, map: JsonObject): Trust {
+  const lists = LISTS.flatMap((key) => {
+    const value = map[key];
+    return value === undefined ? [] : [[key, textsOf(file, key, value)] as const];
+  });
+  const { variables = [] } = Object.fromEntries(lists);
+  for (const glob of variables) {
+    const compiled = compileGlob(glob);
+    if ("fault" in compiled) throw wrong(file, `\`${glob}\` in \`variables\`: ${compiled.fault}`);
+  }
+  const policy = map.policy === undefined ? undefined : policyOf(file, mapOf(file, "`policy`", map.policy));
+  return { ...Object.fromEntries(lists), ...(policy === undefined ? {} : { policy }) };
+}
+
+function policyOf(file: string, map: JsonObject): Policy {
+  onlyKeys(file, map, [...NUMBERS, ...GLOBS, "sameCommit"]);
+  const numbers = NUMBERS.flatMap((key) => {
+    const value = map[key];
+    if (value === undefined) return [];
+    if (typeof value !== "number" || value < 0) throw wrong(file, `\`policy.${key}\` must be a number`);
+    return [[key, value]];
+  });
+  const globs = GLOBS.flatMap((key) => {
+    const value = map[key];
+    return value === undefined ? [] : [[key, textsOf(file, `policy.${key}`, value)]];
+  });
+  const { sameCommit } = map;
+  return { ...Object.fromEntries([...numbers, ...globs]), ...(sameCommit === true ? { sameCommit } : {}) };
+}
+
+/** Two policies at once: of each rule the stricter one. `onRemove` is no limit, and comes from the second if it has one. */
+export function stricter(a: Policy, b: Policy): Policy {
+  const numbers = NUMBERS.flatMap((key) => {
+    const both = [a[key], b[key]].filter((value) => value !== undefined);
+    return both.length === 0 ? [] : [[key, Math.min(...both)]];
+  });
+  const lists = GLOBS.flatMap((key) => {
+    const both = a[key] === undefined && b[key] === undefined;
+    return both ? [] : [[key, [...new Set([...(a[key] ?? []), ...(b[key] ?? [])])]]];
+  });
+  const onRemove = b.onRemove ?? a.onRemove;
+  return {
+    ...Object.fromEntries([...numbers, ...lists]),
+    ...(a.sameCommit === true || b.sameCommit === true ? { sameCommit: true } : {}),
+    ...(onRemove === undefined ? {} : { onRemove }),
+  };
+}
+
+function textsOf(file: string, key: string, value: Json): readonly string[] {
+  const texts = isArray(value) ? value.filter((item) => typeof item === "string") : [];
+  if (!isArray(value) || texts.length < value.length)
+    throw wrong(file, `\`${key}\` must be a list of strings`);
+  return texts;
+}
+
+function mapOf(file: string, what: string, value: Json): JsonObject {
+  if (!isObject(value)) throw wrong(file, `${what} must be a map`);
+  return value;
+}
+
+function onlyKeys(file: string, map: JsonObject, known: readonly string[]): void {
+  const strange = Object.keys(map).find((key) => !known.includes(key));
+  if (strange === undefined) return;
+  const guess = nearest(strange, known);
+  throw wrong(file, `unknown key \`${strange}\`${guess === undefined ? "" : `; did you mean \`${guess}\`?`}`);
+}
+
+function wrong(file: string, reason: string): TascError {
+  return stop("invalid", "bad-trust-file", `The trust file ${file} cannot be used`, `${reason}.`);
+}

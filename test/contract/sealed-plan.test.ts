@@ -1,0 +1,130 @@
+// A saved plan cannot lie: whatever is changed in it, and whenever it is not for here and now, nothing is sent.
+import { describe, expect, test } from "vitest";
+import { openSaved, type PlanFile, readPlanFile } from "../../src/app/saved-plan.ts";
+import { type Host, withSession } from "../../src/app/session.ts";
+import { TascError } from "../../src/model/error.ts";
+import { type Json, isArray, isObject, parseJson } from "../../src/model/json.ts";
+import { scene, type Project } from "./support/cli.ts";
+import { seed } from "./support/story.ts";
+
+const MANIFEST = `target: shop
+app: Web Shop
+testIdAttribute: data-testid
+environments:
+  default: { testAccount: { username: qa, password: "\${secret:QA_PASSWORD}" } }
+testCases:
+  login: { description: Log in, status: DISABLED }
+  cart: { description: Cart, discovery: { prompt: Fill it. } }
+`;
+
+/** Every JSON that differs from one in a single node: changed, taken out, or added. */
+function* mutations(value: Json, put: (other: Json) => Json, where: string): Generator<[string, Json]> {
+  yield [`${where} changed`, put(isArray(value) || isObject(value) ? "x" : [value])];
+  if (isArray(value)) {
+    yield [`${where} added`, put([...value, "x"])];
+    for (const [at, item] of value.entries()) {
+      yield [`${where}.${at} removed`, put(value.toSpliced(at, 1))];
+      yield* mutations(item, (other) => put(value.with(at, other)), `${where}.${at}`);
+    }
+  } else if (isObject(value)) {
+    yield [`${where} added`, put({ ...value, extra: 1 })];
+    for (const [key, item] of Object.entries(value)) {
+      const { [key]: _, ...rest } = value;
+      yield [`${where}.${key} removed`, put(rest)];
+      yield* mutations(item, (other) => put({ ...value, [key]: other }), `${where}.${key}`);
+    }
+  } else if (typeof value === "string") yield [`${where} lengthened`, put(`${value}x`)];
+}
+
+async function save(project: Project, args: readonly string[] = []): Promise<void> {
+  await project.write({ "targets/shop.yaml": MANIFEST });
+  const ran = await project.run(["plan", "--out", "plan.json", ...args]);
+  expect(ran.code, ran.stderr).toBe(0);
+}
+
+describe.concurrent("a sealed plan", () => {
+  test("is refused whichever of its nodes is changed, taken out or added", async () => {
+    await scene({}, async ({ project, service }) => {
+      seed(service);
+      await save(project);
+      const host: Host = {
+        env: project.env,
+        cwd: project.dir,
+        now: Date.now,
+        random: Math.random,
+        version: "",
+        secrets: new Set(),
+        warn: () => {},
+        heard: () => {},
+      };
+      const open = (file: PlanFile): Promise<unknown> =>
+        withSession({}, host, async (session) => openSaved(file, {}, session));
+      const file = readPlanFile("plan.json", host);
+      await open(file);
+      await withSession({}, host, async (session) => {
+        const tried: string[] = [];
+        for (const [where, content] of mutations(file.content, (other) => other, "plan")) {
+          if (!isObject(content)) continue;
+          tried.push(where);
+          try {
+            openSaved({ ...file, content }, {}, session);
+            expect.fail(`${where}: accepted`);
+          } catch (error) {
+            if (!(error instanceof TascError)) throw error;
+            expect([where, error.reason]).toEqual([where, "stale"]);
+          }
+        }
+        expect(tried.length).toBeGreaterThan(200);
+        for (const seal of [undefined, "", `${String(file.seal)}x`, 1, null])
+          expect(() => openSaved({ ...file, seal }, {}, session)).toThrow(TascError);
+      });
+    });
+  });
+
+  test("that was edited is refused with exit 4 before any call, and shown as altered", async () => {
+    await scene({}, async ({ project, service }) => {
+      const live = seed(service);
+      await save(project);
+      const text = await project.read("plan.json");
+      await project.write({ "plan.json": text.replace('"after": "DISABLED"', '"after": "ENABLED"') });
+      service.forget();
+      const ran = await project.run(["apply", "plan.json"]);
+      expect(ran.code, ran.stderr).toBe(4);
+      expect(ran.stderr).toContain("was altered after it was saved");
+      expect(service.log).toEqual([]);
+      expect(live.login.status).not.toBe("DISABLED");
+      for (const format of ["text", "json", "markdown", "html", "github", "sarif", "junit"]) {
+        const shown = await project.run(["show", "plan.json", "--format", format]);
+        expect(shown.stdout, format).toContain("altered after it was saved");
+      }
+      await project.write({ "plan.json": text });
+      const without = await project.run(["show", "plan.json"], { TASC_API_KEY: "" });
+      expect(without.stdout).toContain("This plan is not verified");
+      expect((await project.run(["show", "plan.json"])).stdout).not.toMatch(/altered|not verified/u);
+    });
+  });
+
+  test("is not applied on another stage or after its expiry", async () => {
+    await scene({}, async ({ project, service }) => {
+      seed(service);
+      const settings = await project.read("tasc.yaml");
+      await project.write({ "tasc.yaml": `${settings}stages: { a: {}, b: {} }\ndefaultStage: a\n` });
+      await save(project, ["--expires", "1ms"]);
+      service.forget();
+      const expired = await project.run(["apply", "plan.json"]);
+      expect([expired.code, expired.stderr]).toEqual([4, expect.stringContaining("expired at")]);
+      await save(project);
+      service.forget();
+      const other = await project.run(["apply", "plan.json", "--stage", "b"]);
+      expect([other.code, other.stderr]).toEqual([4, expect.stringContaining("for stage a")]);
+      const stage = (await project.read("plan.json")).replace('"stage": "a"', '"stage": "nowhere"');
+      await project.write({ "plan.json": stage });
+      const altered = await project.run(["apply", "plan.json"]);
+      expect([altered.code, altered.stderr]).toEqual([4, expect.stringContaining("altered")]);
+      expect(service.log).toEqual([]);
+      expect(parseJson(await project.read("plan.json"))).toMatchObject({
+        apply: { targets: { shop: expect.any(String) }, made: { by: expect.stringContaining("@") } },
+      });
+    });
+  });
+});

@@ -1,0 +1,339 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { loadProject } from "../../src/manifest/load.ts";
+import { readTrust } from "../../src/manifest/trust.ts";
+import { ENV, PROJECT, errors, load, loaded, show, target } from "./loading.ts";
+import { memoryFolder } from "./memory-folder.ts";
+
+const STAGED = `${PROJECT}stages: { dev: {}, prod: {} }\n`;
+
+async function codes(files: Record<string, string>, options: Parameters<typeof load>[1] = {}) {
+  return (await errors(files, options)).map((line) => line.split(":").slice(0, 4).join(":"));
+}
+
+describe("keys that begin with x-", () => {
+  test("mean nothing at any level, and hold anchors", async () => {
+    const shop = await target(
+      `x-tags: &tags [a, b]
+target: shop
+x-y: { z: 1 }
+environments: { x-e: 1, default: { x-f: 2, additionalHeaderFields: { x-real: "1" } } }
+testCases:
+  x-none: [1]
+  login: { tags: *tags, x-note: hm, elements: [{ x-o: 1, interaction: { action: CLICK, x-p: 2 }, locatorLine: l }] }
+`,
+      { files: { "tasc.yaml": `${PROJECT}x-all: 1\nvars: { x-v: [1] }\n` } },
+    );
+    expect(shop.testCases.map(({ key, fields }) => ({ key, ...fields }))).toEqual([
+      {
+        key: "login",
+        tags: ["a", "b"],
+        elements: [{ interaction: { action: "CLICK" }, locatorLine: "l" }],
+      },
+    ]);
+    expect(shop.environments.map(({ key }) => key)).toEqual(["default"]);
+    // Headers are the service's data, not tasc's keys.
+    expect(Object.keys(shop.environments[0]?.fields["additionalHeaderFields"] ?? {})).toEqual(["x-real"]);
+  });
+});
+
+describe("onlyStages", () => {
+  const document = `target: shop
+environments: { qa: { onlyStages: [dev] } }
+testCases: { a: { onlyStages: [dev] }, b: { onlyStages: [dev, prod] }, c: {} }
+batchGenerations: { g: { onlyStages: [prod], prompt: p } }
+`;
+  const names = async (stage: string): Promise<string[]> => {
+    const { desired } = await loaded({ "tasc.yaml": STAGED, "targets/shop.yaml": document }, { stage });
+    return desired.targets.flatMap(({ environments, testCases, batchGenerations }) =>
+      [environments, testCases, batchGenerations].flat().map(({ key }) => key),
+    );
+  };
+
+  test("lets a resource exist in these stages alone", async () => {
+    expect(await names("dev")).toEqual(["qa", "a", "b", "c"]);
+    expect(await names("prod")).toEqual(["b", "c", "g"]);
+  });
+
+  test("lets a target exist in these stages alone", async () => {
+    const files = {
+      "tasc.yaml": STAGED,
+      "targets/shop.yaml": "target: shop\nonlyStages: [dev]\ntestCases: { a: {} }\n",
+    };
+    expect((await loaded(files, { stage: "dev" })).desired.targets).toHaveLength(1);
+    expect((await loaded(files, { stage: "prod" })).desired.targets).toHaveLength(0);
+  });
+
+  test("names stages of the project", async () => {
+    const files = {
+      "tasc.yaml": STAGED,
+      "targets/shop.yaml": "target: shop\ntestCases: { a: { onlyStages: [prd] } }\n",
+    };
+    expect(await codes(files, { stage: "dev" })).toEqual([
+      "targets/shop.yaml:2:32 unknown-stage: There is no stage `prd` / At `testCases.a.onlyStages[0]`. The project has the stages `dev` and `prod`. Did you mean `prod`?",
+    ]);
+  });
+});
+
+test("defaults of tasc.yaml are below those of the target", async () => {
+  const project = `${PROJECT}defaults: { testCases: { status: DRAFT, runStatus: "OFF", tags: [all] } }
+stages: { dev: { defaults: { testCases: { tags: [dev] } } } }
+`;
+  const shop = await target(
+    "target: shop\ndefaults: { testCases: { runStatus: 'ON' } }\ntestCases: { a: {} }\n",
+    {
+      files: { "tasc.yaml": project },
+    },
+  );
+  expect(shop.testCases[0]?.fields).toEqual({ status: "DRAFT", runStatus: "ON", tags: ["dev"] });
+  expect(shop.testCases[0]?.layers.map(({ kind, file, path }) => [kind, file, path.join(".")])).toEqual([
+    ["defaults", "tasc.yaml", "defaults.testCases"],
+    ["stage defaults", "tasc.yaml", "stages.dev.defaults.testCases"],
+    ["defaults", "targets/shop.yaml", "defaults.testCases"],
+    ["base", "targets/shop.yaml", "testCases.a"],
+  ]);
+});
+
+describe("state", () => {
+  const SHOP = { "targets/shop.yaml": "target: shop\n" };
+  const project = (state: string, stages = ""): Record<string, string> => ({
+    ...SHOP,
+    "tasc.yaml": `${PROJECT}state: ${state}\n${stages}`,
+  });
+
+  test.each([
+    ["{ backend: postgres }", "tasc.yaml:3:1 missing-key"],
+    ["{ backend: http }", "tasc.yaml:3:1 missing-key"],
+    ["{ backend: local, url: x }", "tasc.yaml:3:26 foreign-key"],
+    ["{ url: x }", "tasc.yaml:3:10 foreign-key"],
+    ["{ backend: postgres, url: x, path: y }", "tasc.yaml:3:37 foreign-key"],
+    ["{ fingerprintKey: open }", "tasc.yaml:3:26 secret-in-clear"],
+    ["{ fingerprintKey: '${secret:KEY}' }", "tasc.yaml:3:26 weak-fingerprint-key"],
+  ])("%s is an error", async (state, expected) => {
+    expect((await errors(project(state))).map((line) => line.split(":").slice(0, 3).join(":"))).toEqual([
+      expected,
+    ]);
+  });
+
+  test("a stage can have another backend, and then takes over no options of the first", async () => {
+    const files = project(
+      "{ path: states, fingerprintKey: '${secret:FP}' }",
+      "stages: { dev: {}, prod: { state: { backend: postgres, url: 'postgres://db/x' } } }\n",
+    );
+    const env = { ...ENV, FP: "0123456789abcdef" };
+    const { settings } = await loaded(files, { stage: "prod", env });
+    expect(settings.state).toMatchObject({ backend: "postgres", options: { url: {} } });
+    expect(Object.keys(settings.state.options)).toEqual(["url"]);
+    expect(settings.state.fingerprintKey?.reveal()).toBe("0123456789abcdef");
+    expect((await loaded(files, { stage: "dev", env })).settings.state).toMatchObject({
+      backend: "local",
+      options: { path: "states" },
+    });
+  });
+
+  test("stages can add what the project leaves out", async () => {
+    const files = project(
+      "{ backend: postgres }",
+      "stages: { dev: { state: { url: 'postgres://db/x' } }, prod: {} }\n",
+    );
+    await loaded(files, { stage: "dev" });
+    expect(await codes(files, { stage: "prod" })).toEqual([
+      expect.stringContaining("missing-key: `state.url` is missing"),
+    ]);
+  });
+});
+
+test("settings: a rate and the further rules of a policy", async () => {
+  const project = `version: 1
+service: { baseUrl: "http://127.0.0.1:4010", apiKey: "\${secret:KEY}", rateLimit: 600/m }
+policy: { maxGenerations: 20, planExpiry: 7d, sameCommit: true, maxChanges: 5, protected: [a] }
+stages: { dev: { policy: { maxGenerations: 30, maxChanges: 3, protected: [] } } }
+`;
+  const { settings } = await loaded({ "tasc.yaml": project, "targets/a.yaml": "target: a\n" });
+  expect(settings.rateLimit).toBe(10);
+  expect(settings.policy).toEqual({
+    maxGenerations: 20,
+    planExpiry: 7 * 86_400_000,
+    sameCommit: true,
+    maxChanges: 3,
+    protected: ["a"],
+  });
+});
+
+describe("the base address", () => {
+  const at = (baseUrl: string, vars = "{}"): Record<string, string> => ({
+    "tasc.yaml": `version: 1\nservice: { baseUrl: '${baseUrl}', apiKey: "\${secret:KEY}" }\nvars: ${vars}\n`,
+    "targets/a.yaml": "target: a\n",
+  });
+
+  test.each([
+    "${env:HOST}",
+    "https://${env:NAME}",
+    "https://${var:a}/path",
+    "${env:NO:-http://127.0.0.1:4010}",
+    "https://${stage}.${var:a}/x",
+  ])("may be %s", async (text) => {
+    await loaded(at(text, "{ a: example.com }"), {
+      env: { ...ENV, HOST: "http://127.0.0.1:4010", NAME: "h" },
+    });
+  });
+
+  test.each([
+    "https://evil/${env:NAME}",
+    "https://evil/?q=${var:a}",
+    "https://${secret:KEY}.evil",
+    "https://${var:b}",
+    "${var:c}",
+    "https://evil${file:x}",
+  ])("may not be %s", async (text) => {
+    const vars = "{ a: x, b: 'evil/${env:NAME}', c: '${secret:KEY}' }";
+    expect(await codes(at(text, vars), { env: { ...ENV, NAME: "h" } })).toEqual([
+      expect.stringContaining("base-url-interpolation"),
+    ]);
+  });
+});
+
+test("an environment variable that looks like a credential is for ${secret:}", async () => {
+  const lines = await errors(
+    {
+      "targets/shop.yaml":
+        "target: shop\napp: ${env:PROD_API_KEY}${env:my_password1}${env:CLIENT_SECRET}${env:A_TOKEN}${env:KEYBOARD}\n",
+    },
+    { env: { ...ENV, KEYBOARD: "x" } },
+  );
+  expect(lines.filter((line) => line.includes("credential-in-env"))).toHaveLength(4);
+  expect(lines[0]).toContain(
+    "targets/shop.yaml:2:6 credential-in-env: `PROD_API_KEY` looks like a credential",
+  );
+});
+
+test.each([".git/config", ".env", "sub/.env.local", ".tasc/state/x", "a/../.GIT/config"])(
+  "${file:%s} is refused",
+  async (path) => {
+    const lines = await errors({
+      "targets/shop.yaml": `target: shop\napp: "\${file:${path}}"\n`,
+      [path]: "x",
+    });
+    expect(lines).toEqual([expect.stringContaining("unreadable-file")]);
+  },
+);
+
+describe("warnings of what would match one live resource", () => {
+  test("two test cases with one description, two targets with one app", async () => {
+    const { diagnostics } = await loaded({
+      "targets/a.yaml":
+        "target: a\napp: App\ntestCases: { x: { description: D }, y: { description: D }, z: { description: D, externalId: E } }\n",
+      "targets/b.yaml": "target: b\napp: App\n",
+    });
+    expect(show(diagnostics).map((line) => line.split(" /")[0])).toEqual([
+      "targets/a.yaml:3:55 warning duplicate-description: testCase.a.x has the same `description`",
+      "targets/b.yaml:2:6 warning duplicate-app: target.a has the same `app`",
+    ]);
+  });
+});
+
+describe("patterns", () => {
+  const found = (pattern: string): Promise<readonly string[]> =>
+    errors({ "tasc.yaml": `${PROJECT}manifests: ["${pattern}"]\n`, "targets/a.yaml": "target: a\n" });
+
+  test("a range that is reversed has a place", async () => {
+    expect(await found("targets/[z-a].yaml")).toEqual([
+      "tasc.yaml:3:13 bad-pattern: The pattern cannot be used / At `manifests[0]`. `targets/[z-a].yaml`: `[z-a]` is not a range of characters. A pattern must stay inside the project folder, e.g. `targets/**/*.yaml`.",
+    ]);
+  });
+
+  test.each(["{a,b}".repeat(22), "{a/b,c}/".repeat(30), "*a".repeat(30), "{a,a}".repeat(40), "a{b"])(
+    "%s is refused at once",
+    async (pattern) => {
+      const started = process.cpuUsage();
+      expect(await found(pattern)).toEqual([expect.stringContaining("bad-pattern")]);
+      const { user } = process.cpuUsage(started);
+      expect(user).toBeLessThan(2_000_000);
+    },
+  );
+
+  test("a glob of the policy too", async () => {
+    const lines = await errors({
+      "tasc.yaml": `${PROJECT}policy: { protected: ["[z-a]"] }\n`,
+      "targets/a.yaml": "target: a\n",
+    });
+    expect(lines).toEqual([expect.stringContaining("tasc.yaml:3:23 bad-glob")]);
+  });
+});
+
+describe("a trust file", () => {
+  const written = (text: string): string => {
+    const file = join(mkdtempSync(join(tmpdir(), "tasc-trust-")), "trust.yaml");
+    writeFileSync(file, text);
+    return file;
+  };
+  const limited = async (text: string, files: Record<string, string>, env: Record<string, string> = {}) => {
+    const file = written(text);
+    const folder = {
+      ...memoryFolder({ "tasc.yaml": PROJECT, "targets/a.yaml": "target: a\n", ...files }),
+      trust: () => readTrust(file),
+    };
+    return loadProject({ root: "", env: { ...ENV, ...env } }, folder);
+  };
+
+  test("limits origins, variables and hosts of state", async () => {
+    const result = await limited(
+      "version: 1\norigins: [https://ok.example]\nvariables: [QA_*]\nstateHosts: [db]\n",
+      {
+        "tasc.yaml": `${PROJECT}state: { backend: postgres, url: 'postgres://evil/x' }\n`,
+        "targets/a.yaml": "target: a\napp: '${env:QA_A}${env:HOME_A}'\n",
+      },
+      { QA_A: "a", HOME_A: "b" },
+    );
+    expect(show(result.diagnostics).map((line) => line.split(" /")[0])).toEqual([
+      "targets/a.yaml:2:18 untrusted: The trust file does not allow the variable HOME_A",
+      "tasc.yaml:2:21 untrusted: The trust file does not allow the service http://127.0.0.1:4010 in stage default",
+      "tasc.yaml:2:55 untrusted: The trust file does not allow the variable KEY",
+      "tasc.yaml:3:34 untrusted: The trust file does not allow state at evil in stage default",
+    ]);
+  });
+
+  test("adds its policy, the stricter of both counting, and a stage's limits replace the others", async () => {
+    const text =
+      "version: 1\norigins: [https://x]\npolicy: { maxChanges: 5 }\nstages: { default: { origins: ['http://127.0.0.1:4010/x'], policy: { maxChanges: 7, protected: ['*'] } } }\n";
+    const result = await limited(text, {
+      "tasc.yaml": `${PROJECT}policy: { maxChanges: 9, maxDisabledPercent: 1 }\n`,
+    });
+    expect(result).toMatchObject({
+      ok: true,
+      settings: { policy: { maxChanges: 5, maxDisabledPercent: 1, protected: ["*"] } },
+    });
+  });
+
+  test.each([
+    "version: 2",
+    "version: 1\norigin: []",
+    "version: 1\norigins: x",
+    "version: 1\npolicy: { maxChange: 1 }",
+    "{",
+    "version: 1\nstages: { a: { b: 1 } }",
+  ])("that is wrong stops everything: %j", async (text) => {
+    await expect(limited(text, {})).rejects.toMatchObject({
+      reason: "invalid",
+      diagnostics: [{ code: "bad-trust-file" }],
+    });
+  });
+});
+
+test("scalars of megabytes are read in every style", async () => {
+  const big = "x".repeat(3_000_000);
+  const styles = [
+    `"${big}"`,
+    `'${big}'`,
+    big,
+    `|-\n      ${big}`,
+    `"${String.raw`\"`.repeat(1_000_000)}"`,
+    `'${"''".repeat(1_000_000)}'`,
+  ];
+  for (const style of styles) {
+    const { testCases } = await target(`target: shop\ntestCases:\n  a:\n    description: ${style}\n`);
+    expect(String(testCases[0]?.fields["description"]).length).toBeGreaterThanOrEqual(1_000_000);
+  }
+});
