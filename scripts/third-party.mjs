@@ -13,13 +13,15 @@ export function writeThirdParty(root, folder, modules) {
   writeFileSync(join(folder, "sbom.cdx.json"), `${JSON.stringify(bom(root, packages), undefined, 2)}\n`);
 }
 
+const byName = (a, b) => (a < b ? -1 : 1);
+
 /** Licences that ask for no notice; packages under them may come without a text. */
 const FREE = ["Unlicense", "CC0-1.0", "0BSD"];
 
 function packagesOf(root, modules) {
   const folders = new Set(modules.map((module) => /^.*\/node_modules\/(@[^/]+\/)?[^/]+/.exec(module)?.[0]));
   folders.delete(undefined);
-  return [...folders].toSorted().map((folder) => {
+  return [...folders].toSorted(byName).map((folder) => {
     const { name, version, license, description } = JSON.parse(
       readFileSync(join(folder, "package.json"), "utf8"),
     );

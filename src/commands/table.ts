@@ -7,6 +7,7 @@ import {
   duration,
   flag,
   type GlobalOptions,
+  links,
   list,
   LOCK_TIMEOUT,
   MISSING_SECRETS,
@@ -16,6 +17,7 @@ import {
   OVERRIDE_POLICY,
   SCOPE,
   SERVICE,
+  SHARD,
   text,
   TEXT_OR_JSON,
   TWO_STAGES,
@@ -27,8 +29,9 @@ import {
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof SHELLS)[number];
 
-const BUDGET = {
+const PLAN_VIEW = {
   budget: whole("--budget <characters>", "length that a markdown comment may have; 65536 unless given", 1000),
+  link: links("--link <text=url>", "a page to link to from HTML and Markdown, for instance the pull request"),
 };
 
 const TARGET = { target: text("--target <key>", "key of a target; all managed ones unless given") };
@@ -60,11 +63,12 @@ export type SchemaOptions = Options<typeof schema> & GlobalOptions;
 
 const plan = {
   format: choice("--format <format>", "how to print the plan", PLAN_FORMATS),
-  ...BUDGET,
+  ...PLAN_VIEW,
   out: text("--out <file>", "save the plan, for `tasc apply FILE`"),
   expires: duration("--expires <duration>", "how long the saved plan can be applied, such as 24h"),
   detailedExitcode: flag("--detailed-exitcode", "exit with 2 when there are changes"),
   ...SCOPE,
+  ...SHARD,
   ...ON_DEMAND,
   ...OVERRIDE_POLICY,
   ...MISSING_SECRETS,
@@ -77,7 +81,7 @@ export type PlanOptions = Options<typeof plan> & GlobalOptions;
 const show = {
   file: argument("<file>", "a plan saved by `tasc plan --out`"),
   format: choice("--format <format>", "how to print it", PLAN_FORMATS),
-  ...BUDGET,
+  ...PLAN_VIEW,
   ...VERBOSE,
 };
 export type ShowOptions = Options<typeof show> & GlobalOptions;
@@ -86,6 +90,7 @@ const apply = {
   file: text("[file]", "a plan saved by `tasc plan --out`; applied without a question"),
   autoApprove: flag("--auto-approve", "do not ask"),
   ...SCOPE,
+  ...SHARD,
   ...ON_DEMAND,
   ...OVERRIDE_POLICY,
   wait: duration(
@@ -94,6 +99,7 @@ const apply = {
     { always: 15 * 60_000 },
   ),
   ...LOCK_TIMEOUT,
+  format: choice("--format <format>", "json: print each event as one JSON object a line", ["text", "json"]),
   ...VERBOSE,
   ...SERVICE,
 };
@@ -166,7 +172,7 @@ export type SnapshotOptions = Options<typeof snapshot> & GlobalOptions;
 
 const graph = {
   target: text("[target]", "key of a target; all unless given"),
-  format: choice("--format <format>", "how to write it", ["mermaid", "dot"]),
+  format: choice("--format <format>", "how to write it; mermaid unless given", ["mermaid", "dot", "json"]),
 };
 export type GraphOptions = Options<typeof graph> & GlobalOptions;
 
@@ -429,7 +435,7 @@ const LOOK_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc snapshot --out snapshot.json", does: "then: tasc plan --snapshot snapshot.json" },
       { command: "tasc serve --from snapshot.json", does: "a copy of the service to rehearse on" },
     ],
-    old: () => import("./snapshot.ts"),
+    load: () => import("./snapshot.ts"),
   }),
   command({
     name: "graph",
@@ -439,7 +445,7 @@ const LOOK_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc graph shop", does: "as Mermaid, for Markdown" },
       { command: "tasc graph --format dot | dot -Tsvg > graph.svg", does: "as a picture" },
     ],
-    old: () => import("./graph.ts"),
+    load: () => import("./graph.ts"),
   }),
   {
     name: "reports",
@@ -454,7 +460,7 @@ const LOOK_COMMANDS: readonly CommandSpec[] = [
           { command: "tasc reports list --limit 10", does: "the ten newest of each managed target" },
           { command: "tasc reports list --format json", does: "for a program" },
         ],
-        old: () => import("./reports-list.ts"),
+        load: () => import("./reports-list.ts"),
       }),
       command({
         name: "show",
@@ -467,7 +473,7 @@ const LOOK_COMMANDS: readonly CommandSpec[] = [
             does: "for CI",
           },
         ],
-        old: () => import("./reports-show.ts"),
+        load: () => import("./reports-show.ts"),
       }),
     ],
   },
@@ -479,7 +485,7 @@ const LOOK_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc notifications --target shop", does: "what happened in one target" },
       { command: "tasc notifications --follow", does: "until Ctrl-C" },
     ],
-    old: () => import("./notifications.ts"),
+    load: () => import("./notifications.ts"),
   }),
 ];
 
@@ -604,7 +610,7 @@ const HELP_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc doctor --stage production", does: "one line a check; 1 if one fails" },
       { command: "tasc doctor --format json", does: "for a program" },
     ],
-    old: () => import("./doctor.ts"),
+    load: () => import("./doctor.ts"),
   }),
   command({
     name: "completion",
