@@ -328,6 +328,7 @@ export class Session {
       baseUrl: base.value,
       apiKey,
       ...this.calls,
+      rateLimit: this.settings.rateLimit,
       world: {
         now,
         random,
@@ -335,6 +336,7 @@ export class Session {
       },
       redact: (text) => this.redactor.text(text),
       onEvent: heard,
+      env: this.env,
       ...(signal === undefined ? {} : { signal }),
     });
   }

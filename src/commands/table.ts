@@ -7,6 +7,7 @@ import {
   duration,
   flag,
   type GlobalOptions,
+  links,
   list,
   LOCK_TIMEOUT,
   MISSING_SECRETS,
@@ -16,6 +17,7 @@ import {
   OVERRIDE_POLICY,
   SCOPE,
   SERVICE,
+  SHARD,
   text,
   TEXT_OR_JSON,
   TWO_STAGES,
@@ -27,8 +29,9 @@ import {
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof SHELLS)[number];
 
-const BUDGET = {
+const PLAN_VIEW = {
   budget: whole("--budget <characters>", "length that a markdown comment may have; 65536 unless given", 1000),
+  link: links("--link <text=url>", "a page to link to from HTML and Markdown, for instance the pull request"),
 };
 
 const TARGET = { target: text("--target <key>", "key of a target; all managed ones unless given") };
@@ -60,11 +63,12 @@ export type SchemaOptions = Options<typeof schema> & GlobalOptions;
 
 const plan = {
   format: choice("--format <format>", "how to print the plan", PLAN_FORMATS),
-  ...BUDGET,
+  ...PLAN_VIEW,
   out: text("--out <file>", "save the plan, for `tasc apply FILE`"),
   expires: duration("--expires <duration>", "how long the saved plan can be applied, such as 24h"),
   detailedExitcode: flag("--detailed-exitcode", "exit with 2 when there are changes"),
   ...SCOPE,
+  ...SHARD,
   ...ON_DEMAND,
   ...OVERRIDE_POLICY,
   ...MISSING_SECRETS,
@@ -77,7 +81,7 @@ export type PlanOptions = Options<typeof plan> & GlobalOptions;
 const show = {
   file: argument("<file>", "a plan saved by `tasc plan --out`"),
   format: choice("--format <format>", "how to print it", PLAN_FORMATS),
-  ...BUDGET,
+  ...PLAN_VIEW,
   ...VERBOSE,
 };
 export type ShowOptions = Options<typeof show> & GlobalOptions;
@@ -86,6 +90,7 @@ const apply = {
   file: text("[file]", "a plan saved by `tasc plan --out`; applied without a question"),
   autoApprove: flag("--auto-approve", "do not ask"),
   ...SCOPE,
+  ...SHARD,
   ...ON_DEMAND,
   ...OVERRIDE_POLICY,
   wait: duration(
