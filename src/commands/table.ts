@@ -68,6 +68,10 @@ const plan = {
   out: text("--out <file>", "save the plan, for `tasc apply FILE`"),
   expires: duration("--expires <duration>", "how long the saved plan can be applied, such as 24h"),
   detailedExitcode: flag("--detailed-exitcode", "exit with 2 when there are changes"),
+  base: text(
+    "--base <ref>",
+    "tell what this branch changes from what is pending on this commit, and from drift",
+  ),
   allStages: flag("--all-stages", "plan every stage, with the exit code of the worst"),
   ...SCOPE,
   ...SHARD,
