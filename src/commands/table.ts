@@ -278,6 +278,9 @@ export type RehearseOptions = Options<typeof rehearse> & GlobalOptions;
 const doctor = { ...TEXT_OR_JSON, ...MISSING_SECRETS, ...SERVICE };
 export type DoctorOptions = Options<typeof doctor> & GlobalOptions;
 
+const commands = { ...TEXT_OR_JSON };
+export type CommandsOptions = Options<typeof commands> & GlobalOptions;
+
 const completion = { shell: argument("<shell>", "which shell", SHELLS) };
 export type CompletionOptions = Options<typeof completion> & GlobalOptions;
 
@@ -626,6 +629,13 @@ const HELP_COMMANDS: readonly CommandSpec[] = [
     old: () => import("./doctor.ts"),
   }),
   command({
+    name: "commands",
+    summary: "list all commands with what they take",
+    options: commands,
+    examples: [{ command: "tasc commands --json", does: "for a program" }],
+    load: () => import("./commands.ts"),
+  }),
+  command({
     name: "completion",
     summary: "print a script that lets your shell complete tasc",
     options: completion,
@@ -634,7 +644,7 @@ const HELP_COMMANDS: readonly CommandSpec[] = [
       { command: 'eval "$(tasc completion zsh)"', does: "in ~/.zshrc, after compinit" },
       { command: "tasc completion fish > ~/.config/fish/completions/tasc.fish", does: "once" },
     ],
-    old: () => import("./completion.ts"),
+    load: () => import("./completion.ts"),
   }),
 ];
 
