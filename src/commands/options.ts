@@ -2,6 +2,7 @@ import { parseDuration } from "../manifest/shape.ts";
 import { type ExitCode, stop } from "../model/error.ts";
 import { type Shard } from "../plan/input.ts";
 import { POLICY_RULES } from "../model/settings.ts";
+import type { Link } from "../render/words.ts";
 import type { Context } from "./context.ts";
 
 /*
@@ -100,6 +101,18 @@ export function shardOption(flags: string, description: string): Option<Shard | 
     throw badValue(flags, "I/N, such as 2/5 for the second of five parts");
   };
   return { flags, description, read };
+}
+
+/** Pages by what they are called, `PR 12=https://…`. */
+export function links(flags: string, description: string): Option<readonly Link[]> {
+  const read = (raw: RawValue): readonly Link[] =>
+    (isList(raw) ? raw : []).map((given) => {
+      const [, name, url] = /^(.+?)=(https?:\/\/\S+)$/.exec(given) ?? [];
+      if (name === undefined || url === undefined)
+        throw badValue(flags, "a name and an http(s) address, `PR 12=https://…`");
+      return { text: name, url };
+    });
+  return { flags, description, repeatable: true, read };
 }
 
 /** A positional argument that must be there. */
