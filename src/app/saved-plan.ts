@@ -1,4 +1,4 @@
-import { createHmac, hkdfSync, scryptSync, timingSafeEqual } from "node:crypto";
+import { createHash, createHmac, hkdfSync, scryptSync, timingSafeEqual } from "node:crypto";
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { isAbsolute, relative, resolve } from "node:path";
@@ -33,6 +33,8 @@ export interface SavedPlan {
   readonly targets: Readonly<Record<string, string | null>>;
   readonly guards: Readonly<Record<string, Guard>>;
   readonly extras: PlanExtras;
+  /** Tells a plan from a file from every other, in the history of applies. */
+  readonly digest?: string;
 }
 
 /** Where a plan in a file comes from. */
@@ -261,7 +263,8 @@ export function openSaved(
   const saved = contentOf(file);
   refuseContradiction(options, saved);
   refuseOutdated(readMade(content["apply"]), saved, session);
-  return saved;
+  const digest = createHash("sha256").update(canonicalJson(file.seal)).digest("hex").slice(0, 16);
+  return { ...saved, digest };
 }
 
 function altered({ shown }: PlanFile): TascError {
