@@ -67,7 +67,7 @@ describe.each(["local", "postgres", "http"] as const)("with %s state", (name) =>
 
 describe("with a database that is gone", () => {
   it("an apply ends with its summary, and the next one takes in what it could not save", async () => {
-    const fleet = await Fleet.open(3, backends().postgres, "Gone ");
+    const fleet = await Fleet.open(3, backends().postgres.replace("lost", "gone"));
     try {
       await fleet.delayNext("POST", "/test-cases$", 30);
       const first = fleet.start([...APPLY, "--log-level", "debug"]);

@@ -78,7 +78,7 @@ testCases:
   /** The next request that fits answers 429 and asks to wait. */
   async delayNext(method: string, path: string, seconds: number): Promise<void> {
     const fault = { type: "status", status: 429, headers: { "Retry-After": String(seconds) } };
-    await this.#control("POST", "/faults", { method, path, count: 1, fault });
+    await this.#control("POST", "/faults", { method, path, nth: 1, times: 1, fault });
   }
 
   /** What exists more than once, and what is missing, by app and description. */
