@@ -1,4 +1,4 @@
-import { EXIT } from "../cli/options.ts";
+import { EXIT } from "../model/error.ts";
 
 /** The wish to stop, by Ctrl-C or SIGTERM. */
 export interface Stop {
@@ -12,19 +12,23 @@ export interface Stop {
   end(): void;
 }
 
-/** @param said is called at the first wish, so that the person knows what happens now */
-export function listenForStop(said: () => void): Stop {
+/**
+ * @param first is called at the first wish, so that the person knows what happens now
+ * @param last is called before the process ends at the second
+ */
+export function listenForStop(first: () => void, last: () => void): Stop {
   const once = new AbortController();
   const twice = new AbortController();
   let wishes = 0;
   const wish = (): void => {
     wishes++;
     if (wishes === 1) {
-      said();
+      first();
       once.abort();
       return;
     }
     twice.abort();
+    last();
     // Nothing may delay it any more; the next run looks what became of the calls that were in flight.
     process.exit(EXIT.interrupted);
   };

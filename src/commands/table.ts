@@ -7,6 +7,7 @@ import {
   duration,
   flag,
   type GlobalOptions,
+  links,
   list,
   LOCK_TIMEOUT,
   MISSING_SECRETS,
@@ -16,6 +17,7 @@ import {
   OVERRIDE_POLICY,
   SCOPE,
   SERVICE,
+  SHARD,
   text,
   TEXT_OR_JSON,
   TWO_STAGES,
@@ -27,8 +29,9 @@ import {
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof SHELLS)[number];
 
-const BUDGET = {
+const PLAN_VIEW = {
   budget: whole("--budget <characters>", "length that a markdown comment may have; 65536 unless given", 1000),
+  link: links("--link <text=url>", "a page to link to from HTML and Markdown, for instance the pull request"),
 };
 
 const TARGET = { target: text("--target <key>", "key of a target; all managed ones unless given") };
@@ -58,13 +61,18 @@ const schema = {
 };
 export type SchemaOptions = Options<typeof schema> & GlobalOptions;
 
+const stages = { ...TEXT_OR_JSON };
+export type StagesOptions = Options<typeof stages> & GlobalOptions;
+
 const plan = {
   format: choice("--format <format>", "how to print the plan", PLAN_FORMATS),
-  ...BUDGET,
+  ...PLAN_VIEW,
   out: text("--out <file>", "save the plan, for `tasc apply FILE`"),
   expires: duration("--expires <duration>", "how long the saved plan can be applied, such as 24h"),
   detailedExitcode: flag("--detailed-exitcode", "exit with 2 when there are changes"),
+  allStages: flag("--all-stages", "plan every stage, with the exit code of the worst"),
   ...SCOPE,
+  ...SHARD,
   ...ON_DEMAND,
   ...OVERRIDE_POLICY,
   ...MISSING_SECRETS,
@@ -77,7 +85,7 @@ export type PlanOptions = Options<typeof plan> & GlobalOptions;
 const show = {
   file: argument("<file>", "a plan saved by `tasc plan --out`"),
   format: choice("--format <format>", "how to print it", PLAN_FORMATS),
-  ...BUDGET,
+  ...PLAN_VIEW,
   ...VERBOSE,
 };
 export type ShowOptions = Options<typeof show> & GlobalOptions;
@@ -86,6 +94,7 @@ const apply = {
   file: text("[file]", "a plan saved by `tasc plan --out`; applied without a question"),
   autoApprove: flag("--auto-approve", "do not ask"),
   ...SCOPE,
+  ...SHARD,
   ...ON_DEMAND,
   ...OVERRIDE_POLICY,
   wait: duration(
@@ -94,6 +103,7 @@ const apply = {
     { always: 15 * 60_000 },
   ),
   ...LOCK_TIMEOUT,
+  format: choice("--format <format>", "json: print each event as one JSON object a line", ["text", "json"]),
   ...VERBOSE,
   ...SERVICE,
 };
@@ -166,7 +176,7 @@ export type SnapshotOptions = Options<typeof snapshot> & GlobalOptions;
 
 const graph = {
   target: text("[target]", "key of a target; all unless given"),
-  format: choice("--format <format>", "how to write it", ["mermaid", "dot"]),
+  format: choice("--format <format>", "how to write it; mermaid unless given", ["mermaid", "dot", "json"]),
 };
 export type GraphOptions = Options<typeof graph> & GlobalOptions;
 
@@ -360,6 +370,13 @@ const PLAN_COMMANDS: readonly CommandSpec[] = [
     load: () => import("./plan.ts"),
   }),
   command({
+    name: "stages",
+    summary: "list the stages and what each has, without the service",
+    options: stages,
+    examples: [{ command: "tasc stages", does: "the one marked with * is used unless another is named" }],
+    load: () => import("./stages.ts"),
+  }),
+  command({
     name: "show",
     summary: "print a saved plan again",
     options: show,
@@ -466,7 +483,7 @@ const LOOK_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc snapshot --out snapshot.json", does: "then: tasc plan --snapshot snapshot.json" },
       { command: "tasc serve --from snapshot.json", does: "a copy of the service to rehearse on" },
     ],
-    old: () => import("./snapshot.ts"),
+    load: () => import("./snapshot.ts"),
   }),
   command({
     name: "graph",
@@ -476,7 +493,7 @@ const LOOK_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc graph shop", does: "as Mermaid, for Markdown" },
       { command: "tasc graph --format dot | dot -Tsvg > graph.svg", does: "as a picture" },
     ],
-    old: () => import("./graph.ts"),
+    load: () => import("./graph.ts"),
   }),
   {
     name: "reports",
@@ -491,7 +508,7 @@ const LOOK_COMMANDS: readonly CommandSpec[] = [
           { command: "tasc reports list --limit 10", does: "the ten newest of each managed target" },
           { command: "tasc reports list --format json", does: "for a program" },
         ],
-        old: () => import("./reports-list.ts"),
+        load: () => import("./reports-list.ts"),
       }),
       command({
         name: "show",
@@ -504,7 +521,7 @@ const LOOK_COMMANDS: readonly CommandSpec[] = [
             does: "for CI",
           },
         ],
-        old: () => import("./reports-show.ts"),
+        load: () => import("./reports-show.ts"),
       }),
     ],
   },
@@ -516,7 +533,7 @@ const LOOK_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc notifications --target shop", does: "what happened in one target" },
       { command: "tasc notifications --follow", does: "until Ctrl-C" },
     ],
-    old: () => import("./notifications.ts"),
+    load: () => import("./notifications.ts"),
   }),
 ];
 
@@ -691,7 +708,7 @@ const HELP_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc doctor --stage production", does: "one line a check; 1 if one fails" },
       { command: "tasc doctor --format json", does: "for a program" },
     ],
-    old: () => import("./doctor.ts"),
+    load: () => import("./doctor.ts"),
   }),
   command({
     name: "completion",

@@ -1,6 +1,5 @@
 import { liveEnvironmentOf, liveTargetOf, liveTestCaseOf } from "../inspect/explain.ts";
 import { desiredInScope } from "../look/look.ts";
-import type { Document } from "../manifest/document.ts";
 import type { ProjectFolder } from "../manifest/files.ts";
 import { type LoadOptions, loadProject } from "../manifest/load.ts";
 import { type Address, compareText, parseAddress } from "../model/address.ts";
@@ -33,12 +32,12 @@ import {
   sameElement,
   sameElements,
   withoutLine,
+  elementInWords,
 } from "../plan/elements.ts";
 import { type PlanInput, ordered, sameAsLive } from "../plan/input.ts";
 import { type Memory, memoryOf } from "../plan/memory.ts";
 import { type Planned, makePlan } from "../plan/plan.ts";
 import { expectedLive } from "../plan/resources.ts";
-import { elementsInWords } from "./import-declare.ts";
 import { declarable } from "./import-known.ts";
 import { type Excluded, type NewText, NOTHING_EXCLUDED, changeKey, withTexts } from "./edit-files.ts";
 import {
@@ -46,6 +45,7 @@ import {
   type FieldRef,
   type Left,
   Manifests,
+  type ProjectDocuments,
   type Rewrite,
   Rewriter,
   type Rewriting,
@@ -66,13 +66,13 @@ import {
  * this stage or in another one; then the value goes to the resource itself.
  */
 export function pull(request: PullRequest, excluded: Excluded = NOTHING_EXCLUDED): Rewrite {
-  const { stage, stages, documents, planned } = request;
-  const start = new Manifests(documents);
+  const { stage, stages, planned } = request;
+  const start = new Manifests(request);
   const found = [...planned.seen.values()].flatMap((seen) => findingsIn(seen, start, request));
   const left: Left[] = found.flatMap((finding) => leftOf(finding, excluded));
   const findings = found.filter((finding) => !excluded.has(changeKey(about(finding))));
   const rewriter = new Rewriter(
-    documents,
+    request,
     findings.flatMap(({ wanted }) => wanted ?? []),
     {
       stages,
@@ -226,21 +226,18 @@ function movedByService(match: ElementMatch, memory: Memory): boolean {
 /** A step that acts stays one that acts, and a check a check; else it is another step, and all of it is new. */
 function sameKind(declared: ValueObject, live: LiveElement): boolean {
   const same = (part: "interaction" | "assertion"): boolean =>
-    !Object.hasOwn(declared, part) || isValueObject(declared[part]) === (live[part] !== null);
+    !Object.hasOwn(declared, part) || isValueObject(declared[part]) === ((live.parts[part] ?? null) !== null);
   return same("interaction") && same("assertion");
 }
 
 function inWords(element: LiveElement): Json {
-  const words = elementsInWords([element]);
-  return escaped(isArray(words) ? (words[0] ?? {}) : words);
+  return escaped(elementInWords(element));
 }
 
-interface PullRequest {
+interface PullRequest extends ProjectDocuments {
   readonly stage: string;
   /** All stages of the project. */
   readonly stages: readonly string[];
-  /** The target documents as they are now. */
-  readonly documents: readonly Document[];
   readonly planned: Planned;
   readonly inScope: (address: Address) => boolean;
   /** By name; all where it is empty. */
@@ -472,7 +469,7 @@ function written<L>(
 
 function writtenElements<L>(field: Field<L>, elements: readonly LiveElement[], declared: Declared): Verdict {
   const { value, written: text, memory } = declared;
-  return written(field, elementsInWords(elements), declared, () =>
+  return written(field, elements.map(elementInWords), declared, () =>
     graftElements(text, value, elements, memory),
   );
 }
@@ -521,7 +518,8 @@ function shortly(value: Json): string {
   return text.length > 80 ? `${text.slice(0, 79)}…` : text;
 }
 
-export interface PullProof extends Pick<PullRequest, "stages" | "documents"> {
+export interface PullProof extends ProjectDocuments {
+  readonly stages: readonly string[];
   readonly folder: ProjectFolder;
   readonly options: LoadOptions;
   /** What was planned from. */
@@ -536,7 +534,7 @@ export interface PullProof extends Pick<PullRequest, "stages" | "documents"> {
 export async function provePull(
   texts: readonly NewText[],
   { changes }: Rewriting,
-  { folder, options, stages, documents, input }: PullProof,
+  { folder, options, stages, input, ...sources }: PullProof,
 ): Promise<string | undefined> {
   const loaded = await loadProject(options, withTexts(folder, texts));
   if (!loaded.ok) {
@@ -553,7 +551,7 @@ export async function provePull(
       [desired.stage, ...(change.alsoStages ?? [])].map((stage) => `${stage} ${changeKey(change)}`),
     ),
   );
-  const other = changedFields(new Manifests(documents), new Manifests(loaded.documents), stages).find(
+  const other = changedFields(new Manifests(sources), new Manifests(loaded), stages).find(
     ({ stage, address, field: { path } }) => !said.has(`${stage} ${changeKey({ address, path })}`),
   );
   return other && `${other.address} would change in ${other.field.name} as well, in stage ${other.stage}`;
