@@ -69,7 +69,7 @@ describe("with a database that is gone", () => {
   it("an apply ends with its summary, and the next one takes in what it could not save", async () => {
     const fleet = await Fleet.open(3, backends().postgres.replace("lost", "gone"));
     try {
-      await fleet.delayNext("POST", "/test-cases$", 30);
+      await fleet.delayNext("POST", "/discoveries$", 30);
       const first = fleet.start([...APPLY, "--log-level", "debug"]);
       await untilWaiting(first);
       const began = Date.now();
