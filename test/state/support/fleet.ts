@@ -29,30 +29,33 @@ export class Fleet {
   readonly #server: RunningServer;
   readonly #targets: number;
 
-  static async open(targets: number, state: string, prefix = ""): Promise<Fleet> {
+  static async open(targets: number, state: string): Promise<Fleet> {
     const server = await startServer({ apiKey: KEY, discoveryTime: 0 });
-    return new Fleet(server, targets, state, prefix);
+    return new Fleet(server, targets, state);
   }
 
-  private constructor(server: RunningServer, targets: number, state: string, prefix: string) {
+  private constructor(server: RunningServer, targets: number, state: string) {
     this.#server = server;
     this.#targets = targets;
     mkdirSync(join(this.folder, "targets"), { recursive: true });
-    writeFileSync(
-      join(this.folder, "tasc.yaml"),
-      `version: 1\nservice: { baseUrl: "\${env:BASE}", apiKey: "\${secret:KEY}", concurrency: 4 }\nstate: ${state}\n`,
-    );
+    this.setState(state);
     for (let n = 0; n < targets; n += 1)
       writeFileSync(
         join(this.folder, "targets", `t${n}.yaml`),
         `target: t${n}
-app: ${prefix}App ${n}
+app: App ${n}
 environments: { default: { discoveryUrl: "https://t${n}.example.com" } }
 testCases:
   a: { description: A, entryPointUrlPath: "/\${env:ROUND}", discovery: { prompt: Do a. } }
   b: { description: B, entryPointUrlPath: "/\${env:ROUND}", discovery: { prompt: Do b. } }
 `,
       );
+  }
+
+  /** Writes the project's settings, with this `state:` section. */
+  setState(state: string): void {
+    const service = `{ baseUrl: "\${env:BASE}", apiKey: "\${secret:KEY}", concurrency: 4 }`;
+    writeFileSync(join(this.folder, "tasc.yaml"), `version: 1\nservice: ${service}\nstate: ${state}\n`);
   }
 
   start(args: readonly string[], round = "final"): Running {
