@@ -116,8 +116,7 @@ function madeEvents(
     ];
   const id = isObject(answer) ? answer[resource.kind === "testCase" ? "testCaseId" : "id"] : undefined;
   if (typeof id !== "string" || id === "") return undefined;
-  const fields = createdRecords(fingerprints, resource, id);
-  const bound: StateEvent = { type: "bound", address, id, fields };
+  const bound: StateEvent = { type: "bound", address, id, ...createdRecords(fingerprints, resource, id) };
   return resource.kind === "target" ? [bound, ...defaultEvents(run, resource, answer)] : [bound];
 }
 
@@ -201,10 +200,10 @@ function intentOf(run: Run, resource: DesiredResource): Intent {
   const at = new Date(context.now()).toISOString();
   if (resource.kind === "batchGeneration")
     return { at, existing: [], content: batchContent(fingerprints, resource), fields: {} };
-  const fields = createdRecords(fingerprints, resource, NO_ID_YET);
+  const sent = createdRecords(fingerprints, resource, NO_ID_YET);
   const existing = alike(run, resource).map(({ id }) => id);
   if (resource.kind === "environment")
-    return { at, existing, name: urlDigest(fingerprints, knownText(resource, "discoveryUrl")), fields };
+    return { at, existing, name: urlDigest(fingerprints, knownText(resource, "discoveryUrl")), ...sent };
   const name = nameDigest(fingerprints, nameOf(resource));
   const externalId = knownText(resource, "externalId");
   return {
@@ -212,7 +211,7 @@ function intentOf(run: Run, resource: DesiredResource): Intent {
     existing,
     name,
     ...(externalId === undefined ? {} : { externalId: nameDigest(fingerprints, externalId) }),
-    fields,
+    ...sent,
   };
 }
 
@@ -278,8 +277,8 @@ const NOT_SHOWN: Failure = {
 };
 
 function bindDefault({ context }: Run, environment: DesiredResource, id: string): StateEvent {
-  const fields = defaultEnvironmentRecords(context.fingerprints, environment, id);
-  return { type: "bound", address: environment.address, id, fields };
+  const records = defaultEnvironmentRecords(context.fingerprints, environment, id);
+  return { type: "bound", address: environment.address, id, ...records };
 }
 
 /** Reads targets again: the list of targets, and the test cases of the targets named. */

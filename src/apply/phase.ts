@@ -258,7 +258,7 @@ function patchEvents(
   const elementId = elementOf(call, elements);
   if (elementId !== undefined) return [writtenLocator(fingerprints, address, elementId, lineOf(call))];
   return [
-    { type: "wrote", address, fields: patchedRecords(fingerprints, resource, id, call.body) },
+    { type: "wrote", address, ...patchedRecords(fingerprints, resource, id, call.body) },
     ...folderEvents(call.body, answer),
   ];
 }

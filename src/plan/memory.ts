@@ -13,7 +13,7 @@ import type {
   State,
   StateEvent,
 } from "../model/state.ts";
-import { type Value, isUnknown, isValueObject, reveal } from "../model/value.ts";
+import { type Value, isUnknown, isSensitive, isValueList, isValueObject, reveal } from "../model/value.ts";
 import { type Fingerprinter, normalUrl, normalise, orderedParts } from "./input.ts";
 
 /** What state remembers of one live resource. */
@@ -60,11 +60,33 @@ export function recordField<L>(
   value: Value,
 ): FieldRecord {
   if (!isValueObject(value) || !hasParts(field.shape))
-    return wholeRecord(fingerprints, id, field, reveal(value));
+    return wholeRecord(fingerprints, id, field, reveal(withoutWriteOnly(field.shape, value)));
   const parts: Record<string, Fingerprint> = {};
   for (const [part, partValue] of Object.entries(value))
     parts[part] = fingerprints.of(`${id}/${field.name}/${part}`, reveal(partValue));
   return parts;
+}
+
+/** The part of a record that names the fields which carry a secret: left out where none does. */
+export function withSecrets(names: readonly string[]): { readonly secrets?: readonly string[] } {
+  return names.length === 0 ? {} : { secrets: names.toSorted(compareText) };
+}
+
+/** The same of what a call carries of a resource. */
+export function secretsAmong(
+  resource: DesiredResource,
+  fields: Readonly<Record<string, FieldRecord>>,
+): { readonly secrets?: readonly string[] } {
+  return withSecrets(Object.keys(fields).filter((name) => isSensitive(resource.fields[name] ?? null)));
+}
+
+/** A value as far as the service shows it; what it does not show of elements has records of its own. */
+export function withoutWriteOnly(shape: Shape, value: Value): Value {
+  if (shape.type === "list" && isValueList(value))
+    return value.map((item) => withoutWriteOnly(shape.of, item));
+  if (shape.type !== "object" || !isValueObject(value)) return value;
+  const shown = Object.entries(value).filter(([part]) => shape.parts[part]?.writeOnly !== true);
+  return Object.fromEntries(shown);
 }
 
 /** The record of a plain value as a whole; also of a live one, to compare it with what was last applied. */
@@ -144,7 +166,8 @@ export function recover(state: State, around: Surroundings): Recovery {
     else if (only === undefined) events.push({ type: "settled", address });
     else {
       around.taken.add(only);
-      events.push({ type: "bound", address, id: only, fields: sentFields(address, intent, only, around) });
+      const fields = sentFields(address, intent, only, around);
+      events.push({ type: "bound", address, id: only, fields, ...withSecrets(intent.secrets ?? []) });
     }
   }
   return { events, diagnostics };
