@@ -23,7 +23,7 @@ import {
   isValueObject,
   reveal,
 } from "../model/value.ts";
-import { type Seen, compareField, display, folderNames, mayHoldSecret, readField } from "../plan/compare.ts";
+import { type Seen, compareField, display, folderNames, readField } from "../plan/compare.ts";
 import {
   type ElementMatch,
   alignElements,
@@ -36,7 +36,7 @@ import {
   elementInWords,
 } from "../plan/elements.ts";
 import { type PlanInput, ordered } from "../plan/input.ts";
-import { type Memory, memoryOf } from "../plan/memory.ts";
+import { type Memory, mayHoldSecret, memoryOf } from "../plan/memory.ts";
 import { type Planned, makePlan } from "../plan/plan.ts";
 import { expectedLive } from "../plan/resources.ts";
 import { declarable } from "./import-known.ts";

@@ -22,10 +22,10 @@ import type { LiveEnvironment, LiveTarget, LiveTestCase } from "../model/live.ts
 import type { Action, CallJson, Change, FieldChange } from "../model/plan.ts";
 import type { State } from "../model/state.ts";
 import { SENSITIVE, type Value, isSensitive, isUnknown, isValueObject } from "../model/value.ts";
-import { type Seen, changedBy, display, folderNames, readField } from "../plan/compare.ts";
+import { type Seen, display, folderNames, readField } from "../plan/compare.ts";
 import { type Fingerprinter, targetOf } from "../plan/input.ts";
 import type { Match } from "../plan/match.ts";
-import { type Memory, keyHolds, memoryOf, unwrittenParts } from "../plan/memory.ts";
+import { type Memory, changedBy, keyHolds, memoryOf, unwrittenParts } from "../plan/memory.ts";
 import type { Planned } from "../plan/plan.ts";
 import { callJson } from "../render/json.ts";
 import { count } from "../render/words.ts";

@@ -21,7 +21,7 @@ import {
 import { type Fingerprinter, caution, normalise, ordered, orderedParts, sameAsLive } from "./input.ts";
 import { declaredElements, projectElement, sameElements } from "./elements.ts";
 import { type Match, matchedIds } from "./match.ts";
-import { type Memory, unwrittenParts, wholeRecord } from "./memory.ts";
+import { type Memory, changedBy, mayHoldSecret, unwrittenParts } from "./memory.ts";
 
 /** What a live resource shows of a field, in a manifest's words. */
 export type Reading =
@@ -143,11 +143,6 @@ function differs<L>(field: Field<L>, declared: Value, before: Json, memory: Memo
   };
 }
 
-/** What was last written with a secret in it may still be on the service, whatever the manifest says by now. */
-export function mayHoldSecret<L>(field: Field<L>, { binding }: Memory): boolean {
-  return binding?.secrets?.includes(field.name) === true;
-}
-
 /**
  * A field whose live value does not show. What the service would generate from is not sent on a mere guess that it
  * differs: without a record of it, the prompt counts as it stands and is only recorded. Nor is a null for what the
@@ -217,21 +212,6 @@ function fieldChanges<L>(
       ? declaredChanges(field, value, parts)
       : [{ path: field.path, before, after: ordered(reveal(value)) }];
   return by === undefined ? changes : changes.map((change) => ({ ...change, changedBy: by }));
-}
-
-/** Who moved the field away from what was last applied: seen by comparing both sides with its record. */
-export function changedBy<L>(
-  field: Field<L>,
-  declared: Value,
-  live: Json,
-  { binding, fingerprints, id }: Memory,
-): ChangedBy | undefined {
-  const record = binding?.fields[field.name];
-  if (record === undefined || fingerprints === undefined) return undefined;
-  const manifest = wholeRecord(fingerprints, id, field, reveal(declared)) !== record;
-  const service = wholeRecord(fingerprints, id, field, live) !== record;
-  if (manifest && service) return "both";
-  return manifest ? "manifest" : service ? "service" : undefined;
 }
 
 /** Warnings for fields that are fixed once the resource is made and differ from what is declared. */

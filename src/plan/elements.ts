@@ -23,9 +23,8 @@ import {
   isValueObject,
   reveal,
 } from "../model/value.ts";
-import { changedBy, mayHoldSecret } from "./compare.ts";
 import { type Difference, type Fingerprinter, caution, differences, ordered } from "./input.ts";
-import { type Memory, withoutWriteOnly } from "./memory.ts";
+import { type Memory, changedBy, mayHoldSecret, withoutWriteOnly } from "./memory.ts";
 
 /**
  * Elements are the steps of a test case. They compare by position, part by part as declared. When the lists differ

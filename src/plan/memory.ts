@@ -4,6 +4,7 @@ import type { Diagnostic } from "../model/diagnostic.ts";
 import { DELETED, type Field, type Shape, fieldsOf } from "../model/fields.ts";
 import { type Json, type Path, sameJson } from "../model/json.ts";
 import type { Live, LiveTarget } from "../model/live.ts";
+import type { ChangedBy } from "../model/plan.ts";
 import type {
   BatchRecord,
   Binding,
@@ -103,6 +104,26 @@ export function wholeRecord<L>(
 /** Only of objects and maps can parts change alone; a list is one value. */
 function hasParts(shape: Shape): boolean {
   return shape.type === "object" || shape.type === "map";
+}
+
+/** What was last written with a secret in it may still be on the service, whatever the manifest says by now. */
+export function mayHoldSecret<L>(field: Field<L>, { binding }: Memory): boolean {
+  return binding?.secrets?.includes(field.name) === true;
+}
+
+/** Who moved the field away from what was last applied: seen by comparing both sides with its record. */
+export function changedBy<L>(
+  field: Field<L>,
+  declared: Value,
+  live: Json,
+  { binding, fingerprints, id }: Memory,
+): ChangedBy | undefined {
+  const record = binding?.fields[field.name];
+  if (record === undefined || fingerprints === undefined) return undefined;
+  const manifest = wholeRecord(fingerprints, id, field, reveal(declared)) !== record;
+  const service = wholeRecord(fingerprints, id, field, live) !== record;
+  if (manifest && service) return "both";
+  return manifest ? "manifest" : service ? "service" : undefined;
 }
 
 /**
