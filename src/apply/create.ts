@@ -82,7 +82,9 @@ async function made(
   { address, kind, key }: DesiredResource,
   events: readonly StateEvent[],
 ): Promise<Verdict> {
-  await record(run, targetOf(address), kind === "target" ? [...forgotten(run, key), ...events] : events);
+  const answered: StateEvent = { type: "answered", address };
+  const before = kind === "target" ? forgotten(run, key) : [];
+  await record(run, targetOf(address), [...before, ...events, answered]);
   run.progress.created.add(address);
   return { kind: "made" };
 }

@@ -18,22 +18,23 @@ async function main(world: World): Promise<ExitCode> {
   }
   // Until the command line is understood, its words say how an error in it is to be told.
   let raw: Raw = { args: [], options: asked(argv) };
+  let context: Context | undefined;
   try {
     const request = readCommandLine(argv, world);
     if (request === undefined) return EXIT.done;
     raw = request.raw;
-    const { spec } = request;
-    if (spec.start !== undefined) return await spec.start(raw, await openContext(raw, world));
-    const old = await spec.old?.();
-    const code = (await old?.run(raw, world)) ?? EXIT.invalid;
+    context = await openContext(raw, world);
+    const { start, old } = request.spec;
+    if (start !== undefined) return await start(raw, context);
+    const code = (await (await old?.())?.run(raw, world)) ?? EXIT.invalid;
     if (code !== EXIT.done && world.printed.documents === 0) {
       const { printFailure } = await import("./failure.ts");
-      await printFailure(reasonOf(code), await openContext(raw, world), raw.options["format"]);
+      await printFailure(reasonOf(code), context, raw.options["format"]);
     }
     return code;
   } catch (error) {
     const { reportFailure } = await import("./failure.ts");
-    return reportFailure(error, await openContext(raw, world), raw.options["format"]);
+    return reportFailure(error, context ?? (await openContext(raw, world)), raw.options["format"]);
   }
 }
 
@@ -45,7 +46,21 @@ async function openContext(raw: Raw, world: World): Promise<Context> {
   const console = openConsole(world, { level: logLevel, noColour: !color });
   const { env, cwd, now, random, version, secrets } = world;
   const { diagnostics: warn, heard } = console;
-  return { world, console, host: { env, cwd, now, random, version, secrets, warn, heard } };
+  return {
+    world,
+    console,
+    host: {
+      env,
+      cwd,
+      now,
+      random,
+      version,
+      secrets,
+      warn,
+      heard,
+      debug: (text) => console.say("debug", text),
+    },
+  };
 }
 
 /** What a command line that is not understood asks of the words about it. */

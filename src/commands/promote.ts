@@ -17,7 +17,7 @@ export async function run(given: Given, world: World): Promise<ExitCode> {
   if (!opened.ok) return opened.code;
   const { root, env, from, to, project, reading, scope, console } = opened.value;
   const { documents } = reading;
-  const request = { from, to, stages: stagesOf(project), inScope: scopeTest(scope), documents };
+  const request = { from, to, stages: stagesOf(project), inScope: scopeTest(scope), documents, project };
   const rewrite = promote(request);
   const head = { from: from.stage, to: to.stage };
   const addresses = [...new Set(rewrite.changes.map(({ address }) => address))];

@@ -30,6 +30,7 @@ export async function run(given: Given, world: World): Promise<ExitCode> {
     stage,
     stages: settings.stages,
     documents,
+    project: project.project,
     planned,
     inScope: scopeTest(input.scope),
     fields: fields.value,
@@ -42,7 +43,14 @@ export async function run(given: Given, world: World): Promise<ExitCode> {
     allowMissingSecrets: flagOption(given, "allowMissingSecrets"),
     needsApiKey: true,
   };
-  const proof = { folder: projectFolder(root), options, stages: settings.stages, documents, input };
+  const proof = {
+    folder: projectFolder(root),
+    options,
+    stages: settings.stages,
+    documents,
+    project: project.project,
+    input,
+  };
   const code = await carryOutRewrite(given, {
     root,
     console,

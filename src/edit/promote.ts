@@ -1,5 +1,5 @@
 import { type Difference, type Meaning, StageView, diffStages, sameMeaning } from "../inspect/stages.ts";
-import { type Document, hasErrors } from "../manifest/document.ts";
+import { hasErrors } from "../manifest/document.ts";
 import type { ProjectFolder } from "../manifest/files.ts";
 import type { Environment } from "../manifest/interpolation.ts";
 import { readProject, resolveProject } from "../manifest/load.ts";
@@ -15,6 +15,7 @@ import {
   type FileEdit,
   type Left,
   Manifests,
+  type ProjectDocuments,
   type Rewrite,
   Rewriter,
   type Rewriting,
@@ -30,14 +31,12 @@ import {
   siblingsOf,
 } from "./rewrite.ts";
 
-export interface PromoteRequest {
+export interface PromoteRequest extends ProjectDocuments {
   readonly from: StageView;
   readonly to: StageView;
   /** All stages of the project. */
   readonly stages: readonly string[];
   readonly inScope: (address: Address) => boolean;
-  /** The target documents as they are now. */
-  readonly documents: readonly Document[];
 }
 
 /**
@@ -52,11 +51,11 @@ export interface PromoteRequest {
  * what is fixed after creation, which promotion never carries; and the interface can delete none.
  */
 export function promote(
-  { from, to, stages, inScope, documents }: PromoteRequest,
+  { from, to, stages, inScope, ...sources }: PromoteRequest,
   excluded: Excluded = NOTHING_EXCLUDED,
 ): Rewrite {
   const diff = diffStages(from, to, "promoted", inScope);
-  const start = new Manifests(documents);
+  const start = new Manifests(sources);
   const left: Left[] = [];
   const promotions: Promotion[] = [];
   for (const difference of diff.differences) {
@@ -73,7 +72,7 @@ export function promote(
       });
   }
   const wanted = promotions.map((one) => one.wanted);
-  const rewriter = new Rewriter(documents, wanted, { stages });
+  const rewriter = new Rewriter(sources, wanted, { stages });
   const slots = placeAll(promotions, rewriter);
   const changes: Rewritten[] = [];
   for (const one of promotions) {
@@ -253,7 +252,7 @@ export async function provePromotion(
   { changes, left }: Rewriting,
   request: ProofRequest,
 ): Promise<string | undefined> {
-  const { folder, env, from, to, inScope, stages, documents } = request;
+  const { folder, env, from, to, inScope, stages } = request;
   const reading = await readProject(withTexts(folder, texts));
   const { project } = reading;
   const options = { env, allowMissingSecrets: true, needsApiKey: false };
@@ -264,7 +263,8 @@ export async function provePromotion(
     return new StageView(resolved.desired, project, reading, env);
   });
   const [source, goal] = views;
-  if (source === undefined || goal === undefined) return "the new manifests could not be read";
+  if (source === undefined || goal === undefined || project === undefined)
+    return "the new manifests could not be read";
   const open = new Set(left.map(changeKey));
   const differing = diffStages(source, goal, "promoted", inScope).differences.find(
     (difference) => !open.has(changeKey(difference)),
@@ -272,7 +272,11 @@ export async function provePromotion(
   if (differing !== undefined)
     return `${differing.address} would still differ in ${differing.path.join(".")}`;
   const promoted = new Set(changes.map(changeKey));
-  const spoilt = changedFields(new Manifests(documents), new Manifests(reading.documents), stages).find(
+  const spoilt = changedFields(
+    new Manifests(request),
+    new Manifests({ project, documents: reading.documents }),
+    stages,
+  ).find(
     ({ stage, address, field: { path } }) =>
       stage !== to.stage || !promoted.has(changeKey({ address, path })),
   );

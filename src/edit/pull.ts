@@ -1,6 +1,5 @@
 import { liveEnvironmentOf, liveTargetOf, liveTestCaseOf } from "../inspect/explain.ts";
 import { desiredInScope } from "../look/look.ts";
-import type { Document } from "../manifest/document.ts";
 import type { ProjectFolder } from "../manifest/files.ts";
 import { type LoadOptions, loadProject } from "../manifest/load.ts";
 import { type Address, parseAddress } from "../model/address.ts";
@@ -46,6 +45,7 @@ import {
   type FieldRef,
   type Left,
   Manifests,
+  type ProjectDocuments,
   type Rewrite,
   Rewriter,
   type Rewriting,
@@ -66,13 +66,13 @@ import {
  * this stage or in another one; then the value goes to the resource itself.
  */
 export function pull(request: PullRequest, excluded: Excluded = NOTHING_EXCLUDED): Rewrite {
-  const { stage, stages, documents, planned } = request;
-  const start = new Manifests(documents);
+  const { stage, stages, planned } = request;
+  const start = new Manifests(request);
   const found = [...planned.seen.values()].flatMap((seen) => findingsIn(seen, start, request));
   const left: Left[] = found.flatMap((finding) => leftOf(finding, excluded));
   const findings = found.filter((finding) => !excluded.has(changeKey(about(finding))));
   const rewriter = new Rewriter(
-    documents,
+    request,
     findings.flatMap(({ wanted }) => wanted ?? []),
     {
       stages,
@@ -234,12 +234,10 @@ function inWords(element: LiveElement): Json {
   return escaped(elementInWords(element));
 }
 
-interface PullRequest {
+interface PullRequest extends ProjectDocuments {
   readonly stage: string;
   /** All stages of the project. */
   readonly stages: readonly string[];
-  /** The target documents as they are now. */
-  readonly documents: readonly Document[];
   readonly planned: Planned;
   readonly inScope: (address: Address) => boolean;
   /** By name; all where it is empty. */
@@ -504,7 +502,8 @@ function shortly(value: Json): string {
   return text.length > 80 ? `${text.slice(0, 79)}…` : text;
 }
 
-export interface PullProof extends Pick<PullRequest, "stages" | "documents"> {
+export interface PullProof extends ProjectDocuments {
+  readonly stages: readonly string[];
   readonly folder: ProjectFolder;
   readonly options: LoadOptions;
   /** What was planned from. */
@@ -519,7 +518,7 @@ export interface PullProof extends Pick<PullRequest, "stages" | "documents"> {
 export async function provePull(
   texts: readonly NewText[],
   { changes }: Rewriting,
-  { folder, options, stages, documents, input }: PullProof,
+  { folder, options, stages, input, ...sources }: PullProof,
 ): Promise<string | undefined> {
   const loaded = await loadProject(options, withTexts(folder, texts));
   if (!loaded.ok) {
@@ -536,7 +535,7 @@ export async function provePull(
       [desired.stage, ...(change.alsoStages ?? [])].map((stage) => `${stage} ${changeKey(change)}`),
     ),
   );
-  const other = changedFields(new Manifests(documents), new Manifests(loaded.documents), stages).find(
+  const other = changedFields(new Manifests(sources), new Manifests(loaded), stages).find(
     ({ stage, address, field: { path } }) => !said.has(`${stage} ${changeKey({ address, path })}`),
   );
   return other && `${other.address} would change in ${other.field.name} as well, in stage ${other.stage}`;

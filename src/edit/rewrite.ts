@@ -1,8 +1,9 @@
 import type { Document } from "../manifest/document.ts";
 import { escapeTemplate, isTemplate, parseTemplate } from "../manifest/interpolation.ts";
 import { mergedAt } from "../manifest/resolve.ts";
+import { settingsLayers } from "../manifest/settings.ts";
 import { SECTIONS } from "../manifest/tables.ts";
-import { layersOfOne, originsOf, targetLayers } from "../manifest/target.ts";
+import { existsIn, layersOfOne, originsOf, targetLayers } from "../manifest/target.ts";
 import type { YamlEdit } from "../manifest/yaml/edit.ts";
 import { setOwn } from "../manifest/yaml/tree.ts";
 import { type Address, KINDS, type Kind, addressOf, parseAddress, targetAddress } from "../model/address.ts";
@@ -21,6 +22,12 @@ export interface FieldRef {
   readonly stage: string;
   readonly address: Address;
   readonly field: Field<never>;
+}
+
+/** `tasc.yaml` and the target documents. */
+export interface ProjectDocuments {
+  readonly project: Document;
+  readonly documents: readonly Document[];
 }
 
 /** A value that is set or taken away at a place of a document. */
@@ -88,8 +95,14 @@ export function deleteAt({ file, path }: Slot): FileEdit {
 export class Manifests {
   readonly #targets = new Map<string, TargetDocuments>();
   readonly #byFile = new Map<string, EditedDocument[]>();
+  readonly #project: Document;
+  /** What `tasc.yaml` says in a stage; nothing here edits it. */
+  readonly #settings = new Map<string, readonly Layer[]>();
+  /** Whether a target exists in a stage: asked for again for every test case of it. */
+  readonly #existing = new Map<string, boolean>();
 
-  constructor(documents: readonly Document[]) {
+  constructor({ project, documents }: ProjectDocuments) {
+    this.#project = project;
     for (const document of documents) {
       const { target } = document.value;
       if (typeof target !== "string") continue;
@@ -106,8 +119,11 @@ export class Manifests {
     const undo = edits.flatMap(({ file, edit }) =>
       (this.#byFile.get(file) ?? []).map((document) => change(writable(document), edit)),
     );
+    const changesStages = edits.some(({ edit }) => edit.path.at(-1) === "onlyStages");
+    if (changesStages) this.#existing.clear();
     return () => {
       for (const back of undo.toReversed()) back();
+      if (changesStages) this.#existing.clear();
     };
   }
 
@@ -117,9 +133,25 @@ export class Manifests {
     const documents = parts && this.#targets.get(parts.target)?.having(address);
     if (parts === undefined || documents === undefined) return [];
     const section = SECTIONS.find(({ kind }) => kind === parts.kind);
-    const origins = originsOf(documents, stage);
+    const origins = originsOf(documents, stage, this.#settingsIn(stage));
     const layers = section === undefined ? targetLayers(origins) : layersOfOne(origins, section, parts.key);
-    return layers.some(({ kind }) => kind === "base" || kind === "stage") ? layers : [];
+    const isDeclared = layers.some(({ kind }) => kind === "base" || kind === "stage");
+    if (!isDeclared || !existsIn(stage, layers)) return [];
+    return section === undefined || this.#hasTarget(parts.target, stage) ? layers : [];
+  }
+
+  #hasTarget(target: string, stage: string): boolean {
+    const name = `${stage} ${target}`;
+    const has =
+      this.#existing.get(name) ?? this.layersOf({ stage, address: targetAddress(target) }).length > 0;
+    this.#existing.set(name, has);
+    return has;
+  }
+
+  #settingsIn(stage: string): readonly Layer[] {
+    const known = this.#settings.get(stage) ?? settingsLayers(this.#project, stage);
+    this.#settings.set(stage, known);
+    return known;
   }
 
   /** What the manifests say for a field, before interpolation. */
@@ -329,9 +361,9 @@ export class Rewriter {
   /** Edits of shared places that would do harm. */
   readonly #refused = new Set<string>();
 
-  constructor(documents: readonly Document[], wanted: readonly Wanted[], rules: RewriteRules) {
-    this.manifests = new Manifests(documents);
-    this.#trial = new Manifests(documents);
+  constructor(sources: ProjectDocuments, wanted: readonly Wanted[], rules: RewriteRules) {
+    this.manifests = new Manifests(sources);
+    this.#trial = new Manifests(sources);
     this.#wanted = new Map(wanted.map((one) => [keyOf(one.ref), one]));
     this.#startSlots = new Map(wanted.map(({ ref }) => [keyOf(ref), this.manifests.topSlot(ref)]));
     this.#rules = rules;

@@ -56,6 +56,15 @@ function expectNone(said: string, where: string): void {
       ).toBe(false);
 }
 
+function html(text: string): string {
+  return text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;")
+    .replaceAll("'", "&#39;");
+}
+
 const said = (ran: Ran): string => `${ran.stdout}\n${ran.stderr}`;
 
 async function prepare(project: Project): Promise<void> {
@@ -167,6 +176,28 @@ describe.concurrent("no secret shows", () => {
     });
   });
 
+  test.each([
+    ["an HTML page", (key: string) => `<!doctype html><p>You sent ${html(key)}</p>`],
+    ["an HTML page that escapes twice", (key: string) => `<p>You sent ${html(html(key))}</p>`],
+    ["JSON of HTML", (key: string) => JSON.stringify({ message: `You sent ${html(key)}` })],
+    ["JSON of a URL", (key: string) => JSON.stringify({ message: `At /?k=${encodeURIComponent(key)}` })],
+    ["upper case", (key: string) => `YOU SENT ${key.toUpperCase()}`],
+    ["base64 of JSON", (key: string) => `Sent ${Buffer.from(JSON.stringify({ key })).toString("base64")}`],
+    ["hex", (key: string) => `Sent ${Buffer.from(key).toString("hex")}`],
+  ])("where the service repeats the key as %s", async (_, write) => {
+    const apiKey = `CANARY1api/"q"'+=&`;
+    await scene({ apiKey }, async ({ project, service }) => {
+      await prepare(project);
+      service.fail({ on: { method: "GET" }, times: 99, phase: "before", answer: answer(400, write(apiKey)) });
+      for (const args of [["plan"], ["plan", "--format", "json"], ["doctor"], ["drift", "--json"]]) {
+        const ran = await project.run(args, ENV);
+        expect(ran.code).toBe(1);
+        expect(said(ran)).toContain("(sensitive)");
+        expect(said(ran)).not.toMatch(/canary1|434e4152|Q0FOQVJZ/i);
+      }
+    });
+  });
+
   test("in the message of an unreadable answer", async () => {
     await scene({}, async ({ project, service }) => {
       await prepare(project);
@@ -262,8 +293,8 @@ environments:
         "targets/shop.yaml": manifest("Fill"),
       });
       const apply = ["apply", "--auto-approve"];
-      expect((await project.run(apply, { PRINT_KEY: "first-key" })).code).toBe(0);
-      const other = { PRINT_KEY: "second-key" };
+      expect((await project.run(apply, { PRINT_KEY: "first-key-of-16-and-more" })).code).toBe(0);
+      const other = { PRINT_KEY: "second-key-of-16-and-more" };
       expect((await project.run([...apply, "--only", "testCase.shop.login"], other)).code).toBe(0);
       await project.write({ "targets/shop.yaml": manifest("Empty") });
       const { value } = await project.json(["plan"], other);

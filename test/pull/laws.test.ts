@@ -6,14 +6,14 @@ import { editTexts, makeTexts, patchOf } from "../../src/edit/edit-files.ts";
 import { provePull, pull } from "../../src/edit/pull.ts";
 import { type LoadedProject, loadProject } from "../../src/manifest/load.ts";
 import { type Address, addressOf } from "../../src/model/address.ts";
-import type { JsonObject } from "../../src/model/json.ts";
-import { element as readElement } from "../../src/service/answers.ts";
 import { resourcesOf } from "../../src/model/desired.ts";
+import type { JsonObject } from "../../src/model/json.ts";
 import type { LiveElement, LiveTestCase } from "../../src/model/live.ts";
 import { type State, emptyState } from "../../src/model/state.ts";
 import { Secret, reveal } from "../../src/model/value.ts";
 import { EVERYTHING, type PlanInput } from "../../src/plan/input.ts";
 import { makePlan } from "../../src/plan/plan.ts";
+import { element as readElement } from "../../src/service/answers.ts";
 import { createFingerprinter } from "../../src/state/fingerprint.ts";
 import { memoryFolder } from "../manifest/memory-folder.ts";
 import { CASES, FILES, TEXTS, comments } from "../rewrite/rich.ts";
@@ -142,6 +142,7 @@ test("after a pull nothing is left to do but what it says", async () => {
           stage,
           stages,
           documents: loaded.documents,
+          project: loaded.project,
           planned,
           inScope: () => true,
           fields: new Set(),
@@ -164,7 +165,14 @@ test("after a pull nothing is left to do but what it says", async () => {
         );
         expect(open.filter((one) => !left.has(one))).toEqual([]);
         const options = { root: "", env: { KEY: "the-api-key" }, stage };
-        const proof = { folder: memoryFolder(files), options, stages, documents: loaded.documents, input };
+        const proof = {
+          folder: memoryFolder(files),
+          options,
+          stages,
+          documents: loaded.documents,
+          project: loaded.project,
+          input,
+        };
         expect(await provePull(texts, result, proof)).toBeUndefined();
         // Of a list whose members go, or that becomes another kind of value, the comments go as well.
         const gone = comments(Object.values(files).join("")).filter(
@@ -211,6 +219,7 @@ test("a pull changes in no stage what it does not say, whatever the project look
           stage,
           stages: STAGES,
           documents: loaded.documents,
+          project: loaded.project,
           planned: makePlan(input),
           inScope: () => true,
           fields: new Set<string>(),
@@ -222,6 +231,7 @@ test("a pull changes in no stage what it does not say, whatever the project look
           options,
           stages: STAGES,
           documents: loaded.documents,
+          project: loaded.project,
           input,
         };
         const { rewrite, texts } = await makeTexts(

@@ -102,7 +102,9 @@ describe.concurrent("promote", () => {
       await agrees(stage, ...rest);
       const again = await stage.run(["promote", ...STAGES, ...rest], NOTHING);
       expect(again.code).toBe(0);
-      expect(again.stdout).toContain("Nothing to promote: production and staging have the same configuration.");
+      expect(again.stdout).toContain(
+        "Nothing to promote: production and staging have the same configuration.",
+      );
     });
   });
 

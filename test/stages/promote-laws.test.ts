@@ -60,6 +60,13 @@ async function reading(files: Readonly<Record<string, string>>): Promise<Project
   return read;
 }
 
+function sourcesOf({ project, documents }: ProjectReading) {
+  if (project === undefined) throw new Error("there should be a tasc.yaml");
+  return { project, documents };
+}
+
+const manifestsOf = (read: ProjectReading): Manifests => new Manifests(sourcesOf(read));
+
 function viewOf(read: ProjectReading, stage: string): StageView {
   const options = { env: {}, allowMissingSecrets: true, needsApiKey: false };
   const { resolved, problems } = resolveProject(read, { ...options, stage });
@@ -87,7 +94,7 @@ test("after a promotion the stages agree, and nothing else is declared different
           to: viewOf(read, to),
           stages: STAGES,
           inScope: () => true,
-          documents: read.documents,
+          ...sourcesOf(read),
         };
         const result = promote(request);
         const texts = await editTexts(read.documents, result.edits);
@@ -109,9 +116,7 @@ test("after a promotion the stages agree, and nothing else is declared different
         for (const { reason, path } of result.left)
           expect(`${path?.join(".")} ${reason}`).toContain("discovery.prompt It holds a secret");
         const others = STAGES.filter((stage) => stage !== to);
-        expect(changedFields(new Manifests(read.documents), new Manifests(now.documents), others)).toEqual(
-          [],
-        );
+        expect(changedFields(manifestsOf(read), manifestsOf(now), others)).toEqual([]);
         const proof = { ...request, folder: memoryFolder(files), env: {} };
         expect(await provePromotion(texts, result, proof)).toBeUndefined();
         const goes = result.changes.some(({ after: value }) => value === undefined);
@@ -146,7 +151,7 @@ test("a promotion edits the values of the fields that it carries and no other li
           to: viewOf(read, to),
           stages: STAGES,
           inScope: () => true,
-          documents,
+          ...sourcesOf(read),
         };
         const proof = { ...request, folder: memoryFolder(files), env: {} };
         const { rewrite, texts } = await makeTexts(
@@ -160,7 +165,7 @@ test("a promotion edits the values of the fields that it carries and no other li
         const { differences } = diffStages(viewOf(now, from), viewOf(now, to), "promoted", () => true);
         expect(differences.filter((one) => !left.has(changeKey(one)))).toEqual([]);
         const others = STAGES.filter((stage) => stage !== to);
-        const manifests = [new Manifests(documents), new Manifests(now.documents)] as const;
+        const manifests = [manifestsOf(read), manifestsOf(now)] as const;
         expect(changedFields(...manifests, others)).toEqual([]);
         const carried = new Set(rewrite.changes.map(changeKey));
         const changed = changedFields(...manifests, [to]);

@@ -24,7 +24,15 @@ async function promoted(stages: readonly string[], shop: string): Promise<string
     return new StageView(resolved.desired, reading.project, reading, {});
   };
   const { documents } = reading;
-  const request = { from: view("a"), to: view("b"), stages, inScope: () => true, documents };
+  if (reading.project === undefined) throw new Error("it should be read");
+  const request = {
+    from: view("a"),
+    to: view("b"),
+    stages,
+    inScope: () => true,
+    documents,
+    project: reading.project,
+  };
   const { texts } = await makeTexts(
     documents,
     () => promote(request),
