@@ -73,6 +73,8 @@ export interface Progress {
   /** Keys of targets written to at all. */
   readonly touched: Set<string>;
   readonly calls: { POST: number; PATCH: number };
+  /** Calls of a change that were answered with success. */
+  readonly answered: Map<Address, number>;
   /** Events under way to state that nobody waits for. */
   readonly saving: Set<Promise<void>>;
   /** What went wrong in saving and is not a matter of the state's keeper. */
@@ -108,6 +110,7 @@ export function startRun(context: ApplyContext): Run {
     dirty: new Set(),
     touched: new Set(),
     calls: { POST: 0, PATCH: 0 },
+    answered: new Map(),
     saving: new Set(),
     unsaved: undefined,
     fatal: undefined,

@@ -140,13 +140,15 @@ async function leaveOpen(run: Run, resource: DesiredResource, why: Failure): Pro
   await record(run, targetOf(address), [
     { type: "batch", address, record: { status: "uncertain", content } },
   ]);
+  return { kind: "failed", failure: notKnown(address, why) };
+}
+
+/** For what cannot be looked up: why it is not sent again, and the two ways on. */
+export function notKnown(address: Address, why: Failure): Failure {
   return {
-    kind: "failed",
-    failure: {
-      ...why,
-      summary: `Not known whether it ran: ${why.summary}`,
-      detail: `${why.detail}\nThe interface cannot read batch generations, so it is not sent again by itself.\nIf it ran:      tasc state mark ${address} done\nIf it is to run: tasc apply --run ${address}`,
-    },
+    ...why,
+    summary: `Not known whether it ran: ${why.summary}`,
+    detail: `${why.detail}\nThe interface cannot read batch generations, so it is not sent again by itself.\nIf it ran:      tasc state mark ${address} done\nIf it is to run: tasc apply --run ${address}`,
   };
 }
 

@@ -213,6 +213,8 @@ async function carryOut(run: Run, change: Change): Promise<End> {
       if (sent.failure.fatal || !call.path.includes("elements")) break;
       continue;
     }
+    const { answered } = run.progress;
+    answered.set(change.address, (answered.get(change.address) ?? 0) + 1);
     if (Object.hasOwn(call.body, "elements")) elements = elementIds(sent.value);
   }
   if (failure !== undefined) return { kind: "failed", failure };
