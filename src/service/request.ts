@@ -118,7 +118,7 @@ function mustEndBeforeApiKey(url: URL): BaseUrlProblem | undefined {
   if (!/\/apiKey(\/v\d+)?\/*$/i.test(url.pathname)) return undefined;
   return {
     code: "base-url",
-    summary: "The base address goes too far",
+    summary: "`service.baseUrl` must not include /apiKey",
     detail: `It is the part before \`/apiKey\`; tasc adds \`/apiKey/v3\` itself. ${EXAMPLE}`,
   };
 }
@@ -264,7 +264,7 @@ export interface Unreachable {
   readonly cause: "name" | "refused" | "certificate" | "encryption" | "network" | "proxy";
   /** Host and port. */
   readonly host: string;
-  /** The system's code, such as ECONNREFUSED. */
+  /** The system's code, e.g. ECONNREFUSED. */
   readonly code: string;
 }
 
