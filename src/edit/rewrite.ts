@@ -184,6 +184,16 @@ export class Manifests {
     return { layer: "stage", file: base.file, path: ["stages", ref.stage, ...inside, ...ref.field.path] };
   }
 
+  /** The documents with their values as they are now, in the order of the project. */
+  get documents(): readonly Document[] {
+    // Without the copy that is edited, which whoever takes the documents is to make again.
+    return [...this.#byFile.values()].flat().map(({ copy: _, at: __, ...document }) => document);
+  }
+
+  get project(): Document {
+    return this.#project;
+  }
+
   /** All resources of a kind that a target has in any stage. */
   addressesOf(target: string, kind: Kind): readonly Address[] {
     return this.#targets.get(target)?.addresses.get(kind) ?? [];
@@ -322,6 +332,44 @@ function isMap(value: Writable | undefined): value is WritableMap {
 
 function ownOf(map: WritableMap | undefined, key: string): Writable | undefined {
   return map !== undefined && Object.hasOwn(map, key) ? map[key] : undefined;
+}
+
+/**
+ * Ways to take a value away: it goes, and where defaults have one below it, that as well. Other test cases and stages
+ * that take theirs from there get it in their own overrides.
+ */
+export function* removals(
+  rewriter: Rewriter,
+  ref: FieldRef,
+  top: Slot,
+  stages: readonly string[],
+): Generator<Candidate> {
+  const once = [deleteAt(top)];
+  yield { slot: top, edits: once };
+  const below = rewriter.assuming(once, (after) => after.topSlot(ref));
+  const slot = below ?? top;
+  const all = below === undefined ? once : [...once, deleteAt(below)];
+  if (below !== undefined) yield { slot, edits: all };
+  const pins = rewriter.assuming(all, (after) => pinsOf(rewriter.manifests, after, ref, stages));
+  yield { slot, edits: [...all, ...pins] };
+}
+
+function pinsOf(
+  before: Manifests,
+  after: Manifests,
+  own: FieldRef,
+  stages: readonly string[],
+): readonly FileEdit[] {
+  return siblingsOf(before, own.address).flatMap((address) =>
+    stages.flatMap((stage) => {
+      if (address === own.address && stage === own.stage) return [];
+      const ref = { ...own, stage, address };
+      const was = before.written(ref);
+      if (was === undefined || sameWritten(was, after.written(ref))) return [];
+      const slot = before.stageSlot(ref);
+      return slot === undefined ? [] : [setAt(slot, was)];
+    }),
+  );
 }
 
 /** What a command wants of a field. */
