@@ -4,6 +4,7 @@ import { chmod, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promise
 import { join, resolve } from "node:path";
 import { rolldown } from "rolldown";
 import "./generate.mjs";
+import { writeThirdParty } from "./third-party.mjs";
 import { writeTypes } from "./types.mjs";
 
 const root = join(import.meta.dirname, "..");
@@ -38,7 +39,7 @@ export const { loadProject, plan, apply, render, RENDER_FORMATS, TascError } = l
 // Finished before it takes the place of the last one, so that a broken build leaves that as it was.
 const fresh = await mkdtemp(`${target}-`);
 try {
-  await build.write({
+  const { output } = await build.write({
     dir: fresh,
     format: "cjs",
     entryFileNames: "[name].cjs",
@@ -49,6 +50,11 @@ try {
   });
   await writeFile(join(fresh, "index.mjs"), libraryModule);
   writeTypes(join(fresh, "types"));
+  writeThirdParty(
+    root,
+    fresh,
+    output.flatMap((part) => (part.type === "chunk" ? part.moduleIds : [])),
+  );
   await chmod(join(fresh, "tasc.cjs"), 0o755);
   await chmod(fresh, 0o755);
   await rm(target, { recursive: true, force: true });

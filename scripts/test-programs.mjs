@@ -1,17 +1,18 @@
-// Programs that some tests drive, and that npm does not bring: a browser and two shells. On a Debian machine of one's
-// own, a container for instance, they are installed; anywhere else the tests that need them are skipped.
+// Programs that some tests drive, and that npm does not bring: a browser and two shells. `npm run test:setup` installs
+// them on a Debian system, e.g. in a container; elsewhere, and without it, the tests that need them are skipped.
 import { spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 
 const PROGRAMS = ["chromium", "zsh", "fish"];
 
-/** Installs what is missing where that is possible, and says in one line what is missing still. */
-export function provideTestPrograms() {
-  if (missing().length === 0) return;
-  if (process.getuid?.() === 0 && found("apt-get")) install(missing());
+/** Says in one line what is missing. */
+export function reportMissingPrograms() {
   const left = missing();
-  if (left.length > 0) console.error(`Not here: ${left.join(", ")}. Tests that need them are skipped.`);
+  if (left.length > 0)
+    console.error(
+      `Not installed: ${left.join(", ")}. Tests that need them are skipped (npm run test:setup).`,
+    );
 }
 
 function missing() {
@@ -37,7 +38,13 @@ function install(programs) {
   };
   const get = ["install", "-y", "-qq", "--no-install-recommends", ...programs];
   if (spawnSync("apt-get", get, options).status === 0) return;
-  // A fresh container knows no packages yet.
+  // A new container knows no packages yet.
   spawnSync("apt-get", ["update", "-qq"], options);
   spawnSync("apt-get", get, options);
+}
+
+if (import.meta.main ?? process.argv[1] === import.meta.filename) {
+  const programs = missing();
+  if (programs.length > 0 && process.getuid?.() === 0 && found("apt-get")) install(programs);
+  reportMissingPrograms();
 }

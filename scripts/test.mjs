@@ -2,14 +2,14 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { provideTestPrograms } from "./test-programs.mjs";
+import { reportMissingPrograms } from "./test-programs.mjs";
 
 const root = join(import.meta.dirname, "..");
 const report = join(root, ".cache", "tests.json");
 const counts = join(root, ".cache", process.env.TASC_COUNTS ?? "counts.json");
 mkdirSync(join(root, ".cache"), { recursive: true });
 rmSync(report, { force: true });
-provideTestPrograms();
+reportMissingPrograms();
 
 const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
 const { status } = spawnSync(

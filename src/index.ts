@@ -290,7 +290,10 @@ export async function render(
   const redactor = inside?.redactor ?? createRedactor([]);
   const source = (file: string): string | undefined => inside?.opened.project.sources.get(file)?.text;
   const text = await renderPlan(format, shown, extras, {
-    ...{ style: PLAIN, width, verbose, source },
+    style: PLAIN,
+    width,
+    verbose,
+    source,
     ...(budget === undefined ? {} : { budget }),
   });
   return format === "text" ? safeOutput(redactor.text(text), { colour: false }) : redactor.document(text);

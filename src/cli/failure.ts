@@ -1,4 +1,5 @@
 import { inspect } from "node:util";
+import { failedResult } from "../commands/apply-events.ts";
 import type { Context } from "../commands/context.ts";
 
 import type { Diagnostic } from "../model/diagnostic.ts";
@@ -20,7 +21,8 @@ export async function reportFailure(
 ): Promise<ExitCode> {
   const failure = error instanceof TascError ? error : crash(error, console.level === "debug");
   console.diagnostics(failure.diagnostics, failure.source);
-  if (world.printed.documents === 0) await printFailure(failure.reason, { console, world }, format);
+  if (world.printed.documents === 0 || console.streams)
+    await printFailure(failure.reason, { console, world }, format);
   return EXIT[failure.reason];
 }
 
@@ -31,12 +33,13 @@ export async function printFailure(
   format: unknown,
 ): Promise<void> {
   const { said } = console;
-  if (format === "json")
-    return console.json({
-      error: errorOf(reason, said),
-      diagnostics: said.map(diagnosticJson),
-      next: nextSteps(reason, said),
-    });
+  const failure = {
+    error: errorOf(reason, said),
+    diagnostics: said.map(diagnosticJson),
+    next: nextSteps(reason, said),
+  };
+  if (console.streams) return console.event(failedResult(EXIT[reason], failure));
+  if (format === "json") return console.json(failure);
   if (typeof format !== "string") return;
   const views = said.map((one) => redactDiagnostic(diagnosticView(one), console.redactor));
   const document = await renderDiagnosticsAs(format, views, `tasc ${world.version}`);

@@ -18,22 +18,23 @@ async function main(world: World): Promise<ExitCode> {
   }
   // Until the command line is understood, its words say how an error in it is to be told.
   let raw: Raw = { args: [], options: asked(argv) };
+  let context: Context | undefined;
   try {
     const request = readCommandLine(argv, world);
     if (request === undefined) return EXIT.done;
     raw = request.raw;
-    const { spec } = request;
-    if (spec.start !== undefined) return await spec.start(raw, await openContext(raw, world));
-    const old = await spec.old?.();
-    const code = (await old?.run(raw, world)) ?? EXIT.invalid;
+    context = await openContext(raw, world);
+    const { start, old } = request.spec;
+    if (start !== undefined) return await start(raw, context);
+    const code = (await (await old?.())?.run(raw, world)) ?? EXIT.invalid;
     if (code !== EXIT.done && world.printed.documents === 0) {
       const { printFailure } = await import("./failure.ts");
-      await printFailure(reasonOf(code), await openContext(raw, world), raw.options["format"]);
+      await printFailure(reasonOf(code), context, raw.options["format"]);
     }
     return code;
   } catch (error) {
     const { reportFailure } = await import("./failure.ts");
-    return reportFailure(error, await openContext(raw, world), raw.options["format"]);
+    return reportFailure(error, context ?? (await openContext(raw, world)), raw.options["format"]);
   }
 }
 

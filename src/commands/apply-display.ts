@@ -1,6 +1,5 @@
 import type { Applied } from "../app/apply.ts";
-import type { ApplyEvent, Outcome } from "../apply/context.ts";
-import type { Address } from "../model/address.ts";
+import type { ApplyEvent } from "../apply/context.ts";
 import { type NextStep, renderApplyReport } from "../render/apply.ts";
 import { createProgress } from "../render/terminal.ts";
 import type { ClientEvent } from "../service/request.ts";
@@ -54,13 +53,13 @@ export function openDisplay(
   };
 }
 
-/** What came of it, and how to go on. */
+/** What came of it. */
 export function sayOutcome(
   { outcome, plan, uncertain, milliseconds }: Applied,
+  next: readonly NextStep[],
   console: Console,
-  { verbose, file }: { readonly verbose: boolean; readonly file: string | undefined },
+  verbose: boolean,
 ): void {
-  const command = file === undefined ? "tasc apply" : `tasc apply ${file}`;
   const text = renderApplyReport(
     outcome,
     {
@@ -68,14 +67,16 @@ export function sayOutcome(
       milliseconds,
       actions: new Map(plan.changes.map(({ address, action }) => [address, action])),
       uncertain,
-      next: nextSteps(outcome, uncertain, command),
+      next,
     },
     { style: console.style.stdout, width: console.columns, verbose },
   );
   console.data(text);
 }
 
-function nextSteps(outcome: Outcome, uncertain: readonly Address[], command: string): readonly NextStep[] {
+/** How to go on. */
+export function nextSteps({ outcome, uncertain }: Applied, file: string | undefined): readonly NextStep[] {
+  const command = file === undefined ? "tasc apply" : `tasc apply ${file}`;
   const unclear = uncertain.flatMap((address) => [
     { command: `tasc state mark ${address} done`, purpose: "if it ran" },
     { command: `tasc apply --run ${address}`, purpose: "if it is to run" },

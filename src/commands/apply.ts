@@ -1,8 +1,11 @@
 import { applyProject } from "../app/apply.ts";
 import { readPlanFile, type SavedPlan, withSavedPlan } from "../app/saved-plan.ts";
 import { type Session, withSession } from "../app/session.ts";
+import { planMeta } from "../app/plan.ts";
+import { planJson } from "../render/json.ts";
 import { type ExitCode } from "../model/error.ts";
-import { openDisplay, sayOutcome } from "./apply-display.ts";
+import { nextSteps, openDisplay, sayOutcome } from "./apply-display.ts";
+import { openEventStream } from "./apply-events.ts";
 import { type Context } from "./context.ts";
 import { optimiseLate } from "./engine.ts";
 import { printReview } from "./print-plan.ts";
@@ -13,35 +16,50 @@ import { listenForStop } from "./stop.ts";
 /** `tasc apply`: plans, asks, and makes the service what the manifests say. */
 export async function run(options: ApplyOptions, context: Context): Promise<ExitCode> {
   const { world, console } = context;
-  const { file, autoApprove } = options;
+  const { file, autoApprove, verbose } = options;
+  const events = options.format === "json" ? openEventStream(context) : undefined;
   const planFile = file === undefined ? undefined : readPlanFile(file, world);
   const display = openDisplay(console, world);
-  const stop = listenForStop(display.stopping);
+  const stop = listenForStop(display.stopping, display.end);
   const host = {
     ...context.host,
     signal: stop.signal,
     heard(event: Parameters<typeof context.host.heard>[0]) {
       display.heard(event);
       console.heard(event, true);
+      events?.heard(event);
     },
   };
   const work = async (session: Session, saved?: SavedPlan): Promise<ExitCode> => {
+    if (saved !== undefined) events?.planned(saved.plan);
     const applied = await applyProject(
       session,
       { ...options, saved },
       {
-        reviewed: (review) => printReview(review, session, options, context),
+        reviewed: async (review) => {
+          if (events === undefined) await printReview(review, session, { verbose }, context);
+          else events.planned(planJson(review.plan, planMeta(context.host)));
+        },
         approve: async ({ stage }) => {
           if (!autoApprove) await display.aside(() => askToApply(stage, world));
         },
         begins: optimiseLate,
-        emit: display.heard,
+        emit: (event) => {
+          display.heard(event);
+          events?.heard(event);
+        },
         stopping: stop.stopping,
-        signal: stop.signal,
+        signal: stop.asked,
       },
     );
     display.end();
-    sayOutcome(applied, console, { verbose: options.verbose, file });
+    const next = nextSteps(applied, file);
+    if (events === undefined) sayOutcome(applied, next, console, verbose);
+    else
+      events.result(
+        applied,
+        next.map((step) => step.command),
+      );
     return applied.exitCode;
   };
   try {

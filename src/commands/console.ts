@@ -3,6 +3,7 @@ import type { Source } from "../model/error.ts";
 import type { Json } from "../model/json.ts";
 import { eventLine } from "../render/apply.ts";
 import { diagnosticView, renderDiagnostics } from "../render/diagnostics.ts";
+import { printedJson } from "../render/escape.ts";
 import { writeJson } from "../render/json.ts";
 import { type Redactor, createRedactor } from "../render/redact.ts";
 import { COLOURED, PLAIN, type Style } from "../render/style.ts";
@@ -33,6 +34,10 @@ export interface Console {
   data(text: string): void;
   /** The command's result, for programs. */
   json(value: Json): void;
+  /** Whether the result is a stream of JSON objects, one a line. */
+  streams: boolean;
+  /** One of them. */
+  event(value: Json): void;
   /** The command's result, in the format that was asked for; text where none was. */
   show(view: View, format?: string): void;
   /** A word to the person at the terminal, if the log level lets it through. */
@@ -81,6 +86,8 @@ export function openConsole(world: World, { level, noColour }: ConsoleOptions): 
     said: world.said,
     data: (text) => writer.text(text),
     json: (value) => writer.document(writeJson(redactor.json(value))),
+    streams: false,
+    event: (value) => writer.document(`${printedJson(JSON.stringify(redactor.json(value)))}\n`),
     show(view, format = "text") {
       const text = show(view, format, { redactor, style: style.stdout, width: columns });
       if (format === "text") writer.text(text);

@@ -1,6 +1,8 @@
 import { parseDuration } from "../manifest/shape.ts";
 import { type ExitCode, stop } from "../model/error.ts";
+import { type Shard } from "../plan/input.ts";
 import { POLICY_RULES } from "../model/settings.ts";
+import type { Link } from "../render/words.ts";
 import type { Context } from "./context.ts";
 
 /*
@@ -89,6 +91,30 @@ export function duration(
   return { flags, description, read };
 }
 
+/** One of several parts of the project's targets. */
+export function shardOption(flags: string, description: string): Option<Shard | undefined> {
+  const read = (raw: RawValue): Shard | undefined => {
+    const given = textIn(raw);
+    if (given === undefined) return undefined;
+    const [, index, count] = /^(\d{1,4})\/(\d{1,4})$/.exec(given)?.map(Number) ?? [];
+    if (index !== undefined && count !== undefined && index >= 1 && index <= count) return { index, count };
+    throw badValue(flags, "I/N, such as 2/5 for the second of five parts");
+  };
+  return { flags, description, read };
+}
+
+/** Pages by what they are called, `PR 12=https://…`. */
+export function links(flags: string, description: string): Option<readonly Link[]> {
+  const read = (raw: RawValue): readonly Link[] =>
+    (isList(raw) ? raw : []).map((given) => {
+      const [, name, url] = /^(.+?)=(https?:\/\/\S+)$/.exec(given) ?? [];
+      if (name === undefined || url === undefined)
+        throw badValue(flags, "a name and an http(s) address, `PR 12=https://…`");
+      return { text: name, url };
+    });
+  return { flags, description, repeatable: true, read };
+}
+
 /** A positional argument that must be there. */
 export function argument(name: `<${string}>`, description: string): Option<string>;
 export function argument<C extends string>(
@@ -161,6 +187,13 @@ export const MISSING_SECRETS = {
 export const ON_DEMAND = {
   rediscover: list("--rediscover <address>", "send the prompt of this test case, whatever state says"),
   run: list("--run <address>", "run this batch generation, whatever state says"),
+} as const;
+
+export const SHARD = {
+  shard: shardOption(
+    "--shard <i/n>",
+    "only this part of the targets, such as 2/5; each target stays in its part",
+  ),
 } as const;
 
 export const OVERRIDE_POLICY = {

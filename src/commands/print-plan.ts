@@ -5,6 +5,7 @@ import type { PlanJson } from "../model/plan.ts";
 import { type PlanFormat, renderPlan, showsPlaces } from "../render/formats.ts";
 import { type PlanExtras, planExtras, planJson } from "../render/json.ts";
 import { redactPlan } from "../render/redact.ts";
+import type { Link } from "../render/words.ts";
 import type { Console } from "./console.ts";
 import type { Context } from "./context.ts";
 
@@ -12,6 +13,7 @@ export interface PrintOptions {
   readonly format?: PlanFormat | undefined;
   /** Characters that a markdown comment may have. */
   readonly budget?: number | undefined;
+  readonly link?: readonly Link[];
   readonly verbose: boolean;
 }
 
@@ -30,13 +32,17 @@ export async function printReview(
 export async function printPlan(
   plan: PlanJson,
   extras: PlanExtras,
-  { format = "text", budget, verbose }: PrintOptions,
+  { format = "text", budget, link = [], verbose }: PrintOptions,
   console: Console,
   source: Source = () => undefined,
 ): Promise<void> {
-  const { style, columns: width, screen } = console;
-  const text = await renderPlan(format, redactPlan(plan, console.redactor), extras, {
-    ...{ style: style.stdout, width, verbose, source },
+  const { redactor, style, columns: width, screen } = console;
+  const text = await renderPlan(format, redactPlan(plan, redactor), extras, {
+    style: style.stdout,
+    width,
+    verbose,
+    source,
+    links: link.map(({ text: name, url }) => ({ text: redactor.text(name), url: redactor.text(url) })),
     ...(screen === undefined ? {} : { screen }),
     ...(budget === undefined ? {} : { budget }),
   });

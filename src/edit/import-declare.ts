@@ -9,7 +9,8 @@ import {
   fieldsOf,
 } from "../model/fields.ts";
 import { type Json, type JsonObject, isArray } from "../model/json.ts";
-import type { LiveElement, LiveEnvironment, LiveSelector, LiveTarget, LiveTestCase } from "../model/live.ts";
+import { elementInWords } from "../plan/elements.ts";
+import type { LiveEnvironment, LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { StateEvent } from "../model/state.ts";
 import { normalise } from "../plan/input.ts";
 import {
@@ -75,7 +76,7 @@ function judge<L>(row: Field<L>, live: L, around: Around): Verdict {
     case "readable":
       return readable(row, behaviour.read(live), around);
     case "elements":
-      return around.elements ? elements(row, elementsInWords(behaviour.read(live)), around) : SILENT;
+      return around.elements ? elements(row, behaviour.read(live).map(elementInWords), around) : SILENT;
     case "indirect":
       return folder(row, behaviour.readId(live), around);
     case "fixed":
@@ -132,38 +133,6 @@ function isNothing(value: Json): boolean {
 function shortly(value: Json): string {
   const text = JSON.stringify(value);
   return text.length > 80 ? `${text.slice(0, 79)}…` : text;
-}
-
-/**
- * Live elements in the manifest's form, without ids and with nothing in it that says no more than its absence: a part
- * that the service shows as null, a failure that is not ignored.
- */
-export function elementsInWords(elements: readonly LiveElement[]): Json {
-  return elements.map(elementInWords);
-}
-
-function elementInWords({ interaction, assertion, selectors, ignoreFailure }: LiveElement): JsonObject {
-  return {
-    ...(interaction === null ? {} : { interaction: shown(interaction) }),
-    ...(assertion === null ? {} : { assertion: shown(assertion) }),
-    ...(selectors.length === 0 ? {} : { selectors: selectors.map(selectorInWords) }),
-    ...(ignoreFailure === true ? { ignoreFailure } : {}),
-  };
-}
-
-function selectorInWords({ selectorType, selector, options = {} }: LiveSelector): JsonObject {
-  return shown({
-    selectorType,
-    selector,
-    options: Object.keys(options).length === 0 ? undefined : options,
-  });
-}
-
-function shown(parts: Readonly<Record<string, Json | undefined>>): JsonObject {
-  const entries: [string, Json][] = [];
-  for (const [key, value] of Object.entries(parts))
-    if (value !== undefined && value !== null) entries.push([key, value]);
-  return Object.fromEntries(entries);
 }
 
 /** What becomes of the parts of a target. */

@@ -32,12 +32,12 @@ import {
   sameElement,
   sameElements,
   withoutLine,
+  elementInWords,
 } from "../plan/elements.ts";
 import { type PlanInput, ordered, sameAsLive } from "../plan/input.ts";
 import { type Memory, memoryOf } from "../plan/memory.ts";
 import { type Planned, makePlan } from "../plan/plan.ts";
 import { expectedLive } from "../plan/resources.ts";
-import { elementsInWords } from "./import-declare.ts";
 import { declarable } from "./import-known.ts";
 import { type Excluded, type NewText, NOTHING_EXCLUDED, changeKey, withTexts } from "./edit-files.ts";
 import {
@@ -226,13 +226,12 @@ function movedByService(match: ElementMatch, memory: Memory): boolean {
 /** A step that acts stays one that acts, and a check a check; else it is another step, and all of it is new. */
 function sameKind(declared: ValueObject, live: LiveElement): boolean {
   const same = (part: "interaction" | "assertion"): boolean =>
-    !Object.hasOwn(declared, part) || isValueObject(declared[part]) === (live[part] !== null);
+    !Object.hasOwn(declared, part) || isValueObject(declared[part]) === ((live.parts[part] ?? null) !== null);
   return same("interaction") && same("assertion");
 }
 
 function inWords(element: LiveElement): Json {
-  const words = elementsInWords([element]);
-  return escaped(isArray(words) ? (words[0] ?? {}) : words);
+  return escaped(elementInWords(element));
 }
 
 interface PullRequest extends ProjectDocuments {
@@ -470,7 +469,7 @@ function written<L>(
 
 function writtenElements<L>(field: Field<L>, elements: readonly LiveElement[], declared: Declared): Verdict {
   const { value, written: text, memory } = declared;
-  return written(field, elementsInWords(elements), declared, () =>
+  return written(field, elements.map(elementInWords), declared, () =>
     graftElements(text, value, elements, memory),
   );
 }

@@ -23,7 +23,7 @@ import type { Action, CallJson, Change, FieldChange } from "../model/plan.ts";
 import type { State } from "../model/state.ts";
 import { SENSITIVE, type Value, isSensitive, isUnknown, isValueObject } from "../model/value.ts";
 import { type Seen, changedBy, display } from "../plan/compare.ts";
-import { ALL_PARTS, declaredElements, projectElement } from "../plan/elements.ts";
+import { declaredElements, projectElement } from "../plan/elements.ts";
 import { type Fingerprinter, targetOf } from "../plan/input.ts";
 import type { Match } from "../plan/match.ts";
 import { type Memory, keyHolds, memoryOf, unwrittenParts } from "../plan/memory.ts";
@@ -382,7 +382,7 @@ function readShown<L>(field: Field<L>, live: L, value: Value | undefined, seen: 
     case "elements": {
       const declared = declaredElements(value);
       return {
-        live: behaviour.read(live).map((element, at) => projectElement(declared[at] ?? ALL_PARTS, element)),
+        live: behaviour.read(live).map((element, at) => projectElement(declared[at], element)),
       };
     }
     case "fixed": {

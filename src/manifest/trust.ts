@@ -4,6 +4,7 @@ import { compileGlob } from "../model/glob.ts";
 import { type Json, type JsonObject, isArray, isObject } from "../model/json.ts";
 import type { Policy } from "../model/settings.ts";
 import { nearest } from "./document.ts";
+import { parseDuration } from "./shape.ts";
 
 /**
  * Limits that a manifest cannot set (`--trust FILE`, TASC_TRUST). A pipeline takes the file from a protected branch, so
@@ -67,54 +68,56 @@ async function readYaml(file: string): Promise<Json> {
 }
 
 function trustOf(file: string, map: JsonObject): Trust {
-  const lists = LISTS.flatMap((key) => {
-    const value = map[key];
-    return value === undefined ? [] : [[key, textsOf(file, key, value)] as const];
-  });
-  const { variables = [] } = Object.fromEntries(lists);
-  for (const glob of variables) {
+  const [origins, stateHosts, variables] = LISTS.map((key) => textsOf(file, key, map[key]));
+  for (const glob of variables ?? []) {
     const compiled = compileGlob(glob);
     if ("fault" in compiled) throw wrong(file, `\`${glob}\` in \`variables\`: ${compiled.fault}`);
   }
-  const policy = map.policy === undefined ? undefined : policyOf(file, mapOf(file, "`policy`", map.policy));
-  return { ...Object.fromEntries(lists), ...(policy === undefined ? {} : { policy }) };
+  return {
+    ...(origins === undefined ? {} : { origins }),
+    ...(stateHosts === undefined ? {} : { stateHosts }),
+    ...(variables === undefined ? {} : { variables }),
+    ...(map.policy === undefined ? {} : { policy: policyOf(file, mapOf(file, "`policy`", map.policy)) }),
+  };
 }
 
 function policyOf(file: string, map: JsonObject): Policy {
   onlyKeys(file, map, [...NUMBERS, ...GLOBS, "sameCommit"]);
-  const numbers = NUMBERS.flatMap((key) => {
+  const policy: Writable = {};
+  for (const key of NUMBERS) {
     const value = map[key];
-    if (value === undefined) return [];
-    if (typeof value !== "number" || value < 0) throw wrong(file, `\`policy.${key}\` must be a number`);
-    return [[key, value]];
-  });
-  const globs = GLOBS.flatMap((key) => {
-    const value = map[key];
-    return value === undefined ? [] : [[key, textsOf(file, `policy.${key}`, value)]];
-  });
-  const { sameCommit } = map;
-  return { ...Object.fromEntries([...numbers, ...globs]), ...(sameCommit === true ? { sameCommit } : {}) };
+    const number = key === "planExpiry" && typeof value === "string" ? parseDuration(value, 30) : value;
+    if (value === undefined) continue;
+    if (typeof number !== "number" || number < 0) throw wrong(file, `\`policy.${key}\` does not fit`);
+    policy[key] = number;
+  }
+  for (const key of GLOBS) {
+    const texts = textsOf(file, `policy.${key}`, map[key]);
+    if (texts !== undefined) policy[key] = texts;
+  }
+  if (map.sameCommit === true) policy.sameCommit = true;
+  return policy;
 }
+
+type Writable = { -readonly [K in keyof Policy]: Policy[K] };
 
 /** Two policies at once: of each rule the stricter one. `onRemove` is no limit, and comes from the second if it has one. */
 export function stricter(a: Policy, b: Policy): Policy {
-  const numbers = NUMBERS.flatMap((key) => {
-    const both = [a[key], b[key]].filter((value) => value !== undefined);
-    return both.length === 0 ? [] : [[key, Math.min(...both)]];
-  });
-  const lists = GLOBS.flatMap((key) => {
-    const both = a[key] === undefined && b[key] === undefined;
-    return both ? [] : [[key, [...new Set([...(a[key] ?? []), ...(b[key] ?? [])])]]];
-  });
-  const onRemove = b.onRemove ?? a.onRemove;
-  return {
-    ...Object.fromEntries([...numbers, ...lists]),
-    ...(a.sameCommit === true || b.sameCommit === true ? { sameCommit: true } : {}),
-    ...(onRemove === undefined ? {} : { onRemove }),
-  };
+  const policy: Writable = { ...a, ...b };
+  for (const key of NUMBERS) {
+    const [one, other] = [a[key], b[key]];
+    if (one !== undefined && other !== undefined) policy[key] = Math.min(one, other);
+  }
+  for (const key of GLOBS) {
+    const [one, other] = [a[key], b[key]];
+    if (one !== undefined && other !== undefined) policy[key] = [...new Set([...one, ...other])];
+  }
+  if (a.sameCommit === true) policy.sameCommit = true;
+  return policy;
 }
 
-function textsOf(file: string, key: string, value: Json): readonly string[] {
+function textsOf(file: string, key: string, value: Json | undefined): readonly string[] | undefined {
+  if (value === undefined) return undefined;
   const texts = isArray(value) ? value.filter((item) => typeof item === "string") : [];
   if (!isArray(value) || texts.length < value.length)
     throw wrong(file, `\`${key}\` must be a list of strings`);

@@ -15,11 +15,7 @@ export type Shape =
   | { readonly type: "boolean" }
   | { readonly type: "enum"; readonly values: readonly string[] }
   | { readonly type: "list"; readonly of: Shape; readonly unique?: true }
-  | {
-      readonly type: "object";
-      readonly parts: Readonly<Record<string, Part>>;
-      readonly required?: readonly string[];
-    }
+  | ObjectShape
   /** A map with keys of the user's own choice. */
   | { readonly type: "map"; readonly of: Shape; readonly sensitive?: true }
   /** Any JSON object; service-api.md does not show more. */
@@ -27,10 +23,18 @@ export type Shape =
   /** A key of the same target, or `{ description }` of a test case that nothing here manages. */
   | { readonly type: "reference"; readonly to: "environment" | "testCase" };
 
+export interface ObjectShape {
+  readonly type: "object";
+  readonly parts: Readonly<Record<string, Part>>;
+  readonly required?: readonly string[];
+}
+
 /** A part of an object-shaped field. */
 export interface Part {
   readonly shape: Shape;
   readonly nullable?: true;
+  /** The service never shows it. */
+  readonly writeOnly?: true;
   /** Its value comes from `${secret:…}` or `${file:…}` alone and never shows. */
   readonly secret?: true;
   readonly description: string;
@@ -226,8 +230,11 @@ const SELECTOR: Shape = {
   required: ["selectorType", "selector"],
 };
 
-/** service-api.md, "Test case element"; `locatorLine` is written by operation 9. */
-export const ELEMENT: Shape = {
+/**
+ * service-api.md, "Test case element"; `locatorLine` is written by operation 9. A part of an element is known here and
+ * nowhere else: how it is read, compared and sent follows from its shape.
+ */
+export const ELEMENT: ObjectShape = {
   type: "object",
   parts: {
     interaction: {
@@ -257,6 +264,7 @@ export const ELEMENT: Shape = {
     selectors: { shape: { type: "list", of: SELECTOR }, description: "How the service finds the element." },
     locatorLine: {
       shape: NAME,
+      writeOnly: true,
       description: "A locator that the service turns into selectors; in place of `selectors`.",
     },
     ignoreFailure: {

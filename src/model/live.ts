@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "./json.ts";
+import type { JsonObject } from "./json.ts";
 
 /**
  * What the service showed, in our words. Optional fields are those that service-api.md does not call
@@ -46,23 +46,13 @@ export interface LiveDiscovery {
   readonly message: string | undefined;
 }
 
-/**
- * service-api.md, "Test case element", sorted by `index`. `raw` is the element as it came, for the parts
- * that a PATCH of all elements must send back unchanged.
- */
+/** service-api.md, "Test case element", read by the field table's shape of it; sorted by `index`. */
 export interface LiveElement {
   readonly id: string | undefined;
-  readonly interaction: { readonly action: string | undefined; readonly calledWith: Json } | null;
-  readonly assertion: { readonly expectation: string | undefined; readonly calledWith: Json } | null;
-  readonly selectors: readonly LiveSelector[];
-  readonly ignoreFailure: boolean | undefined;
+  /** What it shows of each part that a manifest can declare, in the manifest's words. */
+  readonly parts: JsonObject;
+  /** As it came: a PATCH of all elements must send back what is not declared. */
   readonly raw: JsonObject;
-}
-
-export interface LiveSelector {
-  readonly selectorType: string | undefined;
-  readonly selector: string | undefined;
-  readonly options: JsonObject | undefined;
 }
 
 /** Everything that one plan read: all targets, and the test cases of those that are managed. */

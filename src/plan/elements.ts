@@ -1,9 +1,17 @@
+import { diffArrays } from "diff";
 import type { DesiredResource } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { type Field, TEST_CASE_FIELDS } from "../model/fields.ts";
+import {
+  ELEMENT,
+  type Field,
+  type ObjectShape,
+  type Part,
+  type Shape,
+  TEST_CASE_FIELDS,
+} from "../model/fields.ts";
 import { type Json, type JsonObject, isArray, isObject, sameJson } from "../model/json.ts";
-import type { LiveElement, LiveSelector, LiveTestCase } from "../model/live.ts";
-import type { BodyValue, ChangedBy, FieldChange } from "../model/plan.ts";
+import type { LiveElement, LiveTestCase } from "../model/live.ts";
+import type { BodyValue, ChangedBy, FieldChange, Harm } from "../model/plan.ts";
 import type { Fingerprint } from "../model/state.ts";
 import {
   Secret,
@@ -15,8 +23,8 @@ import {
   isValueObject,
   reveal,
 } from "../model/value.ts";
-import { changedBy, readableChanges } from "./compare.ts";
-import { type Fingerprinter, caution } from "./input.ts";
+import { changedBy } from "./compare.ts";
+import { type Difference, type Fingerprinter, caution, differences, ordered } from "./input.ts";
 import type { Memory } from "./memory.ts";
 
 /**
@@ -31,6 +39,8 @@ export interface ElementMatch {
   readonly at: number;
   /** The live element that it continues; none for a new one. */
   readonly live: LiveElement | undefined;
+  /** Position of the live element, where it is the same in another place. */
+  readonly movedFrom?: number;
 }
 
 export function declaredElements(value: Value | undefined): readonly ValueObject[] {
@@ -42,76 +52,88 @@ export function sameElements(declared: readonly ValueObject[], live: readonly Li
   return declared.length === live.length && declared.every((element, at) => sameElement(element, live[at]));
 }
 
-/** Whether a live element has every declared part. */
+/** Whether a live element has every declared part. Most have, so nothing is made to find out. */
 export function sameElement(declared: ValueObject, live: LiveElement | undefined): boolean {
-  return live !== undefined && sameJson(shownOf(declared), projectElement(declared, live));
+  return live !== undefined && (live.parts === declared || holds(ELEMENT, live.parts, declared));
 }
 
-/** The declared parts that the service shows, as plain data. */
-function shownOf(declared: ValueObject): Json {
-  return reveal(withoutLine(declared));
+function holds(shape: Shape, live: Json | undefined, declared: Value): boolean {
+  if (shape.type === "object" && isValueObject(declared)) {
+    if (!isObject(live)) return false;
+    for (const name in declared) {
+      const part = shape.parts[name];
+      const value = declared[name];
+      if (part === undefined || value === undefined || part.writeOnly) continue;
+      if (!holds(part.shape, live[name], value)) return false;
+    }
+    return true;
+  }
+  if (shape.type === "list" && isValueList(declared))
+    return (
+      isArray(live) &&
+      live.length === declared.length &&
+      declared.every((item, at) => holds(shape.of, live[at], item))
+    );
+  if (typeof declared !== "object" || declared === null) return live === declared;
+  return sameJson(live, reveal(declared));
 }
 
 export function withoutLine(declared: ValueObject): ValueObject {
-  return Object.fromEntries(Object.entries(declared).filter(([part]) => part !== "locatorLine"));
+  return Object.fromEntries(
+    Object.entries(declared).filter(([part]) => ELEMENT.parts[part]?.writeOnly !== true),
+  );
 }
 
 /** What the service shows of declared elements, as plain data; locator lines have records of their own. */
 export function shownElements(declared: readonly ValueObject[]): Json {
-  return declared.map(shownOf);
+  return declared.map((element) => reveal(withoutLine(element)));
 }
 
-/** The live element cut down to the parts that are declared, in the manifest's form. */
-export function projectElement(declared: ValueObject, live: LiveElement): JsonObject {
-  const parts: Record<string, Json> = {};
-  for (const name of Object.keys(declared)) {
-    if (name === "interaction") parts[name] = project(declared[name], shown(live.interaction));
-    else if (name === "assertion") parts[name] = project(declared[name], shown(live.assertion));
-    else if (name === "selectors") parts[name] = projectSelectors(declared[name], live.selectors);
-    else if (name === "ignoreFailure") parts[name] = live.ignoreFailure ?? false;
+/** The live element cut down to the parts that are declared; whole, where nothing declares it. */
+export function projectElement(declared: ValueObject | undefined, { parts }: LiveElement): Json {
+  return project(ELEMENT, declared, parts);
+}
+
+/** Keeps of live objects the keys that are declared; a key that is not shown stays out and so differs. */
+function project(shape: Shape, declared: Value | undefined, live: Json): Json {
+  if (shape.type === "object" && isObject(live) && isValueObject(declared)) {
+    const kept: Record<string, Json> = {};
+    for (const [name, value] of Object.entries(live)) {
+      const part = shape.parts[name];
+      if (part !== undefined && Object.hasOwn(declared, name))
+        kept[name] = project(part.shape, declared[name], value);
+    }
+    return kept;
   }
-  return parts;
-}
-
-/** Every part that the service shows; what is declared in these words shows a live element whole. */
-export const ALL_PARTS: ValueObject = {
-  interaction: { action: "", calledWith: "" },
-  assertion: { expectation: "", calledWith: "" },
-  selectors: [],
-  ignoreFailure: false,
-};
-
-function shown(part: LiveElement["interaction"] | LiveElement["assertion"]): Json {
-  if (part === null) return null;
-  const parts: Record<string, Json> = {};
-  for (const [key, value] of Object.entries(part))
-    if (value !== undefined && value !== null) parts[key] = value;
-  return parts;
-}
-
-/** Keeps of a live object the keys that are declared; a key that is not shown stays out and so differs. */
-function project(declared: Value | undefined, live: Json): Json {
-  if (!isValueObject(declared) || !isObject(live)) return live;
-  return Object.fromEntries(Object.entries(live).filter(([key]) => Object.hasOwn(declared, key)));
-}
-
-function projectSelectors(declared: Value | undefined, live: readonly LiveSelector[]): Json {
-  const wanted = isValueList(declared) ? declared : [];
+  if (shape.type !== "list" || !isArray(live)) return live;
+  const items = isValueList(declared) ? declared : [];
   // One that is declared by nothing differs as a whole.
-  return live.map((selector, at) => project(wanted[at], selectorJson(selector)));
+  return live.map((item, at) => project(shape.of, items[at], item));
 }
 
-function selectorJson(selector: LiveSelector): JsonObject {
-  return {
-    ...(selector.selectorType === undefined ? {} : { selectorType: selector.selectorType }),
-    ...(selector.selector === undefined ? {} : { selector: selector.selector }),
-    options: selector.options ?? {},
-  };
+/** A live element as a manifest would declare it, without what says no more than its absence. */
+export function elementInWords({ parts }: LiveElement): JsonObject {
+  const words = inWords(ELEMENT, parts);
+  return isObject(words) ? words : {};
+}
+
+function inWords(shape: Shape, live: Json): Json | undefined {
+  if (live === null || live === false) return undefined;
+  if (shape.type === "json") return isObject(live) && Object.keys(live).length === 0 ? undefined : live;
+  if (shape.type === "list" && isArray(live))
+    return live.length === 0 ? undefined : live.map((item) => inWords(shape.of, item) ?? {});
+  if (shape.type !== "object" || !isObject(live)) return live;
+  const words: Record<string, Json> = {};
+  for (const [name, { shape: part }] of Object.entries(shape.parts)) {
+    const value = inWords(part, live[name] ?? null);
+    if (value !== undefined) words[name] = value;
+  }
+  return words;
 }
 
 /** What is kept of the selectors that the service made of a locator line, to see later that they were changed. */
 export function selectorsDigest(fingerprints: Fingerprinter, live: LiveElement): Fingerprint {
-  return fingerprints.of(`${live.id ?? ""}/selectors`, live.selectors.map(selectorJson));
+  return fingerprints.of(`${live.id ?? ""}/selectors`, live.parts["selectors"] ?? []);
 }
 
 /** The record of a locator line, for the element that bears it. */
@@ -145,8 +167,8 @@ export function locatorDifference(
 }
 
 /**
- * Lays the declared list alongside the live one: first what is equal on both sides, in order (a longest common
- * subsequence), then, between two equal ones, what stands at the same place.
+ * Lays the declared list alongside the live one: first what is equal on both sides and in order, then what is equal
+ * and has moved, and last, between two that stay, what stands at the same place.
  */
 export function alignElements(
   declared: readonly ValueObject[],
@@ -157,21 +179,73 @@ export function alignElements(
     const element = declared[i];
     return element !== undefined && sameElement(element, live[j]) && sameLocator(element, live[j], memory);
   };
-  const partner: (number | undefined)[] = declared.map(() => undefined);
-  let nextDeclared = 0;
-  let nextLive = 0;
-  const end = [declared.length, live.length] as const;
-  for (const [i, j] of [...commonSubsequence(declared.length, live.length, same), end]) {
-    // In the gap before an equal pair, elements changed in place keep their ids one by one.
-    for (let k = 0; nextDeclared + k < i && nextLive + k < j; k++) partner[nextDeclared + k] = nextLive + k;
-    if (i < declared.length) partner[i] = j;
-    nextDeclared = i + 1;
-    nextLive = j + 1;
+  const partner = new Map(inOrderPairs(declared.length, live.length, same));
+  const stays = [...partner];
+  const taken = new Set(partner.values());
+  const pair = (i: number, j: number): void => {
+    partner.set(i, j);
+    taken.add(j);
+  };
+  const moved = new Set<number>();
+  for (const i of declared.keys()) {
+    if (partner.has(i)) continue;
+    const j = live.findIndex((_, at) => !taken.has(at) && isWhole(declared[i], live[at]) && same(i, at));
+    if (j < 0) continue;
+    moved.add(i);
+    pair(i, j);
+  }
+  const free = (from: number, to: number, isTaken: (at: number) => boolean): readonly number[] =>
+    Array.from({ length: to - from }, (_, at) => from + at).filter((at) => !isTaken(at));
+  let before: readonly [number, number] = [-1, -1];
+  for (const [i, j] of [...stays, [declared.length, live.length] as const]) {
+    const places = free(before[1] + 1, j, (at) => taken.has(at));
+    for (const [nth, at] of free(before[0] + 1, i, (one) => partner.has(one)).entries()) {
+      const place = places[nth];
+      if (place !== undefined) pair(at, place);
+    }
+    before = [i, j];
   }
   return declared.map((element, at) => {
-    const index = partner[at];
-    return { declared: element, at, live: index === undefined ? undefined : live[index] };
+    const index = partner.get(at);
+    if (index === undefined) return { declared: element, at, live: undefined };
+    return { declared: element, at, live: live[index], ...(moved.has(at) ? { movedFrom: index } : {}) };
   });
+}
+
+/** Whether a manifest says all of a live element: what it says in part may be true of another one by chance. */
+function isWhole(declared: ValueObject | undefined, live: LiveElement | undefined): boolean {
+  if (declared === undefined || live === undefined) return false;
+  const says = (part: string): boolean =>
+    Object.hasOwn(declared, part) || (part === "selectors" && declared["locatorLine"] !== undefined);
+  return Object.keys(elementInWords(live)).every(says);
+}
+
+/**
+ * A longest list of equal positions that are in order on both sides. What is equal at both ends is taken first: where
+ * the manifest says little of a step, several fit, and then the one in the same place is meant.
+ */
+function inOrderPairs(
+  n: number,
+  m: number,
+  same: (i: number, j: number) => boolean,
+): readonly (readonly [number, number])[] {
+  let start = 0;
+  while (start < n && start < m && same(start, start)) start++;
+  let tail = 0;
+  while (tail < n - start && tail < m - start && same(n - 1 - tail, m - 1 - tail)) tail++;
+  const items = (side: "declared" | "live", length: number): { side: typeof side; at: number }[] =>
+    Array.from({ length: length - start - tail }, (_, at) => ({ side, at: start + at }));
+  const pairs = Array.from({ length: start }, (_, at): [number, number] => [at, at]);
+  let i = start;
+  let j = start;
+  for (const { added, removed, value } of diffArrays(items("live", m), items("declared", n), {
+    comparator: (a, b) => (a.side === "live" ? same(b.at, a.at) : same(a.at, b.at)),
+  }))
+    if (added) i += value.length;
+    else if (removed) j += value.length;
+    else for (const _ of value) pairs.push([i++, j++]);
+  for (let k = tail; k > 0; k--) pairs.push([n - k, m - k]);
+  return pairs;
 }
 
 /** Steps that differ in nothing but the locator are told apart by the line that was last written to each. */
@@ -181,35 +255,6 @@ function sameLocator(declared: ValueObject, live: LiveElement | undefined, memor
   const record = id === undefined ? undefined : memory.binding?.locators?.[id];
   if (line === undefined || id === undefined || record === undefined) return true;
   return memory.fingerprints === undefined || record.line === locatorDigest(memory.fingerprints, id, line);
-}
-
-/** Pairs of equal positions, longest first choice, after trimming what is equal at both ends. */
-function commonSubsequence(
-  n: number,
-  m: number,
-  same: (i: number, j: number) => boolean,
-): readonly (readonly [number, number])[] {
-  let start = 0;
-  while (start < n && start < m && same(start, start)) start++;
-  let tail = 0;
-  while (tail < n - start && tail < m - start && same(n - 1 - tail, m - 1 - tail)) tail++;
-  const rows = n - start - tail;
-  const columns = m - start - tail;
-  const length = Array.from({ length: rows + 1 }, () => new Uint32Array(columns + 1));
-  const at = (i: number, j: number): number => length[i]?.[j] ?? 0;
-  for (let i = rows - 1; i >= 0; i--)
-    for (let j = columns - 1; j >= 0; j--) {
-      const row = length[i];
-      if (row !== undefined)
-        row[j] = same(start + i, start + j) ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1));
-    }
-  const pairs: [number, number][] = Array.from({ length: start }, (_, k) => [k, k]);
-  for (let i = 0, j = 0; i < rows && j < columns;)
-    if (same(start + i, start + j)) pairs.push([start + i++, start + j++]);
-    else if (at(i + 1, j) >= at(i, j + 1)) i++;
-    else j++;
-  for (let k = tail; k > 0; k--) pairs.push([n - k, m - k]);
-  return pairs;
 }
 
 type Body = { readonly [key: string]: BodyValue };
@@ -235,53 +280,55 @@ function firstIndex(raw: readonly JsonObject[]): number {
   return typeof first === "number" ? first : 0;
 }
 
+/** Declared parts in place of live ones, and of the live element what the text describes of a body. */
 function elementBody({ declared, live }: ElementMatch, index: number, keep: Keep): Body {
   const raw = live?.raw ?? {};
-  return {
-    ...pick(raw, ["id"], plain),
-    index,
-    ...objectPart("interaction", ["id", "action", "calledWith", "testCaseElementId"], declared, raw, keep),
-    ...objectPart("assertion", ["id", "expectation", "calledWith", "testCaseElementId"], declared, raw, keep),
-    ...selectorsPart(declared, raw, keep),
-    ...pick(raw, ["testCaseId"], plain),
-    ...(declared["ignoreFailure"] === undefined
-      ? pick(raw, ["ignoreFailure"], plain)
-      : { ignoreFailure: declared["ignoreFailure"] }),
-  };
+  const body: Record<string, BodyValue> = { ...pick(raw, ["id", "testCaseId"], plain), index };
+  for (const [name, { shape, writeOnly }] of Object.entries(ELEMENT.parts)) {
+    const value = writeOnly ? undefined : bodyPart(shape, declared[name], raw[name], keep, name);
+    if (value !== undefined) body[name] = value;
+  }
+  return body;
 }
 
-function objectPart(
-  name: "interaction" | "assertion",
-  keys: readonly string[],
-  declared: ValueObject,
-  raw: JsonObject,
+function bodyPart(
+  shape: Shape,
+  declared: Value | undefined,
+  raw: Json | undefined,
   keep: Keep,
-): Body {
-  const value = declared[name];
-  const before = raw[name];
-  const kept = isObject(before) ? pick(before, keys, keep) : {};
-  if (isValueObject(value)) return { [name]: { ...kept, ...value } };
-  if (value !== undefined) return { [name]: value };
-  if (before === undefined) return {};
-  return { [name]: before === null ? null : kept };
+  name: string,
+): BodyValue | undefined {
+  if (shape.type === "object") {
+    if (declared !== undefined && !isValueObject(declared)) return declared;
+    if (!isObject(raw)) return declared ?? (raw === null ? null : undefined);
+    return { ...pick(raw, [...LINKS, ...Object.keys(shape.parts)], keep), ...declared };
+  }
+  if (shape.type === "list" && shape.of.type === "object") return bodyItems(shape.of, declared, raw, keep);
+  return declared ?? (raw === undefined || raw === null ? undefined : keep(raw, name));
 }
 
-const SELECTOR_KEYS = ["id", "index", "selector", "selectorType", "options", "testCaseElementId"];
-
-function selectorsPart(declared: ValueObject, raw: JsonObject, keep: Keep): Body {
-  const shown = raw["selectors"];
-  const before = isArray(shown) ? shown.filter(isObject) : [];
-  const value = declared["selectors"];
-  if (!isValueList(value))
-    return isArray(shown) ? { selectors: before.map((one) => pick(one, SELECTOR_KEYS, keep)) } : {};
+/** The items that are declared, each with the ids and the undeclared parts of the one in its place; else all of them. */
+function bodyItems(
+  shape: ObjectShape,
+  declared: Value | undefined,
+  raw: Json | undefined,
+  keep: Keep,
+): BodyValue | undefined {
+  const before = isArray(raw) ? raw.filter(isObject) : [];
+  const keys = [...LINKS, ...Object.keys(shape.parts)];
+  if (!isValueList(declared))
+    return isArray(raw) ? before.map((item) => pick(item, [...keys, "index"], keep)) : undefined;
+  const required = shape.required ?? [];
   const base = firstIndex(before);
-  return {
-    selectors: value.filter(isValueObject).map((selector, at) => ({
-      ...pick(before[at] ?? {}, ["id", "testCaseElementId", "options"], keep),
-      index: base + at,
-      ...selector,
-    })),
-  };
+  return declared.filter(isValueObject).map((item, at) => ({
+    ...pick(
+      before[at] ?? {},
+      keys.filter((key) => !required.includes(key)),
+      keep,
+    ),
+    index: base + at,
+    ...item,
+  }));
 }
 
 /** How a part of a live element goes back to the service. */
@@ -291,11 +338,12 @@ function plain(value: Json): BodyValue {
   return value;
 }
 
-const IDS: readonly string[] = ["id", "testCaseElementId"];
+/** What ties a part of an element to what it belongs to. */
+const LINKS: readonly string[] = ["id", "testCaseElementId"];
 
 /** Sent as it is, shown as sensitive. */
 function hidden(value: Json, key: string): BodyValue {
-  if (IDS.includes(key)) return value;
+  if (LINKS.includes(key)) return value;
   if (typeof value === "string") return new Secret(value);
   if (isArray(value)) return value.map((item) => hidden(item, ""));
   if (!isObject(value)) return value;
@@ -336,21 +384,69 @@ export function diffElements(resource: TestCase, live: LiveTestCase, memory: Mem
   const locators = matches.filter((match) => locatorDifference(match, memory) !== undefined);
   const lines = locators.flatMap((match) => locatorChanges(ELEMENTS, value, match, memory));
   if (same) return { body: {}, locators, shown: lines };
-  const before = current.map((element, at) => projectElement(declared[at] ?? ALL_PARTS, element));
+  const before = current.map((element, at) => projectElement(declared[at], element));
   const after = declared.map(withoutLine);
+  const by = elementsChangedBy(ELEMENTS, { before, after, matches, current }, memory);
   return {
     body: { elements: elementBodies(matches, current) },
     locators,
     shown: [
-      ...readableChanges(
-        ELEMENTS,
-        before,
-        after,
-        elementsChangedBy(ELEMENTS, { before, after, matches, current }, memory),
+      ...elementChanges(value, matches, current).map((change) =>
+        by === undefined ? change : { ...change, changedBy: by },
       ),
       ...lines,
     ],
   };
+}
+
+/**
+ * What differs, step by step, in the order of the steps: as the PATCH will treat them, so that one inserted at the
+ * front is one insertion and not a change of all that follow.
+ */
+function elementChanges(
+  value: Value,
+  matches: readonly ElementMatch[],
+  current: readonly LiveElement[],
+): readonly FieldChange[] {
+  const kept = new Set(matches.map(({ live }) => live));
+  const gone = [...current.entries()].filter(([, element]) => !kept.has(element));
+  const changes: FieldChange[] = [];
+  const tellGone = (until: number): void => {
+    for (let [next] = gone; next !== undefined && next[0] < until; [next] = gone) {
+      gone.shift();
+      const lost = next[1].parts["assertion"] ? ({ harmful: "assertion lost" } as const) : {};
+      changes.push({ path: ["elements", next[0]], before: ordered(elementInWords(next[1])), ...lost });
+    }
+  };
+  for (const match of matches) {
+    if (match.live !== undefined && match.movedFrom === undefined) tellGone(current.indexOf(match.live));
+    changes.push(...elementChange(match));
+  }
+  tellGone(current.length);
+  if (!isSensitive(value)) return changes;
+  const harmful = changes.find((change) => change.harmful !== undefined)?.harmful;
+  return [{ path: ["elements"], sensitive: true, ...(harmful === undefined ? {} : { harmful }) }];
+}
+
+function elementChange({ declared, at, live, movedFrom }: ElementMatch): readonly FieldChange[] {
+  const path = ["elements", at];
+  if (live !== undefined && movedFrom === undefined && sameElement(declared, live)) return [];
+  const after = ordered(reveal(withoutLine(declared)));
+  if (live === undefined) return [{ path, after }];
+  if (movedFrom !== undefined) return [{ path, after, movedFrom }];
+  return differences(ordered(projectElement(declared, live)), after).map((difference) => {
+    const harmful = harmOf(difference, live);
+    return {
+      ...difference,
+      path: [...path, ...difference.path],
+      ...(harmful === undefined ? {} : { harmful }),
+    };
+  });
+}
+
+function harmOf({ path: [part], after }: Difference, { parts }: LiveElement): Harm | undefined {
+  if (part === "assertion" && parts["assertion"] && after === null) return "assertion lost";
+  return part === "ignoreFailure" && after === true ? "failure ignored" : undefined;
 }
 
 interface BothLists {
@@ -374,22 +470,36 @@ function elementsChangedBy(
   if (first !== "both" || matches.length === current.length) return first;
   const parts = new Map(matches.map(({ declared, live }) => [live, declared]));
   for (const choice of PART_CHOICES) {
-    const was = current.map((element) => projectElement(parts.get(element) ?? choice(element), element));
+    const was = current.map((element) =>
+      parts.has(element) ? projectElement(parts.get(element), element) : choice(element),
+    );
     if (changedBy(field, after, was, memory) === "manifest") return "manifest";
   }
   return first;
 }
 
-/** Every choice of parts that an element can be declared with; selectors whole, or without their options. */
-const PART_CHOICES: readonly ((element: LiveElement) => ValueObject)[] = subsets(
-  Object.keys(ALL_PARTS),
+/** Every choice of parts that an element can be declared with; items of lists whole, or with what they must have. */
+const PART_CHOICES: readonly ((element: LiveElement) => Json)[] = subsets(
+  Object.keys(ELEMENT.parts).filter((name) => ELEMENT.parts[name]?.writeOnly !== true),
 ).flatMap((names) => {
-  const chosen = Object.fromEntries(Object.entries(ALL_PARTS).filter(([name]) => names.includes(name)));
-  const plain = { selectorType: "", selector: "" };
-  return names.includes("selectors")
-    ? [() => chosen, ({ selectors }: LiveElement) => ({ ...chosen, selectors: selectors.map(() => plain) })]
-    : [() => chosen];
+  const chosen = ({ parts }: LiveElement): readonly (readonly [string, Json])[] =>
+    Object.entries(parts).filter(([name]) => names.includes(name));
+  return [
+    (element: LiveElement) => Object.fromEntries(chosen(element)),
+    (element: LiveElement) =>
+      Object.fromEntries(
+        chosen(element).map(([name, part]) => [name, withRequired(ELEMENT.parts[name], part)]),
+      ),
+  ];
 });
+
+function withRequired(part: Part | undefined, live: Json): Json {
+  const of = part?.shape.type === "list" ? part.shape.of : undefined;
+  if (of?.type !== "object" || !isArray(live)) return live;
+  return live.map((item) =>
+    isObject(item) ? Object.fromEntries((of.required ?? []).map((key) => [key, item[key] ?? null])) : item,
+  );
+}
 
 function subsets(names: readonly string[]): readonly (readonly string[])[] {
   return names.reduce<readonly (readonly string[])[]>(

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import deepDiff from "deep-diff";
 import { type Address, compareText, parseAddress } from "../model/address.ts";
 import { type Desired, type DesiredResource, originOf } from "../model/desired.ts";
@@ -122,6 +123,13 @@ function sortedEntries<V>(object: Readonly<Record<string, V>>): readonly (readon
 export interface Scope {
   readonly only: readonly string[];
   readonly exclude: readonly string[];
+  readonly shard?: Shard | undefined;
+}
+
+/** One of several parts of a project's targets, from 1. */
+export interface Shard {
+  readonly index: number;
+  readonly count: number;
 }
 
 export const EVERYTHING: Scope = { only: [], exclude: [] };
@@ -130,8 +138,34 @@ export const EVERYTHING: Scope = { only: [], exclude: [] };
 export function scopeTest(scope: Scope): (address: Address) => boolean {
   const only = scope.only.map(globTest);
   const exclude = scope.exclude.map(globTest);
+  const isOwn = shardTest(scope.shard);
   return (address) =>
-    (only.length === 0 || only.some((test) => test(address))) && !exclude.some((test) => test(address));
+    (only.length === 0 || only.some((test) => test(address))) &&
+    !exclude.some((test) => test(address)) &&
+    isOwn(targetOf(address));
+}
+
+/**
+ * Whether a target is in a shard, by rendezvous hashing: the shard with the highest digest has it. So a target keeps its
+ * shard whatever targets come and go, and another number of shards moves as few as possible.
+ */
+function shardTest(shard: Shard | undefined): (target: string) => boolean {
+  if (shard === undefined) return () => true;
+  const known = new Map<string, boolean>();
+  const isOwn = (target: string): boolean => {
+    const digests = [...Array(shard.count).keys()].map((at) =>
+      createHash("sha256")
+        .update(`${at + 1}\0${target}`)
+        .digest("hex"),
+    );
+    const highest = digests.reduce((best, digest, at) => (digest > (digests[best] ?? "") ? at : best), 0);
+    return highest === shard.index - 1;
+  };
+  return (target) => {
+    const own = known.get(target) ?? isOwn(target);
+    known.set(target, own);
+    return own;
+  };
 }
 
 /** The patterns of a scope that fit none of the addresses: most likely typing errors. */
@@ -212,30 +246,32 @@ export interface Difference {
 
 /** The places where two unequal pieces of plain data differ, in the order of their paths. */
 export function differences(before: Json, after: Json): readonly Difference[] {
-  return (deepDiff.diff<Json, Json>(before, after) ?? []).map((found) => {
-    const path: Path = found.path?.map(step) ?? [];
-    switch (found.kind) {
-      case "N":
-        return { path, after: found.rhs };
-      case "D":
-        return { path, before: found.lhs };
-      case "E":
-        return { path, before: found.lhs, after: found.rhs };
-      case "A":
-        return { path: [...path, found.index], ...itemSides(found.item) };
-    }
-  });
+  const found = deepDiff.diff<Json, Json>(before, after) ?? [];
+  // It tells what one list has more than the other from its end.
+  return found.map(difference).toSorted((a, b) => comparePaths(a.path, b.path));
 }
 
-function itemSides(item: {
-  readonly kind: string;
-  readonly lhs?: Json;
-  readonly rhs?: Json;
-}): Omit<Difference, "path"> {
-  return {
-    ...(item.lhs === undefined ? {} : { before: item.lhs }),
-    ...(item.rhs === undefined ? {} : { after: item.rhs }),
-  };
+function difference(found: deepDiff.Diff<Json, Json>): Difference {
+  const path: Path = found.path?.map(step) ?? [];
+  switch (found.kind) {
+    case "N":
+      return { path, after: found.rhs };
+    case "D":
+      return { path, before: found.lhs };
+    case "E":
+      return { path, before: found.lhs, after: found.rhs };
+    case "A": {
+      const { path: _, ...sides } = difference(found.item);
+      return { path: [...path, found.index], ...sides };
+    }
+  }
+}
+
+/** Keys keep the order in which they come. */
+function comparePaths(a: Path, b: Path): number {
+  const at = a.findIndex((part, nth) => part !== b[nth]);
+  const [left, right] = [a[at], b[at]];
+  return typeof left === "number" && typeof right === "number" ? left - right : 0;
 }
 
 function step(part: unknown): string | number {

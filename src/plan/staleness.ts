@@ -13,7 +13,7 @@ import type { LiveElement } from "../model/live.ts";
 import type { BodyValue, Change } from "../model/plan.ts";
 import { type ValueObject, isUnknown, reveal } from "../model/value.ts";
 import type { Seen } from "./compare.ts";
-import { ALL_PARTS, declaredElements, projectElement } from "./elements.ts";
+import { declaredElements, projectElement } from "./elements.ts";
 import { type Fingerprinter, normalise, targetOf } from "./input.ts";
 import type { Planned } from "./plan.ts";
 
@@ -131,7 +131,7 @@ function readLive<L>(field: Field<L>, live: L, resource: DesiredResource | undef
 
 /** The parts that a plan changes: those declared, selectors where a line makes them, all of an element that goes. */
 function guardedParts(declared: ValueObject | undefined, element: LiveElement): Json {
-  if (declared === undefined) return projectElement(ALL_PARTS, element);
+  if (declared === undefined) return projectElement(undefined, element);
   const line = declared["locatorLine"] === undefined ? {} : { selectors: [] };
   return projectElement({ ...declared, ...line }, element);
 }

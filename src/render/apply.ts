@@ -248,7 +248,7 @@ export function advance(status: ApplyStatus, event: ProgressEvent, now: number):
 function afterChange(status: ApplyStatus, event: ApplyEvent | Stopping, now: number): ApplyStatus {
   switch (event.type) {
     case "started":
-      return { ...status, total: event.changes };
+      return { ...status, startedAt: now, total: event.changes };
     case "changeStarted":
       return { ...status, running: new Map(status.running).set(event.address, now) };
     case "changeDone":
@@ -311,7 +311,6 @@ export function statusLines(status: ApplyStatus, now: number, style: Style): rea
     ...longest
       .slice(0, NAMED)
       .map(([address, since]) => `  ${address}  ${style.faint(durationText(now - since))}`),
-    ...(longest.length > NAMED ? [style.faint(`  and ${longest.length - NAMED} more under way`)] : []),
     ...(note === undefined || now >= (note.until ?? Infinity)
       ? []
       : [`  ${style.warning(safeLine(note.text))}`]),
@@ -325,14 +324,16 @@ function bar({ total, done, failed, skipped }: ApplyStatus, style: Style): strin
 }
 
 function countParts(
-  { total, done, failed, skipped, inFlight }: ApplyStatus,
+  { total, done, failed, skipped, inFlight, running }: ApplyStatus,
   style: Style,
 ): readonly string[] {
+  const queued = running.size - inFlight.size;
   return [
     [`${done}/${total} done`],
     failed === 0 ? [] : [style.error(`${failed} failed`)],
     skipped === 0 ? [] : [`${skipped} skipped`],
     inFlight.size === 0 ? [] : [`${count(inFlight.size, "call")} in flight`],
+    inFlight.size === 0 || queued <= 0 ? [] : [`${queued} queued`],
   ].flat();
 }
 

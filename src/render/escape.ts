@@ -30,9 +30,12 @@ export function markdownCode(text: string): string {
   return `${fence}${pad}${line}${pad}${fence}`;
 }
 
-/** The same inside a cell of a table, where even in code a bar ends the cell. */
+/**
+ * The same inside a cell of a table. There a bar ends the cell even in code, and what a backslash before it means
+ * differs from parser to parser once the text has backslashes of its own; an entity means the same to all of them.
+ */
 export function markdownCellCode(text: string): string {
-  return markdownCode(text).replaceAll("|", "\\|");
+  return text.includes("|") ? `<code>${markdownText(text)}</code>` : markdownCode(text);
 }
 
 /** A block of code, `language` naming its colours. */
@@ -66,6 +69,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 /** Text or an attribute's value in HTML. */
 export function html(text: string): string {
+  // Most texts are addresses and words, and there are a hundred thousand of them in a page.
+  if (/^(?!\s*:)[\w .,:;()[\]{}=+/-]*$/.test(text)) return text;
   return safeLines(text)
     .replace(/[&<>"'`]/g, (sign) => ENTITIES[sign] ?? sign)
     .replace(/^([^\S\n]*):/gm, "$1&#58;")
@@ -75,6 +80,11 @@ export function html(text: string): string {
 /** The same in XML: what XML 1.0 cannot hold is among what is shown by number. */
 export function xml(text: string): string {
   return html(text);
+}
+
+/** Inside an attribute a line break would be read as a blank. */
+export function xmlAttribute(text: string): string {
+  return xml(text).replaceAll("\n", "&#10;").replaceAll("\t", "&#9;");
 }
 
 /** JSON text inside a script element: the same value, with no character that could end the element. */

@@ -2,11 +2,14 @@ import type { PlanJson } from "../model/plan.ts";
 import type { DiagnosticView } from "./diagnostics.ts";
 import type { PlanExtras } from "./json.ts";
 import type { PlanTextOptions } from "./text.ts";
+import type { Link } from "./words.ts";
 
 /** What a renderer of plans may use of how it was called; each takes what it has a use for. */
 export interface PlanOptions extends PlanTextOptions {
   /** Characters that a markdown comment may have. */
   readonly budget?: number;
+  /** What the plan belongs to: its commit, its pull request. */
+  readonly links?: readonly Link[];
 }
 
 /** From the public form of a plan to a finished document. */

@@ -1,4 +1,4 @@
-import { bySeverity, type ChangeJson, type FieldJson, type Orphan, type PlanJson } from "../model/plan.ts";
+import { type Action, bySeverity, type ChangeJson, type FieldJson, type PlanJson } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
 import { type DiagnosticView, placeText, planDiagnostics } from "./diagnostics.ts";
 import {
@@ -11,87 +11,338 @@ import {
   withoutWorkflowCommands,
 } from "./escape.ts";
 import {
-  type Excerpt,
-  type Fold,
   clip,
+  type Excerpt,
   excerpts,
   fieldLine,
   fieldName,
+  type Fold,
   foldAlike,
+  isHarmful,
   isLongText,
   isText,
   lineDiff,
+  longTexts,
+  meaning,
   NOT_SHOWN,
   valueText,
 } from "./fields.ts";
-import { type PlanExtras, changedByText, whoChanged } from "./json.ts";
-import { SIGNS, alsoLine, count, diagnosticCounts, list, planLine } from "./words.ts";
+import { changedByText, type PlanExtras, whoChanged } from "./json.ts";
+import {
+  actionCounts,
+  alsoLine,
+  byCause,
+  count,
+  diagnosticCounts,
+  groupBy,
+  type Link,
+  list,
+  needsAttention,
+  placeOf,
+  planLine,
+  SIGNS,
+  verdictOf,
+} from "./words.ts";
 
 /** Characters that GitHub takes in one comment. */
 export const COMMENT_LIMIT = 65_536;
 
+export interface MarkdownOptions {
+  readonly budget?: number;
+  readonly links?: readonly Link[];
+}
+
 /**
- * The plan as a comment on a pull request. However large the plan, it fits the budget: errors, then the changes by
- * their risk, each with a row and, folded away, what happens to it. Details of the least risky go first, then their
- * rows, and the top says how many are missing. The mark at the very top lets the next comment find this one.
+ * The plan as a comment on a pull request: a caution with all that needs attention, totals, and a folded section a
+ * target; no change appears twice. However large the plan, it fits the budget. Every change gets a line first, the
+ * worst first, then as many as possible their details, and the top says how many are missing. The mark at the very top
+ * lets the next comment find this one.
  */
 export function renderPlanMarkdown(
   plan: PlanJson,
   extras: PlanExtras,
-  { budget = COMMENT_LIMIT }: { readonly budget?: number } = {},
+  { budget = COMMENT_LIMIT, links = [] }: MarkdownOptions = {},
 ): string {
-  const folds = foldsByImportance(plan, extras);
-  const diagnostics = planDiagnostics(plan, extras);
-  const frame = headText(plan, { changes: plan.changes.length, details: folds.length, other: MANY }).length;
-  const room = budget - frame - SECTIONS.reduce((sum, section) => sum + TITLES[section].length, 0);
-  const first = fit([...errorParts(diagnostics), ...folds.map(rowPart)], room);
-  const rows = new Set(first.map(({ of }) => of));
-  const second = fit(
-    [
-      ...folds
-        .filter((fold) => rows.has(fold) && !rowSaysAll(fold, extras))
-        .map((fold) => detailsPart(fold, extras)),
-      ...warningParts(diagnostics),
-      ...plan.orphaned.map(orphanPart),
-    ],
-    room - sizeOf(first),
+  const items = itemsOf(plan, extras);
+  const most = totalsText(plan, { changes: MANY, details: MANY, others: MANY });
+  const room = budget - headText(plan, links).length - most.length;
+  const texts = fit(items, room);
+  const shown = [...texts].map(([item, text]) => ({ ...item, text }));
+  const sections = [...groupBy(shown, ({ section }) => String(section.at))].toSorted(
+    ([a], [b]) => Number(a) - Number(b),
   );
-  const taken = [...first, ...second];
-  return headText(plan, leftOut(plan, folds, taken, extras)) + bodyText(taken);
+  const [caution = "", ...others] = [
+    ...(sections[0]?.[0] === "0" ? [] : [""]),
+    ...sections.map(([, own]) => own[0]?.section.frame(own.map(({ text }) => text)) ?? ""),
+  ];
+  return `${headText(plan, links)}${caution}${totalsText(plan, leftOut(items, texts))}${others.join("")}`;
 }
 
-function foldsByImportance(plan: PlanJson, extras: PlanExtras): readonly Fold[] {
-  const folds = foldAlike(plan.changes, extras);
-  return bySeverity(folds.map((fold) => ({ ...fold.first, fold }))).map(({ fold }) => fold);
+/** A part of the comment with a frame of its own; the caution comes first, then the targets. */
+interface Section {
+  /** Its place among the others. */
+  readonly at: number;
+  readonly frame: (texts: readonly string[]) => string;
+}
+
+/** What the comment tells of one error, change, warning or orphan. */
+interface Item {
+  readonly section: Section;
+  /** What it may take together with others of its kind, so that a long list leaves room for the rest. */
+  readonly kind: keyof typeof SHARES;
+  /** Changes that it stands for. */
+  readonly changes: number;
+  /** In a line. */
+  readonly line: string;
+  /** In its place, with all that can be said; absent where the line says it all. */
+  readonly full?: string;
+}
+
+/** Sections after those of the targets. */
+const LAST = 1e6;
+
+const SHARES = { error: 0.5, danger: 1, change: 0.5, warning: 0.5, orphan: 0.2 } as const;
+
+/** In the order of the comment, which is the order of their importance. */
+function itemsOf(plan: PlanJson, extras: PlanExtras): readonly Item[] {
+  const diagnostics = planDiagnostics(plan, extras);
+  const { title, reasons } = verdictOf(plan, diagnostics);
+  const caution = cautionSection(title, reasons);
+  const warnings = diagnostics.filter(({ severity }) => severity === "warning");
+  const [dangers, others] = [true, false].map((wanted) =>
+    plan.changes.filter((change) => needsAttention(change) === wanted),
+  );
+  return [
+    ...diagnostics
+      .filter(({ severity }) => severity === "error")
+      .map((error) => diagnosticItem(error, caution, "error")),
+    ...bySeverity(dangers ?? []).map((change) => dangerItem(change, caution, extras)),
+    ...targetItems(others ?? [], extras),
+    ...warnings.map((warning) =>
+      diagnosticItem(warning, foldedSection(LAST, count(warnings.length, "warning")), "warning"),
+    ),
+    ...plan.orphaned.map(({ address, id }): Item => ({
+      section: foldedSection(
+        LAST + 1,
+        `${plan.orphaned.length} orphaned: removed from the manifests but still on the service`,
+      ),
+      kind: "orphan",
+      changes: 0,
+      line: `- ${markdownCode(address)} ${markdownCode(clip(id, LINE))}\n`,
+    })),
+  ];
+}
+
+/** The caution, a quote as GitHub draws it in red. */
+function cautionSection(title: string, reasons: readonly string[]): Section {
+  return {
+    at: 0,
+    frame: (texts) => `\n> [!CAUTION]\n> **${title}**: ${reasons.join(", ")}\n>\n${quoted(texts.join(""))}`,
+  };
+}
+
+function quoted(text: string): string {
+  return text.replace(/^(.*)\n/gm, (_, line: string) => (line === "" ? ">\n" : `> ${line}\n`));
+}
+
+function foldedSection(at: number, title: string): Section {
+  return {
+    at,
+    frame: (texts) => `\n<details><summary>${title}</summary>\n\n${texts.join("")}\n</details>\n`,
+  };
+}
+
+/** Changes without danger, a section a target and, where it is known, a cause; alike ones as one. */
+function targetItems(changes: readonly ChangeJson[], extras: PlanExtras): readonly Item[] {
+  const groups = byCause(changes).flatMap(({ title, changes: own }) =>
+    [...groupBy(own, ({ address }) => placeOf(address).target)].map(([target, rows]) => ({
+      title,
+      target,
+      rows,
+    })),
+  );
+  const items = groups.flatMap(({ title, target, rows }, at) => {
+    const section = targetSection(at + 1, target, title, rows);
+    return foldAlike(rows, extras).map((fold) => ({
+      ...fold.first,
+      item: changeItem(fold, section, extras),
+    }));
+  });
+  return bySeverity(items).map(({ item }) => item);
+}
+
+/** A table of those that a line tells, then those that unfold. */
+function targetSection(
+  at: number,
+  target: string,
+  cause: string | undefined,
+  changes: readonly ChangeJson[],
+): Section {
+  const why = cause === undefined ? "" : ` (${cause.toLowerCase()})`;
+  const { frame } = foldedSection(
+    at,
+    `<b>${html(safeLine(target))}</b>${why}: ${actionCounts(changes).join(", ")}`,
+  );
+  return {
+    at,
+    frame(texts) {
+      const rows = texts.filter((text) => text.startsWith("| "));
+      const details = texts.filter((text) => !text.startsWith("| "));
+      const table = rows.length === 0 ? [] : [TABLE, ...rows];
+      return frame([...table, ...(rows.length > 0 && details.length > 0 ? ["\n"] : []), ...details]);
+    },
+  };
+}
+
+const TABLE = "| | Address | Fields |\n|---|---|---|\n";
+
+/** Characters of a summary and of a detail. */
+const LINE = 300;
+const DETAIL = 4000;
+
+function diagnosticItem(diagnostic: DiagnosticView, section: Section, kind: "error" | "warning"): Item {
+  const { summary, detail, address } = diagnostic;
+  const where = [address, placeText(diagnostic)].filter((text) => text !== undefined).map(markdownCode);
+  const line = `- ${[`**${markdownText(clip(summary, LINE))}**`, ...where].join(" ")}\n`;
+  const block = indented(markdownBlock(clip(detail, DETAIL), "text"));
+  return {
+    section,
+    kind,
+    changes: 0,
+    line: withoutForgeries(line),
+    ...(detail === "" ? {} : { full: withoutForgeries(`${line}\n${block}`) }),
+  };
+}
+
+/** A part of the list item above it. */
+function indented(text: string): string {
+  return text.replace(/^(?=.)/gm, "  ");
+}
+
+/** Fields that a line names, and characters of each side. */
+const FIELDS_IN_LINE = 3;
+const SIDE_IN_LINE = 40;
+
+/** The fields of a change in a few words: those that make it harmful, then the first of the others. */
+function fieldTexts({ fields, action }: ChangeJson, code: (text: string) => string): readonly string[] {
+  const harmful = fields.filter((field) => isHarmful(field, action));
+  const others = fields.filter((field) => !isHarmful(field, action));
+  const shown = [...harmful, ...others].slice(0, Math.max(FIELDS_IN_LINE, harmful.length));
+  const left = fields.length - shown.length;
+  return [
+    ...shown.map((field) => code(fieldLine(field, action, SIDE_IN_LINE))),
+    ...(left === 0 ? [] : [`and ${count(left, "more field")}`]),
+  ];
+}
+
+function dangerItem(change: ChangeJson, section: Section, extras: PlanExtras): Item {
+  const { action, address, cause } = change;
+  const why = cause === undefined ? [] : [`(${cause})`];
+  const line = `- ${SIGNS[action] === "-" ? "\\-" : SIGNS[action]} **${action}** ${[markdownCode(address), ...why, ...fieldTexts(change, markdownCode)].join(" ")}\n`;
+  const fold = { first: change, changes: [change] };
+  const details = `<details><summary>Details</summary>\n\n${diffBlock(change, extras)}\n</details>\n`;
+  return {
+    section,
+    kind: "danger",
+    changes: 1,
+    line: withoutForgeries(line),
+    ...(lineSaysAll(fold, extras) ? {} : { full: withoutForgeries(`${line}\n${indented(details)}`) }),
+  };
+}
+
+/** A row of the target's table or, with all there is to say, something to unfold. */
+function changeItem(fold: Fold, section: Section, extras: PlanExtras): Item {
+  const { first, changes } = fold;
+  const { action, address } = first;
+  const more = changes.length - 1;
+  const alike = more === 0 ? "" : ` and ${more} more alike`;
+  const cells = [
+    `${SIGNS[action]}\u00a0${action}`,
+    markdownCellCode(address) + alike,
+    fieldTexts(first, markdownCellCode).join("<br>"),
+  ];
+  const told = fieldTexts(first, (text) => `<code>${html(safeLine(text))}</code>`).join(" ");
+  const names = more === 0 ? "" : markdownBlock(namesText(fold), "text");
+  const full =
+    `<details><summary>${SIGNS[action]} ${action} <code>${html(address)}</code>${alike} ${told}</summary>\n\n` +
+    `${diffBlock(first, extras)}${names}\n</details>\n`;
+  return {
+    section,
+    kind: "change",
+    changes: changes.length,
+    line: withoutForgeries(`| ${cells.join(" | ")} |\n`),
+    ...(lineSaysAll(fold, extras) ? {} : { full: withoutForgeries(full) }),
+  };
+}
+
+/** Details that only repeat the line are left out: a reviewer would open them for nothing. */
+function lineSaysAll({ first, changes }: Fold, extras: PlanExtras): boolean {
+  const { action, address, fields } = first;
+  const full = (field: FieldJson): boolean =>
+    whoChanged(extras, address, field.path) === undefined &&
+    ![field.before, field.after].some((value) => isText(value) && isLongText(value)) &&
+    fieldLine(field, action, SIDE_IN_LINE) === fieldLine(field, action, MOST);
+  return changes.length === 1 && fields.length <= FIELDS_IN_LINE && fields.every(full);
+}
+
+/** No order to a workflow's runner, and no second mark by which this comment could pass for another. */
+function withoutForgeries(text: string): string {
+  return withoutWorkflowCommands(text).replaceAll("<!-- tasc:plan", "<!-- tasc: plan");
+}
+
+/**
+ * Takes items as far as the budget lasts: a line of each error and each change, the worst first, then the details of as
+ * many as possible, then warnings and orphans. What does not fit is left out, and smaller ones after it are tried.
+ */
+function fit(items: readonly Item[], budget: number): ReadonlyMap<Item, string> {
+  const chosen = new Map<Item, string>();
+  const spent = new Map<string, number>();
+  const framed = new Set<number>();
+  let left = budget;
+  const take = (item: Item, text: string): void => {
+    const { section, kind } = item;
+    const frame = framed.has(section.at) ? 0 : section.frame([]).length + TABLE.length + 1;
+    // In the quote every line is two characters longer.
+    const marks = section.at === 0 ? 2 * text.split("\n").length : 0;
+    const before = chosen.get(item);
+    const cost = text.length + marks + frame - (before === undefined ? 0 : before.length);
+    const used = (spent.get(kind) ?? 0) + cost;
+    if (cost > left || (before === undefined && used > budget * SHARES[kind])) return;
+    chosen.set(item, text);
+    framed.add(section.at);
+    spent.set(kind, used);
+    left -= cost;
+  };
+  const isListed = ({ kind }: Item): boolean => kind === "warning" || kind === "orphan";
+  for (const item of items) if (!isListed(item)) take(item, item.line);
+  for (const item of items) if (item.full !== undefined && chosen.has(item)) take(item, item.full);
+  for (const item of items) if (isListed(item)) take(item, item.full ?? item.line);
+  return new Map(
+    items.flatMap((item) => {
+      const text = chosen.get(item);
+      return text === undefined ? [] : [[item, text]];
+    }),
+  );
 }
 
 interface LeftOut {
-  /** Changes without a row. */
+  /** Changes that are not shown at all. */
   readonly changes: number;
-  /** Rows without the details that they do not say themselves. */
+  /** Changes and errors in a line, without the details that it does not say. */
   readonly details: number;
   /** Errors, warnings and orphans. */
-  readonly other: number;
+  readonly others: number;
 }
 
 /** More than any number of them. */
 const MANY = 1e9;
 
-function leftOut(
-  plan: PlanJson,
-  folds: readonly Fold[],
-  taken: readonly Part[],
-  extras: PlanExtras,
-): LeftOut {
-  const has = (section: Section): ReadonlySet<unknown> =>
-    new Set(taken.filter((piece) => piece.section === section).map(({ of }) => of));
-  const rows = has("row");
-  const details = has("details");
-  const others = taken.filter(({ section }) => section !== "row" && section !== "details").length;
+function leftOut(items: readonly Item[], texts: ReadonlyMap<Item, string>): LeftOut {
+  const missing = items.filter((item) => !texts.has(item));
   return {
-    changes: folds.filter((fold) => !rows.has(fold)).reduce((sum, fold) => sum + fold.changes.length, 0),
-    details: folds.filter((fold) => rows.has(fold) && !details.has(fold) && !rowSaysAll(fold, extras)).length,
-    other: plan.diagnostics.length + plan.orphaned.length - others,
+    changes: missing.reduce((sum, { changes }) => sum + changes, 0),
+    details: items.filter((item) => item.full !== undefined && texts.get(item) === item.line).length,
+    others: missing.filter(({ changes }) => changes === 0).length,
   };
 }
 
@@ -100,166 +351,54 @@ export function commentMark(stage: string): string {
   return `<!-- tasc:plan ${encodeURIComponent(stage.replace(/\p{Cs}/gu, "\ufffd")).replaceAll("--", "-%2D")} -->`;
 }
 
-function headText(plan: PlanJson, missing: LeftOut): string {
-  const paragraphs = [
-    `${commentMark(plan.stage)}\n### tasc plan for ${markdownCode(clip(plan.stage, 100))}`,
-    `**${planLine(plan.summary)}**`,
-    [changesText(plan, missing), sentence(diagnosticCounts(plan)), sentence(alsoLine(plan.summary))]
-      .filter((text) => text !== "")
-      .join(" "),
-  ];
-  return `${paragraphs.join("\n\n")}\n`;
+function headText({ stage }: PlanJson, links: readonly Link[]): string {
+  const anchors = links.map(({ text, url }) => `[${markdownText(text)}](<${encodeURI(decoded(url))}>)`);
+  const title = `${commentMark(stage)}\n### tasc plan for ${markdownCode(clip(stage, 100))}\n`;
+  return anchors.length === 0 ? title : `${title}\n${anchors.join(" · ")}\n`;
+}
+
+function totalsText(plan: PlanJson, missing: LeftOut): string {
+  const sentences = [
+    changesText(plan, missing),
+    sentence(diagnosticCounts(plan)),
+    sentence(alsoLine(plan.summary)),
+  ].filter((text) => text !== "");
+  return `\n**${planLine(plan.summary)}**\n\n${sentences.join(" ")}\n`;
+}
+
+function decoded(url: string): string {
+  try {
+    return decodeURI(url);
+  } catch {
+    return url;
+  }
 }
 
 function sentence(text = ""): string {
   return text === "" ? "" : `${text}.`;
 }
 
-function changesText(plan: PlanJson, { changes, details, other }: LeftOut): string {
+function changesText(plan: PlanJson, { changes, details, others }: LeftOut): string {
   const total = plan.changes.length;
   if (total === 0 && plan.diagnostics.length === 0) return "No changes. The service matches your manifests.";
   const missing = [
-    changes === 0 ? [] : [`${changes} of them`],
-    details === 0 ? [] : [`the details of ${details} more`],
-    other === 0 ? [] : [count(other, "error, warning or orphan", "errors, warnings and orphans")],
+    details === 0 ? [] : [`the details of ${number(details)} more`],
+    others === 0 ? [] : [`${number(others)} errors, warnings and orphans`],
   ].flat();
-  if (missing.length === 0) return total === 0 ? "No changes." : `${count(total, "change")}, all shown.`;
-  return `${count(total, "change")}; for lack of room ${list(missing)} left out, the least risky first. \`tasc plan\` shows all.`;
+  const rest = missing.length === 0 ? "" : ` Left out as well: ${list(missing)}.`;
+  if (changes > 0)
+    return `Showing ${number(total - changes)} of ${number(total)} changes (comment size limit). Highest risk first. See the full plan in the run's artifacts.${rest}`;
+  if (total === 0) return `No changes.${rest}`;
+  return `${count(total, "change")}, all shown.${rest.replace(" as well", "")}`;
 }
 
-function bodyText(taken: readonly Part[]): string {
-  return SECTIONS.map((section) => {
-    const own = taken.filter((piece) => piece.section === section).map(({ text }) => text);
-    return own.length === 0 ? "" : TITLES[section] + own.join("");
-  }).join("");
-}
-
-type Section = keyof typeof TITLES;
-
-/** In the order of the document. */
-const TITLES = {
-  error: "\n#### Errors\n\n",
-  row: "\n| | Address | Fields |\n|---|---|---|\n",
-  details: "\n",
-  warning: "\n#### Warnings\n\n",
-  orphan: "\n#### Orphaned\n\nNo manifest declares these any more; the service still has them.\n\n",
-} as const;
-const SECTIONS = ["error", "row", "details", "warning", "orphan"] as const satisfies readonly Section[];
-
-/** A piece with what it is about, to see later what is missing. */
-interface Part extends Piece {
-  readonly section: Section;
-  readonly of: unknown;
-}
-
-/** A list of names, even of five thousand, leaves room for what happens to the first of them. */
-const SHARES: Readonly<Record<Section, number>> = {
-  error: 0.5,
-  row: 0.5,
-  details: 1,
-  warning: 0.5,
-  orphan: 0.2,
-};
-
-function part(section: Section, of: unknown, text: string): Part {
-  return { section, of, share: SHARES[section], text: withoutForgeries(text) };
-}
-
-function sizeOf(parts: readonly Part[]): number {
-  return parts.reduce((sum, { text }) => sum + text.length, 0);
-}
-
-/** No order to a workflow's runner, and no second mark by which this comment could pass for another. */
-function withoutForgeries(text: string): string {
-  return withoutWorkflowCommands(text).replaceAll("<!-- tasc:plan", "<!-- tasc: plan");
-}
-
-function rowPart(fold: Fold): Part {
-  return part("row", fold, changeRow(fold));
-}
-
-function detailsPart(fold: Fold, extras: PlanExtras): Part {
-  return part("details", fold, changeDetails(fold, extras));
-}
-
-function errorParts(diagnostics: readonly DiagnosticView[]): readonly Part[] {
-  return diagnostics.flatMap((diagnostic) => {
-    const { severity, summary, detail } = diagnostic;
-    if (severity !== "error") return [];
-    const where = whereParts(diagnostic).map(markdownCode);
-    const text = [`**${markdownText(clip(summary, LINE))}**`, ...where].join(" ");
-    const block = detail === "" ? "" : `\n${markdownBlock(clip(detail, DETAIL), "text")}`;
-    return [part("error", diagnostic, `${text}\n${block}\n`)];
-  });
-}
-
-function warningParts(diagnostics: readonly DiagnosticView[]): readonly Part[] {
-  return diagnostics.flatMap((diagnostic) => {
-    const { severity, summary, detail } = diagnostic;
-    if (severity !== "warning") return [];
-    const codes = whereParts(diagnostic).map((text) => `<code>${html(safeLine(text))}</code>`);
-    const title = [markdownText(clip(summary, LINE)), ...codes].join(" ");
-    const block = markdownBlock(clip(detail, DETAIL), "text");
-    return [part("warning", diagnostic, `<details><summary>${title}</summary>\n\n${block}\n</details>\n`)];
-  });
-}
-
-/** Characters of a summary and of a detail. */
-const LINE = 300;
-const DETAIL = 4000;
-
-function whereParts(diagnostic: DiagnosticView): readonly string[] {
-  return [diagnostic.address, placeText(diagnostic)].filter((text) => text !== undefined);
-}
-
-function orphanPart({ address, id }: Orphan): Part {
-  return part("orphan", address, `- ${markdownCode(address)} ${markdownCode(clip(id, LINE))}\n`);
-}
-
-/** Fields that a row of the table names, and characters of each side. */
-const FIELDS_IN_ROW = 3;
-const SIDE_IN_ROW = 40;
-
-/** A row of the table: sign and action, address, the first fields. */
-function changeRow(fold: Fold): string {
-  const { action, address, fields } = fold.first;
-  const more = fold.changes.length - 1;
-  const shown = fields
-    .slice(0, FIELDS_IN_ROW)
-    .map((field) => markdownCellCode(fieldLine(field, action, SIDE_IN_ROW)));
-  const left = fields.length - shown.length;
-  const cells = [
-    `${SIGNS[action]}\u00a0${action}`,
-    more === 0 ? markdownCellCode(address) : `${markdownCellCode(address)} and ${more} more alike`,
-    [...shown, ...(left === 0 ? [] : [`and ${count(left, "more field")}`])].join("<br>"),
-  ];
-  return `| ${cells.join(" | ")} |\n`;
-}
-
-/** Details that only repeat the row are left out: a reviewer would open them for nothing. */
-function rowSaysAll({ first, changes }: Fold, extras: PlanExtras): boolean {
-  const { action, address, fields } = first;
-  const full = (field: FieldJson): boolean =>
-    whoChanged(extras, address, field.path) === undefined &&
-    ![field.before, field.after].some((value) => isText(value) && isLongText(value)) &&
-    fieldLine(field, action, SIDE_IN_ROW) === fieldLine(field, action, MOST);
-  return changes.length === 1 && fields.length <= FIELDS_IN_ROW && fields.every(full);
+/** `3,373` */
+function number(amount: number): string {
+  return String(amount).replace(/\B(?=(?:\d{3})+$)/g, ",");
 }
 
 /** Alike changes that are named in the details. */
 const MOST_NAMES = 50;
-
-/** What a row says in full, folded away. */
-function changeDetails(fold: Fold, extras: PlanExtras): string {
-  const { action, address } = fold.first;
-  const more = fold.changes.length - 1;
-  const alike = more === 0 ? "" : ` and ${more} more alike`;
-  const names = more === 0 ? "" : markdownBlock(namesText(fold), "text");
-  return (
-    `<details><summary>${SIGNS[action]} ${action} <code>${html(address)}</code>${alike}</summary>\n\n` +
-    `${markdownBlock(fieldLines(fold.first, extras).join("\n"), "diff")}${names}\n</details>\n`
-  );
-}
 
 function namesText({ changes }: Fold): string {
   const names = changes.slice(0, MOST_NAMES).map((change) => change.address);
@@ -267,31 +406,35 @@ function namesText({ changes }: Fold): string {
   return [...names, ...(left === 0 ? [] : [`and ${left} more`])].join("\n");
 }
 
-function fieldLines({ address, action, fields }: ChangeJson, extras: PlanExtras): readonly string[] {
-  return fields.flatMap((field) => {
+function diffBlock({ address, action, fields }: ChangeJson, extras: PlanExtras): string {
+  const lines = fields.flatMap((field) => {
     const who = whoChanged(extras, address, field.path);
     const note = who === undefined ? [] : [`  # ${changedByText(who)}`];
     return [...note, ...diffLines(field, action)];
   });
+  return markdownBlock(lines.join("\n"), "diff");
 }
 
 /** Characters of one side of a field. */
 const MOST = 2000;
 
 /** A field as a diff: what goes, what comes; long text line by line. */
-function diffLines(field: FieldJson, action: ChangeJson["action"]): readonly string[] {
+function diffLines(field: FieldJson, action: Action): readonly string[] {
   const { path, before, after, sensitive } = field;
   const name = fieldName(path);
   if (sensitive) return [`! ${name}: ${SENSITIVE}`];
-  if (isText(before) && isText(after) && (isLongText(before) || isLongText(after)))
-    return [`  ${name}:`, ...excerpts(lineDiff(before, after)).map(excerptLine)];
+  const [meant] = meaning(field);
+  const note = meant === undefined ? [] : [`${field.harmful === undefined ? "#" : "!"} ${meant}`];
+  const texts = longTexts(before, after);
+  if (texts !== undefined) return [`  ${name}:`, ...excerpts(lineDiff(...texts)).map(excerptLine)];
   if (isText(after) && isLongText(after))
     return [
+      ...note,
       ...side("-", name, before, field, action),
       `+ ${name}:`,
       ...after.split("\n").map((line) => `+   ${clip(line, MOST)}`),
     ];
-  return [...side("-", name, before, field, action), ...side("+", name, after, field, action)];
+  return [...note, ...side("-", name, before, field, action), ...side("+", name, after, field, action)];
 }
 
 function side(
@@ -299,7 +442,7 @@ function side(
   name: string,
   value: FieldJson["before"],
   field: FieldJson,
-  action: ChangeJson["action"],
+  action: Action,
 ): readonly string[] {
   if (value !== undefined) return [`${sign} ${name}: ${clip(valueText(value), MOST)}`];
   return action === "create" || typeof field.path.at(-1) === "number"
@@ -311,28 +454,4 @@ function excerptLine(piece: Excerpt): string {
   if (piece.kind === "skipped") return `    (${count(piece.lines, "unchanged line")})`;
   const sign = piece.kind === "added" ? "+" : piece.kind === "removed" ? "-" : " ";
   return `${sign}   ${clip(piece.text, MOST)}`;
-}
-
-/** A piece of a document that may be left out. */
-export interface Piece {
-  readonly section: string;
-  readonly text: string;
-  /** What all pieces of its section together may take of the whole, so that a long list leaves room for others. */
-  readonly share: number;
-}
-
-/**
- * Takes pieces, the most important first, as far as the budget lasts; those taken keep their order. A piece that does
- * not fit is left out and smaller ones after it are still tried.
- */
-export function fit<P extends Piece>(pieces: readonly P[], budget: number): readonly P[] {
-  let left = budget;
-  const spent = new Map<string, number>();
-  return pieces.filter(({ section, text, share }) => {
-    const used = (spent.get(section) ?? 0) + text.length;
-    if (text.length > left || used > budget * share) return false;
-    left -= text.length;
-    spent.set(section, used);
-    return true;
-  });
 }

@@ -131,15 +131,18 @@ function canonicalPattern(secret: string): Pattern | undefined {
 /** A secret as the usual encoders write it. */
 function writtenForms(secret: string): readonly string[] {
   const json = JSON.stringify(secret).slice(1, -1);
-  const html = secret.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
-  const named = secret
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;");
+  // PHP, lodash and Ruby, Python, Go.
+  const quotes: readonly (readonly [string, string])[] = [
+    ["&quot;", "&#039;"],
+    ["&quot;", "&#39;"],
+    ["&quot;", "&#x27;"],
+    ["&#34;", "&#39;"],
+  ];
+  const tags = secret.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  const html = quotes.map(([double, single]) => tags.replaceAll('"', double).replaceAll("'", single));
   const ascii = json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
   const url = encodeURIComponent(secret.replace(/\p{Cs}/gu, "\ufffd"));
-  return [...new Set([secret, secret.trim(), json, ascii, html, named, url])];
+  return [...new Set([secret, secret.trim(), json, ascii, url, tags, ...html])];
 }
 
 const BASE64_TAIL = /[A-Za-z0-9+/]*/y;

@@ -158,9 +158,9 @@ function drawStatus(lines: readonly string[]): string {
   return lines.map((line) => `${line}\n`).join("");
 }
 
-/** Goes up over the lines and clears what is there. */
+/** Goes up over the lines and clears what is there, from the first column: a terminal shows `^C` where the cursor is. */
 function eraseStatus(count: number): string {
-  return `\u001b[${count}A\u001b[0J`;
+  return `\r\u001b[${count}A\u001b[0J`;
 }
 
 /** Shows an apply while it runs. */
@@ -187,10 +187,11 @@ export function createProgress(options: ProgressOptions): Progress {
 }
 
 function plainProgress({ writer, now }: ProgressOptions): Progress {
-  const startedAt = now();
+  let startedAt = now();
   let last: string | undefined;
   return {
     event(event) {
+      if (isStart(event)) startedAt = now();
       const line = eventLine(event);
       if (line === undefined || line === last) return;
       last = line;
@@ -199,6 +200,11 @@ function plainProgress({ writer, now }: ProgressOptions): Progress {
     tick() {},
     end() {},
   };
+}
+
+/** Until here somebody read the plan and was asked: that is no part of the time that an apply takes. */
+function isStart(event: ProgressEvent): boolean {
+  return !isOfCalls(event) && event.type === "started";
 }
 
 /** What must not scroll past unseen stays above the area; the rest is a number in it. */

@@ -221,3 +221,24 @@ export function groupBy<T>(
   }
   return groups;
 }
+
+/** A cause as a word beside a change. */
+export const CAUSE_LABELS: Readonly<Record<Cause, string>> = {
+  manifest: "these manifests",
+  pending: "pending",
+  drift: "drift",
+};
+
+/** `2 January 2026, 03:04 UTC`; what is no time stays as it is. */
+export function timeText(time: string): string {
+  const date = new Date(time);
+  if (Number.isNaN(date.getTime())) return time;
+  const parts = { timeZone: "UTC", dateStyle: "long", timeStyle: "short" } as const;
+  return `${new Intl.DateTimeFormat("en-GB", parts).format(date).replace(" at ", ", ")} UTC`;
+}
+
+/** A page that a plan belongs to, for instance its pull request. */
+export interface Link {
+  readonly text: string;
+  readonly url: string;
+}

@@ -1,12 +1,6 @@
+import { ELEMENT, type ObjectShape, type Shape } from "../model/fields.ts";
 import { type Json, type JsonObject, isArray, isObject } from "../model/json.ts";
-import type {
-  LiveDiscovery,
-  LiveElement,
-  LiveEnvironment,
-  LiveSelector,
-  LiveTarget,
-  LiveTestCase,
-} from "../model/live.ts";
+import type { LiveDiscovery, LiveElement, LiveEnvironment, LiveTarget, LiveTestCase } from "../model/live.ts";
 import { type Misfit, type Result, bad, good, isSegment } from "./request.ts";
 
 /**
@@ -227,31 +221,28 @@ function elements(holder: JsonObject, field: string): readonly LiveElement[] | u
 /** A reader for `shape.ts`: one test case element. */
 export function element(json: Json): LiveElement {
   const raw = anObject(json);
-  return {
-    id: text(raw, "id"),
-    interaction: object(raw, "interaction", interaction) ?? null,
-    assertion: object(raw, "assertion", assertion) ?? null,
-    selectors: listInOrder(raw, "selectors", selector) ?? [],
-    ignoreFailure: flag(raw, "ignoreFailure"),
-    raw,
-  };
+  return { id: text(raw, "id"), parts: parts(ELEMENT, raw), raw };
 }
 
-function interaction(fields: JsonObject): LiveElement["interaction"] {
-  return { action: text(fields, "action"), calledWith: fields["calledWith"] ?? null };
+/** The parts that the field table has, in a manifest's words; what may be null says by it that there is none. */
+function parts(shape: ObjectShape, holder: JsonObject): JsonObject {
+  const read: Record<string, Json> = {};
+  for (const [name, { shape: part, nullable, writeOnly }] of Object.entries(shape.parts)) {
+    const strict = shape.required?.includes(name) === true;
+    const value = writeOnly ? null : partOf(part, holder, name, strict);
+    if (value !== null || nullable) read[name] = value;
+  }
+  return read;
 }
 
-function assertion(fields: JsonObject): LiveElement["assertion"] {
-  return { expectation: text(fields, "expectation"), calledWith: fields["calledWith"] ?? null };
-}
-
-function selector(json: Json): LiveSelector {
-  const fields = anObject(json);
-  return {
-    selectorType: text(fields, "selectorType"),
-    selector: text(fields, "selector"),
-    options: plainObject(fields, "options"),
-  };
+/** Left out counts as none, no items, or what the service takes for it. */
+function partOf(shape: Shape, holder: JsonObject, name: string, strict: boolean): Json {
+  if (shape.type === "object") return object(holder, name, (fields) => parts(shape, fields)) ?? null;
+  if (shape.type === "boolean") return flag(holder, name) ?? false;
+  if (shape.type === "json") return plainObject(holder, name) ?? {};
+  if (shape.type !== "list") return (strict ? text(holder, name) : holder[name]) ?? null;
+  const { of } = shape;
+  return listInOrder(holder, name, (item) => (of.type === "object" ? parts(of, anObject(item)) : item)) ?? [];
 }
 
 function listInOrder<T>(

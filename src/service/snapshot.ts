@@ -476,22 +476,25 @@ function testCaseSeed(
 }
 
 /** In the described form; what a service shows beyond that means nothing to the local one. */
-function elementSeed({ id, interaction, assertion, selectors, ignoreFailure }: LiveElement): JsonObject {
+function elementSeed({ id, parts }: LiveElement): JsonObject {
+  const { interaction, assertion, selectors, ...rest } = parts;
   return {
-    ...shown({ id, ignoreFailure }),
-    interaction: interaction && part("action", interaction.action, interaction.calledWith),
-    assertion: assertion && part("expectation", assertion.expectation, assertion.calledWith),
-    selectors: selectors.map(({ selectorType, selector, options }) => ({
-      selectorType: selectorType ?? "TEXT",
-      selector: selector ?? "",
-      ...shown({ options }),
+    ...shown({ ...rest, id }),
+    interaction: step("action", interaction),
+    assertion: step("expectation", assertion),
+    selectors: (isArray(selectors) ? selectors.filter(isObject) : []).map((selector) => ({
+      selectorType: "TEXT",
+      selector: "",
+      ...selector,
     })),
   };
 }
 
-function part(name: string, value: string | undefined, calledWith: Json): JsonObject | null {
-  if (value === undefined) return null;
-  return { [name]: value, ...(typeof calledWith === "string" ? { calledWith } : {}) };
+function step(name: string, part: Json | undefined): JsonObject | null {
+  const does = isObject(part) ? part[name] : undefined;
+  if (!isObject(part) || does === undefined) return null;
+  const { calledWith } = part;
+  return { [name]: does, ...(typeof calledWith === "string" ? { calledWith } : {}) };
 }
 
 function shown(fields: Readonly<Record<string, Json | undefined>>): JsonObject {

@@ -1,5 +1,6 @@
 import type { Answered, Failure, FinishedDiscovery, SentCall, Service } from "../../src/apply/context.ts";
 import { type Json, type JsonObject, isArray, isObject } from "../../src/model/json.ts";
+import { element as readElement } from "../../src/service/answers.ts";
 import type { LiveElement, LiveEnvironment, LiveTarget, LiveTestCase } from "../../src/model/live.ts";
 import { BODIES, type Operation, Undescribed, operationOf } from "./described.ts";
 
@@ -473,25 +474,7 @@ export class MemoryService implements Service {
   }
 
   #showElement(element: StoredElement, at: number): LiveElement {
-    const { id, interaction, assertion, selectors, ignoreFailure } = element;
-    return {
-      id,
-      interaction: interaction && {
-        action: optionalText(interaction["action"]),
-        calledWith: interaction["calledWith"] ?? null,
-      },
-      assertion: assertion && {
-        expectation: optionalText(assertion["expectation"]),
-        calledWith: assertion["calledWith"] ?? null,
-      },
-      selectors: selectors.map((selector) => ({
-        selectorType: optionalText(selector["selectorType"]),
-        selector: optionalText(selector["selector"]),
-        options: isObject(selector["options"]) ? selector["options"] : undefined,
-      })),
-      ignoreFailure,
-      raw: this.#rawElement(element, at),
-    };
+    return readElement(this.#rawElement(element, at));
   }
 
   #rawElement(

@@ -179,22 +179,25 @@ describe("elements", () => {
     expect(read(raw)).toEqual([
       {
         id: "e1",
-        interaction: { action: "EXTRACT", calledWith: "total" },
-        assertion: null,
-        selectors: [
-          { selectorType: "TEXT", selector: "A", options: { name: "A" } },
-          { selectorType: "CSS", selector: "#b", options: undefined },
-        ],
-        ignoreFailure: true,
+        parts: {
+          interaction: { action: "EXTRACT", calledWith: "total" },
+          assertion: null,
+          selectors: [
+            { selectorType: "TEXT", selector: "A", options: { name: "A" } },
+            { selectorType: "CSS", selector: "#b", options: {} },
+          ],
+          ignoreFailure: true,
+        },
         raw,
       },
     ]);
   });
 
   test("with nothing in them", () => {
-    expect(read({})).toEqual([{ interaction: null, assertion: null, selectors: [], raw: {} }]);
+    const parts = { interaction: null, assertion: null, selectors: [], ignoreFailure: false };
+    expect(read({})).toEqual([{ id: undefined, parts, raw: {} }]);
     expect(read({ assertion: {}, selectors: null })).toMatchObject([
-      { assertion: { calledWith: null }, selectors: [] },
+      { parts: { assertion: {}, selectors: [] } },
     ]);
   });
 

@@ -184,7 +184,7 @@ describe("answers of updates", () => {
   test("of an element and of an environment", () => {
     expect(readUpdatedElement({ id: "e1", ignoreFailure: true })).toMatchObject({
       id: "e1",
-      ignoreFailure: true,
+      parts: { ignoreFailure: true },
     });
     expect(readUpdatedElement({ id: 7 })).toBeUndefined();
     expect(readUpdatedElement(undefined)).toBeUndefined();

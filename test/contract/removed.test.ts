@@ -43,7 +43,13 @@ describe.concurrent("a target that left the manifests", () => {
       await left(project, seed(service), "policy: { onRemove: disable }\n");
       const { value } = await project.json(["plan", "--out", "plan.json"]);
       expect(changed(value)).toEqual(["disable testCase.desk.ask", "disable testCase.desk.tell"]);
-      expect(value["summary"]).toMatchObject({ update: 2, unchanged: 2, orphaned: 3, unmanaged: 2 });
+      expect(value["summary"]).toMatchObject({
+        update: 0,
+        disable: 2,
+        unchanged: 2,
+        orphaned: 3,
+        unmanaged: 2,
+      });
       expect(service.log).toHaveLength(3);
       const ran = await project.run(["apply", "plan.json"]);
       expect(ran.code, ran.stdout + ran.stderr).toBe(0);

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { openSaved, type PlanFile, readPlanFile } from "../../src/app/saved-plan.ts";
 import { type Host, withSession } from "../../src/app/session.ts";
 import { TascError } from "../../src/model/error.ts";
-import { type Json, isArray, isObject, parseJson } from "../../src/model/json.ts";
+import { type Json, isArray, isObject } from "../../src/model/json.ts";
 import { scene, type Project } from "./support/cli.ts";
 import { seed } from "./support/story.ts";
 
@@ -75,7 +75,7 @@ describe.concurrent("a sealed plan", () => {
           }
         }
         expect(tried.length).toBeGreaterThan(200);
-        for (const seal of [undefined, "", `${String(file.seal)}x`, 1, null])
+        for (const seal of [undefined, "", JSON.stringify(file.seal), 1, null])
           expect(() => openSaved({ ...file, seal }, {}, session)).toThrow(TascError);
       });
     });
@@ -112,19 +112,18 @@ describe.concurrent("a sealed plan", () => {
       await save(project, ["--expires", "1ms"]);
       service.forget();
       const expired = await project.run(["apply", "plan.json"]);
-      expect([expired.code, expired.stderr]).toEqual([4, expect.stringContaining("expired at")]);
+      expect([expired.code, expired.stderr.includes("expired at")]).toEqual([4, true]);
       await save(project);
       service.forget();
       const other = await project.run(["apply", "plan.json", "--stage", "b"]);
-      expect([other.code, other.stderr]).toEqual([4, expect.stringContaining("for stage a")]);
+      expect([other.code, other.stderr.includes("for stage a")]).toEqual([4, true]);
       const stage = (await project.read("plan.json")).replace('"stage": "a"', '"stage": "nowhere"');
       await project.write({ "plan.json": stage });
       const altered = await project.run(["apply", "plan.json"]);
-      expect([altered.code, altered.stderr]).toEqual([4, expect.stringContaining("altered")]);
+      expect([altered.code, altered.stderr.includes("altered")]).toEqual([4, true]);
       expect(service.log).toEqual([]);
-      expect(parseJson(await project.read("plan.json"))).toMatchObject({
-        apply: { targets: { shop: expect.any(String) }, made: { by: expect.stringContaining("@") } },
-      });
+      expect(stage).toMatch(/"targets": \{\s+"shop": "/u);
+      expect(stage).toMatch(/"by": "[^"]+@/u);
     });
   });
 });

@@ -262,8 +262,8 @@ environments:
         "targets/shop.yaml": manifest("Fill"),
       });
       const apply = ["apply", "--auto-approve"];
-      expect((await project.run(apply, { PRINT_KEY: "first-key" })).code).toBe(0);
-      const other = { PRINT_KEY: "second-key" };
+      expect((await project.run(apply, { PRINT_KEY: "first-key-of-16-and-more" })).code).toBe(0);
+      const other = { PRINT_KEY: "second-key-of-16-and-more" };
       expect((await project.run([...apply, "--only", "testCase.shop.login"], other)).code).toBe(0);
       await project.write({ "targets/shop.yaml": manifest("Empty") });
       const { value } = await project.json(["plan"], other);

@@ -1,12 +1,7 @@
 import * as fc from "fast-check";
-import type { Json, JsonObject } from "../../src/model/json.ts";
-import type {
-  LiveElement,
-  LiveEnvironment,
-  LiveSelector,
-  LiveTarget,
-  LiveTestCase,
-} from "../../src/model/live.ts";
+import { type Json, type JsonObject, parseJson } from "../../src/model/json.ts";
+import { element as liveElement } from "../../src/service/answers.ts";
+import type { LiveElement, LiveEnvironment, LiveTarget, LiveTestCase } from "../../src/model/live.ts";
 
 /** Live services as the interface could show them: names that collide, texts of all kinds, gaps and unknown values. */
 export interface Service {
@@ -89,7 +84,7 @@ const options: fc.Arbitrary<JsonObject> = fc.oneof(
   fc.dictionary(fc.constantFrom("name", "${x}", "exact", "constructor"), json, { noNullPrototype: true }),
 );
 
-const selector: fc.Arbitrary<LiveSelector> = fc.record({
+const selector: fc.Arbitrary<object> = fc.record({
   selectorType: maybe(fc.constantFrom("TEXT", "CSS", "")),
   selector: maybe(text),
   options: maybe(options),
@@ -101,14 +96,15 @@ const calledWith: fc.Arbitrary<Json> = fc.oneof(
   fc.constantFrom<Json>(1, true, {}, []),
 );
 
-const element: fc.Arbitrary<LiveElement> = fc.record({
-  id: maybe(fc.uuid()),
-  interaction: fc.option(fc.record({ action: maybe(fc.constantFrom("EXTRACT", "CLICK", "")), calledWith })),
-  assertion: fc.option(fc.record({ expectation: maybe(fc.constantFrom("VISIBLE", "")), calledWith })),
-  selectors: fc.array(selector, { maxLength: 2 }),
-  ignoreFailure: maybe(fc.boolean()),
-  raw: fc.constant({}),
-});
+const element: fc.Arbitrary<LiveElement> = fc
+  .record({
+    id: maybe(fc.uuid()),
+    interaction: fc.option(fc.record({ action: maybe(fc.constantFrom("EXTRACT", "CLICK", "")), calledWith })),
+    assertion: fc.option(fc.record({ expectation: maybe(fc.constantFrom("VISIBLE", "")), calledWith })),
+    selectors: fc.array(selector, { maxLength: 2 }),
+    ignoreFailure: maybe(fc.boolean()),
+  })
+  .map((raw) => liveElement(parseJson(JSON.stringify(raw))));
 
 const testCase: fc.Arbitrary<Omit<LiveTestCase, "id">> = fc.record({
   description: maybe(text),

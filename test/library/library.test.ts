@@ -22,7 +22,7 @@ function program(stage: Scene, text: string, env: Readonly<Record<string, string
 }
 
 const BEGIN = `
-import { apply, loadProject, plan, render, TascError } from "tasc";
+import { apply, loadProject, plan, render, TascError } from "@tasc/cli";
 const loaded = await loadProject(".");
 const say = (value) => console.log(JSON.stringify(value, null, 1));
 const refused = (work) => work.then(() => say("nothing was thrown"), (error) => say({

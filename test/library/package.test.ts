@@ -1,7 +1,7 @@
-import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Json, type JsonObject, isObject, parseJson } from "../../src/model/json.ts";
+import { type Json, type JsonObject, isArray, isObject, parseJson } from "../../src/model/json.ts";
 import { type Packed, pack, run } from "./package.ts";
 
 let packed: Packed;
@@ -17,10 +17,17 @@ function object(value: Json | undefined): JsonObject {
   return value;
 }
 
+function sizeOf(folder: string): number {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  return files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
+}
+
 /** Uses all of the interface, and what it must refuse. */
 const CONSUMER = `
-import { apply, loadProject, plan, render, TascError } from "tasc";
-import type { ApplyOutcome, Diagnostic, Plan, Project, RenderFormat } from "tasc";
+import { apply, loadProject, plan, render, TascError } from "@tasc/cli";
+import type { ApplyOutcome, Diagnostic, Plan, Project, RenderFormat } from "@tasc/cli";
 
 const loaded = await loadProject(".", { stage: "staging", env: { A: undefined } });
 if (!loaded.ok) throw new Error(loaded.diagnostics.map(({ summary }: Diagnostic) => summary).join());
@@ -48,19 +55,23 @@ try {
 
 describe("the package", () => {
   test("holds what is needed and nothing else", () => {
-    const files = readdirSync(join(packed.project, "node_modules", "tasc"), {
+    const files = readdirSync(join(packed.project, "node_modules", "@tasc", "cli"), {
       recursive: true,
       withFileTypes: true,
     })
       .filter((entry) => entry.isFile())
-      .map((entry) => join(entry.parentPath, entry.name).split("node_modules/tasc/")[1] ?? "");
-    const rest = files.filter((name) => !/^dist\/(chunks\/.*\.cjs|types\/.*\.d\.ts)$/.test(name)).toSorted();
+      .map((entry) => join(entry.parentPath, entry.name).split("node_modules/@tasc/cli/")[1] ?? "");
+    const rest = files
+      .filter((name) => !/^(dist\/(chunks\/.*\.cjs|types\/.*\.d\.ts)|docs\/.*\.(md|svg))$/.test(name))
+      .toSorted();
     expect(rest).toEqual([
       "CHANGELOG.md",
       "LICENSE",
       "README.md",
+      "dist/THIRD-PARTY-LICENSES.txt",
       "dist/index.mjs",
       "dist/library.cjs",
+      "dist/sbom.cdx.json",
       "dist/tasc.cjs",
       "package.json",
       "schemas/plan.schema.json",
@@ -74,12 +85,53 @@ describe("the package", () => {
   test.skipIf(process.getBuiltinModule("node:sqlite") !== undefined)(
     "says what to install where Node has no SQLite",
     async () => {
-      const tasc = join(packed.project, "node_modules", "tasc", "dist", "tasc.cjs");
+      const tasc = join(packed.project, "node_modules", "@tasc", "cli", "dist", "tasc.cjs");
       const { code, output } = await run(process.execPath, [tasc, "serve", "--port", "0"], packed.project);
       expect(output).toContain("run `npm install libsql`, or use Node 22.13 or later");
       expect(code).toBe(1);
     },
   );
+
+  test("installs from its tarball, here and globally, without any other package and below 2 MB", async () => {
+    const here = join(packed.project, "installed");
+    const globally = join(packed.project, "global");
+    for (const folder of [here, globally]) mkdirSync(folder);
+    writeFileSync(join(here, "package.json"), "{}");
+    const npm = [
+      "install",
+      "--offline",
+      "--no-audit",
+      "--no-fund",
+      "--cache",
+      join(packed.project, "cache"),
+      "--no-update-notifier",
+    ];
+    expect(await run("npm", [...npm, packed.tarball], here)).toMatchObject({ code: 0 });
+    expect(readdirSync(join(here, "node_modules")).filter((name) => !name.startsWith("."))).toEqual([
+      "@tasc",
+    ]);
+    expect(sizeOf(join(here, "node_modules"))).toBeLessThan(2_000_000);
+    const local = await run(join(here, "node_modules", ".bin", "tasc"), ["--version"], here);
+    expect(local.output).toMatch(/^\d+\.\d+\.\d+\n$/);
+    const all = await run("npm", [...npm, "--global", "--prefix", globally, packed.tarball], here);
+    expect(all).toMatchObject({ code: 0 });
+    expect((await run(join(globally, "bin", "tasc"), ["--version"], here)).output).toBe(local.output);
+  });
+
+  test("names every bundled package with its licence", () => {
+    const dist = join(packed.project, "node_modules", "@tasc", "cli", "dist");
+    const licences = readFileSync(join(dist, "THIRD-PARTY-LICENSES.txt"), "utf8");
+    const { components } = object(parseJson(readFileSync(join(dist, "sbom.cdx.json"), "utf8")));
+    if (!isArray(components)) throw new TypeError("no components");
+    const names = components.map((one) => {
+      const { name, version } = object(one);
+      return typeof name === "string" && typeof version === "string" ? `${name} ${version}` : "";
+    });
+    for (const name of ["undici", "yaml", "commander"])
+      expect(names.join("\n")).toMatch(new RegExp(`^${name} `, "m"));
+    expect(licences.match(/^[@\w][\w/@-]* \d+\.\d+\.\d+\S*(?= \()/gm)).toEqual(names);
+    expect(licences).toContain("Permission is hereby granted, free of charge");
+  });
 
   test("gives types that a strict project can use", async () => {
     writeFileSync(join(packed.project, "consumer.mts"), CONSUMER);
@@ -102,8 +154,8 @@ describe("the package", () => {
   });
 
   test("lets the schemas be imported, and the library be required", async () => {
-    const script = `const { title } = require("tasc/schemas/plan.schema.json");
-      console.log(typeof title, Object.keys(require("tasc")).sort().join());`;
+    const script = `const { title } = require("@tasc/cli/schemas/plan.schema.json");
+      console.log(typeof title, Object.keys(require("@tasc/cli")).sort().join());`;
     const { output } = await run(process.execPath, ["-e", script], packed.project);
     expect(output).toContain("string RENDER_FORMATS,TascError,apply,loadProject,plan,render");
   });

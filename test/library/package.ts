@@ -28,8 +28,8 @@ export async function pack(): Promise<Packed> {
   const tarball = join(folder, readdirSync(folder).find((name) => name.endsWith(".tgz")) ?? "");
   await must("tar", ["-xzf", tarball], folder);
   const project = join(folder, "project");
-  mkdirSync(join(project, "node_modules"), { recursive: true });
-  cpSync(join(folder, "package"), join(project, "node_modules", "tasc"), { recursive: true });
+  mkdirSync(join(project, "node_modules", "@tasc"), { recursive: true });
+  cpSync(join(folder, "package"), join(project, "node_modules", "@tasc", "cli"), { recursive: true });
   symlinkSync(resolve("node_modules", "@types"), join(project, "node_modules", "@types"));
   return { tarball, project, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }

@@ -38,9 +38,9 @@ describe("the writer", () => {
     writer.status([]);
     expect(stderr()).toBe(
       "one\ntwo\n" +
-        "\u001b[2A\u001b[0Jnote\none\ntwo\n" +
-        "\u001b[2A\u001b[0Jthree\n" +
-        "\u001b[1A\u001b[0J",
+        "\r\u001b[2A\u001b[0Jnote\none\ntwo\n" +
+        "\r\u001b[2A\u001b[0Jthree\n" +
+        "\r\u001b[1A\u001b[0J",
     );
   });
 

@@ -10,8 +10,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 const PLANS = [
   ["5 changes", { ...REFUSED, changes: REFUSED.changes.slice(2, 7) }],
   ["every kind of change", REFUSED],
-  ["500 changes", { ...BIG, changes: BIG.changes.slice(0, 500) }],
-  ["5000 changes", BIG],
+  ["100 changes", { ...BIG, changes: BIG.changes.slice(0, 100) }],
 ] as const;
 
 const LOOKS = [
@@ -27,7 +26,8 @@ describe.skipIf(NO_BROWSER)("axe finds nothing against the page", () => {
 
   test.each(PLANS)("of %s, light and wide, dark and narrow", async (_, plan) => {
     const { page } = await open(plan);
-    for (const row of [0, 4]) await page.locator(".change > summary").nth(row).click();
+    await page.locator(".target > summary").first().click();
+    for (const row of [0, 1]) await page.locator(".target[open] .change > summary").nth(row).click();
     await page.evaluate(AXE);
     for (const { colorScheme, ...size } of LOOKS) {
       await page.emulateMedia({ colorScheme });

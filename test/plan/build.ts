@@ -6,7 +6,8 @@ import type {
   DesiredTarget,
   Move,
 } from "../../src/model/desired.ts";
-import type { Json } from "../../src/model/json.ts";
+import { type JsonObject, isArray, isObject } from "../../src/model/json.ts";
+import { element as readElement } from "../../src/service/answers.ts";
 import type { Live, LiveElement, LiveEnvironment, LiveTarget, LiveTestCase } from "../../src/model/live.ts";
 import type { PlanJson } from "../../src/model/plan.ts";
 import { type State, type StateEvent, emptyState } from "../../src/model/state.ts";
@@ -99,35 +100,22 @@ export function liveCase(id: string, fields: Partial<LiveTestCase> = {}): LiveTe
   };
 }
 
-export function liveElement(id: string, index: number, fields: Partial<LiveElement> = {}): LiveElement {
-  const { interaction = null, assertion = null, selectors = [], ignoreFailure } = fields;
-  return {
+export function liveElement(id: string, index: number, parts: JsonObject = {}): LiveElement {
+  const { interaction, assertion, selectors, ...rest } = parts;
+  return readElement({
+    ...rest,
     id,
-    interaction,
-    assertion,
-    selectors,
-    ignoreFailure,
-    raw: {
-      id,
-      index,
-      interaction:
-        interaction === null
-          ? null
-          : { id: `${id}-i`, action: interaction.action ?? "", calledWith: interaction.calledWith },
-      assertion:
-        assertion === null
-          ? null
-          : { id: `${id}-a`, expectation: assertion.expectation ?? "", calledWith: assertion.calledWith },
-      selectors: selectors.map((selector, at): Json => ({
-        id: `${id}-s${at}`,
-        index: at,
-        selectorType: selector.selectorType ?? "",
-        selector: selector.selector ?? "",
-        scrollStateId: "list only",
-      })),
-      scrollState: { y: 1 },
-    },
-  };
+    index,
+    interaction: isObject(interaction) ? { id: `${id}-i`, ...interaction } : null,
+    assertion: isObject(assertion) ? { id: `${id}-a`, ...assertion } : null,
+    selectors: (isArray(selectors) ? selectors.filter(isObject) : []).map((selector, at) => ({
+      id: `${id}-s${at}`,
+      index: at,
+      ...selector,
+      scrollStateId: "list only",
+    })),
+    scrollState: { y: 1 },
+  });
 }
 
 export interface Situation {

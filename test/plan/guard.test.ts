@@ -132,7 +132,7 @@ describe("a saved plan holds as long as what it saw is as it was", () => {
             liveCase("C1", {
               elements: [
                 liveElement("1", 0, {
-                  selectors: [{ selectorType: "TEXT", selector: "by hand", options: undefined }],
+                  selectors: [{ selectorType: "TEXT", selector: "by hand" }],
                 }),
               ],
             }),

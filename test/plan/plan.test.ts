@@ -90,11 +90,11 @@ describe("a readable field that differs is patched alone", () => {
     ],
     ["folder", { folder: "Auth" }, { path: ["folder"], before: null, after: "Auth" }, { folderName: "Auth" }],
   ];
-  test.each(rows)("%s", (_, fields, shown, body) => {
+  test.each(rows)("%s", (name, fields, shown, body) => {
     const found = change({ declared: { testCases: { login: { ...fields } } }, live, state: recorded });
     expect(found).toEqual({
       address: "testCase.shop.login",
-      action: "update",
+      action: name === "status" || name === "runStatus" ? "disable" : "update",
       id: "C1",
       fields: [shown],
       calls: [{ method: "PATCH", path: PATCH_CASE, body }],
@@ -496,7 +496,7 @@ describe("what left the manifests", () => {
   test("is disabled where that is asked for, and still listed", () => {
     const plan = publicPlan({ declared: { onRemove: "disable" }, live, state });
     expect(plan.changes).toMatchObject([{ action: "disable", calls: [{ body: { status: "DISABLED" } }] }]);
-    expect(plan.summary).toMatchObject({ update: 1, orphaned: 1 });
+    expect(plan.summary).toMatchObject({ update: 0, disable: 1, orphaned: 1 });
   });
 });
 

@@ -7,11 +7,13 @@ import { provePull, pull } from "../../src/edit/pull.ts";
 import { type LoadedProject, loadProject } from "../../src/manifest/load.ts";
 import { type Address, addressOf } from "../../src/model/address.ts";
 import { resourcesOf } from "../../src/model/desired.ts";
+import type { JsonObject } from "../../src/model/json.ts";
 import type { LiveElement, LiveTestCase } from "../../src/model/live.ts";
 import { type State, emptyState } from "../../src/model/state.ts";
 import { Secret, reveal } from "../../src/model/value.ts";
 import { EVERYTHING, type PlanInput } from "../../src/plan/input.ts";
 import { makePlan } from "../../src/plan/plan.ts";
+import { element as readElement } from "../../src/service/answers.ts";
 import { createFingerprinter } from "../../src/state/fingerprint.ts";
 import { memoryFolder } from "../manifest/memory-folder.ts";
 import { CASES, FILES, TEXTS, comments } from "../rewrite/rich.ts";
@@ -27,8 +29,8 @@ const fingerprints = createFingerprinter(new Secret("the-api-key"), "staging");
 
 const text = fc.constantFrom(...TEXTS);
 const path = fc.option(text);
-const elements: fc.Arbitrary<readonly LiveElement[]> = fc.array(
-  fc.record({
+const element = fc
+  .record({
     id: fc.uuid(),
     interaction: fc.option(fc.record({ action: fc.constantFrom("CLICK", "FILL"), calledWith: path })),
     assertion: fc.option(fc.record({ expectation: fc.constant("VISIBLE"), calledWith: path })),
@@ -36,15 +38,14 @@ const elements: fc.Arbitrary<readonly LiveElement[]> = fc.array(
       fc.record({
         selectorType: fc.constant("TEXT"),
         selector: text,
-        options: fc.constantFrom({}, { name: "n" }),
+        options: fc.constantFrom<JsonObject>({}, { name: "n" }),
       }),
       { maxLength: 2 },
     ),
     ignoreFailure: fc.boolean(),
-    raw: fc.constant({}),
-  }),
-  { maxLength: 4 },
-);
+  })
+  .map((raw) => readElement(raw));
+const elements: fc.Arbitrary<readonly LiveElement[]> = fc.array(element, { maxLength: 4 });
 
 /** What a colleague could do to a test case in the web application. */
 const change: fc.Arbitrary<Partial<LiveTestCase>> = fc.oneof(

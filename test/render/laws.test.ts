@@ -1,4 +1,6 @@
 import * as fc from "fast-check";
+import { micromark } from "micromark";
+import { gfm, gfmHtml } from "micromark-extension-gfm";
 import { describe, expect, test } from "vitest";
 import type { Plan, PlanJson } from "../../src/model/plan.ts";
 import { Secret } from "../../src/model/value.ts";
@@ -103,7 +105,7 @@ describe("whatever names say", () => {
       fc.property(hostilePlan, (plan) => {
         const { json, extras } = shown(plan);
         const page = renderPlanHtml(json, extras);
-        expect(page.match(/<\/?script/gi)).toHaveLength(4);
+        expect(page.match(/<\/?script/gi)).toHaveLength(2);
         const shell = page.replace(/<(script|style)( [^<>]*)?>[^<]*<\/\1>|<script>[^]*?<\/script>/g, "");
         for (const [tag] of shell.matchAll(/<[^>]*>?/g)) expect(tag).toMatch(MEANT);
       }),
@@ -112,67 +114,42 @@ describe("whatever names say", () => {
 });
 
 const MEANT =
-  /^<(!doctype html|\/?(html|head|title|body|header|main|section|div|h[1-6]|p|ul|li|b|form|label|fieldset|legend|select|option|button|noscript|span|strong|pre|code|details|summary|a|input|meta|svg|g|rect|text|path)( [a-z-]+(="[^"<>]*")?)*)>$/;
+  /^<(!doctype html|\/?(html|head|title|body|header|main|section|div|h[1-6]|p|ul|li|b|time|kbd|ins|del|table|tbody|tr|t[hd]|form|label|fieldset|legend|select|option|button|noscript|span|strong|pre|code|details|summary|a|input|meta|svg|g|rect|text|path)( [a-z-]+(="[^"<>]*")?)*)>$/;
 
-/**
- * Takes out what Markdown takes literally (fenced blocks, code) and our own marks; of what is left, nothing may act.
- */
+/** What GitHub's parser makes of it: no element but ours, nobody mentioned, nothing linked. */
 function expectHarmlessMarkdown(markdown: string): void {
-  const outside = withoutBlocks(markdown);
-  for (const line of outside.split("\n").filter((row) => row.startsWith("|")))
-    expect(line.match(/(?<!\\)\|/g), line).toHaveLength(4);
-  const rest = outside
-    .replace(/(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)/g, "")
-    .replace(/^<!-- tasc:plan [\w%.!~*'()-]* -->$/m, "")
-    .replace(/<details><summary>.*?<\/summary>/g, (summary) =>
-      summary
-        .replace(/<code>[^<>`]*<\/code>/g, "")
-        .replace(/<\/?(details|summary)>|[↻~+-] (rediscover|update|create|disable)/g, ""),
-    )
-    .replace(/^<\/details>$|<br>/gm, "")
-    .replace(/^#{3,4} [A-Za-z ]*$/gm, "")
-    .replace(/^\|.*$/gm, "")
-    .replace(/^\*\*(.*)\*\*/gm, "$1");
-  expect(rest.replace(/&#\d+;/g, "")).not.toMatch(/[<>`*_[\]#@|~]|:\/\/|www\./);
+  const page = micromark(markdown, {
+    extensions: [gfm()],
+    htmlExtensions: [gfmHtml()],
+    allowDangerousHtml: true,
+  });
+  for (const [tag] of page.matchAll(/<[^>]*>?/g)) expect(tag).toMatch(IN_COMMENT);
+  for (const [row] of page.matchAll(/<tr>[^]*?<\/tr>/g)) expect(row.match(/<t[dh]>/g)).toHaveLength(3);
+  const prose = page.replace(/<(code)[^>]*>[^]*?<\/\1>|<[^>]*>/g, "");
+  expect(prose.replace(/&(?:#\d+|amp|lt|gt|quot);/g, "")).not.toMatch(/[@#]\w|:\/\/|www\./);
 }
 
-function withoutBlocks(markdown: string): string {
-  let fence: string | undefined;
-  const kept = markdown.split("\n").filter((line) => {
-    const [run] = /^`{3,}/.exec(line) ?? [];
-    if (fence === undefined) fence = run;
-    else if (line.trim() === fence) fence = undefined;
-    else return false;
-    return run === undefined && fence === undefined;
-  });
-  expect(fence).toBeUndefined();
-  return kept.join("\n");
-}
+const IN_COMMENT =
+  /^<(!-- tasc:plan [\w%.!~*'()-]* --|\/?(h3|p|strong|b|blockquote|ul|li|code|pre|details|summary|table|thead|tbody|tr|t[hd])|code class="language-(diff|text)"|br( \/)?)>$/;
 
 describe("a plan of five thousand changes", () => {
   const { json, extras } = shown(BIG);
 
-  test("fits a comment, with the most dangerous first, and says what is missing", () => {
+  test("fits a comment, with all that is dangerous first, and says the truth about what is missing", () => {
     const markdown = renderPlanMarkdown(json, extras);
     expect(markdown.length).toBeLessThanOrEqual(COMMENT_LIMIT);
     expect(markdown.length).toBeGreaterThan(COMMENT_LIMIT * 0.9);
-    for (const { address, action } of json.changes)
-      if (action === "rediscover" || action === "disable") expect(markdown).toContain(address);
-    expect(markdown).toMatch(
-      /^5000 changes; for lack of room \d+ of them and the details of \d+ more left out/m,
-    );
-  });
-
-  test("says the truth about what is missing", () => {
-    const markdown = renderPlanMarkdown(json, extras);
-    const missing = Number(/lack of room (\d+) of them/.exec(markdown)?.[1]);
-    const rows = markdown.match(/^\| [↻~+-]\u00a0.*/gm) ?? [];
-    const alike = [...markdown.matchAll(/^\|.*and (\d+) more alike/gm)].map(([, more]) => Number(more));
-    expect(rows.length + alike.reduce((sum, more) => sum + more, 0) + missing).toBe(5000);
-    const details = Number(/details of (\d+) more/.exec(markdown)?.[1]);
-    // A row that says all of its change has no details to leave out.
-    const more = rows.filter((row) => /…|lines? removed|more field|more alike/.test(row));
-    expect(markdown.match(/^<details><summary>[↻~+-] /gm)?.length).toBe(more.length - details);
+    const [caution = "", rest = ""] = markdown.split("**Plan: ");
+    const dangers = json.changes.filter(({ action }) => action === "rediscover" || action === "disable");
+    for (const { address } of dangers) expect(caution).toContain(`\`${address}\``);
+    const [, shown] = /^Showing ([\d,]+) of 5,000 changes/m.exec(rest) ?? [];
+    const others = rest.match(/^\| [+~]\u00a0|^<details><summary>[+~] /gm) ?? [];
+    const alike = [...rest.matchAll(/^[|<].* and (\d+) more alike/gm)].map(([, more]) => Number(more));
+    const told = dangers.length + others.length + alike.reduce((sum, more) => sum + more, 0);
+    expect(Number(shown?.replace(",", ""))).toBe(told);
+    const clipped = rest.match(/^\| .*(…|lines? removed|more field|more alike)/gm) ?? [];
+    const [, left = "0"] = /the details of ([\d,]+) more/.exec(rest) ?? [];
+    expect(Number(left)).toBe(clipped.length);
   });
 
   test("fits any budget that holds the summary", () => {
@@ -182,7 +159,7 @@ describe("a plan of five thousand changes", () => {
         expect(markdown.length).toBeLessThanOrEqual(budget);
         expectHarmlessMarkdown(markdown);
       }),
-      { numRuns: 20 },
+      { numRuns: 6 },
     );
   });
 

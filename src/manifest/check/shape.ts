@@ -50,9 +50,15 @@ export function explainShape(
   const spoilt = mistakes.flatMap((mistake) => (mistake.spoilt === undefined ? [] : [mistake.spoilt]));
   return {
     document: { ...document, value: withoutAll(document.value, spoilt) },
-    problems: mistakes.map(({ problem }) => problem),
+    problems: mistakes.map(({ problem }) => inFile(problem, document)),
     lossy: mistakes.some(({ spoilt: path, problem }) => isLoss(path ?? problem.origin.path)),
   };
+}
+
+/** A problem counted from the document, with the document's place in its file. */
+function inFile(problem: ManifestProblem, { root }: Document): ManifestProblem {
+  if (root.length === 0) return problem;
+  return { ...problem, origin: { ...problem.origin, path: [...root, ...problem.origin.path] } };
 }
 
 /** Whether stages, or the patterns of manifests, went with what was at a path. */
@@ -176,8 +182,8 @@ function explainForeign(site: Site, document: JsonObject): ManifestProblem {
   const shape = site.parts[above.length]?.shape;
   const branches = shape?.type === "object" ? shape.branches : undefined;
   if (branches === undefined) return explainKey({ ...site, path: above }, String(site.path.at(-1)));
-  const value = valueAt(document, [...above, branches.key]) ?? branches.default;
-  return foreignKey(site.file, site.path, branches, String(value));
+  const value = valueAt(document, [...above, branches.key]);
+  return foreignKey(site.file, site.path, branches, typeof value === "string" ? value : branches.default);
 }
 
 /** A key that must be there and is not. */

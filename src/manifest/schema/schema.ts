@@ -322,11 +322,10 @@ const OWN_KEYS_ALONE = { patternProperties: { "^x-": true }, additionalPropertie
 
 /** What may not be there with each value of the deciding key, where that is written out. */
 function branchSchemas(branches: Branches): JsonObject[] {
-  const { key, of } = branches;
-  return Object.keys(of).map((value) => ({
-    if: { type: "object", properties: { [key]: { const: value } }, required: [key] },
-    then: { properties: Object.fromEntries(foreignKeys(branches, value).map((name) => [name, false])) },
-  }));
+  return Object.keys(branches.of).map((value) => {
+    const foreign = foreignKeys(branches, value).map((name) => [name, false] as const);
+    return whereKey(branches.key, value, { properties: Object.fromEntries(foreign) });
+  });
 }
 
 /**
@@ -336,18 +335,20 @@ function branchSchemas(branches: Branches): JsonObject[] {
 function requiredByBranch(section: string, { key, of }: Branches): JsonObject {
   const complete = Object.entries(of)
     .filter(([, { required }]) => required.length > 0)
-    .map(([value, { required }]) => ({
-      if: { type: "object", properties: { [key]: { const: value } }, required: [key] },
-      then: {
-        type: "object",
-        properties: Object.fromEntries(required.map((name) => [name, true])),
-        required,
-      },
-    }));
-  return {
-    if: { properties: { stages: false } },
-    then: { properties: { [section]: { allOf: complete } } },
-  };
+    .map(([value, { required }]) => {
+      const properties = Object.fromEntries(required.map((name) => [name, true]));
+      return whereKey(key, value, { type: "object", properties, required });
+    });
+  return conditional({ properties: { stages: false } }, { properties: { [section]: { allOf: complete } } });
+}
+
+function whereKey(key: string, value: string, schema: JsonObject): JsonObject {
+  return conditional({ type: "object", properties: { [key]: { const: value } }, required: [key] }, schema);
+}
+
+function conditional(condition: JsonObject, schema: JsonObject): JsonObject {
+  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+  return { if: condition, then: schema };
 }
 
 type LeafShape = Exclude<ManifestShape, { readonly type: "list" | "map" | "object" }>;

@@ -1,19 +1,42 @@
 import { createHash } from "node:crypto";
-import { ACTIONS, type PlanJson } from "../../model/plan.ts";
-import { html, scriptJson } from "../escape.ts";
+import { ACTIONS, bySeverity, type ChangeJson, type PlanJson } from "../../model/plan.ts";
+import { type DiagnosticView, placeText, planDiagnostics } from "../diagnostics.ts";
+import { html } from "../escape.ts";
 import type { PlanExtras } from "../json.ts";
-import { SIGNS, count, countActions, diagnosticCounts } from "../words.ts";
-import { type PageData, type PageDiagnostic, pageData } from "./data.ts";
+import {
+  actionCounts,
+  byCause,
+  CAUSE_LABELS,
+  count,
+  countActions,
+  groupBy,
+  kindNoun,
+  type Link,
+  needsAttention,
+  placeOf,
+  SIGNS,
+  timeText,
+  type Verdict,
+  verdictOf,
+} from "../words.ts";
+import { addressLink, changeHtml, previewHtml } from "./change.ts";
+import { graphSection } from "./graph.ts";
 import { PAGE_SCRIPT } from "./script.ts";
 import { PAGE_STYLE } from "./style.ts";
 
 /**
- * The plan as one page that needs nothing else: no network, no other file. Its policy lets run only the script and
- * the style that stand in it, known by their digests; the plan itself is data, which the script shows as text.
+ * The plan as one page that needs nothing else: no network, no other file, and no script to be read. Its policy lets
+ * run only the script and the style that stand in it, known by their digests; the script filters, folds and finds, and
+ * makes nothing of the page.
  */
-export function renderPlanHtml(plan: PlanJson, extras: PlanExtras): string {
-  const data = pageData(plan, extras);
-  const title = `tasc plan for ${plan.stage}`;
+export function renderPlanHtml(
+  plan: PlanJson,
+  extras: PlanExtras,
+  { links = [] }: { readonly links?: readonly Link[] } = {},
+): string {
+  const diagnostics = planDiagnostics(plan, extras);
+  const verdict = verdictOf(plan, diagnostics);
+  const known = new Set<string>(plan.changes.map(({ address }) => address));
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -21,30 +44,24 @@ export function renderPlanHtml(plan: PlanJson, extras: PlanExtras): string {
 <meta http-equiv="Content-Security-Policy" content="${POLICY}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
-<title>${html(title)}</title>
+<title>${html(`${verdict.title}: tasc plan for ${plan.stage}`)}</title>
 <style>${PAGE_STYLE}</style>
 </head>
 <body>
 <a class="skip" href="#changes">To the changes</a>
-<header>
-<h1>${html(title)}</h1>
-<p class="faint">${html([plan.baseUrl, plan.tool, plan.createdAt].join(" · "))}</p>
-${countsList(plan)}
-</header>
+${header(plan, verdict, links)}
 <main>
-${diagnosticSection(plan, data)}
-<section aria-labelledby="changes-title">
+${attentionSection(plan, diagnostics, known)}
+<section id="changes" tabindex="-1" aria-labelledby="changes-title">
 <h2 id="changes-title">Changes</h2>
-${filterForm(data)}
-<p id="status" role="status" class="faint"></p>
-<div id="changes" tabindex="-1"></div>
-<button id="more" type="button" hidden>Show more</button>
-<noscript><p>The changes are shown by a script, which this reader does not run.</p></noscript>
+${filterForm(plan)}
+<p id="status" role="status" class="faint">${count(plan.changes.length, "change")}</p>
+${targetSections(plan, extras)}
 </section>
+${warningSection(diagnostics, known)}
 ${graphSection(plan, extras)}
-${orphanSection(data)}
+${orphanSection(plan)}
 </main>
-<script type="application/json" id="plan">${scriptJson(JSON.stringify(data))}</script>
 <script>${PAGE_SCRIPT}</script>
 </body>
 </html>
@@ -64,192 +81,166 @@ const POLICY = [
   "require-trusted-types-for 'script'",
 ].join("; ");
 
-function countsList({ summary }: PlanJson): string {
-  const { create, update, rediscover, disable, unchanged, orphaned, unmanaged, calls } = summary;
-  const counts = { create, update, rediscover, disable, unchanged, orphaned, unmanaged, ...calls };
-  const items = Object.entries(counts).map(
-    ([name, amount]) => `<li class="${name}"><b>${amount}</b>${name}</li>`,
+const ADVICE: Readonly<Record<Verdict["kind"], string>> = {
+  blocked: "It cannot be applied.",
+  attention: "Review these changes before it is applied.",
+  safe: "No test stops running, is generated again, or checks less.",
+};
+
+function header(plan: PlanJson, { kind, title, reasons }: Verdict, links: readonly Link[]): string {
+  const anchors = links.map(
+    ({ text, url }) => `<a href="${html(url)}" rel="noopener noreferrer">${html(text)}</a>`,
   );
-  return `<ul class="counts" aria-label="Summary">${items.join("")}</ul>`;
+  const about = [
+    `Stage <b>${html(plan.stage)}</b>`,
+    ...anchors,
+    `<time datetime="${html(plan.createdAt)}">${html(timeText(plan.createdAt))}</time>`,
+    html(plan.baseUrl),
+    html(plan.tool),
+  ];
+  const why = reasons.length === 0 ? ADVICE[kind] : `${reasons.join(", ")}. ${ADVICE[kind]}`;
+  return `<header>
+<div class="verdict ${kind}"><h1>${html(title)}</h1><p>${html(why)}</p></div>
+<p class="about">${about.join('<span aria-hidden="true"> · </span>')}</p>
+${totalsList(plan)}
+</header>`;
 }
 
-/** More warnings than these are folded away, so that the changes stay in sight. */
-const MOST_WARNINGS = 3;
-
-function diagnosticSection(plan: PlanJson, { diagnostics }: PageData): string {
-  if (diagnostics.length === 0) return "";
-  const errors = diagnostics.filter(({ severity }) => severity === "error").map(diagnosticItem);
-  const warnings = diagnostics.filter(({ severity }) => severity !== "error").map(diagnosticItem);
-  const folded =
-    warnings.length > MOST_WARNINGS
-      ? ["<details><summary>", count(warnings.length, "warning"), "</summary>", ...warnings, "</details>"]
-      : warnings;
-  return `<section aria-labelledby="problems"><h2 id="problems">${html(diagnosticCounts(plan))}</h2>${[...errors, ...folded].join("\n")}</section>`;
+function totalsList({ summary }: PlanJson): string {
+  const { calls, followUps, ...rest } = summary;
+  const totals = {
+    ...Object.fromEntries(ACTIONS.map((action) => [`to ${action}`, rest[action]])),
+    unchanged: rest.unchanged,
+    orphaned: rest.orphaned,
+    unmanaged: rest.unmanaged,
+    ...calls,
+    ...(followUps === 0 ? {} : { "more calls after discoveries": `up to ${followUps}` }),
+  };
+  const items = Object.entries(totals).map(
+    ([name, amount]) =>
+      `<li class="${amount === 0 ? "none" : name.replace(/^to /, "")}"><b>${amount}</b> ${name}</li>`,
+  );
+  return `<ul class="totals" aria-label="Totals">${items.join("")}</ul>`;
 }
 
-function diagnosticItem({ severity, summary, detail, where }: PageDiagnostic): string {
-  const name = severity === "error" ? "Error" : "Warning";
-  const place = where === "" ? "" : ` <code>${html(where)}</code>`;
+/** Changes that the section names at once; more unfold. */
+const MOST_DANGERS = 20;
+
+function attentionSection(
+  { changes }: PlanJson,
+  diagnostics: readonly DiagnosticView[],
+  known: ReadonlySet<string>,
+): string {
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  const dangers = bySeverity(changes.filter(needsAttention)).map(dangerItem);
+  if (errors.length + dangers.length === 0) return "";
+  const more = dangers.slice(MOST_DANGERS);
+  const rest =
+    more.length === 0
+      ? ""
+      : `<details><summary>${more.length} more</summary><ul>${more.join("")}</ul></details>`;
+  return `<section class="attention" aria-labelledby="attention">
+<h2 id="attention">Needs attention</h2>
+${errors.map((error) => diagnosticItem(error, known)).join("\n")}
+<ul>${dangers.slice(0, MOST_DANGERS).join("\n")}</ul>${rest}
+</section>`;
+}
+
+function dangerItem(change: ChangeJson): string {
+  const { address, action } = change;
+  return `<li class="${action}"><span class="action">${SIGNS[action]} ${action}</span> ${addressLink(address)} <span class="preview">${previewHtml(change.fields, change)}</span></li>`;
+}
+
+function warningSection(diagnostics: readonly DiagnosticView[], known: ReadonlySet<string>): string {
+  const warnings = diagnostics.filter(({ severity }) => severity !== "error");
+  if (warnings.length === 0) return "";
+  return `<section aria-labelledby="warnings"><h2 id="warnings">${count(warnings.length, "warning")}</h2>
+${warnings.map((warning) => diagnosticItem(warning, known)).join("\n")}</section>`;
+}
+
+/** What it is about leads to its row, where it has one. */
+function diagnosticItem(diagnostic: DiagnosticView, known: ReadonlySet<string>): string {
+  const { severity, summary, detail, address } = diagnostic;
+  const place = placeText(diagnostic);
+  const where = [
+    ...(address === undefined
+      ? []
+      : [known.has(address) ? addressLink(address) : `<code>${html(address)}</code>`]),
+    ...(place === undefined ? [] : [`<code>${html(place)}</code>`]),
+  ].join(" ");
   return (
-    `<div class="diagnostic ${html(severity)}"><p><strong>${name}:</strong> <span>${html(summary)}</span>${place}</p>` +
-    (detail === "" ? "</div>" : `<pre>${html(detail)}</pre></div>`)
+    `<div class="diagnostic ${html(severity)}"><p><strong>${severity === "error" ? "Error" : "Warning"}:</strong> ` +
+    `<span>${html(summary)}</span> ${where}</p>${detail === "" ? "" : `<pre>${html(detail)}</pre>`}</div>`
   );
 }
 
 /** Hidden until the script runs: without it there is nothing to filter. */
-function filterForm({ changes }: PageData): string {
+function filterForm({ changes }: PlanJson): string {
+  if (changes.length === 0) return "";
   const counts = countActions(changes);
-  const actions = ACTIONS.filter((action) => counts[action] > 0).map(
-    (action) =>
-      `<label class="${action}"><input type="checkbox" name="action" value="${action}">${SIGNS[action]} ${action} (${counts[action]})</label>`,
+  const causes = byCause(changes).flatMap(({ changes: own }) => {
+    const [{ cause } = {}] = own;
+    return cause === undefined ? [] : [chip("cause", cause, `${CAUSE_LABELS[cause]} (${own.length})`, "")];
+  });
+  const actions = ACTIONS.filter((action) => counts[action] > 0).map((action) =>
+    chip("action", action, `${SIGNS[action]} ${action} (${counts[action]})`, action),
   );
   return `<form id="filter" role="search" aria-label="Filter changes" hidden>
-<input id="search" type="search" name="search" aria-label="Text" placeholder="Filter, press /" autocomplete="off" spellcheck="false">
-<fieldset><legend>Action</legend>${actions.join("")}</fieldset>
+<div class="bar"><input id="search" type="search" name="search" aria-label="Filter" placeholder="Filter (press /)" autocomplete="off" spellcheck="false">
+<button id="expand" type="button">Expand all</button><button id="collapse" type="button">Collapse all</button></div>
+<div class="bar chips"><fieldset><legend>Action</legend>${actions.join("")}</fieldset>${causes.length === 0 ? "" : `<fieldset><legend>Cause</legend>${causes.join("")}</fieldset>`}
 ${choice(
   "kind",
-  changes.map(({ kind }) => kind),
+  "All kinds",
+  changes.map(({ address }) => kindNoun(placeOf(address).kind)),
 )}
 ${choice(
   "target",
-  changes.map(({ target }) => target),
+  "All targets",
+  changes.map(({ address }) => placeOf(address).target),
 )}
-<button id="unfold" type="button">Unfold</button>
-<button id="fold" type="button">Fold</button>
 <button type="reset">Reset</button>
+<span class="faint keys" aria-hidden="true"><kbd>j</kbd> <kbd>k</kbd> move, <kbd>o</kbd> open</span></div>
 </form>`;
 }
 
-/** A choice among what there is; among one there is none. */
-function choice(name: string, values: readonly string[]): string {
-  const distinct = [...new Set(values)].toSorted();
-  if (distinct.length < 2) return "";
-  const options = ["", ...distinct].map(
-    (value) => `<option value="${html(value)}">${html(value || `all ${name}s`)}</option>`,
-  );
-  return `<select name="${name}" aria-label="${name}">${options.join("")}</select>`;
+function chip(name: string, value: string, text: string, style: string): string {
+  return `<label class="${style}"><input type="checkbox" name="${name}" value="${value}">${text}</label>`;
 }
 
-function orphanSection({ orphaned }: PageData): string {
+/** A choice among what there is; among one there is none. */
+function choice(name: string, all: string, values: readonly string[]): string {
+  const distinct = [...new Set(values)].toSorted();
+  if (distinct.length < 2) return "";
+  const options = distinct.map((value) => `<option value="${html(value)}">${html(value)}</option>`);
+  return `<select name="${name}" aria-label="${name}"><option value="">${all}</option>${options.join("")}</select>`;
+}
+
+/** A folded section a target, the worst of each target first; apart by cause where that is known. */
+function targetSections({ changes }: PlanJson, extras: PlanExtras): string {
+  return byCause(changes)
+    .map(({ title, changes: own }) => {
+      const targets = groupBy(own, ({ address }) => placeOf(address).target);
+      const sections = [...targets].map(([target, rows]) => targetSection(target, rows, extras));
+      return `${title === undefined ? "" : `<h3 class="group">${title}</h3>`}${sections.join("\n")}`;
+    })
+    .join("\n");
+}
+
+function targetSection(target: string, changes: readonly ChangeJson[], extras: PlanExtras): string {
+  const totals = actionCounts(changes).map(
+    (text) => `<span class="${text.replace(/.* /, "")}">${text}</span>`,
+  );
+  return `<details class="target" data-target="${html(target)}"><summary><h3>${html(target)}</h3><span class="small">${totals.join("")}</span><span class="matching faint"></span></summary>
+${bySeverity(changes)
+  .map((change) => changeHtml(change, extras))
+  .join("")}</details>`;
+}
+
+function orphanSection({ orphaned }: PlanJson): string {
   if (orphaned.length === 0) return "";
   const items = orphaned.map(
     ({ address, id }) => `<li><code>${html(address)}</code> <code class="faint">${html(id)}</code></li>`,
   );
-  return `<section aria-labelledby="orphans"><h2 id="orphans">Orphaned</h2><p>No manifest declares these any more; the service still has them.</p><ul>${items.join("\n")}</ul></section>`;
-}
-
-/** More would be a drawing that nobody can read; each change names what it needs all the same. */
-const MOST_NODES = 120;
-
-const COLUMN = 300;
-const ROW = 30;
-const BOX = { width: 250, height: 22 } as const;
-/** Characters of an address that fit a box. */
-const FITTING = 35;
-
-interface Node {
-  readonly address: string;
-  readonly x: number;
-  readonly y: number;
-}
-
-interface Edge {
-  readonly from: string;
-  readonly to: string;
-}
-
-/** A longer list is read by nobody. */
-const MOST_EDGES = 500;
-
-/**
- * What must be done first, as a drawing: a column per step, an arrow from each change to those that wait for it.
- * The list beside it says the same to those who do not see it.
- */
-function graphSection(plan: PlanJson, extras: PlanExtras): string {
-  const edges = edgesOf(plan, extras);
-  if (edges.length === 0) return "";
-  return `<section aria-labelledby="order"><h2 id="order">Order</h2>${drawing(edges)}${edgeList(edges)}</section>`;
-}
-
-function drawing(edges: readonly Edge[]): string {
-  const nodes = placed(edges);
-  return nodes.length > MOST_NODES ? "" : svg(nodes, edges);
-}
-
-function edgeList(edges: readonly Edge[]): string {
-  if (edges.length > MOST_EDGES)
-    return `<p>${edges.length} changes wait for another; each says for which.</p>`;
-  const items = edges.map(({ from, to }) => `<li>${anchor(to)} after ${anchor(from)}</li>`);
-  return `<details><summary>As a list (${edges.length})</summary><ul>${items.join("")}</ul></details>`;
-}
-
-function anchor(address: string): string {
-  return `<a href="#${html(address)}"><code>${html(address)}</code></a>`;
-}
-
-function edgesOf(plan: PlanJson, extras: PlanExtras): readonly Edge[] {
-  return plan.changes.flatMap(({ address }) =>
-    (extras.dependsOn?.[address] ?? []).map((needed) => ({ from: needed, to: address })),
-  );
-}
-
-/** A node stands one column to the right of the last that it needs, and as near to its row as others let it. */
-function placed(edges: readonly Edge[]): readonly Node[] {
-  const columns = [...columnsOf(edges)].toSorted(([, a], [, b]) => a - b);
-  const rows = new Map<string, number>();
-  const free = new Map<number, number>();
-  return columns
-    .map(([address, column]) => ({ address, column }))
-    .map(({ address, column }) => {
-      const least = Math.min(
-        ...edges.filter(({ to }) => to === address).map(({ from }) => rows.get(from) ?? 0),
-      );
-      const row = Math.max(free.get(column) ?? 0, Number.isFinite(least) ? least : 0);
-      rows.set(address, row);
-      free.set(column, row + 1);
-      return { address, x: column * COLUMN, y: row * ROW };
-    });
-}
-
-function columnsOf(edges: readonly Edge[]): ReadonlyMap<string, number> {
-  const columns = new Map<string, number>();
-  for (const { from, to } of edges) columns.set(from, 0).set(to, 0);
-  // A plan has no circles; should there be one all the same, the bound ends the loop.
-  for (let round = 0, moved = true; moved && round < columns.size; round++) {
-    moved = false;
-    for (const { from, to } of edges) {
-      const least = (columns.get(from) ?? 0) + 1;
-      if ((columns.get(to) ?? 0) >= least) continue;
-      columns.set(to, least);
-      moved = true;
-    }
-  }
-  return columns;
-}
-
-function svg(nodes: readonly Node[], edges: readonly Edge[]): string {
-  const byAddress = new Map(nodes.map((node) => [node.address, node]));
-  const width = Math.max(...nodes.map(({ x }) => x)) + BOX.width + 2;
-  const height = Math.max(...nodes.map(({ y }) => y)) + BOX.height + 2;
-  const lines = edges.map((edge) => line(byAddress.get(edge.from), byAddress.get(edge.to))).join("");
-  return (
-    `<div class="graph" tabindex="0" role="region" aria-label="Order of the changes"><svg viewBox="-1 -1 ${width} ${height}" width="${width}" height="${height}" aria-hidden="true" focusable="false">` +
-    `${lines}${nodes.map(box).join("")}</svg></div>`
-  );
-}
-
-function box({ address, x, y }: Node): string {
-  const text = address.length > FITTING ? `${address.slice(0, FITTING - 1)}…` : address;
-  return (
-    `<a href="#${html(address)}" tabindex="-1"><title>${html(address)}</title><rect x="${x}" y="${y}" width="${BOX.width}" height="${BOX.height}" rx="5"/>` +
-    `<text x="${x + 8}" y="${y + 15}">${html(text)}</text></a>`
-  );
-}
-
-function line(from: Node | undefined, to: Node | undefined): string {
-  if (from === undefined || to === undefined) return "";
-  const [x1, y1] = [from.x + BOX.width, from.y + BOX.height / 2];
-  const [x2, y2] = [to.x, to.y + BOX.height / 2];
-  const middle = (x1 + x2) / 2;
-  return `<path d="M${x1} ${y1}C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}"/>`;
+  return `<section aria-labelledby="orphans"><h2 id="orphans">${orphaned.length} orphaned</h2><p>Removed from the manifests but still on the service.</p><ul>${items.join("\n")}</ul></section>`;
 }

@@ -1,212 +1,155 @@
 /**
- * The part of the page's script that draws one change: a row that says as much as fits a line, and, once it is
- * unfolded, all of it. It only ever sets text and attributes, so nothing in the plan can become a part of the page.
- */
-const PAGE_CHANGE = String.raw`
-function make(tag, properties, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(properties)) element.setAttribute(name, value);
-  element.append(...children.filter((child) => child !== ""));
-  return element;
-}
-
-function row(change) {
-  const dot = change.address.lastIndexOf(".") + 1;
-  const details = make("details", { class: "change", id: change.address },
-    make("summary", {},
-      make("span", { class: "action " + change.action }, change.sign + " " + change.action),
-      make("code", {}, make("span", { class: "faint" }, change.address.slice(0, dot)), change.address.slice(dot)),
-      make("span", { class: "preview" }, ...preview(change.fields))));
-  details.addEventListener("toggle", () => {
-    if (details.open && details.childElementCount === 1) details.append(inside(change));
-  });
-  return details;
-}
-
-const PREVIEWED = 4;
-
-function preview(fields) {
-  const shown = fields.slice(0, PREVIEWED).map((field) => make("span", {}, make("b", {}, field.name), brief(field)));
-  const left = fields.length - shown.length;
-  return left === 0 ? shown : [...shown, make("span", {}, left + " more")];
-}
-
-function brief({ before, after, missing, pieces }) {
-  if (pieces !== undefined) return clip(pieces.map(briefPiece).filter((text) => text !== "").join(" "));
-  if (missing === undefined && before === undefined) return clip(after);
-  return clip(before ?? missing) + " → " + clip(after ?? missing);
-}
-
-function briefPiece({ kind, text }) {
-  return kind === "same" ? "" : (kind === "added" ? "+" : "−") + text.trim();
-}
-
-function clip(text) {
-  const line = text.replaceAll(/\s+/g, " ");
-  return line.length > 60 ? line.slice(0, 59) + "…" : line;
-}
-
-function inside(change) {
-  const about = [change.id, change.place].filter((part) => part !== "").join("  ·  ");
-  return make("div", { class: "inside" },
-    about === "" ? "" : make("p", { class: "faint mono" }, about),
-    change.fields.length === 0 ? "" : make("table", {}, make("tbody", {}, ...change.fields.map(fieldRow))),
-    ...needs(change.needs),
-    ...calls("Calls", change.calls),
-    ...calls("Calls if the service's own values differ by then", change.followUps));
-}
-
-function fieldRow(field) {
-  return make("tr", {},
-    make("th", { scope: "row" }, make("code", {}, field.name),
-      field.note === "" ? "" : make("div", { class: "faint" }, field.note)),
-    make("td", {}, value(field)));
-}
-
-function value({ before, after, missing, pieces }) {
-  if (pieces !== undefined) return make("p", {}, ...pieces.map(piece));
-  if (missing === undefined && before === undefined) return make("div", {}, after);
-  const faint = (text) => make("span", { class: "faint" }, text);
-  return make("div", {},
-    before === undefined ? faint(missing) : make("del", {}, before),
-    faint("→"),
-    after === undefined ? faint(missing) : make("ins", {}, after));
-}
-
-function piece({ kind, text }) {
-  if (kind === "added") return make("ins", {}, text);
-  return kind === "removed" ? make("del", {}, text) : text;
-}
-
-function needs(addresses) {
-  if (addresses.length === 0) return [];
-  const links = addresses.map((address) => make("li", {}, make("a", { href: "#" + address }, make("code", {}, address))));
-  return [make("h4", {}, "After"), make("ul", {}, ...links)];
-}
-
-function calls(title, list) {
-  if (list.length === 0) return [];
-  return [make("h4", {}, title), ...list.map(call)];
-}
-
-function call({ method, path, body }) {
-  const head = make("code", {}, method + " " + path);
-  if (body === "") return make("div", { class: "call" }, head);
-  return make("details", { class: "call" }, make("summary", {}, head), make("pre", {}, body));
-}
-`;
-
-/**
- * The page's script: filters, folds, and keeps of five thousand changes the rows that are looked at: a batch at
- * first, more as one scrolls, the inside of a change when it is unfolded.
+ * The page's script: filters, folds, and finds. It sets attributes and texts of what is there, so nothing in the plan
+ * can become a part of the page.
  */
 export const PAGE_SCRIPT = String.raw`
 "use strict";
-const data = JSON.parse(document.getElementById("plan").textContent);
-const BATCH = 100;
-${PAGE_CHANGE}
-const list = document.getElementById("changes");
-const status = document.getElementById("status");
-const more = document.getElementById("more");
-const form = document.getElementById("filter");
-const search = document.getElementById("search");
-
-const entries = data.changes.map((change) => ({
-  change,
-  text: [
-    change.address, change.id, change.action, change.kind, change.place,
-    ...change.fields.flatMap((field) => [
-      field.name, field.before ?? "", field.after ?? "", ...(field.pieces ?? []).map((piece) => piece.text),
-    ]),
-  ].join("\n").toLowerCase(),
+const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+const byId = (id) => document.getElementById(id);
+const form = byId("filter");
+const search = byId("search");
+const targets = all("details.target").map((element) => ({
+  element,
+  name: element.dataset.target,
+  matching: element.querySelector(".matching"),
+  rows: all(":scope > .change", element),
 }));
+const total = targets.reduce((sum, { rows }) => sum + rows.length, 0);
+const texts = new Map();
 
-let shown = entries;
-let amounts = new Map();
-let drawn = 0;
-let target;
+function textOf(row) {
+  if (!texts.has(row)) texts.set(row, (row.id + "\n" + row.dataset.kind + "\n" + row.textContent).toLowerCase());
+  return texts.get(row);
+}
 
 function wanted() {
   const values = new FormData(form);
   const actions = new Set(values.getAll("action"));
+  const causes = new Set(values.getAll("cause"));
   const words = String(values.get("search")).toLowerCase().split(/\s+/).filter((word) => word !== "");
   const kind = values.get("kind") ?? "";
-  const inTarget = values.get("target") ?? "";
-  return ({ change, text }) =>
-    (actions.size === 0 || actions.has(change.action)) &&
-    (kind === "" || change.kind === kind) &&
-    (inTarget === "" || change.target === inTarget) &&
-    words.every((word) => text.includes(word));
+  const target = values.get("target") ?? "";
+  const any = actions.size + causes.size + words.length > 0 || kind !== "" || target !== "";
+  const fits = (row) =>
+    (actions.size === 0 || actions.has(row.dataset.action)) &&
+    (causes.size === 0 || causes.has(row.dataset.cause)) &&
+    (kind === "" || row.dataset.kind === kind) &&
+    words.every((word) => textOf(row).includes(word));
+  return { any, target, fits };
 }
 
-function draw() {
-  shown = entries.filter(wanted());
-  amounts = new Map();
-  for (const { change } of shown) amounts.set(change.target, (amounts.get(change.target) ?? 0) + 1);
-  drawn = 0;
-  target = undefined;
-  list.replaceChildren();
-  drawMore();
-  status.textContent = shown.length === entries.length
-    ? entries.length + (entries.length === 1 ? " change" : " changes")
-    : shown.length + " of " + entries.length + " changes";
-}
-
-function drawMore() {
-  const rows = [];
-  for (const { change } of shown.slice(drawn, drawn + BATCH)) {
-    if (change.target !== target) {
-      target = change.target;
-      rows.push(make("h3", {}, target, make("span", {}, String(amounts.get(target)))));
+let filtered = false;
+function filter() {
+  const { any, target, fits } = wanted();
+  let shown = 0;
+  for (const { element, name, matching, rows } of targets) {
+    const inTarget = target === "" || name === target;
+    let own = 0;
+    for (const row of rows) {
+      row.hidden = !(inTarget && fits(row));
+      if (!row.hidden) own++;
     }
-    rows.push(row(change));
+    element.hidden = own === 0;
+    matching.textContent = any ? own + " of " + rows.length : "";
+    // Whoever filters wants to see what was found; afterwards the page is as short as before.
+    if (any) element.open = own > 0;
+    else if (filtered) element.open = false;
+    shown += own;
   }
-  list.append(...rows);
-  drawn = Math.min(shown.length, drawn + BATCH);
-  more.hidden = drawn >= shown.length;
-  more.textContent = "Show more (" + (shown.length - drawn) + " left)";
+  filtered = any;
+  const noun = total === 1 ? " change" : " changes";
+  byId("status").textContent = any ? shown + " of " + total + noun : total + noun;
 }
 
-function open(address) {
-  if (!data.changes.some((change) => change.address === address)) return;
-  if (!shown.some(({ change }) => change.address === address)) {
+function show(address) {
+  const row = byId(address);
+  if (row === null || !row.matches(".change")) return;
+  if (row.hidden) {
     form.reset();
-    draw();
+    filter();
   }
-  while (document.getElementById(address) === null && drawn < shown.length) drawMore();
-  const details = document.getElementById(address);
-  details.open = true;
-  details.querySelector("summary").focus({ preventScroll: true });
-  details.scrollIntoView();
+  row.closest(".target").open = true;
+  row.open = true;
+  row.querySelector("summary").focus({ preventScroll: true });
+  row.scrollIntoView({ block: "start" });
 }
 
-function foldAll(open) {
-  for (const details of list.querySelectorAll("details.change")) details.open = open;
+function openAll(open) {
+  for (const { element, rows } of targets) {
+    if (element.hidden) continue;
+    element.open = open;
+    for (const row of rows) if (!row.hidden) row.open = open;
+  }
 }
+
+/** What j and k go through: targets, and the rows of those that are open. */
+function stops() {
+  return targets.flatMap(({ element, rows }) =>
+    element.hidden ? [] : [element, ...(element.open ? rows.filter((row) => !row.hidden) : [])]);
+}
+
+function move(step) {
+  const list = stops();
+  const at = list.indexOf(document.activeElement?.closest("details.change, details.target"));
+  const next = list[at < 0 ? (step > 0 ? 0 : list.length - 1) : Math.min(list.length - 1, Math.max(0, at + step))];
+  const summary = next?.querySelector("summary");
+  summary?.focus();
+  summary?.scrollIntoView({ block: "nearest" });
+}
+
+function toggle() {
+  const details = document.activeElement?.closest("details");
+  if (details) details.open = !details.open;
+}
+
+const KEYS = { "/": () => search.focus(), j: () => move(1), k: () => move(-1), o: toggle };
 
 let pending;
-form.addEventListener("input", () => {
-  clearTimeout(pending);
-  pending = setTimeout(draw, 80);
+if (form !== null) {
+  form.hidden = false;
+  form.addEventListener("input", () => {
+    clearTimeout(pending);
+    pending = setTimeout(filter, 60);
+  });
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("reset", () => setTimeout(filter));
+  byId("expand").addEventListener("click", () => openAll(true));
+  byId("collapse").addEventListener("click", () => openAll(false));
+  document.addEventListener("keydown", (event) => {
+    const { activeElement } = document;
+    if (event.key === "Escape" && activeElement === search) return search.blur();
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (/^(INPUT|SELECT|TEXTAREA)$/.test(activeElement?.tagName ?? "") && activeElement.type !== "checkbox") return;
+    const act = Object.hasOwn(KEYS, event.key) ? KEYS[event.key] : undefined;
+    if (act === undefined) return;
+    event.preventDefault();
+    act();
+  });
+}
+let closed = [];
+addEventListener("beforeprint", () => {
+  closed = all("details:not([open])");
+  for (const details of closed) details.open = true;
 });
-form.addEventListener("submit", (event) => event.preventDefault());
-form.addEventListener("reset", () => setTimeout(draw));
-more.addEventListener("click", drawMore);
-document.getElementById("unfold").addEventListener("click", () => foldAll(true));
-document.getElementById("fold").addEventListener("click", () => foldAll(false));
-document.addEventListener("keydown", (event) => {
-  if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (/^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement?.tagName ?? "")) return;
-  event.preventDefault();
-  search.focus();
+addEventListener("afterprint", () => {
+  for (const details of closed) details.open = false;
 });
-addEventListener("hashchange", () => open(location.hash.slice(1)));
-if (typeof IntersectionObserver === "function")
-  new IntersectionObserver((seen) => {
-    if (seen.some((one) => one.isIntersecting) && !more.hidden) drawMore();
-  }, { rootMargin: "600px" }).observe(more);
-form.hidden = entries.length === 0;
-draw();
-if (entries.length === 0) status.textContent = "No changes.";
-open(location.hash.slice(1));
+for (const time of all("time")) {
+  const date = new Date(time.dateTime);
+  if (Number.isNaN(date.getTime())) continue;
+  time.title = time.textContent;
+  time.textContent = date.toLocaleString(undefined, {
+    dateStyle: "long", timeStyle: "short",
+  }) + " " + (new Intl.DateTimeFormat(undefined, { timeZoneName: "short" })
+    .formatToParts(date).find(({ type }) => type === "timeZoneName")?.value ?? "");
+}
+const hash = () => {
+  try {
+    show(decodeURIComponent(location.hash.slice(1)));
+  } catch {
+    // A hash that is no text leads nowhere.
+  }
+};
+addEventListener("hashchange", hash);
+hash();
 `;

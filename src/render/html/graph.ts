@@ -1,0 +1,116 @@
+import type { PlanJson } from "../../model/plan.ts";
+import { html } from "../escape.ts";
+import type { PlanExtras } from "../json.ts";
+import { addressLink } from "./change.ts";
+
+/** More would be a drawing that nobody can read; each change names what it needs. */
+const MOST_NODES = 120;
+
+const COLUMN = 300;
+const ROW = 30;
+const BOX = { width: 250, height: 22 } as const;
+/** Characters of an address that fit a box. */
+const FITTING = 35;
+
+interface Node {
+  readonly address: string;
+  readonly x: number;
+  readonly y: number;
+}
+
+interface Edge {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** A longer list is read by nobody. */
+const MOST_EDGES = 500;
+
+/**
+ * What must be done first, as a drawing: a column per step, an arrow from each change to those that wait for it.
+ * The list beside it says the same to those who do not see it.
+ */
+export function graphSection(plan: PlanJson, extras: PlanExtras): string {
+  const edges = edgesOf(plan, extras);
+  if (edges.length === 0) return "";
+  return `<section aria-labelledby="order"><h2 id="order">Order</h2>${drawing(edges)}${edgeList(edges)}</section>`;
+}
+
+function drawing(edges: readonly Edge[]): string {
+  const nodes = placed(edges);
+  return nodes.length > MOST_NODES ? "" : svg(nodes, edges);
+}
+
+function edgeList(edges: readonly Edge[]): string {
+  if (edges.length > MOST_EDGES)
+    return `<p>${edges.length} changes wait for another; each says for which.</p>`;
+  const items = edges.map(({ from, to }) => `<li>${addressLink(to)} after ${addressLink(from)}</li>`);
+  return `<details><summary>As a list (${edges.length})</summary><ul>${items.join("")}</ul></details>`;
+}
+
+function edgesOf(plan: PlanJson, extras: PlanExtras): readonly Edge[] {
+  return plan.changes.flatMap(({ address }) =>
+    (extras.dependsOn?.[address] ?? []).map((needed) => ({ from: needed, to: address })),
+  );
+}
+
+/** A node stands one column to the right of the last that it needs, and as near to its row as others let it. */
+function placed(edges: readonly Edge[]): readonly Node[] {
+  const columns = [...columnsOf(edges)].toSorted(([, a], [, b]) => a - b);
+  const rows = new Map<string, number>();
+  const free = new Map<number, number>();
+  return columns
+    .map(([address, column]) => ({ address, column }))
+    .map(({ address, column }) => {
+      const least = Math.min(
+        ...edges.filter(({ to }) => to === address).map(({ from }) => rows.get(from) ?? 0),
+      );
+      const row = Math.max(free.get(column) ?? 0, Number.isFinite(least) ? least : 0);
+      rows.set(address, row);
+      free.set(column, row + 1);
+      return { address, x: column * COLUMN, y: row * ROW };
+    });
+}
+
+function columnsOf(edges: readonly Edge[]): ReadonlyMap<string, number> {
+  const columns = new Map<string, number>();
+  for (const { from, to } of edges) columns.set(from, 0).set(to, 0);
+  // A plan has no circles; should there be one, the bound ends the loop.
+  for (let round = 0, moved = true; moved && round < columns.size; round++) {
+    moved = false;
+    for (const { from, to } of edges) {
+      const least = (columns.get(from) ?? 0) + 1;
+      if ((columns.get(to) ?? 0) >= least) continue;
+      columns.set(to, least);
+      moved = true;
+    }
+  }
+  return columns;
+}
+
+function svg(nodes: readonly Node[], edges: readonly Edge[]): string {
+  const byAddress = new Map(nodes.map((node) => [node.address, node]));
+  const width = Math.max(...nodes.map(({ x }) => x)) + BOX.width + 2;
+  const height = Math.max(...nodes.map(({ y }) => y)) + BOX.height + 2;
+  const lines = edges.map((edge) => line(byAddress.get(edge.from), byAddress.get(edge.to))).join("");
+  return (
+    `<div class="graph" tabindex="0" role="region" aria-label="Order of the changes"><svg viewBox="-1 -1 ${width} ${height}" width="${width}" height="${height}" aria-hidden="true" focusable="false">` +
+    `${lines}${nodes.map(box).join("")}</svg></div>`
+  );
+}
+
+function box({ address, x, y }: Node): string {
+  const text = address.length > FITTING ? `${address.slice(0, FITTING - 1)}…` : address;
+  return (
+    `<a href="#${html(address)}" tabindex="-1"><title>${html(address)}</title><rect x="${x}" y="${y}" width="${BOX.width}" height="${BOX.height}" rx="5"/>` +
+    `<text x="${x + 8}" y="${y + 15}">${html(text)}</text></a>`
+  );
+}
+
+function line(from: Node | undefined, to: Node | undefined): string {
+  if (from === undefined || to === undefined) return "";
+  const [x1, y1] = [from.x + BOX.width, from.y + BOX.height / 2];
+  const [x2, y2] = [to.x, to.y + BOX.height / 2];
+  const middle = (x1 + x2) / 2;
+  return `<path d="M${x1} ${y1}C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}"/>`;
+}

@@ -1,0 +1,68 @@
+import * as fc from "fast-check";
+import MarkdownIt from "markdown-it";
+import { marked } from "marked";
+import { micromark } from "micromark";
+import { gfm, gfmHtml } from "micromark-extension-gfm";
+import { expect, test } from "vitest";
+import type { Plan } from "../../src/model/plan.ts";
+import { fieldLine } from "../../src/render/fields.ts";
+import { renderPlanMarkdown } from "../../src/render/markdown.ts";
+import { EMPTY, shown } from "./sample.ts";
+
+const PARSERS: readonly (readonly [string, (markdown: string) => string])[] = [
+  ["marked", (markdown) => marked.parse(markdown, { async: false })],
+  ["markdown-it", (markdown) => new MarkdownIt({ html: true }).render(markdown)],
+  [
+    "GitHub's",
+    (markdown) =>
+      micromark(markdown, { extensions: [gfm()], htmlExtensions: [gfmHtml()], allowDangerousHtml: true }),
+  ],
+];
+
+/** Values that end a cell early in one parser or another. */
+const value = fc
+  .array(fc.constantFrom("|", "\\", "`", "a", " ", "*", "_", "<b>", "&#124;", "@team"), {
+    minLength: 1,
+    maxLength: 8,
+  })
+  .map((parts) => parts.join(""));
+
+test.each(PARSERS)("%s parser keeps a value in its cell, as it is", (_, parse) => {
+  fc.assert(
+    fc.property(value, value, (before, after) => {
+      const field = { path: ["description"], before, after };
+      const { json, extras } = shown(planOf(field));
+      const html = parse(renderPlanMarkdown(json, extras));
+      const rows = [...html.matchAll(/<tr>([^]*?)<\/tr>/g)].map(([, row = ""]) => cellsOf(row));
+      expect(rows).toHaveLength(2);
+      expect(rows[1]).toEqual(["~\u00a0update", "testCase.shop.login", fieldLine(field, "update", 40)]);
+    }),
+    {
+      examples: [
+        ["a | b", "a \\| b"],
+        ["a\\", "|"],
+        ["`|`", "\\\\|"],
+      ],
+    },
+  );
+});
+
+function planOf(field: Plan["changes"][number]["fields"][number]): Plan {
+  const change = { address: "testCase.shop.login", action: "update", id: "1", fields: [field] } as const;
+  return { ...EMPTY, changes: [{ ...change, calls: [], followUps: [], dependsOn: [] }] };
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"' };
+
+/** The text of each cell, without the marks that keep GitHub from linking a part of it. */
+function cellsOf(row: string): readonly string[] {
+  return [...row.matchAll(/<t[dh]>([^]*?)<\/t[dh]>/g)].map(([, cell = ""]) =>
+    cell
+      .replace(/<[^>]*>/g, "")
+      .replace(/&#(x?[\da-f]+);/gi, (_, code: string) =>
+        String.fromCodePoint(code.startsWith("x") ? parseInt(code.slice(1), 16) : Number(code)),
+      )
+      .replace(/&(amp|lt|gt|quot);/g, (_, name: string) => ENTITIES[name] ?? "")
+      .replaceAll("\u200b", ""),
+  );
+}
