@@ -132,7 +132,7 @@ function isNothing(value: Json): boolean {
 /** As much of a value as fits into a comment. */
 function shortly(value: Json): string {
   const text = JSON.stringify(value);
-  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+  return text.length > 60 ? `${text.slice(0, 59)}…` : text;
 }
 
 /** What becomes of the parts of a target. */
@@ -341,7 +341,7 @@ export function hintsFor(kind: Kind, owner: readonly string[]): readonly string[
 }
 
 /** Columns of a comment, its sign left out. */
-const WIDEST = 96;
+export const WIDEST = 92;
 
 /** In flow style where that fits into a line. */
 function hintLines(name: string, part: Part, names: readonly string[], indent: string): readonly string[] {

@@ -132,7 +132,7 @@ function resolvedIn(stage: string, reading: ProjectReading, resolve: ResolveOpti
 }
 
 /** A name in the letters and digits that it has beside those of its stage. */
-function withoutStage(name: string, stage: string): string {
+export function withoutStage(name: string, stage: string): string {
   const words = (text: string): string =>
     ` ${text
       .toLowerCase()

@@ -3,7 +3,8 @@ import { compareText } from "../model/address.ts";
 import { TARGET_FIELDS } from "../model/fields.ts";
 import type { Json, JsonObject, Path } from "../model/json.ts";
 import type { LiveTarget, LiveTestCase } from "../model/live.ts";
-import { declareFields, hintsFor, importEnvironments, importTestCases } from "./import-declare.ts";
+import { WIDEST, declareFields, hintsFor, importEnvironments, importTestCases } from "./import-declare.ts";
+import { withoutStage } from "./import-merge.ts";
 import {
   type Composed,
   type Draft,
@@ -34,6 +35,10 @@ export interface ComposeInput {
   readonly folders: ReadonlyMap<string, ReadonlyMap<string, string>>;
   readonly elements: boolean;
   readonly holdsSecret: (value: Json) => boolean;
+  /** Keys for new targets, as the user says: live id → key. */
+  readonly into: ReadonlyMap<string, string>;
+  /** The stage, where the project has several: it is left out of keys. */
+  readonly stage: string | undefined;
 }
 
 /** What to write for live targets: what no manifest declares yet, under keys of their own. */
@@ -68,19 +73,28 @@ function obstacle(live: LiveTarget, input: ComposeInput): string | undefined {
 
 function targetKeys(
   live: readonly LiveTarget[],
-  { known, holdsSecret }: ComposeInput,
+  { known, holdsSecret, into, stage }: ComposeInput,
 ): ReadonlyMap<string, string> {
-  const unknown = live.filter(({ id }) => !known.targets.has(id));
+  const said = new Map(
+    live.flatMap(({ id }): [string, string][] => {
+      const key = into.get(id) ?? "";
+      return key === "" || known.targets.has(id) || known.targetKeys.has(key.toLowerCase())
+        ? []
+        : [[id, key]];
+    }),
+  );
+  const unknown = live.filter(({ id }) => !known.targets.has(id) && !said.has(id));
   const wishes = unknown.map(({ id, app }) => ({
     id,
-    name: holdsSecret(app) ? undefined : app,
+    name: holdsSecret(app) ? undefined : (stage && withoutStage(app, stage)) || app,
     noun: "target",
   }));
   const old = live.flatMap(({ id }): [string, string][] => {
     const found = known.targets.get(id);
     return found === undefined ? [] : [[id, found.key]];
   });
-  return new Map([...old, ...chooseKeys(wishes, known.targetKeys)]);
+  const taken = new Set([...known.targetKeys, ...[...said.values()].map((key) => key.toLowerCase())]);
+  return new Map([...old, ...said, ...chooseKeys(wishes, taken)]);
 }
 
 function importTarget(
@@ -279,7 +293,7 @@ function commentsOf(sheet: Sheet, options: LayoutOptions): Comments {
   const comments = new Map<string, string[]>();
   const add = (path: Path, lines: readonly string[]): void => {
     const own = comments.get(pathKey(path)) ?? [];
-    if (lines.length > 0) comments.set(pathKey(path), [...own, ...lines]);
+    if (lines.length > 0) comments.set(pathKey(path), [...own, ...lines.flatMap(wrapped)]);
   };
   add([], [modeline(sheet.file)]);
   if (target !== undefined) {
@@ -297,6 +311,18 @@ function commentsOf(sheet: Sheet, options: LayoutOptions): Comments {
   }
   for (const { key, notes } of testCases) add(["testCases", key], notes);
   return comments;
+}
+
+/** A sentence in lines that a comment has room for; an example stays as it is. */
+function wrapped(line: string): readonly string[] {
+  if (line.length <= WIDEST || line.startsWith(" ")) return [line];
+  const lines = [""];
+  for (const word of line.split(" ")) {
+    const last = lines.at(-1) ?? "";
+    if (last !== "" && last.length + word.length >= WIDEST) lines.push(`  ${word}`);
+    else lines[lines.length - 1] = last === "" ? word : `${last} ${word}`;
+  }
+  return lines;
 }
 
 /** As `tasc init` writes it: the schemas stand in `.tasc` of the project's folder. */
@@ -324,7 +350,7 @@ function filled(words: readonly string[], indent: string): readonly string[] {
   const lines: string[] = [];
   for (const word of words) {
     const last = lines.at(-1);
-    if (last === undefined || last.length + word.length + 2 > 96) lines.push(`${indent}${word}`);
+    if (last === undefined || last.length + word.length + 2 > WIDEST) lines.push(`${indent}${word}`);
     else lines[lines.length - 1] = `${last}, ${word}`;
   }
   return lines;

@@ -7,6 +7,7 @@ import { type ProjectReading, readProject, resolveProject } from "../manifest/lo
 import { type Address, targetAddress } from "../model/address.ts";
 import { resourcesOf } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
+import { TascError, stop } from "../model/error.ts";
 import type { Json } from "../model/json.ts";
 import type { LiveTarget, LiveTestCase } from "../model/live.ts";
 import { type State, type StateEvent, emptyState } from "../model/state.ts";
@@ -24,7 +25,14 @@ import {
   trim,
 } from "./import-declare.ts";
 import { type Composed, type LeftOut, whatIsKnown } from "./import-known.ts";
-import { type MergeSources, type Merging, type Pairs, mergeFields, mergeStage } from "./import-merge.ts";
+import {
+  type MergeSources,
+  type Merging,
+  type Pairs,
+  type Unclear,
+  mergeFields,
+  mergeStage,
+} from "./import-merge.ts";
 import { type LayoutOptions, type NewFile, compose, layOut } from "./import-write.ts";
 import { Manifests, changedFields } from "./rewrite.ts";
 
@@ -38,6 +46,8 @@ export interface PrepareOptions {
   readonly folder: ProjectFolder;
   /** Which targets of other stages the live ones are: live id → key. */
   readonly pairs: Pairs;
+  /** Keys for new targets, as the user says: live id → key. */
+  readonly into?: Pairs;
   readonly holdsSecret: (value: Json) => boolean;
 }
 
@@ -96,7 +106,17 @@ async function attemptOnce(
   const { chosen, known, input } = found;
   const { targets, testCases } = input.live;
   const wanted = new Set(chosen.map(({ id }) => id));
-  const whole = compose({ targets, wanted, testCases, known, folders, elements, holdsSecret });
+  const whole = compose({
+    targets,
+    wanted,
+    testCases,
+    known,
+    folders,
+    elements,
+    holdsSecret,
+    into: options.into ?? new Map(),
+    stage: sources.stages.length > 1 ? input.desired.stage : undefined,
+  });
   const composed = trim(whole, reasons, targets);
   const folderEventsOf = learntBy(composed, found, folders);
   const before = { ...input, ...withLearnt(input, folderEventsOf) };
@@ -380,18 +400,11 @@ export function leftOutLines(leftOut: readonly LeftOut[]): readonly string[] {
   });
 }
 
-/** What a person who knows the folder's name needs to recognise it by. */
-function folderQuestion({ id, apps, testCases }: UnnamedFolder): string {
-  const examples = testCases.slice(0, 3).map((name) => JSON.stringify(name));
-  const more = testCases.length > 3 ? `, and ${testCases.length - 3} more` : "";
-  return `Folder ${id} of ${apps.join(", ")} holds ${examples.join(", ")}${more}.`;
-}
-
 export function unnamedLine(folders: readonly UnnamedFolder[]): string {
   const list = folders.map(
     ({ id, testCases }) => `  ${id}  (${counted(testCases.length, "test case") ?? ""})`,
   );
-  return `The service shows these folders by id alone, so they are not declared:\n${list.join("\n")}\nTo name one while importing: --folder ID=NAME`;
+  return `The API returns these folders by id only, so they are not declared:\n${list.join("\n")}\nTo name one while importing, add --folder ID=NAME`;
 }
 
 function counted(count: number, noun: string): string | undefined {
@@ -402,31 +415,59 @@ function counted(count: number, noun: string): string | undefined {
 export interface ImportArguments {
   /** From the project's folder on, with forward slashes; empty for that itself. */
   readonly dir: string;
-  readonly split: "target" | "folder";
   /** Folder id → name. */
   readonly folders: ReadonlyMap<string, string>;
+  /** App or id of a live target → key of the target that it is. */
+  readonly into: ReadonlyMap<string, string>;
 }
 
 export interface GivenArguments {
   readonly dir: string | undefined;
-  readonly split: string | undefined;
-  readonly folders: readonly string[];
+  readonly folder: readonly string[];
+  readonly into: readonly string[];
 }
 
-/** Reads the options of an import; a text says what is wrong with them. */
-export function readArguments({ dir, split, folders }: GivenArguments): ImportArguments | string {
+/** Reads the options of an import. @throws TascError */
+export function readArguments({ dir, folder, into }: GivenArguments): ImportArguments {
   const inside = insideOf(dir ?? "targets");
-  if (inside === undefined) return `--dir ${dir ?? ""} is not a folder inside of the project`;
-  const names = new Map<string, string>();
-  for (const text of folders) {
+  if (inside === undefined) throw badArgument(`--dir ${dir ?? ""} is not a folder inside the project`);
+  const folders = new Map(
+    pairsIn("--folder", "ID=NAME", folder, (id, known) => `--folder gives two names to ${id}: ${known}`),
+  );
+  const targets = new Map(
+    pairsIn("--into", "KEY=APP-or-ID", into, (key) => `--into names the target ${key} twice`).map(
+      ([key, live]) => [live, key] as const,
+    ),
+  );
+  for (const key of targets.values())
+    if (!IS_KEY.test(key)) throw badArgument(`${JSON.stringify(key)}, which --into gives, is not a key`);
+  return { dir: inside, folders, into: targets };
+}
+
+const IS_KEY = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
+
+function pairsIn(
+  option: string,
+  form: string,
+  texts: readonly string[],
+  twice: (left: string, both: string) => string,
+): readonly (readonly [string, string])[] {
+  const pairs = new Map<string, string>();
+  for (const text of texts) {
     const at = text.indexOf("=");
-    const id = text.slice(0, Math.max(at, 0)).trim();
-    const name = text.slice(at + 1).trim();
-    if (id === "" || name === "") return `--folder takes ID=NAME, and not ${JSON.stringify(text)}`;
-    if ((names.get(id) ?? name) !== name) return `--folder gives two names to ${id}`;
-    names.set(id, name);
+    const left = text.slice(0, Math.max(at, 0)).trim();
+    const right = text.slice(at + 1).trim();
+    if (left === "" || right === "")
+      throw badArgument(`${option} takes ${form}, not ${JSON.stringify(text)}`);
+    const known = pairs.get(left) ?? right;
+    if (known !== right) throw badArgument(twice(left, `${known} and ${right}`));
+    pairs.set(left, right);
   }
-  return { dir: inside, split: split === "folder" ? "folder" : "target", folders: names };
+  return [...pairs];
+}
+
+function badArgument(summary: string): Error {
+  return stop("invalid", "bad-option", summary);
 }
 
 function insideOf(dir: string): string | undefined {
@@ -436,36 +477,59 @@ function insideOf(dir: string): string | undefined {
   return normal === "." ? "" : normal;
 }
 
+/** What only a person can say. */
+export interface Question {
+  readonly id: string;
+  /** Quotes live names. */
+  readonly text: string;
+  /** Stands before the answer. */
+  readonly prompt: string;
+}
+
+/** What a person who knows the folder's name needs to recognise it by. */
+export function folderQuestion({ id, apps, testCases }: UnnamedFolder): Question {
+  const examples = testCases.slice(0, 3).map((name) => JSON.stringify(name));
+  const more = testCases.length > 3 ? `, and ${testCases.length - 3} more` : "";
+  const text = `Folder ${id} of ${apps.join(", ")} contains ${examples.join(", ")}${more}.`;
+  return { id, text, prompt: "Its name (leave empty to skip): " };
+}
+
+export function targetQuestion({ live: { id, app }, keys }: Unclear): Question {
+  const text = `The live target ${JSON.stringify(app)} (${id}) may be ${keys.map((key) => `target.${key}`).join(" or ")}.`;
+  return { id, text, prompt: "Key of the target that it is (a new key for a target of its own): " };
+}
+
 export interface Terminal {
   readonly stdin: NodeJS.ReadStream;
   readonly stderr: NodeJS.WriteStream;
-  /** Shows a text that quotes live names. */
   readonly say: (text: string) => void;
 }
 
-/** Asks for the name of each folder once; without a terminal, for none. An empty answer leaves it without a name. */
-export async function askForNames(
-  folders: readonly UnnamedFolder[],
+/** Asks one question after the other; without a terminal, none. What is not answered has no entry. */
+export async function ask(
+  questions: readonly Question[],
   { stdin, stderr, say }: Terminal,
-): Promise<ReadonlyMap<string, string> | "interrupted"> {
-  const names = new Map<string, string>();
-  if (folders.length === 0 || !stdin.isTTY || !stderr.isTTY) return names;
+): Promise<ReadonlyMap<string, string>> {
+  const answers = new Map<string, string>();
+  if (questions.length === 0 || !stdin.isTTY || !stderr.isTTY) return answers;
   const terminal = createInterface({ input: stdin, output: stderr });
   const ended = new Promise<"interrupted" | "closed">((resolve) => {
     terminal.once("SIGINT", () => resolve("interrupted"));
     terminal.once("close", () => resolve("closed"));
   });
   try {
-    for (const folder of folders) {
-      say(folderQuestion(folder));
+    for (const { id, text, prompt } of questions) {
+      say(text);
       const answer = await Promise.race([
         ended.then((how) => ({ how })),
-        terminal.question("Its name (empty: leave it undeclared): ").then((text) => ({ text })),
+        terminal.question(prompt).then((words) => ({ words: words.trim() })),
       ]);
-      if ("how" in answer) return answer.how === "interrupted" ? "interrupted" : names;
-      if (answer.text.trim() !== "") names.set(folder.id, answer.text.trim());
+      if ("words" in answer) {
+        if (answer.words !== "") answers.set(id, answer.words);
+      } else if (answer.how === "interrupted") throw new TascError("interrupted", []);
+      else break;
     }
-    return names;
+    return answers;
   } finally {
     terminal.close();
   }

@@ -106,7 +106,8 @@ export class Manifests {
     for (const document of documents) {
       const { target } = document.value;
       if (typeof target !== "string") continue;
-      const own: EditedDocument = { ...document, at: this.#byFile.size };
+      // What was edited by somebody else is copied again.
+      const own: EditedDocument = { ...document, at: this.#byFile.size, copy: undefined };
       const known = this.#targets.get(target);
       if (known === undefined) this.#targets.set(target, new TargetDocuments(target, own));
       else known.add(own);
@@ -186,8 +187,7 @@ export class Manifests {
 
   /** The documents with their values as they are now, in the order of the project. */
   get documents(): readonly Document[] {
-    // Without the copy that is edited, which whoever takes the documents is to make again.
-    return [...this.#byFile.values()].flat().map(({ copy: _, at: __, ...document }) => document);
+    return [...this.#byFile.values()].flat();
   }
 
   get project(): Document {
@@ -214,7 +214,7 @@ interface EditedDocument extends Omit<Document, "value"> {
   readonly at: number;
   value: JsonObject;
   /** The same value, once it is a copy. */
-  copy?: WritableMap;
+  copy: WritableMap | undefined;
 }
 
 class TargetDocuments {
