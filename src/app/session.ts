@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { hostname, userInfo } from "node:os";
-import { resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseEnv } from "node:util";
 import { type Look, look } from "../look/look.ts";
 import { readerOf } from "../look/service.ts";
+import { PROJECT_FILE } from "../manifest/document.ts";
 import { type LoadedProject, loadProject } from "../manifest/load.ts";
 import type { Desired } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
@@ -47,6 +48,8 @@ export interface Host {
   readonly secrets: Set<string>;
   /** Is told what the user should know although the work goes on. */
   readonly warn: (diagnostics: readonly Diagnostic[], source?: Source) => void;
+  /** Is told what helps to find out why something is as it is. */
+  readonly debug?: (text: string) => void;
   /** Is told of every call to the service. */
   readonly heard: (event: ClientEvent) => void;
   /** Ends all calls at once. */
@@ -68,6 +71,8 @@ export interface ProjectOptions extends CallOptions {
   readonly chdir?: string | undefined;
   readonly stage?: string | undefined;
   readonly dotenv?: readonly string[];
+  /** A file with limits that manifests cannot set; else TASC_TRUST. */
+  readonly trust?: string | undefined;
   readonly allowMissingSecrets?: boolean;
 }
 
@@ -91,6 +96,7 @@ export async function withSession<T>(
     root,
     stage: options.stage,
     env,
+    trust: options.trust === undefined ? undefined : resolve(host.cwd, options.trust),
     allowMissingSecrets: options.allowMissingSecrets ?? false,
     needsApiKey: needs.apiKey ?? true,
     mayBeEmpty: needs.mayBeEmpty ?? false,
@@ -123,8 +129,23 @@ export async function inSession<T>(
   }
 }
 
-export function projectRoot({ chdir }: Pick<ProjectOptions, "chdir">, { cwd }: Pick<Host, "cwd">): string {
-  return resolve(cwd, chdir ?? ".");
+/**
+ * The project's folder: the one that is named, else the working folder or the nearest above it that has a project of the
+ * same user, as git has it. A project gets the API key, so one that somebody else put into a parent folder is not taken.
+ */
+export function projectRoot(
+  { chdir }: Pick<ProjectOptions, "chdir">,
+  { cwd, debug }: Pick<Host, "cwd" | "debug">,
+): string {
+  if (chdir !== undefined) return resolve(cwd, chdir);
+  for (let folder = cwd; ; folder = dirname(folder)) {
+    const owner = statSync(join(folder, PROJECT_FILE), { throwIfNoEntry: false })?.uid;
+    if (owner !== undefined && (folder === cwd || owner === process.getuid?.())) {
+      if (folder !== cwd) debug?.(`The project is in ${folder}.`);
+      return folder;
+    }
+    if (folder === dirname(folder)) return cwd;
+  }
 }
 
 /** The environment with `--dotenv`: what is set already wins, and of two files the first. */

@@ -144,6 +144,7 @@ export const GLOBAL = {
   chdir: text("--chdir <dir>", "work in this folder instead of the current one"),
   stage: text("--stage <stage>", "stage to work on; else TASC_STAGE, else the project's default"),
   dotenv: list("--dotenv <file>", "read KEY=value lines; variables that are set already win"),
+  trust: text("--trust <file>", "limits that manifests cannot set; else TASC_TRUST"),
   color: {
     flags: "--no-color",
     description: "print without colour, as NO_COLOR does",

@@ -61,12 +61,16 @@ const schema = {
 };
 export type SchemaOptions = Options<typeof schema> & GlobalOptions;
 
+const stages = { ...TEXT_OR_JSON };
+export type StagesOptions = Options<typeof stages> & GlobalOptions;
+
 const plan = {
   format: choice("--format <format>", "how to print the plan", PLAN_FORMATS),
   ...PLAN_VIEW,
   out: text("--out <file>", "save the plan, for `tasc apply FILE`"),
   expires: duration("--expires <duration>", "how long the saved plan can be applied, such as 24h"),
   detailedExitcode: flag("--detailed-exitcode", "exit with 2 when there are changes"),
+  allStages: flag("--all-stages", "plan every stage, with the exit code of the worst"),
   ...SCOPE,
   ...SHARD,
   ...ON_DEMAND,
@@ -365,6 +369,13 @@ const PLAN_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc plan --override-policy maxChanges", does: "a large change that is meant to be one" },
     ],
     load: () => import("./plan.ts"),
+  }),
+  command({
+    name: "stages",
+    summary: "list the stages and what each has, without the service",
+    options: stages,
+    examples: [{ command: "tasc stages", does: "the one marked with * is used unless another is named" }],
+    load: () => import("./stages.ts"),
   }),
   command({
     name: "show",

@@ -371,11 +371,11 @@ function beginsWith(text: string, start: number, pattern: string): boolean {
 function hashOf(text: string): { readonly hash: number; readonly power: number } {
   let hash = 0;
   let power = 1;
-  if (text.length > COMPARED)
-    for (let at = 0; at < text.length; at++) {
-      hash = (Math.imul(hash, BASE) + text.charCodeAt(at)) | 0;
-      power = Math.imul(power, BASE);
-    }
+  if (text.length > COMPARED) {
+    for (let at = 0; at < text.length; at++) hash = (Math.imul(hash, BASE) + text.charCodeAt(at)) | 0;
+    for (let base = BASE, left = text.length; left > 0; left >>= 1, base = Math.imul(base, base))
+      if ((left & 1) === 1) power = Math.imul(power, base);
+  }
   return { hash, power };
 }
 
