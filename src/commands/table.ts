@@ -15,6 +15,7 @@ import {
   type Options,
   type OptionSpec,
   OVERRIDE_POLICY,
+  rest,
   SCOPE,
   SERVICE,
   SHARD,
@@ -70,6 +71,10 @@ const plan = {
   out: text("--out <file>", "save the plan, for `tasc apply FILE`"),
   expires: duration("--expires <duration>", "how long the saved plan can be applied, such as 24h"),
   detailedExitcode: flag("--detailed-exitcode", "exit with 2 when there are changes"),
+  base: text(
+    "--base <ref>",
+    "tell what this branch changes from what is pending on this commit, and from drift",
+  ),
   allStages: flag("--all-stages", "plan every stage, with the exit code of the worst"),
   ...SCOPE,
   ...SHARD,
@@ -89,6 +94,14 @@ const show = {
   ...VERBOSE,
 };
 export type ShowOptions = Options<typeof show> & GlobalOptions;
+
+const mergePlans = {
+  files: rest("<file...>", "plans saved by `tasc plan --out`, of one stage"),
+  format: choice("--format <format>", "how to print them", PLAN_FORMATS),
+  ...PLAN_VIEW,
+  ...VERBOSE,
+};
+export type MergePlansOptions = Options<typeof mergePlans> & GlobalOptions;
 
 const apply = {
   file: text("[file]", "a plan saved by `tasc plan --out`; applied without a question"),
@@ -313,6 +326,9 @@ export type RehearseOptions = Options<typeof rehearse> & GlobalOptions;
 const doctor = { ...TEXT_OR_JSON, ...MISSING_SECRETS, ...SERVICE };
 export type DoctorOptions = Options<typeof doctor> & GlobalOptions;
 
+const commands = { ...TEXT_OR_JSON };
+export type CommandsOptions = Options<typeof commands> & GlobalOptions;
+
 const completion = { shell: argument("<shell>", "which shell", SHELLS) };
 export type CompletionOptions = Options<typeof completion> & GlobalOptions;
 
@@ -381,6 +397,15 @@ const PLAN_COMMANDS: readonly CommandSpec[] = [
     summary: "print a saved plan again",
     options: show,
     examples: [{ command: "tasc show plan.json", does: "print it as the plan did" }],
+    load: () => import("./show.ts"),
+  }),
+  command({
+    name: "merge-plans",
+    summary: "print several saved plans as one, of shards for instance",
+    options: mergePlans,
+    examples: [
+      { command: "tasc merge-plans plans/*.json --format markdown", does: "one comment for all shards" },
+    ],
     load: () => import("./show.ts"),
   }),
   command({
@@ -711,6 +736,13 @@ const HELP_COMMANDS: readonly CommandSpec[] = [
     load: () => import("./doctor.ts"),
   }),
   command({
+    name: "commands",
+    summary: "list all commands with what they take",
+    options: commands,
+    examples: [{ command: "tasc commands --json", does: "for a program" }],
+    load: () => import("./commands.ts"),
+  }),
+  command({
     name: "completion",
     summary: "print a script that lets your shell complete tasc",
     options: completion,
@@ -719,7 +751,7 @@ const HELP_COMMANDS: readonly CommandSpec[] = [
       { command: 'eval "$(tasc completion zsh)"', does: "in ~/.zshrc, after compinit" },
       { command: "tasc completion fish > ~/.config/fish/completions/tasc.fish", does: "once" },
     ],
-    old: () => import("./completion.ts"),
+    load: () => import("./completion.ts"),
   }),
 ];
 

@@ -398,7 +398,7 @@ class SnapshotReader implements Reader<SnapshotProblem> {
       ok: false,
       failure: {
         summary: `The snapshot does not hold the test cases of "${app}"`,
-        detail: `${this.#shown} holds those of the targets that were declared when it was taken. Take it anew, with the manifests that declare this one:\n  tasc snapshot --out ${this.#shown}`,
+        detail: `${this.#shown} holds those of the targets that were declared when it was taken. Take it again, with the manifests that declare this one:\n  tasc snapshot --out ${this.#shown}`,
       },
     };
   }
