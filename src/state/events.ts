@@ -102,7 +102,12 @@ function change(draft: Draft, event: StateEvent): void {
     case "generating":
       return alter(draft, event.address, (binding) => ({ ...binding, generating: event.shown }));
     case "generated":
-      return alter(draft, event.address, ({ generating: _, ...binding }) => binding);
+      return alter(draft, event.address, ({ id, fields, locators, secrets }) => ({
+        id,
+        fields,
+        ...(locators && { locators }),
+        ...(secrets && { secrets }),
+      }));
     case "began":
       draft.run = event.run;
       draft.changes = new LazyCopy(plannedChanges(event.changes));
