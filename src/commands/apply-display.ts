@@ -76,13 +76,16 @@ export function sayOutcome(
 
 /** How to go on. */
 export function nextSteps({ outcome, uncertain }: Applied, file: string | undefined): readonly NextStep[] {
-  const command = file === undefined ? "tasc apply" : `tasc apply ${file}`;
+  const rest =
+    file === undefined
+      ? { command: "tasc apply", purpose: "does the rest" }
+      : { command: `tasc plan --out ${file}`, purpose: "plans the rest; a saved plan is applied once" };
   const unclear = uncertain.flatMap((address) => [
     { command: `tasc state mark ${address} done`, purpose: "if it ran" },
     { command: `tasc apply --run ${address}`, purpose: "if it is to run" },
   ]);
   const open = outcome.failed.length + outcome.skipped.length - uncertain.length;
-  const again = open > 0 || outcome.interrupted ? [{ command, purpose: "does the rest" }] : [];
+  const again = open > 0 || outcome.interrupted ? [rest] : [];
   const look =
     outcome.notTaken.length + outcome.unfinished.length > 0
       ? [{ command: "tasc plan", purpose: "shows what still differs" }]

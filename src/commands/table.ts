@@ -16,6 +16,7 @@ import {
   type Options,
   type OptionSpec,
   OVERRIDE_POLICY,
+  rest,
   SCOPE,
   SERVICE,
   SHARD,
@@ -84,6 +85,10 @@ const plan = {
   out: text("--out <file>", "save the plan, for `tasc apply FILE`"),
   expires: duration("--expires <duration>", "how long the saved plan can be applied, such as 24h"),
   detailedExitcode: flag("--detailed-exitcode", "exit with 2 when there are changes"),
+  base: text(
+    "--base <ref>",
+    "tell what this branch changes from what is pending on this commit, and from drift",
+  ),
   allStages: flag("--all-stages", "plan every stage, with the exit code of the worst"),
   ...SCOPE,
   ...SHARD,
@@ -103,6 +108,14 @@ const show = {
   ...VERBOSE,
 };
 export type ShowOptions = Options<typeof show> & GlobalOptions;
+
+const mergePlans = {
+  files: rest("<file...>", "plans saved by `tasc plan --out`, of one stage"),
+  format: choice("--format <format>", "how to print them", PLAN_FORMATS),
+  ...PLAN_VIEW,
+  ...VERBOSE,
+};
+export type MergePlansOptions = Options<typeof mergePlans> & GlobalOptions;
 
 const apply = {
   file: text("[file]", "a plan saved by `tasc plan --out`; applied without a question"),
@@ -126,12 +139,13 @@ export type ApplyOptions = Options<typeof apply> & GlobalOptions;
 const imports = {
   target: list("--target <app-or-id>", "import this live target; all unless given"),
   dir: text("--dir <dir>", "folder of the project to write to; targets unless given"),
-  split: choice("--split <by>", "one file per target, or one per folder of test cases besides", [
+  split: choice("--split <by>", "one file per target (default), or additionally one per folder", [
     "target",
     "folder",
   ]),
-  elements: flag("--elements", "declare the steps of test cases, too"),
-  folder: list("--folder <id=name>", "the name of a folder, which the service shows by id alone"),
+  into: list("--into <key=app-or-id>", "the declared target that a live target is in this stage"),
+  elements: flag("--elements", "also declare the elements of test cases"),
+  folder: list("--folder <id=name>", "the name of a folder, which the API returns by id only"),
   dryRun: flag("--dry-run", "print the manifests and write nothing"),
   ...LOCK_TIMEOUT,
   ...SERVICE,
@@ -327,6 +341,9 @@ export type RehearseOptions = Options<typeof rehearse> & GlobalOptions;
 const doctor = { ...TEXT_OR_JSON, ...MISSING_SECRETS, ...SERVICE };
 export type DoctorOptions = Options<typeof doctor> & GlobalOptions;
 
+const commands = { ...TEXT_OR_JSON };
+export type CommandsOptions = Options<typeof commands> & GlobalOptions;
+
 const completion = { shell: argument("<shell>", "which shell", SHELLS) };
 export type CompletionOptions = Options<typeof completion> & GlobalOptions;
 
@@ -339,7 +356,7 @@ const PROJECT_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc init", does: "in the current folder" },
       { command: "tasc init --chdir e2e", does: "in the folder e2e" },
     ],
-    old: () => import("./init.ts"),
+    load: () => import("./init.ts"),
   }),
   command({
     name: "validate",
@@ -418,6 +435,15 @@ const PLAN_COMMANDS: readonly CommandSpec[] = [
     load: () => import("./show.ts"),
   }),
   command({
+    name: "merge-plans",
+    summary: "print several saved plans as one, of shards for instance",
+    options: mergePlans,
+    examples: [
+      { command: "tasc merge-plans plans/*.json --format markdown", does: "one comment for all shards" },
+    ],
+    load: () => import("./show.ts"),
+  }),
+  command({
     name: "apply",
     summary: "make the service what the manifests say",
     options: apply,
@@ -433,14 +459,15 @@ const PLAN_COMMANDS: readonly CommandSpec[] = [
 const ADOPT_COMMANDS: readonly CommandSpec[] = [
   command({
     name: "import",
-    summary: "write manifests for what is live and not declared yet",
+    summary: "write manifests for live resources that are not declared yet",
     options: imports,
     examples: [
       { command: "tasc import", does: "a manifest for each live target" },
       { command: "tasc import --target 'Web Shop' --elements", does: "one target, with its steps" },
-      { command: "tasc import --split folder --dry-run", does: "see what a file per folder would hold" },
+      { command: "tasc import --stage production", does: "merge a further stage into the manifests" },
+      { command: "tasc import --split folder --dry-run", does: "preview one file per folder" },
     ],
-    old: () => import("./import.ts"),
+    load: () => import("./import.ts"),
   }),
   command({
     name: "pull",
@@ -745,6 +772,13 @@ const HELP_COMMANDS: readonly CommandSpec[] = [
     load: () => import("./doctor.ts"),
   }),
   command({
+    name: "commands",
+    summary: "list all commands with what they take",
+    options: commands,
+    examples: [{ command: "tasc commands --json", does: "for a program" }],
+    load: () => import("./commands.ts"),
+  }),
+  command({
     name: "completion",
     summary: "print a script that lets your shell complete tasc",
     options: completion,
@@ -753,7 +787,7 @@ const HELP_COMMANDS: readonly CommandSpec[] = [
       { command: 'eval "$(tasc completion zsh)"', does: "in ~/.zshrc, after compinit" },
       { command: "tasc completion fish > ~/.config/fish/completions/tasc.fish", does: "once" },
     ],
-    old: () => import("./completion.ts"),
+    load: () => import("./completion.ts"),
   }),
 ];
 

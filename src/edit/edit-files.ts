@@ -143,6 +143,7 @@ export function withTexts(
   const texts = new Map(files.map(({ file, after }) => [file, after]));
   const added = entriesByFolder([...texts.keys()]);
   return {
+    ...folder,
     list: (path) => {
       const there = folder.list(path);
       const known = new Set(there.map(({ name }) => name));
@@ -154,6 +155,16 @@ export function withTexts(
       return text === undefined ? folder.read(file) : { ok: true, decoded: decodedText(text) };
     },
     follow: (path) => (texts.has(path) ? { kind: "file", inside: path } : folder.follow(path)),
+  };
+}
+
+/** A project folder without one of its files. */
+export function withoutFile(folder: ProjectFolder, file: string): ProjectFolder {
+  const [name = file] = file.split("/").slice(-1);
+  const parent = file.slice(0, Math.max(file.length - name.length - 1, 0));
+  return {
+    ...folder,
+    list: (path) => folder.list(path).filter((entry) => path !== parent || entry.name !== name),
   };
 }
 

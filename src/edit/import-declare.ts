@@ -9,6 +9,7 @@ import {
   fieldsOf,
 } from "../model/fields.ts";
 import { type Json, type JsonObject, isArray } from "../model/json.ts";
+import { readField } from "../plan/compare.ts";
 import { elementInWords } from "../plan/elements.ts";
 import type { LiveEnvironment, LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { StateEvent } from "../model/state.ts";
@@ -71,23 +72,17 @@ export function declareFields<L>(rows: readonly Field<L>[], live: L, around: Aro
 }
 
 function judge<L>(row: Field<L>, live: L, around: Around): Verdict {
+  if (row.shape.type === "reference") return SILENT;
+  const reading = readField(row, live, around.folderName);
+  // Folders without a name are told of once for all test cases in them.
+  if (reading.kind !== "shown") return SILENT;
   const { behaviour } = row;
-  switch (behaviour.kind) {
-    case "readable":
-      return readable(row, behaviour.read(live), around);
-    case "elements":
-      return around.elements ? elements(row, behaviour.read(live).map(elementInWords), around) : SILENT;
-    case "indirect":
-      return folder(row, behaviour.readId(live), around);
-    case "fixed":
-      return row.shape.type === "reference" ? SILENT : fixed(row, behaviour.read(live));
-    case "writeOnly":
-      return SILENT;
-  }
+  if (behaviour.kind === "elements")
+    return around.elements ? elements(row, behaviour.read(live).map(elementInWords), around) : SILENT;
+  return row.update === undefined ? fixed(row, reading.value) : readable(row, reading.value, around);
 }
 
-function readable<L>(row: Field<L>, live: Json | undefined, around: Around): Verdict {
-  if (live === undefined) return SILENT;
+function readable<L>(row: Field<L>, live: Json, around: Around): Verdict {
   if (isNothing(live)) return nothing(row, live, around);
   if (around.holdsSecret(live))
     return { note: "it repeats the value of a secret, so it is not written here." };
@@ -111,17 +106,9 @@ function elements<L>(row: Field<L>, live: Json, around: Around): Verdict {
   return value === undefined ? { note: "a manifest cannot declare all that they hold." } : { value };
 }
 
-/** Folders without a name are told of once for all test cases in them. */
-function folder<L>(row: Field<L>, id: string | null, around: Around): Verdict {
-  if (id === null) return nothing(row, null, around);
-  const name = around.folderName(id);
-  const value = name === undefined ? undefined : declarable(row.shape, name);
-  return value === undefined ? SILENT : { value };
-}
-
 /** A value that creations do not know is no choice that somebody made; there is nothing to say about it. */
-function fixed<L>(row: Field<L>, live: Json | undefined): Verdict {
-  const value = live === undefined ? undefined : declarable(row.shape, live);
+function fixed<L>(row: Field<L>, live: Json): Verdict {
+  const value = declarable(row.shape, live);
   return value === undefined ? SILENT : { value };
 }
 
@@ -132,7 +119,7 @@ function isNothing(value: Json): boolean {
 /** As much of a value as fits into a comment. */
 function shortly(value: Json): string {
   const text = JSON.stringify(value);
-  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+  return text.length > 60 ? `${text.slice(0, 59)}…` : text;
 }
 
 /** What becomes of the parts of a target. */
@@ -243,6 +230,8 @@ export interface FolderSources {
   readonly targets: readonly LiveTarget[];
   readonly testCases: ReadonlyMap<string, readonly LiveTestCase[]>;
   readonly known: Known;
+  /** Names that follow from other stages: target id → folder id → name. */
+  readonly inferred?: FolderNames;
 }
 
 /**
@@ -255,13 +244,13 @@ export function folderNames(sources: FolderSources, given: ReadonlyMap<string, s
 
 function namesIn(
   targetId: string,
-  { testCases, known }: FolderSources,
+  { testCases, known, inferred }: FolderSources,
   given: ReadonlyMap<string, string>,
 ): ReadonlyMap<string, string> {
   const state = known.targets.get(targetId)?.state;
   const live = liveFolders(testCases.get(targetId));
   const learnt = [...(state?.folders ?? [])].map(([name, id]) => [id, name] as const);
-  const all = new Map([...learnt, ...given]);
+  const all = new Map([...(inferred?.get(targetId) ?? []), ...learnt, ...given]);
   return new Map([...all].filter(([id]) => live.has(id)));
 }
 
@@ -332,9 +321,23 @@ export function hintsFor(kind: Kind, owner: readonly string[]): readonly string[
   if (rows.length === 0) return [];
   return [
     kind === "testCase"
-      ? "Of test cases the service does not show this, so it is not declared. To manage it, declare in one, for example:"
-      : "Not shown by the service, so not declared. To manage it, declare for example:",
-    ...rows.map(({ name, shape }) => `  ${name}: ${example({ shape, description: "" }, [...owner, name])}`),
+      ? "The API does not return this field for test cases. To manage it, add for example:"
+      : "The API does not return these fields. To manage them, add for example:",
+    ...rows.flatMap(({ name, shape }) => hintLines(name, { shape, description: "" }, [...owner, name], "  ")),
+  ];
+}
+
+/** Columns of a comment, its sign left out. */
+export const WIDEST = 92;
+
+/** In flow style where that fits into a line. */
+function hintLines(name: string, part: Part, names: readonly string[], indent: string): readonly string[] {
+  const line = `${indent}${name}: ${example(part, names)}`;
+  if (line.length <= WIDEST || part.shape.type !== "object") return [line];
+  const parts = Object.entries(part.shape.parts);
+  return [
+    `${indent}${name}:`,
+    ...parts.flatMap(([key, inner]) => hintLines(key, inner, [...names, key], `${indent}  `)),
   ];
 }
 
