@@ -1,3 +1,4 @@
+import { KINDS } from "../model/address.ts";
 import { PLAN_FORMATS } from "../render/formats.ts";
 import {
   argument,
@@ -61,6 +62,19 @@ const schema = {
   ),
 };
 export type SchemaOptions = Options<typeof schema> & GlobalOptions;
+
+const fmt = {
+  check: flag("--check", "change nothing, and exit with 1 if a file would change"),
+  ...TEXT_OR_JSON,
+};
+export type FmtOptions = Options<typeof fmt> & GlobalOptions;
+
+const created = {
+  kind: argument("<kind>", "what to add", KINDS),
+  address: argument("<address>", "its address: `shop` for a target, `shop.checkout` for what belongs to one"),
+  ...TEXT_OR_JSON,
+};
+export type NewOptions = Options<typeof created> & GlobalOptions;
 
 const stages = { ...TEXT_OR_JSON };
 export type StagesOptions = Options<typeof stages> & GlobalOptions;
@@ -367,6 +381,26 @@ const PROJECT_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc schema --install vscode", does: "completion and checks in VS Code's YAML extension" },
     ],
     old: () => import("./schema.ts"),
+  }),
+  command({
+    name: "fmt",
+    summary: "put the keys of the manifests in their usual order",
+    options: fmt,
+    examples: [
+      { command: "tasc fmt", does: "rewrite the files, comments kept" },
+      { command: "tasc fmt --check", does: "in a pull request: list the files that would change" },
+    ],
+    load: () => import("./fmt.ts"),
+  }),
+  command({
+    name: "new",
+    summary: "add a commented skeleton of a resource to the right file",
+    options: created,
+    examples: [
+      { command: "tasc new target shop", does: "a new target in a file of its own" },
+      { command: "tasc new testCase shop.checkout", does: "a test case of the target shop" },
+    ],
+    load: () => import("./new.ts"),
   }),
 ];
 
