@@ -69,7 +69,12 @@ export function sayOutcome(
       uncertain,
       next,
     },
-    { style: console.style.stdout, width: console.columns, verbose },
+    {
+      style: console.style.stdout,
+      width: console.columns,
+      verbose,
+      ...(console.screen === undefined ? {} : { screen: console.screen }),
+    },
   );
   console.data(text);
 }
@@ -82,10 +87,11 @@ export function nextSteps({ outcome, uncertain }: Applied, file: string | undefi
     { command: `tasc apply --run ${address}`, purpose: "if it is to run" },
   ]);
   const open = outcome.failed.length + outcome.skipped.length - uncertain.length;
-  const again = open > 0 || outcome.interrupted ? [{ command, purpose: "does the rest" }] : [];
+  const again =
+    open > 0 || outcome.interrupted ? [{ command, purpose: "again to apply the remaining changes" }] : [];
   const look =
     outcome.notTaken.length + outcome.unfinished.length > 0
-      ? [{ command: "tasc plan", purpose: "shows what still differs" }]
+      ? [{ command: "tasc plan", purpose: "to see what still differs" }]
       : [];
   return [...again, ...look, ...unclear];
 }
