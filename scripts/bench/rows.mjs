@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { writeFiles, writeLifelikeProject, writeProject } from "./data.mjs";
 import { inFolder, KEY, limit, ms, ratio } from "./figures.mjs";
 import { footprintRow } from "./footprint.mjs";
+import { redactRow } from "./redact.mjs";
 import { renderRow } from "./render.mjs";
 import { median, once, pair, root, serve, tasc } from "./run.mjs";
 
@@ -78,6 +79,7 @@ export const ROWS = [
       }),
   },
   { name: "a plan of 5,000 changes, printed", run: (rounds) => renderRow(rounds) },
+  { name: "redaction", run: (rounds) => redactRow(rounds) },
   { name: "installed as a dependency", run: () => footprintRow() },
 ];
 

@@ -10,7 +10,9 @@ import type { Plan } from "../model/plan.ts";
 import type { PolicyRule } from "../model/settings.ts";
 import type { Planned } from "../plan/plan.ts";
 import { batchContent } from "../plan/resources.ts";
+import { StateFailure } from "../state/problem.ts";
 import type { Session as StateSession } from "../state/session.ts";
+import { beginRun, endRun } from "./history.ts";
 import {
   type PlanOptions,
   type Review,
@@ -78,7 +80,8 @@ export async function applyProject(
   const { targets } = desiredInScope(remembered.desired, request.scope, remembered.states);
   const keys = targets.map((target) => target.key);
   const patience = { timeout: lockTimeout, signal: observer.signal, why: "tasc apply" };
-  return session.withLocks(keys, patience, async (sessions) => {
+  let unsaved: StateFailure | undefined;
+  const work = async (sessions: ReadonlyMap<string, StateSession>, lost: AbortSignal): Promise<Applied> => {
     const locked = [...sessions].filter(([, { isNew }]) => !isNew);
     const states = new Map(locked.map(([key, { state }]) => [key, state]));
     const look = await session.look(request, { ...remembered, states });
@@ -87,8 +90,17 @@ export async function applyProject(
       saved === undefined
         ? await approved(session, { ...look, request, remembered }, options, observer)
         : await stillReviewed(session, look, saved, options);
-    return carryOut(session, { ...look, planned }, sessions, options, observer);
+    const signal = AbortSignal.any([observer.signal, lost]);
+    return carryOut(session, { ...look, planned }, sessions, options, { ...observer, signal });
+  };
+  const applied = await session.withLocks(keys, patience, work, (error) => {
+    if (!(error instanceof StateFailure)) throw error;
+    unsaved = error;
   });
+  if (unsaved === undefined) return applied;
+  // The summary of what was done is still to come, so this is not thrown.
+  session.host.warn(unsaved.diagnostics);
+  return { ...applied, exitCode: applied.exitCode === EXIT.done ? EXIT.failed : applied.exitCode };
 }
 
 /** A plan with errors is applied no more than without a file. */
@@ -182,6 +194,8 @@ async function carryOut(
   const { concurrency, retries } = session.calls;
   begins?.();
   const startedAt = now();
+  const { plan } = look.planned;
+  const run = await beginRun(session, plan);
   const outcome = await apply({
     service: serviceOf(session.client()),
     sessions,
@@ -195,10 +209,12 @@ async function carryOut(
     sleep: (ms) => delay(ms, undefined, { signal }).catch(() => undefined),
     stopping,
     emit,
+    run,
   });
+  if (run !== undefined) await endRun(session, run, plan, outcome, sessions);
   return {
     outcome,
-    plan: look.planned.plan,
+    plan,
     uncertain: uncertainBatches(outcome, look, sessions),
     milliseconds: now() - startedAt,
     exitCode: exitCodeOf(outcome),

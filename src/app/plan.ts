@@ -8,7 +8,7 @@ import type { Diagnostic, Place } from "../model/diagnostic.ts";
 import { TascError, stop } from "../model/error.ts";
 import type { Plan } from "../model/plan.ts";
 import { POLICY_RULES, type PolicyRule } from "../model/settings.ts";
-import { type Scope, idlePatterns, scopeTest } from "../plan/input.ts";
+import { type Scope, type Shard, idlePatterns, scopeTest } from "../plan/input.ts";
 import { type Remembered, withLeft } from "../plan/orphans.ts";
 import type { Planned } from "../plan/plan.ts";
 import { policyDiagnostics, violationsOf } from "../plan/policy.ts";
@@ -28,6 +28,7 @@ export interface PlanOptions {
   readonly exclude?: readonly string[];
   readonly run?: readonly string[];
   readonly rediscover?: readonly string[];
+  readonly shard?: Shard | undefined;
 }
 
 /** The same, checked against the project. */
@@ -168,14 +169,14 @@ async function placesOf(plan: Plan, { project, desired }: Session): Promise<Read
 
 /** Refuses addresses and globs that mean nothing in the project: most likely typing errors. */
 export function checkRequest(
-  { only = [], exclude = [], run = [], rediscover = [] }: PlanOptions,
+  { only = [], exclude = [], run = [], rediscover = [], shard }: PlanOptions,
   { desired, states, strays }: Remembered,
 ): PlanRequest {
   const resources = desired.targets.flatMap(resourcesOf);
   const declared = new Map<string, DesiredResource>(resources.map((one) => [one.address, one]));
   const bound = [...states.values(), ...strays].flatMap((state) => [...state.bindings.keys()]);
   const known = [...resources.map(({ address }) => address), ...bound];
-  const scope = { only, exclude };
+  const scope = { only, exclude, ...(shard === undefined ? {} : { shard }) };
   const faults = [
     ...idlePatterns(scope, known).map((text) => unknownAddress(text, known)),
     ...run.flatMap((text) => onDemandFaults(text, "run", "batchGeneration", declared)),

@@ -17,11 +17,12 @@ import { inAList } from "../service/exchange.ts";
 import { seedOf } from "../service/snapshot.ts";
 import { NO_DOCUMENT } from "../state/backend.ts";
 import { createLockInfo } from "../state/lock.ts";
+import { valueOrThrow } from "../state/problem.ts";
 import { applyProject } from "./apply.ts";
 import { startLocalService } from "./local-service.ts";
 import { type PlanOptions, survey } from "./plan.ts";
 import type { SavedPlan } from "./saved-plan.ts";
-import { type Host, type Opened, type Session, inSession, serviceError, valueOf } from "./session.ts";
+import { type Host, type Opened, type Session, inSession, serviceError } from "./session.ts";
 
 export interface RehearseOptions extends PlanOptions {
   readonly stage?: string | undefined;
@@ -177,11 +178,11 @@ async function withCopy<T>(
 async function fillStates(copy: Session, states: readonly State[]): Promise<void> {
   const { backend, world } = await copy.states();
   for (const state of states) {
-    const lock = valueOf(
+    const lock = valueOrThrow(
       await backend.lock(copy.stateKey(state.target), createLockInfo(world, "tasc rehearse")),
     );
-    valueOf(await lock.write({ ...state, service: copy.settings.baseUrl }, NO_DOCUMENT));
-    valueOf(await lock.unlock());
+    valueOrThrow(await lock.write({ ...state, service: copy.settings.baseUrl }, NO_DOCUMENT));
+    valueOrThrow(await lock.unlock());
   }
 }
 

@@ -70,6 +70,7 @@ export function savePlan(file: string, saved: SavedPlan, session: Session, expir
     apply: {
       only: request.scope.only,
       exclude: request.scope.exclude,
+      shard: request.scope.shard ?? null,
       run: [...request.run],
       rediscover: [...request.rediscover],
       targets,
@@ -337,7 +338,11 @@ function readApply(value: Json | undefined): Omit<SavedPlan, "plan"> | undefined
     if (typeof id === "string" || id === null) targets[key] = id;
   return {
     request: {
-      scope: { only: texts(value["only"]), exclude: texts(value["exclude"]) },
+      scope: {
+        only: texts(value["only"]),
+        exclude: texts(value["exclude"]),
+        ...readShard(value["shard"]),
+      },
       run: addresses(value["run"]),
       rediscover: addresses(value["rediscover"]),
     },
@@ -345,6 +350,11 @@ function readApply(value: Json | undefined): Omit<SavedPlan, "plan"> | undefined
     guards,
     extras: isExtras(value["extras"]) ? value["extras"] : {},
   };
+}
+
+function readShard(value: Json | undefined): Pick<PlanRequest["scope"], "shard"> {
+  const { index, count } = isObject(value) ? value : {};
+  return typeof index === "number" && typeof count === "number" ? { shard: { index, count } } : {};
 }
 
 function readMade(apply: Json | undefined): Provenance {
@@ -386,6 +396,7 @@ function refuseContradiction(options: PlanOptions, { request }: SavedPlan): void
     ["exclude", options.exclude, request.scope.exclude],
     ["run", options.run, request.run],
     ["rediscover", options.rediscover, request.rediscover],
+    ["shard", shardWords(options.shard), shardWords(request.scope.shard)],
   ];
   const found = carried.filter(
     ([, asked = [], has]) => asked.length > 0 && !sameTexts(new Set(asked), new Set(has)),
@@ -400,6 +411,10 @@ function refuseContradiction(options: PlanOptions, { request }: SavedPlan): void
       detail: `A saved plan is applied as it was reviewed, with its narrowing. Leave the option out, or make a plan with it:\ntasc plan --${name} … --out FILE`,
     })),
   );
+}
+
+function shardWords(shard: PlanOptions["shard"]): readonly string[] {
+  return shard === undefined ? [] : [`${shard.index}/${shard.count}`];
 }
 
 function sameTexts(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {

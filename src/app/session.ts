@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { hostname, userInfo } from "node:os";
-import { resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseEnv } from "node:util";
 import { type Look, look } from "../look/look.ts";
 import { readerOf } from "../look/service.ts";
+import { PROJECT_FILE } from "../manifest/document.ts";
 import { type LoadedProject, loadProject } from "../manifest/load.ts";
 import type { Desired } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
@@ -21,17 +22,17 @@ import { type ClientEvent, type Failure, checkBaseUrl, isOutOfReach } from "../s
 import type { Backend, StateWorld } from "../state/backend.ts";
 import { openBackend, readConfig } from "../state/config.ts";
 import { createFingerprinter } from "../state/fingerprint.ts";
-import { readProcesses } from "../state/lock.ts";
+import { type LockInfo, readProcesses } from "../state/lock.ts";
 import {
   type DocumentKey,
-  type Result,
-  StateFailure,
-  type StateProblem,
-  explainProblem,
+  type StateKey,
   explainTakeover,
+  explainWaiting,
+  valueOrThrow,
 } from "../state/problem.ts";
-import { type Session as StateSession, openSession as openStateSession } from "../state/session.ts";
+import { Leases, type Session as StateSession, openSessions } from "../state/session.ts";
 import type { PlanRequest } from "./plan.ts";
+import { warnOfOldState } from "./state.ts";
 
 /** What the application needs of the process that it runs in: the command line, or whoever uses the library. */
 export interface Host {
@@ -47,6 +48,8 @@ export interface Host {
   readonly secrets: Set<string>;
   /** Is told what the user should know although the work goes on. */
   readonly warn: (diagnostics: readonly Diagnostic[], source?: Source) => void;
+  /** Is told what helps to find out why something is as it is. */
+  readonly debug?: (text: string) => void;
   /** Is told of every call to the service. */
   readonly heard: (event: ClientEvent) => void;
   /** Ends all calls at once. */
@@ -68,6 +71,8 @@ export interface ProjectOptions extends CallOptions {
   readonly chdir?: string | undefined;
   readonly stage?: string | undefined;
   readonly dotenv?: readonly string[];
+  /** A file with limits that manifests cannot set; else TASC_TRUST. */
+  readonly trust?: string | undefined;
   readonly allowMissingSecrets?: boolean;
 }
 
@@ -91,6 +96,7 @@ export async function withSession<T>(
     root,
     stage: options.stage,
     env,
+    trust: options.trust === undefined ? undefined : resolve(host.cwd, options.trust),
     allowMissingSecrets: options.allowMissingSecrets ?? false,
     needsApiKey: needs.apiKey ?? true,
     mayBeEmpty: needs.mayBeEmpty ?? false,
@@ -118,15 +124,28 @@ export async function inSession<T>(
   const session = new Session(opened, host);
   try {
     return await work(session);
-  } catch (error) {
-    throw error instanceof StateFailure ? stateError(error.problem) : error;
   } finally {
     await session.close();
   }
 }
 
-export function projectRoot({ chdir }: Pick<ProjectOptions, "chdir">, { cwd }: Pick<Host, "cwd">): string {
-  return resolve(cwd, chdir ?? ".");
+/**
+ * The project's folder: the one that is named, else the working folder or the nearest above it that has a project of the
+ * same user, as git has it. A project gets the API key, so one that somebody else put into a parent folder is not taken.
+ */
+export function projectRoot(
+  { chdir }: Pick<ProjectOptions, "chdir">,
+  { cwd, debug }: Pick<Host, "cwd" | "debug">,
+): string {
+  if (chdir !== undefined) return resolve(cwd, chdir);
+  for (let folder = cwd; ; folder = dirname(folder)) {
+    const owner = statSync(join(folder, PROJECT_FILE), { throwIfNoEntry: false })?.uid;
+    if (owner !== undefined && (folder === cwd || owner === process.getuid?.())) {
+      if (folder !== cwd) debug?.(`The project is in ${folder}.`);
+      return folder;
+    }
+    if (folder === dirname(folder)) return cwd;
+  }
 }
 
 /** The environment with `--dotenv`: what is set already wins, and of two files the first. */
@@ -170,6 +189,9 @@ export class Session {
   #states: Promise<States> | undefined;
   #remembered: Promise<Remembered> | undefined;
   #client: Client | undefined;
+  #leases: Leases | undefined;
+  /** Ends all calls at once. */
+  readonly #ending = new AbortController();
 
   constructor({ root, env, project, calls }: Opened, host: Host) {
     this.root = root;
@@ -222,12 +244,8 @@ export class Session {
   /** The states of targets as they are, without a lock. Targets without state have none. */
   async readStates(targets: readonly string[]): Promise<ReadonlyMap<string, State>> {
     const { backend } = await this.states();
-    const states = new Map<string, State>();
-    for (const target of targets) {
-      const stored = valueOf(await backend.read(this.stateKey(target)));
-      if (stored !== undefined) states.set(target, stored.state);
-    }
-    return states;
+    const stored = valueOrThrow(await backend.readAll(targets.map((target) => this.stateKey(target))));
+    return new Map([...stored].map(([target, { state }]) => [target, state]));
   }
 
   /** What is declared, with what state knows of it and of what is not declared any more; read once, without a lock. */
@@ -256,25 +274,47 @@ export class Session {
     return found.value;
   }
 
-  /** Does the work while the state of these targets is locked, in order; if one lock cannot be had, none is kept. */
+  /**
+   * Does the work while the state of these targets is locked; if one lock cannot be had, none is kept. No call that
+   * changes something leaves once a lock is lost, and calls in flight get a moment to end.
+   *
+   * @param unsaved is told if what the work recorded could not be saved at its end; without it, that is thrown
+   */
   async withLocks<T>(
     targets: readonly string[],
     options: { readonly timeout: number; readonly signal?: AbortSignal; readonly why: string },
-    work: (sessions: ReadonlyMap<string, StateSession>) => Promise<T>,
+    work: (sessions: ReadonlyMap<string, StateSession>, lost: AbortSignal) => Promise<T>,
+    unsaved: (failure: unknown) => void = rethrow,
   ): Promise<T> {
     const { backend, world } = await this.states();
-    const sessions = new Map<string, StateSession>();
-    try {
-      for (const target of targets) {
-        const key = this.stateKey(target);
-        const session = valueOf(await openStateSession(backend, key, world, options));
-        sessions.set(target, session);
-        if (session.takenOver !== undefined) this.host.warn([explainTakeover(key, session.takenOver)]);
-      }
-      return await work(sessions);
-    } finally {
-      await closeAll([...sessions.values()]);
+    const { warn } = this.host;
+    const waiting = (key: StateKey, holder: LockInfo | undefined) => warn([explainWaiting(key, holder)]);
+    const keys = targets.map((target) => this.stateKey(target));
+    const sessions = valueOrThrow(await openSessions(backend, keys, world, { ...options, waiting }));
+    const lost = new AbortController();
+    let ending: NodeJS.Timeout | undefined;
+    for (const [target, session] of sessions) {
+      if (session.takenOver !== undefined) warn([explainTakeover(this.stateKey(target), session.takenOver)]);
+      const stop = () => {
+        lost.abort();
+        ending ??= setTimeout(() => this.#ending.abort(), CALLS_END_WITHIN);
+      };
+      session.lost.addEventListener("abort", stop, { once: true });
     }
+    this.#leases = new Leases(sessions.values());
+    const close = async () => {
+      clearTimeout(ending);
+      await closeAll([...sessions.values()]);
+    };
+    let result: T;
+    try {
+      result = await work(sessions, lost.signal);
+    } catch (error) {
+      await close().catch(() => {});
+      throw error;
+    }
+    await close().catch(unsaved);
+    return result;
   }
 
   async close(): Promise<void> {
@@ -285,7 +325,7 @@ export class Session {
   }
 
   async #openStates(): Promise<States> {
-    const config = valueOf(readConfig(this.settings.state));
+    const config = valueOrThrow(readConfig(this.settings.state, { insecure: this.#insecure }));
     const world: StateWorld = {
       projectFolder: this.root,
       clock: {
@@ -307,8 +347,9 @@ export class Session {
     const declared = desired.targets.map(({ key }) => key);
     const { backend } = await this.states();
     const states = await this.readStates(declared);
-    const listed = valueOf(await backend.list(settings.stage));
+    const listed = valueOrThrow(await backend.list(settings.stage));
     const strays = await this.readStates(listed.filter((key) => !declared.includes(key)));
+    if (states.size + strays.size === 0) await warnOfOldState(this);
     return withLeft({ desired, states, strays: [...strays.values()] }, this.disableRemoved);
   }
 
@@ -328,6 +369,7 @@ export class Session {
       baseUrl: base.value,
       apiKey,
       ...this.calls,
+      rateLimit: this.settings.rateLimit,
       world: {
         now,
         random,
@@ -335,10 +377,19 @@ export class Session {
       },
       redact: (text) => this.redactor.text(text),
       onEvent: heard,
-      ...(signal === undefined ? {} : { signal }),
+      env: this.env,
+      signal: signal === undefined ? this.#ending.signal : AbortSignal.any([signal, this.#ending.signal]),
+      beforeSend: ({ method, path }) => (method === "GET" ? undefined : this.#leases?.confirm(path)),
     });
   }
 }
+
+function rethrow(error: unknown): never {
+  throw error;
+}
+
+/** Milliseconds that calls in flight have once state is lost. */
+const CALLS_END_WITHIN = 5_000;
 
 /** Closes all, also after one could not be saved; the first failure is thrown. */
 async function closeAll(sessions: readonly StateSession[]): Promise<void> {
@@ -353,18 +404,6 @@ export function userName(): string {
   } catch {
     return "unknown";
   }
-}
-
-/** What the state backend gave. @throws TascError where it gave none */
-export function valueOf<T>(result: Result<T>): T {
-  if (!result.ok) throw stateError(result.problem);
-  return result.value;
-}
-
-export function stateError(problem: StateProblem): TascError {
-  const reason =
-    problem.kind === "misconfigured" ? "invalid" : problem.kind === "locked" ? "locked" : "failed";
-  return new TascError(reason, [explainProblem(problem)]);
 }
 
 /** Why the service could not be read. */

@@ -3,6 +3,7 @@ import type { DesiredResource } from "../model/desired.ts";
 import type { Path } from "../model/json.ts";
 import type { LiveDiscovery, LiveTestCase } from "../model/live.ts";
 import type { Change } from "../model/plan.ts";
+import type { StateEvent } from "../model/state.ts";
 import { knownText, normalUrl, scopeTest, targetOf } from "../plan/input.ts";
 import type { Planned } from "../plan/plan.ts";
 import { settleEvents } from "../plan/record.ts";
@@ -13,6 +14,7 @@ import {
   type Run,
   folderName,
   idOf,
+  loseState,
   mayGoOn,
   record,
   replan,
@@ -25,6 +27,7 @@ import {
   changesOf,
   fail,
   finishChange,
+  isSettled,
   patchStep,
   runPhase,
   skip,
@@ -53,6 +56,22 @@ export async function apply(context: ApplyContext): Promise<Outcome> {
   context.emit({ type: "started", changes: changes.length });
   const seenBefore = await discoveriesBefore(run, of("testCase"));
   await recordStart(run);
+  const unfinished = await runPhases(run, of, seenBefore).catch((error: unknown) => {
+    // State was lost between two phases: what was not reached is told as skipped.
+    loseState(run.progress, error);
+    return [];
+  });
+  for (const { address } of run.progress.fatal === undefined ? [] : changes)
+    if (!isSettled(run, address)) skip(run, address, whyStopped(run));
+  return finish(run, unfinished);
+}
+
+async function runPhases(
+  run: Run,
+  of: (kind: Kind) => readonly Change[],
+  seenBefore: EarlierNotifications,
+): Promise<Outcome["unfinished"]> {
+  const { context } = run;
   await runPhase(run, inTurn(run, of("target")));
   await runPhase(run, inTurn(run, of("environment")));
   await runPhase(run, creations(run, of("testCase")));
@@ -60,20 +79,35 @@ export async function apply(context: ApplyContext): Promise<Outcome> {
   const unfinished = await awaitDiscoveries(run, seenBefore);
   await patchAgain(run, context.wait === undefined ? [] : run.progress.generating);
   await runPhase(run, inTurn(run, of("batchGeneration")));
-  return finish(run, unfinished);
+  return unfinished;
 }
 
 async function recordStart(run: Run): Promise<void> {
-  const { planned, fingerprints, input, sessions } = run.context;
+  const { planned, fingerprints, input, sessions, run: began } = run.context;
   const inScope = scopeTest(input.scope);
   const records = [...sessions.keys()].map(async (key) => {
     const seen = planned.seen.get(key);
     await record(run, key, [
       ...(planned.stateEvents.get(key) ?? []),
       ...(seen === undefined ? [] : settleEvents(seen, fingerprints, inScope)),
+      ...(began === undefined ? [] : beganEvents(began, key, planned.plan.changes)),
     ]);
   });
   await Promise.all(records);
+}
+
+/** What the history is to know of a run that is cut off. */
+function beganEvents(
+  run: NonNullable<ApplyContext["run"]>,
+  target: string,
+  changes: readonly Change[],
+): readonly StateEvent[] {
+  const own = changes.filter(({ address }) => targetOf(address) === target);
+  if (own.length === 0) return [];
+  const entries = own.map(
+    ({ address, action, calls }) => [address, { action, calls: calls.length }] as const,
+  );
+  return [{ type: "began", run, changes: Object.fromEntries(entries) }];
 }
 
 function inTurn(run: Run, changes: readonly Change[]): readonly Step[] {
@@ -119,7 +153,12 @@ async function lastLook(run: Run): Promise<Planned | undefined> {
   context.emit({ type: "reading", why: "final check" });
   progress.fatal = await reread(run, [...progress.dirty]);
   if (progress.fatal !== undefined) return undefined;
-  return recordSight(run, progress.touched);
+  try {
+    return await recordSight(run, progress.touched);
+  } catch (error) {
+    loseState(progress, error);
+    return undefined;
+  }
 }
 
 /** What was written and reads otherwise. What somebody else has changed by now, the next plan shows. */

@@ -4,12 +4,13 @@ import { type Field, fieldsOf } from "../model/fields.ts";
 import { type Json, type Path, isArray, isObject } from "../model/json.ts";
 import type { Live, LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { Action, Change, Method, PlannedCall } from "../model/plan.ts";
-import type { FieldRecord, State, StateEvent } from "../model/state.ts";
-import { type Value, isUnknown } from "../model/value.ts";
+import type { FieldRecord, RunRecord, State, StateEvent } from "../model/state.ts";
+import { type Value, isSensitive, isUnknown } from "../model/value.ts";
 import { NOT_READ_YET, declaredElements, locatorDigest, shownElements } from "../plan/elements.ts";
 import type { Fingerprinter, PlanInput } from "../plan/input.ts";
 import { recordField, wholeRecord } from "../plan/memory.ts";
 import { type Planned, makePlan } from "../plan/plan.ts";
+import { StateFailure, explainProblem } from "../state/problem.ts";
 
 /** The state of one target while its lock is held. */
 export interface StateSession {
@@ -18,6 +19,8 @@ export interface StateSession {
   record(events: readonly StateEvent[]): Promise<void>;
   /** The same for what may be done again without harm: a power cut may take it. */
   note(events: readonly StateEvent[]): Promise<void>;
+  /** Aborted, with a StateFailure, once nothing can be saved any more: nothing may be sent then. */
+  readonly lost?: AbortSignal;
 }
 
 /** What an apply works with; all of the outside world is in here. */
@@ -41,6 +44,8 @@ export interface ApplyContext {
   /** Whether a signal asked to stop: what is in flight finishes, nothing else starts. */
   readonly stopping: () => boolean;
   readonly emit: (event: ApplyEvent) => void;
+  /** For the history of applies; none is written without it. */
+  readonly run?: Omit<RunRecord, "changes"> | undefined;
 }
 
 /** What has happened so far. */
@@ -70,7 +75,7 @@ export interface Progress {
   readonly calls: { POST: number; PATCH: number };
   /** Events under way to state that nobody waits for. */
   readonly saving: Set<Promise<void>>;
-  /** Why events could not be saved. */
+  /** What went wrong in saving and is not a matter of the state's keeper. */
   unsaved: { readonly error: unknown } | undefined;
   fatal: Failure | undefined;
 }
@@ -107,7 +112,19 @@ export function startRun(context: ApplyContext): Run {
     unsaved: undefined,
     fatal: undefined,
   };
+  for (const { lost } of sessions) {
+    if (lost?.aborted === true) loseState(progress, lost.reason);
+    lost?.addEventListener("abort", () => loseState(progress, lost.reason), { once: true });
+  }
   return { context, progress, resources: byAddress(desired.targets.flatMap(resourcesOf)) };
+}
+
+/** Without state nothing more may be sent, and what was done is told. @throws an error of any other kind */
+export function loseState(progress: Progress, error: unknown): Failure {
+  if (!(error instanceof StateFailure)) throw error;
+  const { summary, detail } = explainProblem(error.problem);
+  progress.fatal ??= { summary, detail, acted: "no", fatal: false };
+  return progress.fatal;
 }
 
 export function sessionOf({ context }: Run, target: string): StateSession {
@@ -142,13 +159,17 @@ export function recordSoon(
       for (const event of events) follow(run.progress, event);
       saving.delete(saved);
     },
-    // Kept, so that nothing more is started and `allSaved` throws it.
-    (error: unknown) => void (run.progress.unsaved ??= { error }),
+    // Nothing more is started then; `allSaved` throws what is a mistake of ours.
+    (error: unknown) => {
+      saving.delete(saved);
+      if (error instanceof StateFailure) loseState(run.progress, error);
+      else run.progress.unsaved ??= { error };
+    },
   );
   saving.add(saved);
 }
 
-/** @throws what kept events from being saved */
+/** Waits for what is being saved. */
 export async function allSaved({ progress }: Run): Promise<void> {
   await Promise.all(progress.saving);
   if (progress.unsaved !== undefined) throw progress.unsaved.error;
@@ -173,6 +194,9 @@ function follow({ ids, open }: Progress, event: StateEvent): void {
     case "forgot":
     case "located":
     case "folder":
+    case "began":
+    case "answered":
+    case "ended":
   }
 }
 
@@ -338,7 +362,12 @@ export function writtenLocator(
   line: Value,
 ): StateEvent {
   const digest = locatorDigest(fingerprints, elementId, line);
-  return { type: "located", address, locators: { [elementId]: { line: digest, selectors: NOT_READ_YET } } };
+  return {
+    type: "located",
+    address,
+    locators: { [elementId]: { line: digest, selectors: NOT_READ_YET } },
+    ...(isSensitive(line) && { secret: true }),
+  };
 }
 
 /** What an apply tells while it runs. It prints nothing itself. */

@@ -7,7 +7,7 @@ import type { Intent, StateEvent } from "../model/state.ts";
 import { IdOf, IdOfElement, Secret, Unknown, reveal } from "../model/value.ts";
 import type { Seen } from "../plan/compare.ts";
 import { knownText, scopeTest, targetOf } from "../plan/input.ts";
-import { NO_ID_YET, nameDigest, recover, urlDigest } from "../plan/memory.ts";
+import { NO_ID_YET, nameDigest, recover, secretFields, urlDigest } from "../plan/memory.ts";
 import type { Planned } from "../plan/plan.ts";
 import { settleEvents } from "../plan/record.ts";
 import { batchContent } from "../plan/resources.ts";
@@ -82,7 +82,9 @@ async function made(
   { address, kind, key }: DesiredResource,
   events: readonly StateEvent[],
 ): Promise<Verdict> {
-  await record(run, targetOf(address), kind === "target" ? [...forgotten(run, key), ...events] : events);
+  const answered: StateEvent = { type: "answered", address };
+  const before = kind === "target" ? forgotten(run, key) : [];
+  await record(run, targetOf(address), [...before, ...events, answered]);
   run.progress.created.add(address);
   return { kind: "made" };
 }
@@ -117,7 +119,7 @@ function madeEvents(
   const id = isObject(answer) ? answer[resource.kind === "testCase" ? "testCaseId" : "id"] : undefined;
   if (typeof id !== "string" || id === "") return undefined;
   const fields = createdRecords(fingerprints, resource, id);
-  const bound: StateEvent = { type: "bound", address, id, fields };
+  const bound: StateEvent = { type: "bound", address, id, fields, ...secretFields(resource, fields) };
   return resource.kind === "target" ? [bound, ...defaultEvents(run, resource, answer)] : [bound];
 }
 
@@ -204,7 +206,13 @@ function intentOf(run: Run, resource: DesiredResource): Intent {
   const fields = createdRecords(fingerprints, resource, NO_ID_YET);
   const existing = alike(run, resource).map(({ id }) => id);
   if (resource.kind === "environment")
-    return { at, existing, name: urlDigest(fingerprints, knownText(resource, "discoveryUrl")), fields };
+    return {
+      at,
+      existing,
+      name: urlDigest(fingerprints, knownText(resource, "discoveryUrl")),
+      fields,
+      ...secretFields(resource, fields),
+    };
   const name = nameDigest(fingerprints, nameOf(resource));
   const externalId = knownText(resource, "externalId");
   return {
@@ -213,6 +221,7 @@ function intentOf(run: Run, resource: DesiredResource): Intent {
     name,
     ...(externalId === undefined ? {} : { externalId: nameDigest(fingerprints, externalId) }),
     fields,
+    ...secretFields(resource, fields),
   };
 }
 
@@ -279,7 +288,7 @@ const NOT_SHOWN: Failure = {
 
 function bindDefault({ context }: Run, environment: DesiredResource, id: string): StateEvent {
   const fields = defaultEnvironmentRecords(context.fingerprints, environment, id);
-  return { type: "bound", address: environment.address, id, fields };
+  return { type: "bound", address: environment.address, id, fields, ...secretFields(environment, fields) };
 }
 
 /** Reads targets again: the list of targets, and the test cases of the targets named. */

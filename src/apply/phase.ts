@@ -6,6 +6,7 @@ import type { Change, PlannedCall } from "../model/plan.ts";
 import type { StateEvent } from "../model/state.ts";
 import { IdOfElement, Secret, type Value } from "../model/value.ts";
 import { targetOf } from "../plan/input.ts";
+import { secretFields } from "../plan/memory.ts";
 import type { Planned } from "../plan/plan.ts";
 import { isRediscovering, onlyReviewed, withBodyKeys } from "../plan/staleness.ts";
 import {
@@ -18,6 +19,7 @@ import {
   folderEvents,
   folderName,
   idOf,
+  loseState,
   mayGoOn,
   patchedRecords,
   recordSoon,
@@ -55,7 +57,7 @@ async function runStep(run: Run, step: Step): Promise<void> {
   if (missing !== undefined) return skip(run, address, { kind: "needs", address: missing });
   if (!progress.halfway.has(address)) context.emit({ type: "changeStarted", address, action });
   progress.halfway.delete(address);
-  const end = await carryOut(run, step.change);
+  const end = await carriedOut(run, step.change);
   switch (end.kind) {
     case "failed":
       return fail(run, address, end.failure);
@@ -66,6 +68,15 @@ async function runStep(run: Run, step: Step): Promise<void> {
     case "done":
       if (step.partOf === undefined) finishChange(run, step.change);
       else progress.halfway.set(address, step.partOf);
+  }
+}
+
+/** A change whose answer, or whose intent, could not be recorded has failed. */
+async function carriedOut(run: Run, change: Change): Promise<End> {
+  try {
+    return await carryOut(run, change);
+  } catch (error) {
+    return { kind: "failed", failure: loseState(run.progress, error) };
   }
 }
 
@@ -92,7 +103,7 @@ export function fail({ context, progress }: Run, address: Address, failure: Fail
 }
 
 /** Whether it is known, or will be in a later phase, what became of an address. */
-function isSettled({ progress }: Run, address: Address): boolean {
+export function isSettled({ progress }: Run, address: Address): boolean {
   const { done, failed, skipped, halfway } = progress;
   return done.has(address) || failed.has(address) || skipped.has(address) || halfway.has(address);
 }
@@ -235,7 +246,12 @@ async function patch(
   noteFolder(run, address, call);
   const events = patchEvents(run, change, call, elements, answer.value);
   // A prompt that is sent again is generated from again, and that costs.
-  recordSoon(run, targetOf(address), events, generates ? "for good" : "from a crash");
+  recordSoon(
+    run,
+    targetOf(address),
+    [...events, { type: "answered", address }],
+    generates ? "for good" : "from a crash",
+  );
   return answer;
 }
 
@@ -257,8 +273,9 @@ function patchEvents(
   const { fingerprints } = run.context;
   const elementId = elementOf(call, elements);
   if (elementId !== undefined) return [writtenLocator(fingerprints, address, elementId, lineOf(call))];
+  const fields = patchedRecords(fingerprints, resource, id, call.body);
   return [
-    { type: "wrote", address, fields: patchedRecords(fingerprints, resource, id, call.body) },
+    { type: "wrote", address, fields, ...secretFields(resource, fields) },
     ...folderEvents(call.body, answer),
   ];
 }

@@ -46,7 +46,21 @@ async function openContext(raw: Raw, world: World): Promise<Context> {
   const console = openConsole(world, { level: logLevel, noColour: !color });
   const { env, cwd, now, random, version, secrets } = world;
   const { diagnostics: warn, heard } = console;
-  return { world, console, host: { env, cwd, now, random, version, secrets, warn, heard } };
+  return {
+    world,
+    console,
+    host: {
+      env,
+      cwd,
+      now,
+      random,
+      version,
+      secrets,
+      warn,
+      heard,
+      debug: (text) => console.say("debug", text),
+    },
+  };
 }
 
 /** What a command line that is not understood asks of the words about it. */

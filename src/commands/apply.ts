@@ -49,7 +49,7 @@ export async function run(options: ApplyOptions, context: Context): Promise<Exit
           events?.heard(event);
         },
         stopping: stop.stopping,
-        signal: stop.signal,
+        signal: stop.asked,
       },
     );
     display.end();

@@ -55,6 +55,7 @@ export function connect(
       random: world.random,
       sleep: (ms, abort) => delay(ms, undefined, abort === undefined ? {} : { signal: abort }),
     },
+    env: world.env,
     redact: (text) => console.redactor.text(text),
     onEvent: (event) => {
       heard?.(event);

@@ -1,45 +1,297 @@
 import { arch, platform } from "node:os";
-import { EXIT, type ExitCode, type Given, textOption } from "../cli/options.ts";
-import type { World } from "../cli/world.ts";
+import { type Host, type Session, withSession } from "../app/session.ts";
 import {
   CHECKS,
   type Check,
   type CheckName,
+  check,
+  checkClock,
+  checksView,
   checkVersion,
   hasFailed,
-  renderChecks,
   skipped,
 } from "../inspect/doctor.ts";
-import { checkProject } from "./doctor-project.ts";
-import { checkService } from "./doctor-service.ts";
-import { checkState } from "./doctor-state.ts";
-import { openProject } from "./opening.ts";
+import { MISSING_SECRET } from "../manifest/interpolation.ts";
+import { mergedAt } from "../manifest/resolve.ts";
+import { settingsLayers } from "../manifest/settings.ts";
+import { resourcesOf } from "../model/desired.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import { EXIT, type ExitCode, TascError } from "../model/error.ts";
+import { diagnosticView, placeText } from "../render/diagnostics.ts";
+import { count, list } from "../render/words.ts";
+import { describeFailure } from "../service/describe-failure.ts";
+import { parseHttpDate } from "../service/exchange.ts";
+import type { CallFinished, Failure } from "../service/request.ts";
+import { createLockInfo } from "../state/lock.ts";
+import { describeHolder, explainProblem, type StateProblem } from "../state/problem.ts";
+import type { Context } from "./context.ts";
+import type { DoctorOptions } from "./table.ts";
 
-/** `tasc doctor`: looks at all that a plan and an apply need, and says what to do. It frees what a dead run locked, and changes nothing else. */
-export async function run(given: Given, world: World): Promise<ExitCode> {
-  // Missing secrets keep nothing else from being looked at; they are told as a check of their own.
-  const lenient = { ...given, options: { ...given.options, allowMissingSecrets: true } };
-  const opened = await openProject(lenient, world, { needsApiKey: false, leave: "all" });
-  const found: readonly Check[] = [
-    ...checkProject(given, world, opened),
-    ...(opened.ok ? await checkService(given, world, opened) : []),
-    checkVersion({
-      tasc: world.version,
-      node: process.versions.node,
-      platform: `${platform()} ${arch()}`,
-    }),
-    ...(opened.ok ? await checkState(opened, world) : []),
+/**
+ * `tasc doctor`: checks everything that a plan and an apply need, and says what to do. It removes stale locks, and
+ * changes nothing else.
+ */
+export async function run(options: DoctorOptions, { host, console }: Context): Promise<ExitCode> {
+  const found = [
+    ...(await checkProject(options, host)),
+    checkVersion({ tasc: host.version, node: process.versions.node, platform: `${platform()} ${arch()}` }),
   ];
-  const checks = CHECKS.map((name) => found.find((one) => one.name === name) ?? skipped(name, cause(found)));
-  const { console } = opened;
-  if (textOption(given, "format") === "json") {
-    const list = checks.map(({ name, status, summary, detail }) => ({ name, status, summary, detail }));
-    console.json({ ok: !hasFailed(checks), checks: list });
-  } else console.data(renderChecks(checks, { style: console.style.stdout, width: console.columns }));
+  // Where nothing else says so, the first check that failed kept it from being made.
+  const cause = found.find(({ status }) => status === "fail")?.name ?? "config";
+  const checks = CHECKS.map((name) => found.find((one) => one.name === name) ?? skipped(name, cause));
+  console.show(checksView(checks), options.format);
   return hasFailed(checks) ? EXIT.failed : EXIT.done;
 }
 
-/** What keeps a check from being made, where nothing else says so. */
-function cause(found: readonly Check[]): CheckName {
-  return found.find(({ status }) => status === "fail")?.name ?? "config";
+async function checkProject(options: DoctorOptions, host: Host): Promise<readonly Check[]> {
+  let answer: CallFinished | undefined;
+  let local = 0;
+  const heard: Host["heard"] = (event) => {
+    if (event.kind === "finished") [answer, local] = [event, host.now()];
+  };
+  // Missing secrets are a check of their own, which keeps no other from being made. Each call is sent once.
+  const lenient = { ...options, allowMissingSecrets: true, retries: options.retries ?? 0 };
+  try {
+    return await withSession(
+      lenient,
+      { ...host, heard, warn: () => {} },
+      async (session) => {
+        const clock = (): Check => clockOf(answer, local);
+        return [
+          checkConfig(session, options.allowMissingSecrets),
+          checkStage(session),
+          ...(await checkService(session, clock, () => answer?.ms ?? 0)),
+          ...(await checkState(session)),
+        ];
+      },
+      { apiKey: false },
+    );
+  } catch (error) {
+    if (error instanceof TascError) return unreadable(error.diagnostics);
+    throw error;
+  }
+}
+
+/** The checks `config` and `stage` of a project that cannot be opened. */
+function unreadable(diagnostics: readonly Diagnostic[]): readonly Check[] {
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  const stage = errors.find(({ code }) => code === "no-stage" || code === "unknown-stage");
+  if (stage === undefined) return [faultyConfig(errors)];
+  const others = errors.filter((error) => error !== stage);
+  return [
+    others.length === 0
+      ? check("config", "ok", "tasc.yaml and the manifests can be read")
+      : faultyConfig(others),
+    check("stage", "fail", stage.summary, stage.detail),
+  ];
+}
+
+function faultyConfig(errors: readonly Diagnostic[]): Check {
+  const [first] = errors;
+  if (first === undefined) return check("config", "fail", "the project cannot be read");
+  const summary = `${count(errors.length, "error")}; the first: ${withPlace(first)}`;
+  const all = errors.length > 1 ? "\nShow all errors with their lines:\ntasc validate" : "";
+  return check("config", "fail", summary, `${first.detail}${all}`);
+}
+
+function withPlace(diagnostic: Diagnostic): string {
+  const place = placeText(diagnosticView(diagnostic));
+  return place === undefined ? diagnostic.summary : `${diagnostic.summary} (${place})`;
+}
+
+function checkConfig({ project }: Session, allowMissingSecrets: boolean): Check {
+  const { desired, documents, diagnostics } = project;
+  const resources = desired.targets.flatMap(resourcesOf).length;
+  const size = `${count(resources, "resource")} in ${count(documents.length, "document")}`;
+  const missing = diagnostics.filter(({ code }) => code === MISSING_SECRET).map(({ summary }) => summary);
+  const names = [...new Set(missing)];
+  if (names.length > 0)
+    return check(
+      "config",
+      allowMissingSecrets ? "warn" : "fail",
+      `${size}; ${count(names.length, "secret")} missing`,
+      `${names.map((summary) => `${summary}.`).join("\n")}\nSet the environment variables, or load them from a file with --dotenv. To plan without them, add --allow-missing-secrets.`,
+    );
+  const [first] = diagnostics;
+  if (first === undefined) return check("config", "ok", size);
+  return check(
+    "config",
+    "warn",
+    `${size}; ${count(diagnostics.length, "warning")}, the first: ${withPlace(first)}`,
+    first.detail,
+  );
+}
+
+function checkStage({ settings }: Session): Check {
+  const { stage, stages } = settings;
+  return check("stage", "ok", stages.length > 1 ? `${stage}, of ${list(stages)}` : stage);
+}
+
+/** The checks `key`, `service` and `clock`: one call answers them all. */
+async function checkService(
+  session: Session,
+  clock: () => Check,
+  milliseconds: () => number,
+): Promise<readonly Check[]> {
+  const { baseUrl, apiKey } = session.settings;
+  if (apiKey === undefined) return [missingKey(session), skipped("service", "key"), skipped("clock", "key")];
+  try {
+    const listed = await session.client().listTargets();
+    if (!listed.ok) return [...refused(listed.failure, baseUrl), clock()];
+    const answers = `${baseUrl} answers in ${milliseconds()} ms: ${count(listed.value.length, "test target")}`;
+    return [check("key", "ok", "the service accepts it"), check("service", "ok", answers), clock()];
+  } catch (error) {
+    if (!(error instanceof TascError)) throw error;
+    return [untriedKey(), failedBy("service", error), skipped("clock", "service")];
+  }
+}
+
+function missingKey({ project, settings }: Session): Check {
+  const declared = mergedAt(settingsLayers(project.project, settings.stage), ["service", "apiKey"]);
+  return typeof declared === "string"
+    ? check(
+        "key",
+        "fail",
+        `\`service.apiKey\` is ${declared}, which is not set`,
+        "Set the environment variable, or load it from a file with --dotenv.",
+      )
+    : check(
+        "key",
+        "fail",
+        "`service.apiKey` is missing",
+        'Declare it in tasc.yaml, for the project or for the stage:\nservice: { apiKey: "${secret:TASC_API_KEY}" }',
+      );
+}
+
+function untriedKey(): Check {
+  return check("key", "skipped", "set, but not tried, since service failed");
+}
+
+function refused(failure: Failure, baseUrl: string): readonly Check[] {
+  const { summary, detail } = describeFailure(failure);
+  if (failure.kind === "unsendable")
+    return [check("key", "fail", summary, detail), skipped("service", "key")];
+  if (failure.kind === "key-refused")
+    return [check("key", "fail", summary, detail), check("service", "ok", `${baseUrl} answers`)];
+  return [untriedKey(), check("service", "fail", `${baseUrl}: ${summary}`, detail)];
+}
+
+function clockOf(answer: CallFinished | undefined, local: number): Check {
+  if (answer?.status === undefined) return skipped("clock", "service");
+  const service = parseHttpDate(answer.date?.trim() ?? "", local);
+  if (service === undefined)
+    return check("clock", "skipped", "not checked, since the service does not send the time");
+  return checkClock({ service, local });
+}
+
+function failedBy(name: CheckName, { diagnostics, message }: TascError): Check {
+  const [first] = diagnostics;
+  return check(name, "fail", first?.summary ?? message, first?.detail);
+}
+
+/** The checks `state` and `lock`. */
+async function checkState(session: Session): Promise<readonly Check[]> {
+  try {
+    const locks = await tryLocks(session);
+    const read = await readStates(session);
+    const { unwritable } = locks;
+    const state = read.status === "fail" || unwritable === undefined ? read : problem(unwritable);
+    return [
+      state,
+      state.status === "fail" && locks.check.status === "ok" ? skipped("lock", "state") : locks.check,
+    ];
+  } catch (error) {
+    if (!(error instanceof TascError)) throw error;
+    return [failedBy("state", error), skipped("lock", "state")];
+  }
+}
+
+/** Reads every document of the stage: that it can be read, and that it is of this service. */
+async function readStates(session: Session): Promise<Check> {
+  const { stage, state: config } = session.settings;
+  const { backend } = await session.states();
+  const listed = await backend.list(stage);
+  if (!listed.ok) return problem(listed.problem);
+  const targets = [...new Set([...keysOf(session), ...listed.value])];
+  const keyCheck = session.fingerprints?.keyCheck;
+  const [stored, otherKey, journalled]: [string[], string[], string[]] = [[], [], []];
+  for (const target of targets) {
+    // oxlint-disable-next-line no-await-in-loop -- one after the other, as every command reads them
+    const read = await backend.read(session.stateKey(target));
+    if (!read.ok) return problem(read.problem);
+    if (read.value === undefined) continue;
+    stored.push(target);
+    const { state } = read.value;
+    if (read.value.journalled) journalled.push(target);
+    if (keyCheck !== undefined && state.keyCheck !== undefined && state.keyCheck !== keyCheck)
+      otherKey.push(target);
+  }
+  // That a server hands out locks does not say that it takes documents.
+  const writable = config.backend === "http" ? "" : " writable,";
+  const summary = `${config.backend}: readable,${writable} of this service; state of ${stored.length} of ${count(targets.length, "target")}`;
+  const words = [
+    ...(otherKey.length === 0
+      ? []
+      : [
+          `The state of ${list(otherKey)} was written with another key: the next apply sends write-only fields once more.`,
+        ]),
+    ...(journalled.length === 0
+      ? []
+      : [`A run on ${list(journalled)} was interrupted: the next apply recovers it.`]),
+  ];
+  return check("state", words.length === 0 ? "ok" : "warn", summary, words.join("\n"));
+}
+
+function problem(found: StateProblem): Check {
+  const { summary, detail } = explainProblem(found);
+  return check("state", "fail", summary, detail);
+}
+
+interface Locks {
+  readonly check: Check;
+  /** Why the place of the locks, which is that of the documents, cannot be written. */
+  readonly unwritable: StateProblem | undefined;
+}
+
+/**
+ * Takes each target's lock for a moment. No backend tells otherwise who holds one, and whoever can take a lock can
+ * write where it is kept.
+ */
+async function tryLocks(session: Session): Promise<Locks> {
+  const targets = keysOf(session);
+  const { backend, world } = await session.states();
+  if (session.settings.state.options["lock"] === false)
+    return {
+      check: check("lock", "skipped", "not checked, since the state's server has no locks"),
+      unwritable: undefined,
+    };
+  const held: string[] = [];
+  const stale: string[] = [];
+  for (const target of targets) {
+    // oxlint-disable-next-line no-await-in-loop -- never several at once
+    const lock = await backend.lock(session.stateKey(target), createLockInfo(world, "tasc doctor"));
+    if (lock.ok) {
+      const { takenOver } = lock.value;
+      if (takenOver !== undefined)
+        stale.push(`${target}: stale lock from a finished run, removed. ${describeHolder(takenOver)}`);
+      // oxlint-disable-next-line no-await-in-loop -- given back before the next is tried
+      await lock.value.unlock();
+    } else if (lock.problem.kind === "locked")
+      held.push(`${explainProblem(lock.problem).summary}\n${explainProblem(lock.problem).detail}`);
+    else return { check: skipped("lock", "state"), unwritable: lock.problem };
+  }
+  return { check: lockCheck(targets.length, held, stale), unwritable: undefined };
+}
+
+function lockCheck(amount: number, held: readonly string[], stale: readonly string[]): Check {
+  if (amount === 0) return check("lock", "skipped", "not checked, since no target is declared");
+  const detail = [...held, ...stale].join("\n");
+  if (held.length > 0)
+    return check("lock", "warn", `${held.length} of ${count(amount, "target")} locked`, detail);
+  if (stale.length > 0) return check("lock", "warn", count(stale.length, "stale lock"), detail);
+  return check("lock", "ok", "free");
+}
+
+function keysOf({ desired }: Session): readonly string[] {
+  return desired.targets.map(({ key }) => key);
 }

@@ -43,6 +43,8 @@ const IGNORE = `# Locks and journals of runs under way, and the local service's 
 /.tasc/**/*.lock*
 /.tasc/**/*.journal
 /.tasc/**/*.tmp
+/.tasc/errored/
+/.tasc/history/
 `;
 
 /** `tasc init`: writes a project. A file that is there already stays as it is. */

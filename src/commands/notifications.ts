@@ -1,94 +1,76 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { EXIT, type ExitCode, type Given, flagOption, textOption } from "../cli/options.ts";
-import type { World } from "../cli/world.ts";
+import { serviceError, type Session, withSession } from "../app/session.ts";
 import {
-  type TargetNotification,
+  laterView,
   newNotifications,
-  notificationsJson,
-  redactNotification,
-  renderLater,
-  renderNotifications,
+  notificationsView,
+  type TargetNotification,
 } from "../inspect/reports.ts";
-import type { Read } from "../look/look.ts";
-import { parseDuration } from "../manifest/shape.ts";
-import type { Failure } from "../service/request.ts";
-import { refusedByService } from "./connect.ts";
-import { sayError } from "./diagnostics.ts";
-import { type ManagedService, withManagedService } from "./managed-service.ts";
-import { consoleFor } from "./opening.ts";
-
-const INTERVAL = "5s";
+import { EXIT, type ExitCode, stop, TascError } from "../model/error.ts";
+import type { Console } from "./console.ts";
+import type { Context } from "./context.ts";
+import { managedTargets, type ManagedTargets } from "./managed-service.ts";
+import type { NotificationsOptions } from "./table.ts";
 
 /** `tasc notifications`: what the service reported of managed targets, oldest first. */
-export async function run(given: Given, world: World): Promise<ExitCode> {
-  const follow = flagOption(given, "follow");
-  const interval = parseDuration(textOption(given, "interval") ?? INTERVAL);
-  const problem = problemOf(given, follow, interval);
-  if (problem !== undefined || interval === undefined) {
-    sayError(consoleFor(given, world, []), problem ?? "");
-    return EXIT.invalid;
-  }
-  if (!follow) return await withManagedService(given, world, (service) => list(given, service));
+export async function run(options: NotificationsOptions, { host, console }: Context): Promise<ExitCode> {
+  const { follow, interval = 5000, format, target } = options;
+  if (follow && format === "json")
+    throw stop(
+      "invalid",
+      "bad-option",
+      "--follow prints notifications as they come, which is not a single JSON value; omit one of the two",
+    );
+  if (!follow)
+    return withSession(options, host, async (session) => {
+      const managed = await managedTargets(session, target);
+      const notifications = newNotifications(await readAll(session, managed), new Set());
+      console.show(notificationsView(notifications, managed.addressOf), format);
+      return EXIT.done;
+    });
   const ending = new AbortController();
+  const { signal } = ending;
   const end = (): void => ending.abort();
   process.once("SIGINT", end).once("SIGTERM", end);
   try {
-    return await withManagedService(
-      given,
-      world,
-      (service) => watch(service, interval, ending.signal),
-      ending.signal,
-    );
+    return await withSession(options, { ...host, signal }, async (session) => {
+      await watch(session, await managedTargets(session, target), interval, console, signal);
+      return EXIT.interrupted;
+    });
+  } catch (error) {
+    if (signal.aborted && error instanceof TascError && error.reason === "interrupted")
+      return EXIT.interrupted;
+    throw error;
   } finally {
     process.off("SIGINT", end).off("SIGTERM", end);
   }
 }
 
-function problemOf(given: Given, follow: boolean, interval: number | undefined): string | undefined {
-  if (interval === undefined || interval === 0) return "--interval takes a duration such as 5s or 1m";
-  if (follow && textOption(given, "format") === "json")
-    return "--follow prints notifications as they come, which is no single JSON value; leave one of the two out";
-  return undefined;
-}
-
-async function list(given: Given, service: ManagedService): Promise<ExitCode> {
-  const { console, addressOf } = service;
-  const read = await readAll(service);
-  if (!read.ok) return refusedByService(console, read.failure);
-  const notifications = newNotifications(read.value, new Set());
-  if (textOption(given, "format") === "json") console.json(notificationsJson(notifications, addressOf));
-  else console.data(renderNotifications(notifications, addressOf, console.style.stdout));
-  return EXIT.done;
-}
-
-/** Looks again and again until it is told to end, which is the only way it ends well. */
-async function watch(service: ManagedService, interval: number, signal: AbortSignal): Promise<ExitCode> {
-  const { console, addressOf } = service;
+/** Looks again and again until it is told to end. */
+async function watch(
+  session: Session,
+  managed: ManagedTargets,
+  interval: number,
+  console: Console,
+  signal: AbortSignal,
+): Promise<void> {
   const seen = new Set<string>();
   while (!signal.aborted) {
-    const read = await readAll(service);
-    if (signal.aborted) break;
-    if (!read.ok) return refusedByService(console, read.failure);
-    const fresh = newNotifications(read.value, seen);
-    if (fresh.length > 0) console.data(renderLater(fresh, addressOf));
+    const fresh = newNotifications(await readAll(session, managed), seen);
+    if (fresh.length > 0) console.show(laterView(fresh, managed.addressOf));
     await delay(interval, undefined, { signal }).catch(() => undefined);
   }
-  return EXIT.interrupted;
 }
 
-async function readAll({
-  client,
-  console,
-  targets,
-}: ManagedService): Promise<Read<readonly TargetNotification[], Failure>> {
+async function readAll(
+  session: Session,
+  { targets }: ManagedTargets,
+): Promise<readonly TargetNotification[]> {
   const lists = await Promise.all(
-    targets.map(async ({ key, id }) => ({ key, read: await client.listNotifications(id) })),
+    targets.map(async ({ key, id }) => ({ key, read: await session.client().listNotifications(id) })),
   );
-  const all: TargetNotification[] = [];
-  for (const { key, read } of lists) {
-    if (!read.ok) return read;
-    for (const notification of read.value)
-      all.push({ target: key, notification: redactNotification(notification, console.redactor) });
-  }
-  return { ok: true, value: all };
+  return lists.flatMap(({ key, read }) => {
+    if (!read.ok) throw serviceError(read.failure);
+    return read.value.map((notification) => ({ target: key, notification }));
+  });
 }

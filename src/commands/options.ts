@@ -1,5 +1,6 @@
 import { parseDuration } from "../manifest/shape.ts";
 import { type ExitCode, stop } from "../model/error.ts";
+import { type Shard } from "../plan/input.ts";
 import { POLICY_RULES } from "../model/settings.ts";
 import type { Link } from "../render/words.ts";
 import type { Context } from "./context.ts";
@@ -90,6 +91,18 @@ export function duration(
   return { flags, description, read };
 }
 
+/** One of several parts of the project's targets. */
+export function shardOption(flags: string, description: string): Option<Shard | undefined> {
+  const read = (raw: RawValue): Shard | undefined => {
+    const given = textIn(raw);
+    if (given === undefined) return undefined;
+    const [, index, count] = /^(\d{1,4})\/(\d{1,4})$/.exec(given)?.map(Number) ?? [];
+    if (index !== undefined && count !== undefined && index >= 1 && index <= count) return { index, count };
+    throw badValue(flags, "I/N, such as 2/5 for the second of five parts");
+  };
+  return { flags, description, read };
+}
+
 /** Pages by what they are called, `PR 12=https://…`. */
 export function links(flags: string, description: string): Option<readonly Link[]> {
   const read = (raw: RawValue): readonly Link[] =>
@@ -131,6 +144,7 @@ export const GLOBAL = {
   chdir: text("--chdir <dir>", "work in this folder instead of the current one"),
   stage: text("--stage <stage>", "stage to work on; else TASC_STAGE, else the project's default"),
   dotenv: list("--dotenv <file>", "read KEY=value lines; variables that are set already win"),
+  trust: text("--trust <file>", "limits that manifests cannot set; else TASC_TRUST"),
   color: {
     flags: "--no-color",
     description: "print without colour, as NO_COLOR does",
@@ -174,6 +188,13 @@ export const MISSING_SECRETS = {
 export const ON_DEMAND = {
   rediscover: list("--rediscover <address>", "send the prompt of this test case, whatever state says"),
   run: list("--run <address>", "run this batch generation, whatever state says"),
+} as const;
+
+export const SHARD = {
+  shard: shardOption(
+    "--shard <i/n>",
+    "only this part of the targets, such as 2/5; each target stays in its part",
+  ),
 } as const;
 
 export const OVERRIDE_POLICY = {

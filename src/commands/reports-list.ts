@@ -1,54 +1,36 @@
-import { EXIT, type ExitCode, type Given, textOption } from "../cli/options.ts";
-import type { World } from "../cli/world.ts";
-import {
-  type ReadReports,
-  type TargetReport,
-  newestReports,
-  renderReports,
-  reportsJson,
-} from "../inspect/reports.ts";
+import { serviceError, type Session, withSession } from "../app/session.ts";
+import { newestReports, type ReadReports, reportsView, type TargetReport } from "../inspect/reports.ts";
 import { compareText } from "../model/address.ts";
-import { refusedByService } from "./connect.ts";
-import type { Console } from "./console.ts";
-import { sayDiagnostics, sayError } from "./diagnostics.ts";
-import { type ManagedService, withManagedService } from "./managed-service.ts";
-import { consoleFor } from "./opening.ts";
+import { EXIT, type ExitCode } from "../model/error.ts";
+import type { Context } from "./context.ts";
+import { managedTargets } from "./managed-service.ts";
+import type { ReportsListOptions } from "./table.ts";
 
 /** `tasc reports list`: the reports of managed targets, newest first. */
-export async function run(given: Given, world: World): Promise<ExitCode> {
-  const limit = limitOf(given);
-  if (limit !== undefined)
-    return await withManagedService(given, world, (service) => list(given, service, limit));
-  sayError(consoleFor(given, world, []), "--limit takes a whole number from 1 up");
-  return EXIT.invalid;
-}
-
-function limitOf(given: Given): number | undefined {
-  const text = textOption(given, "limit");
-  if (text === undefined) return Number.MAX_SAFE_INTEGER;
-  return /^[1-9]\d{0,9}$/.test(text) ? Number(text) : undefined;
-}
-
-async function list(
-  given: Given,
-  { client, console, targets }: ManagedService,
-  limit: number,
-): Promise<ExitCode> {
-  const all = await Promise.all(
-    targets.map(async ({ key, id }) => ({ key, read: await newestReports(client.allReports(id), limit) })),
-  );
-  const reports: TargetReport[] = [];
-  let complete = true;
-  for (const { key, read } of all) {
-    if (!read.ok) return refusedByService(console, read.failure);
-    sayEnd(key, read.value.end, console);
-    complete &&= read.value.end === "end" || read.value.end === "limit";
-    reports.push(...read.value.reports.map((report) => ({ target: key, report })));
-  }
-  const sorted = reports.toSorted(newestFirst);
-  if (textOption(given, "format") === "json") console.json(reportsJson(sorted, complete));
-  else console.data(renderReports(sorted, console.style.stdout));
-  return EXIT.done;
+export async function run(options: ReportsListOptions, { host, console }: Context): Promise<ExitCode> {
+  return withSession(options, host, async (session) => {
+    const { target, limit = Number.MAX_SAFE_INTEGER } = options;
+    const { targets } = await managedTargets(session, target);
+    const all = await Promise.all(
+      targets.map(async ({ key, id }) => ({
+        key,
+        read: await newestReports(session.client().allReports(id), limit),
+      })),
+    );
+    const reports: TargetReport[] = [];
+    let complete = true;
+    for (const { key, read } of all) {
+      if (!read.ok) throw serviceError(read.failure);
+      const { end } = read.value;
+      if (end !== "end" && end !== "limit") {
+        complete = false;
+        warnOfEnd(key, end, session);
+      }
+      reports.push(...read.value.reports.map((report) => ({ target: key, report })));
+    }
+    console.show(reportsView(reports.toSorted(newestFirst), complete), options.format);
+    return EXIT.done;
+  });
 }
 
 function newestFirst(a: TargetReport, b: TargetReport): number {
@@ -58,17 +40,16 @@ function newestFirst(a: TargetReport, b: TargetReport): number {
 }
 
 /** The service says that there is more and does not give it: whoever counts on the list must know. */
-function sayEnd(target: string, end: ReadReports["end"], console: Console): void {
-  if (end === "end" || end === "limit") return;
+function warnOfEnd(target: string, end: ReadReports["end"], { host }: Session): void {
   const detail =
     end === "nothing-new"
-      ? "The service says that there is another page, and the page that it gave brought no report that was not known."
-      : "The service says that there is another page, and gave no key to ask for it.";
-  sayDiagnostics(console, [
+      ? "The service says that there is another page, but the page brought no new report."
+      : "The service says that there is another page, but gave no key to ask for it.";
+  host.warn([
     {
       severity: "warning",
       code: "reports-incomplete",
-      summary: `The list of reports of target ${target} ends here, though there may be more`,
+      summary: `The list of reports of target ${target} ends here, but there may be more`,
       detail,
     },
   ]);

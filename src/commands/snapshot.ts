@@ -1,76 +1,52 @@
 import { resolve } from "node:path";
-import { EXIT, type ExitCode, type Given, textOption } from "../cli/options.ts";
-import type { World } from "../cli/world.ts";
-import type { LiveTarget } from "../model/live.ts";
-import type { Remembered } from "../plan/orphans.ts";
-import { type Sink, fileSink, memorySink, takeSnapshot } from "../service/snapshot.ts";
-import { connect, refusedByService } from "./connect.ts";
-import { sayError } from "./diagnostics.ts";
+import { planMeta } from "../app/plan.ts";
+import { serviceError, type Session, withSession } from "../app/session.ts";
+import { EXIT, type ExitCode, stop } from "../model/error.ts";
+import { fileSink, memorySink, type Sink, takeSnapshot } from "../service/snapshot.ts";
+import type { Context } from "./context.ts";
 import { liveIds } from "./managed.ts";
-import { type Opened, openProject } from "./opening.ts";
-import { planMeta } from "./plan-meta.ts";
-import { readRemembered } from "./survey.ts";
+import type { SnapshotOptions } from "./table.ts";
 
 /** `tasc snapshot [--out FILE]`: what a plan reads, for plans without network and key. */
-export async function run(given: Given, world: World): Promise<ExitCode> {
-  const opened = await openProject(given, world, { needsApiKey: true, leave: "warnings" });
-  if (!opened.ok) return opened.code;
-  const remembered = await readRemembered(opened, world);
-  if (!remembered.ok) return remembered.code;
-  const job: Job = { given, world, opened, remembered: remembered.value };
-  const out = textOption(given, "out");
-  return out === undefined ? await toStdout(job) : await toFile(job, out);
+export async function run(options: SnapshotOptions, { host, console }: Context): Promise<ExitCode> {
+  return withSession(options, host, async (session) => {
+    const { out } = options;
+    if (out === undefined) {
+      const sink = memorySink();
+      await take(session, sink);
+      for (const piece of sink.pieces()) console.writer.document(piece);
+    } else await toFile(session, out);
+    return EXIT.done;
+  });
 }
 
-interface Job {
-  readonly given: Given;
-  readonly world: World;
-  readonly opened: Opened;
-  readonly remembered: Remembered;
-}
-
-async function toStdout(job: Job): Promise<ExitCode> {
-  const sink = memorySink();
-  const code = await take(job, sink);
-  if (code === EXIT.done) for (const piece of sink.pieces()) job.opened.console.writer.document(piece);
-  return code;
-}
-
-async function toFile(job: Job, out: string): Promise<ExitCode> {
+async function toFile(session: Session, out: string): Promise<void> {
   try {
-    const sink = fileSink(resolve(job.world.cwd, out));
+    const sink = fileSink(resolve(session.host.cwd, out));
     try {
-      const code = await take(job, sink);
-      if (code === EXIT.done) sink.keep();
-      return code;
+      await take(session, sink);
+      sink.keep();
     } finally {
       sink.drop();
     }
   } catch (error) {
     if (!(error instanceof Error && "code" in error)) throw error;
-    sayError(
-      job.opened.console,
-      `Cannot write ${out}`,
-      "Check that the folder exists, may be written, and has room.",
-    );
-    return EXIT.failed;
+    const detail = "Check that the folder exists, is writable and has space.";
+    throw stop("failed", "unwritable", `Cannot write ${out}`, detail);
   }
 }
 
-async function take({ given, world, opened, remembered }: Job, sink: Sink): Promise<ExitCode> {
-  const { project, console } = opened;
-  const { desired, states, strays } = remembered;
-  const connected = connect(given, world, project.settings, console);
-  if (!connected.ok) return connected.code;
-  const { stage, baseUrl } = project.settings;
-  const frame = { ...planMeta(world), stage, baseUrl, states: [...states.values(), ...strays] };
-  const managed = (targets: readonly LiveTarget[]): readonly string[] => [
-    ...new Set(liveIds(desired, states, targets).values()),
-  ];
-  try {
-    const taken = await takeSnapshot(connected.client, frame, managed, sink, console.redactor);
-    return taken.ok ? EXIT.done : refusedByService(console, taken.failure);
-  } finally {
-    await connected.client.close();
-  }
+async function take(session: Session, sink: Sink): Promise<void> {
+  const { desired, settings, host, redactor } = session;
+  const { states, strays } = await session.remembered();
+  const { stage, baseUrl } = settings;
+  const frame = { ...planMeta(host), stage, baseUrl, states: [...states.values(), ...strays] };
+  const taken = await takeSnapshot(
+    session.client(),
+    frame,
+    (targets) => [...new Set(liveIds(desired, states, targets).values())],
+    sink,
+    redactor,
+  );
+  if (!taken.ok) throw serviceError(taken.failure);
 }

@@ -1,177 +1,119 @@
-import { EXIT, type ExitCode, type Given } from "../cli/options.ts";
-import type { World } from "../cli/world.ts";
+import { type Session, serviceError, withSession } from "../app/session.ts";
+import {
+  type LockedDocument,
+  type NamedAddress,
+  declaredTarget,
+  heldBatches,
+  isDeclared,
+  readAddress,
+  withDocument,
+} from "../app/state.ts";
 import type { Read, Reader } from "../look/look.ts";
 import { readerOf } from "../look/service.ts";
 import { type Kind, targetAddress } from "../model/address.ts";
 import { resourcesOf } from "../model/desired.ts";
+import { EXIT, type ExitCode, stop } from "../model/error.ts";
 import { DELETED } from "../model/fields.ts";
 import type { LiveTarget } from "../model/live.ts";
-import { type State, emptyState } from "../model/state.ts";
 import { kindNoun } from "../render/words.ts";
-import type { Client } from "../service/client.ts";
-import { type LockedDocument, bindAddress, taken } from "../state/edit.ts";
-import { connect, refusedByService } from "./connect.ts";
-import { sayDiagnostics, sayError } from "./diagnostics.ts";
-import { fingerprinterOf } from "./look.ts";
+import { bindAddress, taken } from "../state/edit.ts";
+import { valueOrThrow } from "../state/problem.ts";
+import type { Context } from "./context.ts";
 import { liveIds } from "./managed.ts";
-import {
-  type Access,
-  type NamedAddress,
-  readAddress,
-  saveCorrection,
-  sayRefusal,
-  underLock,
-  withStates,
-} from "./state-access.ts";
-import { type OrCode, readStates, readStrays } from "./states.ts";
+import type { StateBindOptions } from "./table.ts";
 
 /** `tasc state bind ADDRESS ID`: says which live resource an address means. */
-export async function run(given: Given, world: World): Promise<ExitCode> {
-  return await withStates(given, world, async (access) => {
-    const [text, id = ""] = given.args;
-    const named = readAddress(text, access.opened.console);
-    if (named === undefined) return EXIT.invalid;
-    if (named.parts.kind === "batchGeneration") return refuseBatch(named, access);
-    const { kind, target } = named.parts;
-    return await underLock(given, access, [target], "tasc state bind", async (documents) => {
-      const [document] = documents;
-      if (document === undefined) return EXIT.failed;
-      return await bind({ given, world, access, named, kind, id, document });
+export async function run(options: StateBindOptions, { host, console }: Context): Promise<ExitCode> {
+  const named = readAddress(options.address);
+  const { address, parts } = named;
+  const { kind, target } = parts;
+  const { id } = options;
+  if (kind === "batchGeneration")
+    throw stop(
+      "invalid",
+      "batch-generation-id",
+      "A batch generation has no id to bind",
+      `The service cannot show one. Say whether it ran:\n  tasc state mark ${address} done`,
+    );
+  const work = async (session: Session): Promise<ExitCode> => {
+    const before = await withDocument(session, target, "tasc state bind", options, async (document) => {
+      // The checks that need no call come first; then the service is asked; then it is bound.
+      const declared = declaredTarget(session, target);
+      if (declared === undefined && document.stored === undefined)
+        throw stop(
+          "invalid",
+          "unknown-target",
+          `There is no target ${target}`,
+          "No manifest declares it, and there is no state of it. Declare it first, or correct the address.",
+        );
+      await refuseTaken(session, named, id, document);
+      await mustBeListed(session, named, kind, id, document);
+      const held = heldBatches(document.state, declared, session.fingerprints);
+      const next = bindAddress(document.state, address, id, held);
+      if (!isDeclared(session, named))
+        host.warn([
+          {
+            severity: "warning",
+            code: "bound-undeclared",
+            summary: `No manifest declares ${address}`,
+            detail: "It is bound, and a plan lists it as orphaned until one does.",
+          },
+        ]);
+      await document.replace(next);
+      return document.stored?.bindings.get(address)?.id;
     });
-  });
+    const instead = before === undefined || before === id ? "" : ` It was bound to ${before}.`;
+    console.data(`${address} is bound to ${id}.${instead}\n`);
+    return EXIT.done;
+  };
+  return withSession({ ...options, allowMissingSecrets: true }, host, work, { apiKey: false });
 }
 
-interface Job {
-  readonly given: Given;
-  readonly world: World;
-  readonly access: Access;
-  readonly named: NamedAddress;
-  readonly kind: Sought["kind"];
-  readonly id: string;
-  readonly document: LockedDocument;
+/** Another address that has the id, in this target or another one, by the manifests or by state. */
+async function refuseTaken(
+  session: Session,
+  { address }: NamedAddress,
+  id: string,
+  { key }: LockedDocument,
+): Promise<void> {
+  const resources = session.desired.targets.flatMap(resourcesOf);
+  const byHand = resources.find((one) => one.id === id && one.address !== address);
+  if (byHand !== undefined)
+    throw stop(
+      "failed",
+      "id-in-manifest",
+      `${id} is the \`id:\` of ${byHand.address}`,
+      "Take it out of that manifest first.",
+    );
+  const { backend } = await session.states();
+  const listed = valueOrThrow(await backend.list(key.stage)).filter((target) => target !== key.target);
+  for (const { bindings } of (await session.readStates(listed)).values())
+    for (const [other, binding] of bindings) if (binding.id === id) throw taken(id, other);
 }
 
-function refuseBatch({ address }: NamedAddress, { opened }: Access): ExitCode {
-  sayError(
-    opened.console,
-    "A batch generation has no id to bind",
-    `The service cannot show one. Say whether it ran:\n  tasc state mark ${address} done`,
-  );
-  return EXIT.invalid;
-}
-
-/** The checks that need no call come first; then the service is asked; then it is bound. */
-async function bind(job: Job): Promise<ExitCode> {
-  const { access, named, id, document } = job;
-  const { console, project } = access.opened;
-  const target = project.desired.targets.find(({ key }) => key === named.parts.target);
-  if (target === undefined && document.state === undefined) return refuseUnknownTarget(named, access);
-  const elsewhere = await boundElsewhere(job);
-  if (elsewhere !== undefined) return elsewhere;
-  const listed = await checkListed(job);
-  if (listed !== undefined) return listed;
-  const declared =
-    target !== undefined && resourcesOf(target).some(({ address }) => address === named.address);
-  const fingerprints = fingerprinterOf(project.settings);
-  const correction = bindAddress(stateOf(document), named.address, id, { target, fingerprints });
-  if (correction.ok && !declared) sayUndeclared(named, access);
-  const before = document.state?.bindings.get(named.address)?.id;
-  const instead = before === undefined || before === id ? "" : ` It was bound to ${before}.`;
-  const done = `${named.address} is bound to ${id}.${instead}`;
-  return await saveCorrection(document, correction, console, done);
-}
-
-function stateOf({ state, key }: LockedDocument): State {
-  return state ?? emptyState(key.stage, key.target, key.service);
-}
-
-function refuseUnknownTarget({ parts }: NamedAddress, { opened }: Access): ExitCode {
-  sayError(
-    opened.console,
-    `There is no target ${parts.target}`,
-    "No manifest declares it, and there is no state of it. Declare it first, or correct the address.",
-  );
-  return EXIT.invalid;
-}
-
-/** Another address that has the id, in this target or another one, by state or by the manifest. */
-async function boundElsewhere({ access, named, id, document }: Job): Promise<ExitCode | undefined> {
-  const { console, project } = access.opened;
-  const { targets } = project.desired;
-  const byHand = targets.flatMap(resourcesOf).find((one) => one.id === id && one.address !== named.address);
-  if (byHand !== undefined) {
-    sayError(console, `${id} is the \`id:\` of ${byHand.address}`, "Take it out of that manifest first.");
-    return EXIT.failed;
-  }
-  const others = await readStrays(access.states, [document.key.target], console);
-  if (!others.ok) return others.code;
-  for (const { bindings } of others.value)
-    for (const [address, binding] of bindings)
-      if (binding.id === id) {
-        const refusal = taken(id, address);
-        return refusal.ok ? undefined : sayRefusal(console, refusal);
-      }
-  return undefined;
-}
-
-/** Asks the service whether the id is there; `undefined` if it is. */
-async function checkListed(job: Job): Promise<ExitCode | undefined> {
-  const { given, world, access } = job;
-  const { console, project } = access.opened;
-  if (project.settings.apiKey === undefined) sayDiagnostics(console, project.diagnostics, project.sources);
-  const connected = connect(given, world, project.settings, console);
-  if (!connected.ok) return connected.code;
-  try {
-    return await askService(job, connected.client);
-  } finally {
-    await connected.client.close();
-  }
-}
-
-async function askService(job: Job, client: Client): Promise<ExitCode | undefined> {
-  const { access, kind, id, named } = job;
-  const { console } = access.opened;
+async function mustBeListed(
+  session: Session,
+  { parts: { target } }: NamedAddress,
+  kind: Sought["kind"],
+  id: string,
+  document: LockedDocument,
+): Promise<void> {
+  const client = session.client();
   const targets = await client.listTargets();
-  if (!targets.ok) return refusedByService(console, targets.failure);
-  const targetId = await targetIdOf(job, targets.value);
-  if (!targetId.ok) return targetId.code;
-  const sought: Sought = { kind, id, targetId: targetId.value };
-  const answer = await isListed(readerOf(client), targets.value, sought);
-  if (!answer.ok) return refusedByService(console, answer.failure);
-  if (answer.value.listed) return undefined;
-  const where = kind === "target" ? "" : ` in target ${named.parts.target}`;
-  sayError(
-    console,
+  if (!targets.ok) throw serviceError(targets.failure);
+  const states = await session.readStates(session.desired.targets.map(({ key }) => key));
+  const bound = document.state.bindings.get(targetAddress(target))?.id;
+  const targetId = liveIds(session.desired, states, targets.value).get(target) ?? bound;
+  const answer = await isListed(readerOf(client), targets.value, { kind, id, targetId });
+  if (!answer.ok) throw serviceError(answer.failure);
+  if (answer.value.listed) return;
+  const where = kind === "target" ? "" : ` in target ${target}`;
+  throw stop(
+    "failed",
+    "id-not-listed",
     `The service lists no ${kindNoun(kind)} with the id ${id}${where}`,
     `${answer.value.hint} Nothing was bound.`.trim(),
   );
-  return EXIT.failed;
-}
-
-/** The live target that the address is in, as a plan would find it. */
-async function targetIdOf(
-  { access, named, document }: Job,
-  targets: Parameters<typeof liveIds>[2],
-): Promise<OrCode<string | undefined>> {
-  const { console, project } = access.opened;
-  const { desired } = project;
-  const keys = desired.targets.map(({ key }) => key);
-  const states = await readStates(access.states, keys, console);
-  if (!states.ok) return states;
-  const { target } = named.parts;
-  const bound = document.state?.bindings.get(targetAddress(target))?.id;
-  return { ok: true, value: liveIds(desired, states.value, targets).get(target) ?? bound };
-}
-
-function sayUndeclared({ address }: NamedAddress, { opened }: Access): void {
-  sayDiagnostics(opened.console, [
-    {
-      severity: "warning",
-      code: "bound-undeclared",
-      summary: `No manifest declares ${address}`,
-      detail: "It is bound all the same, and a plan lists it as orphaned until one does.",
-    },
-  ]);
 }
 
 /** Where an id is looked for. */

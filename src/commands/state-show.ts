@@ -1,39 +1,59 @@
-import { EXIT, type ExitCode, type Given, textOption } from "../cli/options.ts";
-import type { World } from "../cli/world.ts";
+import { stateOf, readAddress } from "../app/state.ts";
+import { type Session, withSession } from "../app/session.ts";
 import { nearest } from "../manifest/document.ts";
 import { type Address, parseAddress } from "../model/address.ts";
+import { EXIT, type ExitCode, stop } from "../model/error.ts";
 import type { BatchRecord, State } from "../model/state.ts";
 import { safeLine } from "../render/escape.ts";
 import { count } from "../render/words.ts";
 import type { Style } from "../render/style.ts";
 import { knownAddresses, knows } from "../state/edit.ts";
-import { sayError } from "./diagnostics.ts";
-import { type Access, readAddress, readState, withStates } from "./state-access.ts";
+import type { LockInfo } from "../state/lock.ts";
+import { valueOrThrow } from "../state/problem.ts";
+import type { Context } from "./context.ts";
+import type { StateShowOptions } from "./table.ts";
 
 /** `tasc state show ADDRESS`: what state remembers of one address. */
-export async function run(given: Given, world: World): Promise<ExitCode> {
-  return await withStates(given, world, (access) => show(given, access));
+export async function run(options: StateShowOptions, { host, console }: Context): Promise<ExitCode> {
+  const { address, parts } = readAddress(options.address);
+  const work = async (session: Session): Promise<ExitCode> => {
+    const state = await stateOf(session, parts.target);
+    const remembered = state && describe(state, address);
+    if (remembered === undefined) {
+      const close = nearest(address, state === undefined ? [] : knownAddresses(state));
+      throw stop(
+        "invalid",
+        "state-unknown-address",
+        `State knows nothing of ${address} in stage ${session.settings.stage}`,
+        `${close === undefined ? "" : `Did you mean ${close}? `}What is known:\n  tasc state list`,
+      );
+    }
+    const { backend } = await session.states();
+    const holder =
+      parts.kind === "target"
+        ? valueOrThrow(await backend.holder(session.stateKey(parts.target)))
+        : undefined;
+    const shown = holder === undefined ? remembered : { ...remembered, lock: holderJson(holder) };
+    if (options.format === "json") console.json(shown);
+    else console.data(renderRemembered(shown, console.style.stdout));
+    return EXIT.done;
+  };
+  return withSession({ ...options, allowMissingSecrets: true }, host, work, { apiKey: false });
 }
 
-async function show(given: Given, access: Access): Promise<ExitCode> {
-  const { console, project } = access.opened;
-  const named = readAddress(given.args[0], console);
-  if (named === undefined) return EXIT.invalid;
-  const read = await readState(access, named.parts.target);
-  if (!read.ok) return read.code;
-  const remembered = read.value && describe(read.value, named.address);
-  if (remembered === undefined) {
-    const close = nearest(named.address, read.value === undefined ? [] : knownAddresses(read.value));
-    sayError(
-      console,
-      `State knows nothing of ${named.address} in stage ${project.settings.stage}`,
-      `${close === undefined ? "" : `Did you mean ${close}? `}What is known:\n  tasc state list`,
-    );
-    return EXIT.invalid;
-  }
-  if (textOption(given, "format") === "json") console.json(remembered);
-  else console.data(renderRemembered(remembered, console.style.stdout));
-  return EXIT.done;
+export type LockJson = ReturnType<typeof holderJson>;
+
+/** Who holds a lock, for programs. */
+export function holderJson({ id, who, since, why, folder, job, process }: LockInfo) {
+  return {
+    id,
+    who,
+    since,
+    why,
+    ...(folder === undefined ? {} : { folder }),
+    ...(job === undefined ? {} : { job }),
+    ...(process === undefined ? {} : { host: process.host, pid: process.pid }),
+  };
 }
 
 /**
@@ -54,6 +74,8 @@ type Remembered = {
   readonly folders?: Readonly<Record<string, string>>;
   /** Of a target alone: addresses in it that state knows something of. */
   readonly addresses?: number;
+  /** Of a target alone: who holds its lock. */
+  readonly lock?: LockJson;
 };
 
 /** A creation that was about to be sent, and of which nobody has looked up yet what it made. */
@@ -138,12 +160,15 @@ function otherLines({ batch, intent }: Remembered): readonly string[] {
   ];
 }
 
-function targetLines({ folders, addresses }: Remembered): readonly string[] {
+function targetLines({ folders, addresses, lock }: Remembered): readonly string[] {
   if (folders === undefined) return [];
   const names = Object.entries(folders);
   return [
     `  addresses in this target: ${addresses ?? 0}`,
     `  folders: ${names.length === 0 ? "none known" : ""}`.trimEnd(),
     ...names.map(([name, id]) => `    ${safeLine(name)}: ${safeLine(id)}`),
+    ...(lock === undefined
+      ? []
+      : [`  lock: ${safeLine(lock.id)}, held by ${safeLine(lock.who)} since ${safeLine(lock.since)}`]),
   ];
 }

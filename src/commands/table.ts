@@ -17,6 +17,7 @@ import {
   OVERRIDE_POLICY,
   SCOPE,
   SERVICE,
+  SHARD,
   text,
   TEXT_OR_JSON,
   TWO_STAGES,
@@ -60,13 +61,18 @@ const schema = {
 };
 export type SchemaOptions = Options<typeof schema> & GlobalOptions;
 
+const stages = { ...TEXT_OR_JSON };
+export type StagesOptions = Options<typeof stages> & GlobalOptions;
+
 const plan = {
   format: choice("--format <format>", "how to print the plan", PLAN_FORMATS),
   ...PLAN_VIEW,
   out: text("--out <file>", "save the plan, for `tasc apply FILE`"),
   expires: duration("--expires <duration>", "how long the saved plan can be applied, such as 24h"),
   detailedExitcode: flag("--detailed-exitcode", "exit with 2 when there are changes"),
+  allStages: flag("--all-stages", "plan every stage, with the exit code of the worst"),
   ...SCOPE,
+  ...SHARD,
   ...ON_DEMAND,
   ...OVERRIDE_POLICY,
   ...MISSING_SECRETS,
@@ -88,6 +94,7 @@ const apply = {
   file: text("[file]", "a plan saved by `tasc plan --out`; applied without a question"),
   autoApprove: flag("--auto-approve", "do not ask"),
   ...SCOPE,
+  ...SHARD,
   ...ON_DEMAND,
   ...OVERRIDE_POLICY,
   wait: duration(
@@ -169,7 +176,7 @@ export type SnapshotOptions = Options<typeof snapshot> & GlobalOptions;
 
 const graph = {
   target: text("[target]", "key of a target; all unless given"),
-  format: choice("--format <format>", "how to write it", ["mermaid", "dot"]),
+  format: choice("--format <format>", "how to write it; mermaid unless given", ["mermaid", "dot", "json"]),
 };
 export type GraphOptions = Options<typeof graph> & GlobalOptions;
 
@@ -239,8 +246,45 @@ const stateMark = {
 };
 export type StateMarkOptions = Options<typeof stateMark> & GlobalOptions;
 
-const stateUnlock = { target: argument("<target>", "key of the target, such as shop"), ...TEXT_OR_JSON };
+const stateUnlock = {
+  target: argument("<target>", "key of the target, such as shop"),
+  id: text("[id]", "id of the lock, as the error about it shows it; another lock is then left alone"),
+  ...TEXT_OR_JSON,
+};
 export type StateUnlockOptions = Options<typeof stateUnlock> & GlobalOptions;
+
+const statePull = {
+  target: text("--target <key>", "key of a target; all of the stage unless given"),
+  format: choice("--format <format>", "how to print it", ["json"]),
+};
+export type StatePullOptions = Options<typeof statePull> & GlobalOptions;
+
+const statePush = {
+  file: argument("<file>", "a backup from `tasc state pull`; - reads standard input"),
+  force: flag("--force", "overwrite state of another lineage or a higher serial"),
+  ...LOCK_TIMEOUT,
+  ...TEXT_OR_JSON,
+};
+export type StatePushOptions = Options<typeof statePush> & GlobalOptions;
+
+const stateMigrate = {
+  fromConfig: text(
+    "--from-config <file>",
+    "file with the old `state:` section as YAML; - reads standard input",
+  ),
+  ...LOCK_TIMEOUT,
+  ...TEXT_OR_JSON,
+};
+export type StateMigrateOptions = Options<typeof stateMigrate> & GlobalOptions;
+
+const stateHistory = { target: argument("<target>", "key of the target, such as shop"), ...TEXT_OR_JSON };
+export type StateHistoryOptions = Options<typeof stateHistory> & GlobalOptions;
+
+const history = {
+  address: text("[address]", "only applies that changed this address"),
+  ...TEXT_OR_JSON,
+};
+export type HistoryOptions = Options<typeof history> & GlobalOptions;
 
 const serve = {
   port: text("--port <port>", "port on 127.0.0.1; default: 4010"),
@@ -324,6 +368,13 @@ const PLAN_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc plan --override-policy maxChanges", does: "a large change that is meant to be one" },
     ],
     load: () => import("./plan.ts"),
+  }),
+  command({
+    name: "stages",
+    summary: "list the stages and what each has, without the service",
+    options: stages,
+    examples: [{ command: "tasc stages", does: "the one marked with * is used unless another is named" }],
+    load: () => import("./stages.ts"),
   }),
   command({
     name: "show",
@@ -432,7 +483,7 @@ const LOOK_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc snapshot --out snapshot.json", does: "then: tasc plan --snapshot snapshot.json" },
       { command: "tasc serve --from snapshot.json", does: "a copy of the service to rehearse on" },
     ],
-    old: () => import("./snapshot.ts"),
+    load: () => import("./snapshot.ts"),
   }),
   command({
     name: "graph",
@@ -442,7 +493,7 @@ const LOOK_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc graph shop", does: "as Mermaid, for Markdown" },
       { command: "tasc graph --format dot | dot -Tsvg > graph.svg", does: "as a picture" },
     ],
-    old: () => import("./graph.ts"),
+    load: () => import("./graph.ts"),
   }),
   {
     name: "reports",
@@ -457,7 +508,7 @@ const LOOK_COMMANDS: readonly CommandSpec[] = [
           { command: "tasc reports list --limit 10", does: "the ten newest of each managed target" },
           { command: "tasc reports list --format json", does: "for a program" },
         ],
-        old: () => import("./reports-list.ts"),
+        load: () => import("./reports-list.ts"),
       }),
       command({
         name: "show",
@@ -470,7 +521,7 @@ const LOOK_COMMANDS: readonly CommandSpec[] = [
             does: "for CI",
           },
         ],
-        old: () => import("./reports-show.ts"),
+        load: () => import("./reports-show.ts"),
       }),
     ],
   },
@@ -482,14 +533,24 @@ const LOOK_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc notifications --target shop", does: "what happened in one target" },
       { command: "tasc notifications --follow", does: "until Ctrl-C" },
     ],
-    old: () => import("./notifications.ts"),
+    load: () => import("./notifications.ts"),
   }),
 ];
 
 const STATE_COMMANDS: readonly CommandSpec[] = [
+  command({
+    name: "history",
+    summary: "list the applies of a stage, newest first",
+    options: history,
+    examples: [
+      { command: "tasc history --stage production", does: "who changed what, when and from where" },
+      { command: "tasc history testCase.shop.login", does: "applies that changed one test case" },
+    ],
+    load: async () => ({ run: (await import("./state.ts")).applies }),
+  }),
   {
     name: "state",
-    summary: "look at what tasc remembers, and correct it",
+    summary: "inspect and modify state",
     examples: [{ command: "tasc state list", does: "all bindings of the stage" }],
     commands: [
       command({
@@ -497,7 +558,7 @@ const STATE_COMMANDS: readonly CommandSpec[] = [
         summary: "list addresses and the ids they are bound to",
         options: stateList,
         examples: [{ command: "tasc state list --stage staging", does: "all bindings of staging" }],
-        old: () => import("./state-list.ts"),
+        load: async () => ({ run: (await import("./state.ts")).list }),
       }),
       command({
         name: "show",
@@ -507,7 +568,7 @@ const STATE_COMMANDS: readonly CommandSpec[] = [
           { command: "tasc state show testCase.shop.login", does: "its id, and which fields have a record" },
           { command: "tasc state show target.shop", does: "also the ids of the target's folders" },
         ],
-        old: () => import("./state-show.ts"),
+        load: () => import("./state-show.ts"),
       }),
       command({
         name: "mv",
@@ -517,7 +578,7 @@ const STATE_COMMANDS: readonly CommandSpec[] = [
           { command: "tasc state mv testCase.shop.login testCase.shop.sign-in", does: "a new key" },
           { command: "tasc state mv target.shop target.web", does: "a target, with all that is in it" },
         ],
-        old: () => import("./state-mv.ts"),
+        load: async () => ({ run: (await import("./state.ts")).mv }),
       }),
       command({
         name: "rm",
@@ -527,7 +588,7 @@ const STATE_COMMANDS: readonly CommandSpec[] = [
           { command: "tasc state rm testCase.shop.old", does: "no longer listed as orphaned" },
           { command: "tasc state rm target.shop", does: "the next plan finds everything by name again" },
         ],
-        old: () => import("./state-rm.ts"),
+        load: async () => ({ run: (await import("./state.ts")).rm }),
       }),
       command({
         name: "bind",
@@ -539,7 +600,7 @@ const STATE_COMMANDS: readonly CommandSpec[] = [
             does: "write-only fields are sent once more",
           },
         ],
-        old: () => import("./state-bind.ts"),
+        load: () => import("./state-bind.ts"),
       }),
       command({
         name: "mark",
@@ -551,14 +612,54 @@ const STATE_COMMANDS: readonly CommandSpec[] = [
             does: "it ran; do not run it again",
           },
         ],
-        old: () => import("./state-mark.ts"),
+        load: async () => ({ run: (await import("./state.ts")).mark }),
       }),
       command({
         name: "unlock",
-        summary: "take a lock away from whoever holds it",
+        summary: "release a stuck lock",
         options: stateUnlock,
-        examples: [{ command: "tasc state unlock shop --stage staging", does: "says whose lock it was" }],
-        old: () => import("./state-unlock.ts"),
+        examples: [
+          { command: "tasc state unlock shop --stage staging", does: "prints who held it" },
+          {
+            command: "tasc state unlock shop 5f0c3f8e-3c1d-4a57-9d0e-0a6b8b1d2c3f",
+            does: "release this lock, and never a newer one",
+          },
+        ],
+        load: async () => ({ run: (await import("./state.ts")).unlock }),
+      }),
+      command({
+        name: "pull",
+        summary: "print the state of a stage as one JSON object",
+        options: statePull,
+        examples: [{ command: "tasc state pull --stage staging > backup.json", does: "a backup" }],
+        load: async () => ({ run: (await import("./state.ts")).pull }),
+      }),
+      command({
+        name: "push",
+        summary: "restore state from a backup",
+        options: statePush,
+        examples: [
+          { command: "tasc state push backup.json", does: "checks that it fits what is there now" },
+          { command: "tasc state push backup.json --force", does: "overwrite newer state" },
+        ],
+        load: async () => ({ run: (await import("./state.ts")).push }),
+      }),
+      command({
+        name: "migrate",
+        summary: "copy state from another backend to the one in tasc.yaml, and verify it",
+        options: stateMigrate,
+        examples: [
+          { command: "tasc state migrate --from-config old-state.yaml", does: "once for each stage" },
+          { command: "echo 'backend: local' | tasc state migrate --from-config -", does: "from files" },
+        ],
+        load: async () => ({ run: (await import("./state.ts")).migrate }),
+      }),
+      command({
+        name: "history",
+        summary: "list earlier versions of a target's state (postgres)",
+        options: stateHistory,
+        examples: [{ command: "tasc state history shop", does: "serial and date of each" }],
+        load: async () => ({ run: (await import("./state.ts")).history }),
       }),
     ],
   },
@@ -607,7 +708,7 @@ const HELP_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc doctor --stage production", does: "one line a check; 1 if one fails" },
       { command: "tasc doctor --format json", does: "for a program" },
     ],
-    old: () => import("./doctor.ts"),
+    load: () => import("./doctor.ts"),
   }),
   command({
     name: "completion",

@@ -1,5 +1,4 @@
-import { safeLine, safeLines } from "../render/escape.ts";
-import { type Style, wrap } from "../render/style.ts";
+import type { Block, View } from "../render/view.ts";
 import { count } from "../render/words.ts";
 
 /** What `tasc doctor` looks at, in the order in which it tells. */
@@ -49,7 +48,7 @@ export function checkClock({ service, local }: Clocks): Check {
     "clock",
     "warn",
     `this machine is ${inWords(Math.abs(difference))} ${way} the service`,
-    "Dates of reports and notifications, and since when a lock is held, then mislead. Let the machine keep its time by NTP.",
+    "Dates of reports, notifications and locks are then misleading. Synchronise the machine's clock by NTP.",
   );
 }
 
@@ -59,39 +58,42 @@ function inWords(ms: number): string {
 }
 
 const SIGNS: Readonly<Record<CheckStatus, string>> = { ok: "✓", warn: "!", fail: "✗", skipped: "-" };
+const PAINT = { ok: "added", warn: "warning", fail: "error", skipped: "faint" } as const;
 
 /** Columns of a check's name, the longest of which is `version`. */
 const NAME_WIDTH = 9;
+const INDENT = 2 + NAME_WIDTH + 6;
 
 /** The checks, one a line, with what to do below those that need it, and a line that sums them up. */
-export function renderChecks(
-  checks: readonly Check[],
-  options: { readonly style: Style; readonly width: number },
-): string {
-  const lines = [...checks.flatMap((one) => checkLines(one, options)), "", summaryLine(checks)];
-  return lines.map((line) => `${line}\n`).join("");
+export function checksView(checks: readonly Check[]): View {
+  return {
+    json: {
+      formatVersion: "1.0",
+      ok: !hasFailed(checks),
+      checks: checks.map(({ name, status, summary, detail }) => ({ name, status, summary, detail })),
+    },
+    text: [checks.flatMap(checkBlocks), [summaryLine(checks)]],
+  };
 }
 
-const INDENT = " ".repeat(2 + NAME_WIDTH + 6);
-
-function checkLines(
-  { name, status, summary, detail }: Check,
-  { style, width }: { readonly style: Style; readonly width: number },
-): readonly string[] {
-  const paint = { ok: style.added, warn: style.warning, fail: style.error, skipped: style.faint }[status];
+function checkBlocks({ name, status, summary, detail }: Check): readonly Block[] {
+  const style = PAINT[status];
   const word = status === "skipped" ? "" : status;
-  const head = `${paint(SIGNS[status])} ${name.padEnd(NAME_WIDTH)} ${paint(word.padEnd(4))} ${safeLine(summary)}`;
-  const below = safeLines(detail)
-    .split("\n")
-    .filter((line) => line.trim() !== "")
-    .flatMap((line) => wrap(line.trimStart(), width - INDENT.length));
-  return [head, ...below.map((line) => `${INDENT}${line}`)];
+  return [
+    [
+      { style, text: SIGNS[status] },
+      ` ${name.padEnd(NAME_WIDTH)} `,
+      { style, text: word.padEnd(4) },
+      ` ${summary}`,
+    ],
+    ...(detail.trim() === "" ? [] : [{ label: "", column: INDENT, beside: detail }]),
+  ];
 }
 
 function summaryLine(checks: readonly Check[]): string {
   const amount = (status: CheckStatus): number => checks.filter((one) => one.status === status).length;
   const [failed, warned, skipped] = [amount("fail"), amount("warn"), amount("skipped")];
-  if (failed + warned + skipped === 0) return "All is well.";
+  if (failed + warned + skipped === 0) return "All checks passed.";
   return [
     ...(failed === 0 ? [] : [`${count(failed, "check")} failed`]),
     ...(warned === 0 ? [] : [count(warned, "warning")]),

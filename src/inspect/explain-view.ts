@@ -123,5 +123,5 @@ function placeText(origin: Origin, placeOf: PlaceOf): string {
 }
 
 function row(label: string, line: Line): Block {
-  return { label: ["  ", { style: "faint", text: label }], column: 10, lines: [line] };
+  return { label: ["  ", { style: "faint", text: label }], column: 10, beside: line };
 }

@@ -3,7 +3,7 @@ import type { DesiredResource, DesiredTarget } from "../model/desired.ts";
 import { type Json, isObject } from "../model/json.ts";
 import { type Value, isSensitive, isUnknown, reveal } from "../model/value.ts";
 import { safeLine } from "../render/escape.ts";
-import type { Redactor } from "../render/redact.ts";
+import type { Markup, View } from "../render/view.ts";
 
 /** What runs before what, as the manifests declare it. Nodes and edges are in the order of addresses. */
 interface Graph {
@@ -117,41 +117,47 @@ function plain(value: Value | undefined): Json | undefined {
   return value === undefined || isUnknown(value) || isSensitive(value) ? undefined : reveal(value);
 }
 
-/** Takes secrets out of names that come from the service, before a renderer escapes them. */
-export function redactGraph(graph: Graph, redactor: Redactor): Graph {
+export function graphView(graph: Graph): View {
+  const { stage, targets } = graph;
   return {
-    ...graph,
-    targets: graph.targets.map((target) => ({
-      ...target,
-      nodes: target.nodes.map((node) => ({ ...node, label: redactor.text(node.label) })),
-    })),
+    json: {
+      formatVersion: "1.0",
+      stage,
+      targets: targets.map(({ key, nodes, edges }) => ({
+        target: key,
+        nodes: nodes.map(({ id, kind, label, status, off }) => ({ id, kind, label, status, off })),
+        edges: edges.map(({ from, to, why }) => ({ from, to, why })),
+      })),
+    },
+    text: [],
+    documents: { mermaid: mermaid(graph), dot: dot(graph) },
   };
 }
 
 /** The graph in Graphviz' language. */
-export function renderDot({ stage, targets }: Graph): string {
-  const lines = [
-    `digraph ${dotText(stage)} {`,
-    "  rankdir=LR;",
-    "  node [shape=box];",
-    ...targets.flatMap(cluster),
-    ...targets.flatMap(({ edges }) =>
-      edges.map(
-        ({ from, to, why }) =>
-          `  ${dotText(from)} -> ${dotText(to)}${why === "prerequisite" ? "" : " [style=dashed]"};`,
-      ),
-    ),
-    "}",
-  ];
-  return lines.map((line) => `${line}\n`).join("");
-}
-
-function cluster({ key, nodes }: TargetGraph, at: number): readonly string[] {
+function dot({ stage, targets }: Graph): Markup {
+  const quoted = (text: string): Markup => ['"', { text, escape: dotText }, '"'];
   return [
-    `  subgraph cluster_${at} {`,
-    `    label=${dotText(key)};`,
-    ...nodes.map((node) => `    ${dotText(node.id)} [${attributes(node).join(", ")}];`),
-    "  }",
+    "digraph ",
+    ...quoted(stage),
+    " {\n  rankdir=LR;\n  node [shape=box];\n",
+    ...targets.flatMap(({ key, nodes }, at) => [
+      `  subgraph cluster_${at} {\n    label=`,
+      ...quoted(key),
+      ";\n",
+      ...nodes.flatMap((node) => ["    ", ...quoted(node.id), " [", ...dotAttributes(node), "];\n"]),
+      "  }\n",
+    ]),
+    ...targets.flatMap(({ edges }) =>
+      edges.flatMap(({ from, to, why }) => [
+        "  ",
+        ...quoted(from),
+        " -> ",
+        ...quoted(to),
+        why === "prerequisite" ? ";\n" : " [style=dashed];\n",
+      ]),
+    ),
+    "}\n",
   ];
 }
 
@@ -162,70 +168,61 @@ const SHAPES: Readonly<Record<Node["kind"], string>> = {
   unmanaged: "box",
 };
 
-function attributes({ kind, label, status, off }: Node): readonly string[] {
-  const text = status === undefined ? escaped(label) : `${escaped(label)}\\n${escaped(status)}`;
-  const style = kind === "unmanaged" ? ["style=dashed"] : off ? ["style=filled", 'fillcolor="#eeeeee"'] : [];
-  return [`label="${text}"`, `shape=${SHAPES[kind]}`, ...style];
+function dotAttributes({ kind, label, status, off }: Node): Markup {
+  const style = kind === "unmanaged" ? ", style=dashed" : off ? ', style=filled, fillcolor="#eeeeee"' : "";
+  return [
+    'label="',
+    { text: label, escape: dotText },
+    ...(status === undefined ? [] : ["\\n", { text: status, escape: dotText }]),
+    `", shape=${SHAPES[kind]}${style}`,
+  ];
 }
 
-/** A quoted string, in which only quotes and backslashes mean something. */
+/** Inside a quoted string, in which only quotes and backslashes mean something. */
 export function dotText(text: string): string {
-  return `"${escaped(text)}"`;
-}
-
-function escaped(text: string): string {
   return safeLine(text).replace(/["\\]/g, String.raw`\$&`);
 }
 
 /** The graph as Mermaid, which Markdown on GitHub and GitLab draws. */
-export function renderMermaid({ targets }: Graph): string {
+function mermaid({ targets }: Graph): Markup {
   const ids = new Map(
     targets.flatMap(({ nodes }) => nodes).map(({ id }, at): [string, string] => [id, `n${at}`]),
   );
   const idOf = (id: string): string => ids.get(id) ?? "n";
-  const lines = [
-    "flowchart LR",
-    ...targets.flatMap((target, at) => subgraph(target, at, idOf)),
+  return [
+    "flowchart LR\n",
+    ...targets.flatMap(({ key, nodes }, at) => [
+      `  subgraph t${at}["`,
+      { text: key, escape: mermaidText },
+      '"]\n',
+      ...nodes.flatMap((node) => [`    ${idOf(node.id)}`, ...mermaidNode(node), "\n"]),
+      "  end\n",
+    ]),
     ...targets.flatMap(({ edges }) =>
       edges.map(
-        ({ from, to, why }) => `  ${idOf(from)} ${why === "prerequisite" ? "-->" : "-.->"} ${idOf(to)}`,
+        ({ from, to, why }) => `  ${idOf(from)} ${why === "prerequisite" ? "-->" : "-.->"} ${idOf(to)}\n`,
       ),
     ),
-    "  classDef off fill:#eee,stroke:#999,color:#666",
-    "  classDef unmanaged stroke-dasharray:4",
-  ];
-  return lines.map((line) => `${line}\n`).join("");
-}
-
-function subgraph({ key, nodes }: TargetGraph, at: number, idOf: (id: string) => string): readonly string[] {
-  return [
-    `  subgraph t${at}[${label(key)}]`,
-    ...nodes.map((node) => `    ${idOf(node.id)}${shape(node)}${classOf(node)}`),
-    "  end",
+    "  classDef off fill:#eee,stroke:#999,color:#666\n  classDef unmanaged stroke-dasharray:4\n",
   ];
 }
 
 /** Test cases are boxes, batch generations rounded, environments cylinders. */
-function shape(node: Node): string {
-  const text = label(node.label, node.status);
-  switch (node.kind) {
-    case "testCase":
-    case "unmanaged":
-      return `[${text}]`;
-    case "batchGeneration":
-      return `([${text}])`;
-    case "environment":
-      return `[(${text})]`;
-  }
-}
+const BRACKETS: Readonly<Record<Node["kind"], readonly [string, string]>> = {
+  testCase: ["[", "]"],
+  unmanaged: ["[", "]"],
+  batchGeneration: ["([", "])"],
+  environment: ["[(", ")]"],
+};
 
-function classOf({ kind, off }: Node): string {
-  if (kind === "unmanaged") return ":::unmanaged";
-  return off ? ":::off" : "";
-}
-
-function label(...parts: readonly (string | undefined)[]): string {
-  return `"${parts.flatMap((part) => (part === undefined ? [] : [mermaidText(part)])).join("<br/>")}"`;
+function mermaidNode({ kind, label, status, off }: Node): Markup {
+  const [open, close] = BRACKETS[kind];
+  return [
+    `${open}"`,
+    { text: label, escape: mermaidText },
+    ...(status === undefined ? [] : ["<br/>", { text: status, escape: mermaidText }]),
+    `"${close}${kind === "unmanaged" ? ":::unmanaged" : off ? ":::off" : ""}`,
+  ];
 }
 
 /**

@@ -1,10 +1,16 @@
 import type { Read } from "../look/look.ts";
 import { type Address, compareAddresses, compareText } from "../model/address.ts";
-import { type JsonObject, isObject } from "../model/json.ts";
 import type { State } from "../model/state.ts";
-import { safeLine, safeLines, xml } from "../render/escape.ts";
-import type { Redactor } from "../render/redact.ts";
-import { type Style, padTo, textWidth } from "../render/style.ts";
+import { xml, xmlAttribute } from "../render/escape.ts";
+import {
+  type Block,
+  type Line,
+  type Markup,
+  Outside,
+  type Section,
+  type View,
+  type ViewJson,
+} from "../render/view.ts";
 import type { LiveNotification, LiveReport, LiveResult, NewReports, PageEnd } from "../service/answers.ts";
 
 /** Which address has an id, by all that state binds. */
@@ -95,14 +101,7 @@ function newestFirst(reports: readonly LiveReport[]): readonly LiveReport[] {
   );
 }
 
-/** Results by status, those seen first. */
-function countResults(results: readonly LiveResult[]): Readonly<Record<string, number>> {
-  const counts: Record<string, number> = { PASSED: 0, FAILED: 0, WAITING: 0 };
-  for (const { status = "UNKNOWN" } of results) counts[status] = (counts[status] ?? 0) + 1;
-  return counts;
-}
-
-export function oldestFirst(notifications: readonly TargetNotification[]): readonly TargetNotification[] {
+function oldestFirst(notifications: readonly TargetNotification[]): readonly TargetNotification[] {
   return notifications.toSorted(
     ({ notification: a }, { notification: b }) =>
       compareText(a.createdAt, b.createdAt) || compareText(a.id, b.id),
@@ -119,85 +118,107 @@ export function newNotifications(
   return oldestFirst(fresh);
 }
 
-const HEADINGS = ["CREATED", "TARGET", "TYPE", "ABOUT"];
-
-export function renderNotifications(
-  notifications: readonly TargetNotification[],
-  addressOf: AddressOf,
-  style: Style,
-): string {
-  if (notifications.length === 0) return "No notifications.\n";
-  return renderTable(
-    HEADINGS,
-    notifications.map((one) => rowOf(one, addressOf)),
-    style,
-  );
+/** A notification of a managed target. */
+export interface TargetNotification {
+  readonly target: string;
+  readonly notification: LiveNotification;
 }
 
-/** Lines without headings, for those that come later. */
-export function renderLater(notifications: readonly TargetNotification[], addressOf: AddressOf): string {
-  return notifications.map((one) => `${rowOf(one, addressOf).map(safeLine).join("  ")}\n`).join("");
+export function notificationsView(notifications: readonly TargetNotification[], addressOf: AddressOf): View {
+  const rows = notifications.map((one) => notificationCells(one, addressOf));
+  return {
+    json: {
+      formatVersion: "1.0",
+      notifications: notifications.map(({ target, notification }) => ({
+        id: notification.id,
+        target,
+        type: notification.type,
+        createdAt: notification.createdAt,
+        updatedAt: notification.updatedAt,
+        address: addressOf(testCaseIn(notification)) ?? null,
+        payload: new Outside(notification.payload),
+        ack: notification.ack ?? null,
+      })),
+    },
+    text: [
+      [rows.length === 0 ? "No notifications." : { headings: ["CREATED", "TARGET", "TYPE", "ABOUT"], rows }],
+    ],
+  };
 }
 
-function rowOf({ target, notification }: TargetNotification, addressOf: AddressOf): readonly string[] {
+/** Those that came later than a table: lines without headings. */
+export function laterView(notifications: readonly TargetNotification[], addressOf: AddressOf): View {
+  const lines = notifications.map((one) => notificationCells(one, addressOf).join("  "));
+  return { json: null, text: [lines] };
+}
+
+function notificationCells({ target, notification }: TargetNotification, addressOf: AddressOf) {
   const about = addressOf(testCaseIn(notification)) ?? JSON.stringify(notification.payload);
   return [notification.createdAt, target, notification.type, about];
 }
 
-/** Takes secrets out of what the service says in its own words, before a renderer cuts or escapes it. */
-export function redactReport(report: LiveReport, redactor: Redactor): LiveReport {
+/** The only key of a payload that is described (service-api.md, "Notification"). */
+function testCaseIn({ payload }: LiveNotification): string | undefined {
+  const id = payload["testCaseId"];
+  return typeof id === "string" ? id : undefined;
+}
+
+/** Reports as a table, as they are given. @param complete whether the service gave all */
+export function reportsView(reports: readonly TargetReport[], complete: boolean): View {
+  const rows = reports.map(({ target, report }) => [
+    report.createdAt ?? "-",
+    target,
+    report.status ?? "-",
+    countsText(report.results),
+    browserText(report) ?? "-",
+    report.id,
+  ]);
   return {
-    ...report,
-    executionUrl: redacted(report.executionUrl, redactor),
-    context: report.context && redactedObject(report.context, redactor),
-    results: report.results.map((result) => redactResult(result, redactor)),
+    json: {
+      formatVersion: "1.0",
+      complete,
+      reports: reports.map(({ target, report }) => ({
+        ...headJson(target, report),
+        results: new Outside(countResults(report.results)),
+      })),
+    },
+    text: [
+      [
+        rows.length === 0
+          ? "No reports."
+          : { headings: ["CREATED", "TARGET", "STATUS", "RESULTS", "BROWSER", "REPORT"], rows },
+      ],
+    ],
   };
 }
 
-function redactResult(result: LiveResult, redactor: Redactor): LiveResult {
+/** One report: what it is, its results, and what the failed ones say; also as a JUnit report, for CI. */
+export function reportView(shown: TargetReport, addressOf: AddressOf): View {
+  const { target, report } = shown;
+  const results = inOrder(report.results, addressOf);
+  const rows = results.map((result) => [
+    result.status ?? "-",
+    nameOf(result, addressOf),
+    result.traceUrl ?? "-",
+  ]);
   return {
-    ...result,
-    name: redacted(result.name, redactor),
-    errorMessage: redacted(result.errorMessage, redactor),
-    traceUrl: redacted(result.traceUrl, redactor),
-  };
-}
-
-export function redactNotification(notification: LiveNotification, redactor: Redactor): LiveNotification {
-  return { ...notification, payload: redactedObject(notification.payload, redactor) };
-}
-
-function redacted(text: string | undefined, redactor: Redactor): string | undefined {
-  return text === undefined ? undefined : redactor.text(text);
-}
-
-function redactedObject(value: JsonObject, redactor: Redactor): JsonObject {
-  const json = redactor.json(value);
-  return isObject(json) ? json : {};
-}
-
-/** Reports for programs; keys in a fixed order, what the service did not show is null. */
-export function reportsJson(reports: readonly TargetReport[], complete: boolean) {
-  return {
-    formatVersion: "1.0",
-    complete,
-    reports: reports.map(({ target, report }) => ({
+    json: {
+      formatVersion: "1.0",
       ...headJson(target, report),
-      results: countResults(report.results),
-    })),
+      context: report.context === undefined ? null : new Outside(report.context),
+      summary: new Outside(countResults(report.results)),
+      results: report.results.map((result) => resultJson(result, addressOf)),
+    },
+    text: [
+      headSection(shown),
+      [rows.length === 0 ? "No results." : { headings: ["STATUS", "TEST CASE", "TRACE"], rows }],
+      results.flatMap((result) => errorBlocks(result, addressOf)),
+    ],
+    documents: { junit: junitReport(shown, results, addressOf) },
   };
 }
 
-export function reportJson({ target, report }: TargetReport, addressOf: AddressOf) {
-  return {
-    formatVersion: "1.0",
-    ...headJson(target, report),
-    context: report.context ?? null,
-    summary: countResults(report.results),
-    results: report.results.map((result) => resultJson(result, addressOf)),
-  };
-}
-
+/** What the service did not show is null. */
 function headJson(target: string, report: LiveReport) {
   return {
     id: report.id,
@@ -211,7 +232,7 @@ function headJson(target: string, report: LiveReport) {
   };
 }
 
-function resultJson(result: LiveResult, addressOf: AddressOf) {
+function resultJson(result: LiveResult, addressOf: AddressOf): ViewJson {
   return {
     address: addressOf(result.testCaseId) ?? null,
     testCaseId: result.testCaseId ?? null,
@@ -222,128 +243,50 @@ function resultJson(result: LiveResult, addressOf: AddressOf) {
   };
 }
 
-/** A notification of a managed target. */
-export interface TargetNotification {
-  readonly target: string;
-  readonly notification: LiveNotification;
-}
-
-export function notificationsJson(notifications: readonly TargetNotification[], addressOf: AddressOf) {
-  return {
-    formatVersion: "1.0",
-    notifications: notifications.map(({ target, notification }) => ({
-      id: notification.id,
-      target,
-      type: notification.type,
-      createdAt: notification.createdAt,
-      updatedAt: notification.updatedAt,
-      address: addressOf(testCaseIn(notification)) ?? null,
-      payload: notification.payload,
-      ack: notification.ack ?? null,
-    })),
-  };
-}
-
-/** The only key of a payload that is described (service-api.md, "Notification"). */
-function testCaseIn({ payload }: LiveNotification): string | undefined {
-  const id = payload["testCaseId"];
-  return typeof id === "string" ? id : undefined;
-}
-
-/**
- * A report for CI. What has not ended, or ended in a way that service-api.md does not list, is skipped and says so:
- * it neither passed nor failed.
- */
-export function renderReportJunit({ target, report }: TargetReport, addressOf: AddressOf): string {
-  const results = inOrder(report.results, addressOf);
-  const failures = results.filter(({ status }) => status === "FAILED").length;
-  const passed = results.filter(({ status }) => status === "PASSED").length;
-  const counts = ` tests="${results.length}" failures="${failures}" skipped="${results.length - failures - passed}"`;
-  const when = report.createdAt === undefined ? "" : ` timestamp="${attribute(report.createdAt)}"`;
-  return [
-    `<?xml version="1.0" encoding="UTF-8"?>`,
-    `<testsuites name="${attribute(`report ${report.id}`)}"${counts}>`,
-    `  <testsuite name="${attribute(target)}"${counts}${when}>`,
-    ...results.flatMap((result) => caseLines(result, target, addressOf)),
-    `  </testsuite>`,
-    `</testsuites>`,
-    "",
-  ].join("\n");
-}
-
-function caseLines(result: LiveResult, target: string, addressOf: AddressOf): readonly string[] {
-  const open = `    <testcase classname="${attribute(target)}" name="${attribute(nameOf(result, addressOf))}"`;
-  const inner = [...outcomeLines(result), ...traceLines(result)];
-  return inner.length === 0 ? [`${open}/>`] : [`${open}>`, ...inner, `    </testcase>`];
-}
-
-function outcomeLines({ status, errorMessage }: LiveResult): readonly string[] {
-  if (status === "PASSED") return [];
-  if (status !== "FAILED") return [`      <skipped message="${attribute(status ?? "no status")}"/>`];
-  const text = errorMessage ?? "The service gives no reason.";
-  return [`      <failure message="${attribute(text.split("\n", 1)[0] ?? "")}">${xml(text)}</failure>`];
-}
-
-function traceLines({ traceUrl }: LiveResult): readonly string[] {
-  return traceUrl === undefined ? [] : [`      <system-out>${xml(`trace: ${traceUrl}`)}</system-out>`];
-}
-
-/** Inside an attribute a line break would be read as a blank. */
-function attribute(text: string): string {
-  return xml(text).replaceAll("\n", "&#10;").replaceAll("\t", "&#9;");
-}
-
-/** Reports as a table, as they are given. */
-export function renderReports(reports: readonly TargetReport[], style: Style): string {
-  if (reports.length === 0) return "No reports.\n";
-  return renderTable(
-    ["CREATED", "TARGET", "STATUS", "RESULTS", "BROWSER", "REPORT"],
-    reports.map(({ target, report }) => [
-      report.createdAt ?? "-",
-      target,
-      report.status ?? "-",
-      countsText(report.results),
-      [report.browser, report.breakpoint].filter((part) => part !== undefined).join(" ") || "-",
-      report.id,
-    ]),
-    style,
-  );
+/** Results by status, those seen first. */
+function countResults(results: readonly LiveResult[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = { PASSED: 0, FAILED: 0, WAITING: 0 };
+  for (const { status = "UNKNOWN" } of results) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
 }
 
 /** `12 passed, 1 failed`; what there is none of is left out. */
-function countsText(results: TargetReport["report"]["results"]): string {
+function countsText(results: readonly LiveResult[]): string {
   const parts = Object.entries(countResults(results)).filter(([, amount]) => amount > 0);
   return parts.map(([status, amount]) => `${amount} ${status.toLowerCase()}`).join(", ") || "none";
 }
 
-/** One report for people: what it is, its results, and what the failed ones say. */
-export function renderReport({ target, report }: TargetReport, addressOf: AddressOf, style: Style): string {
-  const results = inOrder(report.results, addressOf);
-  const table = results.map((result) => [result.status ?? "-", nameOf(result, addressOf), traceOf(result)]);
-  const notes = results.flatMap((result) => errorLines(result, addressOf, style));
-  return [
-    head(target, report, style),
-    results.length === 0 ? "No results.\n" : renderTable(["STATUS", "TEST CASE", "TRACE"], table, style),
-    ...(notes.length === 0 ? [] : [notes.map((line) => `${line}\n`).join("")]),
-  ].join("\n");
+function browserText({ browser, breakpoint }: LiveReport): string | undefined {
+  return [browser, breakpoint].filter((part) => part !== undefined).join(" ") || undefined;
 }
 
-function head(target: string, report: TargetReport["report"], style: Style): string {
-  const facts = [
+function headSection({ target, report }: TargetReport): Section {
+  const facts: readonly (readonly [name: string, value: string | undefined])[] = [
     ["target", target],
     ["status", `${report.status ?? "-"} (${countsText(report.results)})`],
     ["created", report.createdAt],
     ["updated", report.updatedAt],
-    [
-      "browser",
-      [report.browser, report.breakpoint].filter((part) => part !== undefined).join(" ") || undefined,
-    ],
+    ["browser", browserText(report)],
     ["run", report.executionUrl],
   ];
-  const lines = facts.flatMap(([name = "", value]) =>
-    value === undefined ? [] : [`  ${style.faint(name.padEnd(8))} ${safeLine(value)}`],
-  );
-  return [`${style.strong("Report")} ${safeLine(report.id)}`, ...lines].map((line) => `${line}\n`).join("");
+  return [
+    [{ style: "strong", text: "Report" }, ` ${report.id}`],
+    ...facts.flatMap(([name, value]): readonly Line[] =>
+      value === undefined ? [] : [["  ", { style: "faint", text: name.padEnd(8) }, ` ${value}`]],
+    ),
+  ];
+}
+
+function errorBlocks(result: LiveResult, addressOf: AddressOf): readonly Block[] {
+  if (result.errorMessage === undefined) return [];
+  return [
+    [
+      { style: "error", text: result.status ?? "-" },
+      " ",
+      { style: "strong", text: nameOf(result, addressOf) },
+    ],
+    { indent: 2, blocks: [{ lines: result.errorMessage }] },
+  ];
 }
 
 /** Failed ones first, then what still waits, then the rest, each by name. */
@@ -366,35 +309,61 @@ function nameOf({ testCaseId, name }: LiveResult, addressOf: AddressOf): string 
     .join(" ");
 }
 
-function traceOf({ traceUrl }: LiveResult): string {
-  return traceUrl ?? "-";
-}
-
-function errorLines(result: LiveResult, addressOf: AddressOf, style: Style): readonly string[] {
-  if (result.errorMessage === undefined) return [];
+/**
+ * What has not ended, or ended in a way that service-api.md does not list, is skipped and says so: it neither passed
+ * nor failed.
+ */
+function junitReport(
+  { target, report }: TargetReport,
+  results: readonly LiveResult[],
+  addressOf: AddressOf,
+): Markup {
+  const failures = results.filter(({ status }) => status === "FAILED").length;
+  const passed = results.filter(({ status }) => status === "PASSED").length;
+  const counts = ` tests="${results.length}" failures="${failures}" skipped="${results.length - failures - passed}"`;
+  const when = report.createdAt === undefined ? [] : [` timestamp="`, attribute(report.createdAt), `"`];
   return [
-    `${style.error(safeLine(result.status ?? "-"))} ${style.strong(safeLine(nameOf(result, addressOf)))}`,
-    ...safeLines(result.errorMessage)
-      .trimEnd()
-      .split("\n")
-      .map((line) => `  ${line}`.trimEnd()),
+    `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="`,
+    attribute(`report ${report.id}`),
+    `"${counts}>\n  <testsuite name="`,
+    attribute(target),
+    `"${counts}`,
+    ...when,
+    ">\n",
+    ...results.flatMap((result) => [
+      `    <testcase classname="`,
+      attribute(target),
+      `" name="`,
+      attribute(nameOf(result, addressOf)),
+      `"`,
+      ...junitOutcome(result),
+    ]),
+    "  </testsuite>\n</testsuites>\n",
   ];
 }
 
-/** Columns of text under headings; the last one takes what it needs. */
-function renderTable(
-  headings: readonly string[],
-  rows: readonly (readonly string[])[],
-  style: Style,
-): string {
-  const safe = rows.map((row) => row.map(safeLine));
-  const widths = headings.map((heading, at) =>
-    safe.reduce((most, row) => Math.max(most, textWidth(row[at] ?? "")), textWidth(heading)),
-  );
-  const line = (cells: readonly string[]): string =>
-    cells
-      .map((cell, at) => (at === cells.length - 1 ? cell : padTo(cell, widths[at] ?? 0)))
-      .join("  ")
-      .trimEnd();
-  return [style.faint(line(headings)), ...safe.map(line)].map((text) => `${text}\n`).join("");
+function junitOutcome({ status, errorMessage, traceUrl }: LiveResult): Markup {
+  const message = errorMessage ?? "The service gives no reason.";
+  const outcome: Markup =
+    status === "PASSED"
+      ? []
+      : status === "FAILED"
+        ? [
+            `      <failure message="`,
+            { text: message, escape: (text) => xmlAttribute(text.split("\n", 1)[0] ?? "") },
+            `">`,
+            { text: message, escape: xml },
+            "</failure>\n",
+          ]
+        : [`      <skipped message="`, attribute(status ?? "no status"), `"/>\n`];
+  const trace: Markup =
+    traceUrl === undefined
+      ? []
+      : ["      <system-out>", { text: `trace: ${traceUrl}`, escape: xml }, "</system-out>\n"];
+  const inner = [...outcome, ...trace];
+  return inner.length === 0 ? ["/>\n"] : [">\n", ...inner, "    </testcase>\n"];
+}
+
+function attribute(text: string): Markup[number] {
+  return { text, escape: xmlAttribute };
 }

@@ -4,12 +4,18 @@ import { type Json, type JsonObject, type Path, isArray, isObject } from "../mod
 import type { ProjectFolder } from "./files.ts";
 import type { YamlProblem } from "./yaml/problem.ts";
 import { readFast } from "./yaml/read.ts";
+import { splitDocuments } from "./yaml/tree.ts";
 
 /** The file that makes a folder a project. */
 export const PROJECT_FILE = "tasc.yaml";
 
-/** A manifest file: its text, to find places in and to edit, and what that means. */
+/** A document of a manifest file: the file's text, to find places in and to edit, and what the document means. */
 export interface Document extends SourceText {
+  /**
+   * What every path in it begins with: nothing, or the number of the document in its file from the second on. A document
+   * is a map, so that a number at the start of a path cannot be part of one.
+   */
+  readonly root: Path;
   /** Whether the file begins with a byte order mark, which `text` does not hold. */
   readonly bom: boolean;
   readonly value: JsonObject;
@@ -30,7 +36,11 @@ export interface ReadDocuments {
 }
 
 /** Reads manifest files. One that cannot be read is a problem, never an absence. */
-export async function readDocuments(folder: ProjectFolder, files: readonly string[]): Promise<ReadDocuments> {
+export async function readDocuments(
+  folder: ProjectFolder,
+  files: readonly string[],
+  { several = false }: { readonly several?: boolean } = {},
+): Promise<ReadDocuments> {
   const reading = new Reading();
   for (const file of files) {
     const read = folder.read(file);
@@ -39,20 +49,48 @@ export async function readDocuments(folder: ProjectFolder, files: readonly strin
     else {
       const { text, bom } = read.decoded;
       const value = readFast(text);
-      if (value !== undefined) reading.add(file, text, bom, value);
-      else await readCarefully(reading, file, text, bom);
+      if (value !== undefined) reading.add({ file, text, bom, root: FIRST }, value);
+      else await readCarefully(reading, { file, text, bom, root: FIRST }, several);
     }
   }
   return reading;
 }
 
-/** The parser that explains is loaded for the first file that the fast one leaves to it. */
-async function readCarefully(reading: Reading, file: string, text: string, bom: boolean): Promise<void> {
+/** Made once: ten thousand documents share it. */
+const FIRST: Path = [];
+
+/** What a text is without its meaning. */
+type Unread = Omit<Document, "value">;
+
+/** The parser that explains is loaded for the first text that the fast one leaves to it. */
+async function readCarefully(reading: Reading, source: Unread, several: boolean): Promise<void> {
+  const { file, text } = source;
+  const parts = several ? splitDocuments(text) : [];
+  if (parts.length < 2) return readPart(reading, source, text, 0);
+  for (const [number, { start, end }] of parts.entries()) {
+    const part = text.slice(start, end);
+    const value = readFast(part);
+    const document = { ...source, root: number === 0 ? FIRST : [number] };
+    // An empty document is what a stray `---` makes; a file of nothing else is an error.
+    if (value !== undefined) reading.add(document, value);
+    else if (/[^\s]/.test(part.replaceAll(/^---|#.*/gm, "")))
+      await readPart(reading, document, part, linesBefore(text, start));
+  }
+  if (reading.sources.at(-1)?.file !== file) await readPart(reading, source, "", 0);
+}
+
+async function readPart(reading: Reading, source: Unread, part: string, line: number): Promise<void> {
   const { readSlow } = await import("./yaml/read-slow.ts");
-  const read = readSlow(text);
-  if (!read.ok) reading.problems.push(...read.problems.map((problem) => yamlProblem(file, problem)));
-  if (read.value === undefined) reading.sources.push({ file, text });
-  else reading.add(file, text, bom, read.value);
+  const read = readSlow(part);
+  if (!read.ok)
+    for (const problem of read.problems)
+      reading.problems.push(yamlProblem(source.file, { ...problem, line: problem.line + line }));
+  if (read.value === undefined) reading.sources.push(source);
+  else reading.add(source, read.value);
+}
+
+function linesBefore(text: string, offset: number): number {
+  return text.slice(0, offset).split("\n").length - 1;
 }
 
 class Reading {
@@ -60,14 +98,15 @@ class Reading {
   readonly sources: SourceText[] = [];
   readonly problems: ManifestProblem[] = [];
 
-  add(file: string, text: string, bom: boolean, value: Json): void {
+  add(source: Unread, value: Json): void {
     if (isObject(value)) {
-      const document = { file, text, bom, value };
+      const { file, text, bom, root } = source;
+      const document = { file, text, bom, root, value };
       this.documents.push(document);
       this.sources.push(document);
     } else {
-      this.sources.push({ file, text });
-      this.problems.push(notAMap(file, value));
+      this.sources.push(source);
+      this.problems.push(notAMap(source.file, source.root, value));
     }
   }
 }
@@ -76,10 +115,10 @@ function unreadable(file: string, reason: string): ManifestProblem {
   return manifestError("unreadable", { file, path: [] }, "The file cannot be read", reason);
 }
 
-function notAMap(file: string, value: Json): ManifestProblem {
+function notAMap(file: string, path: Path, value: Json): ManifestProblem {
   return manifestError(
     "wrong-type",
-    { file, path: [] },
+    { file, path },
     "A manifest must be a map",
     `Found ${showFound(value, true)}, where keys like \`target:\` are expected.`,
   );
@@ -132,7 +171,7 @@ export function manifestWarning(
 }
 
 function withPath({ path }: Origin, detail: string): string {
-  return path.length === 0 ? detail : `At \`${showPath(path)}\`. ${detail}`;
+  return path.every((step) => typeof step === "number") ? detail : `At \`${showPath(path)}\`. ${detail}`;
 }
 
 /** Whether any of the problems is an error. */
@@ -144,7 +183,9 @@ const LONGEST = 60;
 
 /** A path as the messages write it: `testCases.login.elements[2].selectors`. */
 export function showPath(path: Path): string {
-  return path
+  // A number at the start is not of the document, but which of its file it is.
+  const inner = typeof path[0] === "number" ? path.slice(1) : path;
+  return inner
     .map((step, at) => (typeof step === "number" ? `[${step}]` : at === 0 ? step : `.${step}`))
     .join("");
 }
@@ -158,6 +199,11 @@ export function showFound(value: Json | undefined, mayShow: boolean): string {
   const kind =
     typeof value === "string" ? "the string" : typeof value === "number" ? "the number" : "the boolean";
   return mayShow ? `${kind} ${quote(value)}` : kind.replace("the", "a");
+}
+
+/** A text for a message, cut where it is long. */
+export function shortened(text: string): string {
+  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 1)}…`;
 }
 
 function quote(value: string | number | boolean): string {
@@ -296,7 +342,7 @@ function cell(row: readonly number[], column: number): number {
 }
 
 /** The texts of all files that a diagnostic may speak of, by file. */
-export type Sources = Pick<ReadonlyMap<string, SourceText | Document>, "get">;
+export type Sources = Pick<ReadonlyMap<string, SourceText>, "get">;
 
 /** They are sorted in when the first is asked for: where nothing is wrong, none is. */
 export function sourcesByFile(sources: readonly SourceText[]): Sources {
@@ -319,7 +365,7 @@ export async function locate(
 }
 
 interface Positions {
-  positionOf(path: Path, at: "key" | "value"): { readonly line: number; readonly column: number };
+  positionOf(path: Path, at: "key" | undefined): { readonly line: number; readonly column: number };
 }
 
 class Atlas {
@@ -348,8 +394,7 @@ class Atlas {
   #placeOf({ file, path }: Origin, at: "key" | undefined, within: string | undefined): Place {
     const source = this.#sources.get(file);
     if (source === undefined) return { file, line: 1, column: 1 };
-    const side = at ?? (isCollection(source, path) && path.length > 0 ? "key" : "value");
-    const position = this.#positions(source).positionOf(path, side);
+    const position = this.#positions(source).positionOf(path, at);
     const exact = within === undefined ? undefined : findFrom(source.text, position, within);
     return { file, ...(exact ?? position) };
   }
@@ -361,17 +406,6 @@ class Atlas {
     this.#opened.set(file, opened);
     return opened;
   }
-}
-
-/** A map or a list begins with its first entry, which is the wrong line to point at: its key is meant. */
-function isCollection(source: SourceText | Document, path: Path): boolean {
-  if (!("value" in source)) return false;
-  let value: Json | undefined = source.value;
-  for (const step of path) {
-    if (isArray(value) && typeof step === "number") value = value[step];
-    else value = isObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
-  }
-  return typeof value === "object" && value !== null;
 }
 
 type Position = { readonly line: number; readonly column: number };

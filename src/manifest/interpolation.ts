@@ -46,7 +46,7 @@ export class Filler {
     if (known !== undefined) return known;
     const filled = this.#fillTemplate(text);
     if (filled.sensitive && !filled.unknown) this.protect(String(filled.value));
-    if (!isCircular(filled)) this.#filled.set(text, filled);
+    this.#filled.set(text, filled);
     return filled;
   }
 
@@ -124,12 +124,25 @@ export class Filler {
     const variable = this.#surroundings.vars.get(name);
     if (variable === undefined) return this.#unknownVariable(name, source);
     if (this.#pending.includes(name)) return this.#circle(name);
+    if (this.#pending.length >= DEEPEST) return this.#tooDeep(name, source);
     this.#pending.push(name);
     const { value, origin } = variable;
     const filled = at(origin, typeof value === "string" ? this.fill(value) : plain(value));
     this.#pending.pop();
-    if (!isCircular(filled)) this.#variables.set(name, filled);
+    // Also in the middle of a circle, or variables that double one another would be worked out again and again.
+    this.#variables.set(name, filled);
     return filled;
+  }
+
+  #tooDeep(name: string, source: string): Filled {
+    const origin = this.#surroundings.vars.get(name)?.origin;
+    const problem = failed({
+      code: "var-depth",
+      summary: `Variables refer to one another more than ${DEEPEST} deep`,
+      detail: `\`${source}\` is one too many. Write a value instead.`,
+      within: source,
+    });
+    return origin === undefined ? problem : at(origin, problem);
   }
 
   #unknownVariable(name: string, source: string): Filled {
@@ -207,6 +220,9 @@ export interface FillProblem {
 /** Code of the problem that a secret is not there; some commands can do without. */
 export const MISSING_SECRET = "missing-secret";
 
+/** How many variables may stand for one another in a row. */
+const DEEPEST = 100;
+
 /** Code of the problem that variables go in a circle. */
 const CIRCULAR = "var-cycle";
 
@@ -271,11 +287,6 @@ function tooLong(length: number): Filled {
     detail: `With its values it would have ${length} characters; at most ${LONGEST} are allowed.`,
     within: "",
   });
-}
-
-/** What was met in the middle of a circle depends on where the circle was entered, and is no result. */
-function isCircular({ problems }: Filled): boolean {
-  return problems.some(({ code }) => code === CIRCULAR);
 }
 
 /** The same with its problems at a place, unless they are those of a place further in. */
@@ -349,7 +360,6 @@ export interface TemplateFault {
   readonly reason: string;
 }
 
-const TOKEN = /\$\$\{|\$\{([^}]*)\}|\$\{/g;
 const BODY = /^(env|secret|file|var):(.*)$/s;
 const ENV = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s;
 const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -371,25 +381,37 @@ export function escapeTemplate(text: string): string {
 
 export function parseTemplate(text: string): Template {
   const parts: TemplatePart[] = [];
-  const faults: TemplateFault[] = [];
+  /** By source: what is written wrong fifty thousand times is told of once. */
+  const faults = new Map<string, TemplateFault>();
   let end = 0;
   const literal = (piece: string): void => {
     if (piece !== "") parts.push({ kind: "text", text: piece });
   };
-  for (const found of text.matchAll(TOKEN)) {
-    literal(text.slice(end, found.index));
-    end = found.index + found[0].length;
-    if (found[0] === "$${") literal("${");
-    else if (found[1] === undefined) faults.push(unclosed(text.slice(found.index)));
-    else sort(placeholder(found[0], found[1]));
+  for (let start = text.indexOf("${"); start >= 0; start = text.indexOf("${", end)) {
+    const isEscaped = text[start - 1] === "$" && start - 1 >= end;
+    literal(text.slice(end, isEscaped ? start - 1 : start));
+    end = start + 2;
+    if (isEscaped) {
+      literal("${");
+      continue;
+    }
+    const close = text.indexOf("}", end);
+    if (close < 0) {
+      // Nothing that follows is closed either.
+      const { source, reason } = unclosed(text.slice(start));
+      faults.set(source, { source, reason });
+      end = text.length;
+      break;
+    }
+    const source = text.slice(start, close + 1);
+    end = close + 1;
+    if (faults.has(source)) continue;
+    const read = placeholder(source, source.slice(2, -1));
+    if ("kind" in read) parts.push(read);
+    else faults.set(source, read);
   }
   literal(text.slice(end));
-  return { parts, faults };
-
-  function sort(read: Placeholder | TemplateFault): void {
-    if ("kind" in read) parts.push(read);
-    else faults.push(read);
-  }
+  return { parts, faults: [...faults.values()] };
 }
 
 function placeholder(source: string, body: string): Placeholder | TemplateFault {

@@ -170,7 +170,7 @@ async function readTargets(
   files: readonly string[],
   stages: readonly string[] | undefined,
 ): Promise<TargetFiles> {
-  const read = await readDocuments(folder, files);
+  const read = await readDocuments(folder, files, { several: true });
   const documents: Document[] = [];
   const templates: FoundTemplate[] = [];
   const problems = [...read.problems];

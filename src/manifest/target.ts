@@ -260,18 +260,16 @@ export function originsOf(
 }
 
 function baseLayers(documents: readonly Document[]): Layers {
-  return byKey(documents.map(({ file, value }) => ({ kind: "base", file, path: ROOT, value })));
+  return byKey(documents.map(({ file, root, value }) => ({ kind: "base", file, path: root, value })));
 }
-
-const ROOT: Path = [];
 
 function stageLayers(base: Layers, stage: string): Layers {
   return byKey(
-    base.having("stages").flatMap(({ file, value }) => {
+    base.having("stages").flatMap(({ file, path, value }) => {
       const override = mapAt(mapAt(value, "stages"), stage);
       return override === undefined
         ? []
-        : [{ kind: "stage", file, path: ["stages", stage], value: override }];
+        : [{ kind: "stage", file, path: [...path, "stages", stage], value: override }];
     }),
   );
 }
@@ -393,12 +391,12 @@ function resourceLayer(
 /** The `moved:` entries of a target's documents; whether they make sense together is for the rules to say. */
 function movesOf({ having }: Layers): readonly Move[] {
   const moves: Move[] = [];
-  for (const { file, value } of having("moved"))
+  for (const { file, path, value } of having("moved"))
     for (const [at, entry] of isArray(value.moved) ? value.moved.entries() : [])
       if (isObject(entry)) {
         const { from, to } = entry;
         if (typeof from === "string" && typeof to === "string" && isAddress(from) && isAddress(to))
-          moves.push({ from, to, origin: { file, path: ["moved", at] } });
+          moves.push({ from, to, origin: { file, path: [...path, "moved", at] } });
       }
   return moves;
 }
@@ -450,7 +448,8 @@ class ResourceScene implements Scene {
 }
 
 /** What is wrong with a variable or a default is told of that alone, not of each resource that uses it. */
-function isShared({ file, path: [first, , third] }: Origin): boolean {
+function isShared({ file, path }: Origin): boolean {
+  const [first, , third] = typeof path[0] === "number" ? path.slice(1) : path;
   return file === PROJECT_FILE || first === "defaults" || (first === "stages" && third === "defaults");
 }
 

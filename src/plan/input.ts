@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import deepDiff from "deep-diff";
 import { type Address, compareText, parseAddress } from "../model/address.ts";
 import { type Desired, type DesiredResource, originOf } from "../model/desired.ts";
@@ -122,6 +123,13 @@ function sortedEntries<V>(object: Readonly<Record<string, V>>): readonly (readon
 export interface Scope {
   readonly only: readonly string[];
   readonly exclude: readonly string[];
+  readonly shard?: Shard | undefined;
+}
+
+/** One of several parts of a project's targets, from 1. */
+export interface Shard {
+  readonly index: number;
+  readonly count: number;
 }
 
 export const EVERYTHING: Scope = { only: [], exclude: [] };
@@ -130,8 +138,34 @@ export const EVERYTHING: Scope = { only: [], exclude: [] };
 export function scopeTest(scope: Scope): (address: Address) => boolean {
   const only = scope.only.map(globTest);
   const exclude = scope.exclude.map(globTest);
+  const isOwn = shardTest(scope.shard);
   return (address) =>
-    (only.length === 0 || only.some((test) => test(address))) && !exclude.some((test) => test(address));
+    (only.length === 0 || only.some((test) => test(address))) &&
+    !exclude.some((test) => test(address)) &&
+    isOwn(targetOf(address));
+}
+
+/**
+ * Whether a target is in a shard, by rendezvous hashing: the shard with the highest digest has it. So a target keeps its
+ * shard whatever targets come and go, and another number of shards moves as few as possible.
+ */
+function shardTest(shard: Shard | undefined): (target: string) => boolean {
+  if (shard === undefined) return () => true;
+  const known = new Map<string, boolean>();
+  const isOwn = (target: string): boolean => {
+    const digests = [...Array(shard.count).keys()].map((at) =>
+      createHash("sha256")
+        .update(`${at + 1}\0${target}`)
+        .digest("hex"),
+    );
+    const highest = digests.reduce((best, digest, at) => (digest > (digests[best] ?? "") ? at : best), 0);
+    return highest === shard.index - 1;
+  };
+  return (target) => {
+    const own = known.get(target) ?? isOwn(target);
+    known.set(target, own);
+    return own;
+  };
 }
 
 /** The patterns of a scope that fit none of the addresses: most likely typing errors. */

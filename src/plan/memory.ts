@@ -13,7 +13,7 @@ import type {
   State,
   StateEvent,
 } from "../model/state.ts";
-import { type Value, isUnknown, isValueObject, reveal } from "../model/value.ts";
+import { type Value, isSensitive, isUnknown, isValueObject, reveal } from "../model/value.ts";
 import { type Fingerprinter, normalUrl, normalise, orderedParts } from "./input.ts";
 
 /** What state remembers of one live resource. */
@@ -144,10 +144,21 @@ export function recover(state: State, around: Surroundings): Recovery {
     else if (only === undefined) events.push({ type: "settled", address });
     else {
       around.taken.add(only);
-      events.push({ type: "bound", address, id: only, fields: sentFields(address, intent, only, around) });
+      const { secrets } = intent;
+      const fields = sentFields(address, intent, only, around);
+      events.push({ type: "bound", address, id: only, fields, ...(secrets && { secrets }) });
     }
   }
   return { events, diagnostics };
+}
+
+/** The fields among those that are recorded whose value carries a secret, for the event that records them. */
+export function secretFields(
+  { fields }: DesiredResource,
+  records: Readonly<Record<string, unknown>>,
+): { readonly secrets?: readonly string[] } {
+  const secrets = Object.keys(records).filter((name) => isSensitive(fields[name] ?? null));
+  return secrets.length === 0 ? {} : { secrets };
 }
 
 /** The interface cannot read batch generations. */

@@ -8,7 +8,7 @@ import { type Value, isSensitive, isUnknown, reveal } from "../model/value.ts";
 import type { Seen } from "./compare.ts";
 import { NOT_READ_YET, declaredElements, sameElements, selectorsDigest, shownElements } from "./elements.ts";
 import { type Fingerprinter, sameAsLive } from "./input.ts";
-import { type Memory, keyHolds, memoryOf, recordField, wholeRecord } from "./memory.ts";
+import { type Memory, keyHolds, memoryOf, recordField, secretFields, wholeRecord } from "./memory.ts";
 import { listedIds, managedIds } from "./orphans.ts";
 import { batchContent } from "./resources.ts";
 
@@ -93,7 +93,8 @@ function settled<L>(
   }
   const before = seen.state?.bindings.get(resource.address);
   if (before?.id === memory.id && sameJson(before.fields, records)) return [];
-  return [{ type: "bound", address: resource.address, id: memory.id, fields: records }];
+  const { address } = resource;
+  return [{ type: "bound", address, id: memory.id, fields: records, ...secretFields(resource, records) }];
 }
 
 /** The record of a field that is seen to be as declared, or of a prompt that is taken as it is. */

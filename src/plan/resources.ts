@@ -708,8 +708,8 @@ function keyWarning({ target, state, fingerprints }: Seen): readonly Diagnostic[
     caution(
       "key-changed",
       target,
-      "State was written with another key",
-      "What state remembers of write-only fields was made with another API key or `state.fingerprintKey`, so these fields are sent once more. Prompts are recorded anew and not sent, and batch generations not run again: what was changed of them together with the key, send with `--rediscover` and `--run`.",
+      "State was written with another API key, so write-only fields are sent once more; set `state.fingerprintKey` to avoid this when keys change",
+      "Prompts and batch generations are not re-sent. If you changed any together with the key, use `--rediscover` or `--run`.",
     ),
   ];
 }

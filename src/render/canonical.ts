@@ -160,7 +160,7 @@ function bytePieces(text: string): readonly Piece[] {
     const wanted = first < 0xc2 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 1;
     const own = bytes.slice(at, at + wanted);
     const character = Buffer.from(own.map(([byte]) => byte)).toString();
-    const isOne = [...character].length === 1 && character !== "\ufffd";
+    const isOne = /^[^\ufffd]$/u.test(character);
     const taken = isOne ? own : own.slice(0, 1);
     const length = taken.reduce((sum, [, one]) => sum + one, 0);
     pieces.push([isOne ? character : String.fromCharCode(first), length]);

@@ -21,15 +21,29 @@ export function renderDiagnostics(
 ): string {
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   const warnings = diagnostics.filter(({ severity }) => severity === "warning");
-  return [...errors, ...warnings].map((diagnostic) => renderDiagnostic(diagnostic, options)).join("\n");
+  // Files are cut into lines once: a file with thousands of errors is asked for thousands of lines.
+  const known = new Map<string, readonly string[]>();
+  const lines = (file: string): readonly string[] | undefined => {
+    const text = known.has(file) ? undefined : options.source?.(file);
+    if (text !== undefined) known.set(file, text.split("\n"));
+    return known.get(file);
+  };
+  return [...errors, ...warnings].map((one) => rendered(one, options, lines)).join("\n");
 }
 
 /** One diagnostic, ending with a line break. */
 export function renderDiagnostic(diagnostic: DiagnosticView, options: DiagnosticOptions): string {
+  return rendered(diagnostic, options, (file) => options.source?.(file)?.split("\n"));
+}
+
+/** The lines of a file. */
+type LinesOf = (file: string) => readonly string[] | undefined;
+
+function rendered(diagnostic: DiagnosticView, options: DiagnosticOptions, linesOf: LinesOf): string {
   const lines = [
     heading(diagnostic, options.style),
     ...whereLines(diagnostic, options),
-    ...excerptLines(diagnostic, options),
+    ...excerptLines(diagnostic, options, linesOf),
     ...detailLines(diagnostic.detail, options.width),
   ];
   return withoutWorkflowCommands(lines.map((line) => `${line}\n`).join(""));
@@ -45,10 +59,14 @@ function whereLines(diagnostic: DiagnosticView, { style }: DiagnosticOptions): r
   return parts.length === 0 ? [] : [`  ${style.faint(parts.map(safeLine).join("  "))}`];
 }
 
-function excerptLines(diagnostic: DiagnosticView, { style, source }: DiagnosticOptions): readonly string[] {
+function excerptLines(
+  diagnostic: DiagnosticView,
+  { style }: DiagnosticOptions,
+  linesOf: LinesOf,
+): readonly string[] {
   const { file, line, column } = diagnostic;
-  const text = file === undefined || line === undefined ? undefined : source?.(file);
-  const shown = text === undefined ? undefined : sourceLine(text, diagnostic);
+  const text = file === undefined || line === undefined ? undefined : linesOf(file)?.[line - 1];
+  const shown = text === undefined ? undefined : sourceLine(text.replace(/\r$/, ""), diagnostic);
   if (shown === undefined) return [];
   const gutter = String(line);
   const caret = column === undefined ? "" : `${" ".repeat(textWidth(shown.beforeCaret))}${style.error("^")}`;
@@ -116,14 +134,16 @@ export interface SourceLine {
  * The line that a diagnostic is about. What may be a password that someone wrote in by mistake is not repeated in
  * a log: the error that forbids it must not be the one that spreads it.
  */
-function sourceLine(source: string, diagnostic: DiagnosticView): SourceLine | undefined {
-  const text = source.split("\n")[(diagnostic.line ?? 0) - 1]?.replace(/\r$/, "");
-  if (text === undefined || text.trim() === "") return undefined;
+function sourceLine(text: string, diagnostic: DiagnosticView): SourceLine | undefined {
+  if (text.length > LONGEST_LINE || text.trim() === "") return undefined;
   return {
     line: untabbed(withoutSecrets(text, diagnostic)),
     beforeCaret: untabbed(text.slice(0, (diagnostic.column ?? 1) - 1)),
   };
 }
+
+/** Of no use on a terminal, and too much for a regular expression. */
+const LONGEST_LINE = 10_000;
 
 function untabbed(text: string): string {
   return safeLine(text.replaceAll("\t", "  "));

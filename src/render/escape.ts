@@ -82,6 +82,11 @@ export function xml(text: string): string {
   return html(text);
 }
 
+/** Inside an attribute a line break would be read as a blank. */
+export function xmlAttribute(text: string): string {
+  return xml(text).replaceAll("\n", "&#10;").replaceAll("\t", "&#9;");
+}
+
 /** JSON text inside a script element: the same value, with no character that could end the element. */
 export function scriptJson(json: string): string {
   return printedJson(json).replace(/[<>&]/g, byUnits);

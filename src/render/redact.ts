@@ -131,15 +131,18 @@ function canonicalPattern(secret: string): Pattern | undefined {
 /** A secret as the usual encoders write it. */
 function writtenForms(secret: string): readonly string[] {
   const json = JSON.stringify(secret).slice(1, -1);
-  const html = secret.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
-  const named = secret
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;");
+  // PHP, lodash and Ruby, Python, Go.
+  const quotes: readonly (readonly [string, string])[] = [
+    ["&quot;", "&#039;"],
+    ["&quot;", "&#39;"],
+    ["&quot;", "&#x27;"],
+    ["&#34;", "&#39;"],
+  ];
+  const tags = secret.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  const html = quotes.map(([double, single]) => tags.replaceAll('"', double).replaceAll("'", single));
   const ascii = json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
   const url = encodeURIComponent(secret.replace(/\p{Cs}/gu, "\ufffd"));
-  return [...new Set([secret, secret.trim(), json, ascii, html, named, url])];
+  return [...new Set([secret, secret.trim(), json, ascii, url, tags, ...html])];
 }
 
 const BASE64_TAIL = /[A-Za-z0-9+/]*/y;
@@ -368,11 +371,11 @@ function beginsWith(text: string, start: number, pattern: string): boolean {
 function hashOf(text: string): { readonly hash: number; readonly power: number } {
   let hash = 0;
   let power = 1;
-  if (text.length > COMPARED)
-    for (let at = 0; at < text.length; at++) {
-      hash = (Math.imul(hash, BASE) + text.charCodeAt(at)) | 0;
-      power = Math.imul(power, BASE);
-    }
+  if (text.length > COMPARED) {
+    for (let at = 0; at < text.length; at++) hash = (Math.imul(hash, BASE) + text.charCodeAt(at)) | 0;
+    for (let base = BASE, left = text.length; left > 0; left >>= 1, base = Math.imul(base, base))
+      if ((left & 1) === 1) power = Math.imul(power, base);
+  }
   return { hash, power };
 }
 

@@ -7,6 +7,7 @@ import {
   safeLines,
   withoutWorkflowCommands,
   xml,
+  xmlAttribute,
 } from "./escape.ts";
 import { fieldLine } from "./fields.ts";
 import { type PlanExtras, writeJson } from "./json.ts";
@@ -148,18 +149,13 @@ function report(title: string, cases: readonly Case[], passed: string): string {
     shown.length > 0
       ? shown
       : [
-          `  <testsuite name="${attribute(title)}" tests="1" failures="0" skipped="0">\n    <testcase classname="${attribute(title)}" name="${attribute(passed)}"/>\n  </testsuite>\n`,
+          `  <testsuite name="${xmlAttribute(title)}" tests="1" failures="0" skipped="0">\n    <testcase classname="${xmlAttribute(title)}" name="${xmlAttribute(passed)}"/>\n  </testsuite>\n`,
         ];
-  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="${attribute(title)}"${counts(cases)}>\n${all.join("")}</testsuites>\n`;
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="${xmlAttribute(title)}"${counts(cases)}>\n${all.join("")}</testsuites>\n`;
 }
 
 function suiteXml(name: string, cases: readonly Case[]): string {
-  return `  <testsuite name="${attribute(name)}"${counts(cases)}>\n${cases.map(caseXml).join("")}  </testsuite>\n`;
-}
-
-/** Inside an attribute a line break would be read as a blank. */
-function attribute(text: string): string {
-  return xml(text).replaceAll("\n", "&#10;").replaceAll("\t", "&#9;");
+  return `  <testsuite name="${xmlAttribute(name)}"${counts(cases)}>\n${cases.map(caseXml).join("")}  </testsuite>\n`;
 }
 
 function counts(cases: readonly Case[]): string {
@@ -169,11 +165,11 @@ function counts(cases: readonly Case[]): string {
 }
 
 function caseXml({ suite, name, outcome, message, text, place }: Case): string {
-  const file = place.file === undefined ? "" : ` file="${attribute(place.file)}"`;
+  const file = place.file === undefined ? "" : ` file="${xmlAttribute(place.file)}"`;
   const line = place.line === undefined ? "" : ` line="${place.line}"`;
   return (
-    `    <testcase classname="${attribute(suite)}" name="${attribute(name)}"${file}${line}>\n` +
-    `      <${outcome} message="${attribute(message)}">${xml(text)}</${outcome}>\n` +
+    `    <testcase classname="${xmlAttribute(suite)}" name="${xmlAttribute(name)}"${file}${line}>\n` +
+    `      <${outcome} message="${xmlAttribute(message)}">${xml(text)}</${outcome}>\n` +
     `    </testcase>\n`
   );
 }

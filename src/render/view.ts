@@ -1,7 +1,7 @@
 import type { Json } from "../model/json.ts";
 import type { Action, FieldJson } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
-import { safeLine } from "./escape.ts";
+import { safeLine, safeLines } from "./escape.ts";
 import { type Fold, clip, fieldName, valueText } from "./fields.ts";
 import { type PlanExtras, writeJson } from "./json.ts";
 import { type Redactor, redactChange, redactField } from "./redact.ts";
@@ -46,8 +46,10 @@ export type Section = readonly Block[];
 export type Block =
   /** One line. */
   | Line
-  /** Text that wraps beside a label, or below it where it has several lines. */
-  | { readonly label: Line; readonly column: number; readonly lines: readonly Line[] }
+  /** Text of several lines, each as it is. */
+  | { readonly lines: string }
+  /** Text that wraps beside a label; a string may have several lines. */
+  | { readonly label: Line; readonly column: number; readonly beside: Line }
   | { readonly headings: readonly string[]; readonly rows: readonly (readonly string[])[] }
   /** `name: before → after`; a side that is absent is not declared. */
   | { readonly field: FieldJson }
@@ -110,6 +112,7 @@ function isList(value: ViewJson): value is readonly ViewJson[] {
 
 function blockLines(block: Block, options: ShowOptions): readonly string[] {
   if (typeof block === "string" || isLine(block)) return [lineText(block, options)];
+  if ("lines" in block) return textLines(block.lines, options).map((line) => line.trimEnd());
   if ("label" in block) return labelled(block, options);
   if ("headings" in block) return tableLines(block, options);
   if ("field" in block) return pairLines(redactField(block.field, options.redactor), options);
@@ -151,18 +154,21 @@ function isPaint(style: Action | Exclude<keyof Style, "action">): style is Exclu
   return !["create", "update", "rediscover", "disable"].includes(style);
 }
 
+/** Redacted before it is parted: a secret may have several lines. */
+function textLines(text: string, { redactor }: ShowOptions): readonly string[] {
+  return safeLines(redactor.text(text)).trimEnd().split("\n");
+}
+
 function labelled(
-  { label, column, lines }: Extract<Block, { readonly label: Line }>,
+  { label, column, beside }: Extract<Block, { readonly label: Line }>,
   options: ShowOptions,
 ): readonly string[] {
-  const head = lineText(label, options);
-  const width = Math.max(20, options.width - column);
-  const wrapped = lines.flatMap((line) => wrap(lineText(line, options), width));
-  const first = textWidth(head) < column ? wrapped.slice(0, 1) : [];
-  return [
-    ...(head === "" && first.length === 0 ? [] : [`${padTo(head, column)}${first.join("")}`.trimEnd()]),
-    ...wrapped.slice(first.length).map((line) => `${" ".repeat(column)}${line}`),
-  ];
+  const lines = typeof beside === "string" ? textLines(beside, options) : [lineText(beside, options)];
+  const wrapped = lines
+    .filter((line, at) => at === 0 || line.trim() !== "")
+    .flatMap((line) => wrap(line.trimStart(), Math.max(20, options.width - column)));
+  const head = padTo(lineText(label, options), column);
+  return wrapped.map((line, at) => `${at === 0 ? head : " ".repeat(column)}${line}`.trimEnd());
 }
 
 function tableLines(
@@ -170,8 +176,8 @@ function tableLines(
   { redactor, style }: ShowOptions,
 ): readonly string[] {
   const cells = rows.map((row) => row.map((cell) => safeLine(redactor.text(cell))));
-  const widths = headings.map((_, at) =>
-    Math.max(...[headings, ...cells].map((row) => textWidth(row[at] ?? ""))),
+  const widths = headings.map((heading, at) =>
+    cells.reduce((most, row) => Math.max(most, textWidth(row[at] ?? "")), textWidth(heading)),
   );
   const line = (row: readonly string[]): string =>
     row

@@ -19,14 +19,14 @@ import {
   type AnswerReader,
   type Collector,
   type Redact,
-  type Transport,
   optionalAnswer,
   redactingKey,
   shapedAnswer,
   streamedList,
   wholeAnswer,
 } from "./exchange.ts";
-import { type BeforeSend, Calls, Throttle } from "./limiter.ts";
+import { type BeforeSend, Calls } from "./calls.ts";
+import { Limiter } from "./limiter.ts";
 import {
   type BaseUrl,
   type ClientEvent,
@@ -46,6 +46,8 @@ export interface ClientOptions {
   readonly apiKey: Secret;
   /** Calls in flight, of any kind. */
   readonly concurrency: number;
+  /** Sends in a second, of any call. */
+  readonly rateLimit?: number | undefined;
   /**
    * Milliseconds that one send may take, from connecting to the answer's last byte. For the streamed list of test
    * cases, it is the time for each 256 KiB.
@@ -56,6 +58,8 @@ export interface ClientOptions {
   readonly world: World;
   /** Must not throw. */
   readonly onEvent?: (event: ClientEvent) => void;
+  /** Where the variables of proxies are looked for (HTTPS_PROXY, HTTP_PROXY, NO_PROXY); no proxy without it. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
   /** See `BeforeSend`. */
   readonly beforeSend?: BeforeSend;
   /** Ends everything at once: calls in flight are dropped, and all calls end as `interrupted`. */
@@ -106,17 +110,21 @@ const MAX_TIMER = 2 ** 31 - 1;
 
 /** Makes a client. Nothing is connected, and no HTTP library loaded, before the first call. */
 export function createClient(options: ClientOptions): Client {
+  const { concurrency, rateLimit, world } = options;
   const ending = endingSignal(options.signal);
   const requestTimeout = Math.min(options.requestTimeout, MAX_TIMER);
-  const transport = lazily(() => openTransport(options.baseUrl.origin, requestTimeout));
+  const transport = lazily(async () => {
+    const { openTransport } = await import("./transport.ts");
+    return openTransport(options.baseUrl.origin, requestTimeout, options.env ?? {});
+  });
   const calls = new Calls({
     base: options.baseUrl,
     apiKey: options.apiKey,
     transport: () => transport.get(),
-    throttle: new Throttle(options.concurrency, options.world, ending.signal),
+    limiter: new Limiter({ concurrency, rateLimit, world, signal: ending.signal }),
     requestTimeout,
     retries: options.retries,
-    world: options.world,
+    world,
     signal: ending.signal,
     redact: redactingKey(options.apiKey, options.redact ?? ((text) => text)),
     onEvent: options.onEvent ?? ((): void => undefined),
@@ -124,13 +132,9 @@ export function createClient(options: ClientOptions): Client {
   });
   return new HttpClient(calls, async () => {
     ending.abort();
-    await (await transport.opened)?.close();
+    // Where it could not be opened, the calls said why.
+    await (await transport.opened?.catch(() => undefined))?.close();
   });
-}
-
-async function openTransport(origin: string, connectTimeout: number): Promise<Transport> {
-  const undici = await import("./undici-transport.ts");
-  return undici.openTransport(origin, connectTimeout);
 }
 
 /** A signal of the client's own, aborted with the one handed in. */

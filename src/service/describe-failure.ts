@@ -139,6 +139,10 @@ const UNREACHABLE: Readonly<Record<Unreachable["cause"], { readonly why: string;
     why: "no encrypted connection comes about",
     next: "Check that the service speaks https on this port.",
   },
+  proxy: {
+    why: "neither it nor a proxy on the way accepts the connection",
+    next: "Check host and port in `service.baseUrl`, and HTTPS_PROXY, HTTP_PROXY and NO_PROXY.",
+  },
   network: { why: "the network does not get there", next: "Check network, VPN and firewall." },
 };
 

@@ -26,6 +26,7 @@ export interface ExchangeOptions<T> {
   readonly reader: AnswerReader<T>;
   readonly origin: string;
   readonly host: string;
+  readonly isProxied: boolean;
   /** Milliseconds from handing the request over to the last byte of the answer. */
   readonly limit: number;
   /** Ends the exchange at once. */
@@ -140,8 +141,8 @@ class Exchange<T> implements Receiver {
 
   broke(error: Error): void {
     if (this.isOver) return;
-    const { host, limit } = this.#options;
-    this.#giveUp(connectionFault(error, this.#abort !== undefined, host, limit));
+    const { host, limit, isProxied } = this.#options;
+    this.#giveUp(connectionFault(error, this.#abort !== undefined, host, limit, isProxied));
   }
 
   /** Once a status refuses the request, that is the answer, whether or not its words come through. */
@@ -341,13 +342,21 @@ function misshapen(misfit: Misfit): Fault {
  * @param began whether a connection stood and the request was being written
  * @param limit of the call's time, in milliseconds, in case connecting took longer
  */
-export function connectionFault(error: Error, began: boolean, host: string, limit: number): Fault {
+export function connectionFault(
+  error: Error,
+  began: boolean,
+  host: string,
+  limit: number,
+  isProxied = false,
+): Fault {
   const code = codeOf(error);
   if (began) return { kind: "broken", code };
   if (code === "UND_ERR_CONNECT_TIMEOUT" || code === "ETIMEDOUT") {
     return { kind: "timeout", limit, during: "connecting" };
   }
-  return { kind: "unreachable", cause: causeOf(code), host, code };
+  const cause = causeOf(code);
+  const isOfService = !isProxied || cause === "certificate" || cause === "encryption";
+  return { kind: "unreachable", cause: isOfService ? cause : "proxy", host, code };
 }
 
 function causeOf(code: string): Unreachable["cause"] {
@@ -520,6 +529,8 @@ export interface Receiver {
 
 /** Connections to one origin. Nothing is retried, redirected or queued in here. */
 export interface Transport {
+  /** Whether a proxy may stand between here and the service. */
+  readonly isProxied: boolean;
   send(request: WireRequest, receiver: Receiver): void;
   /** Drops all connections. */
   close(): Promise<void>;

@@ -133,7 +133,7 @@ function mustBeEncrypted(url: URL, options: BaseUrlOptions): BaseUrlProblem | un
 }
 
 /** The URL parser has brought all spellings of an address (`127.1`, `0x7f.0.0.1`) into one form. */
-function isLoopback(hostname: string): boolean {
+export function isLoopback(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
 
@@ -198,7 +198,7 @@ export interface World {
 }
 
 /** Sleeps. @returns false when the signal ended it */
-export async function slept(world: World, ms: number, signal: AbortSignal): Promise<boolean> {
+export async function slept(world: Pick<World, "sleep">, ms: number, signal: AbortSignal): Promise<boolean> {
   try {
     await world.sleep(ms, signal);
   } catch (error) {
@@ -263,7 +263,7 @@ export interface Withheld {
 /** No connection came about, so nothing was sent. */
 export interface Unreachable {
   readonly kind: "unreachable";
-  readonly cause: "name" | "refused" | "certificate" | "encryption" | "network";
+  readonly cause: "name" | "refused" | "certificate" | "encryption" | "network" | "proxy";
   /** Host and port. */
   readonly host: string;
   /** The system's code, such as ECONNREFUSED. */

@@ -6,6 +6,9 @@ import { type Result, refusal, success } from "./problem.ts";
 /** What a backend needs to know, complete; `readConfig` makes it of what the project says. */
 export type BackendConfig = LocalConfig | PostgresConfig | HttpConfig;
 
+/** Where local state is, unless the project says otherwise. */
+export const STATE_FOLDER = ".tasc/state";
+
 export interface LocalConfig {
   readonly backend: "local";
   /** Folder of the documents; relative to the project's. */
@@ -102,7 +105,7 @@ const SQL_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,54}$/;
 const METHOD = /^[A-Z]+$/;
 
 function readLocal(texts: Texts): LocalConfig {
-  return { backend: "local", path: texts.get("path", { default: ".tasc/state" }) };
+  return { backend: "local", path: texts.get("path", { default: STATE_FOLDER }) };
 }
 
 function readPostgres(texts: Texts): PostgresConfig {

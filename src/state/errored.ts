@@ -29,19 +29,20 @@ export function erroredFile({ projectFolder }: Place, { stage, target }: StateKe
 
 const FORMAT = "tasc-errored";
 
+/** @returns the file */
 export async function writeErrored(
   world: Place,
   key: DocumentKey,
   saved: State,
   events: readonly StateEvent[],
-) {
+): Promise<Result<string>> {
   const file = erroredFile(world, key);
   const { stage, target, service } = key;
   const content = { format: FORMAT, version: 1, stage, target, service, saved: digestOf(saved), events };
   return await attempt(file, async () => {
     await makeFolder(join(file, ".."), world.projectFolder);
     await replaceFile(file, `${JSON.stringify(content, undefined, 2)}\n`);
-    return success(undefined);
+    return success(file);
   });
 }
 

@@ -1,4 +1,5 @@
 import { type Address, compareText, isAddress } from "../model/address.ts";
+import { sameJson } from "../model/json.ts";
 import type {
   BatchRecord,
   Binding,
@@ -127,8 +128,11 @@ function key(draft: Draft, keyCheck: string): void {
 
 /** Locators and shown secrets are those of one live resource, so another id loses them. */
 function bind(before: Binding | undefined, event: EventOf<"bound">): Binding {
-  const { id, fields } = event;
-  return withSecrets(before?.id === id ? { ...before, fields } : { id, fields }, event);
+  const { id, fields, secrets = [] } = event;
+  if (before?.id !== id) return withSecrets({ id, fields }, event);
+  const kept =
+    before.secrets?.filter((name) => sameJson(before.fields[name] ?? null, fields[name] ?? null)) ?? [];
+  return withSecrets({ ...before, fields }, { fields, secrets: [...kept, ...secrets] });
 }
 
 /** A field shows a secret from the write that carried one until one that does not. */

@@ -12,7 +12,7 @@ import {
   type StateWorld,
   type StoredState,
 } from "./backend.ts";
-import type { LocalConfig } from "./config.ts";
+import { type LocalConfig, STATE_FOLDER } from "./config.ts";
 import { formatDocument, parseDocument, parseJson } from "./document.ts";
 import { applyEvents } from "./events.ts";
 import {
@@ -20,6 +20,7 @@ import {
   type StatePaths,
   attempt,
   eventsLine,
+  fileName,
   foldedLine,
   hasCode,
   headerLine,
@@ -49,6 +50,9 @@ import {
 /** Keeps documents as files of the project: STAGE/TARGET.json, beside it the lock and, during an apply, a journal. */
 export function openLocalBackend(config: LocalConfig, world: StateWorld): Backend {
   const root = resolve(world.projectFolder, config.path);
+  // Beside the documents, which people keep in git; where these are elsewhere, with them.
+  const beside = resolve(world.projectFolder, ".tasc/history");
+  const historyFolder = root === resolve(world.projectFolder, STATE_FOLDER) ? beside : join(root, ".history");
   return {
     read: (key) => read(root, key, world),
     readAll: (keys) => readAll(root, keys, world),
@@ -56,8 +60,8 @@ export function openLocalBackend(config: LocalConfig, world: StateWorld): Backen
     lock: (key, info) => lock(root, key, info, world),
     holder: (key) => holder(root, key),
     forceUnlock: (key, id) => forceUnlock(root, key, world, id),
-    addHistory: (stage, entry) => addHistory(root, stage, entry, world),
-    history: (stage) => history(root, stage),
+    addHistory: (stage, entry) => addHistory(historyFiles(historyFolder, stage), entry, world),
+    history: (stage) => history(historyFiles(historyFolder, stage)),
     close: async () => {},
   };
 }
@@ -163,13 +167,10 @@ async function forceUnlock(
 const HISTORY_CAP = 1024 * 1024;
 
 async function addHistory(
-  root: string,
-  stage: string,
+  { folder, current, before, lock: guard }: HistoryFiles,
   entry: JsonObject,
   world: StateWorld,
 ): Promise<Result<void>> {
-  const folder = stageFolder(root, stage);
-  const { current, before, lock: guard } = historyFiles(folder);
   return await attempt(current, async () => {
     await makeFolder(folder, world.projectFolder);
     const info = createLockInfo(world, "tasc history");
@@ -188,19 +189,24 @@ async function addHistory(
   });
 }
 
-async function history(root: string, stage: string): Promise<Result<readonly unknown[]>> {
-  const { current, before } = historyFiles(stageFolder(root, stage));
+async function history({ current, before }: HistoryFiles): Promise<Result<readonly unknown[]>> {
   return await attempt(current, async () => {
-    const texts = [await readIfThere(before), await readIfThere(current)].map((bytes) =>
-      bytes?.toString("utf8"),
-    );
-    return success(texts.join("\n").split("\n").map(parseJson));
+    const bytes = [await readIfThere(before), await readIfThere(current)];
+    const lines = bytes.flatMap((one) => one?.toString("utf8").split("\n") ?? []);
+    return success(lines.map(parseJson));
   });
 }
 
-function historyFiles(folder: string) {
-  const at = (name: string) => join(folder, name);
-  return { current: at("history.jsonl"), before: at("history.1.jsonl"), lock: at("history.jsonl.lock") };
+interface HistoryFiles {
+  readonly folder: string;
+  readonly current: string;
+  readonly before: string;
+  readonly lock: string;
+}
+
+function historyFiles(folder: string, stage: string): HistoryFiles {
+  const at = (ending: string) => join(folder, `${fileName(stage)}${ending}`);
+  return { folder, current: at(".jsonl"), before: at(".1.jsonl"), lock: at(".jsonl.lock") };
 }
 
 /** Milliseconds between two looks at the lock, where each answer of the service would give a reason for one. */

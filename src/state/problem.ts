@@ -108,6 +108,16 @@ export function explainTakeover({ stage, target }: StateKey, from: LockInfo): Di
   };
 }
 
+/** The word while a lock is waited for. */
+export function explainWaiting({ stage, target }: StateKey, holder: LockInfo | undefined): Diagnostic {
+  return {
+    severity: "warning",
+    code: "state-lock-waiting",
+    summary: `Waiting for the lock of target "${target}" in stage "${stage}"`,
+    detail: describeHolder(holder),
+  };
+}
+
 interface Words {
   readonly summary: string;
   readonly detail: string;

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { compareText } from "../model/address.ts";
+import { type Address, compareText, targetAddress } from "../model/address.ts";
 import { type State, type StateEvent, emptyState } from "../model/state.ts";
 import {
   type Backend,
@@ -15,7 +15,15 @@ import { readErrored, removeErrored, takeIn, writeErrored } from "./errored.ts";
 import { applyEvents } from "./events.ts";
 import { entryOfInterrupted, historyJson } from "./history.ts";
 import { type LockInfo, type Patience, acquireLock, createLockInfo } from "./lock.ts";
-import { type DocumentKey, type Result, StateFailure, refusal, success, valueOrThrow } from "./problem.ts";
+import {
+  type DocumentKey,
+  type Result,
+  StateFailure,
+  type StateProblem,
+  refusal,
+  success,
+  valueOrThrow,
+} from "./problem.ts";
 
 /**
  * A target's state while its lock is held, by an apply or by a command that alters state. After a kill at any moment,
@@ -28,7 +36,9 @@ export interface Session {
   readonly isNew: boolean;
   /** Whose lock was taken over: a process of this machine that is gone. Worth a word to the user. */
   readonly takenOver?: LockInfo;
-  /** Aborted once nothing can be saved any more. */
+  /** The test target's id, where state knows it. */
+  readonly targetId: string | undefined;
+  /** Aborted, with a StateFailure, once nothing can be saved any more. */
   readonly lost: AbortSignal;
   /**
    * Resolves when the events are durable. Calls at the same time share one flush.
@@ -227,6 +237,8 @@ class LockedSession implements Session {
   readonly #lock: HeldLock;
   readonly #commit: GroupCommit<StateEvent>;
   readonly #loss = new AbortController();
+  readonly #address: Address;
+  targetId: string | undefined;
   /** The state up to the events that wait in `#ahead`; folding many at once copies its maps once. */
   #folded: State;
   #ahead: StateEvent[] = [];
@@ -251,10 +263,12 @@ class LockedSession implements Session {
     const state = stored?.state ?? emptyState(stage, target, service);
     this.#folded = state.lineage === undefined ? { lineage: world.newId(), ...state } : state;
     this.#document = this.#folded;
+    this.#address = targetAddress(target);
+    this.targetId = state.bindings.get(this.#address)?.id;
     this.#revision = stored?.revision ?? NO_DOCUMENT;
     this.#commit = new GroupCommit((events, lasting) => this.#save(events, lasting));
     this.#written.now();
-    lock.lost?.addEventListener("abort", () => this.#loss.abort(), { once: true });
+    lock.lost?.addEventListener("abort", () => this.#lose(undefined), { once: true });
   }
 
   get state(): State {
@@ -279,7 +293,7 @@ class LockedSession implements Session {
     if (this.#unsaved.length > 0 && this.#waiting.isOver(FRESH)) await this.#commit.idle();
     if (this.#lock.confirm !== undefined) {
       const held = await this.#lock.confirm();
-      if (!held.ok) this.#loss.abort();
+      if (!held.ok) this.#lose(held.problem);
       valueOrThrow(held);
     } else if (this.#written.isOver(FRESH)) await this.#commit.add([], true);
   }
@@ -296,6 +310,7 @@ class LockedSession implements Session {
     for (const event of events) {
       this.#ahead.push(event);
       this.#unsaved.push(event);
+      if (event.type === "bound" && event.address === this.#address) this.targetId = event.id;
     }
     await this.#commit.add(events, lasting);
   }
@@ -308,12 +323,18 @@ class LockedSession implements Session {
         for (const event of events) this.#appended.push(event);
       }
     } catch (error) {
-      this.#loss.abort();
+      if (error instanceof StateFailure) this.#lose(error.problem);
       throw error;
     }
     this.#unsaved = this.#unsaved.slice(events.length);
     this.#waiting.now();
     this.#written.now();
+  }
+
+  #lose(problem: StateProblem | undefined): void {
+    const { stage, target } = this.#key;
+    const reason = "the connection that held it broke";
+    this.#loss.abort(new StateFailure(problem ?? { kind: "lock-lost", key: { stage, target }, reason }));
   }
 
   async #writeDocument(state: State): Promise<void> {
@@ -329,7 +350,8 @@ class LockedSession implements Session {
     const unlocked = await this.#lock.unlock();
     if (!written.ok && this.#unsaved.length > 0) {
       const saved = applyEvents(this.#document, this.#appended);
-      valueOrThrow(await writeErrored(this.#world, this.#key, saved, this.#unsaved));
+      const file = valueOrThrow(await writeErrored(this.#world, this.#key, saved, this.#unsaved));
+      throw new StateFailure(keptIn(file, written.problem));
     }
     valueOrThrow(written);
     valueOrThrow(unlocked);
@@ -338,6 +360,40 @@ class LockedSession implements Session {
   async #writeRest(): Promise<Result<unknown>> {
     if (this.#unsaved.length + this.#appended.length === 0) return success(undefined);
     return await this.#lock.write(this.state, this.#revision);
+  }
+}
+
+function keptIn(file: string, problem: StateProblem): StateProblem {
+  if (!("reason" in problem)) return problem;
+  const kept = `What could not be saved is in ${file}; the next run takes it in, so keep that file where runs start from a fresh checkout`;
+  return { ...problem, reason: `${problem.reason.replace(/\.$/, "")}. ${kept}` };
+}
+
+/** The locks of a run, asked right before each call that changes something. */
+export class Leases {
+  readonly #sessions: readonly Session[];
+  #byId = new Map<string, Session>();
+
+  constructor(sessions: Iterable<Session>) {
+    this.#sessions = [...sessions];
+  }
+
+  /**
+   * @param path of the call: `/apiKey/v3/test-targets/ID/…`. A call without a target's id makes a target.
+   * @throws StateFailure if the call must not be sent
+   */
+  async confirm(path: string): Promise<void> {
+    const id = path.split("/")[4];
+    const session = id === undefined ? undefined : this.#find(decodeURIComponent(id));
+    if (session !== undefined) return await session.confirm();
+    await Promise.all(this.#sessions.map((one) => one.confirm()));
+  }
+
+  #find(id: string): Session | undefined {
+    const known = this.#byId.get(id);
+    if (known?.targetId === id) return known;
+    this.#byId = new Map(this.#sessions.map((session) => [session.targetId ?? "", session]));
+    return this.#byId.get(id);
   }
 }
 

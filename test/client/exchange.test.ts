@@ -10,7 +10,7 @@ import {
   wholeAnswer,
 } from "../../src/service/exchange.ts";
 import { MAX_ANSWER_BYTES, good } from "../../src/service/request.ts";
-import { handlerFor } from "../../src/service/undici-transport.ts";
+import { handlerFor } from "../../src/service/transport.ts";
 
 /** An exchange over a connection that the test plays. */
 function played(
@@ -19,6 +19,7 @@ function played(
 ): { receiver: Receiver; outcome: Promise<Exchanged<Json | undefined>> } {
   const receivers: Receiver[] = [];
   const transport: Transport = {
+    isProxied: false,
     send: (_request, receiver) => void receivers.push(receiver),
     close: () => Promise.resolve(),
   };
@@ -30,6 +31,7 @@ function played(
     limit,
     signal,
     redact: (text) => text,
+    isProxied: false,
     mayWrite: () => undefined,
     now: () => 0,
   });

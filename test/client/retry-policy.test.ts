@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { MAX_RETRY_AFTER, parseHttpDate, retryAfter } from "../../src/service/exchange.ts";
-import { mayRetry, retryDelay } from "../../src/service/limiter.ts";
+import { mayRetry, retryDelay } from "../../src/service/calls.ts";
 import type { Fault } from "../../src/service/request.ts";
 
 const NOW = Date.UTC(2024, 4, 6, 12, 0, 0);

@@ -56,6 +56,15 @@ function expectNone(said: string, where: string): void {
       ).toBe(false);
 }
 
+function html(text: string): string {
+  return text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;")
+    .replaceAll("'", "&#39;");
+}
+
 const said = (ran: Ran): string => `${ran.stdout}\n${ran.stderr}`;
 
 async function prepare(project: Project): Promise<void> {
@@ -164,6 +173,28 @@ describe.concurrent("no secret shows", () => {
       const ran = await project.run(["plan", "--log-level", "debug"], ENV);
       expect(ran.code).toBe(6);
       expectNone(said(ran), "the plan");
+    });
+  });
+
+  test.each([
+    ["an HTML page", (key: string) => `<!doctype html><p>You sent ${html(key)}</p>`],
+    ["an HTML page that escapes twice", (key: string) => `<p>You sent ${html(html(key))}</p>`],
+    ["JSON of HTML", (key: string) => JSON.stringify({ message: `You sent ${html(key)}` })],
+    ["JSON of a URL", (key: string) => JSON.stringify({ message: `At /?k=${encodeURIComponent(key)}` })],
+    ["upper case", (key: string) => `YOU SENT ${key.toUpperCase()}`],
+    ["base64 of JSON", (key: string) => `Sent ${Buffer.from(JSON.stringify({ key })).toString("base64")}`],
+    ["hex", (key: string) => `Sent ${Buffer.from(key).toString("hex")}`],
+  ])("where the service repeats the key as %s", async (_, write) => {
+    const apiKey = `CANARY1api/"q"'+=&`;
+    await scene({ apiKey }, async ({ project, service }) => {
+      await prepare(project);
+      service.fail({ on: { method: "GET" }, times: 99, phase: "before", answer: answer(400, write(apiKey)) });
+      for (const args of [["plan"], ["plan", "--format", "json"], ["doctor"], ["drift", "--json"]]) {
+        const ran = await project.run(args, ENV);
+        expect(ran.code).toBe(1);
+        expect(said(ran)).toContain("(sensitive)");
+        expect(said(ran)).not.toMatch(/canary1|434e4152|Q0FOQVJZ/i);
+      }
     });
   });
 

@@ -76,7 +76,7 @@ describe.concurrent("tasc doctor", () => {
       const gone = page(await stage.run(["doctor"], { TASC_BASE_URL: "http://127.0.0.1:9" }), stage);
       expect(gone).toContain("✗ service   fail http://127.0.0.1:PORT: The service cannot be reached");
       expect(gone).toContain("- clock          not checked, since service failed");
-      expect(gone).toContain("✗ state     fail State belongs to another service.");
+      expect(gone).toContain("✗ state     fail State was created for a different service");
       const keyless = page(await stage.run(["doctor"], { TASC_API_KEY: "" }), stage);
       expect(keyless).toContain(
         "✗ key       fail `service.apiKey` is ${secret:TASC_API_KEY}, which is not set",

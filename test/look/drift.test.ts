@@ -54,6 +54,21 @@ describe.concurrent("drift", () => {
     });
   });
 
+  test("lists what left the manifests and is still bound, which is no drift by itself", async () => {
+    await scene(async (stage) => {
+      await applied(stage);
+      stage.write("targets/shop.yaml", MANIFEST.replace(/^ {2}cart:[^]*?(?=^ {2}\w|^\w)/m, ""));
+      const ran = await stage.run(["drift"]);
+      expect(ran.code, ran.stderr).toBe(0);
+      expect(ran.stdout).toContain(
+        `Orphaned: removed from the manifests but still on the service\n  testCase.shop.cart  ${CART}\n`,
+      );
+      const data = json(await stage.run(["drift", "--json"]));
+      expect(at(data, "summary", "orphaned")).toBe(1);
+      expect(at(data, "orphaned", 0, "address")).toBe("testCase.shop.cart");
+    });
+  });
+
   test("shows a changed secret as changed and no more", async () => {
     await scene(async (stage) => {
       await applied(stage);

@@ -72,7 +72,7 @@ describe.concurrent("what is asked for", () => {
       const field = at(json(ran), "fields", 0);
       expect(at(field, "sources")).toEqual([]);
       expect(at(field, "live")).toBe("DRAFT");
-      expect(at(field, "why")).toBe("Not declared, so it is not managed: nothing is sent.");
+      expect(at(field, "why")).toBe("It is not declared, so it is not managed and nothing is sent.");
     });
   });
 
@@ -113,7 +113,7 @@ describe.concurrent("what is asked for", () => {
       expect(at(found, "action")).toBe("unknown");
       expect(at(found, "id")).toBe(LOGIN);
       expect(at(found, "fields", 0, "value")).toBe("ENABLED");
-      expect(at(found, "fields", 0, "remembered")).toBe("a record, and no key here to compare it with");
+      expect(at(found, "fields", 0, "remembered")).toBe("a record; the API key is needed to compare it");
     });
   });
 

@@ -1,7 +1,10 @@
 // `tasc reports` and `tasc notifications`.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { newestReports, renderReportJunit } from "../../src/inspect/reports.ts";
+import { newestReports, reportView } from "../../src/inspect/reports.ts";
+import { createRedactor } from "../../src/render/redact.ts";
+import { PLAIN } from "../../src/render/style.ts";
+import { show } from "../../src/render/view.ts";
 import type { LiveReport, NewReports } from "../../src/service/answers.ts";
 import {
   CART,
@@ -115,7 +118,8 @@ describe("JUnit", () => {
           traceUrl: undefined,
         };
         const one = { ...report("r1", undefined), results: [result] };
-        const xml = renderReportJunit({ target: "shop", report: one }, () => undefined);
+        const view = reportView({ target: "shop", report: one }, () => undefined);
+        const xml = show(view, "junit", { redactor: createRedactor([]), style: PLAIN, width: 80 });
         // Nothing but our own tags, each with its quotes in pairs.
         const tags = xml.match(/<[^>]*>/g) ?? [];
         expect(tags.map((tag) => /^<[/?]?(\w+)/.exec(tag)?.[1])).toEqual([
@@ -197,9 +201,7 @@ describe.concurrent("tasc reports", () => {
         for (let n = 0; n < 5; n++) await stage.control("POST", "/reports", { testTargetId: TARGET });
         const ran = await stage.run(["reports", "list", "--format", "json"]);
         expect(ran.code).toBe(0);
-        expect(ran.stderr).toContain(
-          "The list of reports of target shop ends here, though there may be more",
-        );
+        expect(ran.stderr).toContain("The list of reports of target shop ends here, but there may be more");
         expect(at(json(ran), "complete")).toBe(false);
         expect(listAt(json(ran), "reports")).toHaveLength(2);
       },

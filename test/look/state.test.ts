@@ -70,7 +70,7 @@ describe.concurrent("state show", () => {
       expect(misspelt.stdout).toBe("");
       const none = await stage.run(["state", "show", "login"]);
       expect(none.code).toBe(3);
-      expect(none.stderr).toContain("login is no address");
+      expect(none.stderr).toContain("login is not an address");
     });
   });
 

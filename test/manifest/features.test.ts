@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type ResolveOptions, loadProject } from "../../src/manifest/load.ts";
+import { editYaml } from "../../src/manifest/yaml/edit.ts";
 import { readTrust } from "../../src/manifest/trust.ts";
 import { ENV, PROJECT, errors, loaded, show, target } from "./loading.ts";
 import { memoryFolder } from "./memory-folder.ts";
@@ -337,4 +338,91 @@ test("scalars of megabytes are read in every style", async () => {
     const text = testCases[0]?.fields["description"];
     expect(typeof text === "string" && text.length >= 1_000_000).toBe(true);
   }
+});
+
+describe("several documents in a file", () => {
+  const text = `# A file of three
+---
+target: shop
+app: \${env:NOPE}
+testCases:
+  a: { description: A, runStats: x }
+---
+target: web
+testCases:
+  b: { description: B }
+---
+# Another part of shop
+target: shop
+testCases:
+  a: { description: A2 }
+  c: { status: ENABLD }
+stages: { nope: {} }
+`;
+
+  test("have places, duplicates and overrides of their own", async () => {
+    const lines = await errors({ "targets/all.yaml": text });
+    expect(lines.map((line) => line.split(" /")[0])).toEqual([
+      "targets/all.yaml:4:6 missing-env: The environment variable NOPE is not set",
+      "targets/all.yaml:6:24 unknown-key: Unknown key `runStats`",
+      "targets/all.yaml:15:3 duplicate: testCase.shop.a is declared twice",
+      "targets/all.yaml:16:16 bad-value: `testCases.c.status` must be one of `ENABLED`, `DISABLED`, `DRAFT`, `OUTDATED` or `PROVISIONAL`, or an interpolation that resolves to one",
+      "targets/all.yaml:17:11 unknown-stage: There is no stage `nope`",
+    ]);
+    expect(lines[2]).toContain("The other place is targets/all.yaml:6:3.");
+    expect(lines[3]).toContain("At `testCases.c.status`.");
+  });
+
+  test("are read, also with an empty one, and with mistakes of YAML placed in the file", async () => {
+    const good =
+      "target: a\n--- # b\ntarget: b\ntestCases: { x: {} }\n---\n# nothing\n---\ntarget: a\ntestCases: { y: {} }\n";
+    const { desired } = await loaded({ "targets/all.yaml": good });
+    expect(desired.targets.map(({ key, testCases }) => [key, testCases.map((one) => one.key)])).toEqual([
+      ["a", ["y"]],
+      ["b", ["x"]],
+    ]);
+    expect(await codes({ "targets/all.yaml": "target: a\n---\ntarget: b\napp: [\n" })).toEqual([
+      expect.stringContaining("targets/all.yaml:4:6 yaml-syntax"),
+    ]);
+    expect(await codes({ "targets/all.yaml": "---\n# nothing\n---\n" })).toEqual([
+      expect.stringContaining("yaml-empty"),
+    ]);
+  });
+
+  test("are not for tasc.yaml", async () => {
+    const files = { "tasc.yaml": `${PROJECT}---\nversion: 1\n`, "targets/a.yaml": "target: a\n" };
+    expect(await codes(files)).toEqual([expect.stringContaining("tasc.yaml:3:1 yaml-multiple-documents")]);
+  });
+
+  test("are edited one by one, and the rest stays to the byte", () => {
+    const edited = editYaml(text, [
+      { kind: "set", path: [1, "testCases", "b", "status"], value: "DRAFT" },
+      { kind: "delete", path: [2, "stages"] },
+      { kind: "set", path: ["app"], value: "Shop" },
+    ]);
+    expect(edited).toEqual({
+      ok: true,
+      text: text
+        .replace("{ description: B }", "{ description: B, status: DRAFT }")
+        .replace("stages: { nope: {} }\n", "")
+        .replace("${env:NOPE}", "Shop"),
+    });
+    expect(editYaml(text, [{ kind: "delete", path: [7, "a"] }])).toMatchObject({ ok: false });
+  });
+});
+
+test("hostile interpolations take no time", async () => {
+  const vars = Array.from(
+    { length: 20_000 },
+    (_, at) => `  v${at}: \${var:v${at + 1}}${at < 40 ? `\${var:v${at + 1}}` : ""}\n`,
+  );
+  const started = process.cpuUsage();
+  const lines = await errors({
+    "tasc.yaml": `${PROJECT}vars:\n${vars.join("")}`,
+    "targets/a.yaml": `target: a\napp: "\${var:v0}\${var:v50}"\ntestCases: { a: { description: "${"${".repeat(50_000)}" }, b: { description: "${"${x}".repeat(50_000)}" } }\n`,
+  });
+  expect(process.cpuUsage(started).user).toBeLessThan(5_000_000);
+  expect(lines.map((line) => line.split(" ")[1])).toEqual(
+    expect.arrayContaining(["bad-placeholder:", "var-depth:"]),
+  );
 });

@@ -244,9 +244,9 @@ describe("files that are good", () => {
       "targets/a.yaml": "\ufefftarget: a\n",
     });
     expect(documents).toEqual([
-      { file: "targets/a.yaml", text: "target: a\n", bom: true, value: { target: "a" } },
-      { file: "targets/a/z.yml", text: "target: z\n", bom: false, value: { target: "z" } },
-      { file: "targets/b.yaml", text: "target: b\r\n", bom: false, value: { target: "b" } },
+      { file: "targets/a.yaml", text: "target: a\n", bom: true, root: [], value: { target: "a" } },
+      { file: "targets/a/z.yml", text: "target: z\n", bom: false, root: [], value: { target: "z" } },
+      { file: "targets/b.yaml", text: "target: b\r\n", bom: false, root: [], value: { target: "b" } },
     ]);
   });
 });

@@ -241,7 +241,7 @@ describe("what YAML has and manifests do not", () => {
     [
       "a second document",
       "a: 1\n---\nb: 2\n",
-      "2:1 multiple-documents: a second document begins here, and a manifest file holds one (move it into a file of its own, or delete the `---`)",
+      "2:1 multiple-documents: a second document begins here (tasc.yaml holds one document; in other manifest files, begin each document with `---`)",
     ],
     [
       "a directive",

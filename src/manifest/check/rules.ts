@@ -13,6 +13,7 @@ import {
   type Document,
   type ManifestProblem,
   didYouMean,
+  shortened,
   listWords,
   manifestError,
   manifestWarning,
@@ -424,7 +425,7 @@ function elementLists({ path, value: { testCases, defaults } }: DocumentLayer): 
 
 /** Every key under `stages`, and every entry of `onlyStages`, is a stage of the project. */
 export function stagesAreKnown({ document, stages }: DocumentSubject): readonly ManifestProblem[] {
-  const { file, text, value } = document;
+  const { file, text, root, value } = document;
   if (stages === undefined) return [];
   const unknown = (path: Path, stage: string, at?: "key"): ManifestProblem =>
     manifestError(
@@ -437,7 +438,7 @@ export function stagesAreKnown({ document, stages }: DocumentSubject): readonly 
   const overrides = Object.keys(isObject(value.stages) ? value.stages : {});
   const strange = overrides.filter((stage) => !stages.includes(stage));
   return [
-    ...strange.map((stage) => unknown(["stages", stage], stage, "key")),
+    ...strange.map((stage) => unknown([...root, "stages", stage], stage, "key")),
     ...(text.includes("onlyStages") || text.includes("\\") ? onlyStagesIn(document) : []).flatMap(
       ({ path, names }) =>
         names.flatMap((name, at) =>
@@ -473,7 +474,12 @@ export function placeholdersAreKnown({
 }: DocumentSubject): readonly ManifestProblem[] {
   return templates.flatMap(({ path, template }) =>
     template.faults.map((fault) =>
-      badPlaceholder(document.file, path, fault, partsAlong(root, path).some(isHidden)),
+      badPlaceholder(
+        document.file,
+        [...document.root, ...path],
+        fault,
+        partsAlong(root, path).some(isHidden),
+      ),
     ),
   );
 }
@@ -489,7 +495,7 @@ export function credentialsAreSecrets({ document, templates }: DocumentSubject):
         ? [
             manifestError(
               "credential-in-env",
-              { file: document.file, path },
+              { file: document.file, path: [...document.root, ...path] },
               `\`${part.name}\` looks like a credential`,
               `\`\${env:…}\` shows its value in plans and messages. Write \`\${secret:${part.name}}\`, or give the variable another name if it is not secret.`,
               { within: part.source },
@@ -519,7 +525,7 @@ function badPlaceholder(file: string, path: Path, fault: TemplateFault, hidden: 
   return manifestError(
     "bad-placeholder",
     { file, path },
-    `\`${hidden ? "${…}" : fault.source}\` is not an interpolation`,
+    `\`${hidden ? "${…}" : shortened(fault.source)}\` is not an interpolation`,
     fault.reason,
     { within: fault.source },
   );

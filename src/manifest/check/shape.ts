@@ -50,9 +50,15 @@ export function explainShape(
   const spoilt = mistakes.flatMap((mistake) => (mistake.spoilt === undefined ? [] : [mistake.spoilt]));
   return {
     document: { ...document, value: withoutAll(document.value, spoilt) },
-    problems: mistakes.map(({ problem }) => problem),
+    problems: mistakes.map(({ problem }) => inFile(problem, document)),
     lossy: mistakes.some(({ spoilt: path, problem }) => isLoss(path ?? problem.origin.path)),
   };
+}
+
+/** A problem counted from the document, with the document's place in its file. */
+function inFile(problem: ManifestProblem, { root }: Document): ManifestProblem {
+  if (root.length === 0) return problem;
+  return { ...problem, origin: { ...problem.origin, path: [...root, ...problem.origin.path] } };
 }
 
 /** Whether stages, or the patterns of manifests, went with what was at a path. */

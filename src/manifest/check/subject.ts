@@ -25,11 +25,11 @@ export interface DocumentLayer {
 export type DocumentRule = (subject: DocumentSubject) => readonly ManifestProblem[];
 
 /** The document itself, and its overrides for each stage: maps with the same keys. */
-export function documentLayers({ value }: Document): readonly DocumentLayer[] {
-  const layers: DocumentLayer[] = [{ path: [], value }];
+export function documentLayers({ root, value }: Document): readonly DocumentLayer[] {
+  const layers: DocumentLayer[] = [{ path: root, value }];
   if (isObject(value.stages))
     for (const [stage, override] of Object.entries(value.stages))
-      if (isObject(override)) layers.push({ path: ["stages", stage], value: override });
+      if (isObject(override)) layers.push({ path: [...root, "stages", stage], value: override });
   return layers;
 }
 

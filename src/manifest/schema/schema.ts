@@ -346,10 +346,9 @@ function whereKey(key: string, value: string, schema: JsonObject): JsonObject {
   return conditional({ type: "object", properties: { [key]: { const: value } }, required: [key] }, schema);
 }
 
-const THEN = "then";
-
 function conditional(condition: JsonObject, schema: JsonObject): JsonObject {
-  return { if: condition, [THEN]: schema };
+  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+  return { if: condition, then: schema };
 }
 
 type LeafShape = Exclude<ManifestShape, { readonly type: "list" | "map" | "object" }>;

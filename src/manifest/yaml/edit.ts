@@ -39,8 +39,10 @@ import {
   TreeIndex,
   entryOfItem,
   entryOfPair,
+  inDocument,
   nodesOf,
   setOwn,
+  splitDocuments,
 } from "./tree.ts";
 
 export type Edited =
@@ -60,6 +62,8 @@ const BOM = "\ufeff";
  * Makes edits in a YAML text and leaves the rest of it as it is, to the byte: comments, order, quotes,
  * blocks, line ends, the last line with or without its end, a byte order mark.
  *
+ * In a file of several documents a number at the start of a path chooses one; without it, the first is meant.
+ *
  * Each edit refers to what those before it left. `set` makes missing maps on its way and may append to a
  * list; a map or list that is set onto another one changes only where the two differ. `delete` of what is not
  * there does nothing. What aliases elsewhere stand for does not change, see `reconcile`. The result is read
@@ -72,11 +76,31 @@ const BOM = "\ufeff";
 export function editYaml(text: string, edits: readonly YamlEdit[], options: EditOptions = {}): Edited {
   const bom = text.startsWith(BOM) ? BOM : "";
   try {
-    return { ok: true, text: bom + edited(text.slice(bom.length), edits, options.prune ?? false) };
+    return { ok: true, text: bom + editedDocuments(text.slice(bom.length), edits, options.prune ?? false) };
   } catch (error) {
     if (error instanceof EditRefusal) return { ok: false, reason: error.message };
     throw error;
   }
+}
+
+/** Each document is edited by itself; the text between them, and those that no edit is of, stay. */
+function editedDocuments(text: string, edits: readonly YamlEdit[], prune: boolean): string {
+  const documents = splitDocuments(text);
+  if (documents.length < 2) return edited(text, edits, prune);
+  const own = documents.map((): YamlEdit[] => []);
+  for (const edit of edits) {
+    const { number, inner } = inDocument(documents, edit.path);
+    const list = own[number];
+    if (list === undefined) throw new EditRefusal(`there is no document ${number + 1} in the file`);
+    list.push({ ...edit, path: inner });
+  }
+  return documents
+    .map(({ start, end }, at) => {
+      const list = own[at] ?? [];
+      const part = text.slice(start, end);
+      return list.length === 0 ? part : edited(part, list, prune);
+    })
+    .join("");
 }
 
 function edited(text: string, edits: readonly YamlEdit[], prune: boolean): string {

@@ -1,7 +1,16 @@
 import type { Json, Path } from "../../model/json.ts";
 import { evaluate, findCharacters, parseTree } from "./parse.ts";
 import type { Finding, Scene, YamlProblem } from "./problem.ts";
-import { type Place, type Step, type SyntaxFault, type Tree, TreeIndex, placesOf } from "./tree.ts";
+import {
+  type Place,
+  type Step,
+  type SyntaxFault,
+  type Tree,
+  TreeIndex,
+  inDocument,
+  placesOf,
+  splitDocuments,
+} from "./tree.ts";
 
 export type Reading =
   | { readonly ok: true; readonly value: Json }
@@ -72,8 +81,8 @@ function findFurtherDocuments(tree: Tree): Finding[] {
   return tree.furtherDocuments.map((offset) => ({
     offset,
     code: "multiple-documents",
-    message: "a second document begins here, and a manifest file holds one",
-    hint: "move it into a file of its own, or delete the `---`",
+    message: "a second document begins here",
+    hint: "tasc.yaml holds one document; in other manifest files, begin each document with `---`",
   }));
 }
 
@@ -350,13 +359,14 @@ function afterTheEnd({ code, offset, lineStart, text }: Scene): Finding | undefi
 /** A text that can be asked where things stand in it. Loads `yaml`: import this module lazily. */
 export type Source = {
   /**
-   * Where a key or its value begins. A list item has no key: both answers are its value. Where nothing is
-   * written after a colon or a dash, both are the key or the dash. Behind an alias it is the place inside of
-   * what the alias refers to; the alias is itself the value of its own key.
+   * Where a value begins, or with "key" its key. Of a map or a list it is the key too, since the value begins with its
+   * first entry, which is the wrong line to point at. A list item has no key: both answers are its value. Where nothing
+   * is written after a colon or a dash, both are the key or the dash. Behind an alias it is the place inside of what the
+   * alias refers to; the alias is itself the value of its own key.
    * For a path that the text does not have, it is the key of the nearest ancestor that it does have, and in
-   * the end the place of the whole value.
+   * the end the place of the whole value. A number at the start of a path chooses one of several documents.
    */
-  positionOf(path: Path, at: "key" | "value"): Place;
+  positionOf(path: Path, at?: "key" | "value"): Place;
 };
 
 /**
@@ -366,17 +376,29 @@ export type Source = {
  * @param text a whole file, without byte order mark.
  */
 export function openSource(text: string): Source {
-  let answer: ((path: Path, at: "key" | "value") => Place) | undefined;
-  return { positionOf: (path, at) => (answer ??= answering(text))(path, at) };
-}
-
-function answering(text: string): (path: Path, at: "key" | "value") => Place {
-  const index = new TreeIndex(parseTree(findCharacters(text).cleaned).root);
   const placeOf = placesOf(text);
-  return (path, at) => {
-    const steps = index.steps(path);
-    const exists = steps.length > path.length;
-    return placeOf(offsetOf(steps.at(-1), exists ? at : "key"));
+  const documents = splitDocuments(text);
+  const indexes = new Map<number, TreeIndex>();
+  const indexOf = (number: number): TreeIndex => {
+    const known = indexes.get(number);
+    if (known !== undefined) return known;
+    const { start, end } = documents[number] ?? { start: 0, end: 0 };
+    const index = new TreeIndex(parseTree(findCharacters(text.slice(start, end)).cleaned).root);
+    indexes.set(number, index);
+    return index;
+  };
+  return {
+    positionOf: (path, at) => {
+      const { number, inner } = inDocument(documents, path);
+      const index = indexOf(number);
+      const steps = index.steps(inner);
+      const last = steps.at(-1);
+      const { kind } = (last && index.target(last.value)) ?? { kind: "scalar" };
+      const isCollection = inner.length > 0 && (kind === "map" || kind === "list");
+      const exists = steps.length > inner.length;
+      const side = exists ? (at ?? (isCollection ? "key" : "value")) : "key";
+      return placeOf((documents[number]?.start ?? 0) + offsetOf(last, side));
+    },
   };
 }
 

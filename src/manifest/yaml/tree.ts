@@ -342,3 +342,28 @@ export const MAX_KEY_LENGTH = 1024;
  * what has to be bounded is the size of the text with every alias written out.
  */
 export const ALIAS_BUDGET = 250_000;
+
+/**
+ * The documents of a text, each with its `---`; what comes before the first one belongs to it. A line that begins with
+ * `---` ends a document whatever it is in, so that no parser is needed to see it.
+ */
+export function splitDocuments(text: string): readonly Span[] {
+  const marks = text.includes("---") ? [...text.matchAll(/^---(?=\s|$)/gm)].map(({ index }) => index) : [];
+  const [first = 0] = marks;
+  const isPreface =
+    text
+      .slice(0, first)
+      .replaceAll(/^[ \t]*(?:#.*)?$|^%.*$/gm, "")
+      .trim() === "";
+  const starts = [0, ...marks.slice(isPreface ? 1 : 0)];
+  return starts.map((start, at) => ({ start, end: starts[at + 1] ?? text.length }));
+}
+
+/** The document of a text that a path leads into, and the path in it. */
+export function inDocument(
+  documents: readonly Span[],
+  path: Path,
+): { readonly number: number; readonly inner: Path } {
+  const [number, ...inner] = path;
+  return documents.length > 1 && typeof number === "number" ? { number, inner } : { number: 0, inner: path };
+}

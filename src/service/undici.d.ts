@@ -5,6 +5,18 @@ declare module "undici/lib/dispatcher/pool.js" {
   export default PoolClass;
 }
 
+declare module "undici/lib/dispatcher/env-http-proxy-agent.js" {
+  import type { EnvHttpProxyAgent } from "undici";
+  const AgentClass: typeof EnvHttpProxyAgent;
+  export default AgentClass;
+}
+
+declare module "undici/lib/api/api-connect.js" {
+  import type { Dispatcher } from "undici";
+  const connect: Dispatcher["connect"];
+  export default connect;
+}
+
 /** The same for the parts that a server of the http state protocol is asked with. */
 declare module "undici/lib/dispatcher/agent.js" {
   import type { Agent } from "undici";

@@ -1,0 +1,105 @@
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { promisify } from "node:util";
+import type { Outcome } from "../apply/context.ts";
+import type { Plan } from "../model/plan.ts";
+import type { RunRecord } from "../model/state.ts";
+import {
+  type ChangeOutcome,
+  type HistoryEntry,
+  entryOf,
+  entryOfInterrupted,
+  historyJson,
+  readHistory,
+} from "../state/history.ts";
+import { createLockInfo } from "../state/lock.ts";
+import { explainProblem, valueOrThrow } from "../state/problem.ts";
+import type { Session as StateSession } from "../state/session.ts";
+import type { Session } from "./session.ts";
+
+/** An apply that is about to begin; nothing where nothing is to be changed. */
+export async function beginRun(
+  session: Session,
+  plan: Plan,
+): Promise<Omit<RunRecord, "changes"> | undefined> {
+  if (plan.changes.length === 0) return undefined;
+  const { world } = await session.states();
+  const { id, since, who, job, folder } = createLockInfo(world, "tasc apply");
+  const commit = await commitOf(session);
+  const where = job ?? folder;
+  return {
+    id,
+    at: since,
+    who,
+    ...(where !== undefined && { where }),
+    ...(commit !== undefined && { commit }),
+    plan: digestOf(plan),
+  };
+}
+
+/** By what it changes and how; no value is in it. */
+function digestOf({ stage, changes }: Plan): string {
+  const content = changes.map(({ address, action, fields, calls }) => [
+    address,
+    action,
+    fields.map(({ path }) => path),
+    calls.map(({ method }) => method),
+  ]);
+  return createHash("sha256")
+    .update(JSON.stringify([stage, content]))
+    .digest("hex")
+    .slice(0, 16);
+}
+
+/** The commit that is applied: as the pipeline says, or else as git does. */
+async function commitOf({ root, env }: Session): Promise<string | undefined> {
+  const told = env["GITHUB_SHA"] ?? env["CI_COMMIT_SHA"];
+  if (told !== undefined && told !== "") return told;
+  try {
+    const { stdout } = await promisify(execFile)("git", ["rev-parse", "HEAD"], { cwd: root, timeout: 2_000 });
+    return stdout.trim();
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Writes the entry of an apply that came to its end. Without state there is none: what the sessions keep of the run
+ * becomes one when the next run takes it in.
+ */
+export async function endRun(
+  session: Session,
+  run: Omit<RunRecord, "changes">,
+  plan: Plan,
+  outcome: Outcome,
+  sessions: ReadonlyMap<string, StateSession>,
+): Promise<void> {
+  if ([...sessions.values()].some(({ lost }) => lost.aborted)) return;
+  const outcomes = new Map<string, ChangeOutcome>([
+    ...outcome.done.map((address) => [address, "done"] as const),
+    ...outcome.failed.map(({ address }) => [address, "failed"] as const),
+    ...outcome.skipped.map(({ address }) => [address, "skipped"] as const),
+  ]);
+  const changes = plan.changes.map(({ address, action }) => ({
+    address,
+    action,
+    outcome: outcomes.get(address) ?? ("unknown" as const),
+  }));
+  const { backend } = await session.states();
+  const added = await backend.addHistory(session.settings.stage, historyJson(entryOf(run, true, changes)));
+  if (!added.ok) return session.host.warn([explainProblem(added.problem)]);
+  const open = [...sessions.values()].filter(({ state }) => state.run !== undefined);
+  await Promise.all(open.map((one) => one.note([{ type: "ended" }])));
+}
+
+/** The stage's history, the newest entry first, with what is known of runs that have not come to their end. */
+export async function historyOf(session: Session): Promise<readonly HistoryEntry[]> {
+  const { stage } = session.settings;
+  const { backend } = await session.states();
+  const [entries, targets] = await Promise.all([backend.history(stage), backend.list(stage)]);
+  const stored = await backend.readAll(valueOrThrow(targets).map((target) => session.stateKey(target)));
+  const open = [...valueOrThrow(stored).values()].flatMap(({ state: { run } }) =>
+    run === undefined ? [] : historyJson(entryOfInterrupted(run)),
+  );
+  return readHistory([...valueOrThrow(entries), ...open]);
+}

@@ -1,0 +1,62 @@
+import { projectFolder } from "../manifest/files.ts";
+import { readProject } from "../manifest/load.ts";
+import { chooseStage, stagesOf } from "../manifest/settings.ts";
+import { EXIT, type ExitCode, TascError } from "../model/error.ts";
+import { type Host, type ProjectOptions, type Session, projectRoot, withSession } from "./session.ts";
+
+/** The project's stages in the order of the file, and the one that is worked on unless another is named. */
+export async function stageNames(
+  options: ProjectOptions,
+  host: Host,
+): Promise<{ readonly stages: readonly string[]; readonly chosen: string | undefined }> {
+  const { project } = await readProject(projectFolder(projectRoot(options, host)));
+  // Opening it tells what is wrong with it.
+  if (project === undefined)
+    return withSession(options, host, async ({ settings }) => ({
+      stages: settings.stages,
+      chosen: settings.stage,
+    }));
+  const choice = chooseStage(project, options.stage, host.env["TASC_STAGE"]);
+  return { stages: stagesOf(project), chosen: choice.ok ? choice.stage : undefined };
+}
+
+/** What became of one stage. */
+export type OfStage<T> = { readonly stage: string } & (
+  { readonly value: T } | { readonly failure: TascError }
+);
+
+/** Does the same work for each stage in turn; a stage that fails stops no other. */
+export async function forEachStage<T>(
+  stages: readonly string[],
+  options: ProjectOptions,
+  host: Host,
+  work: (session: Session) => Promise<T>,
+  apiKey = true,
+): Promise<readonly OfStage<T>[]> {
+  const all: OfStage<T>[] = [];
+  for (const stage of stages)
+    try {
+      // oxlint-disable-next-line no-await-in-loop -- stages may share a service, which is to be asked by one at a time
+      all.push({ stage, value: await withSession({ ...options, stage }, host, work, { apiKey }) });
+    } catch (failure) {
+      if (!(failure instanceof TascError)) throw failure;
+      all.push({ stage, failure });
+    }
+  return all;
+}
+
+/** From the mildest to the worst, for a command that works on several stages. */
+const WORSE: readonly ExitCode[] = [
+  EXIT.done,
+  EXIT.changes,
+  EXIT.failed,
+  EXIT.stale,
+  EXIT.locked,
+  EXIT.unreachable,
+  EXIT.invalid,
+  EXIT.interrupted,
+];
+
+export function worstOf(codes: readonly ExitCode[]): ExitCode {
+  return WORSE.findLast((code) => codes.includes(code)) ?? EXIT.done;
+}

@@ -1,0 +1,424 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { nearest } from "../manifest/document.ts";
+import { isTemplate, parseTemplate } from "../manifest/interpolation.ts";
+import { type Address, type AddressParts, isAddress, parseAddress } from "../model/address.ts";
+import { type DesiredResource, type DesiredTarget, resourcesOf } from "../model/desired.ts";
+import { stop } from "../model/error.ts";
+import type { Json, JsonObject } from "../model/json.ts";
+import type { StateSettings } from "../model/settings.ts";
+import { type State, type StateEvent, emptyState } from "../model/state.ts";
+import { Secret, isUnknown } from "../model/value.ts";
+import type { Fingerprinter } from "../plan/input.ts";
+import { batchContent } from "../plan/resources.ts";
+import { type Backend, NO_DOCUMENT } from "../state/backend.ts";
+import { STATE_FOLDER, openBackend, readConfig } from "../state/config.ts";
+import { formatDocument, isRecord, isText, parseDocument, parseJson } from "../state/document.ts";
+import { type DocumentKey, explainTakeover, valueOrThrow } from "../state/problem.ts";
+import { lockDocuments, unlockAll } from "../state/session.ts";
+import type { Host, Session } from "./session.ts";
+
+/** What the commands that edit state work with, beside the project. */
+export interface EditOptions {
+  readonly lockTimeout?: number | undefined;
+}
+
+export interface NamedAddress {
+  readonly address: Address;
+  readonly parts: AddressParts;
+}
+
+/** An address from the command line. */
+export function readAddress(text: string): NamedAddress {
+  const parts = parseAddress(text);
+  if (isAddress(text) && parts !== undefined) return { address: text, parts };
+  throw stop(
+    "invalid",
+    "not-an-address",
+    `${text} is not an address`,
+    "Addresses look like target.shop, environment.shop.preview, testCase.shop.login or batchGeneration.shop.spring.",
+  );
+}
+
+/** The state of a target as it is, without a lock; `undefined` if there is none. */
+export async function stateOf(session: Session, target: string): Promise<State | undefined> {
+  return (await session.readStates([target])).get(target);
+}
+
+/** A target's document under lock. An edit reads it, and writes it whole or not at all. */
+export interface LockedDocument {
+  readonly key: DocumentKey;
+  /** Nothing where there is no document yet. */
+  readonly stored: State | undefined;
+  /** What is stored, or an empty state. */
+  readonly state: State;
+  /** Counts the document's versions, where the backend does. */
+  readonly serial: number | undefined;
+  replace(state: State): Promise<void>;
+}
+
+/** Does the work while the documents of these targets are locked. @param backend another one than the project's */
+export async function withDocuments<T>(
+  session: Session,
+  targets: readonly string[],
+  why: string,
+  { lockTimeout = 0 }: EditOptions,
+  work: (documents: readonly LockedDocument[]) => Promise<T>,
+): Promise<T> {
+  const { backend, world } = await session.states();
+  const keys = targets.map((target) => session.stateKey(target));
+  const locks = valueOrThrow(await lockDocuments(backend, keys, world, { timeout: lockTimeout, why }));
+  try {
+    for (const { key, lock } of locks)
+      if (lock.takenOver !== undefined) session.host.warn([explainTakeover(key, lock.takenOver)]);
+    const all = valueOrThrow(await backend.readAll(keys));
+    const documents = keys.map((key) => {
+      const stored = all.get(key.target);
+      const lock = locks.find((one) => one.key.target === key.target)?.lock;
+      return {
+        key,
+        stored: stored?.state,
+        state: stored?.state ?? emptyState(key.stage, key.target, key.service),
+        serial: serialOf(stored?.revision),
+        replace: async (next: State) => {
+          if (lock === undefined) throw new TypeError(`the document of ${key.target} was not locked`);
+          const lineage = next.lineage ?? stored?.state.lineage ?? world.newId();
+          valueOrThrow(await lock.write({ ...next, lineage }, stored?.revision ?? NO_DOCUMENT));
+        },
+      };
+    });
+    return await work(documents);
+  } finally {
+    await unlockAll(locks);
+  }
+}
+
+function serialOf(revision: string | undefined): number | undefined {
+  return revision !== undefined && /^\d{1,15}$/.test(revision) ? Number(revision) : undefined;
+}
+
+/** Does the work while one target's document is locked. */
+export async function withDocument<T>(
+  session: Session,
+  target: string,
+  why: string,
+  options: EditOptions,
+  work: (document: LockedDocument) => Promise<T>,
+): Promise<T> {
+  return await withDocuments(session, [target], why, options, async ([document]) => {
+    if (document === undefined) throw new TypeError(`the document of ${target} was not locked`);
+    return await work(document);
+  });
+}
+
+/** Batch generations that have no record, as held: what a target that gets its first binding starts with. */
+export function heldBatches(
+  state: State,
+  target: DesiredTarget | undefined,
+  fingerprints: Fingerprinter | undefined,
+): readonly StateEvent[] {
+  const unrecorded = (target?.batchGenerations ?? []).filter(
+    ({ address }) => !state.batchGenerations.has(address),
+  );
+  return unrecorded.map((resource) => ({
+    type: "batch",
+    address: resource.address,
+    record: { status: "held", ...contentOf(resource, fingerprints) },
+  }));
+}
+
+/** The digest that a batch generation's record has of its content; none without the key or a secret. */
+export function contentOf(
+  resource: DesiredResource,
+  fingerprints: Fingerprinter | undefined,
+): { readonly content?: string } {
+  if (fingerprints === undefined || Object.values(resource.fields).some(isUnknown)) return {};
+  return { content: batchContent(fingerprints, resource) };
+}
+
+export function declaredTarget({ desired }: Session, key: string): DesiredTarget | undefined {
+  return desired.targets.find((target) => target.key === key);
+}
+
+export function isDeclared(session: Session, { address, parts }: NamedAddress): boolean {
+  const target = declaredTarget(session, parts.target);
+  return target !== undefined && resourcesOf(target).some((one) => one.address === address);
+}
+
+/** @throws TascError where no manifest declares the target and there is no state of it */
+export async function mustKnowTarget(session: Session, target: string): Promise<void> {
+  const { stage } = session.settings;
+  const { backend } = await session.states();
+  const stored = await backend.list(stage);
+  const known = [...session.desired.targets.map(({ key }) => key), ...(stored.ok ? stored.value : [])];
+  if (known.includes(target)) return;
+  const close = nearest(target, known);
+  throw stop(
+    "invalid",
+    "unknown-target",
+    `There is no target ${target} in stage ${stage}`,
+    `No manifest declares it, and there is no state of it.${close === undefined ? "" : ` Did you mean ${close}?`}`,
+  );
+}
+
+/* Backups: the documents of a stage as one JSON object. */
+
+const BACKUP = "tasc-state-backup";
+
+/** The documents of a stage, or of one target, as one JSON object. */
+export async function pullStates(session: Session, target: string | undefined): Promise<JsonObject> {
+  const { stage, baseUrl } = session.settings;
+  const { backend } = await session.states();
+  const targets = target === undefined ? valueOrThrow(await backend.list(stage)) : [target];
+  const stored = valueOrThrow(await backend.readAll(targets.map((key) => session.stateKey(key))));
+  if (target !== undefined && stored.size === 0) await mustKnowTarget(session, target);
+  const documents: Record<string, Json> = {};
+  for (const [key, { state, revision }] of stored)
+    documents[key] = jsonOf(formatDocument(state, serialOf(revision)));
+  return { format: BACKUP, version: 1, stage, service: baseUrl, documents };
+}
+
+/** A text of ours is JSON. */
+function jsonOf(text: string): Json {
+  const value: Json = JSON.parse(text);
+  return value;
+}
+
+/**
+ * Writes the documents of a backup. Each must be of the document that is there now, by its lineage, and not older than
+ * it, by its serial; `force` leaves that out. Nothing is written unless all may be.
+ */
+export async function pushStates(
+  session: Session,
+  file: string,
+  { force, ...options }: EditOptions & { readonly force: boolean },
+): Promise<readonly string[]> {
+  const backup = readBackup(session, file);
+  return await withDocuments(session, [...backup.keys()], "tasc state push", options, async (documents) => {
+    const next = documents.flatMap((document) => {
+      const given = backup.get(document.key.target);
+      return given === undefined ? [] : [{ document, ...given }];
+    });
+    if (!force) for (const { document, state, serial } of next) refuseForeign(document, state, serial);
+    for (const { document, state } of next) await document.replace(state);
+    return next.map(({ document }) => document.key.target);
+  });
+}
+
+function refuseForeign(
+  { key, stored, serial: now }: LockedDocument,
+  state: State,
+  serial: number | undefined,
+) {
+  const force = "To overwrite it anyway:\n  tasc state push FILE --force";
+  if (stored?.lineage !== undefined && state.lineage !== undefined && stored.lineage !== state.lineage)
+    throw stop(
+      "failed",
+      "state-push-lineage",
+      `The backup of target ${key.target} is of another document`,
+      `Its lineage is ${state.lineage}; that of the state that is there now is ${stored.lineage}. Nothing was written. ${force}`,
+    );
+  if (now !== undefined && serial !== undefined && serial < now)
+    throw stop(
+      "failed",
+      "state-push-serial",
+      `The backup of target ${key.target} is older than the state that is there now`,
+      `Its serial is ${serial}; that of the state is ${now}. Nothing was written. ${force}`,
+    );
+}
+
+interface BackedUp {
+  readonly state: State;
+  readonly serial: number | undefined;
+}
+
+function readBackup(session: Session, file: string): ReadonlyMap<string, BackedUp> {
+  const root = parseJson(readText(session.host, file));
+  const { stage } = session.settings;
+  if (!isRecord(root) || root["format"] !== BACKUP || root["version"] !== 1 || !isRecord(root["documents"]))
+    throw stop(
+      "invalid",
+      "state-push-file",
+      `${file} is not a backup of state`,
+      "Make one with:\n  tasc state pull",
+    );
+  if (root["stage"] !== stage)
+    throw stop(
+      "invalid",
+      "state-push-stage",
+      `${file} is of stage ${String(root["stage"])}, not of ${stage}`,
+    );
+  const entries = Object.entries(root["documents"]).map(([target, document]): readonly [string, BackedUp] => {
+    const text = JSON.stringify(document);
+    return [
+      target,
+      valueOrThrow(parseDocument(text, session.stateKey(target), `${file}, document ${target}`)),
+    ];
+  });
+  return new Map(entries);
+}
+
+function readText({ cwd }: Host, file: string): string {
+  try {
+    return readFileSync(file === "-" ? 0 : resolve(cwd, file), "utf8");
+  } catch {
+    throw stop("invalid", "unreadable-file", `Cannot read ${file}`);
+  }
+}
+
+/* Migration: from the backend of an old `state:` section to that of tasc.yaml. */
+
+export interface Migrated {
+  readonly copied: readonly string[];
+  /** Those that were there already, with the same content. */
+  readonly same: readonly string[];
+}
+
+/** Copies the stage's documents, under the locks of both sides, and reads back each that was written. */
+export async function migrateStates(session: Session, file: string, options: EditOptions): Promise<Migrated> {
+  const { stage } = session.settings;
+  const settings = await readSection(session, file);
+  const { world } = await session.states();
+  const from = await openBackend(valueOrThrow(readConfig(settings, { insecure: true })), world);
+  try {
+    const listed = valueOrThrow(await from.list(stage));
+    const targets = [...new Set([...listed, ...session.desired.targets.map(({ key }) => key)])].toSorted();
+    const keys = targets.map((target) => session.stateKey(target));
+    const found = valueOrThrow(await from.readAll(keys));
+    const present = keys.filter(({ target }) => found.has(target));
+    const why = "tasc state migrate";
+    const locks = valueOrThrow(
+      await lockDocuments(from, present, world, { timeout: options.lockTimeout ?? 0, why }),
+    );
+    try {
+      // Once more, under the locks.
+      const states = valueOrThrow(await from.readAll(present));
+      return await copyInto(
+        session,
+        new Map([...states].map(([key, { state }]) => [key, state])),
+        why,
+        options,
+      );
+    } finally {
+      await unlockAll(locks);
+    }
+  } finally {
+    await from.close();
+  }
+}
+
+async function copyInto(
+  session: Session,
+  states: ReadonlyMap<string, State>,
+  why: string,
+  options: EditOptions,
+): Promise<Migrated> {
+  const { backend } = await session.states();
+  const targets = [...states.keys()];
+  const same = await withDocuments(session, targets, why, options, async (documents) => {
+    const isSame = ({ key, stored }: LockedDocument) =>
+      stored !== undefined && textOf(stored) === textOf(states.get(key.target) ?? stored);
+    const other = documents.find((document) => document.stored !== undefined && !isSame(document));
+    if (other !== undefined)
+      throw stop(
+        "failed",
+        "state-migrate-taken",
+        `The backend of tasc.yaml has other state of target ${other.key.target}`,
+        "Nothing was copied. Which of the two counts is for you to say. Look at both with `tasc state pull`, and remove the one that does not count.",
+      );
+    const open = documents.filter((document) => !isSame(document));
+    if (backend.register !== undefined)
+      valueOrThrow(
+        await backend.register(
+          session.settings.stage,
+          open.map(({ key }) => key.target),
+        ),
+      );
+    for (const document of open) await document.replace(states.get(document.key.target) ?? document.state);
+    return documents.filter((document) => isSame(document)).map(({ key }) => key.target);
+  });
+  const written = await session.readStates(targets);
+  for (const [target, state] of states) {
+    const there = written.get(target);
+    if (there === undefined || textOf(there) !== textOf(state))
+      throw stop("failed", "state-migrate-verify", `The copy of target ${target} reads back differently`);
+  }
+  return { copied: targets.filter((target) => !same.includes(target)), same };
+}
+
+/** What is compared: a document without a lineage gets one when it is written. */
+function textOf({ lineage: _, ...state }: State): string {
+  return formatDocument(state);
+}
+
+/** A `state:` section of its own, with the placeholders that tasc.yaml may have in it. */
+async function readSection(session: Session, file: string): Promise<StateSettings> {
+  const { parse } = await import("yaml");
+  const wrong = (why: string) =>
+    stop(
+      "invalid",
+      "state-migrate-config",
+      `${file} is not a state section: ${why}`,
+      "It holds what stood under `state:` in tasc.yaml, e.g.\nbackend: local",
+    );
+  let section: unknown;
+  try {
+    section = parse(readText(session.host, file), { schema: "core" });
+  } catch {
+    throw wrong("invalid YAML");
+  }
+  if (isRecord(section) && isRecord(section["state"])) section = section["state"];
+  if (!isRecord(section)) throw wrong("not a mapping");
+  const { backend = "local", fingerprintKey: _, ...rest } = section;
+  if (backend !== "local" && backend !== "postgres" && backend !== "http") throw wrong("unknown backend");
+  const options: Record<string, string | number | boolean | Secret> = {};
+  for (const [name, value] of Object.entries(rest)) {
+    if (typeof value === "number" || typeof value === "boolean") options[name] = value;
+    else if (isText(value)) options[name] = filled(session, value);
+    else throw wrong(`${name} is not a string`);
+  }
+  return { backend, options };
+}
+
+/** A text with its variables filled in; as a secret, for it may hold one. */
+function filled(session: Session, text: string): string | Secret {
+  if (!isTemplate(text)) return text;
+  const pieces = parseTemplate(text).parts.map((part) => {
+    if (part.kind === "text") return part.text;
+    if (part.kind === "stage") return session.settings.stage;
+    if (part.kind !== "env" && part.kind !== "secret")
+      throw stop(
+        "invalid",
+        "state-migrate-config",
+        `${part.source} cannot stand in a state section of its own`,
+      );
+    const value = session.env[part.name] || (part.kind === "env" ? part.fallback : undefined);
+    if (value === undefined)
+      throw stop("invalid", "missing-variable", `The environment variable ${part.name} is not set`);
+    if (part.kind === "secret") session.host.secrets.add(value);
+    return value;
+  });
+  return new Secret(pieces.join(""));
+}
+
+/**
+ * The warning for an empty backend where the project has state in files: a new backend, and nothing was migrated.
+ * Silence would mean that everything is matched by name and write-only fields are sent once more.
+ */
+export async function warnOfOldState(session: Session): Promise<void> {
+  const { settings, host } = session;
+  if (settings.state.backend === "local") return;
+  const { world } = await session.states();
+  const local: Backend = await openBackend({ backend: "local", path: STATE_FOLDER }, world);
+  const listed = await local.list(settings.stage);
+  if (!listed.ok || listed.value.length === 0) return;
+  host.warn([
+    {
+      severity: "warning",
+      code: "state-not-migrated",
+      summary: `The ${settings.state.backend} backend has no state of stage "${settings.stage}", and .tasc/state has`,
+      detail:
+        "Without it, resources are matched by name, write-only fields are sent once more, and batch generations are held. To copy it:\n  echo 'backend: local' | tasc state migrate --from-config -",
+    },
+  ]);
+}

@@ -1,0 +1,302 @@
+import { type Session, withSession } from "../app/session.ts";
+import { historyOf } from "../app/history.ts";
+import {
+  contentOf,
+  declaredTarget,
+  migrateStates,
+  mustKnowTarget,
+  pullStates,
+  pushStates,
+  readAddress,
+  withDocument,
+  withDocuments,
+} from "../app/state.ts";
+import { type Address, compareAddresses, isAddress } from "../model/address.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import { EXIT, type ExitCode, stop } from "../model/error.ts";
+import { type State, emptyState } from "../model/state.ts";
+import { safeLine } from "../render/escape.ts";
+import { count, list as listed } from "../render/words.ts";
+import { forgetAddress, forgetTarget, knownAddresses, moveAddress, moveTarget } from "../state/edit.ts";
+import { applyEvents } from "../state/events.ts";
+import { historyJson } from "../state/history.ts";
+import { describeHolder, valueOrThrow } from "../state/problem.ts";
+import type { Context } from "./context.ts";
+import { holderJson } from "./state-show.ts";
+import type {
+  HistoryOptions,
+  StateHistoryOptions,
+  StateListOptions,
+  StateMarkOptions,
+  StateMigrateOptions,
+  StateMvOptions,
+  StatePullOptions,
+  StatePushOptions,
+  StateRmOptions,
+  StateUnlockOptions,
+} from "./table.ts";
+
+/*
+ * The commands that look at state and edit it, but for `show` and `bind`. Secrets of the manifests may be missing:
+ * whoever edits state need not have them.
+ */
+
+async function withState(
+  options: Parameters<typeof withSession>[0],
+  { host }: Context,
+  work: (session: Session) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  return await withSession({ ...options, allowMissingSecrets: true }, host, work, {
+    apiKey: false,
+    mayBeEmpty: true,
+  });
+}
+
+/** `tasc state list`: the stage's bindings and batch generations. */
+export async function list(options: StateListOptions, context: Context): Promise<ExitCode> {
+  return await withState(options, context, async (session) => {
+    const { console } = context;
+    const { backend } = await session.states();
+    const targets = valueOrThrow(await backend.list(session.settings.stage));
+    const states = await session.readStates(targets);
+    const entries = [...states.values()].flatMap(entriesOf);
+    const sorted = entries.toSorted((a, b) => compareAddresses(a.address, b.address));
+    if (options.format === "json") console.json(sorted);
+    else
+      for (const entry of sorted)
+        console.data(`${entry.address}  ${"id" in entry ? entry.id : entry.status}\n`);
+    return EXIT.done;
+  });
+}
+
+function entriesOf({ bindings, batchGenerations }: State) {
+  return [
+    ...[...bindings].map(([address, { id }]) => ({ address, id })),
+    ...[...batchGenerations].map(([address, { status }]) => ({ address, status })),
+  ];
+}
+
+/** `tasc state mv FROM TO`: what is known of one address becomes known of another one. */
+export async function mv(options: StateMvOptions, context: Context): Promise<ExitCode> {
+  const [from, to] = [readAddress(options.from), readAddress(options.to)];
+  const { target } = from.parts;
+  if (from.address === to.address) throw stop("invalid", "same-address", "Both addresses are the same");
+  if (from.parts.kind !== to.parts.kind)
+    throw stop(
+      "invalid",
+      "other-kind",
+      `${from.address} and ${to.address} are of different kinds`,
+      "A live resource keeps its kind, so its address does.",
+    );
+  if (from.parts.kind !== "target" && target !== to.parts.target)
+    throw stop(
+      "invalid",
+      "other-target",
+      `${from.address} and ${to.address} belong to different targets`,
+      `On the service it stays in its test target. To rename the target, with all that is in it:\n  tasc state mv target.${target} target.${to.parts.target}`,
+    );
+  const why = "tasc state mv";
+  return await withState(options, context, async (session) => {
+    if (from.parts.kind !== "target") {
+      await withDocument(session, target, why, options, async ({ state, replace }) => {
+        await replace(moveAddress(state, from.address, to.address));
+      });
+      context.console.data(`${from.address} is now ${to.address}.\n`);
+      return EXIT.done;
+    }
+    await withDocuments(session, [target, to.parts.target], why, options, async ([old, next]) => {
+      if (old === undefined || next === undefined) throw new TypeError("a document was not locked");
+      // The new document first: cut off in between, everything is known twice and the same command ends it.
+      await next.replace(moveTarget(old.state, to.parts.target, next.stored));
+      await old.replace(emptyState(old.key.stage, target, old.key.service));
+    });
+    context.console.data(`${from.address} is now ${to.address}, with all that is in it.\n`);
+    return EXIT.done;
+  });
+}
+
+/** `tasc state rm ADDRESS`: forgets it. The service is not called. */
+export async function rm(options: StateRmOptions, context: Context): Promise<ExitCode> {
+  const { address, parts } = readAddress(options.address);
+  const whole = parts.kind === "target";
+  return await withState(options, context, async (session) => {
+    const gone = await withDocument(
+      session,
+      parts.target,
+      "tasc state rm",
+      options,
+      async ({ state, replace }) => {
+        const next = whole ? forgetTarget(state, address) : forgetAddress(state, address);
+        const forgotten = whole ? knownAddresses(state) : [address];
+        context.console.diagnostics(consequences(state, forgotten));
+        await replace(next);
+        return forgotten;
+      },
+    );
+    const what = whole
+      ? `${address} is forgotten, with all that is in it (${count(gone.length, "address", "addresses")}).`
+      : `${address} is forgotten.`;
+    context.console.data(`${what} The service was not called.\n`);
+    return EXIT.done;
+  });
+}
+
+/** What the next apply does because of what is forgotten now. */
+function consequences(state: State, gone: readonly Address[]): readonly Diagnostic[] {
+  const last = gone.length === knownAddresses(state).length;
+  const ran = last ? [] : gone.filter((address) => state.batchGenerations.has(address));
+  return [
+    ...gone
+      .filter((address) => state.intents.has(address))
+      .map((address) => ({
+        severity: "warning" as const,
+        code: "intent-forgotten",
+        summary: `A creation of ${address} was interrupted, and it is not known what it created`,
+        detail: "The next apply looks for it by name only. Check that it does not create it a second time.",
+      })),
+    ...ran.map((address) => ({
+      severity: "warning" as const,
+      code: "batch-forgotten",
+      summary: `${address} counts as never run from now on`,
+      detail: `The next apply runs it if a manifest declares it. If it ran and is not to run again:\n  tasc state mark ${address} done`,
+    })),
+  ];
+}
+
+/** `tasc state mark ADDRESS done|undone`: whether a batch generation ran, which the service does not tell. */
+export async function mark(options: StateMarkOptions, { host, console }: Context): Promise<ExitCode> {
+  const { address, parts } = readAddress(options.address);
+  // What it ran with is recorded under the key, secrets and all, so both must be there.
+  return await withSession(options, host, async (session) => {
+    const resource = declaredTarget(session, parts.target)?.batchGenerations.find(
+      (one) => one.address === address,
+    );
+    if (resource === undefined)
+      throw stop(
+        "invalid",
+        "not-a-batch-generation",
+        `${address} is not a batch generation of this project`,
+        "Such addresses look like batchGeneration.shop.spring.",
+      );
+    const status = options.what === "done" ? "done" : "undone";
+    await withDocument(session, parts.target, "tasc state mark", options, async ({ state, replace }) => {
+      const record = { status, ...contentOf(resource, session.fingerprints) } as const;
+      await replace(applyEvents(state, [{ type: "batch", address, record }]));
+    });
+    console.data(`${address} is marked ${options.what}.\n`);
+    return EXIT.done;
+  });
+}
+
+/** `tasc state unlock TARGET [ID]`: takes a lock away from whoever holds it, and says who that was. */
+export async function unlock(options: StateUnlockOptions, context: Context): Promise<ExitCode> {
+  const target = options.target.replace(/^target\./, "");
+  return await withState(options, context, async (session) => {
+    const { console } = context;
+    const { stage } = session.settings;
+    const { backend } = await session.states();
+    const holder = valueOrThrow(await backend.forceUnlock({ stage, target }, options.id));
+    if (holder === undefined) await mustKnowTarget(session, target);
+    if (options.format === "json")
+      console.json({ target, stage, holder: holder === undefined ? null : holderJson(holder) });
+    else if (holder === undefined) console.data(`Target ${target} in stage ${stage} was not locked.\n`);
+    else console.data(`Target ${target} in stage ${stage} is unlocked. ${describeHolder(holder)}\n`);
+    return EXIT.done;
+  });
+}
+
+/** `tasc state pull`: the stage's documents as one JSON object. */
+export async function pull(options: StatePullOptions, context: Context): Promise<ExitCode> {
+  return await withState(options, context, async (session) => {
+    context.console.json(await pullStates(session, options.target));
+    return EXIT.done;
+  });
+}
+
+/** `tasc state push FILE`: writes the documents of a backup. */
+export async function push(options: StatePushOptions, context: Context): Promise<ExitCode> {
+  return await withState(options, context, async (session) => {
+    const targets = await pushStates(session, options.file, options);
+    if (options.format === "json")
+      context.console.json({ stage: session.settings.stage, restored: [...targets] });
+    else
+      context.console.data(`Restored the state of ${count(targets.length, "target")}: ${listed(targets)}.\n`);
+    return EXIT.done;
+  });
+}
+
+/** `tasc state migrate --from-config FILE`: copies state from another backend to that of tasc.yaml. */
+export async function migrate(options: StateMigrateOptions, context: Context): Promise<ExitCode> {
+  const { fromConfig } = options;
+  if (fromConfig === undefined)
+    throw stop(
+      "invalid",
+      "missing-option",
+      "--from-config is missing",
+      "It names a file with the old `state:` section of tasc.yaml; - reads it from standard input.",
+    );
+  return await withState(options, context, async (session) => {
+    const { copied, same } = await migrateStates(session, fromConfig, options);
+    const { stage, state } = session.settings;
+    if (options.format === "json") context.console.json({ stage, copied: [...copied], same: [...same] });
+    else {
+      const already = same.length === 0 ? "" : ` ${count(same.length, "target")} had been copied before.`;
+      context.console.data(
+        `Copied and verified the state of ${count(copied.length, "target")} of stage ${stage} to the ${state.backend} backend.${already}\nThe old backend was not changed. The state section of tasc.yaml names the new one, so from now on every run uses it: commit it, and remove the old state once all stages are migrated.\n`,
+      );
+    }
+    return EXIT.done;
+  });
+}
+
+/** `tasc state history TARGET`: the versions of a document that the backend keeps. */
+export async function history(options: StateHistoryOptions, context: Context): Promise<ExitCode> {
+  const target = options.target.replace(/^target\./, "");
+  return await withState(options, context, async (session) => {
+    const { backend } = await session.states();
+    if (backend.versions === undefined)
+      throw stop(
+        "invalid",
+        "state-no-versions",
+        `The ${session.settings.state.backend} backend keeps no earlier versions`,
+        "Only postgres does. Use git for local state, and what your server offers for http state.",
+      );
+    const versions = valueOrThrow(await backend.versions(session.stateKey(target)));
+    if (versions.length === 0) await mustKnowTarget(session, target);
+    const shown = versions.map(({ serial, written }) => ({ serial: Number(serial), written }));
+    if (options.format === "json") context.console.json(shown);
+    else if (shown.length === 0) context.console.data("There are no earlier versions.\n");
+    else for (const { serial, written } of shown) context.console.data(`${serial}  ${written}\n`);
+    return EXIT.done;
+  });
+}
+
+/** `tasc history [ADDRESS]`: the applies of the stage, the newest first. */
+export async function applies(options: HistoryOptions, context: Context): Promise<ExitCode> {
+  const { address } = options;
+  if (address !== undefined && !isAddress(address)) readAddress(address);
+  return await withState(options, context, async (session) => {
+    const entries = (await historyOf(session)).flatMap((entry) => {
+      const changes = entry.changes.filter((change) => address === undefined || change.address === address);
+      return address !== undefined && changes.length === 0 ? [] : [{ ...entry, changes }];
+    });
+    if (options.format === "json") {
+      context.console.json(entries.map(historyJson));
+      return EXIT.done;
+    }
+    for (const { at, who, where, commit, plan, ended, changes } of entries) {
+      const from = [where, commit === undefined ? undefined : `commit ${commit.slice(0, 12)}`].filter(
+        (part) => part !== undefined,
+      );
+      context.console.data(
+        `${at}  ${safeLine(who)}${from.map((part) => `  ${safeLine(part)}`).join("")}  plan ${safeLine(plan)}${ended ? "" : "  (interrupted)"}\n`,
+      );
+      for (const change of changes)
+        context.console.data(
+          `  ${change.outcome.padEnd(7)}  ${safeLine(change.action).padEnd(10)}  ${safeLine(change.address)}\n`,
+        );
+    }
+    if (entries.length === 0) context.console.data("No apply is recorded.\n");
+    return EXIT.done;
+  });
+}

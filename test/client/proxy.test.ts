@@ -1,0 +1,106 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import net, { type AddressInfo, type Socket } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { describeFailure } from "../../src/service/describe-failure.ts";
+import { checkBaseUrl, type BaseUrl } from "../../src/service/request.ts";
+import { clientOf, failureOf, valueOf } from "./support/client.ts";
+import { closedPort, httpServer, json } from "./support/server.ts";
+
+const OK = { id: "t1", app: "Shop" };
+
+/** A proxy that connects every name to one address, and notes what it was asked. */
+async function proxyTo(
+  url: string,
+  status = 200,
+): Promise<{ readonly url: string; readonly asked: string[] }> {
+  const asked: string[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer().on("connect", (request, socket: Socket) => {
+    sockets.add(socket);
+    asked.push(`${request.url} ${request.headers["proxy-authorization"] ?? "nobody"}`);
+    socket.on("error", () => undefined);
+    if (status !== 200) return socket.end(`HTTP/1.1 ${status} No\r\n\r\n`);
+    socket.write("HTTP/1.1 200 OK\r\n\r\n");
+    const onward = net.connect(Number(new URL(url).port), "127.0.0.1");
+    return socket
+      .pipe(onward)
+      .on("error", () => undefined)
+      .pipe(socket);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const address = server.address();
+  const isBound = (value: typeof address): value is AddressInfo =>
+    typeof value === "object" && value !== null;
+  if (!isBound(address)) throw new Error("the proxy has no port");
+  return { url: `http://127.0.0.1:${address.port}`, asked };
+}
+
+function elsewhere(): BaseUrl {
+  const checked = checkBaseUrl("http://service.test", { insecure: true });
+  if (!checked.ok) throw new Error(checked.failure.summary);
+  return checked.value;
+}
+
+test("calls go through the proxy, with its credentials and with the key for the service alone", async () => {
+  const server = await httpServer((response) => json(response, OK));
+  const proxy = await proxyTo(server.url);
+  const HTTP_PROXY = proxy.url.replace("//", "//ann:s%20cret@");
+  const { client } = clientOf(server.url, { baseUrl: elsewhere(), env: { HTTP_PROXY } });
+  expect(await valueOf(client.getTarget("t1"))).toMatchObject(OK);
+  expect(proxy.asked).toEqual([`service.test:80 Basic ${Buffer.from("ann:s cret").toString("base64")}`]);
+  expect(server.received[0]?.headers).not.toHaveProperty("proxy-authorization");
+  expect(server.received[0]?.headers["host"]).toBe("service.test");
+});
+
+test.each([
+  ["this machine", "127.0.0.1", {}],
+  ["a name that NO_PROXY lists", "localhost.test", { NO_PROXY: "localhost.test" }],
+])("%s is reached without it", async (_, host, more) => {
+  const server = await httpServer((response) => json(response, OK));
+  const proxy = await proxyTo(server.url);
+  const checked = checkBaseUrl(server.url.replace("127.0.0.1", host), { insecure: true });
+  if (!checked.ok) throw new Error(checked.failure.summary);
+  const { client } = clientOf(server.url, {
+    baseUrl: checked.value,
+    env: { http_proxy: proxy.url, ...more },
+    retries: 0,
+  });
+  const answered = await client.getTarget("t1");
+  expect(proxy.asked).toEqual([]);
+  // The other name is nobody's: it was looked up here, and not by the proxy.
+  expect(answered.ok ? "answered" : answered.failure.kind).toBe(
+    host === "127.0.0.1" ? "answered" : "unreachable",
+  );
+});
+
+test.each([
+  ["refuses", async (url: string) => (await proxyTo(url, 407)).url],
+  ["is not there", async () => closedPort()],
+])("a proxy that %s has not let anything through, and the variables are named", async (_, proxy) => {
+  const server = await httpServer((response) => json(response, OK));
+  const { client } = clientOf(server.url, {
+    baseUrl: elsewhere(),
+    env: { HTTPS_PROXY: "http://unused.test", HTTP_PROXY: await proxy(server.url) },
+    retries: 0,
+  });
+  const call = { method: "POST", path: ["apiKey", "v3", "test-targets"], body: {} } as const;
+  const failure = await failureOf(client.send(call));
+  expect(failure).toMatchObject({ kind: "unreachable", cause: "proxy", acted: "no" });
+  expect(describeFailure(failure).detail).toContain(
+    "Check host and port in `service.baseUrl`, and HTTPS_PROXY",
+  );
+});
+
+test("a proxy that is no URL is an error that does not repeat it", async () => {
+  const server = await httpServer((response) => json(response, OK));
+  const { client } = clientOf(server.url, { baseUrl: elsewhere(), env: { HTTP_PROXY: "http://:s3cret@:x" } });
+  const error: unknown = await client.getTarget("t1").catch((thrown: unknown) => thrown);
+  expect(String(error)).toContain("HTTP_PROXY or HTTPS_PROXY is not a URL");
+  expect(String(error)).not.toContain("s3cret");
+});

@@ -1,0 +1,82 @@
+// `stages`, `plan --all-stages`, a project in a folder above, and parts of a project.
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { parseJson } from "../../src/model/json.ts";
+import { scene, type Project } from "./support/cli.ts";
+import { seed } from "./support/story.ts";
+
+const MANIFEST =
+  "target: shop\napp: Web Shop\ntestCases: { login: { description: Log in, status: DRAFT } }\n";
+
+async function withStages(project: Project, other: string): Promise<void> {
+  const settings = await project.read("tasc.yaml");
+  await project.write({
+    "tasc.yaml": `${settings}defaultStage: a\nstages: { a: {}, b: ${other} }\n`,
+    "targets/shop.yaml": MANIFEST,
+  });
+}
+
+describe.concurrent("a project with stages", () => {
+  test("lists them without calling anything", async () => {
+    await scene({}, async ({ project, service }) => {
+      await withStages(project, "{}");
+      const ran = await project.run(["stages", "--json"]);
+      expect(ran.code, ran.stderr).toBe(0);
+      expect(parseJson(ran.stdout)).toMatchObject({
+        stages: [
+          { stage: "a", chosen: true, targets: 1, testCases: 1 },
+          { stage: "b", chosen: false },
+        ],
+      });
+      expect(service.log).toEqual([]);
+    });
+  });
+
+  test("is planned in all of them, with the exit code of the worst", async () => {
+    await scene({}, async ({ project, service }) => {
+      seed(service);
+      await withStages(project, '{ service: { baseUrl: "http://127.0.0.1:1", retries: 0 } }');
+      const ran = await project.run(["plan", "--all-stages", "--json"]);
+      expect(ran.code).toBe(6);
+      expect(parseJson(ran.stdout)).toMatchObject({
+        stages: [
+          { stage: "a", exitCode: 0, plan: { stage: "a", summary: { update: 1 } } },
+          { stage: "b", exitCode: 6, error: { code: "unreachable" } },
+        ],
+      });
+      const text = await project.run(["plan", "--all-stages"]);
+      expect(text.stdout).toMatch(/^stage +plan\na +Plan: 0 to create, 1 to update/u);
+      expect((await project.run(["plan", "--all-stages", "--out", "plan.json"])).code).toBe(3);
+    });
+  });
+
+  test("is found from a folder in it", async () => {
+    await scene({}, async ({ project, service }) => {
+      seed(service);
+      await withStages(project, "{}");
+      await mkdir(join(project.dir, "docs/deep"), { recursive: true });
+      const inside = Object.assign(Object.create(project), { dir: join(project.dir, "docs/deep") });
+      const ran = await inside.run(["plan", "--log-level", "debug"]);
+      expect(ran.code, ran.stderr).toBe(0);
+      expect(ran.stderr).toContain(`The project is in ${project.dir}.`);
+      const init = await inside.run(["stages", "--chdir", "."]);
+      expect(init.code).toBe(3);
+    });
+  });
+
+  test("is planned in parts that together are the whole", async () => {
+    await scene({}, async ({ project, service }) => {
+      seed(service);
+      await withStages(project, "{}");
+      const parts = await Promise.all(
+        ["1/2", "2/2"].map(async (shard) => (await project.json(["plan", "--shard", shard])).value),
+      );
+      expect(parts.map(({ summary }) => JSON.stringify(summary).includes('"update":1')).toSorted()).toEqual([
+        false,
+        true,
+      ]);
+      expect((await project.run(["plan", "--shard", "3/2"])).code).toBe(3);
+    });
+  });
+});
