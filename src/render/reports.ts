@@ -107,7 +107,7 @@ export function renderDiagnosticsJunit(diagnostics: readonly DiagnosticView[], t
 
 /**
  * A plan as a JUnit report. A change is a skipped case, as it has yet to be done; that a plan has changes is not a
- * failure. What is unchanged is no case at all.
+ * failure. Unchanged resources are left out.
  */
 export function renderPlanJunit(plan: PlanJson, extras: PlanExtras): string {
   const cases = [
