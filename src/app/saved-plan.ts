@@ -1,5 +1,4 @@
-import { execFileSync } from "node:child_process";
-import { createHmac, hkdfSync, scryptSync, timingSafeEqual } from "node:crypto";
+import { createHash, createHmac, hkdfSync, scryptSync, timingSafeEqual } from "node:crypto";
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { isAbsolute, relative, resolve } from "node:path";
@@ -16,6 +15,7 @@ import { redactPlan } from "../render/redact.ts";
 import { destinationOf } from "../render/terminal.ts";
 import { canonicalJson } from "../state/fingerprint.ts";
 import { jobLink } from "../state/lock.ts";
+import { git } from "./base.ts";
 import { type PlanOptions, type PlanRequest, type Review, placedExtras, planMeta } from "./plan.ts";
 import { type Host, type ProjectOptions, type Session, userName, withSession } from "./session.ts";
 
@@ -33,6 +33,8 @@ export interface SavedPlan {
   readonly targets: Readonly<Record<string, string | null>>;
   readonly guards: Readonly<Record<string, Guard>>;
   readonly extras: PlanExtras;
+  /** Tells a plan from a file from every other, in the history of applies. */
+  readonly digest?: string;
 }
 
 /** Where a plan in a file comes from. */
@@ -101,10 +103,10 @@ export function savePlan(file: string, saved: SavedPlan, session: Session, expir
 
 function provenance({ host, env, root, settings }: Session, path: string, expires?: number): Provenance {
   const job = jobLink(env);
-  const commit = git(root, "rev-parse", "HEAD");
+  const commit = git(root, ["rev-parse", "HEAD"]);
   const own = relative(root, path);
   const except = own.startsWith("..") || isAbsolute(own) ? [] : [`:(exclude,literal)${own}`];
-  const changes = git(root, "status", "--porcelain", "-uall", "--", ".", ...except);
+  const changes = git(root, ["status", "--porcelain", "-uall", "--", ".", ...except]);
   const lifetime = expires ?? settings.policy.planExpiry;
   return {
     by: `${userName()}@${hostname()}`,
@@ -113,19 +115,6 @@ function provenance({ host, env, root, settings }: Session, path: string, expire
     ...(commit === undefined || changes === undefined ? {} : { clean: changes === "" }),
     ...(lifetime === undefined ? {} : { expires: new Date(host.now() + lifetime).toISOString() }),
   };
-}
-
-/** What git says of the project's folder; nothing outside a repository, or without git. */
-function git(root: string, ...args: readonly string[]): string | undefined {
-  try {
-    return execFileSync("git", args, {
-      cwd: root,
-      encoding: "utf8",
-      stdio: ["ignore", "pipe", "ignore"],
-    }).trim();
-  } catch {
-    return undefined;
-  }
 }
 
 /** The seal of a plan's content; none without a key. @param content without the seal */
@@ -274,7 +263,8 @@ export function openSaved(
   const saved = contentOf(file);
   refuseContradiction(options, saved);
   refuseOutdated(readMade(content["apply"]), saved, session);
-  return saved;
+  const digest = createHash("sha256").update(canonicalJson(file.seal)).digest("hex").slice(0, 16);
+  return { ...saved, digest };
 }
 
 function altered({ shown }: PlanFile): TascError {
@@ -296,7 +286,7 @@ function refuseOutdated(made: Provenance, { plan }: SavedPlan, { host, settings,
       `The saved plan expired at ${new Date(expires).toISOString()}`,
       `It was made at ${plan.createdAt}.`,
     );
-  const commit = sameCommit ? git(root, "rev-parse", "HEAD") : undefined;
+  const commit = sameCommit ? git(root, ["rev-parse", "HEAD"]) : undefined;
   if (sameCommit && (commit === undefined || commit !== made.commit))
     throw stale(
       "other-commit",

@@ -11,6 +11,7 @@ import { isRediscovering } from "../plan/staleness.ts";
 import {
   type ApplyContext,
   type Outcome,
+  type Failure,
   type Run,
   folderName,
   idOf,
@@ -21,7 +22,7 @@ import {
   sessionOf,
   startRun,
 } from "./context.ts";
-import { recordSight, reread, rereadTestCases } from "./create.ts";
+import { notKnown, recordSight, reread, rereadTestCases } from "./create.ts";
 import {
   type Step,
   changesOf,
@@ -56,6 +57,7 @@ export async function apply(context: ApplyContext): Promise<Outcome> {
   context.emit({ type: "started", changes: changes.length });
   const seenBefore = await discoveriesBefore(run, of("testCase"));
   await recordStart(run);
+  failUncertain(run);
   const unfinished = await runPhases(run, of, seenBefore).catch((error: unknown) => {
     // State was lost between two phases: what was not reached is told as skipped.
     loseState(run.progress, error);
@@ -110,6 +112,22 @@ function beganEvents(
   return [{ type: "began", run, changes: Object.fromEntries(entries) }];
 }
 
+/** Batch generations whose POST was cut off in an earlier run: this one finds that out, so it says so and fails. */
+function failUncertain(run: Run): void {
+  const { plan, stateEvents } = run.context.planned;
+  const planned = new Set(plan.changes.map(({ address }) => address));
+  for (const event of [...stateEvents.values()].flat())
+    if (event.type === "batch" && run.resources.has(event.address) && !planned.has(event.address))
+      fail(run, event.address, notKnown(event.address, CUT_OFF));
+}
+
+const CUT_OFF: Failure = {
+  summary: "an earlier apply was cut off",
+  detail: "It was interrupted before the service's answer came.",
+  acted: "maybe",
+  fatal: false,
+};
+
 function inTurn(run: Run, changes: readonly Change[]): readonly Step[] {
   const before = alikeBefore(
     changes.filter(({ action }) => action === "create"),
@@ -131,7 +149,7 @@ async function finish(run: Run, unfinished: Outcome["unfinished"]): Promise<Outc
   const { context, progress } = run;
   const generating = new Set(unfinished);
   for (const change of progress.halfway.values())
-    if (generating.has(change.address)) finishChange(run, change);
+    if (generating.has(change.address) || isSent(run, change)) finishChange(run, change);
     else skip(run, change.address, whyStopped(run));
   const planned = await lastLook(run);
   return {
@@ -144,6 +162,11 @@ async function finish(run: Run, unfinished: Outcome["unfinished"]): Promise<Outc
     interrupted: context.stopping(),
     fatal: progress.fatal,
   };
+}
+
+/** Whether all that is certain of a change was answered, and only what the service makes of it was left to be seen. */
+function isSent({ progress }: Run, { address, calls }: Change): boolean {
+  return (progress.answered.get(address) ?? 0) >= calls.length;
 }
 
 /** Reads what was written since it was last read; what the plan then says of it did not take. */

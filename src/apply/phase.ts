@@ -6,7 +6,6 @@ import type { Change, PlannedCall } from "../model/plan.ts";
 import type { StateEvent } from "../model/state.ts";
 import { IdOfElement, Secret, type Value } from "../model/value.ts";
 import { targetOf } from "../plan/input.ts";
-import { secretFields } from "../plan/memory.ts";
 import type { Planned } from "../plan/plan.ts";
 import { isRediscovering, onlyReviewed, withBodyKeys } from "../plan/staleness.ts";
 import {
@@ -214,6 +213,8 @@ async function carryOut(run: Run, change: Change): Promise<End> {
       if (sent.failure.fatal || !call.path.includes("elements")) break;
       continue;
     }
+    const { answered } = run.progress;
+    answered.set(change.address, (answered.get(change.address) ?? 0) + 1);
     if (Object.hasOwn(call.body, "elements")) elements = elementIds(sent.value);
   }
   if (failure !== undefined) return { kind: "failed", failure };
@@ -273,9 +274,8 @@ function patchEvents(
   const { fingerprints } = run.context;
   const elementId = elementOf(call, elements);
   if (elementId !== undefined) return [writtenLocator(fingerprints, address, elementId, lineOf(call))];
-  const fields = patchedRecords(fingerprints, resource, id, call.body);
   return [
-    { type: "wrote", address, fields, ...secretFields(resource, fields) },
+    { type: "wrote", address, ...patchedRecords(fingerprints, resource, id, call.body) },
     ...folderEvents(call.body, answer),
   ];
 }

@@ -70,6 +70,10 @@ const plan = {
   out: text("--out <file>", "save the plan, for `tasc apply FILE`"),
   expires: duration("--expires <duration>", "how long the saved plan can be applied, such as 24h"),
   detailedExitcode: flag("--detailed-exitcode", "exit with 2 when there are changes"),
+  base: text(
+    "--base <ref>",
+    "tell what this branch changes from what is pending on this commit, and from drift",
+  ),
   allStages: flag("--all-stages", "plan every stage, with the exit code of the worst"),
   ...SCOPE,
   ...SHARD,
@@ -312,6 +316,9 @@ export type RehearseOptions = Options<typeof rehearse> & GlobalOptions;
 
 const doctor = { ...TEXT_OR_JSON, ...MISSING_SECRETS, ...SERVICE };
 export type DoctorOptions = Options<typeof doctor> & GlobalOptions;
+
+const commands = { ...TEXT_OR_JSON };
+export type CommandsOptions = Options<typeof commands> & GlobalOptions;
 
 const completion = { shell: argument("<shell>", "which shell", SHELLS) };
 export type CompletionOptions = Options<typeof completion> & GlobalOptions;
@@ -711,6 +718,13 @@ const HELP_COMMANDS: readonly CommandSpec[] = [
     load: () => import("./doctor.ts"),
   }),
   command({
+    name: "commands",
+    summary: "list all commands with what they take",
+    options: commands,
+    examples: [{ command: "tasc commands --json", does: "for a program" }],
+    load: () => import("./commands.ts"),
+  }),
+  command({
     name: "completion",
     summary: "print a script that lets your shell complete tasc",
     options: completion,
@@ -719,7 +733,7 @@ const HELP_COMMANDS: readonly CommandSpec[] = [
       { command: 'eval "$(tasc completion zsh)"', does: "in ~/.zshrc, after compinit" },
       { command: "tasc completion fish > ~/.config/fish/completions/tasc.fish", does: "once" },
     ],
-    old: () => import("./completion.ts"),
+    load: () => import("./completion.ts"),
   }),
 ];
 

@@ -36,7 +36,7 @@ export interface Call<T> {
   readonly query?: string;
   /** JSON. */
   readonly body?: string;
-  /** Makes what reads a 2xx answer; asked anew for each send. */
+  /** Makes what reads a 2xx answer; made again for each send. */
   readonly reader: () => AnswerReader<T>;
 }
 

@@ -60,7 +60,7 @@ function openDraft(state: State): Draft {
     batchGenerations: new LazyCopy(state.batchGenerations),
     intents: new LazyCopy(state.intents),
     run: state.run,
-    changes: new LazyCopy(state.run?.changes ?? new Map()),
+    changes: new LazyCopy(state.run?.changes ?? new Map<Address, RunChange>()),
   };
 }
 

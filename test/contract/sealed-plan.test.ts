@@ -126,4 +126,23 @@ describe.concurrent("a sealed plan", () => {
       expect(stage).toMatch(/"by": "[^"]+@/u);
     });
   });
+
+  test("is applied once, also where nothing would show a second time", async () => {
+    await scene({}, async ({ project, service }) => {
+      const { target } = seed(service);
+      const manifest = "target: shop\napp: Web Shop\nbatchGenerations: { spring: { prompt: Cover it. } }\n";
+      await project.write({ "targets/shop.yaml": manifest });
+      expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+      const run = ["--run", "batchGeneration.shop.spring"];
+      expect((await project.run(["plan", "--out", "plan.json", ...run])).code).toBe(0);
+      expect((await project.run(["apply", "plan.json"])).code).toBe(0);
+      const generations = target.batches.length;
+      service.forget();
+      const again = await project.run(["apply", "plan.json"]);
+      expect(again.code, again.stderr).toBe(4);
+      expect(again.stderr).toContain("was applied before");
+      expect(service.log).toEqual([]);
+      expect(target.batches).toHaveLength(generations);
+    });
+  });
 });
