@@ -94,6 +94,7 @@ describe("pieces of a format", () => {
     [markdownCode, "`a`", "`` `a` ``"],
     [markdownCode, " a ", "`  a  `"],
     [markdownCode, "a\nb", "`a\\nb`"],
+    [markdownCellCode, "a\\b", "`a\\b`"],
     [markdownCellCode, "a|b\\|c", "<code>a&#124;b&#92;&#124;c</code>"],
     [markdownText, "a_b @x #1", "a&#95;b &#64;&#8203;x &#35;&#8203;1"],
     [markdownText, "see 1234567890abcdef", "see 1&#8203;234567890abcdef"],
