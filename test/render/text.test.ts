@@ -45,6 +45,7 @@ test("what needs attention is listed the worst first, and names every address wh
 });
 
 test("red marks harm and nothing else", () => {
+  // oxlint-disable-next-line no-control-regex -- a terminal's colours start with this control
   const red = text(PLAN, { style: COLOURED }).match(/\u001b\[31m.*?\u001b\[39m/g) ?? [];
   const plain = red.map((part) => part.slice(5, -5));
   const meant =
