@@ -197,6 +197,8 @@ function follow({ ids, open }: Progress, event: StateEvent): void {
     case "forgot":
     case "located":
     case "folder":
+    case "generating":
+    case "generated":
     case "began":
     case "answered":
     case "ended":

@@ -84,7 +84,9 @@ async function made(
 ): Promise<Verdict> {
   const answered: StateEvent = { type: "answered", address };
   const before = kind === "target" ? forgotten(run, key) : [];
-  await record(run, targetOf(address), [...before, ...events, answered]);
+  const begun: readonly StateEvent[] =
+    kind === "testCase" ? [{ type: "generating", address, shown: "" }] : [];
+  await record(run, targetOf(address), [...before, ...events, ...begun, answered]);
   run.progress.created.add(address);
   return { kind: "made" };
 }

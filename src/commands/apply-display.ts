@@ -69,7 +69,12 @@ export function sayOutcome(
       uncertain,
       next,
     },
-    { style: console.style.stdout, width: console.columns, verbose },
+    {
+      style: console.style.stdout,
+      width: console.columns,
+      verbose,
+      ...(console.screen === undefined ? {} : { screen: console.screen }),
+    },
   );
   console.data(text);
 }
@@ -78,8 +83,11 @@ export function sayOutcome(
 export function nextSteps({ outcome, uncertain }: Applied, file: string | undefined): readonly NextStep[] {
   const rest =
     file === undefined
-      ? { command: "tasc apply", purpose: "does the rest" }
-      : { command: `tasc plan --out ${file}`, purpose: "plans the rest; a saved plan is applied once" };
+      ? { command: "tasc apply", purpose: "again to apply the remaining changes" }
+      : {
+          command: `tasc plan --out ${file}`,
+          purpose: "to plan the remaining changes: a saved plan is applied once",
+        };
   const unclear = uncertain.flatMap((address) => [
     { command: `tasc state mark ${address} done`, purpose: "if it ran" },
     { command: `tasc apply --run ${address}`, purpose: "if it is to run" },
@@ -88,7 +96,7 @@ export function nextSteps({ outcome, uncertain }: Applied, file: string | undefi
   const again = open > 0 || outcome.interrupted ? [rest] : [];
   const look =
     outcome.notTaken.length + outcome.unfinished.length > 0
-      ? [{ command: "tasc plan", purpose: "shows what still differs" }]
+      ? [{ command: "tasc plan", purpose: "to see what still differs" }]
       : [];
   return [...again, ...look, ...unclear];
 }

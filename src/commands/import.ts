@@ -1,5 +1,7 @@
-import { EXIT, type ExitCode, type Given, flagOption, listOption, textOption } from "../cli/options.ts";
-import type { World } from "../cli/world.ts";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Session, serviceError, withSession } from "../app/session.ts";
+import { type NewText, patchOf, withoutFile, writeTexts } from "../edit/edit-files.ts";
 import {
   type FolderNames,
   type FolderSources,
@@ -9,244 +11,254 @@ import {
   unknownFolders,
   unnamedFolders,
 } from "../edit/import-declare.ts";
-import { type NewFile, writeNewFiles } from "../edit/import-write.ts";
+import { type MergeSources, type Pairs, pairTargets } from "../edit/import-merge.ts";
 import {
-  type Declared,
-  type ImportArguments,
   type Prepared,
-  type Survey,
-  askForNames,
+  ask,
   chooseTargets,
   fileLine,
+  folderQuestion,
   leftOutLines,
   prepare,
   previewOf,
   readArguments,
   survey,
+  targetQuestion,
   unnamedLine,
 } from "../edit/import.ts";
 import { readerOf } from "../look/service.ts";
 import { nearest } from "../manifest/document.ts";
-import { projectFolder } from "../manifest/files.ts";
-import { parseDuration } from "../manifest/shape.ts";
+import { type ProjectFolder, projectFolder } from "../manifest/files.ts";
+import { readProject, resolveProject } from "../manifest/load.ts";
+import { EXIT, type ExitCode, TascError, stop } from "../model/error.ts";
 import { type Json, sameJson } from "../model/json.ts";
+import type { LiveTarget } from "../model/live.ts";
 import { EVERYTHING } from "../plan/input.ts";
-import type { Client } from "../service/client.ts";
-import { StateFailure } from "../state/problem.ts";
-import { connect, refusedByService } from "./connect.ts";
-import type { Console } from "./console.ts";
-import { sayDiagnostics, sayError } from "./diagnostics.ts";
-import { fingerprinterOf } from "./look.ts";
-import { type Opened, openProject } from "./opening.ts";
-import {
-  type OrCode,
-  type States,
-  closeSessions,
-  openSessions,
-  openStates,
-  readStates,
-  readStrays,
-  sayStateProblem,
-} from "./states.ts";
+import type { Context } from "./context.ts";
+import { SAMPLE_FILE, SAMPLE_TARGET } from "./init.ts";
+import type { ImportOptions } from "./table.ts";
 
 /** `tasc import`: writes manifests for live targets, such that a plan right after it is empty. */
-export async function run(given: Given, world: World): Promise<ExitCode> {
-  const opened = await openProject(given, world, { needsApiKey: true, mayBeEmpty: true });
-  if (!opened.ok) return opened.code;
-  const request = readRequest(given, opened);
-  if (!request.ok) return request.code;
-  const states = await openStates(opened, world);
-  if (!states.ok) return states.code;
-  try {
-    return await importInto(given, world, opened, states.value, request.value);
-  } catch (error) {
-    if (!(error instanceof StateFailure)) throw error;
-    return sayStateProblem(opened.console, error.problem);
-  } finally {
-    await states.value.backend.close();
-  }
+export async function run(options: ImportOptions, context: Context): Promise<ExitCode> {
+  const given = readArguments(options);
+  return withSession(
+    options,
+    context.host,
+    async (session) => {
+      const { folder, hasSample } = await folderOf(session);
+      const found = await lookAround(session, folder, options.target);
+      const pairs = await pair(found, given.into, context);
+      const prepared = await prepare(found, {
+        dir: given.dir,
+        split: options.split ?? "target",
+        elements: options.elements,
+        nameFolders: (sources) => nameFolders(sources, given.folders, context),
+        folder,
+        ...pairs,
+        holdsSecret: (value: Json) => !sameJson(session.redactor.json(value), value),
+      });
+      refuse(prepared);
+      for (const line of leftOutLines(prepared.leftOut)) context.console.say("warn", line);
+      if (options.dryRun) {
+        context.console.data([...prepared.texts.map(patchOf), previewOf(prepared.files)].join(""));
+        return EXIT.done;
+      }
+      await carryOut(session, prepared, hasSample, options.lockTimeout ?? 0, context);
+      return EXIT.done;
+    },
+    { mayBeEmpty: true },
+  );
 }
 
-async function importInto(
-  given: Given,
-  world: World,
-  opened: Opened,
-  states: States,
-  request: Request,
-): Promise<ExitCode> {
-  const { project, console, root, env } = opened;
-  const declared = await readDeclared(opened, states);
-  if (!declared.ok) return declared.code;
-  const connected = connect(given, world, project.settings, console);
-  if (!connected.ok) return connected.code;
-  const found = await lookAround(given, connected.client, opened, declared.value);
-  await connected.client.close();
-  if (!found.ok) return found.code;
-  const folders = await nameFolders(found.value, request.folders, opened, world);
-  if (!folders.ok) return folders.code;
-  const prepared = await prepare(found.value, {
-    ...request,
-    elements: flagOption(given, "elements"),
-    folders: folders.value,
-    folder: projectFolder(root),
-    resolve: { stage: declared.value.desired.stage, env },
-    manyStages: project.settings.stages.length > 1,
-    holdsSecret: secretsIn(opened),
-  });
-  return await carryOut(prepared, request, opened, states);
+/** The project's folder, without the sample of `tasc init` where nobody has changed or applied that. */
+async function folderOf(
+  session: Session,
+): Promise<{ readonly folder: ProjectFolder; readonly hasSample: boolean }> {
+  const folder = projectFolder(session.root, session.env.TASC_TRUST);
+  const hasSample =
+    session.project.sources.get(SAMPLE_FILE)?.text === SAMPLE_TARGET &&
+    (await session.readStates(["shop"])).size === 0;
+  return { folder: hasSample ? withoutFile(folder, SAMPLE_FILE) : folder, hasSample };
 }
 
-interface Request extends ImportArguments {
-  readonly dryRun: boolean;
-  readonly lockTimeout: number;
-}
-
-function readRequest(given: Given, { console }: Opened): OrCode<Request> {
-  const read = readArguments({
-    dir: textOption(given, "dir"),
-    split: textOption(given, "split"),
-    folders: listOption(given, "folder"),
-  });
-  const timeout = textOption(given, "lockTimeout");
-  const lockTimeout = timeout === undefined ? 0 : parseDuration(timeout);
-  if (typeof read !== "string" && lockTimeout !== undefined)
-    return { ok: true, value: { ...read, lockTimeout, dryRun: flagOption(given, "dryRun") } };
-  sayError(console, typeof read === "string" ? read : "--lock-timeout takes a duration such as 90s or 10m");
-  return { ok: false, code: EXIT.invalid };
-}
-
-async function readDeclared({ project, console }: Opened, states: States): Promise<OrCode<Declared>> {
-  const { desired, documents, settings } = project;
-  const targets = desired.targets.map(({ key }) => key);
-  const own = await readStates(states, targets, console);
-  if (!own.ok) return own;
-  const strays = await readStrays(states, targets, console);
-  if (!strays.ok) return strays;
-  return {
-    ok: true,
-    value: {
+async function lookAround(
+  session: Session,
+  folder: ProjectFolder,
+  wishes: readonly string[],
+): Promise<MergeSources> {
+  const { settings, env } = session;
+  const reading = await readProject(folder);
+  const resolve = { env, stage: settings.stage };
+  const desired = resolveProject(reading, resolve).resolved?.desired ?? session.desired;
+  const declared = desired.targets.map(({ key }) => key);
+  const { states, strays } = await session.remembered();
+  const all = new Map([...states, ...strays.map((state) => [state.target, state] as const)]);
+  const reader = readerOf(session.client());
+  const targets = await reader.listTargets();
+  if (!targets.ok) throw serviceError(targets.failure);
+  const found = await survey(
+    reader,
+    targets.value,
+    chosenOf(targets.value, wishes),
+    {
       desired,
-      documents,
-      states: own.value,
-      strays: strays.value,
-      fingerprints: fingerprinterOf(settings),
+      states: new Map([...all].filter(([key]) => declared.includes(key))),
+      strays: [...all.values()].filter(({ target }) => !declared.includes(target)),
+      fingerprints: session.fingerprints,
       scope: EVERYTHING,
       run: new Set(),
       rediscover: new Set(),
       baseUrl: settings.baseUrl,
-      disableRemoved: settings.policy.onRemove === "disable",
+      disableRemoved: session.disableRemoved,
     },
-  };
+    { reading: { ...reading, project: session.project.project }, resolve, stages: settings.stages },
+  );
+  if (!found.ok) throw serviceError(found.failure);
+  return found.value;
 }
 
-async function lookAround(
-  given: Given,
-  client: Client,
-  { console }: Opened,
-  declared: Declared,
-): Promise<OrCode<Survey>> {
-  const reader = readerOf(client);
-  const targets = await reader.listTargets();
-  if (!targets.ok) return { ok: false, code: refusedByService(console, targets.failure) };
-  const { chosen, unknown } = chooseTargets(targets.value, listOption(given, "target"));
-  for (const wish of unknown) {
-    const close = nearest(
-      wish,
-      targets.value.map(({ app }) => app),
-    );
-    const hint = close === undefined ? "" : `Did you mean ${JSON.stringify(close)}?`;
-    sayError(console, `No live test target has the app or id ${JSON.stringify(wish)}`, hint);
+function chosenOf(targets: readonly LiveTarget[], wishes: readonly string[]): readonly LiveTarget[] {
+  const { chosen, unknown } = chooseTargets(targets, wishes);
+  if (unknown.length === 0) return chosen;
+  const apps = targets.map(({ app }) => app);
+  throw new TascError(
+    "invalid",
+    unknown.map((wish) => {
+      const close = nearest(wish, apps);
+      return {
+        severity: "error",
+        code: "unknown-target",
+        summary: `No live test target has the app or id ${JSON.stringify(wish)}`,
+        detail: close === undefined ? "" : `Did you mean ${JSON.stringify(close)}?`,
+      };
+    }),
+  );
+}
+
+/** Which declared target each live one is in this stage; what is unclear is asked, or else refused. */
+async function pair(
+  found: MergeSources,
+  into: ReadonlyMap<string, string>,
+  { world, console }: Context,
+): Promise<{ readonly pairs: Pairs; readonly into: Pairs }> {
+  const byId = new Map<string, string>();
+  for (const [live, key] of into) {
+    const meant = found.chosen.filter(({ id, app }) => id === live || app === live);
+    if (meant.length !== 1)
+      throw stop(
+        "invalid",
+        "unknown-target",
+        `${meant.length === 0 ? "No" : "More than one"} imported target has the app or id ${JSON.stringify(live)}, which --into names`,
+        meant.map(({ id, app }) => `${id}  ${app}`).join("\n"),
+      );
+    byId.set(meant[0]?.id ?? "", key);
   }
-  if (unknown.length > 0) return { ok: false, code: EXIT.invalid };
-  const found = await survey(reader, targets.value, chosen, flagOption(given, "elements"), declared);
-  return found.ok ? found : { ok: false, code: refusedByService(console, found.failure) };
+  const first = pairTargets(found, byId);
+  const terminal = { ...world, say: (text: string) => console.say("error", text) };
+  const answers = await ask(first.unclear.map(targetQuestion), terminal);
+  const open = first.unclear.filter(({ live }) => !answers.has(live.id));
+  if (open.length > 0)
+    throw new TascError(
+      "invalid",
+      open.map((one) => ({
+        severity: "error",
+        code: "unclear-target",
+        summary: targetQuestion(one).text,
+        detail: `Nothing was written. Say which one it is, or give a new key for a target of its own, for example:\n  tasc import --into ${one.keys[0] ?? "KEY"}=${one.live.id}`,
+      })),
+    );
+  const all = new Map([...byId, ...answers]);
+  return { pairs: pairTargets(found, all).pairs, into: all };
 }
 
-/** The names of folders: from state, from the command line, and from whoever sits at the terminal. */
+/** The names of folders: from state, from other stages, from the command line, and from the person at the terminal. */
 async function nameFolders(
-  found: Survey,
+  sources: FolderSources,
   given: ReadonlyMap<string, string>,
-  { console }: Opened,
-  world: World,
-): Promise<OrCode<FolderNames>> {
-  const sources: FolderSources = {
-    targets: found.chosen,
-    testCases: found.input.live.testCases,
-    known: found.known,
-  };
+  { world, console }: Context,
+): Promise<FolderNames> {
   const unknown = unknownFolders(sources, given);
-  for (const id of unknown) sayError(console, `No test case of these targets is in a folder ${id}`);
-  if (unknown.length > 0) return { ok: false, code: EXIT.invalid };
-  for (const id of idleFolders(sources, given)) console.say("warn", idleLine(id, given.get(id) ?? ""));
+  if (unknown.length > 0)
+    throw invalid(
+      "unknown-folder",
+      unknown.map((id) => `No test case of these targets is in a folder ${id}`),
+    );
+  for (const id of idleFolders(sources, given))
+    console.say(
+      "warn",
+      `Warning: --folder ${id} had no effect: these test cases are already declared. Add \`folder: ${given.get(id) ?? ""}\` to them.`,
+    );
   const open = unnamedFolders(sources, folderNames(sources, given));
-  const say = (text: string): void => console.say("error", text);
-  const answers = await askForNames(open, { stdin: world.stdin, stderr: world.stderr, say });
-  if (answers === "interrupted") return { ok: false, code: EXIT.interrupted };
+  const terminal = { ...world, say: (text: string) => console.say("error", text) };
+  const answers = await ask(open.map(folderQuestion), terminal);
   const names = folderNames(sources, new Map([...given, ...answers]));
   const clashes = nameClashes(names);
-  for (const { name, ids } of clashes)
-    sayError(console, `Two folders cannot both be ${JSON.stringify(name)}: ${ids.join(" and ")}`);
-  if (clashes.length > 0) return { ok: false, code: EXIT.invalid };
+  if (clashes.length > 0)
+    throw invalid(
+      "folder-name-taken",
+      clashes.map(
+        ({ name, ids }) => `Two folders cannot both be ${JSON.stringify(name)}: ${ids.join(" and ")}`,
+      ),
+    );
   const unnamed = unnamedFolders(sources, names);
   if (unnamed.length > 0) console.say("warn", unnamedLine(unnamed));
-  return { ok: true, value: names };
+  return names;
 }
 
-function idleLine(id: string, name: string): string {
-  return `Warning: --folder ${id} is used by nothing new: its test cases are declared already, and a second import changes no file. Declare \`folder: ${name}\` in them.`;
+function invalid(code: string, summaries: readonly string[]): TascError {
+  return new TascError(
+    "invalid",
+    summaries.map((summary) => ({ severity: "error", code, summary, detail: "" })),
+  );
 }
 
-function secretsIn({ console: { redactor } }: Opened): (value: Json) => boolean {
-  return (value) => !sameJson(redactor.json(value), value);
+function refuse({ problems, unmatched }: Prepared): void {
+  const strange = unmatched.map((file) => ({
+    severity: "error" as const,
+    code: "file-not-matched",
+    summary: `${file} would not be a manifest of this project`,
+    detail:
+      "No pattern under `manifests` in tasc.yaml matches it. Use --dir to name a folder that one matches, or add a pattern.",
+  }));
+  if (strange.length + problems.length === 0) return;
+  const head = {
+    severity: "error" as const,
+    code: "import-invalid",
+    summary: "Nothing was written: the project would not load with the new manifests",
+    detail: "",
+  };
+  throw new TascError("invalid", [...strange, ...(problems.length > 0 ? [head, ...problems] : [])]);
 }
 
-/** Prints the manifests, or teaches state the folders' names and then writes them. */
+/** State first: what it learns is true whatever becomes of the files. */
 async function carryOut(
-  { files, leftOut, learnt, problems, unmatched }: Prepared,
-  { dryRun, lockTimeout }: Request,
-  { console, root }: Opened,
-  states: States,
-): Promise<ExitCode> {
-  for (const file of unmatched)
-    sayError(
-      console,
-      `${file} would be no manifest of this project`,
-      "No pattern under `manifests` in tasc.yaml matches it. Name a folder that one matches by --dir, or add a pattern.",
-    );
-  if (problems.length > 0) {
-    sayError(console, "Nothing was written: with the new manifests the project would not load");
-    sayDiagnostics(console, problems);
-  }
-  if (unmatched.length > 0 || problems.length > 0) return EXIT.invalid;
-  for (const line of leftOutLines(leftOut)) console.say("warn", line);
-  if (dryRun) {
-    console.data(previewOf(files));
-    return EXIT.done;
-  }
-  const sessions = await openSessions(states, [...learnt.keys()], console, {
-    timeout: lockTimeout,
-    why: "tasc import",
+  session: Session,
+  { files, texts, learnt }: Prepared,
+  hasSample: boolean,
+  timeout: number,
+  { console }: Context,
+): Promise<void> {
+  const isSampleGone = hasSample && files.length > 0;
+  const added = files.map(({ file, text }): NewText => ({
+    file,
+    bom: false,
+    before: undefined,
+    after: text,
+  }));
+  await session.withLocks([...learnt.keys()], { timeout, why: "tasc import" }, async (states) => {
+    for (const [target, events] of learnt) await states.get(target)?.record(events);
+    const sample = join(session.root, SAMPLE_FILE);
+    if (isSampleGone) rmSync(sample);
+    try {
+      writeTexts(session.root, [...texts, ...added]);
+    } catch (error) {
+      if (isSampleGone) writeFileSync(sample, SAMPLE_TARGET, { flag: "wx" });
+      throw error;
+    }
   });
-  if (!sessions.ok) return sessions.code;
-  try {
-    // First: a plan knows folders by state alone, and what is learnt is true whatever becomes of the files.
-    for (const [target, events] of learnt) await sessions.value.get(target)?.record(events);
-    return writeFiles(files, root, console);
-  } finally {
-    await closeSessions(sessions.value);
-  }
-}
-
-function writeFiles(files: readonly NewFile[], root: string, console: Console): ExitCode {
-  const written = writeNewFiles(root, files);
-  if (!written.ok) {
-    const reason = written.exists
-      ? "It has come to be there meanwhile."
-      : `The system says ${written.reason}.`;
-    sayError(console, `${written.file} cannot be written`, `${reason} Nothing was written.`);
-    return EXIT.failed;
-  }
+  if (isSampleGone) console.data(`removed  ${SAMPLE_FILE}  (the unchanged sample of tasc init)\n`);
+  for (const { file } of texts) console.data(`merged  ${file}\n`);
   for (const file of files) console.data(`${fileLine(file)}\n`);
-  if (files.length === 0) console.data("Nothing to import: what can be declared is declared.\n");
-  return EXIT.done;
+  if (files.length + texts.length === 0)
+    console.data("Nothing to import: everything on the service is already declared.\n");
 }

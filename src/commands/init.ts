@@ -1,12 +1,15 @@
+import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import project from "../../schemas/project.schema.json" with { type: "json" };
 import target from "../../schemas/target.schema.json" with { type: "json" };
-import { EXIT, type ExitCode, type Given } from "../cli/options.ts";
-import type { World } from "../cli/world.ts";
+import { projectRoot } from "../app/session.ts";
+import { EXIT, type ExitCode, stop } from "../model/error.ts";
 import { writeJson } from "../render/json.ts";
-import { sayError } from "./diagnostics.ts";
-import { consoleFor, projectRoot } from "./opening.ts";
+import type { Context } from "./context.ts";
+import type { InitOptions } from "./table.ts";
+
+const KEY_FILE = "fingerprint.key";
 
 const PROJECT = `# yaml-language-server: $schema=.tasc/schemas/project.schema.json
 version: 1
@@ -14,9 +17,17 @@ service:
   # The address before /apiKey. \`tasc serve\` listens on this one.
   baseUrl: \${env:TASC_BASE_URL:-http://127.0.0.1:4010}
   apiKey: \${secret:TASC_API_KEY}
+state:
+  backend: local
+  # Keeps state valid when an API key is replaced. Whoever applies needs the same key; in a pipeline,
+  # take it from a secret: \${secret:TASC_FINGERPRINT_KEY}
+  fingerprintKey: \${file:${KEY_FILE}}
+policy:
+  # Refuses a plan that disables more than this share of a target's test cases.
+  maxDisabledPercent: 30
 `;
 
-const TARGET = `# yaml-language-server: $schema=../.tasc/schemas/target.schema.json
+export const SAMPLE_TARGET = `# yaml-language-server: $schema=../.tasc/schemas/target.schema.json
 target: shop
 app: Web Shop
 environments:
@@ -38,46 +49,64 @@ testCases:
       prerequisite: login
 `;
 
-const IGNORE = `# Locks and journals of runs under way, and the local service's data.
+export const SAMPLE_FILE = "targets/shop.yaml";
+
+const TRUST = `# Limits that manifests cannot set. In CI, set TASC_TRUST to a copy from the protected branch.
+version: 1
+# Where the API key may be sent.
+origins: ["http://127.0.0.1:4010"]
+# Variables that manifests may read.
+variables: ["TASC_*"]
+# Applies in addition to the project's own policy; the stricter of both counts.
+policy: { maxDisabledPercent: 30 }
+`;
+
+const IGNORE = `# Secrets.
+.env
+.env.*
+/${KEY_FILE}
+# Saved plans.
+plan.json
+*.plan.json
+# Locks and journals of runs in progress, and the local service's data.
 /.tasc/service/
+/.tasc/errored/
 /.tasc/**/*.lock*
 /.tasc/**/*.journal
 /.tasc/**/*.tmp
-/.tasc/errored/
-/.tasc/history/
 `;
 
 /** `tasc init`: writes a project. A file that is there already stays as it is. */
-export async function run(given: Given, world: World): Promise<ExitCode> {
-  const console = consoleFor(given, world, []);
-  const root = projectRoot(given, world);
-  const files: readonly (readonly [string, string])[] = [
+export function run(options: InitOptions, { host, console }: Context): Promise<ExitCode> {
+  const root = projectRoot(options, host);
+  const files: readonly (readonly [file: string, text: string, mode?: number])[] = [
     ["tasc.yaml", PROJECT],
-    ["targets/shop.yaml", TARGET],
+    [SAMPLE_FILE, SAMPLE_TARGET],
     [".gitignore", IGNORE],
+    [KEY_FILE, `${randomBytes(32).toString("base64")}\n`, 0o600],
+    ["tasc-trust.yaml", TRUST],
     [".tasc/schemas/project.schema.json", writeJson(project)],
     [".tasc/schemas/target.schema.json", writeJson(target)],
   ];
-  if (existsSync(join(root, "tasc.yaml"))) {
-    sayError(
-      console,
-      "There is a project already",
-      "tasc.yaml exists in this folder and stays as it is. Choose another folder with --chdir.",
+  if (existsSync(join(root, "tasc.yaml")))
+    throw stop(
+      "failed",
+      "project-exists",
+      "This folder already contains a project",
+      "tasc.yaml exists and was not changed. Use --chdir to choose another folder.",
     );
-    return EXIT.failed;
-  }
-  for (const [file, text] of files) {
+  for (const [file, text, mode = 0o666] of files) {
     const path = join(root, file);
     if (existsSync(path)) {
-      console.say("warn", `kept   ${file}, which was there`);
+      console.say("warn", `kept   ${file}, which already existed`);
       continue;
     }
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text, { flag: "wx" });
+    writeFileSync(path, text, { flag: "wx", mode });
     console.data(`wrote  ${file}\n`);
   }
   console.data(
-    "\nNext, in another terminal:  tasc serve\nThen, with the key it prints: TASC_API_KEY=… tasc plan\n",
+    "\nNext, in another terminal:  tasc serve\nThen:                       TASC_API_KEY=local-key tasc plan\n",
   );
-  return EXIT.done;
+  return Promise.resolve(EXIT.done);
 }

@@ -1,3 +1,4 @@
+import { KINDS } from "../model/address.ts";
 import { PLAN_FORMATS } from "../render/formats.ts";
 import {
   argument,
@@ -62,6 +63,19 @@ const schema = {
 };
 export type SchemaOptions = Options<typeof schema> & GlobalOptions;
 
+const fmt = {
+  check: flag("--check", "change nothing, and exit with 1 if a file would change"),
+  ...TEXT_OR_JSON,
+};
+export type FmtOptions = Options<typeof fmt> & GlobalOptions;
+
+const created = {
+  kind: argument("<kind>", "what to add", KINDS),
+  address: argument("<address>", "its address: `shop` for a target, `shop.checkout` for what belongs to one"),
+  ...TEXT_OR_JSON,
+};
+export type NewOptions = Options<typeof created> & GlobalOptions;
+
 const stages = { ...TEXT_OR_JSON };
 export type StagesOptions = Options<typeof stages> & GlobalOptions;
 
@@ -125,12 +139,13 @@ export type ApplyOptions = Options<typeof apply> & GlobalOptions;
 const imports = {
   target: list("--target <app-or-id>", "import this live target; all unless given"),
   dir: text("--dir <dir>", "folder of the project to write to; targets unless given"),
-  split: choice("--split <by>", "one file per target, or one per folder of test cases besides", [
+  split: choice("--split <by>", "one file per target (default), or additionally one per folder", [
     "target",
     "folder",
   ]),
-  elements: flag("--elements", "declare the steps of test cases, too"),
-  folder: list("--folder <id=name>", "the name of a folder, which the service shows by id alone"),
+  into: list("--into <key=app-or-id>", "the declared target that a live target is in this stage"),
+  elements: flag("--elements", "also declare the elements of test cases"),
+  folder: list("--folder <id=name>", "the name of a folder, which the API returns by id only"),
   dryRun: flag("--dry-run", "print the manifests and write nothing"),
   ...LOCK_TIMEOUT,
   ...SERVICE,
@@ -341,7 +356,7 @@ const PROJECT_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc init", does: "in the current folder" },
       { command: "tasc init --chdir e2e", does: "in the folder e2e" },
     ],
-    old: () => import("./init.ts"),
+    load: () => import("./init.ts"),
   }),
   command({
     name: "validate",
@@ -366,6 +381,26 @@ const PROJECT_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc schema --install vscode", does: "completion and checks in VS Code's YAML extension" },
     ],
     load: () => import("./schema.ts"),
+  }),
+  command({
+    name: "fmt",
+    summary: "put the keys of the manifests in their usual order",
+    options: fmt,
+    examples: [
+      { command: "tasc fmt", does: "rewrite the files, comments kept" },
+      { command: "tasc fmt --check", does: "in a pull request: list the files that would change" },
+    ],
+    load: () => import("./fmt.ts"),
+  }),
+  command({
+    name: "new",
+    summary: "add a commented skeleton of a resource to the right file",
+    options: created,
+    examples: [
+      { command: "tasc new target shop", does: "a new target in a file of its own" },
+      { command: "tasc new testCase shop.checkout", does: "a test case of the target shop" },
+    ],
+    load: () => import("./new.ts"),
   }),
 ];
 
@@ -424,14 +459,15 @@ const PLAN_COMMANDS: readonly CommandSpec[] = [
 const ADOPT_COMMANDS: readonly CommandSpec[] = [
   command({
     name: "import",
-    summary: "write manifests for what is live and not declared yet",
+    summary: "write manifests for live resources that are not declared yet",
     options: imports,
     examples: [
       { command: "tasc import", does: "a manifest for each live target" },
       { command: "tasc import --target 'Web Shop' --elements", does: "one target, with its steps" },
-      { command: "tasc import --split folder --dry-run", does: "see what a file per folder would hold" },
+      { command: "tasc import --stage production", does: "merge a further stage into the manifests" },
+      { command: "tasc import --split folder --dry-run", does: "preview one file per folder" },
     ],
-    old: () => import("./import.ts"),
+    load: () => import("./import.ts"),
   }),
   command({
     name: "pull",

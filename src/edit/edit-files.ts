@@ -51,6 +51,8 @@ export async function editTexts(
   for (const { file, bom, text } of documents) {
     const own = byFile.get(file);
     if (own === undefined) continue;
+    // A file of several documents is edited once, with all of its edits.
+    byFile.delete(file);
     const edited = editYaml(text, own, { prune: true });
     if (!edited.ok) return { file, reason: edited.reason };
     if (edited.text !== text) texts.push({ file, bom, before: text, after: edited.text });
@@ -141,6 +143,7 @@ export function withTexts(
   const texts = new Map(files.map(({ file, after }) => [file, after]));
   const added = entriesByFolder([...texts.keys()]);
   return {
+    ...folder,
     list: (path) => {
       const there = folder.list(path);
       const known = new Set(there.map(({ name }) => name));
@@ -152,6 +155,16 @@ export function withTexts(
       return text === undefined ? folder.read(file) : { ok: true, decoded: decodedText(text) };
     },
     follow: (path) => (texts.has(path) ? { kind: "file", inside: path } : folder.follow(path)),
+  };
+}
+
+/** A project folder without one of its files. */
+export function withoutFile(folder: ProjectFolder, file: string): ProjectFolder {
+  const [name = file] = file.split("/").slice(-1);
+  const parent = file.slice(0, Math.max(file.length - name.length - 1, 0));
+  return {
+    ...folder,
+    list: (path) => folder.list(path).filter((entry) => path !== parent || entry.name !== name),
   };
 }
 

@@ -119,7 +119,7 @@ function isNothing(value: Json): boolean {
 /** As much of a value as fits into a comment. */
 function shortly(value: Json): string {
   const text = JSON.stringify(value);
-  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+  return text.length > 60 ? `${text.slice(0, 59)}…` : text;
 }
 
 /** What becomes of the parts of a target. */
@@ -230,6 +230,8 @@ export interface FolderSources {
   readonly targets: readonly LiveTarget[];
   readonly testCases: ReadonlyMap<string, readonly LiveTestCase[]>;
   readonly known: Known;
+  /** Names that follow from other stages: target id → folder id → name. */
+  readonly inferred?: FolderNames;
 }
 
 /**
@@ -242,13 +244,13 @@ export function folderNames(sources: FolderSources, given: ReadonlyMap<string, s
 
 function namesIn(
   targetId: string,
-  { testCases, known }: FolderSources,
+  { testCases, known, inferred }: FolderSources,
   given: ReadonlyMap<string, string>,
 ): ReadonlyMap<string, string> {
   const state = known.targets.get(targetId)?.state;
   const live = liveFolders(testCases.get(targetId));
   const learnt = [...(state?.folders ?? [])].map(([name, id]) => [id, name] as const);
-  const all = new Map([...learnt, ...given]);
+  const all = new Map([...(inferred?.get(targetId) ?? []), ...learnt, ...given]);
   return new Map([...all].filter(([id]) => live.has(id)));
 }
 
@@ -319,9 +321,23 @@ export function hintsFor(kind: Kind, owner: readonly string[]): readonly string[
   if (rows.length === 0) return [];
   return [
     kind === "testCase"
-      ? "Of test cases the service does not show this, so it is not declared. To manage it, declare in one, for example:"
-      : "Not shown by the service, so not declared. To manage it, declare for example:",
-    ...rows.map(({ name, shape }) => `  ${name}: ${example({ shape, description: "" }, [...owner, name])}`),
+      ? "The API does not return this field for test cases. To manage it, add for example:"
+      : "The API does not return these fields. To manage them, add for example:",
+    ...rows.flatMap(({ name, shape }) => hintLines(name, { shape, description: "" }, [...owner, name], "  ")),
+  ];
+}
+
+/** Columns of a comment, its sign left out. */
+export const WIDEST = 92;
+
+/** In flow style where that fits into a line. */
+function hintLines(name: string, part: Part, names: readonly string[], indent: string): readonly string[] {
+  const line = `${indent}${name}: ${example(part, names)}`;
+  if (line.length <= WIDEST || part.shape.type !== "object") return [line];
+  const parts = Object.entries(part.shape.parts);
+  return [
+    `${indent}${name}:`,
+    ...parts.flatMap(([key, inner]) => hintLines(key, inner, [...names, key], `${indent}  `)),
   ];
 }
 

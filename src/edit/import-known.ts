@@ -23,6 +23,8 @@ export interface Known {
   readonly targets: ReadonlyMap<string, KnownTarget>;
   /** Live targets that a declared one may mean, which is not clear: they are left alone. */
   readonly isDoubtful: (live: LiveTarget) => boolean;
+  /** Of the parts of a target that nothing knows. */
+  readonly fresh: { readonly environments: KnownParts; readonly testCases: KnownParts };
 }
 
 export interface KnownTarget {
@@ -42,7 +44,7 @@ export interface KnownParts {
   readonly managed: ReadonlyMap<string, string>;
   /** Live id → key, of what state binds and no manifest declares any more. */
   readonly remembered: ReadonlyMap<string, string>;
-  /** Keys that manifests declare. */
+  /** Keys that manifests declare, in whatever stage. */
   readonly declared: ReadonlySet<string>;
   /** Keys that mean something already, in lower case. */
   readonly taken: ReadonlySet<string>;
@@ -55,6 +57,8 @@ export interface KnownParts {
 export interface KnownSources {
   readonly desired: Desired;
   readonly documents: readonly Document[];
+  /** `tasc.yaml`. */
+  readonly project: Document;
   /** A plan of what the manifests declare, against all that is live. */
   readonly planned: Planned;
   readonly states: ReadonlyMap<string, State>;
@@ -67,11 +71,19 @@ export function whatIsKnown(sources: KnownSources): Known {
   const doubtful = desired.targets.filter(({ key }) => !planned.seen.has(key));
   const ids = new Set(doubtful.flatMap((target) => idsOf(target, states.get(target.key))));
   const apps = new Set(doubtful.flatMap((target) => knownText(target, "app") ?? []));
-  const keys = [...desired.targets.map(({ key }) => key), ...strays.map(({ target }) => target)];
+  const inFiles = sources.documents.flatMap(({ value: { target } }) =>
+    typeof target === "string" ? [target] : [],
+  );
+  const keys = [...inFiles, ...strays.map(({ target }) => target)];
+  const freshParts = (section: Section): KnownParts => ({
+    ...NOTHING_KNOWN,
+    defaults: defaultsOf([sources.project], desired.stage, section),
+  });
   return {
     targetKeys: new Set(keys.map((key) => key.toLowerCase())),
     targets: new Map([...strayTargets(strays), ...declaredTargets(sources)]),
     isDoubtful: (live) => ids.has(live.id) || apps.has(live.app),
+    fresh: { environments: freshParts(ENVIRONMENTS), testCases: freshParts(TEST_CASES) },
   };
 }
 
@@ -86,8 +98,8 @@ function declaredTargets(sources: KnownSources): readonly (readonly [string, Kno
       resources: readonly DesiredResource[],
       matches: ReadonlyMap<Address, Match<L>>,
     ): KnownParts => ({
-      ...partsOf(section, resources, matches, state, target),
-      defaults: defaultsOf(documents, sources.desired.stage, section),
+      ...partsOf(section, resources, matches, state, target, keysIn(documents, section)),
+      defaults: defaultsOf([sources.project, ...documents], sources.desired.stage, section),
     });
     const known: KnownTarget = {
       key: target.key,
@@ -122,8 +134,7 @@ function strayTargets(strays: readonly State[]): readonly (readonly [string, Kno
   });
 }
 
-/** Of a target that nothing knows. */
-export const NOTHING_KNOWN: KnownParts = {
+const NOTHING_KNOWN: KnownParts = {
   managed: new Map(),
   remembered: new Map(),
   declared: new Set(),
@@ -138,13 +149,14 @@ function partsOf<L>(
   matches: ReadonlyMap<Address, Match<L>>,
   state: State | undefined,
   target: DesiredTarget | undefined,
+  inFiles: readonly string[] = [],
 ): Omit<KnownParts, "defaults"> {
   const managed = new Map<string, string>();
   for (const { address, key } of resources) {
     const match = matches.get(address);
     if (match?.found === true) managed.set(match.id, key);
   }
-  const declared = new Set(resources.map(({ key }) => key));
+  const declared = new Set([...inFiles, ...resources.map(({ key }) => key)]);
   const bound = [...(state?.bindings ?? [])].flatMap(([address, { id }]) => {
     const parts = parseAddress(address);
     return parts?.kind === kind ? [{ id, key: parts.key }] : [];
@@ -194,6 +206,17 @@ function plainName(name: string | null | undefined): readonly string[] {
 
 function idsOf({ address, id }: DesiredResource, state: State | undefined): readonly string[] {
   return [id, state?.bindings.get(address)?.id].filter((one) => one !== undefined);
+}
+
+/** The keys of a section in any stage. */
+function keysIn(documents: readonly Document[], { name }: Section): readonly string[] {
+  return documents.flatMap(({ value }) => {
+    const overrides = isObject(value["stages"]) ? Object.values(value["stages"]) : [];
+    return [value, ...overrides].flatMap((scope) => {
+      const resources = isObject(scope) ? scope[name] : undefined;
+      return isObject(resources) ? Object.keys(resources) : [];
+    });
+  });
 }
 
 /** The fields that a target's documents set by default, for all stages or for this one. */
@@ -346,7 +369,8 @@ export function slug(name: string): string {
     .replaceAll(/[ßæœøđłıþ]/g, (letter) => LETTERS.get(letter) ?? letter)
     .replaceAll(/['’]/g, "");
   const words = plain.split(/[^a-z0-9]+/).filter((word) => word !== "");
-  return shortened(words.join("-"));
+  // What begins with `x-` is no resource in a manifest.
+  return shortened(words.join("-").replace(/^x-/, "x_"));
 }
 
 function shortened(text: string): string {
@@ -383,12 +407,13 @@ export function chooseKeys(wishes: readonly Wish[], taken: ReadonlySet<string>):
 
 /** The shortest beginning of the id that tells it apart; ids that are alike to the end are counted. */
 function withId(base: string, id: string, used: ReadonlySet<string>): string {
+  const start = base === "x" ? "x_" : base;
   const tail = id.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
   for (const length of [4, 8, 12, tail.length]) {
-    const key = [base, tail.slice(0, length)].filter((part) => part !== "").join("-");
+    const key = [start, tail.slice(0, length)].filter((part) => part !== "").join("-");
     if (!used.has(key)) return key;
   }
-  for (let count = 2; ; count++) if (!used.has(`${base}-${count}`)) return `${base}-${count}`;
+  for (let count = 2; ; count++) if (!used.has(`${start}-${count}`)) return `${start}-${count}`;
 }
 
 /** Names that Windows keeps for devices, whatever the extension. */

@@ -1,12 +1,10 @@
-import { randomUUID } from "node:crypto";
-import { linkSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { writeYaml } from "../manifest/yaml/edit.ts";
 import { compareText } from "../model/address.ts";
 import { TARGET_FIELDS } from "../model/fields.ts";
 import type { Json, JsonObject, Path } from "../model/json.ts";
 import type { LiveTarget, LiveTestCase } from "../model/live.ts";
-import { declareFields, hintsFor, importEnvironments, importTestCases } from "./import-declare.ts";
+import { WIDEST, declareFields, hintsFor, importEnvironments, importTestCases } from "./import-declare.ts";
+import { withoutStage } from "./import-merge.ts";
 import {
   type Composed,
   type Draft,
@@ -14,7 +12,6 @@ import {
   type Known,
   type KnownTarget,
   type LeftOut,
-  NOTHING_KNOWN,
   NOT_BINDABLE,
   UNCLEAR,
   canBind,
@@ -38,6 +35,10 @@ export interface ComposeInput {
   readonly folders: ReadonlyMap<string, ReadonlyMap<string, string>>;
   readonly elements: boolean;
   readonly holdsSecret: (value: Json) => boolean;
+  /** Keys for new targets, as the user says: live id → key. */
+  readonly into: ReadonlyMap<string, string>;
+  /** The stage, where the project has several: it is left out of keys. */
+  readonly stage: string | undefined;
 }
 
 /** What to write for live targets: what no manifest declares yet, under keys of their own. */
@@ -72,19 +73,28 @@ function obstacle(live: LiveTarget, input: ComposeInput): string | undefined {
 
 function targetKeys(
   live: readonly LiveTarget[],
-  { known, holdsSecret }: ComposeInput,
+  { known, holdsSecret, into, stage }: ComposeInput,
 ): ReadonlyMap<string, string> {
-  const unknown = live.filter(({ id }) => !known.targets.has(id));
+  const said = new Map(
+    live.flatMap(({ id }): [string, string][] => {
+      const key = into.get(id) ?? "";
+      return key === "" || known.targets.has(id) || known.targetKeys.has(key.toLowerCase())
+        ? []
+        : [[id, key]];
+    }),
+  );
+  const unknown = live.filter(({ id }) => !known.targets.has(id) && !said.has(id));
   const wishes = unknown.map(({ id, app }) => ({
     id,
-    name: holdsSecret(app) ? undefined : app,
+    name: holdsSecret(app) ? undefined : (stage && withoutStage(app, stage)) || app,
     noun: "target",
   }));
   const old = live.flatMap(({ id }): [string, string][] => {
     const found = known.targets.get(id);
     return found === undefined ? [] : [[id, found.key]];
   });
-  return new Map([...old, ...chooseKeys(wishes, known.targetKeys)]);
+  const taken = new Set([...known.targetKeys, ...[...said.values()].map((key) => key.toLowerCase())]);
+  return new Map([...old, ...said, ...chooseKeys(wishes, taken)]);
 }
 
 function importTarget(
@@ -99,10 +109,10 @@ function importTarget(
     holdsSecret: input.holdsSecret,
     folderName: (id: string) => names.get(id),
   };
-  const environments = importEnvironments(live, known?.environments ?? NOTHING_KNOWN, around);
+  const environments = importEnvironments(live, (known ?? input.known.fresh).environments, around);
   const testCases = importTestCases(
     input.testCases.get(live.id) ?? [],
-    known?.testCases ?? NOTHING_KNOWN,
+    (known ?? input.known.fresh).testCases,
     known?.prerequisites ?? new Map(),
     around,
   );
@@ -154,9 +164,13 @@ export interface LayoutOptions {
   readonly split: "target" | "folder";
   /** Where ids are bound: for one stage alone if the project has several, since each has ids of its own. */
   readonly stage: string | undefined;
+  /** Whether what is new in a target must be said to exist in this stage alone. */
+  readonly isForStageAlone: (key: string) => boolean;
   /** Folder id → name, by target id. */
   readonly folders: ReadonlyMap<string, ReadonlyMap<string, string>>;
   readonly exists: (file: string) => boolean;
+  /** A text of the service without secrets. */
+  readonly shown: (text: string) => string;
 }
 
 /** What goes into one file. */
@@ -219,25 +233,31 @@ function sheetsOf(
 
 function textOf(sheet: Sheet, options: LayoutOptions): string {
   const comments = commentsOf(sheet, options);
-  return writeYaml(documentOf(sheet, options.stage), {
+  return writeYaml(documentOf(sheet, options), {
     commentAt: (path) => comments.get(pathKey(path))?.join("\n"),
   });
 }
 
 function documentOf(
   { draft, target, environments, testCases }: Sheet,
-  stage: string | undefined,
+  { stage, isForStageAlone }: LayoutOptions,
 ): JsonObject {
   const inline = stage === undefined;
+  const only = !inline && isForStageAlone(draft.key) ? { onlyStages: [stage] } : {};
+  // Where the target itself is new, what is in it exists where it does.
+  const [ofTarget, ofParts] = target === undefined ? [{}, only] : [only, {}];
+  const valueOf = (entry: Entry): JsonObject => ({
+    ...(inline ? idOf(entry) : {}),
+    ...ofParts,
+    ...entry.fields,
+  });
   const whole: JsonObject = {
     target: draft.key,
     ...(inline ? idOf(target) : {}),
+    ...ofTarget,
     ...target?.fields,
-    ...section("environments", environments, (entry) => ({
-      ...(inline ? idOf(entry) : {}),
-      ...entry.fields,
-    })),
-    ...section("testCases", testCases, (entry) => ({ ...(inline ? idOf(entry) : {}), ...entry.fields })),
+    ...section("environments", environments, valueOf),
+    ...section("testCases", testCases, valueOf),
   };
   if (inline) return whole;
   const override: JsonObject = {
@@ -273,7 +293,7 @@ function commentsOf(sheet: Sheet, options: LayoutOptions): Comments {
   const comments = new Map<string, string[]>();
   const add = (path: Path, lines: readonly string[]): void => {
     const own = comments.get(pathKey(path)) ?? [];
-    if (lines.length > 0) comments.set(pathKey(path), [...own, ...lines]);
+    if (lines.length > 0) comments.set(pathKey(path), [...own, ...lines.flatMap(wrapped)]);
   };
   add([], [modeline(sheet.file)]);
   if (target !== undefined) {
@@ -293,13 +313,25 @@ function commentsOf(sheet: Sheet, options: LayoutOptions): Comments {
   return comments;
 }
 
+/** A sentence in lines that a comment has room for; an example stays as it is. */
+function wrapped(line: string): readonly string[] {
+  if (line.length <= WIDEST || line.startsWith(" ")) return [line];
+  const lines = [""];
+  for (const word of line.split(" ")) {
+    const last = lines.at(-1) ?? "";
+    if (last !== "" && last.length + word.length >= WIDEST) lines.push(`  ${word}`);
+    else lines[lines.length - 1] = last === "" ? word : `${last} ${word}`;
+  }
+  return lines;
+}
+
 /** As `tasc init` writes it: the schemas stand in `.tasc` of the project's folder. */
 function modeline(file: string): string {
   const up = "../".repeat(file.split("/").length - 1);
   return `yaml-language-server: $schema=${up}.tasc/schemas/target.schema.json`;
 }
 
-function unnamedFolders({ draft, testCases }: Sheet, { folders }: LayoutOptions): readonly string[] {
+function unnamedFolders({ draft, testCases }: Sheet, { folders, shown }: LayoutOptions): readonly string[] {
   const names = folders.get(draft.liveId);
   const keys = new Map<string, string[]>();
   for (const { key, folderId } of testCases)
@@ -307,59 +339,19 @@ function unnamedFolders({ draft, testCases }: Sheet, { folders }: LayoutOptions)
       keys.set(folderId, [...(keys.get(folderId) ?? []), key]);
   if (keys.size === 0) return [];
   return [
-    "The service shows these folders by id alone, so they are not declared. Where you know the name, add `folder: NAME`:",
-    ...[...keys].map(([id, own]) => `  ${id}: ${own.join(", ")}`),
+    "The API returns these folders by id only, so they are not declared.",
+    "Where you know the name, add `folder: NAME` to:",
+    ...[...keys].flatMap(([id, own]) => [`  ${shown(id)}:`, ...filled(own, "    ")]),
   ];
 }
 
-export type Written =
-  | { readonly ok: true }
-  /** `file` could not be made, and none of the others is there either. */
-  | { readonly ok: false; readonly file: string; readonly exists: boolean; readonly reason: string };
-
-/**
- * Writes files that are not there yet: all of them, or none. Each is written whole under a name that no manifest
- * pattern matches and then linked to its own, which fails if that is taken; so nobody reads half a manifest, and
- * nothing is ever overwritten, whoever else writes at the same time.
- */
-export function writeNewFiles(root: string, files: readonly NewFile[]): Written {
-  const made: string[] = [];
-  for (const { file, text } of files) {
-    const path = join(root, file);
-    try {
-      mkdirSync(dirname(path), { recursive: true });
-      writeNew(path, text);
-      made.push(path);
-    } catch (error) {
-      if (!isSystemError(error)) throw error;
-      for (const one of made) rmSync(one, { force: true });
-      return { ok: false, file, exists: error.code === "EEXIST", reason: error.code };
-    }
+/** Words in lines that a comment has room for. */
+function filled(words: readonly string[], indent: string): readonly string[] {
+  const lines: string[] = [];
+  for (const word of words) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + word.length + 2 > WIDEST) lines.push(`${indent}${word}`);
+    else lines[lines.length - 1] = `${last}, ${word}`;
   }
-  return { ok: true };
-}
-
-function writeNew(path: string, text: string): void {
-  const draft = join(dirname(path), `.tasc-import-${randomUUID()}.tmp`);
-  try {
-    writeFileSync(draft, text, { flag: "wx" });
-    link(draft, path, text);
-  } finally {
-    rmSync(draft, { force: true });
-  }
-}
-
-/** Some file systems know no links; there the file is written in place, which still overwrites nothing. */
-function link(draft: string, path: string, text: string): void {
-  try {
-    linkSync(draft, path);
-  } catch (error) {
-    if (!isSystemError(error) || !["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"].includes(error.code))
-      throw error;
-    writeFileSync(path, text, { flag: "wx" });
-  }
-}
-
-function isSystemError(error: unknown): error is Error & { readonly code: string } {
-  return error instanceof Error && "code" in error && typeof error.code === "string";
+  return lines;
 }

@@ -1,41 +1,63 @@
 import { isAbsolute, posix } from "node:path";
 import { createInterface } from "node:readline/promises";
 import type { Read, Reader } from "../look/look.ts";
-import type { Document, ManifestProblem } from "../manifest/document.ts";
+import type { ManifestProblem } from "../manifest/document.ts";
 import type { ProjectFolder } from "../manifest/files.ts";
-import { type ResolveOptions, readProject, resolveProject } from "../manifest/load.ts";
-import type { Address } from "../model/address.ts";
+import { type ProjectReading, readProject, resolveProject } from "../manifest/load.ts";
+import { type Address, targetAddress } from "../model/address.ts";
 import { resourcesOf } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
+import { TascError, stop } from "../model/error.ts";
 import type { Json } from "../model/json.ts";
 import type { LiveTarget, LiveTestCase } from "../model/live.ts";
 import { type State, type StateEvent, emptyState } from "../model/state.ts";
 import type { PlanInput } from "../plan/input.ts";
-import { makePlan } from "../plan/plan.ts";
+import { keyHolds } from "../plan/memory.ts";
+import { type Planned, makePlan } from "../plan/plan.ts";
+import { settleEvents } from "../plan/record.ts";
 import { applyEvents } from "../state/events.ts";
-import { type FolderNames, type UnnamedFolder, folderEvents, trim } from "./import-declare.ts";
-import { type Composed, type Known, type LeftOut, whatIsKnown } from "./import-known.ts";
+import { type NewText, editTexts, withTexts } from "./edit-files.ts";
+import {
+  type FolderNames,
+  type FolderSources,
+  type UnnamedFolder,
+  folderEvents,
+  trim,
+} from "./import-declare.ts";
+import { type Composed, type LeftOut, whatIsKnown } from "./import-known.ts";
+import {
+  type MergeSources,
+  type Merging,
+  type Pairs,
+  type Unclear,
+  mergeFields,
+  mergeStage,
+} from "./import-merge.ts";
 import { type LayoutOptions, type NewFile, compose, layOut } from "./import-write.ts";
-import { withTexts } from "./edit-files.ts";
+import { Manifests, changedFields } from "./rewrite.ts";
 
 export interface PrepareOptions {
   readonly dir: string;
   readonly split: LayoutOptions["split"];
   readonly elements: boolean;
-  readonly folders: FolderNames;
+  /** Names folders; asked once, when it is known what is new. */
+  readonly nameFolders: (sources: FolderSources) => Promise<FolderNames>;
   /** The project's folder as it is. */
   readonly folder: ProjectFolder;
-  readonly resolve: ResolveOptions;
-  /** Whether each stage has ids of its own. */
-  readonly manyStages: boolean;
+  /** Which targets of other stages the live ones are: live id → key. */
+  readonly pairs: Pairs;
+  /** Keys for new targets, as the user says: live id → key. */
+  readonly into?: Pairs;
   readonly holdsSecret: (value: Json) => boolean;
 }
 
 /** What an import would do; nothing of it is done yet. */
 export interface Prepared {
   readonly files: readonly NewFile[];
+  /** Manifests that are there already, with what is merged into them. */
+  readonly texts: readonly NewText[];
   readonly leftOut: readonly LeftOut[];
-  /** Target key → what its state is to learn first. */
+  /** Target key → what its state is to learn. */
   readonly learnt: ReadonlyMap<string, readonly StateEvent[]>;
   /** What stands in the way; if anything does, no file may be written. */
   readonly unmatched: readonly string[];
@@ -43,34 +65,138 @@ export interface Prepared {
 }
 
 /**
- * Drafts, files, proof; and again without what the proof refuted, until nothing is. Each round leaves out one address
- * at least, so that it ends.
+ * Merges, drafts, files, proof; and again without what the proof refuted, until nothing is. Each round leaves out one
+ * address at least, so that it ends.
  */
-export async function prepare(found: Survey, options: PrepareOptions): Promise<Prepared> {
-  const { targets, chosen, known, input } = found;
-  const { elements, holdsSecret, folders } = options;
-  const wanted = new Set(chosen.map(({ id }) => id));
-  const { testCases } = input.live;
-  let composed = compose({ targets, wanted, testCases, known, folders, elements, holdsSecret });
+export async function prepare(sources: MergeSources, options: PrepareOptions): Promise<Prepared> {
+  const excluded = new Set<Address>();
+  const reasons = new Map<Address, string>();
+  let folders: FolderNames | undefined;
   for (;;) {
-    const learnt = learntBy(composed, found, folders);
-    const files = layOut(composed.drafts, layoutOptions(input.desired.stage, options));
-    const before = { ...input, ...withLearnt(input, learnt) };
-    const proof = await prove(files, { folder: options.folder, resolve: options.resolve, before });
-    const { leftOut } = composed;
-    if (proof.refuted.size === 0 || proof.problems.length > 0 || proof.unmatched.length > 0)
-      return { files, leftOut, learnt, unmatched: proof.unmatched, problems: proof.problems };
-    composed = trim(composed, proof.refuted, targets);
+    const merging = mergeStage(sources, options.pairs, excluded);
+    const found = withMerging(sources, merging);
+    folders ??= await options.nameFolders({
+      targets: sources.chosen,
+      testCases: found.input.live.testCases,
+      known: found.known,
+      inferred: merging.folders,
+    });
+    const attempt = await attemptOnce(sources, found, merging, folders, reasons, options);
+    if (attempt.done !== undefined) return attempt.done;
+    const wrong = [...attempt.refuted.keys()].filter((address) => merging.merged.has(address));
+    for (const address of wrong) excluded.add(address);
+    if (wrong.length === 0) for (const [address, reason] of attempt.refuted) reasons.set(address, reason);
   }
 }
 
-function layoutOptions(stage: string, options: PrepareOptions): LayoutOptions {
-  const { dir, split, folders, folder, manyStages } = options;
+type Attempt =
+  | { readonly done: Prepared }
+  /** Addresses that cannot be imported like that. */
+  | { readonly done?: undefined; readonly refuted: ReadonlyMap<Address, string> };
+
+async function attemptOnce(
+  sources: MergeSources,
+  found: MergeSources,
+  merging: Merging,
+  folders: FolderNames,
+  reasons: ReadonlyMap<Address, string>,
+  options: PrepareOptions,
+): Promise<Attempt> {
+  const { elements, holdsSecret } = options;
+  const { chosen, known, input } = found;
+  const { targets, testCases } = input.live;
+  const wanted = new Set(chosen.map(({ id }) => id));
+  const whole = compose({
+    targets,
+    wanted,
+    testCases,
+    known,
+    folders,
+    elements,
+    holdsSecret,
+    into: options.into ?? new Map(),
+    stage: sources.stages.length > 1 ? input.desired.stage : undefined,
+  });
+  const composed = trim(whole, reasons, targets);
+  const folderEventsOf = learntBy(composed, found, folders);
+  const before = { ...input, ...withLearnt(input, folderEventsOf) };
+  const planned = makePlan(before);
+  const fields = mergeFields({ ...merging, input: before, planned }, found, {
+    elements,
+    holdsSecret,
+    folderName: (target, id) => folders.get(target)?.get(id),
+  });
+  const texts = await editTexts(sources.reading.documents, [...merging.edits, ...fields]);
+  if ("reason" in texts)
+    return { refuted: new Map([...merging.merged].map((address) => [address, texts.reason])) };
+  const files = layOut(composed.drafts, layoutOptions(sources, folders, options));
+  const proof = await prove(files, texts, { ...options, sources, merged: merging.merged, before });
+  if (proof.refuted.size > 0 && proof.problems.length === 0 && proof.unmatched.length === 0) return proof;
+  const learnt = allLearnt(folderEventsOf, merging, proof.planned ?? planned, sources);
+  const { unmatched, problems } = proof;
+  return { done: { files, texts, leftOut: composed.leftOut, learnt, unmatched, problems } };
+}
+
+/** What is known once the stage is merged. */
+function withMerging(sources: MergeSources, { documents, input, planned }: Merging): MergeSources {
+  const { desired, states, strays } = input;
+  const { project } = sources.reading;
+  const known = whatIsKnown({ desired, documents, project, planned, states, strays });
+  return { ...sources, input, known };
+}
+
+/**
+ * Folders, and which id each address has: an import binds, so that what is renamed on the service right after it is
+ * known again. The records of its fields tell a later plan what has changed since.
+ */
+function allLearnt(
+  folders: ReadonlyMap<string, readonly StateEvent[]>,
+  { bound }: Merging,
+  { seen }: Planned,
+  { chosen, input }: MergeSources,
+): ReadonlyMap<string, readonly StateEvent[]> {
+  const ids = new Set(chosen.map(({ id }) => id));
+  const stateOf = (key: string): State | undefined =>
+    input.states.get(key) ?? input.strays.find(({ target }) => target === key);
+  const keys = new Set([...folders.keys(), ...bound.keys()]);
+  const settled = new Map<string, readonly StateEvent[]>();
+  for (const [key, one] of seen) {
+    const { fingerprints, live } = one;
+    if (live === undefined || !ids.has(live.id) || fingerprints === undefined) continue;
+    // Under another key than before all records would go, and with them what tells that a password was sent.
+    if (!keyHolds(stateOf(key), fingerprints)) continue;
+    keys.add(key);
+    settled.set(
+      key,
+      settleEvents(one, fingerprints, () => true).filter(({ type }) => type !== "unbound"),
+    );
+  }
+  const pairs = [...keys].map((key): [string, readonly StateEvent[]] => {
+    const own = (bound.get(key) ?? []).filter(
+      (event) => event.type === "bound" && stateOf(key)?.bindings.get(event.address)?.id !== event.id,
+    );
+    return [key, [...(folders.get(key) ?? []), ...own, ...(settled.get(key) ?? [])]];
+  });
+  return new Map(pairs.filter(([, events]) => events.length > 0));
+}
+
+function layoutOptions(
+  { stages, input, reading }: MergeSources,
+  folders: FolderNames,
+  { dir, split, folder, holdsSecret }: PrepareOptions,
+): LayoutOptions {
+  const { stage } = input.desired;
+  const manifests = new Manifests(reading);
+  const others = stages.filter((one) => one !== stage);
   return {
     dir,
     split,
     folders,
-    stage: manyStages ? stage : undefined,
+    shown: (text) => (holdsSecret(text) ? "(sensitive)" : text),
+    stage: others.length > 0 ? stage : undefined,
+    isForStageAlone: (key) =>
+      !manifests.targets.includes(key) ||
+      others.some((other) => manifests.layersOf({ stage: other, address: targetAddress(key) }).length > 0),
     exists: (file) => {
       const at = file.lastIndexOf("/");
       const name = file.slice(at + 1).toLowerCase();
@@ -82,7 +208,7 @@ function layoutOptions(stage: string, options: PrepareOptions): LayoutOptions {
 /** Targets that are imported learn the names of their folders, and so do those that are declared already. */
 function learntBy(
   { drafts }: Composed,
-  { chosen, known }: Survey,
+  { chosen, known }: MergeSources,
   folders: FolderNames,
 ): ReadonlyMap<string, readonly StateEvent[]> {
   const keys = new Map(drafts.map(({ liveId, key }) => [liveId, key]));
@@ -109,18 +235,11 @@ function withLearnt(
   };
 }
 
-/** What an import reads, and what is known of it already. */
-export interface Survey {
-  readonly targets: readonly LiveTarget[];
-  /** Those to import. */
-  readonly chosen: readonly LiveTarget[];
-  readonly known: Known;
-  /** For the proof: all but what the import adds. */
-  readonly input: PlanInput;
-}
-
 /** What a plan needs besides the live service. */
-export type Declared = Omit<PlanInput, "live"> & { readonly documents: readonly Document[] };
+export type Declared = Omit<PlanInput, "live">;
+
+/** The project as it was read. */
+export type ProjectSources = Pick<MergeSources, "reading" | "resolve" | "stages">;
 
 /** The targets that are meant, or the words of `--target` that mean none. */
 export function chooseTargets(
@@ -143,13 +262,11 @@ export async function survey<F>(
   reader: Reader<F>,
   targets: readonly LiveTarget[],
   chosen: readonly LiveTarget[],
-  elements: boolean,
-  { documents, ...declared }: Declared,
-): Promise<Read<Survey, F>> {
-  const keep = (testCase: LiveTestCase): LiveTestCase =>
-    elements ? testCase : { ...testCase, elements: undefined };
+  declared: Declared,
+  project: ProjectSources,
+): Promise<Read<MergeSources, F>> {
   const lists = await Promise.all(
-    chosen.map(async ({ id }) => [id, await reader.listTestCases(id, keep)] as const),
+    chosen.map(async ({ id }) => [id, await reader.listTestCases(id, (testCase) => testCase)] as const),
   );
   const testCases = new Map<string, readonly LiveTestCase[]>();
   for (const [id, list] of lists) {
@@ -158,8 +275,8 @@ export async function survey<F>(
   }
   const input: PlanInput = { ...declared, live: { targets, testCases } };
   const { desired, states, strays } = declared;
-  const known = whatIsKnown({ desired, documents, planned: makePlan(input), states, strays });
-  return { ok: true, value: { targets, chosen, known, input } };
+  const known = whatIsKnown({ ...project.reading, desired, planned: makePlan(input), states, strays });
+  return { ok: true, value: { ...project, chosen, known, input } };
 }
 
 /**
@@ -168,56 +285,80 @@ export async function survey<F>(
  * single field can see: defaults of existing documents that reach into new test cases, keys that state remembers, and
  * whatever planner and manifests will learn later.
  */
-export interface Proof {
-  /** New addresses of which a plan would not be empty, with what it would say. */
+interface Proof {
+  /** New or merged addresses of which a plan would not be empty, with what it would say. */
   readonly refuted: ReadonlyMap<Address, string>;
   /** Files that no pattern under `manifests` matches. */
   readonly unmatched: readonly string[];
   /** Errors that the project would have then, of which no new address is at fault. */
   readonly problems: readonly Diagnostic[];
+  /** The plan right after. */
+  readonly planned?: Planned;
 }
 
-export interface ProofInput {
+interface ProofInput {
   readonly folder: ProjectFolder;
-  readonly resolve: ResolveOptions;
-  /** What was planned from, before the import; with the folder names that are learnt by it. */
+  readonly sources: MergeSources;
+  readonly merged: ReadonlySet<Address>;
+  /** What was planned from, before the new files; with the folder names that are learnt. */
   readonly before: PlanInput;
 }
 
-async function prove(files: readonly NewFile[], { folder, resolve, before }: ProofInput): Promise<Proof> {
-  if (files.length === 0) return { refuted: new Map(), unmatched: [], problems: [] };
-  const reading = await readProject(
-    withTexts(
-      folder,
-      files.map(({ file, text }) => ({ file, after: text })),
-    ),
-  );
-  const resolution = resolveProject(reading, resolve);
+async function prove(
+  files: readonly NewFile[],
+  texts: readonly NewText[],
+  { folder, sources, merged, before }: ProofInput,
+): Promise<Proof> {
+  if (files.length + texts.length === 0) return { refuted: new Map(), unmatched: [], problems: [] };
+  const added = files.map(({ file, text }) => ({ file, after: text }));
+  const reading = await readProject(withTexts(folder, [...texts, ...added]));
+  const { stage } = before.desired;
+  const resolution = resolveProject(reading, { ...sources.resolve, stage });
   const read = new Set(reading.documents.map(({ file }) => file));
-  const unmatched = files.filter(({ file }) => !read.has(file) && reading.sources.get(file) === undefined);
-  const found = [...reading.problems, ...resolution.problems].filter(isError);
+  const unmatched = files
+    .map(({ file }) => file)
+    .filter((file) => !read.has(file) && reading.sources.get(file) === undefined);
   const desired = resolution.resolved?.desired;
-  const old = new Set(before.desired.targets.flatMap(resourcesOf).map(({ address }) => address));
+  const declared = sources.input.desired.targets.flatMap(resourcesOf).map(({ address }) => address);
+  const old = new Set(declared.filter((address) => !merged.has(address)));
   const refuted = new Map<Address, string>();
   const problems: Diagnostic[] = [];
-  const own = new Set(files.map(({ file }) => file));
+  const own = new Set([...files, ...texts].map(({ file }) => file));
+  const found = [...reading.problems, ...resolution.problems].filter(isError);
   for (const problem of found) refute(problem, own, old, refuted, problems);
-  if (desired === undefined || found.length > 0)
-    return { refuted, unmatched: unmatched.map(({ file }) => file), problems };
-  const declared = new Set(desired.targets.map(({ key }) => key));
-  const strays = before.strays.filter(({ target }) => !declared.has(target));
-  const revived = before.strays.filter(({ target }) => declared.has(target));
+  if (desired === undefined || found.length > 0) return { refuted, unmatched, problems };
+  const targets = new Set(desired.targets.map(({ key }) => key));
+  const strays = before.strays.filter(({ target }) => !targets.has(target));
+  const revived = before.strays.filter(({ target }) => targets.has(target));
   const states = new Map([...before.states, ...revived.map((state) => [state.target, state] as const)]);
-  const { plan } = makePlan({ ...before, desired, strays, states });
-  for (const { address, fields } of plan.changes)
+  const planned = makePlan({ ...before, desired, strays, states });
+  for (const { address, fields } of planned.plan.changes)
     if (!old.has(address))
       refuted.set(
         address,
         `a plan would change it at once (${fields.map(({ path }) => path.join(".")).join(", ")})`,
       );
-  for (const { severity, address, summary } of plan.diagnostics)
-    if (severity === "error" && address !== undefined && !old.has(address)) refuted.set(address, summary);
-  return { refuted, unmatched: unmatched.map(({ file }) => file), problems };
+  for (const { severity, address, summary } of planned.plan.diagnostics)
+    if (address !== undefined && !old.has(address) && (severity === "error" || merged.has(address)))
+      refuted.set(address, summary);
+  return { refuted, unmatched, problems: spoiltStages(reading, sources), planned };
+}
+
+/** What would be declared differently in another stage: nothing may. */
+function spoiltStages(
+  reading: ProjectReading,
+  { reading: before, stages, input }: MergeSources,
+): Diagnostic[] {
+  if (reading.project === undefined) return [];
+  const others = stages.filter((stage) => stage !== input.desired.stage);
+  const after = new Manifests({ project: reading.project, documents: reading.documents });
+  return changedFields(new Manifests(before), after, others).map(({ stage, address, field }) => ({
+    severity: "error",
+    code: "import-other-stage",
+    address,
+    summary: `${address} would change in ${field.name}, in stage ${stage}`,
+    detail: "An import changes the stage that it imports and no other. Please report this.",
+  }));
 }
 
 /** That there is no manifest at all is said of the files that no pattern matches. */
@@ -259,18 +400,11 @@ export function leftOutLines(leftOut: readonly LeftOut[]): readonly string[] {
   });
 }
 
-/** What a person who knows the folder's name needs to recognise it by. */
-function folderQuestion({ id, apps, testCases }: UnnamedFolder): string {
-  const examples = testCases.slice(0, 3).map((name) => JSON.stringify(name));
-  const more = testCases.length > 3 ? `, and ${testCases.length - 3} more` : "";
-  return `Folder ${id} of ${apps.join(", ")} holds ${examples.join(", ")}${more}.`;
-}
-
 export function unnamedLine(folders: readonly UnnamedFolder[]): string {
   const list = folders.map(
     ({ id, testCases }) => `  ${id}  (${counted(testCases.length, "test case") ?? ""})`,
   );
-  return `The service shows these folders by id alone, so they are not declared:\n${list.join("\n")}\nTo name one while importing: --folder ID=NAME`;
+  return `The API returns these folders by id only, so they are not declared:\n${list.join("\n")}\nTo name one while importing, add --folder ID=NAME`;
 }
 
 function counted(count: number, noun: string): string | undefined {
@@ -281,31 +415,59 @@ function counted(count: number, noun: string): string | undefined {
 export interface ImportArguments {
   /** From the project's folder on, with forward slashes; empty for that itself. */
   readonly dir: string;
-  readonly split: "target" | "folder";
   /** Folder id → name. */
   readonly folders: ReadonlyMap<string, string>;
+  /** App or id of a live target → key of the target that it is. */
+  readonly into: ReadonlyMap<string, string>;
 }
 
 export interface GivenArguments {
   readonly dir: string | undefined;
-  readonly split: string | undefined;
-  readonly folders: readonly string[];
+  readonly folder: readonly string[];
+  readonly into: readonly string[];
 }
 
-/** Reads the options of an import; a text says what is wrong with them. */
-export function readArguments({ dir, split, folders }: GivenArguments): ImportArguments | string {
+/** Reads the options of an import. @throws TascError */
+export function readArguments({ dir, folder, into }: GivenArguments): ImportArguments {
   const inside = insideOf(dir ?? "targets");
-  if (inside === undefined) return `--dir ${dir ?? ""} is not a folder inside of the project`;
-  const names = new Map<string, string>();
-  for (const text of folders) {
+  if (inside === undefined) throw badArgument(`--dir ${dir ?? ""} is not a folder inside the project`);
+  const folders = new Map(
+    pairsIn("--folder", "ID=NAME", folder, (id, known) => `--folder gives two names to ${id}: ${known}`),
+  );
+  const targets = new Map(
+    pairsIn("--into", "KEY=APP-or-ID", into, (key) => `--into names the target ${key} twice`).map(
+      ([key, live]) => [live, key] as const,
+    ),
+  );
+  for (const key of targets.values())
+    if (!IS_KEY.test(key)) throw badArgument(`${JSON.stringify(key)}, which --into gives, is not a key`);
+  return { dir: inside, folders, into: targets };
+}
+
+const IS_KEY = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
+
+function pairsIn(
+  option: string,
+  form: string,
+  texts: readonly string[],
+  twice: (left: string, both: string) => string,
+): readonly (readonly [string, string])[] {
+  const pairs = new Map<string, string>();
+  for (const text of texts) {
     const at = text.indexOf("=");
-    const id = text.slice(0, Math.max(at, 0)).trim();
-    const name = text.slice(at + 1).trim();
-    if (id === "" || name === "") return `--folder takes ID=NAME, and not ${JSON.stringify(text)}`;
-    if ((names.get(id) ?? name) !== name) return `--folder gives two names to ${id}`;
-    names.set(id, name);
+    const left = text.slice(0, Math.max(at, 0)).trim();
+    const right = text.slice(at + 1).trim();
+    if (left === "" || right === "")
+      throw badArgument(`${option} takes ${form}, not ${JSON.stringify(text)}`);
+    const known = pairs.get(left) ?? right;
+    if (known !== right) throw badArgument(twice(left, `${known} and ${right}`));
+    pairs.set(left, right);
   }
-  return { dir: inside, split: split === "folder" ? "folder" : "target", folders: names };
+  return [...pairs];
+}
+
+function badArgument(summary: string): Error {
+  return stop("invalid", "bad-option", summary);
 }
 
 function insideOf(dir: string): string | undefined {
@@ -315,36 +477,59 @@ function insideOf(dir: string): string | undefined {
   return normal === "." ? "" : normal;
 }
 
+/** What only a person can say. */
+export interface Question {
+  readonly id: string;
+  /** Quotes live names. */
+  readonly text: string;
+  /** Stands before the answer. */
+  readonly prompt: string;
+}
+
+/** What a person who knows the folder's name needs to recognise it by. */
+export function folderQuestion({ id, apps, testCases }: UnnamedFolder): Question {
+  const examples = testCases.slice(0, 3).map((name) => JSON.stringify(name));
+  const more = testCases.length > 3 ? `, and ${testCases.length - 3} more` : "";
+  const text = `Folder ${id} of ${apps.join(", ")} contains ${examples.join(", ")}${more}.`;
+  return { id, text, prompt: "Its name (leave empty to skip): " };
+}
+
+export function targetQuestion({ live: { id, app }, keys }: Unclear): Question {
+  const text = `The live target ${JSON.stringify(app)} (${id}) may be ${keys.map((key) => `target.${key}`).join(" or ")}.`;
+  return { id, text, prompt: "Key of the target that it is (a new key for a target of its own): " };
+}
+
 export interface Terminal {
   readonly stdin: NodeJS.ReadStream;
   readonly stderr: NodeJS.WriteStream;
-  /** Shows a text that quotes live names. */
   readonly say: (text: string) => void;
 }
 
-/** Asks for the name of each folder once; without a terminal, for none. An empty answer leaves it without a name. */
-export async function askForNames(
-  folders: readonly UnnamedFolder[],
+/** Asks one question after the other; without a terminal, none. What is not answered has no entry. */
+export async function ask(
+  questions: readonly Question[],
   { stdin, stderr, say }: Terminal,
-): Promise<ReadonlyMap<string, string> | "interrupted"> {
-  const names = new Map<string, string>();
-  if (folders.length === 0 || !stdin.isTTY || !stderr.isTTY) return names;
+): Promise<ReadonlyMap<string, string>> {
+  const answers = new Map<string, string>();
+  if (questions.length === 0 || !stdin.isTTY || !stderr.isTTY) return answers;
   const terminal = createInterface({ input: stdin, output: stderr });
   const ended = new Promise<"interrupted" | "closed">((resolve) => {
     terminal.once("SIGINT", () => resolve("interrupted"));
     terminal.once("close", () => resolve("closed"));
   });
   try {
-    for (const folder of folders) {
-      say(folderQuestion(folder));
+    for (const { id, text, prompt } of questions) {
+      say(text);
       const answer = await Promise.race([
         ended.then((how) => ({ how })),
-        terminal.question("Its name (empty: leave it undeclared): ").then((text) => ({ text })),
+        terminal.question(prompt).then((words) => ({ words: words.trim() })),
       ]);
-      if ("how" in answer) return answer.how === "interrupted" ? "interrupted" : names;
-      if (answer.text.trim() !== "") names.set(folder.id, answer.text.trim());
+      if ("words" in answer) {
+        if (answer.words !== "") answers.set(id, answer.words);
+      } else if (answer.how === "interrupted") throw new TascError("interrupted", []);
+      else break;
     }
-    return names;
+    return answers;
   } finally {
     terminal.close();
   }

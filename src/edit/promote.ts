@@ -12,7 +12,6 @@ import { type Excluded, type NewText, NOTHING_EXCLUDED, changeKey, withTexts } f
 import {
   type Candidate,
   type FieldRef,
-  type FileEdit,
   type Left,
   Manifests,
   type ProjectDocuments,
@@ -23,12 +22,10 @@ import {
   type Slot,
   type Wanted,
   changedFields,
-  deleteAt,
   escaped,
   placeholdersIn,
-  sameWritten,
+  removals,
   setAt,
-  siblingsOf,
 } from "./rewrite.ts";
 
 export interface PromoteRequest extends ProjectDocuments {
@@ -110,36 +107,11 @@ function* candidatesOf(
 ): Generator<Candidate> {
   const top = rewriter.manifests.topSlot(ref);
   if (meaning === undefined) {
-    if (top !== undefined) yield* removals(rewriter, ref, top);
+    if (top !== undefined) yield* removals(rewriter, ref, top, [ref.stage]);
     return;
   }
   for (const slot of [top, rewriter.manifests.stageSlot(ref)])
     if (slot !== undefined) for (const text of texts) yield { slot, edits: [setAt(slot, text)] };
-}
-
-/**
- * The value goes; and where the stage's defaults have one below it, that as well. Where others take theirs from there
- * and are to keep it, they get it in their own overrides.
- */
-function* removals(rewriter: Rewriter, ref: FieldRef, top: Slot): Generator<Candidate> {
-  const once = [deleteAt(top)];
-  yield { slot: top, edits: once };
-  const below = rewriter.assuming(once, (after) => after.topSlot(ref));
-  const slot = below ?? top;
-  const all = below === undefined ? once : [...once, deleteAt(below)];
-  if (below !== undefined) yield { slot, edits: all };
-  const pins = rewriter.assuming(all, (after) => pinsOf(rewriter.manifests, after, ref));
-  yield { slot, edits: [...all, ...pins] };
-}
-
-function pinsOf(before: Manifests, after: Manifests, ref: FieldRef): readonly FileEdit[] {
-  return siblingsOf(before, ref.address).flatMap((address) => {
-    const sibling = { ...ref, address };
-    const was = before.written(sibling);
-    if (address === ref.address || was === undefined || sameWritten(was, after.written(sibling))) return [];
-    const slot = before.stageSlot(sibling);
-    return slot === undefined ? [] : [setAt(slot, was)];
-  });
 }
 
 function lone(address: Address, here: StageView, there: StageView, origin: Left["origin"]): Left {

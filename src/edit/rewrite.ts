@@ -106,7 +106,8 @@ export class Manifests {
     for (const document of documents) {
       const { target } = document.value;
       if (typeof target !== "string") continue;
-      const own: EditedDocument = { ...document, at: this.#byFile.size };
+      // What was edited by somebody else is copied again.
+      const own: EditedDocument = { ...document, at: this.#byFile.size, copy: undefined };
       const known = this.#targets.get(target);
       if (known === undefined) this.#targets.set(target, new TargetDocuments(target, own));
       else known.add(own);
@@ -184,6 +185,15 @@ export class Manifests {
     return { layer: "stage", file: base.file, path: ["stages", ref.stage, ...inside, ...ref.field.path] };
   }
 
+  /** The documents with their values as they are now, in the order of the project. */
+  get documents(): readonly Document[] {
+    return [...this.#byFile.values()].flat();
+  }
+
+  get project(): Document {
+    return this.#project;
+  }
+
   /** All resources of a kind that a target has in any stage. */
   addressesOf(target: string, kind: Kind): readonly Address[] {
     return this.#targets.get(target)?.addresses.get(kind) ?? [];
@@ -204,7 +214,7 @@ interface EditedDocument extends Omit<Document, "value"> {
   readonly at: number;
   value: JsonObject;
   /** The same value, once it is a copy. */
-  copy?: WritableMap;
+  copy: WritableMap | undefined;
 }
 
 class TargetDocuments {
@@ -322,6 +332,44 @@ function isMap(value: Writable | undefined): value is WritableMap {
 
 function ownOf(map: WritableMap | undefined, key: string): Writable | undefined {
   return map !== undefined && Object.hasOwn(map, key) ? map[key] : undefined;
+}
+
+/**
+ * Ways to take a value away: it goes, and where defaults have one below it, that as well. Other test cases and stages
+ * that take theirs from there get it in their own overrides.
+ */
+export function* removals(
+  rewriter: Rewriter,
+  ref: FieldRef,
+  top: Slot,
+  stages: readonly string[],
+): Generator<Candidate> {
+  const once = [deleteAt(top)];
+  yield { slot: top, edits: once };
+  const below = rewriter.assuming(once, (after) => after.topSlot(ref));
+  const slot = below ?? top;
+  const all = below === undefined ? once : [...once, deleteAt(below)];
+  if (below !== undefined) yield { slot, edits: all };
+  const pins = rewriter.assuming(all, (after) => pinsOf(rewriter.manifests, after, ref, stages));
+  yield { slot, edits: [...all, ...pins] };
+}
+
+function pinsOf(
+  before: Manifests,
+  after: Manifests,
+  own: FieldRef,
+  stages: readonly string[],
+): readonly FileEdit[] {
+  return siblingsOf(before, own.address).flatMap((address) =>
+    stages.flatMap((stage) => {
+      if (address === own.address && stage === own.stage) return [];
+      const ref = { ...own, stage, address };
+      const was = before.written(ref);
+      if (was === undefined || sameWritten(was, after.written(ref))) return [];
+      const slot = before.stageSlot(ref);
+      return slot === undefined ? [] : [setAt(slot, was)];
+    }),
+  );
 }
 
 /** What a command wants of a field. */

@@ -2,7 +2,7 @@ import type { Address } from "../model/address.ts";
 import type { DesiredResource } from "../model/desired.ts";
 import { ENVIRONMENT_FIELDS, type Field, TARGET_FIELDS, TEST_CASE_FIELDS } from "../model/fields.ts";
 import { sameJson } from "../model/json.ts";
-import type { LiveTarget, LiveTestCase } from "../model/live.ts";
+import type { LiveDiscovery, LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { FieldRecord, LocatorRecord, StateEvent } from "../model/state.ts";
 import { isSensitive, isUnknown } from "../model/value.ts";
 import { type Seen, compareField } from "./compare.ts";
@@ -69,6 +69,7 @@ function bindingEvents(
         if (match?.found !== true) return [];
         return [
           ...settle(TEST_CASE_FIELDS, resource, match.id, match.live),
+          ...generatedEvents(resource.address, match.live, memory(resource.address, match.id)),
           ...locatorEvents(resource, match.live, memory(resource.address, match.id), fingerprints),
         ];
       }),
@@ -128,6 +129,32 @@ function locatorEvents(
   const gone = Object.keys(records).some((id) => !ids.includes(id));
   if (!gone && Object.keys(locators).length === 0) return [];
   return [{ type: "located", address: resource.address, locators, elements: ids }];
+}
+
+/** What tells one discovery of a test case from the next, where the service shows anything of it. */
+export function discoveryMark(discovery: LiveDiscovery | undefined): string {
+  return discovery?.updatedAt === undefined ? "" : `${discovery.updatedAt} ${discovery.status ?? ""}`;
+}
+
+/**
+ * Whether a discovery is over that was started when the service showed the given mark. The text lists CREATED alone; a
+ * cause or a message of an abort, or a word for an end, says that it is over. The end of an earlier generation is shown
+ * until the new one begins.
+ */
+export function hasEnded(discovery: LiveDiscovery | undefined, before: string): boolean {
+  if (discovery === undefined || (before !== "" && discoveryMark(discovery) === before)) return false;
+  if ((discovery.abortCause ?? "") !== "") return true;
+  return /finish|complete|success|succeed|done|fail|abort|cancel|error/i.test(discovery.status ?? "");
+}
+
+/** Discoveries that an earlier run started, and that are over by now. */
+function generatedEvents(
+  address: Address,
+  { discovery }: LiveTestCase,
+  { binding }: Memory,
+): readonly StateEvent[] {
+  const before = binding?.generating;
+  return before !== undefined && hasEnded(discovery, before) ? [{ type: "generated", address }] : [];
 }
 
 /** Bindings of what no manifest declares have nothing left to say once it is gone, or means another address. */

@@ -173,6 +173,8 @@ export interface CallWaiting extends OfCall {
   readonly kind: "waiting";
   readonly fault: Fault["kind"];
   readonly status: number | undefined;
+  /** Sends at most. */
+  readonly attempts: number;
   /** Milliseconds. */
   readonly delay: number;
 }

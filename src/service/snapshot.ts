@@ -836,13 +836,20 @@ function secretFields(states: readonly State[]): SecretFields {
   return new Map(bindings.flatMap(({ id, secrets }) => (secrets === undefined ? [] : [[id, secrets]])));
 }
 
-/** Their texts are left out by name, since the old secret itself is not known. */
+/**
+ * They are left out by name, since the old secret itself is not known: a plan takes what is not shown as unknown. Only
+ * what a plan cannot do without stays, without its texts.
+ */
 function withoutFields(shown: JsonObject, secrets: SecretFields): JsonObject {
-  const hidden = (secrets.get(shown["id"]) ?? []).map((name) =>
-    name.startsWith("discovery") ? "discovery" : name,
-  );
+  const hidden = secrets.get(shown["id"]) ?? [];
+  if (hidden.length === 0) return shown;
   return Object.fromEntries(
-    Object.entries(shown).map(([name, value]) => [name, hidden.includes(name) ? withoutTexts(value) : value]),
+    Object.entries(shown).flatMap(([name, value]) => {
+      if (name === "discovery" && isObject(value) && hidden.includes("discovery.prompt"))
+        return [[name, known({ status: value["status"], abortCause: value["abortCause"] })]];
+      if (!hidden.includes(name)) return [[name, value]];
+      return name === "app" || name === "elements" ? [[name, withoutTexts(value)]] : [];
+    }),
   );
 }
 

@@ -302,6 +302,26 @@ describe("--wait", () => {
     expect(applied.outcome.unfinished).toEqual(["testCase.shop.login"]);
     expect(bench.now - start).toBe(5000);
   });
+  test("run again, goes on waiting for what an earlier run started", async () => {
+    const bench = benchWith(knobs);
+    shopOn(bench);
+    await bench.apply(wanted, { wait: 5000 });
+    const start = bench.now;
+    const again = await bench.apply(wanted, { wait: 3000 });
+    expect(again.outcome.unfinished).toEqual(["testCase.shop.login"]);
+    expect(bench.now - start).toBe(3000);
+    bench.service.finishGenerations();
+    expect((await bench.apply(wanted, { wait: 3000 })).outcome.unfinished).toEqual([]);
+    const later = bench.now;
+    await bench.apply(wanted, { wait: 3000 });
+    expect(bench.now).toBe(later);
+  });
+  test("also for what a run without a wait started", async () => {
+    const bench = benchWith(knobs);
+    shopOn(bench);
+    await bench.apply(wanted);
+    expect((await bench.apply(wanted, { wait: 3000 })).outcome.unfinished).toEqual(["testCase.shop.login"]);
+  });
   test("does not take notifications of earlier discoveries for the end", async () => {
     const bench = benchWith({ ...knobs, discovery: "null" });
     const live = shopOn(bench, { description: "Log in" });

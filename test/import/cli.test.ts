@@ -92,15 +92,87 @@ test("imports, plans nothing, applies nothing, and imports nothing again", async
 
   const files = await project.files();
   const again = await project.run(["import", "--elements"]);
-  expect(again).toMatchObject({ code: 0, stdout: "Nothing to import: what can be declared is declared.\n" });
+  expect(again).toMatchObject({
+    code: 0,
+    stdout: "Nothing to import: everything on the service is already declared.\n",
+  });
   expect(await project.files()).toEqual(files);
+});
+
+const PRODUCTION = idOf(1, 2);
+const TWO_STAGES = `${PROJECT}stages: { staging: {}, production: {} }\n`;
+
+/** The same application on a second stage: another id, fewer test cases, other values. */
+const STAGED: JsonObject = {
+  testTargets: [
+    { id: SHOP, app: "Web Shop (staging)" },
+    { id: PRODUCTION, app: "Web Shop (production)" },
+    { id: idOf(1, 3), app: "Web-Shop production" },
+  ],
+  environments: [
+    { id: idOf(2, 1), testTargetId: SHOP, type: "DEFAULT", discoveryUrl: "https://staging.example.com" },
+    { id: idOf(2, 2), testTargetId: PRODUCTION, type: "DEFAULT", discoveryUrl: "https://shop.example.com" },
+  ],
+  testCases: [
+    testCase(1, { description: "Log in", tags: ["smoke"] }),
+    testCase(2, { description: "Cart total", externalId: "CART" }),
+    testCase(3, { description: "Not there yet" }),
+    testCase(11, { testTargetId: PRODUCTION, description: "Log in", tags: ["smoke"], status: "DISABLED" }),
+    testCase(12, { testTargetId: PRODUCTION, description: "Cart", externalId: "CART" }),
+    testCase(13, { testTargetId: PRODUCTION, description: "Old one" }),
+  ],
+};
+
+test("merges a further stage into the targets that are declared, and binds both", async () => {
+  await server.close();
+  server = await startServer({ dataDir: join(dir, "staged"), apiKey: "a-local-key", seed: STAGED });
+  const staged = new Project(join(dir, "project"), {
+    TASC_BASE_URL: server.url,
+    TASC_API_KEY: "a-local-key",
+  });
+  await staged.write({ "tasc.yaml": TWO_STAGES });
+  const first = await staged.run(["import", "--stage", "staging", "--target", SHOP]);
+  expect(first.code, first.stderr).toBe(0);
+  const both = ["import", "--stage", "production", "--target", PRODUCTION, "--target", idOf(1, 3)];
+  const unclear = await staged.run(both);
+  expect(unclear.code).toBe(3);
+  expect(unclear.stderr).toContain(`tasc import --into web-shop=${PRODUCTION}`);
+  expect(await staged.files()).toHaveLength(3);
+  const second = await staged.run([...both, "--into", `web-shop=${PRODUCTION}`]);
+  expect(second.code, second.stderr).toBe(0);
+  expect(second.stdout).toContain("merged  targets/web-shop.yaml");
+  await expect(await staged.read("targets/web-shop.yaml")).toMatchFileSnapshot("golden/merged.yaml");
+  for (const stage of ["staging", "production"]) {
+    // oxlint-disable-next-line no-await-in-loop
+    const plan = await staged.run(["plan", "--detailed-exitcode", "--stage", stage]);
+    expect({ code: plan.code, stderr: plan.stderr }).toEqual({ code: 0, stderr: "" });
+  }
+  await fetch(`${server.controlUrl}/edit`, {
+    method: "POST",
+    headers: { "x-api-key": "a-local-key", "content-type": "application/json" },
+    body: JSON.stringify({ kind: "testCase", id: idOf(3, 11), set: { description: "Sign in" } }),
+  });
+  const renamed = await staged.run(["plan", "--stage", "production", "--format", "json"]);
+  expect(renamed.stdout).toMatch(/"action": ?"update"/);
+  expect(renamed.stdout).not.toMatch(/"method": ?"POST"/);
+});
+
+test("takes the place of the sample that `tasc init` wrote", async () => {
+  const fresh = new Project(join(dir, "fresh"), { TASC_BASE_URL: server.url, TASC_API_KEY: "a-local-key" });
+  await fresh.write({ "x.txt": "" });
+  expect((await fresh.run(["init"])).code).toBe(0);
+  const imported = await fresh.run(["import"]);
+  expect(imported.code, imported.stderr).toBe(0);
+  expect(imported.stdout).toContain("removed  targets/shop.yaml");
+  const plan = await fresh.run(["plan", "--detailed-exitcode"]);
+  expect({ code: plan.code, stderr: plan.stderr }).toEqual({ code: 0, stderr: "" });
 });
 
 test("says what is wrong with its arguments, and writes nothing", async () => {
   const rows: readonly (readonly [readonly string[], RegExp])[] = [
     [["--target", "Web Shpo"], /Did you mean "Web Shop"/],
-    [["--dir", "../elsewhere"], /not a folder inside of the project/],
-    [["--dir", "manifests"], /would be no manifest of this project/],
+    [["--dir", "../elsewhere"], /not a folder inside the project/],
+    [["--dir", "manifests"], /would not be a manifest of this project/],
     [["--folder", "Checkout"], /takes ID=NAME/],
     [["--folder", `${idOf(9, 7)}=Cellar`], /No test case of these targets is in a folder/],
     [["--folder", `${FOLDER}=A`, "--folder", `${ATTIC}=A`], /Two folders cannot both be "A"/],

@@ -45,10 +45,17 @@ describe("keys are unique and follow from what is live", () => {
     expect(keysOf({ a1b2: "Log in" }, ["log-in"])).toEqual({ a1b2: "log-in-a1b2" });
   });
   test("a name that looks like another one's key leaves that alone", () => {
-    expect(keysOf({ a1b2c: "x", a1b3c: "x", zzzz: "x a1b2" })).toEqual({
-      a1b2c: "x-a1b2c",
-      a1b3c: "x-a1b3",
-      zzzz: "x-a1b2",
+    expect(keysOf({ a1b2c: "y", a1b3c: "y", zzzz: "y a1b2" })).toEqual({
+      a1b2c: "y-a1b2c",
+      a1b3c: "y-a1b3",
+      zzzz: "y-a1b2",
+    });
+  });
+  test("no key begins with `x-`, which manifests ignore", () => {
+    expect(keysOf({ a1b2: "X 0", c3d4: "x", e5f6: "x" })).toEqual({
+      a1b2: "x_0",
+      c3d4: "x_-c3d4",
+      e5f6: "x_-e5f6",
     });
   });
   test("what has no name, or a name of JavaScript's own, gets one of its kind", () => {

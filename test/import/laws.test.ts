@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { resourcesOf } from "../../src/model/desired.ts";
 import { DELETED } from "../../src/model/fields.ts";
 import { type Service, idOf, service } from "./live.ts";
-import { type Options, type World, after, emptyProject, plan, prepared, shown } from "./project.ts";
+import { type Options, PROJECT, type World, after, emptyProject, plan, prepared, shown } from "./project.ts";
 
 const options: fc.Arbitrary<Options> = fc.record({
   elements: fc.boolean(),
@@ -94,6 +94,110 @@ test("an import after more has come up adds that alone, and the plan stays empty
     }),
     { numRuns: 150 },
   );
+});
+
+/** What a second stage may have made of the first one's service: other ids, fewer things, other values. */
+const secondStage = fc.record({
+  app: fc.constantFrom("same", "named", "other"),
+  keep: fc.array(fc.nat(9), { minLength: 15, maxLength: 15 }),
+  changed: fc.array(fc.option(service, { nil: undefined, freq: 1 }), { minLength: 1, maxLength: 1 }),
+});
+
+function otherIds(id: string): string {
+  return id.replace(/^.{8}/, (head) => head.replace(/^0/, "b"));
+}
+
+function inSecondStage(
+  first: Service,
+  { app, keep, changed }: typeof secondStage extends fc.Arbitrary<infer T> ? T : never,
+): Service {
+  const [donor] = changed;
+  const donated = [...(donor?.testCases.values() ?? [])].flat();
+  const targets = first.targets.map((one) => ({
+    ...one,
+    id: otherIds(one.id),
+    app:
+      app === "same" ? one.app : app === "named" ? one.app.replaceAll("first", "second") : `${one.app} again`,
+    environments: one.environments
+      .filter((_, at) => (keep[at] ?? 0) > 1)
+      .map((own) => ({ ...own, id: otherIds(own.id) })),
+  }));
+  const testCases = new Map(
+    [...first.testCases].map(([id, list]) => [
+      otherIds(id),
+      list
+        .filter((_, at) => (keep[at] ?? 0) > 2)
+        .map((own, at) => {
+          const other = (keep[at] ?? 0) > 6 ? donated[at] : undefined;
+          const moved = {
+            ...own,
+            ...(other === undefined
+              ? {}
+              : { ...other, description: own.description, externalId: own.externalId }),
+          };
+          const { folderId, prerequisiteId } = moved;
+          return {
+            ...moved,
+            id: otherIds(own.id),
+            folderId: typeof folderId === "string" ? otherIds(folderId) : folderId,
+            prerequisiteId: typeof prerequisiteId === "string" ? otherIds(prerequisiteId) : prerequisiteId,
+          };
+        }),
+    ]),
+  );
+  return { targets, testCases };
+}
+
+const TWO_STAGES = `${PROJECT}stages: { first: {}, second: {} }\n`;
+
+test("after a second stage is imported the plan of each is empty, and what is renamed is known again", async () => {
+  let together = 0;
+  await fc.assert(
+    fc.asyncProperty(service, secondStage, options, async (bare, variation, given) => {
+      fc.pre(bare.targets.length > 0);
+      const named = bare.targets.map((one) => (one.app === "Blog" ? { ...one, app: "Blog (first)" } : one));
+      const one = { ...bare, targets: named };
+      const two = inSecondStage(one, variation);
+      const start = {
+        ...emptyProject(one.targets, one.testCases, { "tasc.yaml": TWO_STAGES }),
+        stage: "first",
+      };
+      const imported = after(start, await prepared(start, given));
+      await expectEmptyPlan(imported);
+      const second: World = { ...imported, ...two, states: new Map(), stage: "second" };
+      const more = await prepared(second, given);
+      expect(
+        { problems: more.problems, unmatched: more.unmatched, leftOut: more.leftOut },
+        shown(second),
+      ).toEqual({
+        problems: [],
+        unmatched: [],
+        leftOut: [],
+      });
+      if (more.texts.length > 0) together++;
+      const both = after(second, more);
+      await expectEmptyPlan(both);
+      await expectEmptyPlan({ ...both, ...one, states: imported.states, stage: "first" });
+      expect((await managedIds(both)).toSorted()).toEqual([...allIds(both)].toSorted());
+      const again = await prepared(both, given);
+      expect({ files: again.files, texts: again.texts, learnt: again.learnt.size }).toEqual({
+        files: [],
+        texts: [],
+        learnt: 0,
+      });
+      const renamed = new Map(
+        [...two.testCases].map(
+          ([id, list]) =>
+            [id, list.map((own) => ({ ...own, description: `New ${own.id}`, externalId: null }))] as const,
+        ),
+      );
+      const { planned } = await plan({ ...both, testCases: renamed });
+      expect(planned.plan.changes.filter(({ action }) => action === "create")).toEqual([]);
+    }),
+    { numRuns: Number(process.env["TASC_LAW_RUNS"] ?? 60) },
+  );
+  // Else the law says nothing.
+  expect(together).toBeGreaterThan(10);
 });
 
 test("the order in which the service lists things does not matter", async () => {

@@ -1,7 +1,8 @@
 import { folderNames } from "../../src/edit/import-declare.ts";
+import { pairTargets } from "../../src/edit/import-merge.ts";
 import { type Prepared, chooseTargets, prepare, survey } from "../../src/edit/import.ts";
 import { type Look, type Reader, look } from "../../src/look/look.ts";
-import { type LoadedProject, loadProject } from "../../src/manifest/load.ts";
+import { type LoadedProject, loadProject, readProject } from "../../src/manifest/load.ts";
 import type { Json } from "../../src/model/json.ts";
 import type { LiveTarget, LiveTestCase } from "../../src/model/live.ts";
 import { type State, emptyState } from "../../src/model/state.ts";
@@ -17,6 +18,8 @@ export interface World {
   readonly states: ReadonlyMap<string, State>;
   readonly targets: readonly LiveTarget[];
   readonly testCases: ReadonlyMap<string, readonly LiveTestCase[]>;
+  /** The only one of the project where absent. */
+  readonly stage?: string;
 }
 
 export interface Options {
@@ -26,6 +29,8 @@ export interface Options {
   readonly targets?: readonly string[];
   readonly folders?: ReadonlyMap<string, string>;
   readonly secrets?: readonly string[];
+  /** Live id → key of the target that it is. */
+  readonly into?: ReadonlyMap<string, string>;
 }
 
 export const PROJECT = `version: 1
@@ -50,11 +55,10 @@ function readerOf({ targets, testCases }: World): Reader<never> {
   };
 }
 
-function declaredBy(world: World, project: LoadedProject) {
-  const keys = new Set(project.desired.targets.map(({ key }) => key));
+function declaredBy(world: World, { desired }: Pick<LoadedProject, "desired">) {
+  const keys = new Set(desired.targets.map(({ key }) => key));
   return {
-    desired: project.desired,
-    documents: project.documents,
+    desired,
     states: new Map([...world.states].filter(([key]) => keys.has(key))),
     strays: [...world.states].flatMap(([key, state]) => (keys.has(key) ? [] : [state])),
     fingerprints,
@@ -69,43 +73,52 @@ function declaredBy(world: World, project: LoadedProject) {
 /** What an import would do. */
 export async function prepared(world: World, options: Options = {}): Promise<Prepared> {
   const folder = memoryFolder(world.files);
-  const loaded = await loadProject({ root: "", env: ENV, mayBeEmpty: true }, folder);
+  const resolve = { env: ENV, ...(world.stage === undefined ? {} : { stage: world.stage }) };
+  const loaded = await loadProject({ root: "", ...resolve, mayBeEmpty: true }, folder);
   if (!loaded.ok) throw new Error(`the project should load: ${JSON.stringify(loaded.diagnostics)}`);
   const { chosen } = chooseTargets(world.targets, options.targets ?? []);
-  const elements = options.elements ?? true;
-  const found = await survey(readerOf(world), world.targets, chosen, elements, declaredBy(world, loaded));
+  const reading = await readProject(folder);
+  const project = {
+    reading: { ...reading, project: loaded.project },
+    resolve,
+    stages: loaded.settings.stages,
+  };
+  const found = await survey(readerOf(world), world.targets, chosen, declaredBy(world, loaded), project);
   if (!found.ok) throw new Error("a reader in memory does not fail");
-  const { known, input } = found.value;
-  const sources = { targets: chosen, testCases: input.live.testCases, known };
   const secrets = options.secrets ?? [];
+  const { pairs, unclear } = pairTargets(found.value, options.into ?? new Map());
+  // A person would answer; here what is unclear becomes a target of its own.
+  if (unclear.length > 0 && options.into === undefined)
+    return await prepared(world, { ...options, into: new Map(unclear.map(({ live }) => [live.id, ""])) });
   return await prepare(found.value, {
     dir: options.dir ?? "targets",
     split: options.split ?? "target",
-    elements,
-    folders: folderNames(sources, options.folders ?? new Map()),
+    elements: options.elements ?? true,
+    nameFolders: (sources) => Promise.resolve(folderNames(sources, options.folders ?? new Map())),
     folder,
-    resolve: { env: ENV, stage: loaded.desired.stage },
-    manyStages: loaded.settings.stages.length > 1,
+    pairs,
     holdsSecret: (value: Json) => secrets.some((secret) => JSON.stringify(value).includes(secret)),
   });
 }
 
 /** The world once an import has been carried out. */
-export function after(world: World, { files, learnt }: Prepared): World {
+export function after(world: World, { files, texts, learnt }: Prepared): World {
   for (const { file } of files)
     if (world.files[file] !== undefined) throw new Error(`${file} is overwritten`);
   const states = new Map(world.states);
   for (const [target, events] of learnt) {
-    const before = states.get(target) ?? emptyState("default", target, BASE_URL);
+    const before = states.get(target) ?? emptyState(world.stage ?? "default", target, BASE_URL);
     states.set(target, applyEvents(before, events));
   }
+  const edited = Object.fromEntries(texts.map((one) => [one.file, one.after]));
   const added = Object.fromEntries(files.map(({ file, text }) => [file, text]));
-  return { ...world, files: { ...world.files, ...added }, states };
+  return { ...world, files: { ...world.files, ...edited, ...added }, states };
 }
 
 /** What `tasc plan` does. */
 export async function plan(world: World): Promise<Look> {
-  const loaded = await loadProject({ root: "", env: ENV }, memoryFolder(world.files));
+  const resolve = { env: ENV, ...(world.stage === undefined ? {} : { stage: world.stage }) };
+  const loaded = await loadProject({ root: "", ...resolve }, memoryFolder(world.files));
   if (!loaded.ok)
     throw new Error(
       `the project should load: ${JSON.stringify(loaded.diagnostics, null, 1)}\n${shown(world)}`,
