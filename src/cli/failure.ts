@@ -1,8 +1,8 @@
 import { inspect } from "node:util";
 import { failedResult } from "../commands/apply-events.ts";
+import { failureJson } from "../commands/failure.ts";
 import type { Context } from "../commands/context.ts";
 
-import type { Diagnostic } from "../model/diagnostic.ts";
 import { EXIT, type ExitCode, type FailureReason, TascError } from "../model/error.ts";
 import { diagnosticView } from "../render/diagnostics.ts";
 import { renderDiagnosticsAs } from "../render/formats.ts";
@@ -33,44 +33,13 @@ export async function printFailure(
   format: unknown,
 ): Promise<void> {
   const { said } = console;
-  const failure = {
-    error: errorOf(reason, said),
-    diagnostics: said.map(diagnosticJson),
-    next: nextSteps(reason, said),
-  };
+  const failure = failureJson(reason, said);
   if (console.streams) return console.event(failedResult(EXIT[reason], failure));
   if (format === "json") return console.json(failure);
   if (typeof format !== "string") return;
   const views = said.map((one) => redactDiagnostic(diagnosticView(one), console.redactor));
   const document = await renderDiagnosticsAs(format, views, `tasc ${world.version}`);
   if (document !== undefined) console.writer.document(document);
-}
-
-function errorOf(reason: FailureReason, said: readonly Diagnostic[]) {
-  const first = said.find(({ severity }) => severity === "error");
-  const { code = "", summary = reason } = first ?? {};
-  return { code: code === "" ? reason : code, message: summary };
-}
-
-function diagnosticJson({ severity, code, address, summary, detail, place }: Diagnostic) {
-  return { severity, code, ...(address === undefined ? {} : { address }), summary, detail, ...place };
-}
-
-/** What helps where no diagnostic names a command. */
-const NEXT: Readonly<Record<FailureReason, readonly string[]>> = {
-  failed: ["tasc doctor"],
-  invalid: ["tasc validate"],
-  stale: ["tasc plan --out FILE"],
-  locked: ["tasc apply --lock-timeout 10m"],
-  unreachable: ["tasc doctor"],
-  interrupted: ["tasc plan"],
-};
-
-/** Diagnostics put commands on lines of their own. */
-function nextSteps(reason: FailureReason, said: readonly Diagnostic[]): readonly string[] {
-  const lines = said.flatMap(({ detail }) => detail.split("\n")).map((line) => line.trim());
-  const commands = [...new Set(lines.filter((line) => line.startsWith("tasc ")))];
-  return commands.length > 0 ? commands : NEXT[reason];
 }
 
 /** An error that nobody expected. Its stack is for those who correct tasc, so it shows only at the level `debug`. */

@@ -1,14 +1,13 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { SCHEMA_FILES, SETTINGS_FILE, mergeSettings, settingsToAdd } from "../app/editor.ts";
-import { EXIT, type ExitCode } from "../cli/options.ts";
 import { projectFolder } from "../manifest/files.ts";
 import { patternsOf } from "../manifest/find-manifests.ts";
 import { readProject } from "../manifest/load.ts";
 import { DEFAULT_MANIFESTS } from "../manifest/tables.ts";
+import { stop } from "../model/error.ts";
 import { writeJson } from "../render/json.ts";
 import type { Console } from "./console.ts";
-import { sayError } from "./diagnostics.ts";
 
 export interface InstallOptions {
   readonly root: string;
@@ -16,35 +15,32 @@ export interface InstallOptions {
   readonly console: Console;
 }
 
-/** `tasc schema --install vscode`; what keeps it from writing is said. */
-export async function installForVscode(options: InstallOptions): Promise<ExitCode> {
+/** `tasc schema --install vscode`. @throws TascError with what keeps it from writing */
+export async function installForVscode(options: InstallOptions): Promise<void> {
   try {
-    return await install(options);
+    await install(options);
   } catch (error) {
     if (!(error instanceof Error && "syscall" in error)) throw error;
-    sayError(options.console, "The schemas cannot be installed", `${error.message}.`);
-    return EXIT.failed;
+    throw stop("failed", "schemas-unwritable", "The schemas cannot be installed", `${error.message}.`);
   }
 }
 
 /** Puts the schemas into the project, and names them in the editor's settings. */
-async function install({ root, schemas, console }: InstallOptions): Promise<ExitCode> {
+async function install({ root, schemas, console }: InstallOptions): Promise<void> {
   const { project } = await readProject(projectFolder(root));
   const manifests = project === undefined ? DEFAULT_MANIFESTS : patternsOf(project);
   const before = textOf(join(root, SETTINGS_FILE));
   const merged = mergeSettings(before, manifests);
   put(SCHEMA_FILES.project, writeJson(schemas.project));
   put(SCHEMA_FILES.target, writeJson(schemas.target));
-  if (!merged.ok) {
-    sayError(
-      console,
+  if (!merged.ok)
+    throw stop(
+      "failed",
+      "settings-kept",
       `${SETTINGS_FILE} stays as it is: ${merged.why}`,
       `Nothing of it is to be lost. Add this to it yourself:\n${settingsToAdd(manifests)}`,
     );
-    return EXIT.failed;
-  }
   put(SETTINGS_FILE, merged.text);
-  return EXIT.done;
 
   function put(file: string, text: string): void {
     const path = join(root, file);

@@ -370,7 +370,7 @@ const PROJECT_COMMANDS: readonly CommandSpec[] = [
       },
       { command: "tasc validate --format github", does: "annotations in a pull request" },
     ],
-    old: () => import("./validate.ts"),
+    load: () => import("./validate.ts"),
   }),
   command({
     name: "schema",
@@ -380,7 +380,7 @@ const PROJECT_COMMANDS: readonly CommandSpec[] = [
       { command: "tasc schema target > target.schema.json", does: "for a program" },
       { command: "tasc schema --install vscode", does: "completion and checks in VS Code's YAML extension" },
     ],
-    old: () => import("./schema.ts"),
+    load: () => import("./schema.ts"),
   }),
   command({
     name: "fmt",

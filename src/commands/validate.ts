@@ -1,56 +1,53 @@
-import { EXIT, type ExitCode, type Given, textOption } from "../cli/options.ts";
-import type { World } from "../cli/world.ts";
+import { type Session, withSession } from "../app/session.ts";
 import { resourcesOf } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
+import { EXIT, type ExitCode, TascError } from "../model/error.ts";
 import { diagnosticView } from "../render/diagnostics.ts";
 import { renderDiagnosticsAs } from "../render/formats.ts";
 import { redactDiagnostic } from "../render/redact.ts";
 import { count } from "../render/words.ts";
+import type { Context } from "./context.ts";
 import { keepYoungSpaceSmall } from "./engine.ts";
-import { type NotOpened, type Opened, openProject } from "./opening.ts";
+import { diagnosticJson, failureJson } from "./failure.ts";
+import type { ValidateOptions } from "./table.ts";
 
 /** `tasc validate`: reads and checks the manifests; it calls nothing. */
-export async function run(given: Given, world: World): Promise<ExitCode> {
+export async function run(options: ValidateOptions, context: Context): Promise<ExitCode> {
   keepYoungSpaceSmall();
-  const format = textOption(given, "format") ?? "text";
-  const leave = format === "text" ? {} : { leave: "all" as const };
-  const opened = await openProject(given, world, { needsApiKey: false, ...leave });
-  await print(format, opened, foundIn(opened, world), world);
-  return opened.ok ? EXIT.done : opened.code;
+  const { console, host } = context;
+  const { format = "text" } = options;
+  try {
+    return await withSession(options, host, (session) => printValid(session, format, context), {
+      apiKey: false,
+    });
+  } catch (error) {
+    if (format === "text" || !(error instanceof TascError)) throw error;
+    // The mistakes are what this command is asked for, so in a format for programs they are its result.
+    const { reason, diagnostics } = error;
+    if (format === "json") console.json({ valid: false, ...failureJson(reason, diagnostics) });
+    else await printAs(format, diagnostics, context);
+    return EXIT[reason];
+  }
 }
 
-function foundIn(opened: Opened | NotOpened, world: World): readonly Diagnostic[] {
-  if (opened.ok) return opened.project.diagnostics;
-  // What is wrong before any manifest is read, with --dotenv for instance, has been said already.
-  return opened.diagnostics.length > 0 ? opened.diagnostics : world.said;
-}
-
-async function print(
+async function printAs(
   format: string,
-  opened: Opened | NotOpened,
   diagnostics: readonly Diagnostic[],
-  world: World,
+  { console, host }: Context,
 ): Promise<void> {
-  const { console } = opened;
-  if (format === "json") console.json({ valid: opened.ok, diagnostics: diagnostics.map(json) });
-  else if (format !== "text") {
-    const views = diagnostics.map((one) => redactDiagnostic(diagnosticView(one), console.redactor));
-    console.writer.document((await renderDiagnosticsAs(format, views, `tasc ${world.version}`)) ?? "");
-  } else if (opened.ok) console.data(`Valid: ${sizeOf(opened)}\n`);
+  const views = diagnostics.map((one) => redactDiagnostic(diagnosticView(one), console.redactor));
+  console.writer.document((await renderDiagnosticsAs(format, views, `tasc ${host.version}`)) ?? "");
 }
 
-function json({ severity, code, summary, detail, address, place }: Diagnostic) {
-  return {
-    severity,
-    code,
-    ...(address === undefined ? {} : { address }),
-    summary,
-    detail,
-    ...place,
-  };
-}
-
-function sizeOf({ project: { desired, documents } }: Opened): string {
-  const resources = desired.targets.flatMap(resourcesOf).length;
-  return `${count(resources, "resource")} in ${count(documents.length, "document")}, stage ${desired.stage}`;
+async function printValid(session: Session, format: string, context: Context): Promise<ExitCode> {
+  const { console } = context;
+  const { project, desired, source } = session;
+  const { diagnostics, documents } = project;
+  if (format === "text") {
+    console.diagnostics(diagnostics, source);
+    const resources = count(desired.targets.flatMap(resourcesOf).length, "resource");
+    console.data(`Valid: ${resources} in ${count(documents.length, "document")}, stage ${desired.stage}\n`);
+  } else if (format === "json") console.json({ valid: true, diagnostics: diagnostics.map(diagnosticJson) });
+  else await printAs(format, diagnostics, context);
+  return EXIT.done;
 }

@@ -3,7 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parseJson } from "../../src/model/json.ts";
-import { scene, type Project } from "./support/cli.ts";
+import { Project, scene } from "./support/cli.ts";
 import { seed } from "./support/story.ts";
 
 const MANIFEST =
@@ -56,7 +56,7 @@ describe.concurrent("a project with stages", () => {
       seed(service);
       await withStages(project, "{}");
       await mkdir(join(project.dir, "docs/deep"), { recursive: true });
-      const inside = Object.assign(Object.create(project), { dir: join(project.dir, "docs/deep") });
+      const inside = new Project(join(project.dir, "docs/deep"), project.env);
       const ran = await inside.run(["plan", "--log-level", "debug"]);
       expect(ran.code, ran.stderr).toBe(0);
       expect(ran.stderr).toContain(`The project is in ${project.dir}.`);

@@ -78,6 +78,7 @@ describe("the package", () => {
       "schemas/plan.schema.json",
       "schemas/project.schema.json",
       "schemas/target.schema.json",
+      "schemas/views.schema.json",
     ]);
     expect(files.filter((name) => name.startsWith("dist/types/")).length).toBeLessThan(40);
     expect(object(parseJson(readFileSync("package.json", "utf8")))["dependencies"]).toBeUndefined();
