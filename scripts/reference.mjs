@@ -10,7 +10,7 @@ const folder = mkdtempSync(join(root, "node_modules", ".reference-"));
 try {
   const build = await rolldown({
     cwd: root,
-    input: "src/reference/reference.ts",
+    input: "scripts/reference.ts",
     platform: "node",
   });
   await build.write({ dir: folder, format: "esm", entryFileNames: "reference.mjs" });

@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { format, resolveConfig } from "prettier";
 import { expect, test } from "vitest";
-import { exitCodeTable } from "../../src/reference/exit-codes.ts";
-import { referenceText } from "../../src/reference/reference.ts";
+import { exitCodeTable, referenceText } from "../../scripts/reference.ts";
 
 test("docs/reference/commands.md is as the tables have it; npm run generate makes it so", async () => {
   const filepath = "docs/reference/commands.md";

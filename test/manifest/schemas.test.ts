@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
-import { generatedFiles, validatorHeading } from "../../src/manifest/schema/generate.ts";
+import { generatedFiles, validatorHeading } from "../../scripts/schema-files.ts";
 import { validate as validatePlan } from "../../src/manifest/schema/generated/plan.js";
 import { SCHEMA_NAMES, schemaOf } from "../../src/manifest/schema/schema.ts";
 import {

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { Ajv } from "ajv";
 import standaloneCode from "ajv/dist/standalone/index.js";
-import { type Json, type JsonObject, isArray, isObject } from "../../model/json.ts";
-import { SCHEMA_NAMES, schemaOf } from "./schema.ts";
+import { SCHEMA_NAMES, schemaOf } from "../src/manifest/schema/schema.ts";
+import { type Json, type JsonObject, isArray, isObject } from "../src/model/json.ts";
 
 /** A file of the repository that is made and not written. */
 export interface GeneratedFile {

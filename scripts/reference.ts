@@ -1,0 +1,227 @@
+import { EXIT, GLOBAL_OPTIONS, type OptionSpec } from "../src/cli/options.ts";
+import type { CommandSpec } from "../src/commands/options.ts";
+import { COMMANDS } from "../src/commands/table.ts";
+import { KINDS, type Kind } from "../src/model/address.ts";
+import {
+  type Behaviour,
+  type Compare,
+  type Field,
+  type Part,
+  type Shape,
+  fieldsOf,
+} from "../src/model/fields.ts";
+
+/** A table in Markdown. */
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
+}
+
+function code(text: string): string {
+  return `\`${text}\``;
+}
+
+const MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
+  done: "done",
+  failed:
+    "a call or change failed, the plan has errors, a policy or an answer refused it, the state is unreadable",
+  changes: "there are changes (`--detailed-exitcode`)",
+  invalid: "the manifests or the arguments are wrong",
+  stale: "the saved plan is stale",
+  locked: "the state is locked",
+  unreachable: "the service refused the key or cannot be reached",
+  interrupted: "interrupted",
+};
+
+/** The exit codes as a table; the same stands in the README. */
+export function exitCodeTable(): string {
+  const meanings = new Map(Object.entries(MEANINGS));
+  const rows = Object.entries(EXIT).map(([name, code]) => [String(code), meanings.get(name) ?? ""]);
+  return table(["code", "meaning"], rows);
+}
+
+const TITLES: Readonly<Record<Kind, string>> = {
+  target: "Target",
+  environment: "Environment (`environments.KEY`)",
+  testCase: "Test case (`testCases.KEY`)",
+  batchGeneration: "Batch generation (`batchGenerations.KEY`)",
+};
+
+const HEAD = ["field", "type", "null", "secret", "written by", "compared", "promoted", "meaning"];
+
+/** Every field of the field table. */
+function fieldReference(): string {
+  return [
+    "## Fields",
+    "`written by`: the calls that carry a field. `compared`: with the live value, or, where the service does not show it, with what was last written. A field that is left out is not touched; `null` clears it where the column says yes. `promoted`: `tasc promote` carries it from stage to stage.",
+    ...KINDS.flatMap((kind) => [
+      `### ${TITLES[kind]}`,
+      table(
+        HEAD,
+        fieldsOf(kind).flatMap((field) => fieldRows(field)),
+      ),
+    ]),
+  ].join("\n\n");
+}
+
+function fieldRows(field: Field<never>): readonly (readonly string[])[] {
+  const { name, shape, nullable, behaviour, promoted, description } = field;
+  const secret = shape.type === "map" && shape.sensitive === true ? "values" : "";
+  return [
+    [
+      code(name),
+      typeText(shape),
+      yes(nullable),
+      secret,
+      written(field),
+      compared(behaviour),
+      yes(promoted === true),
+      description,
+    ],
+    ...partRows(name, shape),
+  ];
+}
+
+/** The parts of an object share the rest with it. */
+function partRows(above: string, shape: Shape): readonly (readonly string[])[] {
+  if (shape.type === "list") return partRows(`${above}[]`, shape.of);
+  if (shape.type !== "object") return [];
+  return Object.entries(shape.parts).flatMap(([key, part]: readonly [string, Part]) => {
+    const name = `${above}.${key}`;
+    const { nullable, secret, description } = part;
+    return [
+      [
+        code(name),
+        typeText(part.shape),
+        yes(nullable === true),
+        yes(secret === true),
+        "",
+        "",
+        "",
+        description,
+      ],
+      ...partRows(name, part.shape),
+    ];
+  });
+}
+
+function typeText(shape: Shape): string {
+  switch (shape.type) {
+    case "string":
+      return shape.minLength === undefined ? "text" : "text, not empty";
+    case "url":
+      return "URL";
+    case "integer":
+      return shape.minimum === undefined ? "integer" : `integer from ${shape.minimum}`;
+    case "enum":
+      return shape.values.map(code).join(", ");
+    case "list":
+      return `list of ${typeText(shape.of)}`;
+    case "map":
+      return `map of ${typeText(shape.of)}`;
+    case "json":
+      return "any map";
+    case "reference":
+      return `key of ${shape.to === "testCase" ? "a test case" : "an environment"}`;
+    case "boolean":
+    case "object":
+      return shape.type;
+  }
+}
+
+function written({ create, update, generates }: Field<never>): string {
+  const calls = [create === undefined ? [] : ["POST"], update === undefined ? [] : ["PATCH"]].flat();
+  return `${calls.join(", ")}${generates === true ? ", generates anew" : ""}`;
+}
+
+const COMPARISONS: Readonly<Record<Compare, string>> = {
+  plain: "live value",
+  url: "live value, as a URL",
+  set: "live value, as a set",
+};
+
+const BEHAVIOURS: Readonly<Record<Exclude<Behaviour<never>["kind"], "readable">, string>> = {
+  elements: "live elements, by position",
+  indirect: "live id, learnt by name",
+  writeOnly: "last write",
+  fixed: "fixed after creation: a difference warns",
+};
+
+function compared(behaviour: Behaviour<never>): string {
+  return behaviour.kind === "readable" ? COMPARISONS[behaviour.compare] : BEHAVIOURS[behaviour.kind];
+}
+
+function yes(is: boolean): string {
+  return is ? "yes" : "";
+}
+
+/** Every command of the command table, with what it takes and its examples. */
+function commandReference(): string {
+  return [
+    "## Commands",
+    "Every command takes these:",
+    optionTable(GLOBAL_OPTIONS),
+    ...COMMANDS.flatMap((spec) => section(spec, "tasc")),
+  ].join("\n\n");
+}
+
+function section(spec: CommandSpec, above: string): readonly string[] {
+  const name = `${above} ${spec.name}`;
+  const { args = [], options = [], commands = [], examples } = spec;
+  const children = commands.flatMap((child) => section(child, name));
+  const synopsis = [name, ...args.map((arg) => arg.name), ...(options.length > 0 ? ["[options]"] : [])];
+  return [
+    `### ${name}`,
+    `${sentence(spec.summary)}.`,
+    ...(spec.commands !== undefined ? [] : [fence("text", synopsis.join(" "))]),
+    ...(args.length === 0 ? [] : [argumentTable(args)]),
+    ...(options.length === 0 ? [] : [optionTable(options)]),
+    ...(examples.length === 0
+      ? []
+      : [fence("sh", examples.map(({ command, does }) => `${command}   # ${does}`).join("\n"))]),
+    ...children,
+  ];
+}
+
+function optionTable(options: readonly OptionSpec[]): string {
+  const rows = options.map(({ flags, description, choices, repeatable }) => [
+    code(flags),
+    [description, ...chosen(choices), ...(repeatable === undefined ? [] : ["repeatable"])].join("; "),
+  ]);
+  return table(["option", "meaning"], rows);
+}
+
+function argumentTable(args: NonNullable<CommandSpec["args"]>): string {
+  const rows = args.map(({ name, description, choices }) => [
+    code(name),
+    [description, ...chosen(choices)].join("; "),
+  ]);
+  return table(["argument", "meaning"], rows);
+}
+
+function chosen(choices: readonly string[] | undefined): readonly string[] {
+  return choices === undefined ? [] : [`one of ${choices.map(code).join(", ")}`];
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function fence(language: string, text: string): string {
+  return `\`\`\`${language}\n${text}\n\`\`\``;
+}
+
+/** docs/reference.md, from the tables that the program itself reads; prettier then has the last word on its form. */
+export function referenceText(): string {
+  return [
+    "# Reference",
+    "<!-- Written by `npm run generate` from the command table and the field table. -->",
+    "[Commands](#commands), [exit codes](#exit-codes), [fields](#fields). The whole form of `tasc.yaml` and of target documents is in the JSON Schemas: `tasc schema project`, `tasc schema target`.",
+    commandReference(),
+    "## Exit codes",
+    exitCodeTable(),
+    fieldReference(),
+    "",
+  ].join("\n\n");
+}
