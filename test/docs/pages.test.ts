@@ -56,7 +56,7 @@ class Reader {
   }
 
   /** Starts a local service on a port of its own and points `TASC_BASE_URL` at it. */
-  async serve(command = "tasc serve --api-key local-key --discovery-time 100ms"): Promise<void> {
+  async serve(command = "tasc serve --api-key local-key --discovery-time 10ms"): Promise<void> {
     const [, ...args] = command.trim().split(" ");
     const child = spawn(process.execPath, [EXECUTABLE, ...args, "--port", "0"], {
       cwd: this.folder,
