@@ -149,7 +149,7 @@ export function projectRoot(
 }
 
 /** The environment with `--dotenv`: what is set already wins, and of two files the first. */
-function readVariables(
+export function readVariables(
   { dotenv = [], chdir }: ProjectOptions,
   { env, cwd }: Host,
   root: string,

@@ -51,6 +51,8 @@ export async function editTexts(
   for (const { file, bom, text } of documents) {
     const own = byFile.get(file);
     if (own === undefined) continue;
+    // Of several documents in a file the first stands for all.
+    byFile.delete(file);
     const edited = editYaml(text, own, { prune: true });
     if (!edited.ok) return { file, reason: edited.reason };
     if (edited.text !== text) texts.push({ file, bom, before: text, after: edited.text });
