@@ -12,7 +12,7 @@ import type { Planned } from "../plan/plan.ts";
 import { batchContent } from "../plan/resources.ts";
 import { StateFailure } from "../state/problem.ts";
 import type { Session as StateSession } from "../state/session.ts";
-import { beginRun, endRun } from "./history.ts";
+import { beginRun, endRun, refuseSecond } from "./history.ts";
 import {
   type PlanOptions,
   type Review,
@@ -82,6 +82,7 @@ export async function applyProject(
   const patience = { timeout: lockTimeout, signal: observer.signal, why: "tasc apply" };
   let unsaved: StateFailure | undefined;
   const work = async (sessions: ReadonlyMap<string, StateSession>, lost: AbortSignal): Promise<Applied> => {
+    if (saved?.digest !== undefined) await refuseSecond(session, saved.digest);
     const locked = [...sessions].filter(([, { isNew }]) => !isNew);
     const states = new Map(locked.map(([key, { state }]) => [key, state]));
     const look = await session.look(request, { ...remembered, states });
@@ -185,7 +186,7 @@ async function carryOut(
   session: Session,
   look: Look,
   sessions: ReadonlyMap<string, StateSession>,
-  { wait }: ApplyOptions,
+  { wait, saved }: ApplyOptions,
   { begins, emit, stopping, signal }: ApplyObserver,
 ): Promise<Applied> {
   const { fingerprints } = look.input;
@@ -195,7 +196,7 @@ async function carryOut(
   begins?.();
   const startedAt = now();
   const { plan } = look.planned;
-  const run = await beginRun(session, plan);
+  const run = await beginRun(session, plan, saved?.digest);
   const outcome = await apply({
     service: serviceOf(session.client()),
     sessions,

@@ -15,12 +15,18 @@ import {
 import { createLockInfo } from "../state/lock.ts";
 import { explainProblem, valueOrThrow } from "../state/problem.ts";
 import type { Session as StateSession } from "../state/session.ts";
+import { stale } from "./saved-plan.ts";
 import type { Session } from "./session.ts";
 
-/** An apply that is about to begin; nothing where nothing is to be changed. */
+/**
+ * An apply that is about to begin; nothing where nothing is to be changed.
+ *
+ * @param digest of a saved plan, by which a second apply of it is told
+ */
 export async function beginRun(
   session: Session,
   plan: Plan,
+  digest: string | undefined,
 ): Promise<Omit<RunRecord, "changes"> | undefined> {
   if (plan.changes.length === 0) return undefined;
   const { world } = await session.states();
@@ -33,8 +39,23 @@ export async function beginRun(
     who,
     ...(where !== undefined && { where }),
     ...(commit !== undefined && { commit }),
-    plan: digestOf(plan),
+    plan: digest ?? digestOf(plan),
   };
+}
+
+/**
+ * Refuses a saved plan that was applied before, also where nothing shows it: write-only fields, batch generations.
+ *
+ * @throws TascError
+ */
+export async function refuseSecond(session: Session, digest: string): Promise<void> {
+  const before = (await historyOf(session)).find(({ plan }) => plan === digest);
+  if (before === undefined) return;
+  throw stale(
+    "plan-applied-before",
+    "The saved plan was applied before",
+    `At ${before.at}, by ${before.who}. What that apply left undone is in the next plan.`,
+  );
 }
 
 /** By what it changes and how; no value is in it. */

@@ -111,14 +111,14 @@ export interface Judged {
 
 export function judge(
   { project }: Session,
-  { plan, seen, stateEvents }: Planned,
+  { plan, seen, states }: Planned,
   inScope: (address: Address) => boolean,
   overridden: ReadonlySet<PolicyRule>,
 ): Judged {
   const { policy, stage } = project.settings;
   const layers = settingsLayers(project.project, stage);
   const ruleOrigin = (rule: PolicyRule) => originIn(layers, ["policy", rule]);
-  const violations = violationsOf({ plan, seen, stateEvents, policy, inScope, ruleOrigin });
+  const violations = violationsOf({ plan, seen, states, policy, inScope, ruleOrigin });
   return {
     diagnostics: policyDiagnostics(violations, overridden),
     violated: new Set(violations.map(({ rule }) => rule)),

@@ -160,7 +160,8 @@ async function withCopy<T>(
       options: { path: folder },
       ...(fingerprintKey === undefined ? {} : { fingerprintKey }),
     } as const;
-    const copied = { ...settings, apiKey, state, baseUrl: server.url };
+    // The copy is nobody else's, so that no rate is to be kept.
+    const copied = { ...settings, apiKey, state, baseUrl: server.url, rateLimit: Infinity };
     const opened: Opened = {
       root,
       env,

@@ -1,10 +1,9 @@
-import { execFileSync } from "node:child_process";
-import { createHmac, hkdfSync, scryptSync, timingSafeEqual } from "node:crypto";
+import { createHash, createHmac, hkdfSync, scryptSync, timingSafeEqual } from "node:crypto";
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { isAbsolute, relative, resolve } from "node:path";
 import { validate } from "../manifest/schema/generated/plan.js";
-import { type Address, isAddress } from "../model/address.ts";
+import { type Address, compareAddresses, compareText, isAddress } from "../model/address.ts";
 import { TascError, stop } from "../model/error.ts";
 import { type Json, type JsonObject, isArray, isObject, parseJson } from "../model/json.ts";
 import type { PlanJson } from "../model/plan.ts";
@@ -16,6 +15,7 @@ import { redactPlan } from "../render/redact.ts";
 import { destinationOf } from "../render/terminal.ts";
 import { canonicalJson } from "../state/fingerprint.ts";
 import { jobLink } from "../state/lock.ts";
+import { git } from "./base.ts";
 import { type PlanOptions, type PlanRequest, type Review, placedExtras, planMeta } from "./plan.ts";
 import { type Host, type ProjectOptions, type Session, userName, withSession } from "./session.ts";
 
@@ -33,6 +33,8 @@ export interface SavedPlan {
   readonly targets: Readonly<Record<string, string | null>>;
   readonly guards: Readonly<Record<string, Guard>>;
   readonly extras: PlanExtras;
+  /** Tells a plan from a file from every other, in the history of applies. */
+  readonly digest?: string;
 }
 
 /** Where a plan in a file comes from. */
@@ -101,10 +103,10 @@ export function savePlan(file: string, saved: SavedPlan, session: Session, expir
 
 function provenance({ host, env, root, settings }: Session, path: string, expires?: number): Provenance {
   const job = jobLink(env);
-  const commit = git(root, "rev-parse", "HEAD");
+  const commit = git(root, ["rev-parse", "HEAD"]);
   const own = relative(root, path);
   const except = own.startsWith("..") || isAbsolute(own) ? [] : [`:(exclude,literal)${own}`];
-  const changes = git(root, "status", "--porcelain", "-uall", "--", ".", ...except);
+  const changes = git(root, ["status", "--porcelain", "-uall", "--", ".", ...except]);
   const lifetime = expires ?? settings.policy.planExpiry;
   return {
     by: `${userName()}@${hostname()}`,
@@ -113,19 +115,6 @@ function provenance({ host, env, root, settings }: Session, path: string, expire
     ...(commit === undefined || changes === undefined ? {} : { clean: changes === "" }),
     ...(lifetime === undefined ? {} : { expires: new Date(host.now() + lifetime).toISOString() }),
   };
-}
-
-/** What git says of the project's folder; nothing outside a repository, or without git. */
-function git(root: string, ...args: readonly string[]): string | undefined {
-  try {
-    return execFileSync("git", args, {
-      cwd: root,
-      encoding: "utf8",
-      stdio: ["ignore", "pipe", "ignore"],
-    }).trim();
-  } catch {
-    return undefined;
-  }
 }
 
 /** The seal of a plan's content; none without a key. @param content without the seal */
@@ -181,6 +170,69 @@ export function contentOf({ shown, content }: PlanFile): SavedPlan {
   const apply = readApply(content["apply"]);
   if (apply === undefined) throw notSaved(shown, "what an apply needs is missing or damaged");
   return { plan: publicPart(content), ...apply };
+}
+
+type Shown = Pick<SavedPlan, "plan" | "extras">;
+
+/** Plans of one stage as one, with what each has: those of shards have no target in common. */
+export function mergePlans(all: readonly Shown[]): Shown {
+  const [first, ...others] = all;
+  if (first === undefined) throw stop("invalid", "bad-arguments", "There is no plan to print");
+  if (others.length === 0) return first;
+  const { stage, baseUrl } = first.plan;
+  const other = others.find(({ plan }) => plan.stage !== stage || plan.baseUrl !== baseUrl);
+  if (other !== undefined)
+    throw stop(
+      "invalid",
+      "plans-differ",
+      "Plans of several stages or services cannot be merged",
+      `One is for ${stage} at ${baseUrl}, another for ${other.plan.stage} at ${other.plan.baseUrl}.`,
+    );
+  const plans = all.map(({ plan }) => plan);
+  const changes = plans.flatMap((plan) => plan.changes);
+  const addresses = new Set(changes.map(({ address }) => address));
+  if (addresses.size < changes.length)
+    throw stop(
+      "invalid",
+      "plans-overlap",
+      "Two of the plans change the same address",
+      "Give each plan once.",
+    );
+  const total = (count: (summary: PlanJson["summary"]) => number): number =>
+    plans.reduce((sum, { summary }) => sum + count(summary), 0);
+  const parts = all.map(({ extras }) => extras);
+  const joined = <T>(of: (extras: PlanExtras) => Readonly<Record<string, T>> | undefined) =>
+    Object.fromEntries(parts.flatMap((part) => Object.entries(of(part) ?? {})));
+  return {
+    plan: {
+      ...first.plan,
+      createdAt:
+        plans
+          .map(({ createdAt }) => createdAt)
+          .toSorted(compareText)
+          .at(-1) ?? first.plan.createdAt,
+      summary: {
+        create: total((one) => one.create),
+        update: total((one) => one.update),
+        rediscover: total((one) => one.rediscover),
+        disable: total((one) => one.disable),
+        unchanged: total((one) => one.unchanged),
+        orphaned: total((one) => one.orphaned),
+        unmanaged: total((one) => one.unmanaged),
+        calls: { POST: total((one) => one.calls.POST), PATCH: total((one) => one.calls.PATCH) },
+        followUps: total((one) => one.followUps),
+      },
+      changes: changes.toSorted((a, b) => compareAddresses(a.address, b.address)),
+      orphaned: plans.flatMap(({ orphaned }) => orphaned),
+      diagnostics: plans.flatMap(({ diagnostics }) => diagnostics),
+    },
+    extras: {
+      changedBy: joined(({ changedBy }) => changedBy),
+      dependsOn: joined(({ dependsOn }) => dependsOn),
+      places: joined(({ places }) => places),
+      diagnostics: parts.flatMap(({ diagnostics }) => diagnostics ?? []),
+    },
+  };
 }
 
 /** The advice names another file: this one may be anything, tasc.yaml itself for one. */
@@ -274,7 +326,8 @@ export function openSaved(
   const saved = contentOf(file);
   refuseContradiction(options, saved);
   refuseOutdated(readMade(content["apply"]), saved, session);
-  return saved;
+  const digest = createHash("sha256").update(canonicalJson(file.seal)).digest("hex").slice(0, 16);
+  return { ...saved, digest };
 }
 
 function altered({ shown }: PlanFile): TascError {
@@ -296,7 +349,7 @@ function refuseOutdated(made: Provenance, { plan }: SavedPlan, { host, settings,
       `The saved plan expired at ${new Date(expires).toISOString()}`,
       `It was made at ${plan.createdAt}.`,
     );
-  const commit = sameCommit ? git(root, "rev-parse", "HEAD") : undefined;
+  const commit = sameCommit ? git(root, ["rev-parse", "HEAD"]) : undefined;
   if (sameCommit && (commit === undefined || commit !== made.commit))
     throw stale(
       "other-commit",

@@ -13,6 +13,7 @@ import type { Fingerprinter } from "../plan/input.ts";
 import { batchContent } from "../plan/resources.ts";
 import { type Backend, NO_DOCUMENT } from "../state/backend.ts";
 import { STATE_FOLDER, openBackend, readConfig } from "../state/config.ts";
+import { parseJsonText } from "../service/json-stream.ts";
 import { formatDocument, isRecord, isText, parseDocument, parseJson } from "../state/document.ts";
 import { type DocumentKey, explainTakeover, valueOrThrow } from "../state/problem.ts";
 import { lockDocuments, unlockAll } from "../state/session.ts";
@@ -54,7 +55,7 @@ export interface LockedDocument {
   readonly state: State;
   /** Counts the document's versions, where the backend does. */
   readonly serial: number | undefined;
-  replace(state: State): Promise<void>;
+  readonly replace: (state: State) => Promise<void>;
 }
 
 /** Does the work while the documents of these targets are locked. @param backend another one than the project's */
@@ -180,8 +181,9 @@ export async function pullStates(session: Session, target: string | undefined): 
 
 /** A text of ours is JSON. */
 function jsonOf(text: string): Json {
-  const value: Json = JSON.parse(text);
-  return value;
+  const parsed = parseJsonText(text);
+  if (!parsed.ok) throw new TypeError("a document that is not JSON");
+  return parsed.value;
 }
 
 /**
@@ -347,8 +349,9 @@ async function copyInto(
 }
 
 /** What is compared: a document without a lineage gets one when it is written. */
-function textOf({ lineage: _, ...state }: State): string {
-  return formatDocument(state);
+function textOf(state: State): string {
+  const { lineage: _, ...rest } = state;
+  return formatDocument(rest);
 }
 
 /** A `state:` section of its own, with the placeholders that tasc.yaml may have in it. */

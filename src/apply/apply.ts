@@ -6,22 +6,24 @@ import type { Change } from "../model/plan.ts";
 import type { StateEvent } from "../model/state.ts";
 import { knownText, normalUrl, scopeTest, targetOf } from "../plan/input.ts";
 import type { Planned } from "../plan/plan.ts";
-import { settleEvents } from "../plan/record.ts";
+import { discoveryMark, hasEnded, settleEvents } from "../plan/record.ts";
 import { isRediscovering } from "../plan/staleness.ts";
 import {
   type ApplyContext,
   type Outcome,
+  type Failure,
   type Run,
   folderName,
   idOf,
   loseState,
   mayGoOn,
   record,
+  recordSoon,
   replan,
   sessionOf,
   startRun,
 } from "./context.ts";
-import { recordSight, reread, rereadTestCases } from "./create.ts";
+import { notKnown, recordSight, reread, rereadTestCases } from "./create.ts";
 import {
   type Step,
   changesOf,
@@ -56,6 +58,7 @@ export async function apply(context: ApplyContext): Promise<Outcome> {
   context.emit({ type: "started", changes: changes.length });
   const seenBefore = await discoveriesBefore(run, of("testCase"));
   await recordStart(run);
+  failUncertain(run);
   const unfinished = await runPhases(run, of, seenBefore).catch((error: unknown) => {
     // State was lost between two phases: what was not reached is told as skipped.
     loseState(run.progress, error);
@@ -69,7 +72,7 @@ export async function apply(context: ApplyContext): Promise<Outcome> {
 async function runPhases(
   run: Run,
   of: (kind: Kind) => readonly Change[],
-  seenBefore: EarlierNotifications,
+  seenBefore: DiscoveriesBefore,
 ): Promise<Outcome["unfinished"]> {
   const { context } = run;
   await runPhase(run, inTurn(run, of("target")));
@@ -110,6 +113,22 @@ function beganEvents(
   return [{ type: "began", run, changes: Object.fromEntries(entries) }];
 }
 
+/** Batch generations whose POST was cut off in an earlier run: this one finds that out, so it says so and fails. */
+function failUncertain(run: Run): void {
+  const { plan, stateEvents } = run.context.planned;
+  const planned = new Set(plan.changes.map(({ address }) => address));
+  for (const event of [...stateEvents.values()].flat())
+    if (event.type === "batch" && run.resources.has(event.address) && !planned.has(event.address))
+      fail(run, event.address, notKnown(event.address, CUT_OFF));
+}
+
+const CUT_OFF: Failure = {
+  summary: "an earlier apply was cut off",
+  detail: "It was interrupted before the service's answer came.",
+  acted: "maybe",
+  fatal: false,
+};
+
 function inTurn(run: Run, changes: readonly Change[]): readonly Step[] {
   const before = alikeBefore(
     changes.filter(({ action }) => action === "create"),
@@ -131,7 +150,7 @@ async function finish(run: Run, unfinished: Outcome["unfinished"]): Promise<Outc
   const { context, progress } = run;
   const generating = new Set(unfinished);
   for (const change of progress.halfway.values())
-    if (generating.has(change.address)) finishChange(run, change);
+    if (generating.has(change.address) || isSent(run, change)) finishChange(run, change);
     else skip(run, change.address, whyStopped(run));
   const planned = await lastLook(run);
   return {
@@ -144,6 +163,11 @@ async function finish(run: Run, unfinished: Outcome["unfinished"]): Promise<Outc
     interrupted: context.stopping(),
     fatal: progress.fatal,
   };
+}
+
+/** Whether all that is certain of a change was answered, and only what the service makes of it was left to be seen. */
+function isSent({ progress }: Run, { address, calls }: Change): boolean {
+  return (progress.answered.get(address) ?? 0) >= calls.length;
 }
 
 /** Reads what was written since it was last read; what the plan then says of it did not take. */
@@ -181,33 +205,50 @@ function isWritten(change: Change, path: Path): boolean {
 /** Milliseconds between two looks. */
 const INTERVAL = 2000;
 
-/** Notifications that were there before: what they tell is of earlier discoveries. */
-export type EarlierNotifications = ReadonlySet<string>;
+/** What was known of discoveries when the apply began. */
+interface DiscoveriesBefore {
+  /** Ids of notifications: what they tell is of earlier discoveries. */
+  readonly notified: ReadonlySet<string>;
+  /** By address, discoveries that an earlier run started, with what was shown before them. */
+  readonly underWay: ReadonlyMap<Address, string>;
+}
 
-/** Ids of the notifications of the targets that are to generate, read only where the apply is to wait. */
-async function discoveriesBefore(run: Run, changes: readonly Change[]): Promise<EarlierNotifications> {
+/** Read only where the apply is to wait. */
+async function discoveriesBefore(run: Run, changes: readonly Change[]): Promise<DiscoveriesBefore> {
   const { context } = run;
-  if (context.wait === undefined) return new Set();
+  if (context.wait === undefined) return { notified: new Set(), underWay: new Map() };
+  const inScope = scopeTest(context.input.scope);
+  const underWay = new Map(
+    [...context.sessions.values()].flatMap(({ state }) =>
+      [...state.bindings].flatMap(([address, { generating }]) =>
+        generating !== undefined && inScope(address) && run.resources.has(address)
+          ? [[address, generating] as const]
+          : [],
+      ),
+    ),
+  );
   const generating = changes.filter((change) => change.action === "create" || isRediscovering(change));
-  const keys = new Set(generating.map(({ address }) => targetOf(address)));
+  const keys = new Set([...generating.map(({ address }) => address), ...underWay.keys()].map(targetOf));
   const ids = [...keys].flatMap((key) => context.planned.seen.get(key)?.live?.id ?? []);
   const answers = await Promise.all(ids.map((id) => context.service.finishedDiscoveries(id)));
-  return new Set(answers.flatMap((answer) => (answer.ok ? answer.value.map((finished) => finished.id) : [])));
+  const notified = answers.flatMap((answer) => (answer.ok ? answer.value.map(({ id }) => id) : []));
+  return { notified: new Set(notified), underWay };
 }
 
 /**
- * Waits until the discoveries that this run started have finished: a notification says so, or the list's discovery
- * status (service-api.md, "Events" and "Test case"). Which of the two a service tells first is not shown, so either
- * counts.
+ * Waits until the discoveries that this run or an earlier one started have finished: a notification says so, or the
+ * list's discovery status (service-api.md, "Events" and "Test case"). Which of the two a service tells first is not
+ * shown, so either counts.
  *
  * @returns what had not finished when the time was over.
  */
-async function awaitDiscoveries(run: Run, before: EarlierNotifications): Promise<readonly Address[]> {
+async function awaitDiscoveries(run: Run, before: DiscoveriesBefore): Promise<readonly Address[]> {
   const { context, progress } = run;
   if (context.wait === undefined) return [];
   const deadline = context.now() + context.wait;
   const { generating, failed, skipped } = progress;
-  let open = [...generating].filter((address) => !failed.has(address) && !skipped.has(address));
+  const started = [...generating].filter((address) => !failed.has(address) && !skipped.has(address));
+  let open: readonly Address[] = [...new Set([...before.underWay.keys(), ...started])];
   while (open.length > 0 && mayGoOn(run)) {
     open = await stillOpen(run, open, before);
     if (open.length === 0 || context.now() >= deadline || !mayGoOn(run)) break;
@@ -220,20 +261,23 @@ async function awaitDiscoveries(run: Run, before: EarlierNotifications): Promise
 async function stillOpen(
   run: Run,
   open: readonly Address[],
-  before: EarlierNotifications,
-): Promise<Address[]> {
+  before: DiscoveriesBefore,
+): Promise<readonly Address[]> {
   const keys = [...new Set(open.map(targetOf))];
   const ended = await Promise.all(keys.map((key) => endedIn(run, key, before)));
-  const isOpen = new Map(keys.map((key, at) => [key, ended[at]]));
-  return open.filter((address) => isOpen.get(targetOf(address))?.(idOf(run, address)) !== true);
+  const hasEndedBy = new Map(keys.map((key, at) => [key, ended[at]]));
+  const over = open.filter((address) => hasEndedBy.get(targetOf(address))?.(address) === true);
+  for (const address of over)
+    recordSoon(run, targetOf(address), [{ type: "generated", address }], "from a crash");
+  return open.filter((address) => !over.includes(address));
 }
 
 /** A look at one target: a test for the test cases whose discovery has ended. A failed look tells of none. */
 async function endedIn(
   run: Run,
   key: string,
-  before: EarlierNotifications,
-): Promise<(id: string | undefined) => boolean> {
+  before: DiscoveriesBefore,
+): Promise<(address: Address) => boolean> {
   const { context, progress } = run;
   const targetId = idOf(run, targetAddress(key)) ?? "";
   const [notified, failure] = await Promise.all([
@@ -241,32 +285,28 @@ async function endedIn(
     rereadTestCases(run, key),
   ]);
   if (failure?.fatal === true) progress.fatal = failure;
-  const told = new Set(
-    notified.ok ? notified.value.flatMap(({ id, testCaseId }) => (before.has(id) ? [] : testCaseId)) : [],
-  );
+  const told = notified.ok ? notified.value : [];
   const live = discoveries(progress.testCases.get(targetId));
   const reviewed = discoveries(context.planned.seen.get(key)?.testCases);
-  return (id) =>
-    id !== undefined &&
-    (told.has(id) || (!isAsBefore(live.get(id), reviewed.get(id)) && hasEnded(live.get(id))));
+  return (address) => {
+    const id = idOf(run, address);
+    if (id === undefined) return false;
+    const earlier = progress.generating.has(address) ? undefined : before.underWay.get(address);
+    // Of a creation every notification tells; of others an older one may be of the discovery before.
+    const counts = (notification: string): boolean =>
+      !before.notified.has(notification) ||
+      (earlier !== undefined && (earlier === "" || live.get(id) === undefined));
+    return (
+      told.some((one) => one.testCaseId === id && counts(one.id)) ||
+      hasEnded(live.get(id), earlier ?? discoveryMark(reviewed.get(id)))
+    );
+  };
 }
 
 function discoveries(
   testCases: readonly LiveTestCase[] = [],
 ): ReadonlyMap<string, LiveDiscovery | undefined> {
   return new Map(testCases.map(({ id, discovery }) => [id, discovery]));
-}
-
-/** The end of an earlier generation, which is shown until the new one begins. Told where the service shows dates. */
-function isAsBefore(now: LiveDiscovery | undefined, before: LiveDiscovery | undefined): boolean {
-  return now?.updatedAt !== undefined && now.updatedAt === before?.updatedAt && now.status === before.status;
-}
-
-/** The text lists CREATED alone; a cause or a message of an abort, or a word for an end, says that it is over. */
-function hasEnded(discovery: LiveDiscovery | undefined): boolean {
-  if (discovery === undefined) return false;
-  if ((discovery.abortCause ?? "") !== "") return true;
-  return /finish|complete|success|succeed|done|fail|abort|cancel|error/i.test(discovery.status ?? "");
 }
 
 /**

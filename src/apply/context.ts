@@ -4,11 +4,11 @@ import { type Field, fieldsOf } from "../model/fields.ts";
 import { type Json, type Path, isArray, isObject } from "../model/json.ts";
 import type { Live, LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { Action, Change, Method, PlannedCall } from "../model/plan.ts";
-import type { FieldRecord, RunRecord, State, StateEvent } from "../model/state.ts";
+import type { FieldRecord, Intent, RunRecord, State, StateEvent } from "../model/state.ts";
 import { type Value, isSensitive, isUnknown } from "../model/value.ts";
-import { NOT_READ_YET, declaredElements, locatorDigest, shownElements } from "../plan/elements.ts";
+import { NOT_READ_YET, locatorDigest } from "../plan/elements.ts";
 import type { Fingerprinter, PlanInput } from "../plan/input.ts";
-import { recordField, wholeRecord } from "../plan/memory.ts";
+import { recordField, secretsAmong } from "../plan/memory.ts";
 import { type Planned, makePlan } from "../plan/plan.ts";
 import { StateFailure, explainProblem } from "../state/problem.ts";
 
@@ -73,6 +73,8 @@ export interface Progress {
   /** Keys of targets written to at all. */
   readonly touched: Set<string>;
   readonly calls: { POST: number; PATCH: number };
+  /** Calls of a change that were answered with success. */
+  readonly answered: Map<Address, number>;
   /** Events under way to state that nobody waits for. */
   readonly saving: Set<Promise<void>>;
   /** What went wrong in saving and is not a matter of the state's keeper. */
@@ -108,6 +110,7 @@ export function startRun(context: ApplyContext): Run {
     dirty: new Set(),
     touched: new Set(),
     calls: { POST: 0, PATCH: 0 },
+    answered: new Map(),
     saving: new Set(),
     unsaved: undefined,
     fatal: undefined,
@@ -194,6 +197,8 @@ function follow({ ids, open }: Progress, event: StateEvent): void {
     case "forgot":
     case "located":
     case "folder":
+    case "generating":
+    case "generated":
     case "began":
     case "answered":
     case "ended":
@@ -261,7 +266,8 @@ export interface Failure {
   readonly fatal: boolean;
 }
 
-type Records = Readonly<Record<string, FieldRecord>>;
+/** Records of fields, and which of them carry a secret. */
+type Records = Pick<Intent, "fields" | "secrets">;
 
 /**
  * What state remembers once a creation has succeeded: the fields that went with it, and the declared nulls, which a
@@ -315,19 +321,9 @@ function recordsWhere(
   for (const field of fieldsOf(resource.kind)) {
     const value = resource.fields[field.name];
     if (value === undefined || isUnknown(value) || field.behaviour.kind === "fixed") continue;
-    if (carried(field, value)) records[field.name] = recordValue(fingerprints, id, field, value);
+    if (carried(field, value)) records[field.name] = recordField(fingerprints, id, field, value);
   }
-  return records;
-}
-
-function recordValue(
-  fingerprints: Fingerprinter,
-  id: string,
-  field: Field<never>,
-  value: Value,
-): FieldRecord {
-  if (field.behaviour.kind !== "elements") return recordField(fingerprints, id, field, value);
-  return wholeRecord(fingerprints, id, field, shownElements(declaredElements(value)));
+  return { fields: records, ...secretsAmong(resource, records) };
 }
 
 /** The folder that a call writes by name; state keeps no name that is a secret. */
@@ -362,12 +358,8 @@ export function writtenLocator(
   line: Value,
 ): StateEvent {
   const digest = locatorDigest(fingerprints, elementId, line);
-  return {
-    type: "located",
-    address,
-    locators: { [elementId]: { line: digest, selectors: NOT_READ_YET } },
-    ...(isSensitive(line) && { secret: true }),
-  };
+  const locators = { [elementId]: { line: digest, selectors: NOT_READ_YET } };
+  return { type: "located", address, locators, ...(isSensitive(line) ? { secret: true } : {}) };
 }
 
 /** What an apply tells while it runs. It prints nothing itself. */

@@ -7,7 +7,7 @@ import type { Intent, StateEvent } from "../model/state.ts";
 import { IdOf, IdOfElement, Secret, Unknown, reveal } from "../model/value.ts";
 import type { Seen } from "../plan/compare.ts";
 import { knownText, scopeTest, targetOf } from "../plan/input.ts";
-import { NO_ID_YET, nameDigest, recover, secretFields, urlDigest } from "../plan/memory.ts";
+import { NO_ID_YET, nameDigest, recover, urlDigest } from "../plan/memory.ts";
 import type { Planned } from "../plan/plan.ts";
 import { settleEvents } from "../plan/record.ts";
 import { batchContent } from "../plan/resources.ts";
@@ -84,7 +84,9 @@ async function made(
 ): Promise<Verdict> {
   const answered: StateEvent = { type: "answered", address };
   const before = kind === "target" ? forgotten(run, key) : [];
-  await record(run, targetOf(address), [...before, ...events, answered]);
+  const begun: readonly StateEvent[] =
+    kind === "testCase" ? [{ type: "generating", address, shown: "" }] : [];
+  await record(run, targetOf(address), [...before, ...events, ...begun, answered]);
   run.progress.created.add(address);
   return { kind: "made" };
 }
@@ -118,8 +120,7 @@ function madeEvents(
     ];
   const id = isObject(answer) ? answer[resource.kind === "testCase" ? "testCaseId" : "id"] : undefined;
   if (typeof id !== "string" || id === "") return undefined;
-  const fields = createdRecords(fingerprints, resource, id);
-  const bound: StateEvent = { type: "bound", address, id, fields, ...secretFields(resource, fields) };
+  const bound: StateEvent = { type: "bound", address, id, ...createdRecords(fingerprints, resource, id) };
   return resource.kind === "target" ? [bound, ...defaultEvents(run, resource, answer)] : [bound];
 }
 
@@ -141,13 +142,15 @@ async function leaveOpen(run: Run, resource: DesiredResource, why: Failure): Pro
   await record(run, targetOf(address), [
     { type: "batch", address, record: { status: "uncertain", content } },
   ]);
+  return { kind: "failed", failure: notKnown(address, why) };
+}
+
+/** For what cannot be looked up: why it is not sent again, and the two ways on. */
+export function notKnown(address: Address, why: Failure): Failure {
   return {
-    kind: "failed",
-    failure: {
-      ...why,
-      summary: `Not known whether it ran: ${why.summary}`,
-      detail: `${why.detail}\nThe interface cannot read batch generations, so it is not sent again by itself.\nIf it ran:      tasc state mark ${address} done\nIf it is to run: tasc apply --run ${address}`,
-    },
+    ...why,
+    summary: `Not known whether it ran: ${why.summary}`,
+    detail: `${why.detail}\nThe interface cannot read batch generations, so it is not sent again by itself.\nIf it ran:      tasc state mark ${address} done\nIf it is to run: tasc apply --run ${address}`,
   };
 }
 
@@ -203,16 +206,10 @@ function intentOf(run: Run, resource: DesiredResource): Intent {
   const at = new Date(context.now()).toISOString();
   if (resource.kind === "batchGeneration")
     return { at, existing: [], content: batchContent(fingerprints, resource), fields: {} };
-  const fields = createdRecords(fingerprints, resource, NO_ID_YET);
+  const sent = createdRecords(fingerprints, resource, NO_ID_YET);
   const existing = alike(run, resource).map(({ id }) => id);
   if (resource.kind === "environment")
-    return {
-      at,
-      existing,
-      name: urlDigest(fingerprints, knownText(resource, "discoveryUrl")),
-      fields,
-      ...secretFields(resource, fields),
-    };
+    return { at, existing, name: urlDigest(fingerprints, knownText(resource, "discoveryUrl")), ...sent };
   const name = nameDigest(fingerprints, nameOf(resource));
   const externalId = knownText(resource, "externalId");
   return {
@@ -220,8 +217,7 @@ function intentOf(run: Run, resource: DesiredResource): Intent {
     existing,
     name,
     ...(externalId === undefined ? {} : { externalId: nameDigest(fingerprints, externalId) }),
-    fields,
-    ...secretFields(resource, fields),
+    ...sent,
   };
 }
 
@@ -287,8 +283,8 @@ const NOT_SHOWN: Failure = {
 };
 
 function bindDefault({ context }: Run, environment: DesiredResource, id: string): StateEvent {
-  const fields = defaultEnvironmentRecords(context.fingerprints, environment, id);
-  return { type: "bound", address: environment.address, id, fields, ...secretFields(environment, fields) };
+  const records = defaultEnvironmentRecords(context.fingerprints, environment, id);
+  return { type: "bound", address: environment.address, id, ...records };
 }
 
 /** Reads targets again: the list of targets, and the test cases of the targets named. */

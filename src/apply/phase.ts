@@ -6,8 +6,8 @@ import type { Change, PlannedCall } from "../model/plan.ts";
 import type { StateEvent } from "../model/state.ts";
 import { IdOfElement, Secret, type Value } from "../model/value.ts";
 import { targetOf } from "../plan/input.ts";
-import { secretFields } from "../plan/memory.ts";
 import type { Planned } from "../plan/plan.ts";
+import { discoveryMark } from "../plan/record.ts";
 import { isRediscovering, onlyReviewed, withBodyKeys } from "../plan/staleness.ts";
 import {
   type Answered,
@@ -214,6 +214,8 @@ async function carryOut(run: Run, change: Change): Promise<End> {
       if (sent.failure.fatal || !call.path.includes("elements")) break;
       continue;
     }
+    const { answered } = run.progress;
+    answered.set(change.address, (answered.get(change.address) ?? 0) + 1);
     if (Object.hasOwn(call.body, "elements")) elements = elementIds(sent.value);
   }
   if (failure !== undefined) return { kind: "failed", failure };
@@ -243,16 +245,25 @@ async function patch(
   if (!answer.ok) return answer;
   const generates = GENERATING_KEYS.some((key) => Object.hasOwn(call.body, key));
   if (generates) run.progress.generating.add(address);
+  const begun: readonly StateEvent[] = generates
+    ? [{ type: "generating", address, shown: shownDiscovery(run, address) }]
+    : [];
   noteFolder(run, address, call);
   const events = patchEvents(run, change, call, elements, answer.value);
   // A prompt that is sent again is generated from again, and that costs.
   recordSoon(
     run,
     targetOf(address),
-    [...events, { type: "answered", address }],
+    [...events, ...begun, { type: "answered", address }],
     generates ? "for good" : "from a crash",
   );
   return answer;
+}
+
+/** What was shown of the test case's discovery when the plan was made. */
+function shownDiscovery({ context }: Run, address: Address): string {
+  const match = context.planned.seen.get(targetOf(address))?.testCaseMatches.get(address);
+  return match?.found === true ? discoveryMark(match.live.discovery) : "";
 }
 
 function noteFolder({ progress }: Run, address: Address, call: PlannedCall): void {
@@ -273,9 +284,8 @@ function patchEvents(
   const { fingerprints } = run.context;
   const elementId = elementOf(call, elements);
   if (elementId !== undefined) return [writtenLocator(fingerprints, address, elementId, lineOf(call))];
-  const fields = patchedRecords(fingerprints, resource, id, call.body);
   return [
-    { type: "wrote", address, fields, ...secretFields(resource, fields) },
+    { type: "wrote", address, ...patchedRecords(fingerprints, resource, id, call.body) },
     ...folderEvents(call.body, answer),
   ];
 }

@@ -52,9 +52,27 @@ function argumentError({ code, message }: CommanderError): Error {
   // tasc without a command: its help has been printed.
   if (code === "commander.help") return new TascError("invalid", []);
   const [summary = "", ...rest] = message.replace(/^error: /, "").split("\n");
-  const more = [...rest, "Run the command with --help to see what it takes."].join("\n");
-  return stop("invalid", "bad-arguments", summary.charAt(0).toUpperCase() + summary.slice(1), more);
+  const [, word = ""] = /^unknown (?:command|option) '-{0,2}([a-z-]+)/.exec(summary) ?? [];
+  const habit = HABITS.get(word);
+  const help = "Run the command with --help to see what it takes.";
+  const detail = habit === undefined ? [...rest, help].join("\n") : habit;
+  return stop("invalid", "bad-arguments", summary.charAt(0).toUpperCase() + summary.slice(1), detail);
 }
+
+/** What other tools call something, and what it is here. */
+const HABITS: ReadonlyMap<string, string> = new Map([
+  ["target", "A plan is narrowed by address:\ntasc plan --only testCase.shop.login"],
+  ["auto-approve", "Options have two dashes:\ntasc apply --auto-approve"],
+  [
+    "destroy",
+    "The service deletes nothing. Take test cases out of runs with `status: DISABLED`, or with `onRemove: disable` for those that leave the manifests:\ntasc plan",
+  ],
+  ["sync", "This makes the service what the manifests say:\ntasc apply"],
+  ["dump", "This writes manifests for what is live:\ntasc import"],
+  ["version", "This prints the version:\ntasc --version"],
+  ["workspace", "Stages take the place of workspaces; `--stage` chooses one:\ntasc stages"],
+  ["refresh", "Every plan reads the service. This shows what changed there:\ntasc drift"],
+]);
 
 type Choose = (spec: CommandSpec, raw: Raw) => void;
 

@@ -69,23 +69,34 @@ export function sayOutcome(
       uncertain,
       next,
     },
-    { style: console.style.stdout, width: console.columns, verbose },
+    {
+      style: console.style.stdout,
+      width: console.columns,
+      verbose,
+      ...(console.screen === undefined ? {} : { screen: console.screen }),
+    },
   );
   console.data(text);
 }
 
 /** How to go on. */
 export function nextSteps({ outcome, uncertain }: Applied, file: string | undefined): readonly NextStep[] {
-  const command = file === undefined ? "tasc apply" : `tasc apply ${file}`;
+  const rest =
+    file === undefined
+      ? { command: "tasc apply", purpose: "again to apply the remaining changes" }
+      : {
+          command: `tasc plan --out ${file}`,
+          purpose: "to plan the remaining changes: a saved plan is applied once",
+        };
   const unclear = uncertain.flatMap((address) => [
     { command: `tasc state mark ${address} done`, purpose: "if it ran" },
     { command: `tasc apply --run ${address}`, purpose: "if it is to run" },
   ]);
   const open = outcome.failed.length + outcome.skipped.length - uncertain.length;
-  const again = open > 0 || outcome.interrupted ? [{ command, purpose: "does the rest" }] : [];
+  const again = open > 0 || outcome.interrupted ? [rest] : [];
   const look =
     outcome.notTaken.length + outcome.unfinished.length > 0
-      ? [{ command: "tasc plan", purpose: "shows what still differs" }]
+      ? [{ command: "tasc plan", purpose: "to see what still differs" }]
       : [];
   return [...again, ...look, ...unclear];
 }

@@ -1,3 +1,4 @@
+import { withCauses } from "../app/base.ts";
 import { planMeta, type Review, review, survey, surveySnapshot } from "../app/plan.ts";
 import { savePlan, toSavedPlan } from "../app/saved-plan.ts";
 import { type Session, withSession } from "../app/session.ts";
@@ -28,10 +29,11 @@ export async function run(options: PlanOptions, context: Context): Promise<ExitC
 }
 
 async function planned(session: Session, options: PlanOptions): Promise<Review> {
-  const { snapshot, overridePolicy } = options;
-  const found = await (snapshot === undefined
+  const { snapshot, base, overridePolicy } = options;
+  const read = await (snapshot === undefined
     ? survey(session, options)
     : surveySnapshot(session, options, snapshot));
+  const found = base === undefined ? read : await withCauses(session, read, base);
   return review(session, found, new Set(overridePolicy));
 }
 

@@ -36,7 +36,7 @@ export function judge(
   const violations = violationsOf({
     plan: planned.plan,
     seen: planned.seen,
-    stateEvents: planned.stateEvents,
+    states: planned.states,
     policy,
     inScope,
     ruleOrigin: (rule) => originIn(layers, ["policy", rule]),

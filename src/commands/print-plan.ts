@@ -24,7 +24,9 @@ export async function printReview(
   options: PrintOptions,
   { host, console }: Context,
 ): Promise<void> {
-  const extras = showsPlaces(options.format ?? "text") ? await placedExtras(plan, session) : planExtras(plan);
+  const extras = showsPlaces(options.format ?? "text", plan.changes.length)
+    ? await placedExtras(plan, session)
+    : planExtras(plan);
   await printPlan(planJson(plan, planMeta(host)), extras, options, console, session.source);
 }
 

@@ -41,10 +41,12 @@ function newestFirst(a: TargetReport, b: TargetReport): number {
 
 /** The service says that there is more and does not give it: whoever counts on the list must know. */
 function warnOfEnd(target: string, end: ReadReports["end"], { host }: Session): void {
+  const details: Readonly<Record<string, string>> = {
+    "nothing-new": "The service says that there is another page, but the page brought no new report.",
+    "too-many": "The service says that there is another page, but there were too many pages already.",
+  };
   const detail =
-    end === "nothing-new"
-      ? "The service says that there is another page, but the page brought no new report."
-      : "The service says that there is another page, but gave no key to ask for it.";
+    details[end] ?? "The service says that there is another page, but gave no key to ask for it.";
   host.warn([
     {
       severity: "warning",

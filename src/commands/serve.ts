@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { startLocalService } from "../app/local-service.ts";
+import { projectRoot, readVariables } from "../app/session.ts";
 import { EXIT, type ExitCode, stop } from "../model/error.ts";
 import type { JsonObject } from "../model/json.ts";
 import { openSnapshot, seedOf } from "../service/snapshot.ts";
@@ -13,8 +14,11 @@ export async function run(options: ServeOptions, context: Context): Promise<Exit
   // Its data holds the passwords that it is given.
   process.umask(0o077);
   const port = portOf(options);
-  const dataDir = resolve(context.world.cwd, options.data ?? ".tasc/service");
-  const key = apiKeyOf(options, context, dataDir);
+  const root = projectRoot(options, context.host);
+  const dataDir =
+    options.data === undefined ? join(root, ".tasc/service") : resolve(context.host.cwd, options.data);
+  const env = readVariables(options, context.host, root);
+  const key = apiKeyOf(options.apiKey ?? env["TASC_SERVE_API_KEY"], dataDir);
   const seed = readSeed(options, context, dataDir);
   const server = await startLocalService({
     port,
@@ -45,9 +49,8 @@ interface Key {
 }
 
 /** A random key for each data folder, so that no page or program of this machine can guess it. */
-function apiKeyOf({ apiKey }: ServeOptions, { world }: Context, dataDir: string): Key {
-  const value = apiKey ?? world.env["TASC_SERVE_API_KEY"];
-  if (value !== undefined && value !== "") return { value, origin: "given" };
+function apiKeyOf(given: string | undefined, dataDir: string): Key {
+  if (given !== undefined && given !== "") return { value: given, origin: "given" };
   const stored = existsSync(keyFile(dataDir)) ? readFileSync(keyFile(dataDir), "utf8").trim() : "";
   if (stored !== "") return { value: stored, origin: "stored" };
   return { value: randomBytes(24).toString("base64url"), origin: "new" };

@@ -1,3 +1,4 @@
+import { KINDS } from "../model/address.ts";
 import { PLAN_FORMATS } from "../render/formats.ts";
 import {
   argument,
@@ -15,6 +16,7 @@ import {
   type Options,
   type OptionSpec,
   OVERRIDE_POLICY,
+  rest,
   SCOPE,
   SERVICE,
   SHARD,
@@ -61,6 +63,19 @@ const schema = {
 };
 export type SchemaOptions = Options<typeof schema> & GlobalOptions;
 
+const fmt = {
+  check: flag("--check", "change nothing, and exit with 1 if a file would change"),
+  ...TEXT_OR_JSON,
+};
+export type FmtOptions = Options<typeof fmt> & GlobalOptions;
+
+const created = {
+  kind: argument("<kind>", "what to add", KINDS),
+  address: argument("<address>", "its address: `shop` for a target, `shop.checkout` for what belongs to one"),
+  ...TEXT_OR_JSON,
+};
+export type NewOptions = Options<typeof created> & GlobalOptions;
+
 const stages = { ...TEXT_OR_JSON };
 export type StagesOptions = Options<typeof stages> & GlobalOptions;
 
@@ -70,6 +85,10 @@ const plan = {
   out: text("--out <file>", "save the plan, for `tasc apply FILE`"),
   expires: duration("--expires <duration>", "how long the saved plan can be applied, such as 24h"),
   detailedExitcode: flag("--detailed-exitcode", "exit with 2 when there are changes"),
+  base: text(
+    "--base <ref>",
+    "tell what this branch changes from what is pending on this commit, and from drift",
+  ),
   allStages: flag("--all-stages", "plan every stage, with the exit code of the worst"),
   ...SCOPE,
   ...SHARD,
@@ -89,6 +108,14 @@ const show = {
   ...VERBOSE,
 };
 export type ShowOptions = Options<typeof show> & GlobalOptions;
+
+const mergePlans = {
+  files: rest("<file...>", "plans saved by `tasc plan --out`, of one stage"),
+  format: choice("--format <format>", "how to print them", PLAN_FORMATS),
+  ...PLAN_VIEW,
+  ...VERBOSE,
+};
+export type MergePlansOptions = Options<typeof mergePlans> & GlobalOptions;
 
 const apply = {
   file: text("[file]", "a plan saved by `tasc plan --out`; applied without a question"),
@@ -314,6 +341,9 @@ export type RehearseOptions = Options<typeof rehearse> & GlobalOptions;
 const doctor = { ...TEXT_OR_JSON, ...MISSING_SECRETS, ...SERVICE };
 export type DoctorOptions = Options<typeof doctor> & GlobalOptions;
 
+const commands = { ...TEXT_OR_JSON };
+export type CommandsOptions = Options<typeof commands> & GlobalOptions;
+
 const completion = { shell: argument("<shell>", "which shell", SHELLS) };
 export type CompletionOptions = Options<typeof completion> & GlobalOptions;
 
@@ -352,6 +382,26 @@ const PROJECT_COMMANDS: readonly CommandSpec[] = [
     ],
     old: () => import("./schema.ts"),
   }),
+  command({
+    name: "fmt",
+    summary: "put the keys of the manifests in their usual order",
+    options: fmt,
+    examples: [
+      { command: "tasc fmt", does: "rewrite the files, comments kept" },
+      { command: "tasc fmt --check", does: "in a pull request: list the files that would change" },
+    ],
+    load: () => import("./fmt.ts"),
+  }),
+  command({
+    name: "new",
+    summary: "add a commented skeleton of a resource to the right file",
+    options: created,
+    examples: [
+      { command: "tasc new target shop", does: "a new target in a file of its own" },
+      { command: "tasc new testCase shop.checkout", does: "a test case of the target shop" },
+    ],
+    load: () => import("./new.ts"),
+  }),
 ];
 
 const PLAN_COMMANDS: readonly CommandSpec[] = [
@@ -382,6 +432,15 @@ const PLAN_COMMANDS: readonly CommandSpec[] = [
     summary: "print a saved plan again",
     options: show,
     examples: [{ command: "tasc show plan.json", does: "print it as the plan did" }],
+    load: () => import("./show.ts"),
+  }),
+  command({
+    name: "merge-plans",
+    summary: "print several saved plans as one, of shards for instance",
+    options: mergePlans,
+    examples: [
+      { command: "tasc merge-plans plans/*.json --format markdown", does: "one comment for all shards" },
+    ],
     load: () => import("./show.ts"),
   }),
   command({
@@ -713,6 +772,13 @@ const HELP_COMMANDS: readonly CommandSpec[] = [
     load: () => import("./doctor.ts"),
   }),
   command({
+    name: "commands",
+    summary: "list all commands with what they take",
+    options: commands,
+    examples: [{ command: "tasc commands --json", does: "for a program" }],
+    load: () => import("./commands.ts"),
+  }),
+  command({
     name: "completion",
     summary: "print a script that lets your shell complete tasc",
     options: completion,
@@ -721,7 +787,7 @@ const HELP_COMMANDS: readonly CommandSpec[] = [
       { command: 'eval "$(tasc completion zsh)"', does: "in ~/.zshrc, after compinit" },
       { command: "tasc completion fish > ~/.config/fish/completions/tasc.fish", does: "once" },
     ],
-    old: () => import("./completion.ts"),
+    load: () => import("./completion.ts"),
   }),
 ];
 

@@ -51,7 +51,7 @@ export async function editTexts(
   for (const { file, bom, text } of documents) {
     const own = byFile.get(file);
     if (own === undefined) continue;
-    // Of several documents in a file the first stands for all.
+    // A file of several documents is edited once, with all of its edits.
     byFile.delete(file);
     const edited = editYaml(text, own, { prune: true });
     if (!edited.ok) return { file, reason: edited.reason };

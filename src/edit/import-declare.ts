@@ -9,6 +9,7 @@ import {
   fieldsOf,
 } from "../model/fields.ts";
 import { type Json, type JsonObject, isArray } from "../model/json.ts";
+import { readField } from "../plan/compare.ts";
 import { elementInWords } from "../plan/elements.ts";
 import type { LiveEnvironment, LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { StateEvent } from "../model/state.ts";
@@ -71,23 +72,17 @@ export function declareFields<L>(rows: readonly Field<L>[], live: L, around: Aro
 }
 
 function judge<L>(row: Field<L>, live: L, around: Around): Verdict {
+  if (row.shape.type === "reference") return SILENT;
+  const reading = readField(row, live, around.folderName);
+  // Folders without a name are told of once for all test cases in them.
+  if (reading.kind !== "shown") return SILENT;
   const { behaviour } = row;
-  switch (behaviour.kind) {
-    case "readable":
-      return readable(row, behaviour.read(live), around);
-    case "elements":
-      return around.elements ? elements(row, behaviour.read(live).map(elementInWords), around) : SILENT;
-    case "indirect":
-      return folder(row, behaviour.readId(live), around);
-    case "fixed":
-      return row.shape.type === "reference" ? SILENT : fixed(row, behaviour.read(live));
-    case "writeOnly":
-      return SILENT;
-  }
+  if (behaviour.kind === "elements")
+    return around.elements ? elements(row, behaviour.read(live).map(elementInWords), around) : SILENT;
+  return row.update === undefined ? fixed(row, reading.value) : readable(row, reading.value, around);
 }
 
-function readable<L>(row: Field<L>, live: Json | undefined, around: Around): Verdict {
-  if (live === undefined) return SILENT;
+function readable<L>(row: Field<L>, live: Json, around: Around): Verdict {
   if (isNothing(live)) return nothing(row, live, around);
   if (around.holdsSecret(live))
     return { note: "it repeats the value of a secret, so it is not written here." };
@@ -111,17 +106,9 @@ function elements<L>(row: Field<L>, live: Json, around: Around): Verdict {
   return value === undefined ? { note: "a manifest cannot declare all that they hold." } : { value };
 }
 
-/** Folders without a name are told of once for all test cases in them. */
-function folder<L>(row: Field<L>, id: string | null, around: Around): Verdict {
-  if (id === null) return nothing(row, null, around);
-  const name = around.folderName(id);
-  const value = name === undefined ? undefined : declarable(row.shape, name);
-  return value === undefined ? SILENT : { value };
-}
-
 /** A value that creations do not know is no choice that somebody made; there is nothing to say about it. */
-function fixed<L>(row: Field<L>, live: Json | undefined): Verdict {
-  const value = live === undefined ? undefined : declarable(row.shape, live);
+function fixed<L>(row: Field<L>, live: Json): Verdict {
+  const value = declarable(row.shape, live);
   return value === undefined ? SILENT : { value };
 }
 

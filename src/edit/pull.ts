@@ -2,7 +2,7 @@ import { liveEnvironmentOf, liveTargetOf, liveTestCaseOf } from "../inspect/expl
 import { desiredInScope } from "../look/look.ts";
 import type { ProjectFolder } from "../manifest/files.ts";
 import { type LoadOptions, loadProject } from "../manifest/load.ts";
-import { type Address, compareText, parseAddress } from "../model/address.ts";
+import { type Address, parseAddress } from "../model/address.ts";
 import { type DesiredResource, originOf, resourcesOf } from "../model/desired.ts";
 import {
   ENVIRONMENT_FIELDS,
@@ -22,7 +22,7 @@ import {
   isValueObject,
   reveal,
 } from "../model/value.ts";
-import { type Seen, display } from "../plan/compare.ts";
+import { type Seen, compareField, display, folderNames, readField } from "../plan/compare.ts";
 import {
   type ElementMatch,
   alignElements,
@@ -34,8 +34,8 @@ import {
   withoutLine,
   elementInWords,
 } from "../plan/elements.ts";
-import { type PlanInput, ordered, sameAsLive } from "../plan/input.ts";
-import { type Memory, memoryOf } from "../plan/memory.ts";
+import { type PlanInput, ordered } from "../plan/input.ts";
+import { type Memory, mayHoldSecret, memoryOf } from "../plan/memory.ts";
 import { type Planned, makePlan } from "../plan/plan.ts";
 import { expectedLive } from "../plan/resources.ts";
 import { declarable } from "./import-known.ts";
@@ -422,26 +422,29 @@ function judge<L>(field: Field<L>, live: L, declared: Declared): Verdict {
   const { value } = declared;
   if (isUnknown(value)) return HIDDEN;
   const { behaviour } = field;
-  switch (behaviour.kind) {
-    case "writeOnly":
-      return HIDDEN;
-    case "readable": {
-      const shown = behaviour.read(live);
-      if (shown === undefined) return HIDDEN;
-      if (sameAsLive(behaviour.compare, value, shown)) return SAME;
-      return written(field, shown, declared, () => graftValue(behaviour.compare === "set", shown, declared));
-    }
-    case "elements": {
-      const elements = behaviour.read(live);
-      if (!elementsDiffer(value, elements, declared.memory)) return SAME;
-      return writtenElements(field, elements, declared);
-    }
-    case "indirect":
-      return folder(field, behaviour.readId(live), declared);
-    case "fixed":
-      return fixed(field, behaviour.read(live), declared);
+  if (behaviour.kind === "elements") {
+    const elements = behaviour.read(live);
+    if (!elementsDiffer(value, elements, declared.memory)) return SAME;
+    return mayHoldSecret(field, declared.memory)
+      ? left(OLD_SECRET)
+      : writtenElements(field, elements, declared);
   }
+  const reading = readField(field, live, folderNames(declared.memory.folders));
+  if (reading.kind === "hidden") return HIDDEN;
+  const found = compareField(field, value, live, declared.memory, declared.expected(value));
+  if (found.kind !== "differs") return SAME;
+  if (field.update === undefined) return fixed(field, found.before ?? null, declared);
+  if (mayHoldSecret(field, declared.memory) && !isSensitive(value)) return left(OLD_SECRET);
+  if (reading.kind === "unnamed")
+    return left(
+      `It is in the folder with the id ${reading.id}, whose name is not known here; write it by hand.`,
+    );
+  const isSet = behaviour.kind === "readable" && behaviour.compare === "set";
+  return written(field, reading.value, declared, () => graftValue(isSet, reading.value, declared));
 }
+
+const OLD_SECRET =
+  "A secret was written to it last, and the live value may still hold it, so it is not shown or written.";
 
 function graftValue(isSet: boolean, live: Json, { value, written: text }: Declared): Graft {
   const meant = reveal(value);
@@ -474,27 +477,8 @@ function writtenElements<L>(field: Field<L>, elements: readonly LiveElement[], d
   );
 }
 
-/** The service shows a folder's id; its name is known once an answer has told it. */
-function folder<L>(field: Field<L>, id: string | null, declared: Declared): Verdict {
-  const { value, memory } = declared;
-  if (isSensitive(value)) return HIDDEN;
-  const name = reveal(value);
-  const wanted = typeof name === "string" ? memory.folders.get(name) : null;
-  if (wanted === id) return SAME;
-  if (id === null) return written(field, null, declared, () => graftValue(false, null, declared));
-  const [known] = [...memory.folders]
-    .filter(([, own]) => own === id)
-    .map(([own]) => own)
-    .toSorted(compareText);
-  if (known === undefined)
-    return left(`It is in the folder with the id ${id}, whose name is not known here; write it by hand.`);
-  return written(field, known, declared, () => graftValue(false, known, declared));
-}
-
 /** A field that no call can change: taking over what is live is the only way to end the difference. */
-function fixed<L>(field: Field<L>, shown: Json | undefined, declared: Declared): Verdict {
-  const expected = declared.expected(declared.value);
-  if (shown === undefined || expected === undefined || shown === expected) return SAME;
+function fixed<L>(field: Field<L>, shown: Json, declared: Declared): Verdict {
   const live = field.shape.type === "reference" ? referenceTo(shown, declared) : shown;
   if (live === undefined)
     return left(`The service has ${shortly(shown)}, which is no test case that the manifests declare.`);

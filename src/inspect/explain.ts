@@ -6,7 +6,7 @@ import {
   isTemplate,
   parseTemplate,
 } from "../manifest/interpolation.ts";
-import { type Address, type Kind, compareText } from "../model/address.ts";
+import type { Address, Kind } from "../model/address.ts";
 import type { DesiredResource, Layer } from "../model/desired.ts";
 import type { Diagnostic, Origin, Place } from "../model/diagnostic.ts";
 import {
@@ -17,16 +17,15 @@ import {
   TEST_CASE_FIELDS,
   fieldsOf,
 } from "../model/fields.ts";
-import { type Json, type JsonObject, type Path, isArray, isObject, sameJson } from "../model/json.ts";
+import { type Json, type JsonObject, type Path, isArray, isObject } from "../model/json.ts";
 import type { LiveEnvironment, LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { Action, CallJson, Change, FieldChange } from "../model/plan.ts";
 import type { State } from "../model/state.ts";
 import { SENSITIVE, type Value, isSensitive, isUnknown, isValueObject } from "../model/value.ts";
-import { type Seen, changedBy, display } from "../plan/compare.ts";
-import { declaredElements, projectElement } from "../plan/elements.ts";
+import { type Seen, display, folderNames, readField } from "../plan/compare.ts";
 import { type Fingerprinter, targetOf } from "../plan/input.ts";
 import type { Match } from "../plan/match.ts";
-import { type Memory, keyHolds, memoryOf, unwrittenParts } from "../plan/memory.ts";
+import { type Memory, changedBy, keyHolds, memoryOf, unwrittenParts } from "../plan/memory.ts";
 import type { Planned } from "../plan/plan.ts";
 import { callJson } from "../render/json.ts";
 import { count } from "../render/words.ts";
@@ -371,41 +370,14 @@ function liveOf<L>(field: Field<L>, live: L, value: Value | undefined, seen: See
 const NOT_SHOWN: Shown = { liveNote: "the service does not show it" };
 
 function readShown<L>(field: Field<L>, live: L, value: Value | undefined, seen: Seen | undefined): Shown {
-  const { behaviour } = field;
-  switch (behaviour.kind) {
-    case "writeOnly":
-      return { liveNote: "the service never shows it" };
-    case "readable":
-      return valueOr(behaviour.read(live));
-    case "indirect":
-      return folderOf(behaviour.readId(live), seen?.state);
-    case "elements": {
-      const declared = declaredElements(value);
-      return {
-        live: behaviour.read(live).map((element, at) => projectElement(declared[at], element)),
-      };
-    }
-    case "fixed": {
-      const shown = behaviour.read(live);
-      return typeof shown === "string" && field.shape.type === "reference"
-        ? { live: addressOfId(shown, seen) ?? shown }
-        : valueOr(shown);
-    }
-  }
-}
-
-function valueOr(live: Json | undefined): Shown {
-  return live === undefined ? NOT_SHOWN : { live };
-}
-
-/** The service shows a folder's id; its name is known once an answer has told it. */
-function folderOf(id: string | null, state: State | undefined): Shown {
-  if (id === null) return { live: null };
-  const names = [...(state?.folders ?? [])].filter(([, known]) => sameJson(known, id)).map(([name]) => name);
-  const [name] = names.toSorted(compareText);
-  return name === undefined
-    ? { liveNote: `the folder with the id ${id}, whose name is not known yet` }
-    : { live: name };
+  const reading = readField(field, live, folderNames(seen?.state?.folders ?? new Map()), value);
+  if (reading.kind === "unnamed")
+    return { liveNote: `the folder with the id ${reading.id}, whose name is not known yet` };
+  if (reading.kind === "hidden")
+    return field.behaviour.kind === "writeOnly" ? { liveNote: "the service never shows it" } : NOT_SHOWN;
+  const { value: shown } = reading;
+  const isReference = typeof shown === "string" && field.shape.type === "reference";
+  return { live: isReference ? (addressOfId(shown, seen) ?? shown) : shown };
 }
 
 function addressOfId(id: string, seen: Seen | undefined): Address | undefined {

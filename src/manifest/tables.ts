@@ -318,9 +318,9 @@ export const OVERRIDABLE: ObjectShape = {
   description:
     "What differs in one stage. Maps merge key by key; strings, numbers and lists replace. A policy can only become stricter.",
   parts: {
-    vars: VARS,
     service: { shape: SERVICE, description: "The service, and how it is called." },
     state: { shape: STATE, description: "Where state is kept." },
+    vars: VARS,
     policy: { shape: POLICY, description: "Limits that a plan must keep." },
     defaults: {
       ...DEFAULTS,
@@ -371,13 +371,20 @@ export const PROJECT_DEFINITIONS: ReadonlyMap<ManifestPart | ObjectShape, string
 ]);
 
 /** What a document declares and each stage may override. */
+/** As people read it: where it runs, what holds for all tests, the tests. */
+const SECTION_PARTS: Parts = Object.fromEntries(
+  TABLES.flatMap(({ section, resources }): [string, ManifestPart][] => [
+    ...(section === TEST_CASES ? [["defaults", DEFAULTS] satisfies [string, ManifestPart]] : []),
+    [section.name, resources],
+  ]),
+);
+
 const OVERRIDABLE_IN_TARGET: ObjectShape = {
   type: "object",
   description: "What differs in one stage. It may also add resources that exist in that stage alone.",
   parts: {
     ...TARGET_PARTS,
-    ...Object.fromEntries(TABLES.map(({ section, resources }) => [section.name, resources])),
-    defaults: DEFAULTS,
+    ...SECTION_PARTS,
   },
 };
 

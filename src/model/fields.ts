@@ -159,7 +159,7 @@ export const ENVIRONMENT_FIELDS: readonly Field<LiveEnvironment>[] = [
   field("discoveryUrl", {
     shape: URL_TEXT,
     nullable: true,
-    behaviour: readable((live) => live.discoveryUrl ?? null, "url"),
+    behaviour: readable((live) => live.discoveryUrl, "url"),
     create: "discoveryUrl",
     update: "discoveryUrl",
     description:

@@ -55,6 +55,8 @@ export interface Change {
   readonly followUps: readonly PlannedCall[];
   /** Changes that must be done first: the target, an environment, a prerequisite. */
   readonly dependsOn: readonly Address[];
+  /** With `plan --base` alone, for display. */
+  readonly cause?: Cause;
 }
 
 /** Who moved a field away from what was last applied, where state can tell. */

@@ -40,6 +40,11 @@ export interface Binding {
    * taken out of the manifest, so the live values of these fields stay hidden until they are written without one.
    */
   readonly secrets?: readonly string[];
+  /**
+   * A discovery that tasc started and has not seen end: what the service showed of the one before, or nothing. So an
+   * apply with `--wait` can go on waiting for what an earlier one started.
+   */
+  readonly generating?: string;
   /** Element id → its locator line as last written, and the selectors that the service made of it. */
   readonly locators?: Readonly<Record<string, LocatorRecord>>;
 }
@@ -144,6 +149,9 @@ export type StateEvent =
   | { readonly type: "batch"; readonly address: Address; readonly record: BatchRecord }
   | { readonly type: "intended"; readonly address: Address; readonly intent: Intent }
   | { readonly type: "settled"; readonly address: Address }
+  /** A discovery has begun; `shown` is what the service showed of the one before. */
+  | { readonly type: "generating"; readonly address: Address; readonly shown: string }
+  | { readonly type: "generated"; readonly address: Address }
   /** An apply begins; what an earlier one left is in the history by then. */
   | { readonly type: "began"; readonly run: Omit<RunRecord, "changes">; readonly changes: RunChanges }
   /** A call of a change was answered with success. */

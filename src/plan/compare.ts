@@ -1,4 +1,4 @@
-import { type Address, addressOf } from "../model/address.ts";
+import { type Address, addressOf, compareText } from "../model/address.ts";
 import type { DesiredResource, DesiredTarget } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Field } from "../model/fields.ts";
@@ -18,17 +18,165 @@ import {
   isValueObject,
   reveal,
 } from "../model/value.ts";
-import {
-  type Fingerprinter,
-  caution,
-  differences,
-  normalise,
-  ordered,
-  orderedParts,
-  sameAsLive,
-} from "./input.ts";
+import { type Fingerprinter, caution, normalise, ordered, orderedParts, sameAsLive } from "./input.ts";
+import { declaredElements, projectElement, sameElements } from "./elements.ts";
 import { type Match, matchedIds } from "./match.ts";
-import { type Memory, unwrittenParts, wholeRecord } from "./memory.ts";
+import { type Memory, changedBy, mayHoldSecret, unwrittenParts } from "./memory.ts";
+
+/** What a live resource shows of a field, in a manifest's words. */
+export type Reading =
+  | { readonly kind: "shown"; readonly value: Json }
+  /** Of a folder, as long as no answer has told what it is called. */
+  | { readonly kind: "unnamed"; readonly id: string }
+  | { readonly kind: "hidden" };
+
+/** @param declared of elements, the parts of them to read; all of an element for which it declares none */
+export function readField<L>(
+  field: Field<L>,
+  live: L,
+  folderName: (id: string) => string | undefined,
+  declared?: Value,
+): Reading {
+  const { behaviour } = field;
+  switch (behaviour.kind) {
+    case "readable":
+    case "fixed":
+      return shownOrHidden(behaviour.read(live));
+    case "elements": {
+      const parts = declaredElements(declared);
+      return { kind: "shown", value: behaviour.read(live).map((one, at) => projectElement(parts[at], one)) };
+    }
+    case "indirect": {
+      const id = behaviour.readId(live);
+      const name = id === null ? null : folderName(id);
+      return name === undefined ? { kind: "unnamed", id: id ?? "" } : { kind: "shown", value: name };
+    }
+    case "writeOnly":
+      return HIDDEN;
+  }
+}
+
+function shownOrHidden(value: Json | undefined): Reading {
+  return value === undefined ? HIDDEN : { kind: "shown", value };
+}
+
+/** Names of folders by id, as far as answers have told them. Of several names of one folder it is always the same. */
+export function folderNames(folders: ReadonlyMap<string, string>): (id: string) => string | undefined {
+  return (id) => {
+    let first: string | undefined;
+    for (const [name, known] of folders)
+      if (known === id && (first === undefined || compareText(name, first) < 0)) first = name;
+    return first;
+  };
+}
+
+/** Whether a field is as declared: the one answer that plans, records, checks for staleness and views follow. */
+export type Comparison =
+  | { readonly kind: "same" }
+  | {
+      readonly kind: "differs";
+      /** Absent where the service shows none, or what it shows may be a secret of before. */
+      readonly before?: Json;
+      /** What differs of a field that the service does not show: the parts of an object, or `[[]]` for all of it. */
+      readonly parts: readonly Path[];
+      readonly changedBy?: ChangedBy;
+    }
+  /** The service does not show it, and nothing says that it is not as declared. */
+  | { readonly kind: "hidden" }
+  /** A secret is missing, or the key to compare with. */
+  | { readonly kind: "unknown" };
+
+const SAME = { kind: "same" } as const;
+const HIDDEN = { kind: "hidden" } as const;
+
+/** @param expected what the service would show of a fixed field; nothing where that cannot be told */
+export function compareField<L>(
+  field: Field<L>,
+  declared: Value,
+  live: L,
+  memory: Memory,
+  expected?: Json,
+): Comparison {
+  if (isUnknown(declared)) return { kind: "unknown" };
+  const { behaviour } = field;
+  switch (behaviour.kind) {
+    case "readable": {
+      const before = behaviour.read(live);
+      if (before === undefined) return compareRecord(field, declared, memory);
+      if (sameAsLive(behaviour.compare, declared, before)) return SAME;
+      // The order in which a set is shown means nothing.
+      const shown = behaviour.compare === "set" ? normalise("set", before) : before;
+      return differs(field, declared, shown, memory);
+    }
+    case "elements": {
+      const parts = declaredElements(declared);
+      const current = behaviour.read(live);
+      if (sameElements(parts, current)) return SAME;
+      return differs(
+        field,
+        declared,
+        current.map((one, at) => projectElement(parts[at], one)),
+        memory,
+      );
+    }
+    case "indirect":
+      return compareFolder(field, declared, behaviour.readId(live), memory);
+    case "writeOnly":
+      return compareRecord(field, declared, memory);
+    case "fixed": {
+      const before = behaviour.read(live);
+      if (before === undefined || expected === undefined) return HIDDEN;
+      return before === expected ? SAME : { kind: "differs", before, parts: WHOLE };
+    }
+  }
+}
+
+const WHOLE: readonly Path[] = [[]];
+
+function differs<L>(field: Field<L>, declared: Value, before: Json, memory: Memory): Comparison {
+  const by = changedBy(field, declared, before, memory);
+  return {
+    kind: "differs",
+    ...(mayHoldSecret(field, memory) ? {} : { before }),
+    parts: WHOLE,
+    ...(by === undefined ? {} : { changedBy: by }),
+  };
+}
+
+/**
+ * A field whose live value does not show. What the service would generate from is not sent on a mere guess that it
+ * differs: without a record of it, the prompt counts as it stands and is only recorded. Nor is a null for what the
+ * service may leave out because there is none.
+ */
+function compareRecord<L>(field: Field<L>, declared: Value, memory: Memory): Comparison {
+  if (memory.fingerprints === undefined) return { kind: "unknown" };
+  const known = memory.binding?.fields[field.name] !== undefined;
+  const guess = field.generates || (declared === null && field.behaviour.kind === "readable");
+  if (guess && !known) return HIDDEN;
+  const parts = unwrittenParts(field, declared, memory);
+  if (parts.length === 0) return HIDDEN;
+  return { kind: "differs", parts, ...(known ? { changedBy: "manifest" } : {}) };
+}
+
+/**
+ * A folder is written by name and read as an id; as long as a name's id is unknown, only null tells anything. A name
+ * that is a secret has no place in state, so its id is never known.
+ */
+function compareFolder<L>(
+  field: Field<L>,
+  declared: Value,
+  liveId: string | null,
+  memory: Memory,
+): Comparison {
+  if (isSensitive(declared)) return compareRecord(field, declared, memory);
+  const name = reveal(declared);
+  const wanted = typeof name === "string" ? memory.folders.get(name) : null;
+  if (wanted === liveId) return SAME;
+  const before = liveId === null ? null : folderNames(memory.folders)(liveId);
+  if (before !== undefined) return differs(field, declared, before, memory);
+  const moved = wanted !== undefined && changedBy(field, declared, liveId, memory) === "service";
+  return { kind: "differs", parts: WHOLE, ...(moved ? { changedBy: "service" } : {}) };
+}
 
 /** A declared field that differs, with the value to write and the way to show it. */
 export interface FieldDiff<L> {
@@ -37,7 +185,7 @@ export interface FieldDiff<L> {
   readonly shown: readonly FieldChange[];
 }
 
-/** Every declared field of a bound resource that differs; elements are compared in `elements.ts`. */
+/** Every declared field of a bound resource that a PATCH is to write; elements have a PATCH of their own making. */
 export function diffFields<L>(
   fields: readonly Field<L>[],
   resource: DesiredResource,
@@ -47,89 +195,23 @@ export function diffFields<L>(
   const diffs: FieldDiff<L>[] = [];
   for (const field of fields) {
     const value = resource.fields[field.name];
-    if (value === undefined || isUnknown(value)) continue;
-    const shown = diffField(field, value, live, memory);
-    if (shown.length > 0) diffs.push({ field, value, shown });
+    if (value === undefined || field.update === undefined || field.name === "elements") continue;
+    const found = compareField(field, value, live, memory);
+    if (found.kind === "differs") diffs.push({ field, value, shown: fieldChanges(field, value, found) });
   }
   return diffs;
 }
 
-function diffField<L>(field: Field<L>, value: Value, live: L, memory: Memory): readonly FieldChange[] {
-  switch (field.behaviour.kind) {
-    case "readable": {
-      const before = field.behaviour.read(live);
-      if (before === undefined) return diffHidden(field, value, memory);
-      if (sameAsLive(field.behaviour.compare, value, before)) return [];
-      return readableChanges(
-        field,
-        // The order in which a set is shown means nothing.
-        field.behaviour.compare === "set" ? normalise("set", before) : before,
-        value,
-        changedBy(field, value, before, memory),
-      );
-    }
-    case "indirect":
-      return diffFolder(field, value, field.behaviour.readId(live), memory);
-    case "writeOnly":
-      return diffHidden(field, value, memory);
-    case "elements":
-    case "fixed":
-      return [];
-  }
-}
-
-/**
- * A field whose live value does not show. What the service would generate from is not sent on a mere guess that it
- * differs: without a record of it, the prompt counts as it stands and is only recorded.
- */
-function diffHidden<L>(field: Field<L>, value: Value, memory: Memory): readonly FieldChange[] {
-  const known = memory.binding?.fields[field.name] !== undefined;
-  if (field.generates && !known) return [];
-  const shown = declaredChanges(field, value, unwrittenParts(field, value, memory));
-  return known ? shown.map((change) => ({ ...change, changedBy: "manifest" })) : shown;
-}
-
-/**
- * A folder is written by name and read as an id; as long as a name's id is unknown, only null tells anything. A name
- * that is a secret has no place in state, so its id is never known.
- */
-function diffFolder<L>(
+function fieldChanges<L>(
   field: Field<L>,
   value: Value,
-  liveId: string | null,
-  memory: Memory,
+  { before, parts, changedBy: by }: Extract<Comparison, { readonly kind: "differs" }>,
 ): readonly FieldChange[] {
-  if (isSensitive(value)) return diffHidden(field, value, memory);
-  const name = reveal(value);
-  const wantedId = typeof name === "string" ? memory.folders.get(name) : null;
-  if (wantedId === liveId) return [];
-  const before = liveId === null ? null : folderName(memory.folders, liveId);
-  if (before !== undefined)
-    return readableChanges(field, before, value, changedBy(field, value, before, memory));
-  const movedAway = wantedId !== undefined && changedBy(field, value, liveId, memory) === "service";
-  return declaredChanges(field, value).map((change) =>
-    movedAway ? { ...change, changedBy: "service" } : change,
-  );
-}
-
-function folderName(folders: ReadonlyMap<string, string>, id: string): string | undefined {
-  for (const [name, known] of folders) if (known === id) return name;
-  return undefined;
-}
-
-/** Who moved the field away from what was last applied: seen by comparing both sides with its record. */
-export function changedBy<L>(
-  field: Field<L>,
-  declared: Value,
-  live: Json,
-  { binding, fingerprints, id }: Memory,
-): ChangedBy | undefined {
-  const record = binding?.fields[field.name];
-  if (record === undefined || fingerprints === undefined) return undefined;
-  const manifest = wholeRecord(fingerprints, id, field, reveal(declared)) !== record;
-  const service = wholeRecord(fingerprints, id, field, live) !== record;
-  if (manifest && service) return "both";
-  return manifest ? "manifest" : service ? "service" : undefined;
+  const changes: readonly FieldChange[] =
+    before === undefined || isSensitive(value)
+      ? declaredChanges(field, value, parts)
+      : [{ path: field.path, before, after: ordered(reveal(value)) }];
+  return by === undefined ? changes : changes.map((change) => ({ ...change, changedBy: by }));
 }
 
 /** Warnings for fields that are fixed once the resource is made and differ from what is declared. */
@@ -137,26 +219,25 @@ export function fixedWarnings<L>(
   fields: readonly Field<L>[],
   resource: DesiredResource,
   live: L,
-  wanted: (field: Field<L>, value: Value) => Json | undefined,
+  memory: Memory,
+  expected: (field: Field<L>, value: Value) => Json | undefined,
 ): readonly Diagnostic[] {
-  const warnings: Diagnostic[] = [];
-  for (const field of fields) {
+  return fields.flatMap((field) => {
     const value = resource.fields[field.name];
-    if (field.behaviour.kind !== "fixed" || value === undefined || isUnknown(value)) continue;
-    const shown = field.behaviour.read(live);
-    const expected = wanted(field, value);
-    if (shown === undefined || expected === undefined || shown === expected) continue;
-    warnings.push(
+    if (field.update !== undefined || value === undefined || isUnknown(value)) return [];
+    const found = compareField(field, value, live, memory, expected(field, value));
+    if (found.kind !== "differs") return [];
+    const { before = null } = found;
+    return [
       caution(
         "fixed-field-differs",
         resource,
         `${field.name} is fixed after creation and differs`,
-        `The service has ${shown === null ? "none" : JSON.stringify(shown)}, the manifest says ${JSON.stringify(display(value))}. The interface cannot change it: take the live value into the manifest, or make the test case anew.`,
+        `The service has ${before === null ? "none" : JSON.stringify(before)}, the manifest says ${JSON.stringify(display(value))}. The interface cannot change it: declare the live value, or create the test case again under another key.`,
         field.path,
       ),
-    );
-  }
-  return warnings;
+    ];
+  });
 }
 
 /** How a value reads where it is not shown: a creation, or a field that the service never shows. */
@@ -186,24 +267,6 @@ function wholeChanges<L>(field: Field<L>, value: Value): readonly FieldChange[] 
 /** With one sensitive leaf the whole is: what stands around it would tell of it. */
 function afterOnly(path: Path, value: Value): FieldChange {
   return isSensitive(value) ? { path, sensitive: true } : { path, after: ordered(reveal(value)) };
-}
-
-/** A readable field's difference: the value as a whole, or, for structures, each place that differs. */
-export function readableChanges<L>(
-  field: Field<L>,
-  before: Json,
-  value: Value,
-  changedBy: ChangedBy | undefined,
-): readonly FieldChange[] {
-  const by = changedBy === undefined ? {} : { changedBy };
-  if (isSensitive(value)) return [{ path: field.path, sensitive: true, ...by }];
-  const after = ordered(reveal(value));
-  if (field.behaviour.kind !== "elements") return [{ path: field.path, before, after, ...by }];
-  return differences(ordered(before), after).map(({ path, ...sides }) => ({
-    path: [...field.path, ...path],
-    ...sides,
-    ...by,
-  }));
 }
 
 /** Plain data for showing: what is sensitive reads `(sensitive)`. */

@@ -23,9 +23,8 @@ import {
   isValueObject,
   reveal,
 } from "../model/value.ts";
-import { changedBy } from "./compare.ts";
 import { type Difference, type Fingerprinter, caution, differences, ordered } from "./input.ts";
-import type { Memory } from "./memory.ts";
+import { type Memory, changedBy, mayHoldSecret, withoutWriteOnly } from "./memory.ts";
 
 /**
  * Elements are the steps of a test case. They compare by position, part by part as declared. When the lists differ
@@ -78,15 +77,8 @@ function holds(shape: Shape, live: Json | undefined, declared: Value): boolean {
   return sameJson(live, reveal(declared));
 }
 
-export function withoutLine(declared: ValueObject): ValueObject {
-  return Object.fromEntries(
-    Object.entries(declared).filter(([part]) => ELEMENT.parts[part]?.writeOnly !== true),
-  );
-}
-
-/** What the service shows of declared elements, as plain data; locator lines have records of their own. */
-export function shownElements(declared: readonly ValueObject[]): Json {
-  return declared.map((element) => reveal(withoutLine(element)));
+export function withoutLine(declared: ValueObject): Value {
+  return withoutWriteOnly(ELEMENT, declared);
 }
 
 /** The live element cut down to the parts that are declared; whole, where nothing declares it. */
@@ -391,7 +383,7 @@ export function diffElements(resource: TestCase, live: LiveTestCase, memory: Mem
     body: { elements: elementBodies(matches, current) },
     locators,
     shown: [
-      ...elementChanges(value, matches, current).map((change) =>
+      ...elementChanges(value, matches, current, mayHoldSecret(ELEMENTS, memory)).map((change) =>
         by === undefined ? change : { ...change, changedBy: by },
       ),
       ...lines,
@@ -407,6 +399,7 @@ function elementChanges(
   value: Value,
   matches: readonly ElementMatch[],
   current: readonly LiveElement[],
+  hidden: boolean,
 ): readonly FieldChange[] {
   const kept = new Set(matches.map(({ live }) => live));
   const gone = [...current.entries()].filter(([, element]) => !kept.has(element));
@@ -423,7 +416,7 @@ function elementChanges(
     changes.push(...elementChange(match));
   }
   tellGone(current.length);
-  if (!isSensitive(value)) return changes;
+  if (!isSensitive(value) && !hidden) return changes;
   const harmful = changes.find((change) => change.harmful !== undefined)?.harmful;
   return [{ path: ["elements"], sensitive: true, ...(harmful === undefined ? {} : { harmful }) }];
 }

@@ -4,6 +4,7 @@ import type { Diagnostic } from "../model/diagnostic.ts";
 import { DELETED, type Field, type Shape, fieldsOf } from "../model/fields.ts";
 import { type Json, type Path, sameJson } from "../model/json.ts";
 import type { Live, LiveTarget } from "../model/live.ts";
+import type { ChangedBy } from "../model/plan.ts";
 import type {
   BatchRecord,
   Binding,
@@ -13,7 +14,7 @@ import type {
   State,
   StateEvent,
 } from "../model/state.ts";
-import { type Value, isSensitive, isUnknown, isValueObject, reveal } from "../model/value.ts";
+import { type Value, isUnknown, isSensitive, isValueList, isValueObject, reveal } from "../model/value.ts";
 import { type Fingerprinter, normalUrl, normalise, orderedParts } from "./input.ts";
 
 /** What state remembers of one live resource. */
@@ -60,11 +61,33 @@ export function recordField<L>(
   value: Value,
 ): FieldRecord {
   if (!isValueObject(value) || !hasParts(field.shape))
-    return wholeRecord(fingerprints, id, field, reveal(value));
+    return wholeRecord(fingerprints, id, field, reveal(withoutWriteOnly(field.shape, value)));
   const parts: Record<string, Fingerprint> = {};
   for (const [part, partValue] of Object.entries(value))
     parts[part] = fingerprints.of(`${id}/${field.name}/${part}`, reveal(partValue));
   return parts;
+}
+
+/** The part of a record that names the fields which carry a secret: left out where none does. */
+export function withSecrets(names: readonly string[]): { readonly secrets?: readonly string[] } {
+  return names.length === 0 ? {} : { secrets: names.toSorted(compareText) };
+}
+
+/** The same of what a call carries of a resource. */
+export function secretsAmong(
+  resource: DesiredResource,
+  fields: Readonly<Record<string, FieldRecord>>,
+): { readonly secrets?: readonly string[] } {
+  return withSecrets(Object.keys(fields).filter((name) => isSensitive(resource.fields[name] ?? null)));
+}
+
+/** A value as far as the service shows it; what it does not show of elements has records of its own. */
+export function withoutWriteOnly(shape: Shape, value: Value): Value {
+  if (shape.type === "list" && isValueList(value))
+    return value.map((item) => withoutWriteOnly(shape.of, item));
+  if (shape.type !== "object" || !isValueObject(value)) return value;
+  const shown = Object.entries(value).filter(([part]) => shape.parts[part]?.writeOnly !== true);
+  return Object.fromEntries(shown);
 }
 
 /** The record of a plain value as a whole; also of a live one, to compare it with what was last applied. */
@@ -81,6 +104,26 @@ export function wholeRecord<L>(
 /** Only of objects and maps can parts change alone; a list is one value. */
 function hasParts(shape: Shape): boolean {
   return shape.type === "object" || shape.type === "map";
+}
+
+/** What was last written with a secret in it may still be on the service, whatever the manifest says by now. */
+export function mayHoldSecret<L>(field: Field<L>, { binding }: Memory): boolean {
+  return binding?.secrets?.includes(field.name) === true;
+}
+
+/** Who moved the field away from what was last applied: seen by comparing both sides with its record. */
+export function changedBy<L>(
+  field: Field<L>,
+  declared: Value,
+  live: Json,
+  { binding, fingerprints, id }: Memory,
+): ChangedBy | undefined {
+  const record = binding?.fields[field.name];
+  if (record === undefined || fingerprints === undefined) return undefined;
+  const manifest = wholeRecord(fingerprints, id, field, reveal(declared)) !== record;
+  const service = wholeRecord(fingerprints, id, field, live) !== record;
+  if (manifest && service) return "both";
+  return manifest ? "manifest" : service ? "service" : undefined;
 }
 
 /**
@@ -144,21 +187,11 @@ export function recover(state: State, around: Surroundings): Recovery {
     else if (only === undefined) events.push({ type: "settled", address });
     else {
       around.taken.add(only);
-      const { secrets } = intent;
       const fields = sentFields(address, intent, only, around);
-      events.push({ type: "bound", address, id: only, fields, ...(secrets && { secrets }) });
+      events.push({ type: "bound", address, id: only, fields, ...withSecrets(intent.secrets ?? []) });
     }
   }
   return { events, diagnostics };
-}
-
-/** The fields among those that are recorded whose value carries a secret, for the event that records them. */
-export function secretFields(
-  { fields }: DesiredResource,
-  records: Readonly<Record<string, unknown>>,
-): { readonly secrets?: readonly string[] } {
-  const secrets = Object.keys(records).filter((name) => isSensitive(fields[name] ?? null));
-  return secrets.length === 0 ? {} : { secrets };
 }
 
 /** The interface cannot read batch generations. */

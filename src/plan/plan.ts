@@ -19,6 +19,8 @@ export interface Planned {
   readonly seen: ReadonlyMap<string, Seen>;
   /** By target key: moves and recovered creations, to be recorded before anything is applied. */
   readonly stateEvents: ReadonlyMap<string, readonly StateEvent[]>;
+  /** As they were before this plan, those of targets included that nothing declares any more. */
+  readonly states: readonly State[];
 }
 
 /**
@@ -41,6 +43,7 @@ export function makePlan(input: PlanInput): Planned {
     plan: assemble(input, outlooks, targets.problems),
     seen: new Map(outlooks.flatMap(({ seen }) => (seen === undefined ? [] : [[seen.target.key, seen]]))),
     stateEvents: new Map(remembered.map(({ target, events }) => [target.key, events])),
+    states: [...input.states.values(), ...input.strays],
   };
 }
 

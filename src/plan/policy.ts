@@ -4,7 +4,7 @@ import { originOf } from "../model/desired.ts";
 import type { Diagnostic, Origin } from "../model/diagnostic.ts";
 import type { Change, Plan } from "../model/plan.ts";
 import type { Policy, PolicyRule } from "../model/settings.ts";
-import type { StateEvent } from "../model/state.ts";
+import type { State } from "../model/state.ts";
 import { Secret, isUnknown, reveal } from "../model/value.ts";
 import { targetOf } from "./input.ts";
 import type { Planned } from "./plan.ts";
@@ -19,7 +19,7 @@ export interface Violation {
   readonly origin?: Origin;
 }
 
-export interface PolicyInput extends Pick<Planned, "plan" | "seen" | "stateEvents"> {
+export interface PolicyInput extends Pick<Planned, "plan" | "seen" | "states"> {
   readonly policy: Policy;
   /** Whether the plan is about an address; its tags are asked for only then. */
   readonly inScope: (address: Address) => boolean;
@@ -90,13 +90,14 @@ function means(value: unknown, text: string): boolean {
   return value === text || (value instanceof Secret && value.reveal() === text);
 }
 
-function protectedAddresses({ plan, seen, stateEvents, policy }: PolicyInput): readonly Violation[] {
+function protectedAddresses({ plan, seen, states, policy }: PolicyInput): readonly Violation[] {
   const globs = (policy.protected ?? []).map((glob) => ({ glob, fits: globTest(glob) }));
   if (globs.length === 0) return [];
-  const former = formerNames([...stateEvents.values()].flat());
-  return [...harmed(plan)].flatMap(([address, harm]) => {
-    const names = [address, ...(former.get(address) ?? [])];
-    const glob = globs.find(({ fits }) => names.some(fits))?.glob;
+  const names = namesById(states);
+  return harmed(plan, seen).flatMap(({ address, id, harms }) => {
+    // Another key, or another target's, is no way around a protection: what counts is the live resource.
+    const all = [address, ...((id === undefined ? undefined : names.get(id)) ?? [])];
+    const glob = globs.find(({ fits }) => all.some(fits))?.glob;
     if (glob === undefined) return [];
     const resource = seen.get(targetOf(address))?.resources.get(address);
     const back =
@@ -106,7 +107,7 @@ function protectedAddresses({ plan, seen, stateEvents, policy }: PolicyInput): r
     return [
       {
         rule: "protected" as const,
-        summary: `Policy protected: it would be ${harm.join(" and ")}`,
+        summary: `Policy protected: it would be ${harms.join(" and ")}`,
         detail: `\`${glob}\` protects it in tasc.yaml.${back}`,
         address,
         ...at(resource && originOf(resource)),
@@ -115,26 +116,49 @@ function protectedAddresses({ plan, seen, stateEvents, policy }: PolicyInput): r
   });
 }
 
-/** By address, what it was called before this plan: a move is no way around a protection. */
-function formerNames(events: readonly StateEvent[]): ReadonlyMap<Address, readonly Address[]> {
-  const former = new Map<Address, readonly Address[]>();
-  for (const event of events)
-    if (event.type === "moved") former.set(event.to, [event.from, ...(former.get(event.from) ?? [])]);
-  return former;
+/** Every address that some state binds to a live resource is a name of it. */
+function namesById(states: readonly State[]): ReadonlyMap<string, readonly Address[]> {
+  const names = new Map<string, Address[]>();
+  for (const { bindings } of states)
+    for (const [address, { id }] of bindings) names.set(id, [...(names.get(id) ?? []), address]);
+  return names;
 }
 
-/** What a plan does to addresses that a protected one must not suffer. */
-function harmed({ changes, orphaned }: Plan): ReadonlyMap<Address, readonly string[]> {
-  const harms = new Map<Address, readonly string[]>();
-  const add = (address: Address, harm: string): void => {
-    harms.set(address, [...(harms.get(address) ?? []), harm]);
+interface Harmed {
+  readonly address: Address;
+  readonly id: string | undefined;
+  readonly harms: readonly string[];
+}
+
+/** What a plan does to live resources that a protected one must not suffer. */
+function harmed({ changes, orphaned }: Plan, seen: PolicyInput["seen"]): readonly Harmed[] {
+  const harms = new Map<Address, { id: string | undefined; harms: string[] }>();
+  const add = (address: Address, id: string | undefined, harm: string): void => {
+    const known = harms.get(address);
+    if (known === undefined) harms.set(address, { id, harms: [harm] });
+    else known.harms.push(harm);
   };
   for (const change of changes) {
-    if (change.action !== "create" && isDisabling(change)) add(change.address, "disabled");
-    if (isRediscovering(change)) add(change.address, "rediscovered");
+    const { address, id } = change;
+    if (change.action !== "create" && (isDisabling(change) || leavesEnabled(change, seen)))
+      add(address, id, "disabled");
+    if (isRediscovering(change)) add(address, id, "rediscovered");
+    if (change.calls.some(({ body }) => isEmptyList(body["elements"])))
+      add(address, id, "left without steps");
   }
-  for (const { address } of orphaned) add(address, "orphaned");
-  return harms;
+  for (const { address, id } of orphaned) add(address, id, "orphaned");
+  return [...harms].map(([address, harm]) => ({ address, ...harm }));
+}
+
+/** What runs of a test case is not said of the other statuses, so none of them is as good as ENABLED. */
+function leavesEnabled({ address, calls }: Change, seen: PolicyInput["seen"]): boolean {
+  const match = seen.get(targetOf(address))?.testCaseMatches.get(address);
+  if (match?.found !== true || match.live.status !== "ENABLED") return false;
+  return calls.some(({ method, body }) => method === "PATCH" && body["status"] !== undefined);
+}
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
 }
 
 /** What makes the service generate costs money, and changes what tests do. */

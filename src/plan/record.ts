@@ -2,13 +2,13 @@ import type { Address } from "../model/address.ts";
 import type { DesiredResource } from "../model/desired.ts";
 import { ENVIRONMENT_FIELDS, type Field, TARGET_FIELDS, TEST_CASE_FIELDS } from "../model/fields.ts";
 import { sameJson } from "../model/json.ts";
-import type { LiveElement, LiveTarget, LiveTestCase } from "../model/live.ts";
+import type { LiveDiscovery, LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { FieldRecord, LocatorRecord, StateEvent } from "../model/state.ts";
-import { type Value, isSensitive, isUnknown, reveal } from "../model/value.ts";
-import type { Seen } from "./compare.ts";
-import { NOT_READ_YET, declaredElements, sameElements, selectorsDigest, shownElements } from "./elements.ts";
-import { type Fingerprinter, sameAsLive } from "./input.ts";
-import { type Memory, keyHolds, memoryOf, recordField, secretFields, wholeRecord } from "./memory.ts";
+import { isSensitive, isUnknown } from "../model/value.ts";
+import { type Seen, compareField } from "./compare.ts";
+import { NOT_READ_YET, selectorsDigest } from "./elements.ts";
+import type { Fingerprinter } from "./input.ts";
+import { type Memory, keyHolds, memoryOf, recordField, withSecrets } from "./memory.ts";
 import { listedIds, managedIds } from "./orphans.ts";
 import { batchContent } from "./resources.ts";
 
@@ -69,6 +69,7 @@ function bindingEvents(
         if (match?.found !== true) return [];
         return [
           ...settle(TEST_CASE_FIELDS, resource, match.id, match.live),
+          ...generatedEvents(resource.address, match.live, memory(resource.address, match.id)),
           ...locatorEvents(resource, match.live, memory(resource.address, match.id), fingerprints),
         ];
       }),
@@ -83,52 +84,27 @@ function settled<L>(
   seen: Seen,
   isAnew: IsAnew,
 ): readonly StateEvent[] {
-  const records: Record<string, FieldRecord> = { ...memory.binding?.fields };
+  const { id, binding, fingerprints } = memory;
+  if (fingerprints === undefined) return [];
+  const records: Record<string, FieldRecord> = { ...binding?.fields };
+  const secrets = new Set(binding?.secrets);
   for (const field of fields) {
-    const value = resource.fields[field.name];
-    if (value === undefined || isUnknown(value)) continue;
-    if (records[field.name] !== undefined && !isAnew(resource.address, field.name)) continue;
-    const record = recordOnSight(field, value, live, memory);
-    if (record !== undefined) records[field.name] = record;
+    const { name } = field;
+    const value = resource.fields[name];
+    if (value === undefined || field.update === undefined) continue;
+    const known = records[name] !== undefined;
+    if (known && !isAnew(resource.address, name)) continue;
+    const { kind } = compareField(field, value, live, memory);
+    // A prompt that the service does not show is taken as it is.
+    if (kind !== "same" && !(kind === "hidden" && field.generates && !known)) continue;
+    records[name] = recordField(fingerprints, id, field, value);
+    if (isSensitive(value)) secrets.add(name);
+    else secrets.delete(name);
   }
   const before = seen.state?.bindings.get(resource.address);
-  if (before?.id === memory.id && sameJson(before.fields, records)) return [];
-  const { address } = resource;
-  return [{ type: "bound", address, id: memory.id, fields: records, ...secretFields(resource, records) }];
-}
-
-/** The record of a field that is seen to be as declared, or of a prompt that is taken as it is. */
-function recordOnSight<L>(field: Field<L>, value: Value, live: L, memory: Memory): FieldRecord | undefined {
-  const { fingerprints } = memory;
-  if (fingerprints === undefined) return undefined;
-  const record = (): FieldRecord => recordField(fingerprints, memory.id, field, value);
-  const { behaviour } = field;
-  if (behaviour.kind === "indirect")
-    return folderIsLive(value, behaviour.readId(live), memory) ? record() : undefined;
-  if (behaviour.kind === "elements") return elementsRecord(field, value, behaviour.read(live), memory);
-  if (behaviour.kind !== "readable") return undefined;
-  const shown = behaviour.read(live);
-  if (shown !== undefined) return sameAsLive(behaviour.compare, value, shown) ? record() : undefined;
-  const unrecordedPrompt = field.generates === true && memory.binding?.fields[field.name] === undefined;
-  return unrecordedPrompt ? record() : undefined;
-}
-
-function folderIsLive(value: Value, liveId: string | null, { folders }: Memory): boolean {
-  if (isSensitive(value)) return false;
-  const name = reveal(value);
-  return typeof name === "string" ? folders.get(name) === liveId && liveId !== null : liveId === null;
-}
-
-/** Locator lines have records of their own; this one is of what the service shows. */
-function elementsRecord<L>(
-  field: Field<L>,
-  value: Value,
-  live: readonly LiveElement[],
-  memory: Memory,
-): FieldRecord | undefined {
-  const declared = declaredElements(value);
-  if (memory.fingerprints === undefined || !sameElements(declared, live)) return undefined;
-  return wholeRecord(memory.fingerprints, memory.id, field, shownElements(declared));
+  const isKnown = before?.id === id && sameJson(before.fields, records);
+  if (isKnown && secrets.size === (before.secrets?.length ?? 0)) return [];
+  return [{ type: "bound", address: resource.address, id, fields: records, ...withSecrets([...secrets]) }];
 }
 
 /**
@@ -153,6 +129,32 @@ function locatorEvents(
   const gone = Object.keys(records).some((id) => !ids.includes(id));
   if (!gone && Object.keys(locators).length === 0) return [];
   return [{ type: "located", address: resource.address, locators, elements: ids }];
+}
+
+/** What tells one discovery of a test case from the next, where the service shows anything of it. */
+export function discoveryMark(discovery: LiveDiscovery | undefined): string {
+  return discovery?.updatedAt === undefined ? "" : `${discovery.updatedAt} ${discovery.status ?? ""}`;
+}
+
+/**
+ * Whether a discovery is over that was started when the service showed the given mark. The text lists CREATED alone; a
+ * cause or a message of an abort, or a word for an end, says that it is over. The end of an earlier generation is shown
+ * until the new one begins.
+ */
+export function hasEnded(discovery: LiveDiscovery | undefined, before: string): boolean {
+  if (discovery === undefined || (before !== "" && discoveryMark(discovery) === before)) return false;
+  if ((discovery.abortCause ?? "") !== "") return true;
+  return /finish|complete|success|succeed|done|fail|abort|cancel|error/i.test(discovery.status ?? "");
+}
+
+/** Discoveries that an earlier run started, and that are over by now. */
+function generatedEvents(
+  address: Address,
+  { discovery }: LiveTestCase,
+  { binding }: Memory,
+): readonly StateEvent[] {
+  const before = binding?.generating;
+  return before !== undefined && hasEnded(discovery, before) ? [{ type: "generated", address }] : [];
 }
 
 /** Bindings of what no manifest declares have nothing left to say once it is gone, or means another address. */

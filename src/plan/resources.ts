@@ -229,7 +229,7 @@ function decideTestCase(seen: Seen, resource: TestCase, rediscover: boolean): De
   const memory = memoryOf(resource.address, match.id, seen.state, seen.fingerprints);
   const change = updateTestCase(seen, resource, match.live, memory, rediscover);
   const diagnostics = [
-    ...fixedWarnings(TEST_CASE_FIELDS, resource, match.live, (field, value) =>
+    ...fixedWarnings(TEST_CASE_FIELDS, resource, match.live, memory, (field, value) =>
       expectedLive(seen, field, value),
     ),
     ...namelessElements(resource, match.live),

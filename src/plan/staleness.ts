@@ -9,11 +9,9 @@ import {
   fieldsOf,
 } from "../model/fields.ts";
 import type { Json } from "../model/json.ts";
-import type { LiveElement } from "../model/live.ts";
 import type { BodyValue, Change } from "../model/plan.ts";
-import { type ValueObject, isUnknown, reveal } from "../model/value.ts";
-import type { Seen } from "./compare.ts";
-import { declaredElements, projectElement } from "./elements.ts";
+import { type Value, isUnknown, isValueList, isValueObject, reveal } from "../model/value.ts";
+import { type Seen, readField } from "./compare.ts";
 import { type Fingerprinter, normalise, targetOf } from "./input.ts";
 import type { Planned } from "./plan.ts";
 
@@ -110,30 +108,23 @@ function found<L extends { readonly id: string }>(
   };
 }
 
+/** As the service shows it: a folder by its id, whatever it is called by now. */
 function readLive<L>(field: Field<L>, live: L, resource: DesiredResource | undefined): Json | undefined {
-  const { behaviour } = field;
-  switch (behaviour.kind) {
-    case "readable": {
-      const value = behaviour.read(live);
-      return value === undefined ? undefined : normalise(behaviour.compare, value);
-    }
-    case "indirect":
-      return behaviour.readId(live);
-    case "elements": {
-      const declared = declaredElements(resource?.fields[field.name]);
-      return behaviour.read(live).map((element, at) => guardedParts(declared[at], element));
-    }
-    case "writeOnly":
-    case "fixed":
-      return undefined;
-  }
+  if (field.update === undefined) return undefined;
+  const reading = readField(field, live, () => undefined, guardedParts(resource?.fields[field.name]));
+  if (reading.kind === "unnamed") return reading.id;
+  if (reading.kind === "hidden") return undefined;
+  return field.behaviour.kind === "readable"
+    ? normalise(field.behaviour.compare, reading.value)
+    : reading.value;
 }
 
-/** The parts that a plan changes: those declared, selectors where a line makes them, all of an element that goes. */
-function guardedParts(declared: ValueObject | undefined, element: LiveElement): Json {
-  if (declared === undefined) return projectElement(undefined, element);
-  const line = declared["locatorLine"] === undefined ? {} : { selectors: [] };
-  return projectElement({ ...declared, ...line }, element);
+/** The parts of elements that a plan changes: those declared, and selectors where a line makes them. */
+function guardedParts(declared: Value | undefined): Value | undefined {
+  if (!isValueList(declared)) return undefined;
+  return declared.map((item) =>
+    isValueObject(item) && item["locatorLine"] !== undefined ? { ...item, selectors: [] } : item,
+  );
 }
 
 /** Why a saved plan no longer holds for an address. */

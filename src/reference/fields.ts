@@ -109,19 +109,15 @@ const COMPARISONS: Readonly<Record<Compare, string>> = {
   set: "live value, as a set",
 };
 
+const BEHAVIOURS: Readonly<Record<Exclude<Behaviour<never>["kind"], "readable">, string>> = {
+  elements: "live elements, by position",
+  indirect: "live id, learnt by name",
+  writeOnly: "last write",
+  fixed: "fixed after creation: a difference warns",
+};
+
 function compared(behaviour: Behaviour<never>): string {
-  switch (behaviour.kind) {
-    case "readable":
-      return COMPARISONS[behaviour.compare];
-    case "elements":
-      return "live elements, by position";
-    case "indirect":
-      return "live id, learnt by name";
-    case "writeOnly":
-      return "last write";
-    case "fixed":
-      return "fixed after creation: a difference warns";
-  }
+  return behaviour.kind === "readable" ? COMPARISONS[behaviour.compare] : BEHAVIOURS[behaviour.kind];
 }
 
 function yes(is: boolean): string {

@@ -5,11 +5,13 @@ import type { CallWaiting, ClientEvent } from "../service/request.ts";
 import { safeLine, safeLines, withoutWorkflowCommands } from "./escape.ts";
 import { fieldName } from "./fields.ts";
 import { type Style, wrapLines } from "./style.ts";
-import { SIGNS, clockText, count, countActions, durationText } from "./words.ts";
+import { SIGNS, clockText, count, countActions, durationText, joinParts } from "./words.ts";
 
 export interface ReportOptions {
   readonly style: Style;
   readonly width: number;
+  /** Columns of the screen, if there is one. */
+  readonly screen?: number;
   /** Every done change by name. */
   readonly verbose: boolean;
 }
@@ -52,9 +54,9 @@ export function renderApplyReport(outcome: Outcome, facts: ReportFacts, options:
     section("Did not take", sorted(outcome.notTaken).map(notTakenLine), options),
     section("Discovery not finished", outcome.unfinished.toSorted(compareAddresses), options),
     section("Not known whether it ran", facts.uncertain.toSorted(compareAddresses), options),
-    section("The service could not be used any more", fatalLines(outcome, options), options),
-    section("To go on", nextLines(facts.next, options), options),
-    [outcomeLine(outcome, facts, options.style)],
+    section("The service became unusable", fatalLines(outcome, options), options),
+    nextLines(facts.next, options),
+    outcomeLines(outcome, facts, options),
   ].filter((own) => own.length > 0);
   return withoutWorkflowCommands(sections.map((own) => `${own.join("\n")}\n`).join("\n"));
 }
@@ -113,24 +115,31 @@ function notTakenLine({ address, paths }: NotTaken): string {
   return `${address}: ${paths.map(fieldName).join(", ")}`;
 }
 
-/** Commands in a column, what they do beside them. */
-function nextLines(next: readonly NextStep[], { style }: ReportOptions): readonly string[] {
-  const width = Math.max(0, ...next.map(({ command }) => command.length));
-  return next.map(
-    ({ command, purpose }) => `${safeLine(command).padEnd(width)}  ${style.faint(safeLine(purpose))}`,
-  );
+/** Commands that go on from here. */
+function nextLines(next: readonly NextStep[], options: ReportOptions): readonly string[] {
+  const steps = next.map(({ command, purpose }) => `run \`${safeLine(command)}\` ${safeLine(purpose)}`);
+  const [only] = steps;
+  if (only !== undefined && steps.length === 1) return [`${options.style.strong("Next step:")} ${only}`];
+  return section("Next steps", steps, options);
 }
 
-function outcomeLine(
+/** The line that scripts look for; its parts never leave, and break only at the edge of a screen. */
+function outcomeLines(
   { done, failed, skipped, calls, interrupted }: Outcome,
-  facts: ReportFacts,
-  style: Style,
-): string {
-  const counts = `${done.length} done, ${failed.length} failed, ${skipped.length} skipped`;
-  const line = `${interrupted ? "Interrupted" : "Applied"}: ${counts} (${calls.POST} POST, ${calls.PATCH} PATCH)`;
-  return (
-    style.strong(line) + style.faint(` on ${safeLine(facts.stage)} in ${durationText(facts.milliseconds)}`)
-  );
+  { stage, milliseconds }: ReportFacts,
+  { style, screen }: ReportOptions,
+): readonly string[] {
+  const parts = [
+    `${interrupted ? "Interrupted" : "Applied"}: ${done.length} done,`,
+    `${failed.length} failed,`,
+    `${skipped.length} skipped`,
+    `(${calls.POST} POST, ${calls.PATCH} PATCH)`,
+    `on ${safeLine(stage)}`,
+    `in ${durationText(milliseconds)}`,
+  ];
+  return joinParts(parts, screen ?? Infinity)
+    .split("\n")
+    .map(style.strong);
 }
 
 /**
@@ -139,7 +148,7 @@ function outcomeLine(
  */
 export function eventLine(event: ProgressEvent): string | undefined {
   const row = isOfCalls(event) ? callRow(event) : applyRow(event);
-  return row && `${row[0].padEnd(8)} ${safeLine(row[1])}`;
+  return row && `${row[0].padEnd(8)} ${safeLine(row[1])}`.trimEnd();
 }
 
 type Row = readonly [word: string, text: string];
@@ -157,15 +166,15 @@ function applyRow(event: ApplyEvent | Stopping): Row | undefined {
     case "changeSkipped":
       return ["skipped", `${event.address}: ${skipText(event.reason)}`];
     case "lookingUp":
-      return ["looking", `what became of ${event.address}: ${event.why}`];
+      return ["checking", `whether ${event.address} was created: ${event.why}`];
     case "adopted":
-      return ["found", `${event.address} had been made after all, as ${event.id}`];
+      return ["found", `${event.address} was created after all, as ${event.id}`];
     case "reading":
-      return ["reading", `again: ${event.why}`];
+      return READING[event.why];
     case "waiting":
       return ["waiting", waitingText(event.unfinished)];
     case "stopping":
-      return ["stopping", STOPPING];
+      return ["Stopping:", STOPPING];
   }
 }
 
@@ -182,16 +191,23 @@ function callRow(event: ClientEvent): Row | undefined {
   }
 }
 
-const STOPPING = "what is in flight finishes and is recorded; once more stops at once";
+/** Why the targets are read again. */
+const READING: Readonly<Record<Extract<ApplyEvent, { type: "reading" }>["why"], Row>> = {
+  "after creations": ["Refreshing", "after creates"],
+  "after generations": ["Refreshing", "after discoveries"],
+  "final check": ["Verifying", ""],
+};
+
+const STOPPING = "waiting for requests in flight to finish. Press Ctrl-C again to stop immediately.";
 
 function skipText(reason: SkipReason): string {
   switch (reason.kind) {
     case "needs":
       return `needs ${reason.address}, which was not done`;
     case "interrupted":
-      return "the apply was stopped before it";
+      return "not started: apply was interrupted";
     case "fatal":
-      return "the service could not be used any more";
+      return "not started: the service became unusable";
   }
 }
 
@@ -199,8 +215,9 @@ function waitingText(unfinished: number): string {
   return `for ${count(unfinished, "discovery", "discoveries")} to finish`;
 }
 
-function retryText({ method, path, delay, attempt, status, fault }: CallWaiting): string {
-  return `${method} ${path} again in ${durationText(delay)}, after send ${attempt}: ${status ?? fault}`;
+function retryText({ method, path, delay, attempt, attempts, status, fault }: CallWaiting): string {
+  const next = `attempt ${attempt + 1} of ${attempts}`;
+  return `${method} ${path} ${status ?? fault}; retrying in ${durationText(delay)} (${next})`;
 }
 
 function slowText(milliseconds: number, concurrency: number): string {
@@ -258,15 +275,18 @@ function afterChange(status: ApplyStatus, event: ApplyEvent | Stopping, now: num
     case "changeSkipped":
       return { ...ended(status, event.address), skipped: status.skipped + 1 };
     case "lookingUp":
-      return { ...status, note: { text: `looking what became of ${event.address}`, until: now + BRIEFLY } };
+      return {
+        ...status,
+        note: { text: `checking whether ${event.address} was created`, until: now + BRIEFLY },
+      };
     case "adopted":
-      return { ...status, note: { text: `${event.address} had been made after all`, until: now + BRIEFLY } };
+      return { ...status, note: { text: `${event.address} was created after all`, until: now + BRIEFLY } };
     case "reading":
-      return { ...status, note: { text: `reading again: ${event.why}`, until: now + BRIEFLY } };
+      return { ...status, note: { text: READING[event.why].join(" ").trim(), until: now + BRIEFLY } };
     case "waiting":
       return { ...status, note: { text: `waiting ${waitingText(event.unfinished)}` } };
     case "stopping":
-      return { ...status, note: { text: `stopping: ${STOPPING}` } };
+      return { ...status, note: { text: `Stopping: ${STOPPING}` } };
   }
 }
 

@@ -64,12 +64,13 @@ function excerptLines(
   { style }: DiagnosticOptions,
   linesOf: LinesOf,
 ): readonly string[] {
-  const { file, line, column } = diagnostic;
+  const { severity, file, line, column } = diagnostic;
   const text = file === undefined || line === undefined ? undefined : linesOf(file)?.[line - 1];
   const shown = text === undefined ? undefined : sourceLine(text.replace(/\r$/, ""), diagnostic);
   if (shown === undefined) return [];
   const gutter = String(line);
-  const caret = column === undefined ? "" : `${" ".repeat(textWidth(shown.beforeCaret))}${style.error("^")}`;
+  const caret =
+    column === undefined ? "" : `${" ".repeat(textWidth(shown.beforeCaret))}${style[severity]("^")}`;
   return [
     `  ${style.faint(`${gutter} │`)} ${shown.line}`,
     ...(caret === "" ? [] : [`  ${style.faint(`${" ".repeat(gutter.length)} │`)} ${caret}`]),

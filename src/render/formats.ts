@@ -18,8 +18,11 @@ type PlanRenderer = (plan: PlanJson, extras: PlanExtras, options: PlanOptions) =
 interface Renderer {
   /** Each is loaded only when it is asked for. */
   readonly load: () => Promise<PlanRenderer>;
-  /** It shows where the manifest causes a change; to look that up costs a second parse of the manifests. */
-  readonly places?: true;
+  /**
+   * It shows where the manifest causes a change, in plans of up to so many changes: to look that up costs a second parse
+   * of the manifests.
+   */
+  readonly places?: number;
 }
 
 /** Every format of a plan. A new one is a renderer and a line here. */
@@ -27,11 +30,11 @@ const RENDERERS = {
   text: { load: async () => (await import("./text.ts")).renderPlanText },
   json: { load: async () => (await import("./json.ts")).writeJson },
   markdown: { load: async () => (await import("./markdown.ts")).renderPlanMarkdown },
-  github: { load: async () => (await import("./reports.ts")).renderPlanGithub, places: true },
+  github: { load: async () => (await import("./reports.ts")).renderPlanGithub, places: Infinity },
   gitlab: { load: async () => (await import("./reports.ts")).renderPlanGitlab },
-  sarif: { load: async () => (await import("./reports.ts")).renderPlanSarif, places: true },
-  junit: { load: async () => (await import("./reports.ts")).renderPlanJunit, places: true },
-  html: { load: async () => (await import("./html/page.ts")).renderPlanHtml, places: true },
+  sarif: { load: async () => (await import("./reports.ts")).renderPlanSarif, places: Infinity },
+  junit: { load: async () => (await import("./reports.ts")).renderPlanJunit, places: Infinity },
+  html: { load: async () => (await import("./html/page.ts")).renderPlanHtml, places: 1000 },
 } as const satisfies Readonly<Record<string, Renderer>>;
 
 export type PlanFormat = keyof typeof RENDERERS;
@@ -41,8 +44,9 @@ function isPlanFormat(name: string): name is PlanFormat {
   return Object.hasOwn(RENDERERS, name);
 }
 
-export function showsPlaces(format: PlanFormat): boolean {
-  return "places" in RENDERERS[format];
+export function showsPlaces(format: PlanFormat, changes: number): boolean {
+  const renderer: Renderer = RENDERERS[format];
+  return changes <= (renderer.places ?? -1);
 }
 
 /** @param plan redacted before, since renderers cut, wrap and escape */

@@ -71,6 +71,7 @@ function changeJson(change: Change): ChangeJson {
   return {
     address: change.address,
     action: change.action,
+    ...(change.cause === undefined ? {} : { cause: change.cause }),
     id: change.id ?? KNOWN_AFTER_APPLY,
     fields: change.fields.map(fieldJson),
     calls: change.calls.map(callJson),

@@ -32,6 +32,7 @@ import {
   actionCounts,
   alsoLine,
   byCause,
+  CAUSE_LABELS,
   count,
   diagnosticCounts,
   groupBy,
@@ -237,7 +238,7 @@ function fieldTexts({ fields, action }: ChangeJson, code: (text: string) => stri
 
 function dangerItem(change: ChangeJson, section: Section, extras: PlanExtras): Item {
   const { action, address, cause } = change;
-  const why = cause === undefined ? [] : [`(${cause})`];
+  const why = cause === undefined ? [] : [`(${CAUSE_LABELS[cause]})`];
   const line = `- ${SIGNS[action] === "-" ? "\\-" : SIGNS[action]} **${action}** ${[markdownCode(address), ...why, ...fieldTexts(change, markdownCode)].join(" ")}\n`;
   const fold = { first: change, changes: [change] };
   const details = `<details><summary>Details</summary>\n\n${diffBlock(change, extras)}\n</details>\n`;

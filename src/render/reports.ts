@@ -11,7 +11,7 @@ import {
 } from "./escape.ts";
 import { fieldLine } from "./fields.ts";
 import { type PlanExtras, writeJson } from "./json.ts";
-import { alsoLine, groupBy, placeOf, planLine } from "./words.ts";
+import { alsoLine, groupBy, needsAttention, placeOf, planLine } from "./words.ts";
 
 interface Annotation {
   readonly level: "error" | "warning" | "notice";
@@ -22,24 +22,34 @@ interface Annotation {
 
 /** Errors and warnings as annotations at their places in the manifests. */
 export function renderDiagnosticsGithub(diagnostics: readonly DiagnosticView[]): string {
-  const errors = diagnostics.filter(({ severity }) => severity === "error");
-  const warnings = diagnostics.filter(({ severity }) => severity === "warning");
-  return [...errors, ...warnings].map((diagnostic) => annotation(diagnosticNote(diagnostic))).join("");
+  return inOrder(diagnostics.map((diagnostic) => diagnosticNote(diagnostic)))
+    .map(annotation)
+    .join("");
 }
 
 /**
- * A plan as annotations: errors and warnings, then each change at the line of the manifest that causes it, the most
- * important first, since GitHub shows but ten of a level; at the end the line that sums it up.
+ * A plan as annotations, the worst first, since GitHub shows but ten of a level: errors, changes that need attention,
+ * warnings, then the other changes, each at the line of the manifest that causes it; at the end the line that sums it
+ * up.
  */
 export function renderPlanGithub(plan: PlanJson, extras: PlanExtras): string {
-  const notices = bySeverity(plan.changes).map((change) => annotation(changeNote(change, extras)));
+  const notes = inOrder([
+    ...bySeverity(plan.changes).map((change) => changeNote(change, extras)),
+    ...planDiagnostics(plan, extras).map(diagnosticNote),
+  ]);
   const also = alsoLine(plan.summary);
   return [
-    renderDiagnosticsGithub(planDiagnostics(plan, extras)),
-    ...notices,
+    ...notes.map(annotation),
     `${planLine(plan.summary)}\n`,
     also === undefined ? "" : withoutWorkflowCommands(`${also}\n`),
   ].join("");
+}
+
+const LEVELS = ["error", "warning", "notice", "note"];
+
+/** Errors, then warnings, then the rest; among equals the order stays. */
+function inOrder<T extends { readonly level: string }>(items: readonly T[]): readonly T[] {
+  return items.toSorted((a, b) => LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level));
 }
 
 function diagnosticNote(diagnostic: DiagnosticView): Annotation {
@@ -51,9 +61,10 @@ function diagnosticNote(diagnostic: DiagnosticView): Annotation {
 /** Characters of a value in a message. */
 const MOST = 200;
 
-function changeNote({ address, action, fields }: ChangeJson, extras: PlanExtras): Annotation {
+function changeNote(change: ChangeJson, extras: PlanExtras): Annotation {
+  const { address, action, fields } = change;
   return {
-    level: "notice",
+    level: needsAttention(change) ? "warning" : "notice",
     title: `${action} ${address}`,
     message: fields.map((field) => fieldLine(field, action, MOST)).join("\n") || action,
     place: extras.places?.[address] ?? {},
@@ -96,7 +107,7 @@ export function renderDiagnosticsJunit(diagnostics: readonly DiagnosticView[], t
 
 /**
  * A plan as a JUnit report. A change is a skipped case, as it has yet to be done; that a plan has changes is not a
- * failure. What is unchanged is no case at all.
+ * failure. Unchanged resources are left out.
  */
 export function renderPlanJunit(plan: PlanJson, extras: PlanExtras): string {
   const cases = [
@@ -176,11 +187,10 @@ export function renderDiagnosticsSarif(diagnostics: readonly DiagnosticView[], t
   return log(diagnostics.map(diagnosticResult), tool);
 }
 
-/** A plan as SARIF 2.1.0: errors and warnings, then each change as a note at the line that causes it. */
+/** A plan as SARIF 2.1.0, the worst first: each change is a result at the line that causes it. */
 export function renderPlanSarif(plan: PlanJson, extras: PlanExtras): string {
-  const diagnostics = planDiagnostics(plan, extras).map(diagnosticResult);
   const changes = bySeverity(plan.changes).map((change) => changeResult(change, extras));
-  return log([...diagnostics, ...changes], plan.tool);
+  return log(inOrder([...changes, ...planDiagnostics(plan, extras).map(diagnosticResult)]), plan.tool);
 }
 
 function diagnosticResult(diagnostic: DiagnosticView): Result {
@@ -196,11 +206,12 @@ function diagnosticResult(diagnostic: DiagnosticView): Result {
 
 const MOSTSarif = 400;
 
-function changeResult({ address, action, fields }: ChangeJson, extras: PlanExtras): Result {
+function changeResult(change: ChangeJson, extras: PlanExtras): Result {
+  const { address, action, fields } = change;
   const lines = fields.map((field) => fieldLine(field, action, MOSTSarif));
   return {
     ruleId: `plan-${action}`,
-    level: "note",
+    level: needsAttention(change) ? "warning" : "note",
     text: [`${action} ${address}`, ...lines].join("\n"),
     address,
     place: extras.places?.[address] ?? {},

@@ -73,6 +73,9 @@ export interface Writer {
   document(text: string): void;
   /** All else, to standard error. */
   note(text: string): void;
+  /** As a note, but written with the next output or `flush`: each write to a pipe takes as long as a call to the service. */
+  queue(text: string): void;
+  readonly flush: () => void;
   /** Draws the status area, in place of what it showed before; no lines take it away. Nothing where it cannot be drawn. */
   status(lines: readonly string[]): void;
 }
@@ -98,10 +101,25 @@ export function createWriter({ stdout, stderr, terminals, redactor, failed }: Wr
     if (area.length > 0) err.write(drawStatus(area));
   };
   const forPeople = (text: string, terminal: Terminal): string => safeOutput(redactor.text(text), terminal);
+  let queued = "";
+  const note = (text: string): void => {
+    const whole = queued + text;
+    queued = "";
+    if (whole !== "") redraw(area, () => err.write(forPeople(whole, terminals.stderr)));
+  };
+  const flush = (): void => note("");
   return {
-    text: (text) => redraw(area, () => out.write(forPeople(text, terminals.stdout))),
-    document: (text) => redraw(area, () => out.write(redactor.document(text))),
-    note: (text) => redraw(area, () => err.write(forPeople(text, terminals.stderr))),
+    text(text) {
+      flush();
+      redraw(area, () => out.write(forPeople(text, terminals.stdout)));
+    },
+    document(text) {
+      flush();
+      redraw(area, () => out.write(redactor.document(text)));
+    },
+    note,
+    queue: (text) => void (queued += text),
+    flush,
     status(lines) {
       if (!terminals.stderr.live) return;
       const fitting = lines.map((line) =>
@@ -166,7 +184,7 @@ function eraseStatus(count: number): string {
 /** Shows an apply while it runs. */
 export interface Progress {
   readonly event: (event: ProgressEvent) => void;
-  /** Time has passed; called a few times a second where the display is live. */
+  /** Time has passed; called a few times a second. */
   readonly tick: () => void;
   /** Takes a status area away. */
   readonly end: () => void;
@@ -195,10 +213,11 @@ function plainProgress({ writer, now }: ProgressOptions): Progress {
       const line = eventLine(event);
       if (line === undefined || line === last) return;
       last = line;
-      writer.note(`[${clockText(now() - startedAt)}] ${line}\n`);
+      writer.queue(`[${clockText(now() - startedAt)}] ${line}\n`);
+      if (isLasting(event)) writer.flush();
     },
-    tick() {},
-    end() {},
+    tick: writer.flush,
+    end: writer.flush,
   };
 }
 

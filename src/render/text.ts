@@ -43,6 +43,7 @@ import {
   actionCounts,
   alsoLine,
   byCause,
+  CAUSE_LABELS,
   count,
   countActions,
   diagnosticCounts,
@@ -137,7 +138,10 @@ function errorLine({ address, summary }: DiagnosticView, { style, width }: PlanT
 }
 
 /** The change with the fields that make it harmful; of a rediscovery what it is about. */
-function dangerLines({ address, action, fields }: ChangeJson, { style, width }: PlanTextOptions): Lines {
+function dangerLines(
+  { address, action, cause, fields }: ChangeJson,
+  { style, width }: PlanTextOptions,
+): Lines {
   const harmful = fields.filter((field) => isHarmful(field, action));
   const told = harmful.length > 0 ? harmful : fields.slice(0, 1);
   const left = fields.length - told.length;
@@ -146,8 +150,9 @@ function dangerLines({ address, action, fields }: ChangeJson, { style, width }: 
     return harmful.length > 0 ? style.error(line) : line;
   });
   const more = left === 0 ? [] : [style.faint(`and ${count(left, "more field")}`)];
+  const why = cause === undefined ? "" : ` ${style.faint(`(${CAUSE_LABELS[cause]})`)}`;
   return oneOrTwo(
-    `${style.action(action, SIGNS[action])} ${style.strong(address)}`,
+    `${style.action(action, SIGNS[action])} ${style.strong(address)}${why}`,
     [...texts, ...more],
     width,
   );

@@ -229,7 +229,7 @@ export const CAUSE_LABELS: Readonly<Record<Cause, string>> = {
   drift: "drift",
 };
 
-/** `2 January 2026, 03:04 UTC`; what is no time stays as it is. */
+/** `2 January 2026, 03:04 UTC`; other text stays as it is. */
 export function timeText(time: string): string {
   const date = new Date(time);
   if (Number.isNaN(date.getTime())) return time;

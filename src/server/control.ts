@@ -141,7 +141,7 @@ function editorsOf({ store, world }: Service): Record<"testTarget" | "environmen
   };
 }
 
-/** The stored row with some fields replaced, read anew: so an edit can no more break a row than a request can. */
+/** The stored row with some fields replaced, and read again: so an edit can no more break a row than a request can. */
 function overwrite<T>(table: Table<T>, read: Reader<T>, id: string, set: JsonObject): T {
   for (const name of ["id", "testTargetId"])
     if (Object.hasOwn(set, name)) throw badValue(`set.${name}`, "cannot change");

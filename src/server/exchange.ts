@@ -32,7 +32,7 @@ export type Exchange = {
   readonly closing: AbortSignal;
 };
 
-/** One request of the interface from its arrival to the last byte, with the fault that befalls it, if any. */
+/** One request of the interface from its arrival to the last byte, with the fault that applies to it, if any. */
 export async function exchange(on: Exchange, received: Received, response: ServerResponse): Promise<void> {
   const end = on.log.begin(received);
   const fault = on.faults.next(received);
@@ -216,7 +216,7 @@ const pattern: Reader<string> = (value, at) => {
 };
 
 /**
- * A fault and the requests it befalls: those of `method` whose path after /apiKey/v3 matches the expression `path`;
+ * A fault and the requests it applies to: those of `method` whose path after /apiKey/v3 matches the expression `path`;
  * of these the `nth` and all later ones, at most `times` of them. Given `nth` alone it is that request only.
  */
 export const faultRule = object((fields) => ({

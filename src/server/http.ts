@@ -31,7 +31,7 @@ export async function receive(request: IncomingMessage): Promise<Received> {
   };
 }
 
-/** A body too large is read to its end all the same: hanging up early would hide the answer from the sender. */
+/** A body too large is still read to its end: hanging up early would hide the answer from the sender. */
 async function wholeBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;

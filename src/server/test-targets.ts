@@ -204,7 +204,7 @@ function summary({ id, type, discoveryUrl, emailPrefix, emailDomain }: Environme
 
 /**
  * An environment as answered (Environment, response fields). The table has `password` and `otpInitializerKey` among
- * them; secrets are left out all the same.
+ * them; secrets are still left out.
  */
 function environmentView(environment: Environment, settings: Settings): Answered {
   const { testAccount, basicAuth, privateLocation } = environment;

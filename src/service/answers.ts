@@ -1,7 +1,7 @@
 import { ELEMENT, type ObjectShape, type Shape } from "../model/fields.ts";
 import { type Json, type JsonObject, isArray, isObject } from "../model/json.ts";
 import type { LiveDiscovery, LiveElement, LiveEnvironment, LiveTarget, LiveTestCase } from "../model/live.ts";
-import { type Misfit, type Result, bad, good, isSegment } from "./request.ts";
+import { MAX_PAGES, MAX_REPORTS, type Misfit, type Result, bad, good, isSegment } from "./request.ts";
 
 /**
  * Readers of fields for the checks of answers. Inside, a misfit is thrown: it is rare, tens of thousands of
@@ -392,7 +392,9 @@ export type PageEnd =
   /** Nothing, though the service says that there is more: this page brought no report that was not known. */
   | "nothing-new"
   /** Nothing, though the service says that there is more: it gave no key to ask for it. */
-  | "no-key";
+  | "no-key"
+  /** Nothing, though the service says that there is more: no service has so many. */
+  | "too-many";
 
 export interface NewReports {
   /** Those that no earlier page had. */
@@ -400,10 +402,12 @@ export interface NewReports {
   readonly next: PageEnd;
 }
 
-/** Which reports of a page are new, and whether to ask for another; adds their ids to those seen. */
-export function newReports(page: ReportPage, seen: Set<string>): NewReports {
+/** Which reports of a page are new, and whether to ask for another; adds their ids to those seen. @param pages so far */
+export function newReports(page: ReportPage, seen: Set<string>, pages: number): NewReports {
   const reports = page.reports.filter(({ id }) => !seen.has(id) && seen.add(id));
-  return { reports, next: whatFollows(page, reports.length) };
+  const isTooMuch = pages >= MAX_PAGES || seen.size >= MAX_REPORTS;
+  const next = whatFollows(page, reports.length);
+  return { reports, next: next === "more" && isTooMuch ? "too-many" : next };
 }
 
 function whatFollows(page: ReportPage, fresh: number): PageEnd {

@@ -36,7 +36,7 @@ export interface Call<T> {
   readonly query?: string;
   /** JSON. */
   readonly body?: string;
-  /** Makes what reads a 2xx answer; asked anew for each send. */
+  /** Makes what reads a 2xx answer; made again for each send. */
   readonly reader: () => AnswerReader<T>;
 }
 
@@ -122,7 +122,8 @@ class Tries<T> {
       const acted = actedOn(this.#call.method, result.failure, began);
       if (acted === "maybe") this.#acted = acted;
       if (!this.#isWorthAnother(result.failure, acted)) return bad(this.#failure(result.failure));
-      this.#tell({ kind: "waiting", fault: result.failure.kind, status, delay });
+      const attempts = this.#options.retries + 1;
+      this.#tell({ kind: "waiting", fault: result.failure.kind, status, attempts, delay });
       if (!(await this.#wait(result.failure, delay))) return bad(this.#failure({ kind: "interrupted" }));
     }
   }

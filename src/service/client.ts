@@ -197,13 +197,14 @@ class HttpClient implements Client {
 
   async *allReports(targetId: string): AsyncGenerator<Result<NewReports>, void, undefined> {
     const seen = new Set<string>();
-    for (let key: Json | undefined, more = true; more;) {
+    let key: Json | undefined;
+    for (let pages = 1, more = true; more; pages++) {
       const page = await this.listReports(targetId, key);
       if (!page.ok) {
         yield page;
         return;
       }
-      const fresh = newReports(page.value, seen);
+      const fresh = newReports(page.value, seen, pages);
       yield good(fresh);
       key = page.value.key;
       more = fresh.next === "more";

@@ -136,7 +136,7 @@ const UNREACHABLE: Readonly<Record<Unreachable["cause"], { readonly why: string;
     next: "For a certificate of your own authority, set NODE_EXTRA_CA_CERTS to its file.",
   },
   encryption: {
-    why: "no encrypted connection comes about",
+    why: "an encrypted connection cannot be set up",
     next: "Check that the service speaks https on this port.",
   },
   proxy: {
@@ -203,7 +203,7 @@ function sends({ attempts }: Failure): string {
 
 /** What a caller must know of a creation that ended so. */
 function open({ method, acted }: Failure): readonly string[] {
-  return method === "POST" && acted === "maybe" ? ["The service may have carried it out all the same."] : [];
+  return method === "POST" && acted === "maybe" ? ["The service may still have carried it out."] : [];
 }
 
 function seconds(ms: number): string {

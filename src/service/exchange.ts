@@ -239,11 +239,11 @@ export interface AnswerReader<T> {
   end(): Result<T, Fault>;
   /** Called in place of `end` for an answer that came and cannot be read. */
   fail(fault: Unreadable): Result<T, Fault>;
-  /** The call's time limit starts anew after so many bytes; without it, it holds for the whole answer. */
+  /** The call's time limit starts again after so many bytes; without it, it holds for the whole answer. */
   readonly window?: number;
 }
 
-/** What becomes of the items of a streamed list. Made anew for each try, so a broken one leaves nothing behind. */
+/** What becomes of the items of a streamed list. Made again for each try, so a broken one leaves nothing behind. */
 export interface Collector<I, T> {
   add(item: I): void;
   /** Called once, after the last item. */

@@ -187,7 +187,7 @@ export function isBlank(byte: number): boolean {
  * or one more when a backslash comes last: what is left over is where to go on in the next piece of the text.
  */
 export function stringEnd(bytes: Uint8Array, from: number): number {
-  // Asked for once: the length of a view is looked up anew each time.
+  // Asked for once: the length of a view is looked up each time.
   const { length } = bytes;
   let at = from;
   for (; at < length; at++) {

@@ -118,7 +118,7 @@ function mustEndBeforeApiKey(url: URL): BaseUrlProblem | undefined {
   if (!/\/apiKey(\/v\d+)?\/*$/i.test(url.pathname)) return undefined;
   return {
     code: "base-url",
-    summary: "The base address goes too far",
+    summary: "`service.baseUrl` must not include /apiKey",
     detail: `It is the part before \`/apiKey\`; tasc adds \`/apiKey/v3\` itself. ${EXAMPLE}`,
   };
 }
@@ -173,6 +173,8 @@ export interface CallWaiting extends OfCall {
   readonly kind: "waiting";
   readonly fault: Fault["kind"];
   readonly status: number | undefined;
+  /** Sends at most. */
+  readonly attempts: number;
   /** Milliseconds. */
   readonly delay: number;
 }
@@ -264,7 +266,7 @@ export interface Unreachable {
   readonly cause: "name" | "refused" | "certificate" | "encryption" | "network" | "proxy";
   /** Host and port. */
   readonly host: string;
-  /** The system's code, such as ECONNREFUSED. */
+  /** The system's code, e.g. ECONNREFUSED. */
   readonly code: string;
 }
 
@@ -366,6 +368,9 @@ export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 export const MAX_ITEM_BYTES = 16 * 1024 * 1024;
 /** Test cases of one list. */
 export const MAX_ITEMS = 1_000_000;
+/** Pages of one list of reports, and reports in all of them. */
+export const MAX_PAGES = 1000;
+export const MAX_REPORTS = 100_000;
 /** Lists and objects inside each other. */
 export const MAX_DEPTH = 100;
 /** Bytes of an answer with an error status that are read for the service's words. */

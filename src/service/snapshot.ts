@@ -14,7 +14,7 @@ import { type Json, type JsonObject, isArray, isObject } from "../model/json.ts"
 import type { LiveDiscovery, LiveElement, LiveEnvironment, LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { Settings } from "../model/settings.ts";
 import { type BatchRecord, type State, emptyState } from "../model/state.ts";
-import { UNKNOWN } from "../model/value.ts";
+import { SENSITIVE, UNKNOWN } from "../model/value.ts";
 import { makePlan } from "../plan/plan.ts";
 import { changedFields } from "../plan/staleness.ts";
 import { printedJson } from "../render/escape.ts";
@@ -398,7 +398,7 @@ class SnapshotReader implements Reader<SnapshotProblem> {
       ok: false,
       failure: {
         summary: `The snapshot does not hold the test cases of "${app}"`,
-        detail: `${this.#shown} holds those of the targets that were declared when it was taken. Take it anew, with the manifests that declare this one:\n  tasc snapshot --out ${this.#shown}`,
+        detail: `${this.#shown} holds those of the targets that were declared when it was taken. Take it again, with the manifests that declare this one:\n  tasc snapshot --out ${this.#shown}`,
       },
     };
   }
@@ -780,7 +780,8 @@ export interface SnapshotWriter {
 
 export function writeSnapshot(sink: Sink, head: SnapshotHead, redactor: Redactor): SnapshotWriter {
   const line = (value: Json): string => printedJson(JSON.stringify(redactor.json(value)));
-  sink.write(headText(head, line));
+  const secrets = secretFields(head.states);
+  sink.write(headText(head, secrets, line));
   let written = 0;
   let last: { readonly targetId: string; readonly mark: number; readonly written: number } | undefined;
   return {
@@ -791,7 +792,9 @@ export function writeSnapshot(sink: Sink, head: SnapshotHead, redactor: Redactor
       } else last = { targetId, mark: sink.mark(), written };
       return {
         add(testCase) {
-          sink.write(`${written === 0 ? "" : ","}\n    ${line(testCaseJson(testCase, targetId))}`);
+          sink.write(
+            `${written === 0 ? "" : ","}\n    ${line(withoutFields(testCaseJson(testCase, targetId), secrets))}`,
+          );
           written += 1;
         },
         result: () => undefined,
@@ -802,7 +805,7 @@ export function writeSnapshot(sink: Sink, head: SnapshotHead, redactor: Redactor
 }
 
 /** Members in a fixed order, one state and one target a line. */
-function headText(head: SnapshotHead, line: (value: Json) => string): string {
+function headText(head: SnapshotHead, secrets: SecretFields, line: (value: Json) => string): string {
   const list = (items: readonly Json[]): string =>
     items.length === 0 ? "[]" : `[\n${items.map((item) => `    ${line(item)}`).join(",\n")}\n  ]`;
   const members = [
@@ -813,15 +816,53 @@ function headText(head: SnapshotHead, line: (value: Json) => string): string {
     ["baseUrl", line(head.baseUrl)],
     ["createdAt", line(head.createdAt)],
     ["states", list(head.states.map(stateJson))],
-    ["targets", list(head.targets.map(targetJson))],
+    ["targets", list(head.targets.map((target) => targetJson(target, secrets)))],
     ["read", list(head.read)],
   ];
   return `{\n${members.map(([name, text]) => `  "${name}": ${text},\n`).join("")}  "testCases": [`;
 }
 
 /** As the service shows it (service-api.md, "Test target"). */
-function targetJson({ id, app, environments }: LiveTarget): JsonObject {
-  return { id, app, environments: environments.map((environment) => known({ ...environment })) };
+function targetJson({ id, app, environments }: LiveTarget, secrets: SecretFields): JsonObject {
+  const inner = environments.map((environment) => withoutFields(known({ ...environment }), secrets));
+  return { ...withoutFields({ id, app }, secrets), environments: inner };
+}
+
+/** By id of a live resource: the fields whose live values may still show a secret that no manifest has any more. */
+type SecretFields = ReadonlyMap<Json | undefined, readonly string[]>;
+
+function secretFields(states: readonly State[]): SecretFields {
+  const bindings = states.flatMap((state) => [...state.bindings.values()]);
+  return new Map(bindings.flatMap(({ id, secrets }) => (secrets === undefined ? [] : [[id, secrets]])));
+}
+
+/**
+ * They are left out by name, since the old secret itself is not known: a plan takes what is not shown as unknown. Only
+ * what a plan cannot do without stays, without its texts.
+ */
+function withoutFields(shown: JsonObject, secrets: SecretFields): JsonObject {
+  const hidden = secrets.get(shown["id"]) ?? [];
+  if (hidden.length === 0) return shown;
+  return Object.fromEntries(
+    Object.entries(shown).flatMap(([name, value]) => {
+      if (name === "discovery" && isObject(value) && hidden.includes("discovery.prompt"))
+        return [[name, known({ status: value["status"], abortCause: value["abortCause"] })]];
+      if (!hidden.includes(name)) return [[name, value]];
+      return name === "app" || name === "elements" ? [[name, withoutTexts(value)]] : [];
+    }),
+  );
+}
+
+/** Ids and words of the service, such as a status, are no values of anybody. */
+const OWN_WORDS: readonly string[] = ["id", "status", "action", "expectation", "selectorType"];
+
+function withoutTexts(value: Json): Json {
+  if (typeof value === "string") return SENSITIVE;
+  if (isArray(value)) return value.map(withoutTexts);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, part]) => [key, OWN_WORDS.includes(key) ? part : withoutTexts(part)]),
+  );
 }
 
 /** As the service lists it (service-api.md, "Test case"), as far as a plan reads it. */

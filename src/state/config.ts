@@ -330,7 +330,7 @@ function misconfigured(reason: string): Result<never> {
 export async function openBackend(config: BackendConfig, world: StateWorld): Promise<Backend> {
   if (config.backend === "postgres") {
     const { openPostgresBackend } = await import("./postgres.ts");
-    return await openPostgresBackend(config);
+    return openPostgresBackend(config);
   }
   if (config.backend === "http") {
     const { openHttpBackend } = await import("./http.ts");

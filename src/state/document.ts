@@ -148,7 +148,7 @@ function isLocators(value: unknown): value is Readonly<Record<string, LocatorRec
 }
 
 const BINDING = { id: isText, fields: isFields };
-const BINDING_OPTIONAL = { locators: isLocators, secrets: isTexts };
+const BINDING_OPTIONAL = { generating: isText, locators: isLocators, secrets: isTexts };
 function isBinding(value: unknown): value is Binding {
   return hasMembers(value, BINDING, BINDING_OPTIONAL);
 }
@@ -205,6 +205,8 @@ const EVENTS: Readonly<Record<StateEvent["type"], readonly [Members, Members?]>>
   batch: [{ address: isAddress, record: isBatchRecord }],
   intended: [{ address: isAddress, intent: isIntent }],
   settled: [{ address: isAddress }],
+  generating: [{ address: isAddress, shown: isText }],
+  generated: [{ address: isAddress }],
   began: [{ run: isRun, changes: arePlannedChanges }],
   answered: [{ address: isAddress }],
   ended: [{}],
@@ -230,9 +232,9 @@ export function areStateEvents(value: unknown): value is readonly StateEvent[] {
  * Absent members are given as undefined, which JSON leaves out.
  */
 
-function bindingText({ id, fields, locators, secrets }: Binding): string {
+function bindingText({ id, fields, generating, locators, secrets }: Binding): string {
   const ordered = locators && sorted(locators, orderedLocator);
-  return JSON.stringify({ fields: sortedFields(fields), id, locators: ordered, secrets });
+  return JSON.stringify({ fields: sortedFields(fields), generating, id, locators: ordered, secrets });
 }
 
 function batchText({ status, content }: BatchRecord): string {

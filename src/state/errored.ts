@@ -99,6 +99,8 @@ function newTo(state: State, event: StateEvent): readonly StateEvent[] {
     case "moved":
     case "intended":
     case "settled":
+    case "generating":
+    case "generated":
     case "began":
     case "answered":
     case "ended":

@@ -60,7 +60,7 @@ function openDraft(state: State): Draft {
     batchGenerations: new LazyCopy(state.batchGenerations),
     intents: new LazyCopy(state.intents),
     run: state.run,
-    changes: new LazyCopy(state.run?.changes ?? new Map()),
+    changes: new LazyCopy(state.run?.changes ?? new Map<Address, RunChange>()),
   };
 }
 
@@ -99,6 +99,15 @@ function change(draft: Draft, event: StateEvent): void {
       return draft.intents.set(event.address, event.intent);
     case "settled":
       return draft.intents.delete(event.address);
+    case "generating":
+      return alter(draft, event.address, (binding) => ({ ...binding, generating: event.shown }));
+    case "generated":
+      return alter(draft, event.address, ({ id, fields, locators, secrets }) => ({
+        id,
+        fields,
+        ...(locators && { locators }),
+        ...(secrets && { secrets }),
+      }));
     case "began":
       draft.run = event.run;
       draft.changes = new LazyCopy(plannedChanges(event.changes));
@@ -121,7 +130,12 @@ function key(draft: Draft, keyCheck: string): void {
   const rekeyed = draft.keyCheck !== undefined && draft.keyCheck !== keyCheck;
   draft.keyCheck = keyCheck;
   if (!rekeyed) return;
-  draft.bindings.convert(({ id, secrets }) => ({ id, fields: {}, ...(secrets && { secrets }) }));
+  draft.bindings.convert(({ id, secrets, generating }) => ({
+    id,
+    fields: {},
+    ...(generating === undefined ? {} : { generating }),
+    ...(secrets && { secrets }),
+  }));
   draft.batchGenerations.convert(({ status }) => ({ status }));
   draft.intents.convert(({ at, existing }) => ({ at, existing, fields: {} }));
 }

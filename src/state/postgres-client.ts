@@ -226,8 +226,10 @@ async function openSocket(config: PostgresConnection, host: string, port: number
     // `allow` asks for TLS only where the server refuses without; most do not, so it is the same as none.
     if (tls === "disable" || tls === "allow") return refusingClearPasswords(socket);
     socket.write(TLS_REQUEST);
-    const [answer]: Buffer[] = await once(socket, "data");
-    if (answer?.[0] === YES) return await encrypted(socket, config, host);
+    const answer = await new Promise<Buffer>((resolve, reject) => {
+      socket.once("data", resolve).once("error", reject);
+    });
+    if (answer[0] === YES) return await encrypted(socket, config, host);
     if (tls === "prefer") return refusingClearPasswords(socket);
     throw new ConnectionLost(
       `the server offers no TLS, and sslmode is ${tls}; without TLS, state and passwords can be read on the way. Where that is intended, write sslmode=disable`,

@@ -6,6 +6,7 @@ import { Secret } from "../../src/model/value.ts";
 import { planJson } from "../../src/render/json.ts";
 import { type TargetParts, project, target } from "../plan/build.ts";
 import {
+  Killed,
   type Knobs,
   MemoryService,
   PLAIN_KNOBS,
@@ -276,6 +277,23 @@ describe("--wait", () => {
       unfinished: ["testCase.shop.login"],
     });
   });
+  test("a rediscovery that was sent before the stop is done, and no more is", async () => {
+    const bench = benchWith({ discovery: "with prompt" });
+    shopOn(bench, { description: "A", prompt: "Old" }, { description: "B", prompt: "Old" });
+    const wanted = shop({
+      testCases: {
+        a: { description: "A", "discovery.prompt": "New" },
+        b: { description: "B", "discovery.prompt": "New" },
+      },
+    });
+    const applied = await bench.apply(wanted, { concurrency: 1, stopping: (writes) => writes >= 1 });
+    expect(applied.outcome).toMatchObject({
+      interrupted: true,
+      calls: { POST: 0, PATCH: 1 },
+      done: ["testCase.shop.a"],
+      skipped: [{ address: "testCase.shop.b", reason: { kind: "interrupted" } }],
+    });
+  });
   test("ends at its limit, and says what is unfinished", async () => {
     const bench = benchWith(knobs);
     shopOn(bench);
@@ -283,6 +301,26 @@ describe("--wait", () => {
     const applied = await bench.apply(wanted, { wait: 5000 });
     expect(applied.outcome.unfinished).toEqual(["testCase.shop.login"]);
     expect(bench.now - start).toBe(5000);
+  });
+  test("run again, goes on waiting for what an earlier run started", async () => {
+    const bench = benchWith(knobs);
+    shopOn(bench);
+    await bench.apply(wanted, { wait: 5000 });
+    const start = bench.now;
+    const again = await bench.apply(wanted, { wait: 3000 });
+    expect(again.outcome.unfinished).toEqual(["testCase.shop.login"]);
+    expect(bench.now - start).toBe(3000);
+    bench.service.finishGenerations();
+    expect((await bench.apply(wanted, { wait: 3000 })).outcome.unfinished).toEqual([]);
+    const later = bench.now;
+    await bench.apply(wanted, { wait: 3000 });
+    expect(bench.now).toBe(later);
+  });
+  test("also for what a run without a wait started", async () => {
+    const bench = benchWith(knobs);
+    shopOn(bench);
+    await bench.apply(wanted);
+    expect((await bench.apply(wanted, { wait: 3000 })).outcome.unfinished).toEqual(["testCase.shop.login"]);
   });
   test("does not take notifications of earlier discoveries for the end", async () => {
     const bench = benchWith({ ...knobs, discovery: "null" });
@@ -411,6 +449,21 @@ describe("batch generations", () => {
     await bench.apply(spring(), { run: [address] });
     expect(bench.service.targets[0]?.batchGenerations).toEqual([{ prompt: "Spring" }]);
     expect((await bench.look(spring())).planned.plan.diagnostics).toEqual([]);
+  });
+  test("whose POST was cut off fails the run that finds it, and later runs only warn", async () => {
+    const bench = benchWith();
+    await managed(bench);
+    bench.service.faultOf = () => "kill after";
+    await expect(bench.apply(spring())).rejects.toThrow(Killed);
+    bench.service.faultOf = () => undefined;
+    bench.service.killed = false;
+    const found = await bench.apply(spring());
+    expect(failedOf(found)).toEqual([address]);
+    expect(found.outcome.failed[0]?.failure.detail).toContain(`tasc state mark ${address} done`);
+    const later = await bench.apply(spring());
+    expect(later.outcome.failed).toEqual([]);
+    expect(later.look.planned.plan.diagnostics).toMatchObject([{ code: "batch-uncertain" }]);
+    expect(bench.service.targets[0]?.batchGenerations).toHaveLength(1);
   });
   test("of an adopted target stays held, whatever the scope of the first apply was", async () => {
     const bench = benchWith();

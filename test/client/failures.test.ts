@@ -110,7 +110,7 @@ describe("a failure says", () => {
 
   test("that a creation may have happened", () => {
     const fault: Fault = { kind: "broken", code: "ECONNRESET" };
-    const open = "The service may have carried it out all the same.";
+    const open = "The service may still have carried it out.";
     expect(describeFailure(failure(fault, { method: "POST", acted: "maybe" })).detail).toContain(open);
     expect(describeFailure(failure(fault, { method: "POST", acted: "no" })).detail).not.toContain(open);
     expect(describeFailure(failure(fault, { method: "PATCH", acted: "maybe" })).detail).not.toContain(open);

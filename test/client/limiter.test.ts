@@ -75,7 +75,7 @@ describe("places", () => {
     bench.ending.abort();
     bench.enter(4);
     expect(await bench.released()).toEqual([1]);
-    expect(bench.refused.toSorted()).toEqual([2, 3, 4]);
+    expect(bench.refused.toSorted((a, b) => a - b)).toEqual([2, 3, 4]);
   });
 });
 

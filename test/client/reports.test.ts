@@ -134,6 +134,17 @@ describe("all reports", () => {
     expect(ends).toEqual(["more", "nothing-new"]);
   });
 
+  test("end where the service never ends", async () => {
+    const server = await httpServer((response, _received, nth) =>
+      json(response, { data: [{ id: `r${nth}` }], key: nth, hasNextPage: true }),
+    );
+    const { client } = clientOf(server.url);
+    const ends: string[] = [];
+    for await (const page of client.allReports("t1")) if (page.ok) ends.push(page.value.next);
+    expect(ends).toHaveLength(1000);
+    expect(ends.at(-1)).toBe("too-many");
+  });
+
   test("end where there is more and no key to ask for it", async () => {
     expect((await read({ data: [{ id: "r1" }], hasNextPage: true })).ends).toEqual(["no-key"]);
   });

@@ -92,7 +92,7 @@ describe("events", () => {
     expect(events).toEqual([
       { kind: "started", ...call, attempt: 1 },
       { kind: "finished", ...call, attempt: 1, status: 503, ms: 0, fault: "status", date },
-      { kind: "waiting", ...call, attempt: 1, status: 503, fault: "status", delay: 250 },
+      { kind: "waiting", ...call, attempt: 1, attempts: 6, status: 503, fault: "status", delay: 250 },
       { kind: "started", ...call, attempt: 2 },
       { kind: "finished", ...call, attempt: 2, status: 200, ms: 0, fault: undefined, date },
     ]);

@@ -36,7 +36,7 @@ describe.concurrent("the state file", () => {
         "targets/other.yaml": "target: other\napp: Other Shop\ntestIdAttribute: x\n",
       });
       await apply(project);
-      expect((await project.files()).filter((file) => file.startsWith(".tasc"))).toEqual([
+      expect((await project.files()).filter((file) => file.startsWith(".tasc/state"))).toEqual([
         ".tasc/state/default/other.json",
         FILE,
       ]);
@@ -94,7 +94,7 @@ describe.concurrent("the state file", () => {
         "targets/shop.yaml": `${BASE}testIdAttribute: x\n`,
       });
       await apply(project, "--stage", "a");
-      expect((await project.files()).filter((file) => file.startsWith(".tasc"))).toEqual([
+      expect((await project.files()).filter((file) => file.startsWith(".tasc/state"))).toEqual([
         ".tasc/state/a/shop.json",
       ]);
       expect(changed((await project.json(["plan", "--stage", "b"])).value)).toEqual(["update target.shop"]);

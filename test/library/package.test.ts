@@ -74,6 +74,7 @@ describe("the package", () => {
       "dist/sbom.cdx.json",
       "dist/tasc.cjs",
       "package.json",
+      "schemas/events.schema.json",
       "schemas/plan.schema.json",
       "schemas/project.schema.json",
       "schemas/target.schema.json",

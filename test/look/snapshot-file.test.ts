@@ -232,6 +232,34 @@ describe("the file", () => {
     );
   });
 
+  test("hides what was last written with a secret, though nobody knows the secret any more", () => {
+    const old = "rotated-away-0815";
+    const state = applyEvents(STATE, [
+      { type: "bound", address: "target.shop", id: "t", fields: {}, secrets: ["app"] },
+      {
+        type: "bound",
+        address: "testCase.shop.login",
+        id: "c1",
+        fields: {},
+        secrets: ["description", "discovery.prompt", "elements", "tags"],
+      },
+    ]);
+    const discovery = { status: "FINISHED", freePrompt: old, abortCause: undefined, message: old };
+    const raw = { id: "e1", action: "CLICK", selectors: [{ selectorType: "TEXT", selector: old }] };
+    const [any] = fc.sample(liveCase, 1);
+    if (any === undefined) throw new Error("no case");
+    const shown = { ...any, id: "c1", description: old, tags: [old], status: "ENABLED", discovery };
+    const sink = memorySink();
+    const targets = [{ id: "t", app: old, environments: [] }];
+    const writer = writeSnapshot(sink, { ...HEAD, targets, states: [state] }, NO_SECRETS);
+    writer.testCases("t").add({ ...shown, elements: [{ id: "e1", parts: {}, raw }] });
+    writer.end();
+    const text = sink.pieces().join("");
+    expect(text).not.toContain(old);
+    expect(text).toContain('"action":"CLICK"');
+    expect(text).toContain('"status":"ENABLED"');
+  });
+
   test("is refused with the reason", () => {
     const text = textOf(new Map());
     const refusal = (content: string): string => {

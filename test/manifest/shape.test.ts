@@ -32,7 +32,7 @@ stages: { prod: { testCases: { a: { discovery: { promt: x } } }, moved: [] } }
         "targets/shop.yaml:3:26 unknown-key: Unknown key `tag` / At `defaults.testCases.tag`. Did you mean `tags`? Allowed here: `description`, `externalId`, `status`, `runStatus`, `interactionStatus`, `tags`, `folder`, `entryPointUrlPath`, `discovery` and `elements`.",
         "targets/shop.yaml:3:40 unknown-key: Unknown key `testCase` / At `defaults.testCase`. Did you mean `testCases`? Allowed here: `environments`, `testCases` and `batchGenerations`.",
         "targets/shop.yaml:4:50 unknown-key: Unknown key `promt` / At `stages.prod.testCases.a.discovery.promt`. Did you mean `prompt`? Allowed here: `prompt`, `type` and `prerequisite`.",
-        "targets/shop.yaml:4:66 unknown-key: Unknown key `moved` / At `stages.prod.moved`. Allowed here: `id`, `onlyStages`, `app`, `testIdAttribute`, `timeoutPerStep`, `trackerIntegration`, `onRemove`, `environments`, `testCases`, `batchGenerations` and `defaults`.",
+        "targets/shop.yaml:4:66 unknown-key: Unknown key `moved` / At `stages.prod.moved`. Allowed here: `id`, `onlyStages`, `app`, `testIdAttribute`, `timeoutPerStep`, `trackerIntegration`, `onRemove`, `environments`, `defaults`, `testCases` and `batchGenerations`.",
       ],
     },
     {
@@ -45,7 +45,7 @@ environments: { default: { additionalHeaderFields: { __proto__: x }, constructor
 batchGenerations: { g: { context: { deep: [{ __proto__: 1 }] } } }
 `,
       errors: [
-        "targets/shop.yaml:1:1 unknown-key: Unknown key `__proto__` / At `__proto__`. Allowed here: `target`, `id`, `onlyStages`, `app`, `testIdAttribute`, `timeoutPerStep`, `trackerIntegration`, `onRemove`, `environments`, `testCases`, `batchGenerations`, `defaults`, `stages` and `moved`.",
+        "targets/shop.yaml:1:1 unknown-key: Unknown key `__proto__` / At `__proto__`. Allowed here: `target`, `id`, `onlyStages`, `app`, `testIdAttribute`, `timeoutPerStep`, `trackerIntegration`, `onRemove`, `environments`, `defaults`, `testCases`, `batchGenerations`, `stages` and `moved`.",
         "targets/shop.yaml:3:14 bad-key: `prototype` cannot be a key / At `testCases.prototype`. It is a reserved name. Choose another.",
         "targets/shop.yaml:3:29 bad-key: `constructor` cannot be a key / At `testCases.constructor`. It is a reserved name. Choose another.",
         "targets/shop.yaml:3:46 bad-key: `__proto__` cannot be a key / At `testCases.__proto__`. It is a reserved name. Choose another.",
@@ -314,7 +314,7 @@ defaultStage: my stage
       document: SHOP,
       errors: [
         "tasc.yaml:4:3 bad-value: `stages.dev` must be a map / At `stages.dev`. Found nothing (null). An empty map is written `{}`.",
-        "tasc.yaml:5:11 unknown-key: Unknown key `vras` / At `stages.prod.vras`. Did you mean `vars`? Allowed here: `vars`, `service`, `state`, `policy` and `defaults`.",
+        "tasc.yaml:5:11 unknown-key: Unknown key `vras` / At `stages.prod.vras`. Did you mean `vars`? Allowed here: `service`, `state`, `vars`, `policy` and `defaults`.",
       ],
     },
   ]);

@@ -27,7 +27,7 @@ test("one status area on a terminal, with what must not be missed above it", () 
   const shown = playBack(run(true));
   expect(shown).toEqual([
     "failed   testCase.shop.cart: 422, no\\nsuch \\u001b[31mtag",
-    "stopping what is in flight finishes and is recorded; once more stops at once",
+    "Stopping: waiting for requests in flight to finish. Press Ctrl-C again to stop immediately.",
     "",
   ]);
 });

@@ -14,7 +14,7 @@ describe.skipIf(NO_BROWSER)("the plan's page in Chromium", () => {
     expect({ requests, complaints }).toEqual({ requests: [], complaints: [] });
   });
 
-  test("is what the command writes, of a plan at hand and of a saved one", () =>
+  test("is what the command writes, of a new plan and of a saved one", () =>
     scene(async (stage) => {
       const planned = await stage.run(["plan", "--format", "html", "--out", "plan.json"]);
       const saved = await stage.run(["show", "plan.json", "--format", "html"]);

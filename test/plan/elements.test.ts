@@ -55,6 +55,15 @@ describe("a change of elements is told step by step, as the PATCH aligns them", 
     expect(idsOf([{ ignoreFailure: true }, { ignoreFailure: true }], live)).toEqual(["1", "2"]);
   });
 
+  test("one that is described in part is not taken for one that has moved", () => {
+    const live = [
+      liveElement("1", 0, { ...click("a"), ignoreFailure: true }),
+      liveElement("2", 1, click("b")),
+      liveElement("3", 2, click("c")),
+    ];
+    expect(idsOf([click("b"), click("c"), { ignoreFailure: true }], live)).toEqual(["2", "3", undefined]);
+  });
+
   test("one that is as declared is not listed, though other fields change too", () => {
     const live = [liveElement("1", 0, click("a")), liveElement("2", 1, check)];
     const fields = fieldsOf([click("a"), { assertion: { expectation: "HIDDEN" } }], live, {

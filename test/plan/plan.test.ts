@@ -316,7 +316,7 @@ const recorded = (fields: object) =>
       type: "bound",
       address: "environment.shop.preview",
       id: "E1",
-      fields: createdRecords(fingerprints, resource("environment", "preview", { ...fields }), "E1"),
+      ...createdRecords(fingerprints, resource("environment", "preview", { ...fields }), "E1"),
     },
   ] as const;
 

@@ -5,7 +5,7 @@ import { POLICY_RULES, type Policy } from "../../src/model/settings.ts";
 import { Secret, UNKNOWN } from "../../src/model/value.ts";
 import { scopeTest } from "../../src/plan/input.ts";
 import { type Violation, policyDiagnostics, violationsOf } from "../../src/plan/policy.ts";
-import { type Situation, liveCase, planInput, planOf } from "../plan/build.ts";
+import { type Situation, liveCase, liveElement, planInput, planOf, stateOf } from "../plan/build.ts";
 
 function violations(policy: Policy, situation: Situation): readonly Violation[] {
   const { scope } = planInput(situation);
@@ -137,6 +137,51 @@ describe("protected", () => {
     };
     const found = violations({ protected: ["testCase.shop.a"] }, moved);
     expect(found.map(({ address }) => address)).toEqual(["testCase.shop.c"]);
+  });
+
+  test("another key for the same live test case is no way around it", () => {
+    const found = violations(
+      { protected: ["testCase.shop.old"] },
+      {
+        declared: { testCases: { fresh: { description: "A", status: "DISABLED" } } },
+        live: { testCases: [liveCase("A")] },
+        state: [{ type: "bound", address: "testCase.shop.old", id: "A", fields: {} }],
+      },
+    );
+    expect(found.map(({ address }) => address)).toEqual(["testCase.shop.fresh"]);
+  });
+
+  test("nor is another key for the target", () => {
+    const web = { ...stateOf([]), target: "web" };
+    const bindings = new Map([["testCase.web.old" as const, { id: "A", fields: {} }]]);
+    const found = violations(
+      { protected: ["testCase.web.*"] },
+      {
+        declared: { testCases: { fresh: { description: "A", status: "DISABLED" } } },
+        live: { testCases: [liveCase("A")] },
+        input: { strays: [{ ...web, bindings }] },
+      },
+    );
+    expect(found.map(({ address }) => address)).toEqual(["testCase.shop.fresh"]);
+  });
+
+  test.each([
+    ["DRAFT in place of ENABLED", { status: "DRAFT" }, 1],
+    ["OUTDATED in place of ENABLED", { status: "OUTDATED" }, 1],
+    ["no steps any more", { elements: [] }, 1],
+    ["one step fewer", { elements: [{ interaction: { action: "CLICK" } }] }, 0],
+    ["what is as it was", { status: "ENABLED" }, 0],
+  ])("%s", (_, fields, expected) => {
+    const elements = ["1", "2"].map((id, at) => liveElement(id, at, { interaction: { action: "CLICK" } }));
+    const found = violations(
+      { protected: ["testCase.shop.a"] },
+      {
+        declared: { testCases: { a: { description: "A", ...fields } } },
+        live: { testCases: [liveCase("A", { status: "ENABLED", elements })] },
+        state: [{ type: "bound", address: "testCase.shop.a", id: "A", fields: {} }],
+      },
+    );
+    expect(found).toHaveLength(expected);
   });
 
   test("what is under no glob is free", () => {

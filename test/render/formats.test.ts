@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { Plan, PlanJson } from "../../src/model/plan.ts";
+import { CAUSES, type Plan, type PlanJson } from "../../src/model/plan.ts";
+import { PLAIN } from "../../src/render/style.ts";
+import { renderPlanText } from "../../src/render/text.ts";
 import { renderPlanHtml } from "../../src/render/html/page.ts";
 import { type PlanExtras, writeJson } from "../../src/render/json.ts";
 import { renderPlanMarkdown } from "../../src/render/markdown.ts";
@@ -47,3 +49,20 @@ describe.each(FORMATS)("%s", (_, ending, render) => {
     expect(rendered(plan, render)).toBe(text);
   });
 });
+
+test.each([
+  [
+    "text",
+    "txt",
+    (plan, extras) => renderPlanText(plan, extras, { style: PLAIN, width: 100, verbose: false }),
+  ],
+  ["markdown", "md", renderPlanMarkdown],
+  ["html", "html", renderPlanHtml],
+] satisfies readonly (readonly [string, string, Render])[])(
+  "%s shows apart what these manifests change, what was pending, and drift",
+  async (_, ending, render) => {
+    const { json, extras } = shown(PLAN);
+    const changes = json.changes.map((change, at) => ({ ...change, cause: CAUSES[at % 3] ?? "manifest" }));
+    await expect(render({ ...json, changes }, extras)).toMatchFileSnapshot(`golden/plan-base.${ending}`);
+  },
+);

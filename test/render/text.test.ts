@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Plan } from "../../src/model/plan.ts";
 import { COLOURED, PLAIN } from "../../src/render/style.ts";
 import { type PlanTextOptions, renderPlanText } from "../../src/render/text.ts";
+import { BIG } from "./big.ts";
 import { EMPTY, HOSTILE, PLAN, REFUSED, SOURCE, shown } from "./sample.ts";
 
 const OPTIONS: PlanTextOptions = { style: PLAIN, width: 100, verbose: false, source: () => SOURCE };
@@ -23,4 +24,31 @@ describe("the whole plan", () => {
   ])("%s", async (_, file, rendered) => {
     await expect(rendered).toMatchFileSnapshot(`golden/${file}`);
   });
+});
+
+test("the totals break between their parts at the edge of a screen, and stay whole without one", () => {
+  const whole = text(PLAN).match(/^Plan: .*/gm);
+  const broken = /^Plan: .*(?:\n {2}.*)*/m.exec(text(PLAN, { screen: 80 }))?.[0].split("\n") ?? [];
+  expect(whole).toHaveLength(1);
+  expect(broken.map((line) => line.trim()).join(" ")).toBe(whole?.[0]);
+  expect(broken.length).toBe(2);
+  for (const line of broken) expect(line.length).toBeLessThanOrEqual(80);
+});
+
+test("what needs attention is listed the worst first, and names every address when asked to", () => {
+  const { json } = shown(BIG);
+  const dangers = json.changes.filter(({ action }) => action === "disable" || action === "rediscover");
+  const [, block = ""] = /^Needs attention\n((?: {2}.*\n)*)/m.exec(text(BIG, { verbose: true })) ?? [];
+  const listed = block.split("\n").filter((line) => /^ {2}\S/.test(line));
+  expect(listed.map((line) => line.trim().charAt(0)).join("")).toBe("-".repeat(10) + "↻".repeat(10));
+  expect(listed).toHaveLength(dangers.length);
+});
+
+test("red marks harm and nothing else", () => {
+  const red = text(PLAN, { style: COLOURED }).match(/\u001b\[31m.*?\u001b\[39m/g) ?? [];
+  const plain = red.map((part) => part.slice(5, -5));
+  const meant =
+    /^(-|!|status: ENABLED → DISABLED|DISABLED|.*(assertion lost|ignoreFailure switched on).*|true)$/;
+  for (const part of plain) expect(part).toMatch(meant);
+  expect(plain.length).toBeGreaterThan(5);
 });

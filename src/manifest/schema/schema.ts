@@ -1,6 +1,6 @@
 import { KINDS } from "../../model/address.ts";
 import type { Json, JsonObject } from "../../model/json.ts";
-import { ACTIONS } from "../../model/plan.ts";
+import { ACTIONS, CAUSES } from "../../model/plan.ts";
 import {
   ADDRESS,
   ANY_KEY,
@@ -123,14 +123,21 @@ function summarySchema(): JsonObject {
 function changeSchema(): JsonObject {
   return {
     description: "One resource that changes.",
-    ...closed({
-      address: { $ref: "#/$defs/address" },
-      action: { description: "What is done.", enum: [...ACTIONS] },
-      id: text("The service's id, or `(known after apply)`."),
-      fields: list("What changes.", "field"),
-      calls: list("Calls that are certain, in order.", "call"),
-      followUps: list("Calls that are sent only if the service's own values differ by then.", "call"),
-    }),
+    ...closed(
+      {
+        address: { $ref: "#/$defs/address" },
+        action: { description: "What is done.", enum: [...ACTIONS] },
+        cause: {
+          description: "With `--base REF`: the manifests differ from REF, REF would change it already, or drift.",
+          enum: [...CAUSES],
+        },
+        id: text("The service's id, or `(known after apply)`."),
+        fields: list("What changes.", "field"),
+        calls: list("Calls that are certain, in order.", "call"),
+        followUps: list("Calls that are sent only if the service's own values differ by then.", "call"),
+      },
+      ["address", "action", "id", "fields", "calls", "followUps"],
+    ),
   };
 }
 

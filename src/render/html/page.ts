@@ -123,8 +123,9 @@ function totalsList({ summary }: PlanJson): string {
   return `<ul class="totals" aria-label="Totals">${items.join("")}</ul>`;
 }
 
-/** Changes that the section names at once; more unfold. */
+/** Changes that the section names at once, and those that unfold; any more are first among those of their targets. */
 const MOST_DANGERS = 20;
+const MOST_FOLDED = 200;
 
 function attentionSection(
   { changes }: PlanJson,
@@ -132,13 +133,16 @@ function attentionSection(
   known: ReadonlySet<string>,
 ): string {
   const errors = diagnostics.filter(({ severity }) => severity === "error");
-  const dangers = bySeverity(changes.filter(needsAttention)).map(dangerItem);
-  if (errors.length + dangers.length === 0) return "";
+  const dangerous = bySeverity(changes.filter(needsAttention));
+  if (errors.length + dangerous.length === 0) return "";
+  const dangers = dangerous.slice(0, MOST_DANGERS + MOST_FOLDED).map(dangerItem);
+  const left = dangerous.length - dangers.length;
+  if (left > 0) dangers.push(`<li>and ${left} more, which come first in their targets below</li>`);
   const more = dangers.slice(MOST_DANGERS);
   const rest =
     more.length === 0
       ? ""
-      : `<details><summary>${more.length} more</summary><ul>${more.join("")}</ul></details>`;
+      : `<details><summary>${dangerous.length - MOST_DANGERS} more</summary><ul>${more.join("")}</ul></details>`;
   return `<section class="attention" aria-labelledby="attention">
 <h2 id="attention">Needs attention</h2>
 ${errors.map((error) => diagnosticItem(error, known)).join("\n")}

@@ -147,7 +147,7 @@ const hash = () => {
   try {
     show(decodeURIComponent(location.hash.slice(1)));
   } catch {
-    // A hash that is no text leads nowhere.
+    // A hash that cannot be decoded leads nowhere.
   }
 };
 addEventListener("hashchange", hash);

@@ -105,6 +105,7 @@ summary::-webkit-details-marker { display: none; }
 .change > summary:hover, .change[open] > summary { background: var(--raised); }
 .preview { color: var(--faint); }
 .change .preview { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.change[open] > summary .preview { text-overflow: clip; }
 .change[open] > summary .preview > :not(.cause) { visibility: hidden; }
 .preview b { font-weight: 600; }
 .preview > span:not(.cause) + span::before { content: " · "; color: var(--faint); }

@@ -1,0 +1,101 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { loadProject } from "../manifest/load.ts";
+import type { Desired } from "../model/desired.ts";
+import { stop } from "../model/error.ts";
+import type { Cause, Change } from "../model/plan.ts";
+import type { Fingerprinter } from "../plan/input.ts";
+import { type Planned, makePlan } from "../plan/plan.ts";
+import { guardOf } from "../plan/staleness.ts";
+import { canonicalJson } from "../state/fingerprint.ts";
+import type { Survey } from "./plan.ts";
+import type { Session } from "./session.ts";
+
+/** What git says of a folder; nothing outside a repository, or without git. */
+export function git(
+  folder: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): string | undefined {
+  try {
+    const own = { ...process.env, ...env };
+    const stdio: ["ignore", "pipe", "ignore"] = ["ignore", "pipe", "ignore"];
+    return execFileSync("git", args, { cwd: folder, env: own, encoding: "utf8", stdio }).trim();
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * `plan --base REF`: a plan with the cause of each change, so that a reviewer sees their own first. The manifests of REF
+ * are planned against the same live values and the same state: what is declared alike there is no change of the
+ * manifests, but either not applied yet or drift.
+ */
+export async function withCauses(session: Session, survey: Survey, ref: string): Promise<Survey> {
+  const declared = await desiredAt(session, ref);
+  const { input, planned } = survey;
+  const base =
+    declared === undefined
+      ? undefined
+      : makePlan({ ...input, desired: sameTargets(declared, input.desired) });
+  const changes = planned.plan.changes.map((change) => ({
+    ...change,
+    cause: causeOf(change, planned, base),
+  }));
+  return { ...survey, planned: { ...planned, plan: { ...planned.plan, changes } } };
+}
+
+function causeOf(change: Change, planned: Planned, base: Planned | undefined): Cause {
+  const isPending = base?.plan.changes.some(({ address }) => address === change.address) === true;
+  if (base === undefined || !isPending || declaration(change, planned) !== declaration(change, base))
+    return "manifest";
+  const hands = new Set(change.fields.flatMap(({ changedBy }) => changedBy ?? []));
+  return hands.size === 1 && hands.has("service") ? "drift" : "pending";
+}
+
+/** All that is declared of an address, with its secrets; it does not leave the process. */
+function declaration({ address }: Change, planned: Planned): string {
+  const plain: Fingerprinter = { keyCheck: "", of: (_, value) => canonicalJson(value) };
+  return guardOf(address, [], planned, plain).declared;
+}
+
+/** Nothing was read of targets that only REF declares. */
+function sameTargets(declared: Desired, { targets }: Desired): Desired {
+  const keys = new Set(targets.map(({ key }) => key));
+  return { ...declared, targets: declared.targets.filter(({ key }) => keys.has(key)) };
+}
+
+/** What the manifests of a commit declare for the session's stage; nothing where they are not valid for it. */
+async function desiredAt({ root, env, settings, host }: Session, ref: string): Promise<Desired | undefined> {
+  const commit = git(root, ["rev-parse", "--verify", "--quiet", "--end-of-options", `${ref}^{commit}`]);
+  const prefix = git(root, ["rev-parse", "--show-prefix"]);
+  if (commit === undefined || prefix === undefined)
+    throw stop(
+      "invalid",
+      "unknown-ref",
+      `There is no commit ${ref} in this repository`,
+      "--base takes a branch, a tag or a commit. A pipeline may have to fetch it first:\ngit fetch origin BRANCH",
+    );
+  const folder = mkdtempSync(join(tmpdir(), "tasc-base-"));
+  try {
+    // An index of its own: that of the repository, and its files, stay as they are.
+    const index = { GIT_INDEX_FILE: join(folder, "index") };
+    const files = join(folder, "files");
+    const isRead = git(root, ["read-tree", `${commit}:${prefix}`], index) !== undefined;
+    const out = ["checkout-index", "--all", `--prefix=${files}/`];
+    if (!isRead || git(root, out, index) === undefined) return undefined;
+    const loaded = await loadProject({
+      root: files,
+      stage: settings.stage,
+      env,
+      allowMissingSecrets: true,
+      needsApiKey: false,
+    });
+    for (const secret of loaded.secrets) host.secrets.add(secret);
+    return loaded.ok ? loaded.desired : undefined;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,129 @@
+import { type Address, type Kind, addressOf, targetAddress } from "../model/address.ts";
+import { stop } from "../model/error.ts";
+import { type Json, isObject } from "../model/json.ts";
+import { type Document, listWords } from "./document.ts";
+import { patternsOf } from "./find-manifests.ts";
+import { SECTIONS, TARGET_ROWS } from "./tables.ts";
+import { editYaml } from "./yaml/edit.ts";
+import { openSource } from "./yaml/read-slow.ts";
+
+/** A file with a new resource in it. */
+export interface Skeleton {
+  readonly address: Address;
+  readonly file: string;
+  readonly bom: boolean;
+  readonly before: string | undefined;
+  readonly after: string;
+}
+
+type Parts = { readonly kind: Kind; readonly target: string; readonly key: string | undefined };
+
+/** A new resource with what it needs, and all else that it may have as comments. @throws TascError */
+export function withSkeleton(
+  { kind, target, key = "" }: Parts,
+  project: Document,
+  documents: readonly Document[],
+): Skeleton {
+  const own = documents.filter(({ value }) => value.target === target);
+  if (kind === "target") return newTarget(target, project, own);
+  const address = addressOf(kind, target, key);
+  const section = SECTIONS.find((one) => one.kind === kind);
+  const [first] = own;
+  if (section === undefined || first === undefined)
+    throw stop(
+      "invalid",
+      "unknown-target",
+      `No manifest declares the target ${target}`,
+      `Create it first:\ntasc new target ${target}`,
+    );
+  const holders = own.filter(({ value }) => isObject(value[section.name]));
+  const holder = holders.find(
+    ({ value: { [section.name]: map } }) => isObject(map) && Object.hasOwn(map, key),
+  );
+  if (holder !== undefined)
+    throw stop("invalid", "duplicate", `${address} is declared already, in ${holder.file}`);
+  // Where most of its kind are, if they are in one file at all; a file for each of them is left to its owner to name.
+  const document = holders.length > 1 && first.value.app !== undefined ? first : (holders[0] ?? first);
+  const path = [...document.root, section.name, key];
+  const edited = editYaml(document.text, [{ kind: "set", path, value: exampleOf(kind, key) }]);
+  if (!edited.ok) throw stop("failed", "not-editable", `Cannot edit ${document.file}`, edited.reason);
+  const fields = section.fields.map(({ name, description }) => ({ name, description }));
+  const after = withComments(edited.text, path, fields, exampleOf(kind, key));
+  return { address, file: document.file, bom: document.bom, before: document.text, after };
+}
+
+function exampleOf(kind: Kind, key: string): Record<string, Json> {
+  const words = key.replaceAll(/[-_]+/g, " ");
+  switch (kind) {
+    case "environment":
+      return { discoveryUrl: `https://${key.toLowerCase().replaceAll("_", "-")}.example.com` };
+    case "batchGeneration":
+      return { prompt: `Describe what the tests of ${words} cover.` };
+    case "target":
+    case "testCase":
+      return {
+        description: words.charAt(0).toUpperCase() + words.slice(1),
+        discovery: { prompt: "Describe what the test does and what it checks." },
+      };
+  }
+}
+
+type Described = { readonly name: string; readonly description: string };
+
+/** What else may be declared, as comments below a resource in block style. */
+function withComments(
+  text: string,
+  path: readonly (string | number)[],
+  fields: readonly Described[],
+  declared: Record<string, Json>,
+): string {
+  const source = openSource(text);
+  const { line, column } = source.positionOf(path, "key");
+  const first = source.positionOf([...path, Object.keys(declared)[0] ?? ""], "key");
+  // In braces there is no room for comments.
+  if (first.line === line) return text;
+  const lines = text.split("\n");
+  const next = lines.findIndex((one, at) => at >= line && one.trim() !== "" && one.search(/\S/) < column);
+  const end = next < 0 ? lines.length - (text.endsWith("\n") ? 1 : 0) : next;
+  const indent = " ".repeat(first.column - 1);
+  return [...lines.slice(0, end), ...commentsOf(fields, declared, indent), ...lines.slice(end)].join("\n");
+}
+
+/** By the first part of a name: what is beside `discovery.prompt` is told with it. */
+function commentsOf(fields: readonly Described[], declared: Record<string, Json>, indent: string): string[] {
+  return fields
+    .filter(({ name }) => !Object.hasOwn(declared, name.split(".", 1)[0] ?? ""))
+    .map(({ name, description }) => `${indent}# ${name}:  # ${description}`);
+}
+
+function newTarget(target: string, project: Document, own: readonly Document[]): Skeleton {
+  const address = targetAddress(target);
+  const [first] = own;
+  if (first !== undefined)
+    throw stop("invalid", "duplicate", `${address} is declared already, in ${first.file}`);
+  const file = `${folderOf(project)}${target}.yaml`;
+  const comments = commentsOf(TARGET_ROWS, { app: "" }, "").join("\n");
+  const after = `target: ${target}
+app: ${target}
+${comments}
+environments:
+  default:
+    discoveryUrl: https://${target.toLowerCase().replaceAll("_", "-")}.example.com
+testCases: {}
+`;
+  return { address, file, bom: false, before: undefined, after };
+}
+
+/** A folder whose YAML files are manifests. */
+function folderOf(project: Document): string {
+  const patterns = patternsOf(project);
+  const folders = patterns.map((pattern) => pattern.slice(0, pattern.search(/[^/]*[*?[{]/)));
+  const found = folders.find((_, at) => /\*[^/]*\.(?:ya?ml|\{[^}]*yaml)/.test(patterns[at] ?? ""));
+  if (found !== undefined) return found;
+  throw stop(
+    "invalid",
+    "no-place",
+    "No pattern of `manifests` matches a new YAML file",
+    `The patterns are ${listWords(patterns, "and")}. Write the file by hand, or add a pattern.`,
+  );
+}

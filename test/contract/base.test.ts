@@ -1,0 +1,49 @@
+// `plan --base REF`: whose change each one is.
+import { execFileSync } from "node:child_process";
+import { describe, expect, test } from "vitest";
+import { at, list } from "./support/json.ts";
+import { scene, type Project } from "./support/cli.ts";
+import { seed } from "./support/story.ts";
+
+const manifest = (login: string, cart: string): string => `target: shop
+app: Web Shop
+testCases:
+  login: { description: Log in, ${login} }
+  cart: { description: Cart, ${cart} }
+  other: { description: Other, status: ENABLED }
+`;
+
+function git(project: Project, ...args: readonly string[]): void {
+  const identity = ["-c", "user.name=a", "-c", "user.email=a@example.com"];
+  execFileSync("git", [...identity, ...args], { cwd: project.dir, stdio: "ignore" });
+}
+
+describe("plan --base", () => {
+  test("tells what the branch changes from what is pending and what drifted", async () => {
+    await scene({}, async ({ project, service }) => {
+      const live = seed(service);
+      service.addCase(live.target, { description: "Cart", status: "ENABLED" });
+      const other = service.addCase(live.target, { description: "Other", status: "ENABLED" });
+      await project.write({ "targets/shop.yaml": manifest("status: ENABLED", "status: ENABLED") });
+      expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+      await project.write({ "targets/shop.yaml": manifest("status: ENABLED", "status: DRAFT") });
+      git(project, "init", "-q", "-b", "main");
+      git(project, "add", "-A");
+      git(project, "commit", "-q", "-m", "base");
+      other.status = "OUTDATED";
+      await project.write({ "targets/shop.yaml": manifest("status: DISABLED", "status: DRAFT") });
+
+      const { ran, value } = await project.json(["plan", "--base", "main"]);
+      expect(ran.code, ran.stderr).toBe(0);
+      expect(list(value["changes"]).map((item) => [at(item, "address"), at(item, "cause")])).toEqual([
+        ["testCase.shop.cart", "pending"],
+        ["testCase.shop.login", "manifest"],
+        ["testCase.shop.other", "drift"],
+      ]);
+      const files = execFileSync("git", ["status", "--porcelain"], { cwd: project.dir, encoding: "utf8" });
+      expect(files).not.toContain("D ");
+      const { code } = await project.run(["plan", "--base", "nowhere"]);
+      expect(code).toBe(3);
+    });
+  });
+});

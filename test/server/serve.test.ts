@@ -1,0 +1,54 @@
+// `tasc serve` as a process: whose key it accepts.
+import { expect, test } from "vitest";
+import { type Running, type Scene, scene } from "../look/scene.ts";
+
+async function served(stage: Scene, args: readonly string[]): Promise<Running & { readonly url: string }> {
+  const running = stage.start(["serve", "--port", "0", ...args]);
+  await running.saw(/Ctrl-C/);
+  return { ...running, url: /http:\S+/.exec(running.said())?.[0] ?? "" };
+}
+
+async function stopped({ child, done }: Running): Promise<void> {
+  child.kill("SIGTERM");
+  expect((await done).code).toBe(0);
+}
+
+async function statusWith(url: string, key: string): Promise<number> {
+  return (await fetch(`${url}/apiKey/v3/test-targets`, { headers: { "x-api-key": key } })).status;
+}
+
+test("each data folder has a random key, which is printed and kept for its owner alone", async () => {
+  await scene(async (stage) => {
+    const keys: string[] = [];
+    for (const data of ["one", "one", "two"]) {
+      const running = await served(stage, ["--data", data]);
+      const key = /API key: (\S+)/.exec(running.said())?.[1] ?? "";
+      expect(await statusWith(running.url, key)).toBe(200);
+      expect(await statusWith(running.url, "local-key")).toBe(403);
+      expect(stage.read(`${data}/api-key`)).toBe(`${key}\n`);
+      expect(stage.mode(`${data}/api-key`)).toBe(0o600);
+      keys.push(key);
+      await stopped(running);
+    }
+    expect(keys[0]).toMatch(/^[\w-]{32}$/);
+    expect(keys[1]).toBe(keys[0]);
+    expect(keys[2]).not.toBe(keys[0]);
+  });
+});
+
+test("a key that is given is neither printed nor kept", async () => {
+  await scene(async (stage) => {
+    stage.write("key.env", "TASC_SERVE_API_KEY=from-a-variable\n");
+    for (const [args, key] of [
+      [["--api-key", "from-an-option"], "from-an-option"],
+      [["--dotenv", "key.env"], "from-a-variable"],
+    ] as const) {
+      const running = await served(stage, ["--data", "data", ...args]);
+      expect(await statusWith(running.url, key)).toBe(200);
+      expect(running.said()).toContain("API key: as given");
+      expect(running.said()).not.toContain(key);
+      expect(() => stage.read("data/api-key")).toThrow();
+      await stopped(running);
+    }
+  });
+});

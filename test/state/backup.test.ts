@@ -1,0 +1,129 @@
+// Backups, migration and the history of applies, as processes.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Fleet } from "./support/fleet.ts";
+import { type PostgresServer, startPostgres } from "./support/postgres-server.ts";
+
+let database: PostgresServer;
+beforeAll(async () => {
+  database = await startPostgres();
+}, 60_000);
+afterAll(async () => {
+  await database.stop();
+});
+
+const APPLY = ["apply", "--auto-approve"];
+const TIMEOUT = 120_000;
+
+async function withFleet(state: string, work: (fleet: Fleet) => Promise<void>): Promise<void> {
+  const fleet = await Fleet.open(2, state);
+  try {
+    await work(fleet);
+  } finally {
+    await fleet.close();
+  }
+}
+
+describe("state", () => {
+  it(
+    "moves to another backend, and nothing is planned afterwards",
+    async () => {
+      await withFleet("{ backend: local }", async (fleet) => {
+        expect((await fleet.run(...APPLY)).code).toBe(0);
+        fleet.setState(`{ backend: postgres, url: "${database.url}", schema: moved }`);
+        const warned = await fleet.run("plan");
+        expect(warned.stderr).toContain("tasc state migrate --from-config");
+        writeFileSync(join(fleet.folder, "old.yaml"), "backend: local\n");
+        const migrated = await fleet.run("state", "migrate", "--from-config", join(fleet.folder, "old.yaml"));
+        expect(migrated.code, migrated.stderr).toBe(0);
+        expect(migrated.stdout).toContain("2 targets");
+        const plan = await fleet.run("plan", "--detailed-exitcode");
+        expect(plan.code, plan.stdout).toBe(0);
+        expect(plan.stderr).not.toContain("migrate");
+        const again = await fleet.run(
+          "state",
+          "migrate",
+          "--json",
+          "--from-config",
+          join(fleet.folder, "old.yaml"),
+        );
+        expect(JSON.parse(again.stdout)).toMatchObject({ copied: [], same: ["t0", "t1"] });
+      });
+    },
+    TIMEOUT,
+  );
+
+  it(
+    "comes back from a backup, if that is of the same document and not older",
+    async () => {
+      await withFleet(`{ backend: postgres, url: "${database.url}", schema: pushed }`, async (fleet) => {
+        expect((await fleet.start(APPLY, "one").ended).code).toBe(0);
+        const file = join(fleet.folder, "backup.json");
+        const pulled = await fleet.run("state", "pull");
+        writeFileSync(file, pulled.stdout);
+        expect((await fleet.run("state", "push", file)).code).toBe(0);
+        expect((await fleet.start(APPLY, "two").ended).code).toBe(0);
+        const older = await fleet.run("state", "push", file);
+        expect([older.code, older.stderr]).toEqual([1, expect.stringContaining("is older")]);
+        const lineage = JSON.stringify(pulled.stdout).replace(/(\\"lineage\\": \\")[^\\]*/g, "$1other");
+        writeFileSync(file, String(JSON.parse(lineage)));
+        const other = await fleet.run("state", "push", file);
+        expect([other.code, other.stderr]).toEqual([1, expect.stringContaining("lineage")]);
+        expect((await fleet.run("state", "push", file, "--force")).code).toBe(0);
+        const versions = await fleet.run("state", "history", "t0", "--json");
+        expect(versions.stdout.match(/"serial"/g)?.length).toBeGreaterThan(1);
+      });
+    },
+    TIMEOUT,
+  );
+});
+
+describe("the history of applies", () => {
+  it(
+    "has an entry for each, with its changes and no values",
+    async () => {
+      await withFleet("{ backend: local }", async (fleet) => {
+        expect((await fleet.start(APPLY, "first-value").ended).code).toBe(0);
+        expect((await fleet.start([...APPLY, "--only", "testCase.t0.a"], "second-value").ended).code).toBe(0);
+        const all = await fleet.run("history", "--json");
+        expect(JSON.parse(all.stdout)).toMatchObject([
+          { ended: true, changes: [{ address: "testCase.t0.a", action: "update", outcome: "done" }] },
+          { ended: true },
+        ]);
+        expect(all.stdout).not.toContain("-value");
+        const one = await fleet.run("history", "testCase.t1.b");
+        expect(one.stdout.trim().split("\n")).toHaveLength(2);
+      });
+    },
+    TIMEOUT,
+  );
+
+  it(
+    "tells what a run had done that was killed, before and after the next run",
+    async () => {
+      await withFleet("{ backend: local }", async (fleet) => {
+        await fleet.delayNext("POST", "/discoveries$", 60);
+        const first = fleet.start([...APPLY, "--log-level", "debug"]);
+        await new Promise<void>((resolve) => {
+          first.process.stderr?.on("data", (bytes: Buffer) => {
+            if (bytes.toString().includes("429")) resolve();
+          });
+        });
+        first.process.kill("SIGKILL");
+        await first.ended;
+        const changes: unknown = expect.arrayContaining([
+          { address: "target.t0", action: "create", outcome: "done" },
+          { address: "testCase.t0.a", action: "create", outcome: "unknown" },
+        ]);
+        const expected = { ended: false, changes };
+        const before = await fleet.run("history", "--json");
+        expect(JSON.parse(before.stdout)).toMatchObject([expected]);
+        expect((await fleet.run(...APPLY)).code).toBe(0);
+        const after = await fleet.run("history", "--json");
+        expect(JSON.parse(after.stdout)).toMatchObject([{ ended: true }, expected]);
+      });
+    },
+    TIMEOUT,
+  );
+});

@@ -1,0 +1,91 @@
+// A lock that is lost while a call waits, as processes over a real service: nothing is sent any more.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Fleet, type Way, openWay } from "./support/fleet.ts";
+import { type HttpServer, startHttpServer } from "./support/http-server.ts";
+import { type PostgresServer, startPostgres } from "./support/postgres-server.ts";
+
+let database: PostgresServer;
+let way: Way;
+let keeper: HttpServer;
+beforeAll(async () => {
+  database = await startPostgres();
+  way = await openWay(Number(new URL(database.url).port));
+  keeper = await startHttpServer();
+}, 60_000);
+afterAll(async () => {
+  await way.close();
+  await database.stop();
+  await keeper.stop();
+});
+
+const APPLY = ["apply", "--auto-approve", "--lock-timeout", "20s"];
+
+const backends = () => ({
+  local: "{ backend: local }",
+  postgres: `{ backend: postgres, url: "postgres://tasc@127.0.0.1:${way.port}/postgres", schema: lost }`,
+  http: `{ backend: http, address: "${keeper.address}" }`,
+});
+
+/** Waits until the run has something in flight that the service told to wait. */
+async function untilWaiting(running: {
+  readonly process: { readonly stderr: NodeJS.ReadableStream | null };
+}) {
+  await new Promise<void>((resolve) => {
+    let text = "";
+    running.process.stderr?.on("data", (bytes: Buffer) => {
+      text += bytes.toString();
+      if (text.includes("429")) resolve();
+    });
+    running.process.stderr?.on("close", resolve);
+  });
+}
+
+describe.each(["local", "postgres", "http"] as const)("with %s state", (name) => {
+  it("a creation that waits is not sent once the lock was taken away", async () => {
+    const fleet = await Fleet.open(1, backends()[name]);
+    try {
+      await fleet.delayNext("POST", "/test-targets$", 4);
+      const first = fleet.start([...APPLY, "--log-level", "debug"]);
+      await untilWaiting(first);
+      const unlocked = await fleet.run("state", "unlock", "t0", "--json");
+      expect(unlocked.code, unlocked.stderr).toBe(0);
+      const second = await fleet.run(...APPLY);
+      expect(second.code, second.stdout + second.stderr).toBe(0);
+      const ended = await first.ended;
+      expect(ended.code, ended.stdout + ended.stderr).toBe(1);
+      expect(ended.stdout + ended.stderr).toMatch(/lock of target "t0"/);
+      expect(await fleet.wrong()).toEqual([]);
+      const again = await fleet.run(...APPLY);
+      expect(again.code, again.stdout + again.stderr).toBe(0);
+      expect((await fleet.run("plan", "--detailed-exitcode")).code).toBe(0);
+      expect(await fleet.wrong()).toEqual([]);
+    } finally {
+      await fleet.close();
+    }
+  }, 120_000);
+});
+
+describe("with a database that is gone", () => {
+  it("an apply ends with its summary, and the next one takes in what it could not save", async () => {
+    const fleet = await Fleet.open(3, backends().postgres.replace("lost", "gone"));
+    try {
+      await fleet.delayNext("POST", "/discoveries$", 30);
+      const first = fleet.start([...APPLY, "--log-level", "debug"]);
+      await untilWaiting(first);
+      const began = Date.now();
+      way.cut();
+      const ended = await first.ended;
+      expect(Date.now() - began).toBeLessThan(15_000);
+      expect(ended.code, ended.stdout + ended.stderr).toBe(1);
+      expect(ended.stdout + ended.stderr).toMatch(/Applied|done|failed|skipped/);
+      const again = await fleet.run(...APPLY);
+      expect(again.code, again.stdout + again.stderr).toBe(0);
+      expect(fleet.errored.filter((file) => file.endsWith(".json"))).toEqual([]);
+      expect(await fleet.wrong()).toEqual([]);
+      const history = await fleet.run("history", "--json");
+      expect(history.stdout).toContain('"outcome": "done"');
+    } finally {
+      await fleet.close();
+    }
+  }, 120_000);
+});

@@ -1,0 +1,168 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { type Socket, connect, createServer } from "node:net";
+import { once } from "node:events";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type RunningServer, startServer } from "../../../src/server/index.ts";
+import { isRecord } from "../../../src/state/document.ts";
+
+const TASC = join(import.meta.dirname, "..", "..", "..", "dist", "tasc.cjs");
+const KEY = "key-for-the-fleet-tests";
+
+/** How a run of the command ended. */
+export interface Ended {
+  /** Nothing for a process that was killed. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Running {
+  readonly process: ChildProcess;
+  readonly ended: Promise<Ended>;
+}
+
+/** Several machines that apply one project to one service, with state in one place. */
+export class Fleet {
+  readonly folder = mkdtempSync(join(tmpdir(), "tasc-fleet-"));
+  readonly #server: RunningServer;
+  readonly #targets: number;
+
+  static async open(targets: number, state: string): Promise<Fleet> {
+    const server = await startServer({ apiKey: KEY, discoveryTime: 0 });
+    return new Fleet(server, targets, state);
+  }
+
+  private constructor(server: RunningServer, targets: number, state: string) {
+    this.#server = server;
+    this.#targets = targets;
+    mkdirSync(join(this.folder, "targets"), { recursive: true });
+    this.setState(state);
+    for (let n = 0; n < targets; n += 1)
+      writeFileSync(
+        join(this.folder, "targets", `t${n}.yaml`),
+        `target: t${n}
+app: App ${n}
+environments: { default: { discoveryUrl: "https://t${n}.example.com" } }
+testCases:
+  a: { description: A, entryPointUrlPath: "/\${env:ROUND}", discovery: { prompt: Do a. } }
+  b: { description: B, entryPointUrlPath: "/\${env:ROUND}", discovery: { prompt: Do b. } }
+`,
+      );
+  }
+
+  /** Writes the project's settings, with this `state:` section. */
+  setState(state: string): void {
+    const service = `{ baseUrl: "\${env:BASE}", apiKey: "\${secret:KEY}", concurrency: 4 }`;
+    writeFileSync(join(this.folder, "tasc.yaml"), `version: 1\nservice: ${service}\nstate: ${state}\n`);
+  }
+
+  start(args: readonly string[], round = "final"): Running {
+    const child = spawn(process.execPath, [TASC, ...args, "--chdir", this.folder], {
+      env: { PATH: process.env["PATH"], BASE: this.#server.url, KEY, ROUND: round },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const [stdout, stderr]: [string[], string[]] = [[], []];
+    child.stdout.on("data", (text: Buffer) => stdout.push(text.toString()));
+    child.stderr.on("data", (text: Buffer) => stderr.push(text.toString()));
+    const ended = once(child, "close").then(() => ({
+      code: child.exitCode,
+      stdout: stdout.join(""),
+      stderr: stderr.join(""),
+    }));
+    return { process: child, ended };
+  }
+
+  async run(...args: readonly string[]): Promise<Ended> {
+    return await this.start(args).ended;
+  }
+
+  /** The next request that fits answers 429 and asks to wait. */
+  async delayNext(method: string, path: string, seconds: number): Promise<void> {
+    const fault = { type: "status", status: 429, headers: { "Retry-After": String(seconds) } };
+    await this.#control("POST", "/faults", { method, path, nth: 1, times: 1, fault });
+  }
+
+  /** What exists more than once, and what is missing, by app and description. */
+  async wrong(): Promise<readonly string[]> {
+    const data = await this.#control("GET", "/data");
+    const counts = new Map<string, number>();
+    const text = JSON.stringify(data);
+    for (const [, app = ""] of text.matchAll(/"app":"([^"]*)"/g)) counts.set(app, (counts.get(app) ?? 0) + 1);
+    const cases = [...text.matchAll(/"description":"[AB]"/g)].length;
+    const doubled = [...counts].flatMap(([app, count]) => (count === 1 ? [] : [`${app}: ${count}`]));
+    const missing = counts.size === this.#targets ? [] : [`${counts.size} targets`];
+    return [...doubled, ...missing, ...(cases === 2 * this.#targets ? [] : [`${cases} test cases`])];
+  }
+
+  get errored(): readonly string[] {
+    try {
+      return readdirSync(join(this.folder, ".tasc", "errored"), { recursive: true }).map(String);
+    } catch {
+      return [];
+    }
+  }
+
+  async #control(method: string, path: string, body?: object): Promise<unknown> {
+    const answer = await fetch(`${this.#server.controlUrl}${path}`, {
+      method,
+      headers: { "X-API-Key": KEY, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+    const value: unknown = text === "" ? {} : JSON.parse(text);
+    return isRecord(value) ? value : {};
+  }
+
+  async close(): Promise<void> {
+    await this.#server.close();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** A way to a database that can be cut, or stand still. */
+export interface Way {
+  readonly port: number;
+  cut(): void;
+  pause(milliseconds: number): void;
+  close(): Promise<void>;
+}
+
+export async function openWay(to: number): Promise<Way> {
+  const pairs = new Set<readonly [Socket, Socket]>();
+  const server = createServer((incoming) => {
+    const outgoing = connect(to, "127.0.0.1");
+    const pair = [incoming, outgoing] as const;
+    pairs.add(pair);
+    for (const [one, other] of [pair, pair.toReversed()]) {
+      one?.on("data", (bytes) => other?.write(bytes));
+      one
+        ?.on("error", () => {})
+        .on("close", () => {
+          other?.destroy();
+          pairs.delete(pair);
+        });
+    }
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("no port was given");
+  const cut = () => pairs.forEach(([incoming]) => incoming.destroy());
+  return {
+    port: address.port,
+    cut,
+    pause: (milliseconds) => {
+      const paused = [...pairs].flat();
+      for (const socket of paused) socket.pause();
+      setTimeout(() => paused.forEach((socket) => socket.resume()), milliseconds);
+    },
+    close: async () => {
+      cut();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
