@@ -1,9 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import project from "../../schemas/project.schema.json" with { type: "json" };
 import target from "../../schemas/target.schema.json" with { type: "json" };
-import { projectRoot } from "../app/session.ts";
 import { EXIT, type ExitCode, stop } from "../model/error.ts";
 import { writeJson } from "../render/json.ts";
 import type { Context } from "./context.ts";
@@ -78,7 +77,7 @@ plan.json
 
 /** `tasc init`: writes a project. A file that is there already stays as it is. */
 export function run(options: InitOptions, { host, console }: Context): Promise<ExitCode> {
-  const root = projectRoot(options, host);
+  const root = resolve(host.cwd, options.chdir ?? ".");
   const files: readonly (readonly [file: string, text: string, mode?: number])[] = [
     ["tasc.yaml", PROJECT],
     [SAMPLE_FILE, SAMPLE_TARGET],

@@ -1,44 +1,45 @@
-import { EXIT, type ExitCode, type Given, flagOption, textOption } from "../cli/options.ts";
-import type { World } from "../cli/world.ts";
+import { type GateResult, askGate, openTwoStages } from "../app/two-stages.ts";
 import { type Refused, promote, provePromotion } from "../edit/promote.ts";
-import { projectFolder } from "../manifest/files.ts";
-import { stagesOf } from "../manifest/settings.ts";
+import { EXIT, type ExitCode, stop } from "../model/error.ts";
 import { scopeTest } from "../plan/input.ts";
 import { count, list } from "../render/words.ts";
-import type { Console } from "./console.ts";
-import { sayError } from "./diagnostics.ts";
-import { type GateResult, askGate } from "./gate.ts";
+import type { Context } from "./context.ts";
 import { carryOutRewrite } from "./rewrite.ts";
-import { openTwoStages } from "./two-stages.ts";
+import type { PromoteOptions } from "./table.ts";
 
 /** `tasc promote`: edits the manifests so that one stage resolves what promotion carries as another does. */
-export async function run(given: Given, world: World): Promise<ExitCode> {
-  const opened = await openTwoStages(given, world);
-  if (!opened.ok) return opened.code;
-  const { root, env, from, to, project, reading, scope, console } = opened.value;
+export async function run(options: PromoteOptions, { host, console }: Context): Promise<ExitCode> {
+  const opened = await openTwoStages(options, host);
+  const { from, to, reading, scope } = opened;
   const { documents } = reading;
-  const request = { from, to, stages: stagesOf(project), inScope: scopeTest(scope), documents, project };
+  const request = { ...opened, documents, inScope: scopeTest(scope) };
   const rewrite = promote(request);
   const head = { from: from.stage, to: to.stage };
   const addresses = [...new Set(rewrite.changes.map(({ address }) => address))];
-  if (flagOption(given, "gate") && addresses.length > 0) {
-    const gate = await askGate(given, world, from.stage, addresses);
-    if (!gate.ok) return gate.code;
-    if (gate.value.refused.length > 0) return refuse(given, gate.value, head, console);
-    const reports = gate.value.reports.map(({ report, target }) => `${report ?? "none"} of ${target}`);
+  if (options.gate && addresses.length > 0) {
+    const gate = await askGate(options, host, from.stage, addresses);
+    if (gate.refused.length > 0) return refuse(options, gate, head, console);
+    const reports = gate.reports.map(({ report, target }) => `${report ?? "none"} of ${target}`);
     console.say("info", `Gate: ${count(addresses.length, "test case")} passed in report ${list(reports)}.`);
+    if (gate.neverApplied.length > 0)
+      console.say(
+        "info",
+        `Gate: the history of ${from.stage} has no apply of ${list(gate.neverApplied)}, so the newest report counts.`,
+      );
   }
-  const folder = projectFolder(root);
-  return await carryOutRewrite(given, {
-    root,
+  return await carryOutRewrite(
+    {
+      ...options,
+      root: opened.root,
+      documents,
+      make: (excluded) => promote(request, excluded),
+      prove: (texts, made) => provePromotion(texts, made, request),
+      head,
+      title: `Stage ${from.stage} → ${to.stage}`,
+      nothing: `Nothing to promote: ${to.stage} and ${from.stage} have the same configuration.`,
+    },
     console,
-    documents,
-    make: (excluded) => promote(request, excluded),
-    prove: (texts, made) => provePromotion(texts, made, { ...request, folder, env }),
-    head,
-    title: `Stage ${from.stage} → ${to.stage}`,
-    nothing: `Nothing to promote: ${to.stage} and ${from.stage} have the same configuration.`,
-  });
+  );
 }
 
 const WORDS: Readonly<Record<Refused["outcome"], string>> = {
@@ -48,29 +49,27 @@ const WORDS: Readonly<Record<Refused["outcome"], string>> = {
 };
 
 function refuse(
-  given: Given,
+  { format }: PromoteOptions,
   { refused, reports }: GateResult,
   head: { readonly from: string; readonly to: string },
-  console: Console,
+  console: Context["console"],
 ): ExitCode {
-  sayError(
-    console,
+  const failure = stop(
+    "failed",
+    "gate",
     `Promotion blocked: ${count(refused.length, "test case")} ${refused.length === 1 ? "has" : "have"} not passed in ${head.from}`,
     [
       ...refused.map(({ address, outcome, why }) => `${address}  ${WORDS[outcome]}: ${why}`),
       "Nothing was written. Rerun the tests, or promote only the passing ones with --only/--exclude.",
     ].join("\n"),
   );
-  if (textOption(given, "format") === "json")
-    console.json({
-      formatVersion: "1.0",
-      ...head,
-      written: false,
-      gate: {
-        passed: false,
-        reports: reports.map((one) => ({ ...one })),
-        refused: refused.map((one) => ({ ...one })),
-      },
-    });
+  if (format !== "json") throw failure;
+  console.diagnostics(failure.diagnostics);
+  const gate = {
+    passed: false,
+    reports: reports.map((one) => ({ ...one })),
+    refused: refused.map((one) => ({ ...one })),
+  };
+  console.json({ formatVersion: "1.0", ...head, written: false, gate });
   return EXIT.failed;
 }

@@ -167,7 +167,7 @@ const promote = {
   ...SCOPE,
   ...TEXT_OR_JSON,
   dryRun: flag("--dry-run", "show the change of the files and write nothing"),
-  gate: flag("--gate", "first ask that all test cases to change have passed in the newest finished report"),
+  gate: flag("--gate", "require that each test case to change has passed since it was last applied"),
   ...MISSING_SECRETS,
   ...SERVICE,
 };
@@ -480,11 +480,11 @@ const ADOPT_COMMANDS: readonly CommandSpec[] = [
         does: "the tags of one target's test cases; then review it as a git diff",
       },
     ],
-    old: () => import("./pull.ts"),
+    load: () => import("./pull.ts"),
   }),
   command({
     name: "promote",
-    summary: "edit the manifests so that one stage gets what another has",
+    summary: "copy configuration from one stage to another in the manifests",
     options: promote,
     examples: [
       { command: "tasc promote --from staging --to production --dry-run", does: "see what it would change" },
@@ -497,7 +497,7 @@ const ADOPT_COMMANDS: readonly CommandSpec[] = [
         does: "only if what would change has passed in staging",
       },
     ],
-    old: () => import("./promote.ts"),
+    load: () => import("./promote.ts"),
   }),
 ];
 
@@ -524,7 +524,7 @@ const LOOK_COMMANDS: readonly CommandSpec[] = [
         does: "every field, for a program",
       },
     ],
-    old: () => import("./diff.ts"),
+    load: () => import("./diff.ts"),
   }),
   command({
     name: "explain",

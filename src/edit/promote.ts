@@ -270,10 +270,12 @@ export interface GateQuestion {
   readonly idOf: (address: Address) => string | undefined;
   /** Nothing where no report has finished. */
   readonly report: LiveReport | undefined;
+  /** When the last apply that touched a test case began, ISO 8601; nothing where none is known. */
+  readonly appliedAt: (address: Address) => string | undefined;
 }
 
 /** The test cases that have not passed. One that ran more than once has passed if it did each time. */
-export function refusedBy({ addresses, idOf, report }: GateQuestion): readonly Refused[] {
+export function refusedBy({ addresses, idOf, report, appliedAt }: GateQuestion): readonly Refused[] {
   return addresses.flatMap((address) => {
     const id = idOf(address);
     if (id === undefined) return [missing(address, "it is not live there")];
@@ -282,6 +284,14 @@ export function refusedBy({ addresses, idOf, report }: GateQuestion): readonly R
     if (results.length === 0) return [missing(address, `it is not in report ${report.id}`)];
     const open = results.map(({ status }) => status ?? "no status").filter((status) => status !== "PASSED");
     const [status] = open.includes("FAILED") ? ["FAILED"] : open;
+    const applied = appliedAt(address);
+    if (applied !== undefined && !(Date.parse(report.createdAt ?? "") > Date.parse(applied)))
+      return [
+        missing(
+          address,
+          `no report has finished since it was applied at ${applied}; report ${report.id} is older`,
+        ),
+      ];
     if (status === undefined) return [];
     const outcome = status === "FAILED" ? "failed" : "otherwise";
     return [{ address, outcome, why: `${status} in report ${report.id}` }];

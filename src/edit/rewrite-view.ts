@@ -1,147 +1,107 @@
-import { type PlaceOf, placeText, valueLines } from "../inspect/stages.ts";
+import { type PlaceOf, fieldSections, placeText } from "../inspect/stages.ts";
 import type { JsonObject } from "../model/json.ts";
-import { safeLine, withoutWorkflowCommands } from "../render/escape.ts";
 import { fieldName } from "../render/fields.ts";
-import type { Redactor } from "../render/redact.ts";
-import type { Style } from "../render/style.ts";
-import { count, groupBy, placeOf as partsOf } from "../render/words.ts";
+import { type Block, type Line, Outside, type Section, type View } from "../render/view.ts";
+import { count } from "../render/words.ts";
 import { type NewText, patchOf } from "./edit-files.ts";
 import type { Left, Rewriting, Rewritten } from "./rewrite.ts";
 
-export interface RewritingMeta {
-  /** What it is about: stages, the service. */
+export interface RewritingFacts {
+  /** What it is about, for programs: stages, the service. */
   readonly head: JsonObject;
-  readonly written: boolean;
+  /** The same for people, in a line. */
+  readonly title: string;
+  /** In place of the summary where there is nothing to do and nothing is left. */
+  readonly nothing: string;
+  readonly dryRun: boolean;
   readonly texts: readonly NewText[];
   readonly placeOf: PlaceOf;
 }
 
-/** A rewriting for programs; keys in a fixed order. */
-export function rewritingJson(
-  { changes, left }: Rewriting,
-  { head, written, texts, placeOf }: RewritingMeta,
-) {
+/** The fields that change by target, what was left and why, and in a rehearsal the change of the files. */
+export function rewritingView({ changes, left }: Rewriting, facts: RewritingFacts): View {
+  const { head, title, dryRun, texts, placeOf } = facts;
   return {
-    formatVersion: "1.0",
-    ...head,
-    written,
-    summary: { changed: changes.length, left: left.length, files: texts.length },
-    changes: changes.map((change) => changeJson(change, placeOf)),
-    left: left.map((one) => leftJson(one, placeOf)),
-    files: texts.map((text) => ({ file: text.file, diff: patchOf(text) })),
+    json: {
+      formatVersion: "1.0",
+      ...head,
+      written: !dryRun && texts.length > 0,
+      summary: { changed: changes.length, left: left.length, files: texts.length },
+      changes: changes.map(({ address, path, sensitive, before, after, layer, origin, alsoStages }) => ({
+        address,
+        path,
+        sensitive,
+        before: before === undefined ? undefined : new Outside(before),
+        after: after === undefined ? undefined : new Outside(after),
+        layer,
+        ...(placeOf(origin) ?? { file: origin.file }),
+        alsoStages,
+      })),
+      left: left.map(({ address, path, reason, origin }) => ({
+        address,
+        path,
+        reason,
+        ...(origin && placeOf(origin)),
+      })),
+      files: texts.map((text) => ({ file: text.file, diff: patchOf(text) })),
+    },
+    text: [
+      [[{ style: "strong", text: title }]],
+      ...fieldSections(changes, (change) => changeBlocks(change, placeOf)),
+      leftSection(left, placeOf),
+      ...(dryRun ? texts.map(patchSection) : []),
+      [summaryLine(changes, left, facts)],
+    ],
   };
 }
 
-function changeJson(
-  { address, path, sensitive, before, after, layer, origin, alsoStages = [] }: Rewritten,
-  placeOf: PlaceOf,
-) {
-  return {
-    address,
+function changeBlocks(change: Rewritten, placeOf: PlaceOf): readonly Block[] {
+  const { path, sensitive, before, after, layer, origin, alsoStages = [] } = change;
+  const also = alsoStages.length === 0 ? "" : ` (also used by: ${alsoStages.join(", ")})`;
+  const field = {
     path,
     ...(sensitive ? { sensitive } : {}),
     ...(before === undefined ? {} : { before }),
     ...(after === undefined ? {} : { after }),
-    layer,
-    ...(placeOf(origin) ?? { file: origin.file }),
-    ...(alsoStages.length === 0 ? {} : { alsoStages }),
   };
+  return [{ field }, ["  ", { style: "faint", text: `${placeText(origin, placeOf)}  ${layer}${also}` }]];
 }
 
-function leftJson({ address, path, reason, origin }: Left, placeOf: PlaceOf) {
-  return {
-    address,
-    ...(path === undefined ? {} : { path }),
-    reason,
-    ...(origin === undefined ? {} : placeOf(origin)),
-  };
-}
-
-/** Takes secrets out of values before a renderer cuts or escapes them. */
-export function redactRewriting({ changes, left }: Rewriting, redactor: Redactor): Rewriting {
-  const change = ({ before, after, ...rest }: Rewritten): Rewritten => ({
-    ...rest,
-    ...(before === undefined ? {} : { before: redactor.json(before) }),
-    ...(after === undefined ? {} : { after: redactor.json(after) }),
-  });
-  const leave = (one: Left): Left => ({ ...one, reason: redactor.text(one.reason) });
-  return { changes: changes.map(change), left: left.map(leave) };
-}
-
-export interface RewritingTextOptions {
-  readonly style: Style;
-  readonly width: number;
-  readonly placeOf: PlaceOf;
-  readonly texts: readonly NewText[];
-  readonly dryRun: boolean;
-  /** The first line: what it is about. */
-  readonly title: string;
-  /** In place of the summary where there is nothing to do and nothing is left. */
-  readonly nothing: string;
-}
-
-/** A rewriting for people: the fields by target, what was left and why, and in a rehearsal the change of the files. */
-export function renderRewriting({ changes, left }: Rewriting, options: RewritingTextOptions): string {
-  const { style, texts, dryRun } = options;
-  const sections = [
-    [style.strong(safeLine(options.title))],
-    ...[...groupBy(changes, ({ address }) => partsOf(address).target)].map(([target, own]) => [
-      style.strong(target),
-      ...[...groupBy(own, ({ address }) => address)].flatMap(([address, fields]) => [
-        `  ${style.action("update", "~")} ${style.strong(address)}`,
-        ...fields.flatMap((one) => changeLines(one, options)).map((line) => `      ${line}`),
-      ]),
-    ]),
-    leftLines(left, options),
-    ...(dryRun ? texts.map((text) => patchLines(text, style)) : []),
-    [summaryLine(changes, left, options)],
-  ];
-  const text = sections.filter((lines) => lines.length > 0).map((lines) => `${lines.join("\n")}\n`);
-  return withoutWorkflowCommands(text.join("\n"));
-}
-
-function changeLines(change: Rewritten, options: RewritingTextOptions): readonly string[] {
-  const { layer, origin, alsoStages = [] } = change;
-  const also = alsoStages.length === 0 ? "" : ` (also used by: ${alsoStages.map(safeLine).join(", ")})`;
-  return [
-    ...valueLines(change, { ...options, width: options.width - 6 }),
-    `  ${options.style.faint(`${placeText(origin, options.placeOf)}  ${layer}${also}`)}`,
-  ];
-}
-
-function leftLines(left: readonly Left[], { style, placeOf }: RewritingTextOptions): readonly string[] {
+function leftSection(left: readonly Left[], placeOf: PlaceOf): Section {
   if (left.length === 0) return [];
   return [
-    style.strong("Left as it is"),
-    ...left.flatMap(({ address, path, reason, origin }) => {
-      const place = origin === undefined ? "" : `  ${style.faint(placeText(origin, placeOf))}`;
+    [{ style: "strong", text: "Left as it is" }],
+    ...left.flatMap(({ address, path, reason, origin }): Line[] => {
+      const place =
+        origin === undefined ? [] : ["  ", { style: "faint" as const, text: placeText(origin, placeOf) }];
       const name = path === undefined ? "" : ` ${fieldName(path)}`;
-      return [`  ${address}${name}${place}`, `      ${safeLine(reason)}`];
+      return [[`  ${address}${name}`, ...place], `      ${reason}`];
     }),
   ];
 }
 
-function patchLines(text: NewText, style: Style): readonly string[] {
+function patchSection(text: NewText): Section {
   return patchOf(text)
     .replace(/\n$/, "")
     .split("\n")
-    .map((line) => {
-      if (/^(?:---|\+\+\+) [ab]\//.test(line)) return style.strong(safeLine(line));
-      if (line.startsWith("+")) return style.added(safeLine(line));
-      if (line.startsWith("-")) return style.removed(safeLine(line));
-      return line.startsWith("@") ? style.faint(safeLine(line)) : safeLine(line);
+    .map((line): Line => {
+      if (/^(?:---|\+\+\+) [ab]\//.test(line)) return [{ style: "strong", text: line }];
+      if (line.startsWith("+")) return [{ style: "added", text: line }];
+      if (line.startsWith("-")) return [{ style: "removed", text: line }];
+      return line.startsWith("@") ? [{ style: "faint", text: line }] : line;
     });
 }
 
 function summaryLine(
   changes: readonly Rewritten[],
   left: readonly Left[],
-  { style, texts, dryRun, nothing }: RewritingTextOptions,
-): string {
+  { texts, dryRun, nothing }: RewritingFacts,
+): Line {
   if (changes.length + left.length === 0) return nothing;
   const rest =
     left.length === 0 ? "" : `, ${left.length} left as ${left.length === 1 ? "it is" : "they are"}`;
-  if (changes.length === 0) return style.strong(`Nothing can be changed${rest}`);
+  if (changes.length === 0) return [{ style: "strong", text: `Nothing can be changed${rest}` }];
   const what = `${count(changes.length, "field")} in ${count(texts.length, "file")}${rest}`;
-  return style.strong(dryRun ? `Would change ${what}; nothing was written` : `Changed ${what}`);
+  const text = dryRun ? `Would change ${what}; nothing was written` : `Changed ${what}`;
+  return [{ style: "strong", text }];
 }

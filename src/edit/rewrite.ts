@@ -103,11 +103,12 @@ export class Manifests {
 
   constructor({ project, documents }: ProjectDocuments) {
     this.#project = project;
+    let at = 0;
     for (const document of documents) {
       const { target } = document.value;
       if (typeof target !== "string") continue;
       // What was edited by somebody else is copied again.
-      const own: EditedDocument = { ...document, at: this.#byFile.size, copy: undefined };
+      const own: EditedDocument = { ...document, at: at++, copy: undefined };
       const known = this.#targets.get(target);
       if (known === undefined) this.#targets.set(target, new TargetDocuments(target, own));
       else known.add(own);
@@ -117,9 +118,11 @@ export class Manifests {
 
   /** Makes edits. @returns takes them back */
   apply(edits: readonly FileEdit[]): () => void {
-    const undo = edits.flatMap(({ file, edit }) =>
-      (this.#byFile.get(file) ?? []).map((document) => change(writable(document), edit)),
-    );
+    const undo = edits.flatMap(({ file, edit }) => {
+      const document = this.#byFile.get(file)?.find(({ root: [number] }) => number === numberIn(edit.path));
+      if (document === undefined) return [];
+      return [change(writable(document), { ...edit, path: edit.path.slice(document.root.length) })];
+    });
     const changesStages = edits.some(({ edit }) => edit.path.at(-1) === "onlyStages");
     if (changesStages) this.#existing.clear();
     return () => {
@@ -182,7 +185,9 @@ export class Manifests {
     if (base === undefined || parts === undefined) return undefined;
     const section = SECTIONS.find(({ kind }) => kind === parts.kind);
     const inside = section === undefined ? [] : [section.name, parts.key];
-    return { layer: "stage", file: base.file, path: ["stages", ref.stage, ...inside, ...ref.field.path] };
+    const root = base.path.slice(0, base.path.length - inside.length);
+    const path = [...root, "stages", ref.stage, ...inside, ...ref.field.path];
+    return { layer: "stage", file: base.file, path };
   }
 
   /** The documents with their values as they are now, in the order of the project. */
@@ -202,6 +207,11 @@ export class Manifests {
   get targets(): readonly string[] {
     return [...this.#targets.keys()];
   }
+}
+
+/** Which of several documents in a file a path is of; nothing for the first. */
+function numberIn([first]: Path): number | undefined {
+  return typeof first === "number" ? first : undefined;
 }
 
 function slotIn({ kind, file, path }: Layer, { field }: FieldRef): Slot {

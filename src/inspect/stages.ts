@@ -18,11 +18,7 @@ import { type Json, type Path, isArray, isObject, sameJson } from "../model/json
 import { type Value, isSensitive, isUnknown, reveal } from "../model/value.ts";
 import { display } from "../plan/compare.ts";
 import { normalise, ordered } from "../plan/input.ts";
-import { safeLine, withoutWorkflowCommands } from "../render/escape.ts";
-import { clip, fieldName, valueText } from "../render/fields.ts";
-import type { Redactor } from "../render/redact.ts";
-import type { Style } from "../render/style.ts";
-import { fieldLines } from "../render/text.ts";
+import { type Block, type Line, Outside, type Section, type View, type ViewJson } from "../render/view.ts";
 import { count, groupBy, placeOf as partsOf } from "../render/words.ts";
 
 /** What sets two stages of a project apart: plain data, without any secret. */
@@ -204,7 +200,7 @@ export function originsIn({ differences, onlyFrom, onlyTo }: StageDiff): readonl
 export function placeText(origin: Origin | undefined, placeOf: PlaceOf): string {
   if (origin === undefined) return "";
   const place = placeOf(origin);
-  return safeLine(place === undefined ? origin.file : `${place.file}:${place.line}:${place.column}`);
+  return place === undefined ? origin.file : `${place.file}:${place.line}:${place.column}`;
 }
 
 /** A project in one of its stages, where secrets may be missing: for commands that set stages side by side. */
@@ -245,146 +241,85 @@ export class StageView {
   }
 }
 
-/** A field on two sides; a side without value does not declare it. */
-export interface TwoValues {
-  readonly path: Path;
-  readonly sensitive?: true;
-  readonly before?: Json;
-  readonly after?: Json;
-}
-
-/** `name: before → after`, as a plan draws it. */
-export function valueLines(
-  { path, sensitive, before, after }: TwoValues,
-  { style, width }: { readonly style: Style; readonly width: number },
-): readonly string[] {
-  const options = { style, width, verbose: false };
-  if (sensitive) return fieldLines({ path, sensitive }, "update", "", options);
-  if (before !== undefined && after !== undefined)
-    return fieldLines({ path, before, after }, "update", "", options);
-  return [`${fieldName(path)}: ${oneSide(before)} → ${oneSide(after)}`];
-}
-
-/** What fills a few lines of a terminal; `--format json` has it whole. */
-const MOST = 400;
-
-function oneSide(value: Json | undefined): string {
-  return value === undefined ? "(not declared)" : clip(valueText(value), MOST);
-}
-
 export type PlaceOf = (origin: Origin) => Place | undefined;
 
-/** Two stages side by side, for programs; keys in a fixed order. */
-export function stageDiffJson({ from, to, differences, onlyFrom, onlyTo }: StageDiff, placeOf: PlaceOf) {
+/** Two stages side by side: for people a tree per target, each field with both places. */
+export function stageDiffView(diff: StageDiff, placeOf: PlaceOf, all: boolean): View {
+  const { from, to, differences, onlyFrom, onlyTo } = diff;
+  const lone = (stage: string, resources: readonly Lone[]): Section =>
+    resources.length === 0
+      ? []
+      : [
+          [{ style: "strong", text: `Only in ${stage}` }],
+          ...resources.map(({ address, origin }): Line => [
+            `  ${address}  `,
+            { style: "faint", text: placeText(origin, placeOf) },
+          ]),
+        ];
   return {
-    formatVersion: "1.0",
-    from,
-    to,
-    summary: { different: differences.length, onlyFrom: onlyFrom.length, onlyTo: onlyTo.length },
-    differences: differences.map((difference) => differenceJson(difference, placeOf)),
-    onlyFrom: onlyFrom.map((one) => loneJson(one, placeOf)),
-    onlyTo: onlyTo.map((one) => loneJson(one, placeOf)),
+    json: {
+      formatVersion: "1.0",
+      from,
+      to,
+      summary: { different: differences.length, onlyFrom: onlyFrom.length, onlyTo: onlyTo.length },
+      differences: differences.map(({ address, path, sensitive, ...sides }) => ({
+        address,
+        path,
+        sensitive,
+        from: sides.from && sideJson(sides.from, placeOf),
+        to: sides.to && sideJson(sides.to, placeOf),
+      })),
+      onlyFrom: onlyFrom.map(({ address, origin }) => ({ address, ...(origin && placeOf(origin)) })),
+      onlyTo: onlyTo.map(({ address, origin }) => ({ address, ...(origin && placeOf(origin)) })),
+    },
+    text: [
+      [[{ style: "strong", text: `Stage ${from} → ${to}` }]],
+      ...fieldSections(differences, (one) => differenceBlocks(one, diff, placeOf)),
+      lone(from, onlyFrom),
+      lone(to, onlyTo),
+      [summaryLine(diff, all)],
+    ],
   };
 }
 
-function differenceJson({ address, path, sensitive, from, to }: Difference, placeOf: PlaceOf) {
-  return {
-    address,
-    path,
-    ...(sensitive ? { sensitive } : {}),
-    ...(from === undefined ? {} : { from: sideJson(from, placeOf) }),
-    ...(to === undefined ? {} : { to: sideJson(to, placeOf) }),
-  };
-}
-
-function sideJson({ value, origin }: DiffSide, placeOf: PlaceOf) {
-  return { ...(value === undefined ? {} : { value }), ...(origin === undefined ? {} : placeOf(origin)) };
-}
-
-function loneJson({ address, origin }: Lone, placeOf: PlaceOf) {
-  return { address, ...(origin === undefined ? {} : placeOf(origin)) };
-}
-
-/** Takes secrets out of values before a renderer cuts or escapes them. */
-export function redactStageDiff(diff: StageDiff, redactor: Redactor): StageDiff {
-  return { ...diff, differences: diff.differences.map((one) => redactDifference(one, redactor)) };
-}
-
-function redactDifference(difference: Difference, redactor: Redactor): Difference {
-  return {
-    ...difference,
-    from: redactSide(difference.from, redactor),
-    to: redactSide(difference.to, redactor),
-  };
-}
-
-function redactSide(side: DiffSide | undefined, redactor: Redactor): DiffSide | undefined {
-  return side?.value === undefined ? side : { ...side, value: redactor.json(side.value) };
-}
-
-export interface StageTextOptions {
-  readonly style: Style;
-  readonly width: number;
-  readonly placeOf: PlaceOf;
-  /** Whether every field was compared, or those that promotion carries. */
-  readonly all: boolean;
-}
-
-/** Two stages side by side, for people: a tree per target, each field with both places. */
-export function renderStageDiff(diff: StageDiff, options: StageTextOptions): string {
-  const { differences, onlyFrom, onlyTo } = diff;
-  const { style } = options;
-  const sections = [
-    [style.strong(`Stage ${safeLine(diff.from)} → ${safeLine(diff.to)}`)],
-    ...[...groupBy(differences, ({ address }) => partsOf(address).target)].map(([target, own]) => [
-      style.strong(target),
-      ...[...groupBy(own, ({ address }) => address)].flatMap(([address, fields]) => [
-        `  ${style.action("update", "~")} ${style.strong(address)}`,
-        ...fields.flatMap((one) => differenceLines(one, diff, options)).map((line) => `      ${line}`),
-      ]),
+/** A section for each target, with its resources and what there is to say of each of their fields. */
+export function fieldSections<T extends { readonly address: Address }>(
+  fields: readonly T[],
+  blocksOf: (one: T) => readonly Block[],
+): readonly Section[] {
+  return [...groupBy(fields, ({ address }) => partsOf(address).target)].map(([target, own]) => [
+    [{ style: "strong", text: target }],
+    ...[...groupBy(own, ({ address }) => address)].flatMap(([address, some]): Block[] => [
+      ["  ", { style: "update", text: "~" }, " ", { style: "strong", text: address }],
+      { indent: 6, blocks: some.flatMap(blocksOf) },
     ]),
-    loneLines(diff.from, onlyFrom, options),
-    loneLines(diff.to, onlyTo, options),
-    [summaryLine(diff, options)],
-  ];
-  const text = sections.filter((lines) => lines.length > 0).map((lines) => `${lines.join("\n")}\n`);
-  return withoutWorkflowCommands(text.join("\n"));
+  ]);
 }
 
-function differenceLines(
+function differenceBlocks(
   { path, sensitive, from, to }: Difference,
   stages: StageDiff,
-  options: StageTextOptions,
-): readonly string[] {
+  placeOf: PlaceOf,
+): readonly Block[] {
   const width = Math.max(stages.from.length, stages.to.length);
-  const sideLine = (stage: string, side: DiffSide | undefined): string => {
-    const where = side === undefined ? "not declared" : placeText(side.origin, options.placeOf);
-    return `  ${options.style.faint(`${safeLine(stage).padEnd(width)}  ${where}`)}`;
+  const side = (stage: string, one: DiffSide | undefined): Line => {
+    const where = one === undefined ? "not declared" : placeText(one.origin, placeOf);
+    return ["  ", { style: "faint", text: `${stage.padEnd(width)}  ${where}` }];
   };
-  return [
-    ...valueLines(
-      {
-        path,
-        ...(sensitive ? { sensitive } : {}),
-        ...(from?.value === undefined ? {} : { before: from.value }),
-        ...(to?.value === undefined ? {} : { after: to.value }),
-      },
-      { ...options, width: options.width - 6 },
-    ),
-    sideLine(stages.from, from),
-    sideLine(stages.to, to),
-  ];
+  const field = {
+    path,
+    ...(sensitive ? { sensitive } : {}),
+    ...(from?.value === undefined ? {} : { before: from.value }),
+    ...(to?.value === undefined ? {} : { after: to.value }),
+  };
+  return [{ field }, side(stages.from, from), side(stages.to, to)];
 }
 
-function loneLines(stage: string, lone: readonly Lone[], { style, placeOf }: StageTextOptions) {
-  if (lone.length === 0) return [];
-  return [
-    style.strong(`Only in ${safeLine(stage)}`),
-    ...lone.map(({ address, origin }) => `  ${address}  ${style.faint(placeText(origin, placeOf))}`),
-  ];
+function sideJson({ value, origin }: DiffSide, placeOf: PlaceOf): ViewJson {
+  return { value: value === undefined ? undefined : new Outside(value), ...(origin && placeOf(origin)) };
 }
 
-function summaryLine({ differences, onlyFrom, onlyTo }: StageDiff, { style, all }: StageTextOptions): string {
+function summaryLine({ differences, onlyFrom, onlyTo }: StageDiff, all: boolean): Line {
   const alone = onlyFrom.length + onlyTo.length;
   if (differences.length + alone === 0)
     return all ? "No difference." : "No difference in what promotion carries; `--all` compares every field.";
@@ -392,5 +327,5 @@ function summaryLine({ differences, onlyFrom, onlyTo }: StageDiff, { style, all 
     `${count(differences.length, "field")} ${differences.length === 1 ? "differs" : "differ"}`,
     ...(alone === 0 ? [] : [`${count(alone, "resource")} only in one stage`]),
   ];
-  return style.strong(parts.join(", "));
+  return [{ style: "strong", text: parts.join(", ") }];
 }

@@ -97,18 +97,22 @@ const values = fc
       : [{ ...head, ...all, ...(Object.keys(inStages).length === 0 ? {} : { stages: inStages }) }];
   });
 
-/** Files by name. */
+/** Files by name; the documents have one each, or share one. */
 export const project: fc.Arbitrary<Readonly<Record<string, string>>> = fc
-  .tuple(values, fc.array(fc.nat(99), { minLength: 40, maxLength: 40 }), fc.constantFrom("\n", "\r\n"))
-  .map(([documents, style, end]) =>
-    Object.fromEntries<string>([
+  .tuple(
+    values,
+    fc.array(fc.nat(99), { minLength: 40, maxLength: 40 }),
+    fc.constantFrom("\n", "\r\n"),
+    fc.boolean(),
+  )
+  .map(([documents, style, end, together]) => {
+    const texts = documents.map((value) => new Writer(style).document(value).replaceAll("\n", end));
+    const files = together ? [texts.join(`---${end}`)] : texts;
+    return Object.fromEntries<string>([
       ["tasc.yaml", PROJECT],
-      ...documents.map((value, at): readonly [string, string] => [
-        `targets/shop-${at}.yaml`,
-        new Writer(style).document(value).replaceAll("\n", end),
-      ]),
-    ]),
-  );
+      ...files.map((text, at): [string, string] => [`targets/shop-${at}.yaml`, text]),
+    ]);
+  });
 
 /** Writes YAML in a style that follows from numbers. */
 class Writer {

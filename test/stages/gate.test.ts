@@ -83,6 +83,27 @@ describe.concurrent("the gate", () => {
     );
   });
 
+  test("takes no report from before the last apply that touched the case", async () => {
+    await scene(
+      async (stage) => {
+        writeStages(stage, GATED);
+        await reported(stage, { [LOGIN]: "PASSED", [CART]: "PASSED" });
+        const only = ["--only", "testCase.shop.login"];
+        await stage.edit(LOGIN, { status: "DRAFT" });
+        const applied = await stage.run(["apply", "--auto-approve", "--stage", "staging", ...only], SECRETS);
+        expect(applied.code, applied.stderr).toBe(0);
+        const old = await stage.run([...PROMOTE, ...only], SECRETS);
+        expect(old.code).toBe(1);
+        expect(old.stderr).toContain("no report has finished since it was applied");
+        expect(stage.read("targets/shop.yaml")).toBe(GATED);
+        await reported(stage, { [LOGIN]: "PASSED", [CART]: "PASSED" });
+        const fresh = await stage.run([...PROMOTE, ...only], SECRETS);
+        expect(fresh.code, fresh.stderr).toBe(0);
+      },
+      { clock: () => Date.now() },
+    );
+  });
+
   test("finds no report, no case, no service", async () => {
     await scene(async (stage) => {
       writeStages(stage, GATED);
@@ -112,7 +133,9 @@ describe("the answer of a report", () => {
     results: statuses.map((status) => ({ ...RESULT, testCaseId: "1", status })),
   });
   const ask = (given: LiveReport | undefined, live: string | undefined = "1") =>
-    refusedBy({ addresses: [address], idOf: () => live, report: given }).map(({ outcome }) => outcome);
+    refusedBy({ addresses: [address], idOf: () => live, report: given, appliedAt: () => undefined }).map(
+      ({ outcome }) => outcome,
+    );
 
   test.for<[sentence: string, given: LiveReport | undefined, outcomes: string[]]>([
     ["passed", report("PASSED"), []],

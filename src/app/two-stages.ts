@@ -1,0 +1,187 @@
+import { resolve } from "node:path";
+import { type Refused, refusedBy } from "../edit/promote.ts";
+import { newestFinished } from "../inspect/reports.ts";
+import { StageView } from "../inspect/stages.ts";
+import { type Document, didYouMean, hasErrors, locate, nearest } from "../manifest/document.ts";
+import { type ProjectFolder, projectFolder } from "../manifest/files.ts";
+import { MISSING_SECRET } from "../manifest/interpolation.ts";
+import { type ProjectReading, readProject, resolveProject } from "../manifest/load.ts";
+import { stagesInWords, stagesOf } from "../manifest/settings.ts";
+import type { Address } from "../model/address.ts";
+import { TascError, stop } from "../model/error.ts";
+import type { Seen } from "../plan/compare.ts";
+import { type Scope, targetOf } from "../plan/input.ts";
+import type { LiveReport } from "../service/answers.ts";
+import type { Client } from "../service/client.ts";
+import { historyOf } from "./history.ts";
+import { checkRequest, survey } from "./plan.ts";
+import {
+  type Host,
+  type ProjectOptions,
+  projectRoot,
+  readVariables,
+  serviceError,
+  withSession,
+} from "./session.ts";
+
+export interface TwoStagesOptions extends ProjectOptions {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly only?: readonly string[];
+  readonly exclude?: readonly string[];
+}
+
+/** A project read once and seen in two of its stages; no secret need be there. */
+export interface TwoStages {
+  readonly root: string;
+  readonly folder: ProjectFolder;
+  readonly env: Host["env"];
+  readonly reading: ProjectReading;
+  readonly project: Document;
+  readonly stages: readonly string[];
+  readonly from: StageView;
+  readonly to: StageView;
+  readonly scope: Scope;
+}
+
+/** Reads two stages. It calls nothing. @throws TascError */
+export async function openTwoStages(options: TwoStagesOptions, host: Host): Promise<TwoStages> {
+  const root = projectRoot(options, host);
+  const env = readVariables(options, host, root);
+  const trust = options.trust === undefined ? env["TASC_TRUST"] : resolve(host.cwd, options.trust);
+  const folder = projectFolder(root, trust);
+  const reading = await readProject(folder);
+  const { project } = reading;
+  if (project === undefined) throw await invalid(reading, reading.problems);
+  const stages = stagesOf(project);
+  const names = namesOf(options, stages);
+  const resolving = { env, allowMissingSecrets: true, needsApiKey: false };
+  const from = resolveProject(reading, { ...resolving, stage: names.from });
+  const to = resolveProject(reading, { ...resolving, stage: names.to });
+  for (const secret of [...from.secrets, ...to.secrets]) host.secrets.add(secret);
+  const problems = [...reading.problems, ...from.problems, ...to.problems].filter(
+    // Nothing here needs a secret's value.
+    ({ code, severity }) => severity === "error" || code !== MISSING_SECRET,
+  );
+  if (from.resolved === undefined || to.resolved === undefined || hasErrors(problems))
+    throw await invalid(reading, problems);
+  const warnings = await invalid(reading, problems);
+  host.warn(warnings.diagnostics, warnings.source);
+  const [left, right] = [from.resolved.desired, to.resolved.desired];
+  const both = { stage: left.stage, targets: [...left.targets, ...right.targets] };
+  const { only = [], exclude = [] } = options;
+  const { scope } = checkRequest({ only, exclude }, { desired: both, states: new Map(), strays: [] });
+  return {
+    root,
+    folder,
+    env,
+    reading,
+    project,
+    stages,
+    from: new StageView(left, project, reading, env),
+    to: new StageView(right, project, reading, env),
+    scope,
+  };
+}
+
+function namesOf(
+  { from, to, stage }: TwoStagesOptions,
+  stages: readonly string[],
+): { readonly from: string; readonly to: string } {
+  const there = stagesInWords(stages);
+  const wrong = (summary: string, detail = there): Error => stop("invalid", "bad-stages", summary, detail);
+  if (stage !== undefined) throw wrong("--stage names one stage; use --from and --to to name two", "");
+  if (from === undefined) throw wrong("--from is missing: it names a stage");
+  if (to === undefined) throw wrong("--to is missing: it names a stage");
+  for (const [option, name] of [
+    ["--from", from],
+    ["--to", to],
+  ] as const)
+    if (!stages.includes(name))
+      throw wrong(
+        `There is no stage ${name}, which ${option} names`,
+        `${there}${didYouMean(nearest(name, stages))}`,
+      );
+  if (from === to) throw wrong(`--from and --to name the same stage, ${from}`);
+  return { from, to };
+}
+
+/** What is wrong in both stages is said once. */
+async function invalid(
+  { sources }: ProjectReading,
+  problems: ProjectReading["problems"],
+): Promise<TascError> {
+  const known = new Map(problems.map((one) => [JSON.stringify([one.origin, one.code, one.summary]), one]));
+  return new TascError(
+    "invalid",
+    await locate([...known.values()], sources),
+    (file) => sources.get(file)?.text,
+  );
+}
+
+/** What the gate found, for each target the report that it asked. */
+export interface GateResult {
+  readonly refused: readonly Refused[];
+  readonly reports: readonly { readonly target: string; readonly report: string | null }[];
+  /** Test cases of which no apply is recorded in the stage: any report of them counts. */
+  readonly neverApplied: readonly Address[];
+}
+
+/**
+ * Asks the newest finished report of each target, in one stage's service, whether the test cases have passed. A report
+ * from before the last apply that touched a test case says nothing about it.
+ */
+export function askGate(
+  options: ProjectOptions,
+  host: Host,
+  stage: string,
+  addresses: readonly Address[],
+): Promise<GateResult> {
+  return withSession({ ...options, stage }, host, async (session) => {
+    const { planned } = await survey(session, { only: addresses });
+    const applied = new Map<string, string>();
+    for (const { at, changes } of await historyOf(session))
+      for (const { address, outcome } of changes)
+        if (outcome !== "skipped" && !((applied.get(address) ?? "") > at)) applied.set(address, at);
+    const refused: Refused[] = [];
+    const reports: { target: string; report: string | null }[] = [];
+    for (const target of new Set(addresses.map(targetOf))) {
+      const seen = planned.seen.get(target);
+      const report = await reportOf(session.client(), target, seen);
+      reports.push({ target, report: report?.id ?? null });
+      const idOf = (address: Address): string | undefined => {
+        const match = seen?.testCaseMatches.get(address);
+        return match?.found === true ? match.id : undefined;
+      };
+      const own = addresses.filter((address) => targetOf(address) === target);
+      refused.push(
+        ...refusedBy({ addresses: own, idOf, report, appliedAt: (address) => applied.get(address) }),
+      );
+    }
+    return { refused, reports, neverApplied: addresses.filter((address) => !applied.has(address)) };
+  });
+}
+
+/** The list tells which report is the newest; its plain results are for the report itself to tell. */
+async function reportOf(
+  client: Client,
+  target: string,
+  seen: Seen | undefined,
+): Promise<LiveReport | undefined> {
+  if (seen?.live === undefined) return undefined;
+  const { id } = seen.live;
+  const newest = await newestFinished(client.allReports(id));
+  if (!newest.ok) throw serviceError(newest.failure);
+  const { report, unsure } = newest.value;
+  if (unsure)
+    throw stop(
+      "failed",
+      "newest-report-unknown",
+      `Cannot tell which report of target ${target} is the newest`,
+      "The service has more reports than it returns, and those that it returns are in no order. Nothing was written.",
+    );
+  if (report === undefined) return undefined;
+  const whole = await client.getReport(id, report.id);
+  if (!whole.ok) throw serviceError(whole.failure);
+  return whole.value;
+}
