@@ -1,11 +1,11 @@
-// Writes docs/reference.md from the command table and the field table.
+// Writes docs/reference/commands.md from the command table and the field table.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { format, resolveConfig } from "prettier";
 import { rolldown } from "rolldown";
 
 const root = join(import.meta.dirname, "..");
-const file = join(root, "docs", "reference.md");
+const file = join(root, "docs", "reference", "commands.md");
 const folder = mkdtempSync(join(root, "node_modules", ".reference-"));
 try {
   const build = await rolldown({

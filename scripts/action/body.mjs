@@ -31,7 +31,7 @@ export function commentBody(mark, text, env) {
   const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository, GITHUB_RUN_ID: run } = env;
   const link =
     server && repository && run
-      ? `\n[The run, with the plan as a page and as JSON](${server}/${repository}/actions/runs/${run})\n`
+      ? `\n[Run with the plan as a page and as JSON](${server}/${repository}/actions/runs/${run})\n`
       : "";
   return `${mark}\n${text}${link}`;
 }

@@ -10,6 +10,18 @@ export class Refused extends Error {
   }
 }
 
+/** The text of a file of the repository on a branch; `undefined` where there is none. */
+export async function readFile(host, path, branch) {
+  const where = `/contents/${path.split("/").map(encodeURIComponent).join("/")}?ref=${encodeURIComponent(branch)}`;
+  const response = await fetch(`${host.url}/repos/${host.repository}${where}`, {
+    headers: { ...headers(host), accept: "application/vnd.github.raw+json" },
+    signal: AbortSignal.timeout(30_000),
+  });
+  if (response.status === 404) return undefined;
+  if (!response.ok) throw new Refused("GET", where, response.status, await response.text());
+  return response.text();
+}
+
 /** Writes the comment that begins with `mark`: the one that is there, or else a new one. */
 export async function keepComment(host, number, { mark, body }) {
   const found = await findComment(host, number, mark);
@@ -34,10 +46,13 @@ async function findComment(host, number, mark) {
 
 async function isOurs(host, { user }) {
   host.login ??= await ownLogin(host);
-  return host.login === "" ? user?.type === "Bot" : user?.login === host.login;
+  return host.login === "" ? user?.login === WORKFLOW_BOT : user?.login === host.login;
 }
 
-/** Of a person's token; a workflow's own token has no user, its comments are a bot's. */
+/** The author of comments that a workflow's own token writes; other bots comment as well. */
+const WORKFLOW_BOT = "github-actions[bot]";
+
+/** Of a person's token; a workflow's own token has no user. */
 async function ownLogin(host) {
   const response = await fetch(`${host.url}/user`, { headers: headers(host) });
   if (!response.ok) return "";

@@ -1,11 +1,13 @@
-// Checks the manifests and plans every stage (a plan validates first): annotations into the log, files and the step's summary for people,
-// outputs for later steps. It never fails the step: comment and artifacts come first, then `verdict.mjs`.
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+// Plans every stage: annotations into the log, files and the step's summary for people, outputs for later steps. It never
+// fails the step: comment and artifacts come first, then `verdict.mjs`.
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { commentBody, commentMark, failureBody, PLAN_BUDGET } from "./body.mjs";
+import { readFile } from "./host.mjs";
 import { addSummary, annotate, input, inputList, pullRequest, setOutput } from "./runner.mjs";
-import { log, tasc } from "./tasc.mjs";
+import { log, projectFolder, tasc } from "./tasc.mjs";
 
 const env = process.env;
 const folder = mkdtempSync(join(env.RUNNER_TEMP || tmpdir(), "tasc-"));
@@ -14,7 +16,10 @@ const comments = join(folder, "comments");
 mkdirSync(artifacts);
 mkdirSync(comments);
 
+const request = pullRequest(env);
 const stages = inputList(env, "STAGES");
+const limits = [...(await trust()), ...overrides()];
+const base = baseOptions();
 const results = (stages.length === 0 ? [""] : stages).map(planStage);
 writeOutputs();
 
@@ -23,7 +28,7 @@ function planStage(stage) {
   const name = `plan${stage === "" ? "" : `-${fileName(stage)}`}`;
   const file = join(artifacts, `${name}.json`);
   const options = ["--format=github", "--detailed-exitcode", `--out=${file}`];
-  const planned = tasc(env, ["plan", ...options, ...offline(stage), ...common]);
+  const planned = tasc(env, ["plan", ...options, ...limits, ...base, ...offline(stage), ...common]);
   log(env, planned);
   const shown = tasc(env, ["show", file, "--format=markdown", `--budget=${PLAN_BUDGET}`]);
   if (shown.code !== 0) return failed(stage, planned);
@@ -40,15 +45,61 @@ function planStage(stage) {
   };
 }
 
+/**
+ * Limits that the manifests of a pull request cannot change: the trust file of the base branch. The file that the pull
+ * request brings along is not even read.
+ */
+async function trust() {
+  const name = input(env, "TRUST");
+  if (name === "" || env.TASC_TRUST) return [];
+  if (request === undefined) return existsSync(join(projectFolder(env), name)) ? [`--trust=${name}`] : [];
+  const path = join(input(env, "WORKING_DIRECTORY") || ".", name).replaceAll("\\", "/");
+  const host = {
+    url: env.GITHUB_API_URL || "https://api.github.com",
+    repository: env.GITHUB_REPOSITORY,
+    token: input(env, "GITHUB_TOKEN"),
+  };
+  const text = await readFile(host, path, request.base);
+  if (text === undefined) {
+    annotate(
+      "notice",
+      `The branch ${request.base} has no ${path}, so the manifests decide where secrets go.`,
+    );
+    return [];
+  }
+  const file = join(folder, "trust.yaml");
+  writeFileSync(file, text);
+  return [`--trust=${file}`];
+}
+
+/** By input, or by a label that somebody with the right to label has added. */
+function overrides() {
+  const prefix = input(env, "OVERRIDE_POLICY_LABEL");
+  const labels = prefix === "" ? [] : (request?.labels ?? []);
+  const byLabel = labels.flatMap((label) =>
+    label.startsWith(`${prefix}:`) ? [label.slice(prefix.length + 1)] : [],
+  );
+  return [...inputList(env, "OVERRIDE_POLICY"), ...byLabel].map((rule) => `--override-policy=${rule}`);
+}
+
+/** A pull request is checked out as its merge commit, whose first parent is the base branch. */
+function baseOptions() {
+  if (request === undefined) return [];
+  const { status } = spawnSync("git", ["rev-parse", "--quiet", "--verify", "HEAD^2"], {
+    cwd: projectFolder(env),
+  });
+  return status === 0 ? ["--base=HEAD^1"] : [];
+}
+
 /** The pull request of a fork has no secrets; its plan is made from what `tasc snapshot` wrote. */
 function offline(stage) {
   const snapshot = input(env, "SNAPSHOT").replaceAll("{stage}", stage);
-  const when = input(env, "OFFLINE") || "auto";
-  if (when === "never" || (when === "auto" && pullRequest(env)?.fork !== true)) return [];
+  const when = inputList(env, "OFFLINE_STAGES").includes(stage) ? "always" : input(env, "OFFLINE") || "auto";
+  if (when === "never" || (when === "auto" && request?.fork !== true)) return [];
   if (snapshot === "") {
     annotate(
       "notice",
-      "A fork has no secrets. The input `snapshot` lets its pull requests be planned all the same.",
+      "A fork has no secrets. Set the input `snapshot` to plan its pull requests from a snapshot.",
     );
     return [];
   }
@@ -80,7 +131,16 @@ function writeOutputs() {
   // What failed wins over what changed.
   const exitcode = codes.find((code) => code !== 0 && code !== 2) ?? Math.max(...codes);
   setOutput(env, "exitcode", exitcode);
-  for (const key of ["changes", "create", "update", "rediscover", "unchanged", "orphaned", "unmanaged"])
+  for (const key of [
+    "changes",
+    "create",
+    "update",
+    "rediscover",
+    "disable",
+    "unchanged",
+    "orphaned",
+    "unmanaged",
+  ])
     setOutput(env, key, sum(key));
   setOutput(env, "plan-file", results.flatMap(({ file }) => file ?? []).join("\n"));
   setOutput(env, "html-file", results.flatMap(({ html }) => html ?? []).join("\n"));

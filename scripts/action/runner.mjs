@@ -31,7 +31,12 @@ export function pullRequest(env) {
   if (!env.GITHUB_EVENT_PATH) return undefined;
   const { pull_request: found } = JSON.parse(readFileSync(env.GITHUB_EVENT_PATH, "utf8"));
   if (found === undefined) return undefined;
-  return { number: found.number, fork: found.head?.repo?.full_name !== found.base?.repo?.full_name };
+  return {
+    number: found.number,
+    fork: found.head?.repo?.full_name !== found.base?.repo?.full_name,
+    base: String(found.base?.ref ?? ""),
+    labels: (found.labels ?? []).map(({ name }) => String(name)),
+  };
 }
 
 /** An annotation of the run. */

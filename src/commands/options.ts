@@ -127,6 +127,11 @@ export function argument(flags: string, description: string, choices?: readonly 
   return { flags, description, read, ...(choices === undefined ? {} : { choices }) };
 }
 
+/** All arguments that are left; at least one. */
+export function rest(name: `<${string}...>`, description: string): Option<readonly string[]> {
+  return { flags: name, description, read: (raw) => (isList(raw) ? raw : []) };
+}
+
 function isList(raw: RawValue): raw is readonly string[] {
   return Array.isArray(raw);
 }
@@ -290,7 +295,11 @@ export function readOptions(record: OptionRecord, { args, options }: Raw): Recor
   let position = 0;
   return Object.fromEntries(
     Object.entries(record).map(([key, option]) => {
-      const raw = isArgument(option) ? args[position++] : options[parserName(option)];
+      const raw = option.flags.endsWith("...>")
+        ? args.slice(position)
+        : isArgument(option)
+          ? args[position++]
+          : options[parserName(option)];
       return [key, option.read(isRaw(raw) ? raw : undefined)];
     }),
   );

@@ -1,19 +1,27 @@
-import { contentOf, readPlanFile, type Seal, sealState } from "../app/saved-plan.ts";
+import { contentOf, mergePlans, readPlanFile, type Seal, sealState } from "../app/saved-plan.ts";
 import { type Diagnostic } from "../model/diagnostic.ts";
 import { EXIT, type ExitCode } from "../model/error.ts";
 import { diagnosticJson } from "../render/json.ts";
 import { type Context } from "./context.ts";
 import { printPlan } from "./print-plan.ts";
-import { type ShowOptions } from "./table.ts";
+import type { MergePlansOptions, ShowOptions } from "./table.ts";
 
-/** `tasc show FILE`: prints a saved plan again, and says if it is not as it was saved. */
-export async function run(options: ShowOptions, { host, console }: Context): Promise<ExitCode> {
-  const file = readPlanFile(options.file, host);
-  const { plan, extras } = contentOf(file);
-  const marks = MARKS[await sealState(file, options, host)];
-  const diagnostics = [...marks.map(diagnosticJson), ...plan.diagnostics];
-  const codes = [...marks.map(({ code }) => ({ code })), ...(extras.diagnostics ?? [])];
-  await printPlan({ ...plan, diagnostics }, { ...extras, diagnostics: codes }, options, console);
+/** `tasc show FILE` and `tasc merge-plans FILE…`: print saved plans again, and say if one is not as it was saved. */
+export async function run(options: ShowOptions | MergePlansOptions, context: Context): Promise<ExitCode> {
+  const { host, console } = context;
+  const names = "file" in options ? [options.file] : options.files;
+  const shown = [];
+  for (const name of names) {
+    const file = readPlanFile(name, host);
+    const { plan, extras } = contentOf(file);
+    // oxlint-disable-next-line no-await-in-loop -- deriving keys takes all of a core
+    const marks = MARKS[await sealState(file, options, host)];
+    const diagnostics = [...marks.map(diagnosticJson), ...plan.diagnostics];
+    const codes = [...marks.map(({ code }) => ({ code })), ...(extras.diagnostics ?? [])];
+    shown.push({ plan: { ...plan, diagnostics }, extras: { ...extras, diagnostics: codes } });
+  }
+  const { plan, extras } = mergePlans(shown);
+  await printPlan(plan, extras, options, console);
   return EXIT.done;
 }
 

@@ -15,6 +15,7 @@ import {
   type Options,
   type OptionSpec,
   OVERRIDE_POLICY,
+  rest,
   SCOPE,
   SERVICE,
   SHARD,
@@ -93,6 +94,14 @@ const show = {
   ...VERBOSE,
 };
 export type ShowOptions = Options<typeof show> & GlobalOptions;
+
+const mergePlans = {
+  files: rest("<file...>", "plans saved by `tasc plan --out`, of one stage"),
+  format: choice("--format <format>", "how to print them", PLAN_FORMATS),
+  ...PLAN_VIEW,
+  ...VERBOSE,
+};
+export type MergePlansOptions = Options<typeof mergePlans> & GlobalOptions;
 
 const apply = {
   file: text("[file]", "a plan saved by `tasc plan --out`; applied without a question"),
@@ -388,6 +397,15 @@ const PLAN_COMMANDS: readonly CommandSpec[] = [
     summary: "print a saved plan again",
     options: show,
     examples: [{ command: "tasc show plan.json", does: "print it as the plan did" }],
+    load: () => import("./show.ts"),
+  }),
+  command({
+    name: "merge-plans",
+    summary: "print several saved plans as one, of shards for instance",
+    options: mergePlans,
+    examples: [
+      { command: "tasc merge-plans plans/*.json --format markdown", does: "one comment for all shards" },
+    ],
     load: () => import("./show.ts"),
   }),
   command({

@@ -64,6 +64,7 @@ describe("the action", () => {
         create: "0",
         update: "1",
         rediscover: "0",
+        disable: "0",
         unchanged: "5",
         orphaned: "0",
         unmanaged: "1",
@@ -122,6 +123,42 @@ describe("the action", () => {
       expect(comment.log).toContain("POST /issues/7/comments: 500");
     }));
 
+  test("takes the trust file from the base branch, whatever the pull request brings along", () =>
+    play(async (scene) => {
+      scene.write("targets/shop.yaml", CHANGED);
+      scene.write("tasc.trust.yaml", "version: 1\npolicy: { maxChanges: 100 }\n");
+      const strict = "version: 1\norigins: ['https://tests.example.com']\n";
+      const inputs = { TRUST: "tasc.trust.yaml" };
+      const refused = await runAction(scene, await host({ files: { "tasc.trust.yaml": strict } }), {
+        inputs,
+      });
+      expect(refused.verdict.code).toBe(3);
+      expect(refused.plan.log).toContain("https://tests.example.com");
+      const without = await runAction(scene, await host(), { inputs });
+      expect(without.plan.log).toContain("::notice title=tasc::The branch main has no tasc.trust.yaml");
+      expect(without.verdict.code).toBe(0);
+    }));
+
+  test("overrides a policy by a label of the given prefix, and by no other", () =>
+    play(async (scene) => {
+      scene.write("tasc.yaml", `${scene.read("tasc.yaml")}policy: { maxChanges: 0 }\n`);
+      scene.write("targets/shop.yaml", CHANGED);
+      const inputs = { OVERRIDE_POLICY_LABEL: "override-policy" };
+      const refused = await runAction(scene, await host(), { inputs, labels: ["maxChanges", "bug"] });
+      expect(refused.verdict.code).toBe(1);
+      const labels = ["override-policy:maxChanges"];
+      expect((await runAction(scene, await host(), { inputs, labels })).verdict.code).toBe(0);
+      expect((await runAction(scene, await host(), { labels })).verdict.code).toBe(1);
+    }));
+
+  test("takes no comment of another bot for its own", () =>
+    play(async (scene) => {
+      const other = { id: 9, body: `${MARK}  -->\nforged`, user: { type: "Bot", login: "other[bot]" } };
+      const github = await host({ comments: [other] });
+      await runAction(scene, github);
+      expect(github.writes).toEqual(["POST /repos/acme/shop/issues/7/comments"]);
+    }));
+
   test("keeps a comment of any plan within what the host takes, and no secret in it", () =>
     play(async (scene) => {
       scene.write("targets/many.yaml", manyCases(300));
@@ -154,6 +191,6 @@ test("action.yml hands everything to scripts through the environment", () => {
   }
   const set = readFileSync("scripts/action/plan.mjs", "utf8");
   const outputs = [...readFileSync("action.yml", "utf8").matchAll(/steps\.plan\.outputs\.([\w-]+)/g)];
-  expect(outputs).toHaveLength(14);
+  expect(outputs).toHaveLength(15);
   for (const [, name] of outputs) expect(set).toContain(`"${name}"`);
 });

@@ -17,13 +17,19 @@ export interface Host {
 
 export interface HostOptions {
   readonly comments?: readonly Comment[];
+  /** Files of the repository's base branch. */
+  readonly files?: Readonly<Record<string, string>>;
   /** What each write is answered with instead. */
   readonly refuse?: number;
 }
 
 const BOT = { type: "Bot", login: "github-actions[bot]" };
 
-export async function startHost({ comments: before = [], refuse }: HostOptions = {}): Promise<Host> {
+export async function startHost({
+  comments: before = [],
+  files = {},
+  refuse,
+}: HostOptions = {}): Promise<Host> {
   const comments = [...before];
   const writes: string[] = [];
   const server = createServer((request, response) => {
@@ -36,6 +42,13 @@ export async function startHost({ comments: before = [], refuse }: HostOptions =
         const size = Number(searchParams.get("per_page"));
         const from = (Number(searchParams.get("page")) - 1) * size;
         return answer(200, comments.slice(from, from + size));
+      }
+      const [, path] = /^\/repos\/acme\/shop\/contents\/(.+)$/.exec(pathname) ?? [];
+      if (request.method === "GET" && path !== undefined) {
+        const text = searchParams.get("ref") === "main" ? files[decodeURIComponent(path)] : undefined;
+        if (text === undefined) return answer(404, { message: "Not Found" });
+        response.end(text);
+        return undefined;
       }
       // A workflow's own token has no user.
       if (request.method === "GET") return answer(403, { message: "Resource not accessible by integration" });

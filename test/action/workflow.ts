@@ -21,6 +21,7 @@ export interface WorkflowOptions {
   readonly inputs?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
   readonly fork?: boolean;
+  readonly labels?: readonly string[];
 }
 
 let runs = 0;
@@ -29,17 +30,22 @@ let runs = 0;
 export async function runAction(
   scene: Scene,
   host: Host,
-  { inputs = {}, env = {}, fork = false }: WorkflowOptions = {},
+  { inputs = {}, env = {}, fork = false, labels = [] }: WorkflowOptions = {},
 ): Promise<WorkflowRun> {
   const temp = join(scene.dir, "..", `runner-${runs++}`);
   mkdirSync(temp, { recursive: true });
   const [output, summary, event] = ["output", "summary", "event"].map((name) => join(temp, name));
   for (const file of [output, summary]) writeFileSync(String(file), "");
-  const repo = (owner: string): object => ({ repo: { full_name: `${owner}/shop` } });
+  const repo = (owner: string): object => ({ ref: "main", repo: { full_name: `${owner}/shop` } });
   writeFileSync(
     String(event),
     JSON.stringify({
-      pull_request: { number: 7, head: repo(fork ? "stranger" : "acme"), base: repo("acme") },
+      pull_request: {
+        number: 7,
+        head: repo(fork ? "stranger" : "acme"),
+        base: repo("acme"),
+        labels: labels.map((name) => ({ name })),
+      },
     }),
   );
   const common: Readonly<Record<string, string>> = {

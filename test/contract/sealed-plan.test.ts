@@ -1,4 +1,5 @@
 // A saved plan cannot lie: whatever is changed in it, and whenever it is not for here and now, nothing is sent.
+import { execFileSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import { openSaved, type PlanFile, readPlanFile } from "../../src/app/saved-plan.ts";
 import { type Host, withSession } from "../../src/app/session.ts";
@@ -143,6 +144,34 @@ describe.concurrent("a sealed plan", () => {
       expect(again.stderr).toContain("was applied before");
       expect(service.log).toEqual([]);
       expect(target.batches).toHaveLength(generations);
+    });
+  });
+
+  test("is applied from the commit that it was made from, where the policy says so", async () => {
+    await scene({}, async ({ project, service }) => {
+      seed(service);
+      const settings = await project.read("tasc.yaml");
+      await project.write({ "tasc.yaml": `${settings}policy: { sameCommit: true, planExpiry: 1h }\n` });
+      const git = (...args: readonly string[]): string =>
+        execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@example.com", ...args], {
+          cwd: project.dir,
+          encoding: "utf8",
+        });
+      git("init", "-q");
+      git("add", "tasc.yaml");
+      git("commit", "-q", "-m", "one");
+      await save(project);
+      const saved = await project.read("plan.json");
+      expect(saved).toContain(git("rev-parse", "HEAD").trim());
+      expect(saved).toMatch(/"clean": false/u);
+      expect(saved).toMatch(/"expires": "/u);
+      git("commit", "-q", "--allow-empty", "-m", "two");
+      service.forget();
+      const other = await project.run(["apply", "plan.json"]);
+      expect([other.code, other.stderr.includes("from another commit")]).toEqual([4, true]);
+      expect(service.log).toEqual([]);
+      git("reset", "-q", "--soft", "HEAD~1");
+      expect((await project.run(["apply", "plan.json"])).code).toBe(0);
     });
   });
 });

@@ -77,6 +77,15 @@ describe.concurrent("a project with stages", () => {
         true,
       ]);
       expect((await project.run(["plan", "--shard", "3/2"])).code).toBe(3);
+      for (const part of ["1", "2"])
+        // oxlint-disable-next-line no-await-in-loop
+        await project.run(["plan", "--shard", `${part}/2`, "--out", `part-${part}.json`]);
+      const merged = await project.json(["merge-plans", "part-1.json", "part-2.json"]);
+      const { value: whole } = await project.json(["plan"]);
+      expect({ ...merged.value, createdAt: "" }).toEqual({ ...whole, createdAt: "" });
+      expect(
+        (await project.run(["merge-plans", ...["1", "2", "1", "2"].map((part) => `part-${part}.json`)])).code,
+      ).toBe(3);
     });
   });
 });

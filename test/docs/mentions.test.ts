@@ -1,12 +1,12 @@
-import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { COMMANDS } from "../../src/commands/table.ts";
 import { type CommandSpec } from "../../src/commands/options.ts";
 import { GLOBAL_OPTIONS } from "../../src/cli/options.ts";
-import { blocksOf } from "./page.ts";
+import { blocksOf, pages } from "./page.ts";
 
-const PAGES = ["README.md", ...readdirSync("docs").map((name) => join("docs", name))];
+const PAGES = ["README.md", ...pages()];
 
 /** What is wrong with a command line as a page writes it; its values are not looked at. */
 function wrong(line: string): string | undefined {

@@ -1,13 +1,22 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 
 /** A fenced block of a page: what stands after the fence, and its text. */
 export interface Block {
   readonly language: string;
-  /** `exit=3`, `file=tasc.yaml`, `background`: the rest of the fence's line. */
+  /** `exit=3`, `file=tasc.yaml`, `background`, `tested-by=FILE`: the rest of the fence's line. */
   readonly mark: string;
   readonly text: string;
   /** Line of the fence, from 1. */
   readonly line: number;
+}
+
+/** The pages of the manual. */
+export function pages(): readonly string[] {
+  return readdirSync("docs", { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => join("docs", name))
+    .toSorted();
 }
 
 /** The fenced blocks of a page, in order. */
@@ -17,4 +26,9 @@ export function blocksOf(file: string): readonly Block[] {
     const [, language = "", mark = "", body = ""] = match;
     return { language, mark, text: body, line: text.slice(0, match.index).split("\n").length };
   });
+}
+
+/** What must be there before the first block: `<!-- setup: NAME -->`. */
+export function setupOf(file: string): string {
+  return /^<!-- setup: (.+) -->$/m.exec(readFileSync(file, "utf8"))?.[1] ?? "none";
 }

@@ -97,7 +97,7 @@ describe.each(["local", "postgres", "http"] as const)("a fleet with %s state", (
         expect(await fleet.wrong(), story).toEqual([]);
         expect((await fleet.run("plan", "--detailed-exitcode")).code, story).toBe(0);
         expect(fleet.errored.filter((file) => file.endsWith(".json"))).toEqual([]);
-        if (LONG) console.log(name, JSON.stringify(counts));
+        if (LONG) process.stdout.write(`${name} ${JSON.stringify(counts)}\n`);
       } finally {
         for (const run of running) run.process.kill("SIGKILL");
         await fleet.close();

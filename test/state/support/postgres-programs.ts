@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { access, chown, constants, cp, readdir, readFile, symlink } from "node:fs/promises";
+import { chown, cp, readdir, readFile, symlink } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { basename, delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -30,7 +30,7 @@ async function idOfNobody(flag: "-u" | "-g"): Promise<number> {
  */
 export async function findPrograms(folder: string, user: ServerUser | undefined): Promise<string> {
   for (const candidate of [...pathFolders(), ...(await configured()), ...(await debian())])
-    if (await hasPrograms(candidate)) return candidate;
+    if (await hasPrograms(candidate, user)) return candidate;
   const native = packageFolder();
   if (native === undefined) throw new Error(MISSING);
   return await unpack(native, folder, user);
@@ -55,9 +55,11 @@ async function debian(): Promise<readonly string[]> {
   return versions.toSorted((a, b) => Number(b) - Number(a)).map((version) => join(root, version, "bin"));
 }
 
-async function hasPrograms(folder: string): Promise<boolean> {
-  const isThere = (program: string) => access(join(folder, program), constants.X_OK);
-  return await Promise.all([isThere("initdb"), isThere("postgres")]).then(
+/** Whether the programs are there, and the server's user, who may not reach every folder of ours, can run them. */
+async function hasPrograms(folder: string, user: ServerUser | undefined): Promise<boolean> {
+  const runs = async (program: string) =>
+    await run(join(folder, program), ["--version"], { ...user, cwd: "/" });
+  return await Promise.all([runs("initdb"), runs("postgres")]).then(
     () => true,
     () => false,
   );
