@@ -126,16 +126,16 @@ describe("the action", () => {
   test("takes the trust file from the base branch, whatever the pull request brings along", () =>
     play(async (scene) => {
       scene.write("targets/shop.yaml", CHANGED);
-      scene.write("tasc.trust.yaml", "version: 1\npolicy: { maxChanges: 100 }\n");
+      scene.write("tasc-trust.yaml", "version: 1\npolicy: { maxChanges: 100 }\n");
       const strict = "version: 1\norigins: ['https://tests.example.com']\n";
-      const inputs = { TRUST: "tasc.trust.yaml" };
-      const refused = await runAction(scene, await host({ files: { "tasc.trust.yaml": strict } }), {
+      const inputs = { TRUST: "tasc-trust.yaml" };
+      const refused = await runAction(scene, await host({ files: { "tasc-trust.yaml": strict } }), {
         inputs,
       });
       expect(refused.verdict.code).toBe(3);
       expect(refused.plan.log).toContain("https://tests.example.com");
       const without = await runAction(scene, await host(), { inputs });
-      expect(without.plan.log).toContain("::notice title=tasc::The branch main has no tasc.trust.yaml");
+      expect(without.plan.log).toContain("::notice title=tasc::The branch main has no tasc-trust.yaml");
       expect(without.verdict.code).toBe(0);
     }));
 
