@@ -72,10 +72,7 @@ describe.concurrent("a project with stages", () => {
       const parts = await Promise.all(
         ["1/2", "2/2"].map(async (shard) => (await project.json(["plan", "--shard", shard])).value),
       );
-      expect(parts.map(({ summary }) => JSON.stringify(summary).includes('"update":1')).toSorted()).toEqual([
-        false,
-        true,
-      ]);
+      expect(parts.filter(({ summary }) => JSON.stringify(summary).includes('"update":1'))).toHaveLength(1);
       expect((await project.run(["plan", "--shard", "3/2"])).code).toBe(3);
       for (const part of ["1", "2"])
         // oxlint-disable-next-line no-await-in-loop
