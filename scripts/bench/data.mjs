@@ -160,7 +160,7 @@ export function writeLifelikeProject(folder, targets, cases) {
     mkdirSync(own);
     writeFileSync(
       join(own, "target.yaml"),
-      `target: t${target}\napp: App ${target}\nenvironments: { default: { discoveryUrl: "https://t${target}.${"${var:zone}"}" } }\ndefaults:\n  testCases: { status: ENABLED, runStatus: "ON", tags: [web, team-${target % 7}] }\nstages:\n  production:\n    testCases:\n      case-0: { status: DISABLED }\n`,
+      `target: t${target}\napp: App ${target}\nenvironments: { default: { discoveryUrl: "https://t${target}.\${var:zone}" } }\ndefaults:\n  testCases: { status: ENABLED, runStatus: "ON", tags: [web, team-${target % 7}] }\nstages:\n  production:\n    testCases:\n      case-0: { status: DISABLED }\n`,
     );
     for (let at = 0; at < cases; at++) writeFileSync(join(own, `case-${at}.yaml`), lifelikeFile(target, at));
   }
