@@ -1,6 +1,6 @@
-import { EXIT, GLOBAL_OPTIONS, type OptionSpec } from "../src/cli/options.ts";
-import type { CommandSpec } from "../src/commands/options.ts";
+import { type CommandSpec, GLOBAL, type OptionSpec } from "../src/commands/options.ts";
 import { COMMANDS } from "../src/commands/table.ts";
+import { EXIT } from "../src/model/error.ts";
 import { KINDS, type Kind } from "../src/model/address.ts";
 import {
   type Behaviour,
@@ -161,7 +161,7 @@ function commandReference(): string {
   return [
     "## Commands",
     "Every command takes these:",
-    optionTable(GLOBAL_OPTIONS),
+    optionTable(Object.values(GLOBAL)),
     ...COMMANDS.flatMap((spec) => section(spec, "tasc")),
   ].join("\n\n");
 }

@@ -1,5 +1,4 @@
 import { resolve } from "node:path";
-import type { Look } from "../look/look.ts";
 import { hasErrors, locate, nearest } from "../manifest/document.ts";
 import { settingsLayers } from "../manifest/settings.ts";
 import { type Address, isAddress } from "../model/address.ts";
@@ -9,18 +8,13 @@ import { TascError, stop } from "../model/error.ts";
 import type { Plan } from "../model/plan.ts";
 import { POLICY_RULES, type PolicyRule } from "../model/settings.ts";
 import { type Scope, type Shard, idlePatterns, scopeTest } from "../plan/input.ts";
+import type { Look } from "../plan/look.ts";
 import { type Remembered, withLeft } from "../plan/orphans.ts";
 import type { Planned } from "../plan/plan.ts";
 import { policyDiagnostics, violationsOf } from "../plan/policy.ts";
 import { type PlanExtras, type PlanMeta, planExtras } from "../render/json.ts";
-import {
-  type SnapshotProblem,
-  lookAtSnapshot,
-  mismatch,
-  openSnapshot,
-  snapshotStates,
-} from "../service/snapshot.ts";
 import type { Host, Session } from "./session.ts";
+import { type SnapshotProblem, lookAtSnapshot, mismatch, openSnapshot, snapshotStates } from "./snapshot.ts";
 
 /** What is asked of a plan beyond what the manifests say, as it was written. */
 export interface PlanOptions {

@@ -1,5 +1,6 @@
 import { type Address, type Kind, parseAddress, targetAddress } from "../model/address.ts";
 import type { DesiredResource } from "../model/desired.ts";
+import type { Failure, Outcome } from "../model/events.ts";
 import type { Path } from "../model/json.ts";
 import type { LiveDiscovery, LiveTestCase } from "../model/live.ts";
 import type { Change } from "../model/plan.ts";
@@ -10,8 +11,6 @@ import { discoveryMark, hasEnded, settleEvents } from "../plan/record.ts";
 import { isRediscovering } from "../plan/staleness.ts";
 import {
   type ApplyContext,
-  type Outcome,
-  type Failure,
   type Run,
   folderName,
   idOf,

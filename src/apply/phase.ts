@@ -1,5 +1,6 @@
 import type { Address } from "../model/address.ts";
 import type { DesiredResource } from "../model/desired.ts";
+import type { Failure, SkipReason } from "../model/events.ts";
 import { GENERATING_KEYS } from "../model/fields.ts";
 import type { Json } from "../model/json.ts";
 import type { Change, PlannedCall } from "../model/plan.ts";
@@ -11,9 +12,7 @@ import { discoveryMark } from "../plan/record.ts";
 import { isRediscovering, onlyReviewed, withBodyKeys } from "../plan/staleness.ts";
 import {
   type Answered,
-  type Failure,
   type Run,
-  type SkipReason,
   allSaved,
   elementIds,
   folderEvents,

@@ -1,7 +1,14 @@
-import type { ApplyEvent, Failed, NotTaken, Outcome, SkipReason } from "../apply/context.ts";
 import { type Address, compareAddresses } from "../model/address.ts";
+import type {
+  ApplyEvent,
+  CallWaiting,
+  ClientEvent,
+  Failed,
+  NotTaken,
+  Outcome,
+  SkipReason,
+} from "../model/events.ts";
 import { ACTIONS, type Action } from "../model/plan.ts";
-import type { CallWaiting, ClientEvent } from "../service/request.ts";
 import { safeLine, safeLines, withoutWorkflowCommands } from "./escape.ts";
 import { fieldName } from "./fields.ts";
 import { type Style, wrapLines } from "./style.ts";

@@ -128,7 +128,8 @@ function changeSchema(): JsonObject {
         address: { $ref: "#/$defs/address" },
         action: { description: "What is done.", enum: [...ACTIONS] },
         cause: {
-          description: "With `--base REF`: the manifests differ from REF, REF would change it already, or drift.",
+          description:
+            "With `--base REF`: the manifests differ from REF, REF would change it already, or drift.",
           enum: [...CAUSES],
         },
         id: text("The service's id, or `(known after apply)`."),
