@@ -373,7 +373,8 @@ async function patchAgain(run: Run, generated: Iterable<Address>): Promise<void>
 function stepAgain({ progress }: Run, address: Address, current: Change | undefined): readonly Step[] {
   const change = progress.halfway.get(address) ?? current;
   if (change === undefined) return [];
-  const calls = current === undefined ? [] : withoutGenerating(current).calls;
+  // One that is gone by now is not made again; the last look tells.
+  const calls = current === undefined || current.action === "create" ? [] : withoutGenerating(current).calls;
   return [{ change: { ...change, calls, dependsOn: [] }, after: [] }];
 }
 
