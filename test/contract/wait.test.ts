@@ -111,3 +111,22 @@ test("what the service refuses of a test case it has just made is still a failur
     expect(ran.stdout + ran.stderr).toContain("testCase.shop.cart: The service answered 400");
   });
 });
+
+test("--wait run again patches what the discovery of an earlier run has changed, and tells it", async () => {
+  await scene({ made: { discoveryStatus: "CREATED" } }, async ({ project, service }) => {
+    seed(service);
+    await project.write({ "targets/shop.yaml": CREATED });
+    const first = await project.run(["apply", "--auto-approve"]);
+    expect(first.code, first.stdout + first.stderr).toBe(0);
+    const hold = service.hold({ method: "GET", path: /\/notifications$/u });
+    const running = await project.start(["apply", "--auto-approve", "--wait"]);
+    await hold.arrived;
+    generate(service);
+    hold.release();
+    const ran = await running.done;
+    expect(ran.code, ran.stdout + ran.stderr).toBe(0);
+    expect(ran.stdout).toContain("~ testCase.shop.cart\n");
+    expect(linesOf(service)).toEqual(["getByText('Add')", "getByText('1 item')"]);
+    await expectNothingLeft(project);
+  });
+});
