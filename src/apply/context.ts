@@ -67,6 +67,8 @@ export interface Progress {
   readonly ids: Map<Address, string>;
   /** Test cases that the service generates because of this run. */
   readonly generating: Set<Address>;
+  /** Test cases of which a call was refused since, it seems, their generation had just replaced the elements. */
+  readonly overtaken: Set<Address>;
   /** Folder names written in this run, by address: a later read tells their ids. */
   readonly folders: Map<Address, string>;
   /** Keys of targets written to since they were last read. */
@@ -107,6 +109,7 @@ export function startRun(context: ApplyContext): Run {
       sessions.flatMap(({ state }) => [...state.bindings].map(([address, { id }]) => [address, id])),
     ),
     generating: new Set(),
+    overtaken: new Set(),
     folders: new Map(),
     dirty: new Set(),
     touched: new Set(),
