@@ -93,15 +93,18 @@ function codesOfSource(): ReadonlyMap<string | undefined, string> {
   const shared = helpersIn(nodesIn(exported).filter(({ type }) => type !== "Identifier"));
   const codes = FILES.flatMap(({ file, nodes }) => {
     const own = helpersIn(nodes);
+    const imported = new Set(
+      nodes.flatMap(({ type, local }) => (type === "ImportSpecifier" ? [nameOf(local)] : [])),
+    );
     const found = nodes.flatMap((node) => {
       if (node.type === "CallExpression") {
         const name = nameOf(node["callee"]) ?? "";
-        const at = own.get(name) ?? shared.get(name) ?? -1;
+        const at = (imported.has(name) ? shared : own).get(name) ?? -1;
         return at < 0 ? [] : textsOf(listOf(node["arguments"])[at], nodes);
       }
       if (node.type !== "ObjectExpression") return [];
       const parts = new Map(listOf(node["properties"]).map((one) => [nameOf(one["key"]), one["value"]]));
-      const isDiagnostic = parts.has("code") && parts.has("summary") && parts.has("detail");
+      const isDiagnostic = parts.has("code") && (parts.has("severity") || parts.has("detail"));
       return isDiagnostic ? textsOf(parts.get("code"), nodes) : [];
     });
     return found.map((code): [string | undefined, string] => [code, file]);
