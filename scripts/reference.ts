@@ -2,6 +2,7 @@ import { type CommandSpec, GLOBAL, type OptionSpec } from "../src/commands/optio
 import { COMMANDS } from "../src/commands/table.ts";
 import { EXIT } from "../src/model/error.ts";
 import { KINDS, type Kind } from "../src/model/address.ts";
+import { ERROR_CODES } from "../src/model/error-codes.ts";
 import {
   type Behaviour,
   type Compare,
@@ -223,5 +224,18 @@ export function referenceText(): string {
     exitCodeTable(),
     fieldReference(),
     "",
+  ].join("\n\n");
+}
+
+/** docs/reference/errors.md: every code of the catalogue. */
+export function errorsText(): string {
+  const rows = [...ERROR_CODES].map(([word, { title, explanation, remedy }]) =>
+    [`## ${code(word)}`, `**${title}.** ${explanation} ${remedy}`].join("\n\n"),
+  );
+  return [
+    "<!-- Written by `npm run generate` from src/model/error-codes.ts. -->",
+    "# Errors",
+    "Every error and warning has a stable code. With `--format json` it is the `code` of a diagnostic; `tasc explain CODE` prints the entry. Each entry says what the code means and what to do next. `yaml` stands for all codes `yaml-…`, and `http` for all `http-STATUS`.",
+    ...rows,
   ].join("\n\n");
 }

@@ -186,7 +186,7 @@ const diff = {
 export type DiffOptions = Options<typeof diff> & GlobalOptions;
 
 const explain = {
-  address: argument("<address>", "such as testCase.shop.login"),
+  address: argument("<address>", "such as testCase.shop.login, or the code of a message"),
   field: text("[field]", "such as status or discovery.prompt; all that are declared unless given"),
   ...TEXT_OR_JSON,
   offline: flag("--offline", "manifests and state only, without the service"),
@@ -528,11 +528,12 @@ const LOOK_COMMANDS: readonly CommandSpec[] = [
   }),
   command({
     name: "explain",
-    summary: "show where a value comes from and what follows from it",
+    summary: "show where a value comes from and what follows from it, or what a code means",
     options: explain,
     examples: [
       { command: "tasc explain testCase.shop.login status", does: "why it is what it is" },
       { command: "tasc explain environment.shop.default --offline", does: "without asking the service" },
+      { command: "tasc explain unknown-key", does: "what the code of a message means, and what to do" },
     ],
     load: () => import("./explain.ts"),
   }),

@@ -103,6 +103,7 @@ describe.concurrent("a result fits its schema", () => {
   test.each([
     ["drift", ["drift"]],
     ["explain", ["explain", "testCase.shop.login"]],
+    ["code", ["explain", "unknown-key"]],
     ["graph", ["graph"]],
     ["doctor", ["doctor"]],
     ["notifications", ["notifications"]],
