@@ -65,7 +65,9 @@ function textsOf(value: unknown, nodes: readonly Node[]): readonly (string | und
   if (type === "Literal") return [String(value["value"])];
   if (type === "TemplateLiteral") {
     const [first] = listOf(value["quasis"]);
-    const { cooked } = { cooked: "", ...(first?.["value"] ?? {}) };
+    const piece: unknown = first?.["value"];
+    const isPiece = typeof piece === "object" && piece !== null && "cooked" in piece;
+    const cooked = isPiece ? String(piece.cooked) : "";
     return cooked === "state-" ? STATE_CODES : [cooked.replace(/-$/, "")];
   }
   if (type === "ConditionalExpression")
