@@ -43,7 +43,7 @@ import {
  * 2. targets, 3. environments, 4. discoveries in the order of prerequisites,
  * 5. targets with creations are read again, and planned again by the function that made the plan,
  * 6. patches of test cases and elements,
- * 7. where the service generates anew, what then still differs; with a wait, once it has finished,
+ * 7. where the service generates again, what then still differs; with a wait, once it has finished,
  * 8. batch generations,
  * 9. a last look: what was written must be there.
  *

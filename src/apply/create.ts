@@ -316,7 +316,7 @@ export async function rereadTestCases(run: Run, key: string): Promise<Failure | 
 
 /**
  * Records what a look at targets has shown (folder ids, that what was written is there, what open creations have made),
- * and plans anew from it. Only for targets that were just read: of others, an open creation would seem to have made
+ * and plans again from it. Only for targets that were just read: of others, an open creation would seem to have made
  * nothing.
  */
 export async function recordSight(run: Run, targetKeys: Iterable<string>): Promise<Planned> {
