@@ -216,7 +216,7 @@ export function idOf({ progress }: Run, address: Address): string | undefined {
   return progress.ids.get(address);
 }
 
-/** Plans anew from what was last read and recorded: the same function that made the reviewed plan. */
+/** Plans again from what was last read and recorded: the same function that made the reviewed plan. */
 export function replan({ context, progress }: Run): Planned {
   const live: Live = { targets: progress.targets, testCases: progress.testCases };
   const states = new Map([...context.sessions].map(([key, session]) => [key, session.state]));

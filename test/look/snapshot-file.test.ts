@@ -282,7 +282,7 @@ describe("the file", () => {
       "snapshot.json is no snapshot: a part of it is missing or damaged",
     );
     expect(refusal(text.slice(0, -4))).toBe(
-      "snapshot.json is no snapshot: a test case in it is damaged, or it was cut short",
+      "snapshot.json is no snapshot: a test case in it is damaged, or the file is truncated",
     );
   });
 });

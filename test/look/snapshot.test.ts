@@ -113,7 +113,7 @@ describe.concurrent("a snapshot that does not fit", () => {
       expect(other.stderr).toContain("The snapshot is of stage staging, and this plan is for production");
       const moved = await stage.run([...plan, "staging"], { TASC_BASE_URL: "https://service.example.com" });
       expect(moved.code).toBe(3);
-      expect(moved.stderr).toContain("The snapshot is of another service");
+      expect(moved.stderr).toContain("The snapshot is from another service");
       expect((await stage.run([...plan, "staging"], { TASC_BASE_URL: `${stage.server.url}/` })).code).toBe(0);
     });
   });
@@ -128,7 +128,7 @@ describe.concurrent("a snapshot that does not fit", () => {
       stage.write("snapshot.json", text.replace(/"read": \[[^\]]*\]/, '"read": []'));
       const lacking = await stage.run(["plan", "--snapshot", "snapshot.json"]);
       expect(lacking.code).toBe(3);
-      expect(lacking.stderr).toContain('The snapshot does not hold the test cases of "Web Shop"');
+      expect(lacking.stderr).toContain('The snapshot does not contain the test cases of "Web Shop"');
     });
   });
 });
