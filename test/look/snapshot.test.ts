@@ -122,7 +122,7 @@ describe.concurrent("a snapshot that does not fit", () => {
     await play(async (stage) => {
       const none = await stage.run(["plan", "--snapshot", "tasc.yaml"]);
       expect(none.code).toBe(3);
-      expect(none.stderr).toContain("tasc.yaml is no snapshot: it is not JSON");
+      expect(none.stderr).toContain("tasc.yaml is not a snapshot: it is not JSON");
       await stage.run(["snapshot", "--out", "snapshot.json"]);
       const text = stage.read("snapshot.json");
       stage.write("snapshot.json", text.replace(/"read": \[[^\]]*\]/, '"read": []'));

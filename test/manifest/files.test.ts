@@ -50,9 +50,7 @@ describe("a file that cannot be read is an error", () => {
     {
       rule: "an empty file",
       document: "",
-      errors: [
-        "targets/shop.yaml:1:1 yaml-empty: The file is empty / Write a manifest, or delete the file.",
-      ],
+      errors: ["targets/shop.yaml:1:1 yaml-empty: The file is empty / Write a manifest, or delete the file."],
     },
     {
       rule: "a file of comments",
