@@ -1,15 +1,76 @@
-// Finds mistakes (oxlint) and checks the form (prettier). oxlint comes from the registry when it is needed: with its
-// packages for other platforms in the lock file, `npm ci` of npm 11 refuses that as incomplete.
+// Finds mistakes (oxlint), unused code (knip), imports against the order of the folders, words that nobody uses today,
+// and checks the form (prettier). oxlint and knip come from the registry when they are needed: with their packages for
+// other platforms in the lock file, `npm ci` of npm 11 refuses it as incomplete.
 import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
 
 const OXLINT = ["--package=oxlint@1.94.0", "--package=oxlint-tsgolint@7.0.2007"];
+const KNIP = ["--package=knip@6.44.2"];
 
-const lint = spawnSync(
-  "npm",
-  ["exec", "--yes", ...OXLINT, "--", "oxlint", "--type-aware", "--deny-warnings"],
-  {
-    stdio: "inherit",
-  },
-);
-const form = spawnSync("npm", ["exec", "--no", "--", "prettier", "--check", "."], { stdio: "inherit" });
-process.exitCode = lint.status === 0 && form.status === 0 ? 0 : 1;
+/** Imports run downwards only. The local service knows nothing of the client. */
+const FOLDERS = [
+  ["cli"],
+  ["commands"],
+  ["index.ts"],
+  ["app"],
+  ["edit"],
+  ["inspect"],
+  ["apply"],
+  ["plan"],
+  ["manifest"],
+  ["state"],
+  ["service", "server"],
+  ["render"],
+  ["model"],
+];
+
+const WORDS =
+  /\b(mend(s|ed|ing)?|anew|befalls?|whither|all the same|at hand|lets? through|besides:|is told of)\b/i;
+const TEXTS = ["src", "docs", "examples", "schemas", "action.yml", "README.md", "CONTRIBUTING.md"];
+
+const programs = [
+  ["npm", "exec", "--yes", ...OXLINT, "--", "oxlint", "--type-aware", "--deny-warnings"],
+  ["npm", "exec", "--yes", ...KNIP, "--", "knip"],
+  ["npm", "exec", "--no", "--", "prettier", "--check", "."],
+].map(([program, ...args]) => spawnSync(program, args, { stdio: "inherit" }).status === 0);
+const problems = [...upwardImports(), ...oddWords()];
+for (const problem of problems) console.error(problem);
+process.exitCode = programs.every(Boolean) && problems.length === 0 ? 0 : 1;
+
+function upwardImports() {
+  const rank = (path) => FOLDERS.findIndex((names) => names.includes(path.split("/")[0]));
+  return files("src").flatMap((file) => {
+    const from = relative("src", file);
+    const own = rank(from);
+    if (own === -1)
+      return [`${file}: ${from.split("/")[0]} is not a folder of the order in scripts/lint.mjs`];
+    return [...readFileSync(file, "utf8").matchAll(/(?:from |import\()"(\.[^"]+)"/g)].flatMap(([, path]) => {
+      const to = relative("src", resolve(file, "..", path));
+      const isOwn = to.split("/")[0] === from.split("/")[0];
+      return isOwn || to.startsWith("..") || rank(to) > own
+        ? []
+        : [`${file}: imports ${to} against the order of the folders`];
+    });
+  });
+}
+
+function oddWords() {
+  return TEXTS.flatMap(files).flatMap((file) =>
+    readFileSync(file, "utf8")
+      .split("\n")
+      .flatMap((line, at) => {
+        const [word] = WORDS.exec(line) ?? [];
+        return word === undefined ? [] : [`${file}:${at + 1}: say it in plain words, without "${word}"`];
+      }),
+  );
+}
+
+/** The text files of a folder, or the file itself. */
+function files(path) {
+  if (/\.\w+$/.test(path)) return [path];
+  return readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.(ts|md|ya?ml|json)$/.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => !file.includes("generated"));
+}

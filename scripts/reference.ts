@@ -1,7 +1,8 @@
-import { EXIT, GLOBAL_OPTIONS, type OptionSpec } from "../src/cli/options.ts";
-import type { CommandSpec } from "../src/commands/options.ts";
+import { type CommandSpec, GLOBAL, type OptionSpec } from "../src/commands/options.ts";
 import { COMMANDS } from "../src/commands/table.ts";
+import { EXIT } from "../src/model/error.ts";
 import { KINDS, type Kind } from "../src/model/address.ts";
+import { ERROR_CODES } from "../src/model/error-codes.ts";
 import {
   type Behaviour,
   type Compare,
@@ -161,7 +162,7 @@ function commandReference(): string {
   return [
     "## Commands",
     "Every command takes these:",
-    optionTable(GLOBAL_OPTIONS),
+    optionTable(Object.values(GLOBAL)),
     ...COMMANDS.flatMap((spec) => section(spec, "tasc")),
   ].join("\n\n");
 }
@@ -223,5 +224,18 @@ export function referenceText(): string {
     exitCodeTable(),
     fieldReference(),
     "",
+  ].join("\n\n");
+}
+
+/** docs/reference/errors.md: every code of the catalogue. */
+export function errorsText(): string {
+  const rows = [...ERROR_CODES].map(([word, { title, explanation, remedy }]) =>
+    [`## ${code(word)}`, `**${title}.** ${explanation} ${remedy}`].join("\n\n"),
+  );
+  return [
+    "<!-- Written by `npm run generate` from src/model/error-codes.ts. -->",
+    "# Errors",
+    "Every error and warning has a stable code. With `--format json` it is the `code` of a diagnostic; `tasc explain CODE` prints the entry. Each entry says what the code means and what to do next. `yaml` stands for all codes `yaml-…`, and `http` for all `http-STATUS`.",
+    ...rows,
   ].join("\n\n");
 }

@@ -13,7 +13,6 @@ import {
   type CallOptions as SessionCalls,
   inSession,
 } from "./app/session.ts";
-import type { ApplyEvent, Outcome } from "./apply/context.ts";
 import { loadProject as load } from "./manifest/load.ts";
 import { validate } from "./manifest/schema/generated/plan.js";
 import { parseDuration } from "./manifest/shape.ts";
@@ -21,6 +20,7 @@ import type { Address } from "./model/address.ts";
 import { resourcesOf } from "./model/desired.ts";
 import type { Diagnostic } from "./model/diagnostic.ts";
 import { EXIT, TascError as Failure, type FailureReason, stop } from "./model/error.ts";
+import type { ApplyEvent, Outcome } from "./model/events.ts";
 import type { DiagnosticJson, PlanJson } from "./model/plan.ts";
 import type { PolicyRule } from "./model/settings.ts";
 import { safeOutput } from "./render/escape.ts";
@@ -29,8 +29,8 @@ import { diagnosticJson } from "./render/json.ts";
 import { type Redactor, createRedactor, redactDiagnostic } from "./render/redact.ts";
 import { PLAIN } from "./render/style.ts";
 
-export type { ApplyEvent } from "./apply/context.ts";
 export type { Address } from "./model/address.ts";
+export type { ApplyEvent } from "./model/events.ts";
 export type { Json, Path } from "./model/json.ts";
 export type { PolicyRule } from "./model/settings.ts";
 export type {

@@ -1,13 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { apply } from "../apply/apply.ts";
-import type { ApplyEvent, Outcome } from "../apply/context.ts";
-import { type Look, desiredInScope } from "../look/look.ts";
-import { serviceOf } from "../look/service.ts";
 import { locate } from "../manifest/document.ts";
 import type { Address } from "../model/address.ts";
 import { EXIT, type ExitCode, TascError, stop } from "../model/error.ts";
+import type { ApplyEvent, Outcome } from "../model/events.ts";
 import type { Plan } from "../model/plan.ts";
 import type { PolicyRule } from "../model/settings.ts";
+import { type Look, desiredInScope } from "../plan/look.ts";
 import type { Planned } from "../plan/plan.ts";
 import { batchContent } from "../plan/resources.ts";
 import { StateFailure } from "../state/problem.ts";
@@ -23,6 +22,7 @@ import {
   review,
 } from "./plan.ts";
 import { type SavedPlan, stale } from "./saved-plan.ts";
+import { serviceOf } from "./service.ts";
 import type { Session } from "./session.ts";
 import { asReviewed } from "./stale-plan.ts";
 

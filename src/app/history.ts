@@ -1,7 +1,5 @@
-import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { promisify } from "node:util";
-import type { Outcome } from "../apply/context.ts";
+import type { Outcome } from "../model/events.ts";
 import type { Plan } from "../model/plan.ts";
 import type { RunRecord } from "../model/state.ts";
 import {
@@ -15,6 +13,7 @@ import {
 import { createLockInfo } from "../state/lock.ts";
 import { explainProblem, valueOrThrow } from "../state/problem.ts";
 import type { Session as StateSession } from "../state/session.ts";
+import { git } from "./base.ts";
 import { stale } from "./saved-plan.ts";
 import type { Session } from "./session.ts";
 
@@ -31,7 +30,7 @@ export async function beginRun(
   if (plan.changes.length === 0) return undefined;
   const { world } = await session.states();
   const { id, since, who, job, folder } = createLockInfo(world, "tasc apply");
-  const commit = await commitOf(session);
+  const commit = commitOf(session);
   const where = job ?? folder;
   return {
     id,
@@ -73,15 +72,10 @@ function digestOf({ stage, changes }: Plan): string {
 }
 
 /** The commit that is applied: as the pipeline says, or else as git does. */
-async function commitOf({ root, env }: Session): Promise<string | undefined> {
+function commitOf({ root, env }: Session): string | undefined {
   const told = env["GITHUB_SHA"] ?? env["CI_COMMIT_SHA"];
   if (told !== undefined && told !== "") return told;
-  try {
-    const { stdout } = await promisify(execFile)("git", ["rev-parse", "HEAD"], { cwd: root, timeout: 2_000 });
-    return stdout.trim();
-  } catch {
-    return undefined;
-  }
+  return git(root, ["rev-parse", "HEAD"]);
 }
 
 /**

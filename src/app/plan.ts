@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
-import type { Look } from "../look/look.ts";
-import { hasErrors, locate, nearest } from "../manifest/document.ts";
+import { hasErrors, locate, nearest, placesOf } from "../manifest/document.ts";
 import { settingsLayers } from "../manifest/settings.ts";
 import { type Address, isAddress } from "../model/address.ts";
 import { type DesiredResource, originIn, originOf, resourcesOf } from "../model/desired.ts";
@@ -9,18 +8,13 @@ import { TascError, stop } from "../model/error.ts";
 import type { Plan } from "../model/plan.ts";
 import { POLICY_RULES, type PolicyRule } from "../model/settings.ts";
 import { type Scope, type Shard, idlePatterns, scopeTest } from "../plan/input.ts";
+import type { Look } from "../plan/look.ts";
 import { type Remembered, withLeft } from "../plan/orphans.ts";
 import type { Planned } from "../plan/plan.ts";
 import { policyDiagnostics, violationsOf } from "../plan/policy.ts";
 import { type PlanExtras, type PlanMeta, planExtras } from "../render/json.ts";
-import {
-  type SnapshotProblem,
-  lookAtSnapshot,
-  mismatch,
-  openSnapshot,
-  snapshotStates,
-} from "../service/snapshot.ts";
 import type { Host, Session } from "./session.ts";
+import { type SnapshotProblem, lookAtSnapshot, mismatch, openSnapshot, snapshotStates } from "./snapshot.ts";
 
 /** What is asked of a plan beyond what the manifests say, as it was written. */
 export interface PlanOptions {
@@ -144,26 +138,31 @@ export function planMeta({ version, now }: Pick<Host, "version" | "now">): PlanM
 
 /** What a plan shows beyond its public form, with the places of its changes: the manifests are parsed again for them. */
 export async function placedExtras(plan: Plan, session: Session): Promise<PlanExtras> {
-  return { ...planExtras(plan), places: await placesOf(plan, session) };
+  return { ...planExtras(plan), places: await placesOfChanges(plan, session) };
 }
 
 /** Where the manifest declares what each change is about, or the field that differs. */
-async function placesOf(plan: Plan, { project, desired }: Session): Promise<Readonly<Record<string, Place>>> {
+async function placesOfChanges(
+  plan: Plan,
+  { project, desired }: Session,
+): Promise<Readonly<Record<string, Place>>> {
   const resources = new Map(
     desired.targets.flatMap(resourcesOf).map((resource) => [resource.address, resource]),
   );
   const wanted = plan.changes.flatMap(({ address, fields }) => {
     const resource = resources.get(address);
     const origin = resource && (originOf(resource, fields[0]?.path) ?? originOf(resource));
-    return origin === undefined
-      ? []
-      : [{ severity: "warning" as const, code: "", summary: "", detail: "", address, origin }];
+    return origin === undefined ? [] : [{ address, origin }];
   });
-  const located = await locate(wanted, project.sources);
+  const placeOf = await placesOf(
+    wanted.map(({ origin }) => origin),
+    project.sources,
+  );
   return Object.fromEntries(
-    located.flatMap(({ address, place }) =>
-      address === undefined || place === undefined ? [] : [[address, place]],
-    ),
+    wanted.flatMap(({ address, origin }) => {
+      const place = placeOf(origin);
+      return place === undefined ? [] : [[address, place]];
+    }),
   );
 }
 

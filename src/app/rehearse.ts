@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Outcome } from "../apply/context.ts";
 import { type Address, compareAddresses } from "../model/address.ts";
 import { TascError, stop } from "../model/error.ts";
+import type { Outcome } from "../model/events.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { LiveTestCase } from "../model/live.ts";
 import type { Change, Method, Plan } from "../model/plan.ts";
@@ -14,7 +14,6 @@ import { markdownCellCode } from "../render/escape.ts";
 import type { Markup, View } from "../render/view.ts";
 import type { RunningServer } from "../server/index.ts";
 import { inAList } from "../service/exchange.ts";
-import { seedOf } from "../service/snapshot.ts";
 import { NO_DOCUMENT } from "../state/backend.ts";
 import { createLockInfo } from "../state/lock.ts";
 import { valueOrThrow } from "../state/problem.ts";
@@ -23,6 +22,7 @@ import { startLocalService } from "./local-service.ts";
 import { type PlanOptions, survey } from "./plan.ts";
 import type { SavedPlan } from "./saved-plan.ts";
 import { type Host, type Opened, type Session, inSession, serviceError } from "./session.ts";
+import { seedOf } from "./snapshot.ts";
 
 export interface RehearseOptions extends PlanOptions {
   readonly stage?: string | undefined;

@@ -4,21 +4,21 @@ import { hostname, userInfo } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseEnv } from "node:util";
-import { type Look, look } from "../look/look.ts";
-import { readerOf } from "../look/service.ts";
 import { PROJECT_FILE } from "../manifest/document.ts";
 import { type LoadedProject, loadProject } from "../manifest/load.ts";
 import type { Desired } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { type Source, TascError, stop } from "../model/error.ts";
+import type { ClientEvent } from "../model/events.ts";
 import type { Settings } from "../model/settings.ts";
 import type { State } from "../model/state.ts";
 import type { Fingerprinter } from "../plan/input.ts";
+import { type Look, look } from "../plan/look.ts";
 import { type Remembered, withLeft } from "../plan/orphans.ts";
 import { type Redactor, createRedactor } from "../render/redact.ts";
 import { type Client, createClient } from "../service/client.ts";
 import { describeFailure } from "../service/describe-failure.ts";
-import { type ClientEvent, type Failure, checkBaseUrl, isOutOfReach } from "../service/request.ts";
+import { type Failure, checkBaseUrl, isOutOfReach } from "../service/request.ts";
 import type { Backend, StateWorld } from "../state/backend.ts";
 import { openBackend, readConfig } from "../state/config.ts";
 import { createFingerprinter } from "../state/fingerprint.ts";
@@ -32,6 +32,7 @@ import {
 } from "../state/problem.ts";
 import { Leases, type Session as StateSession, openSessions } from "../state/session.ts";
 import type { PlanRequest } from "./plan.ts";
+import { readerOf } from "./service.ts";
 import { warnOfOldState } from "./state.ts";
 
 /** What the application needs of the process that it runs in: the command line, or whoever uses the library. */

@@ -1,5 +1,6 @@
 import { type Address, type Kind, parseAddress, targetAddress } from "../model/address.ts";
 import type { DesiredResource } from "../model/desired.ts";
+import type { Failure, Outcome } from "../model/events.ts";
 import type { Path } from "../model/json.ts";
 import type { LiveDiscovery, LiveTestCase } from "../model/live.ts";
 import type { Change } from "../model/plan.ts";
@@ -10,8 +11,6 @@ import { discoveryMark, hasEnded, settleEvents } from "../plan/record.ts";
 import { isRediscovering } from "../plan/staleness.ts";
 import {
   type ApplyContext,
-  type Outcome,
-  type Failure,
   type Run,
   folderName,
   idOf,
@@ -80,7 +79,13 @@ async function runPhases(
   await runPhase(run, creations(run, of("testCase")));
   await patchTestCases(run, of("testCase"));
   const unfinished = await awaitDiscoveries(run, seenBefore);
-  await patchAgain(run, context.wait === undefined ? [] : run.progress.generating);
+  const { generating, done } = run.progress;
+  const generated =
+    context.wait === undefined ? [] : [...new Set([...generating, ...seenBefore.underWay.keys()])];
+  await patchAgain(
+    run,
+    generated.filter((address) => done.has(address) || seenBefore.settled.has(address)),
+  );
   await runPhase(run, inTurn(run, of("batchGeneration")));
   return unfinished;
 }
@@ -190,14 +195,15 @@ function notTaken({ context, progress }: Run, { plan }: Planned): Outcome["notTa
   const reviewed = new Map(context.planned.plan.changes.map((change) => [change.address, change]));
   return plan.changes.flatMap(({ address, fields }) => {
     const written = reviewed.get(address);
-    if (written === undefined || !progress.done.has(address)) return [];
+    if (!progress.done.has(address)) return [];
     const paths = fields.map(({ path }) => path).filter((path) => isWritten(written, path));
     return paths.length === 0 ? [] : [{ address, paths }];
   });
 }
 
-/** Of what this run made, or had generated, all that is declared counts. */
-function isWritten(change: Change, path: Path): boolean {
+/** Of what this run made, had generated, or patched only after the end of an earlier discovery, all that is declared counts. */
+function isWritten(change: Change | undefined, path: Path): boolean {
+  if (change === undefined) return true;
   const { action, fields } = change;
   return action === "create" || isRediscovering(change) || fields.some((field) => field.path[0] === path[0]);
 }
@@ -211,12 +217,14 @@ interface DiscoveriesBefore {
   readonly notified: ReadonlySet<string>;
   /** By address, discoveries that an earlier run started, with what was shown before them. */
   readonly underWay: ReadonlyMap<Address, string>;
+  /** Those of them that were as declared: what differs of them later, their discovery has changed. */
+  readonly settled: ReadonlySet<Address>;
 }
 
 /** Read only where the apply is to wait. */
 async function discoveriesBefore(run: Run, changes: readonly Change[]): Promise<DiscoveriesBefore> {
   const { context } = run;
-  if (context.wait === undefined) return { notified: new Set(), underWay: new Map() };
+  if (context.wait === undefined) return { notified: new Set(), underWay: new Map(), settled: new Set() };
   const inScope = scopeTest(context.input.scope);
   const underWay = new Map(
     [...context.sessions.values()].flatMap(({ state }) =>
@@ -232,7 +240,10 @@ async function discoveriesBefore(run: Run, changes: readonly Change[]): Promise<
   const ids = [...keys].flatMap((key) => context.planned.seen.get(key)?.live?.id ?? []);
   const answers = await Promise.all(ids.map((id) => context.service.finishedDiscoveries(id)));
   const notified = answers.flatMap((answer) => (answer.ok ? answer.value.map(({ id }) => id) : []));
-  return { notified: new Set(notified), underWay };
+  // Looked up in a plan of now: a saved one leaves out what has changed in the manifests since.
+  const differing = underWay.size === 0 ? new Map<Address, Change>() : changesOf(replan(run));
+  const settled = new Set([...underWay.keys()].filter((address) => !differing.has(address)));
+  return { notified: new Set(notified), underWay, settled };
 }
 
 /**
@@ -355,8 +366,8 @@ const LOOKS = 2;
  * @param generated what the service has generated since it was last looked at, beyond what is halfway.
  */
 async function patchAgain(run: Run, generated: Iterable<Address>): Promise<void> {
-  const { halfway, done } = run.progress;
-  let addresses = new Set([...halfway.keys(), ...[...generated].filter((address) => done.has(address))]);
+  const { halfway } = run.progress;
+  let addresses = new Set([...halfway.keys(), ...generated]);
   for (let look = 0; look < LOOKS && addresses.size > 0 && mayGoOn(run); look++) {
     const current = await lookAgain(run, [...addresses], "after generations");
     if (current === undefined) return;
@@ -371,9 +382,11 @@ async function patchAgain(run: Run, generated: Iterable<Address>): Promise<void>
 }
 
 function stepAgain({ progress }: Run, address: Address, current: Change | undefined): readonly Step[] {
-  const change = progress.halfway.get(address) ?? current;
-  if (change === undefined) return [];
-  const calls = current === undefined ? [] : withoutGenerating(current).calls;
+  const halfway = progress.halfway.get(address);
+  const change = halfway ?? current;
+  // One that is gone by now is not made again; the last look tells.
+  const calls = current === undefined || current.action === "create" ? [] : withoutGenerating(current).calls;
+  if (change === undefined || (halfway === undefined && calls.length === 0)) return [];
   return [{ change: { ...change, calls, dependsOn: [] }, after: [] }];
 }
 

@@ -1,9 +1,10 @@
 import type { Address } from "../model/address.ts";
 import { type DesiredResource, byAddress, resourcesOf } from "../model/desired.ts";
+import type { ApplyEvent, Failed, Failure, Skipped } from "../model/events.ts";
 import { type Field, fieldsOf } from "../model/fields.ts";
-import { type Json, type Path, isArray, isObject } from "../model/json.ts";
+import { type Json, isArray, isObject } from "../model/json.ts";
 import type { Live, LiveTarget, LiveTestCase } from "../model/live.ts";
-import type { Action, Change, Method, PlannedCall } from "../model/plan.ts";
+import type { Change, Method, PlannedCall } from "../model/plan.ts";
 import type { FieldRecord, Intent, RunRecord, State, StateEvent } from "../model/state.ts";
 import { type Value, isSensitive, isUnknown } from "../model/value.ts";
 import { NOT_READ_YET, locatorDigest } from "../plan/elements.ts";
@@ -66,6 +67,8 @@ export interface Progress {
   readonly ids: Map<Address, string>;
   /** Test cases that the service generates because of this run. */
   readonly generating: Set<Address>;
+  /** Test cases of which a call was refused since, it seems, their generation had just replaced the elements. */
+  readonly overtaken: Set<Address>;
   /** Folder names written in this run, by address: a later read tells their ids. */
   readonly folders: Map<Address, string>;
   /** Keys of targets written to since they were last read. */
@@ -106,6 +109,7 @@ export function startRun(context: ApplyContext): Run {
       sessions.flatMap(({ state }) => [...state.bindings].map(([address, { id }]) => [address, id])),
     ),
     generating: new Set(),
+    overtaken: new Set(),
     folders: new Map(),
     dirty: new Set(),
     touched: new Set(),
@@ -256,16 +260,6 @@ export interface FinishedDiscovery {
 export type Answered<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: Failure };
 
-/** Why a call failed, in words for the user; no secret stands in it. */
-export interface Failure {
-  readonly summary: string;
-  readonly detail: string;
-  /** Whether the service can have acted on the call: decides how a creation goes on. */
-  readonly acted: "no" | "maybe";
-  /** The key was refused or the service cannot be reached: every further call would fare the same. */
-  readonly fatal: boolean;
-}
-
 /** Records of fields, and which of them carry a secret. */
 type Records = Pick<Intent, "fields" | "secrets">;
 
@@ -360,58 +354,4 @@ export function writtenLocator(
   const digest = locatorDigest(fingerprints, elementId, line);
   const locators = { [elementId]: { line: digest, selectors: NOT_READ_YET } };
   return { type: "located", address, locators, ...(isSensitive(line) ? { secret: true } : {}) };
-}
-
-/** What an apply tells while it runs. It prints nothing itself. */
-export type ApplyEvent =
-  | { readonly type: "started"; readonly changes: number }
-  | { readonly type: "changeStarted"; readonly address: Address; readonly action: Action }
-  | { readonly type: "changeDone"; readonly address: Address; readonly action: Action }
-  | {
-      readonly type: "changeFailed";
-      readonly address: Address;
-      readonly failure: Pick<Failure, "summary" | "detail">;
-    }
-  | { readonly type: "changeSkipped"; readonly address: Address; readonly reason: SkipReason }
-  /** A creation had no readable answer, so the service is looked at before anything is repeated. */
-  | { readonly type: "lookingUp"; readonly address: Address; readonly why: string }
-  | { readonly type: "adopted"; readonly address: Address; readonly id: string }
-  | { readonly type: "reading"; readonly why: "after creations" | "after generations" | "final check" }
-  | { readonly type: "waiting"; readonly unfinished: number };
-
-/** What became of an apply; exit codes and the end report follow from it. */
-export interface Outcome {
-  readonly done: readonly Address[];
-  readonly failed: readonly Failed[];
-  readonly skipped: readonly Skipped[];
-  /** What was written and reads otherwise at the end. */
-  readonly notTaken: readonly NotTaken[];
-  /** Discoveries that had not finished when the wait ended. */
-  readonly unfinished: readonly Address[];
-  readonly calls: Readonly<Record<Method, number>>;
-  /** A signal ended it before all was tried. */
-  readonly interrupted: boolean;
-  /** The service could not be read, so nothing is known beyond the above. */
-  readonly fatal: Failure | undefined;
-}
-
-export interface Failed {
-  readonly address: Address;
-  readonly failure: Pick<Failure, "summary" | "detail">;
-}
-
-interface Skipped {
-  readonly address: Address;
-  readonly reason: SkipReason;
-}
-
-/** `needs`: what it depends on did not come about. */
-export type SkipReason =
-  | { readonly kind: "needs"; readonly address: Address }
-  | { readonly kind: "interrupted" }
-  | { readonly kind: "fatal" };
-
-export interface NotTaken {
-  readonly address: Address;
-  readonly paths: readonly Path[];
 }

@@ -1,5 +1,6 @@
 import { type Address, addressOf, targetAddress } from "../model/address.ts";
 import type { DesiredResource } from "../model/desired.ts";
+import type { Failure } from "../model/events.ts";
 import { type Json, isObject } from "../model/json.ts";
 import type { LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { BodyValue, Change, PlannedCall } from "../model/plan.ts";
@@ -15,7 +16,6 @@ import { changedFields } from "../plan/staleness.ts";
 import { applyEvents } from "../state/events.ts";
 import {
   type Answered,
-  type Failure,
   type Run,
   createdRecords,
   defaultEnvironmentRecords,

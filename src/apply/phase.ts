@@ -1,5 +1,6 @@
 import type { Address } from "../model/address.ts";
 import type { DesiredResource } from "../model/desired.ts";
+import type { Failure, SkipReason } from "../model/events.ts";
 import { GENERATING_KEYS } from "../model/fields.ts";
 import type { Json } from "../model/json.ts";
 import type { Change, PlannedCall } from "../model/plan.ts";
@@ -11,9 +12,7 @@ import { discoveryMark } from "../plan/record.ts";
 import { isRediscovering, onlyReviewed, withBodyKeys } from "../plan/staleness.ts";
 import {
   type Answered,
-  type Failure,
   type Run,
-  type SkipReason,
   allSaved,
   elementIds,
   folderEvents,
@@ -23,6 +22,7 @@ import {
   mayGoOn,
   patchedRecords,
   recordSoon,
+  sessionOf,
   writtenLocator,
 } from "./context.ts";
 import { awaitsElement, create, findDefault, isDefaultCreation, sendCall } from "./create.ts";
@@ -183,7 +183,7 @@ async function runTasks<K>(tasks: readonly Task<K>[], limit: number, mayStart: (
 /** How far a change came. */
 export type End =
   | { readonly kind: "done" }
-  /** What is left names elements whose ids only another look can tell. */
+  /** What is left names elements whose ids only another look can tell, or can tell again. */
   | { readonly kind: "halfway" }
   /** Nothing further may be started. */
   | { readonly kind: "stopped" }
@@ -198,6 +198,7 @@ async function carryOut(run: Run, change: Change): Promise<End> {
   }
   let elements: readonly string[] = [];
   let halfway = false;
+  let overtaken = false;
   let failure: Failure | undefined;
   for (const call of change.calls) {
     if (!mayGoOn(run) && failure === undefined) return { kind: "stopped" };
@@ -209,7 +210,8 @@ async function carryOut(run: Run, change: Change): Promise<End> {
     const sent =
       call.method === "POST" ? await post(run, change, call) : await patch(run, change, call, elements);
     if (!sent.ok) {
-      failure ??= sent.failure;
+      if (isOvertaken(run, change, call, sent.failure)) overtaken = true;
+      else failure ??= sent.failure;
       // An element can be written whatever became of another.
       if (sent.failure.fatal || !call.path.includes("elements")) break;
       continue;
@@ -218,8 +220,21 @@ async function carryOut(run: Run, change: Change): Promise<End> {
     answered.set(change.address, (answered.get(change.address) ?? 0) + 1);
     if (Object.hasOwn(call.body, "elements")) elements = elementIds(sent.value);
   }
+  if (overtaken) run.progress.overtaken.add(change.address);
   if (failure !== undefined) return { kind: "failed", failure };
-  return { kind: halfway ? "halfway" : "done" };
+  return { kind: halfway || overtaken ? "halfway" : "done" };
+}
+
+/**
+ * Whether a refusal can come of a generation that has ended meanwhile: it replaces the elements, so the ids of those
+ * before are gone. As it ends but once, what is refused after another look is refused for another reason.
+ */
+function isOvertaken(run: Run, { address }: Change, { path, body }: PlannedCall, failure: Failure): boolean {
+  const { generating, overtaken } = run.progress;
+  const namesElements = path.includes("elements") || Object.hasOwn(body, "elements");
+  if (failure.fatal || failure.acted !== "no" || !namesElements || overtaken.has(address)) return false;
+  const { bindings } = sessionOf(run, targetOf(address)).state;
+  return generating.has(address) || bindings.get(address)?.generating !== undefined;
 }
 
 async function post(run: Run, { address }: Change, call: PlannedCall): Promise<Answered<undefined>> {

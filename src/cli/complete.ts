@@ -1,8 +1,7 @@
 import { resolve } from "node:path";
 import { COMMANDS } from "../commands/table.ts";
-import { type CommandSpec } from "../commands/options.ts";
-import { GLOBAL_OPTIONS, type OptionSpec } from "./options.ts";
-import type { World } from "./world.ts";
+import type { World } from "../commands/context.ts";
+import { type CommandSpec, GLOBAL, type OptionSpec } from "../commands/options.ts";
 
 /**
  * Answers a shell that completes a command line: a candidate a line, with a tab before what is said of it, or
@@ -11,7 +10,7 @@ import type { World } from "./world.ts";
  */
 export async function complete(words: readonly string[], world: World): Promise<void> {
   try {
-    const { wanted, folder } = understand(words, { commands: COMMANDS, options: GLOBAL_OPTIONS });
+    const { wanted, folder } = understand(words, { commands: COMMANDS, options: Object.values(GLOBAL) });
     if (wanted.kind === "files" || wanted.kind === "dirs") {
       world.stdout.write(`:${wanted.kind}\n`);
       return;

@@ -2,7 +2,6 @@ import { inspect } from "node:util";
 import { failedResult } from "../commands/apply-events.ts";
 import { failureJson } from "../commands/failure.ts";
 import type { Context } from "../commands/context.ts";
-
 import { EXIT, type ExitCode, type FailureReason, TascError } from "../model/error.ts";
 import { diagnosticView } from "../render/diagnostics.ts";
 import { renderDiagnosticsAs } from "../render/formats.ts";
@@ -26,8 +25,7 @@ export async function reportFailure(
   return EXIT[failure.reason];
 }
 
-/** The same for a command that has said itself what stopped it. */
-export async function printFailure(
+async function printFailure(
   reason: FailureReason,
   { console, world }: Pick<Context, "console" | "world">,
   format: unknown,

@@ -1,9 +1,10 @@
 import { writeSync } from "node:fs";
 import type { Context, World } from "../commands/context.ts";
 import { GLOBAL, type Raw, readOptions } from "../commands/options.ts";
-import { EXIT, type ExitCode, type FailureReason } from "../model/error.ts";
+import { EXIT, type ExitCode } from "../model/error.ts";
 import { readCommandLine } from "./program.ts";
-import { realWorld } from "./world.ts";
+
+declare const __TASC_VERSION__: string;
 
 /** Asked by the scripts of `tasc completion`; no command, so that help does not list it. */
 const COMPLETE = "__complete";
@@ -24,14 +25,7 @@ async function main(world: World): Promise<ExitCode> {
     if (request === undefined) return EXIT.done;
     raw = request.raw;
     context = await openContext(raw, world);
-    const { start, old } = request.spec;
-    if (start !== undefined) return await start(raw, context);
-    const code = (await (await old?.())?.run(raw, world)) ?? EXIT.invalid;
-    if (code !== EXIT.done && world.printed.documents === 0) {
-      const { printFailure } = await import("./failure.ts");
-      await printFailure(reasonOf(code), context, raw.options["format"]);
-    }
-    return code;
+    return (await request.spec.start?.(raw, context)) ?? EXIT.invalid;
   } catch (error) {
     const { reportFailure } = await import("./failure.ts");
     return reportFailure(error, context ?? (await openContext(raw, world)), raw.options["format"]);
@@ -70,12 +64,28 @@ function asked(argv: readonly string[]): Raw["options"] {
   return { ...(format === undefined ? {} : { format }), ...json, color: !argv.includes("--no-color") };
 }
 
-/** The reason of a command that says itself what stopped it, by its exit code. */
-function reasonOf(code: ExitCode): FailureReason {
-  const found = Object.entries(EXIT).find(([, one]) => one === code)?.[0];
-  const isReason = (name: string | undefined): name is FailureReason =>
-    name !== undefined && name !== "done" && name !== "changes";
-  return isReason(found) ? found : "failed";
+function realWorld(): World {
+  return {
+    env: process.env,
+    cwd: process.cwd(),
+    // Node opens a stream when it is first asked for, which takes as long as all of `--help`.
+    get stdin() {
+      return process.stdin;
+    },
+    get stdout() {
+      return process.stdout;
+    },
+    get stderr() {
+      return process.stderr;
+    },
+    now: () => Date.now(),
+    random: () => Math.random(),
+    version: __TASC_VERSION__,
+    secrets: new Set(),
+    said: [],
+    unwritten: [],
+    printed: { documents: 0 },
+  };
 }
 
 const world = realWorld();

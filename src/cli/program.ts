@@ -1,10 +1,9 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import type { World } from "../commands/context.ts";
-import { GLOBAL, type OptionSpec, type Raw } from "../commands/options.ts";
+import { type CommandSpec, GLOBAL, type OptionSpec, type Raw } from "../commands/options.ts";
+import { COMMANDS } from "../commands/table.ts";
 import { TascError, stop } from "../model/error.ts";
 import { openSink } from "../render/terminal.ts";
-import { COMMANDS } from "../commands/table.ts";
-import { type CommandSpec } from "../commands/options.ts";
 
 /** The command that a command line asks for, and what it is given. */
 export interface Request {

@@ -1,8 +1,7 @@
 import type { Applied } from "../app/apply.ts";
-import type { ApplyEvent } from "../apply/context.ts";
+import type { ApplyEvent, ClientEvent } from "../model/events.ts";
 import { type NextStep, renderApplyReport } from "../render/apply.ts";
 import { createProgress } from "../render/terminal.ts";
-import type { ClientEvent } from "../service/request.ts";
 import type { Console } from "./console.ts";
 import type { World } from "./context.ts";
 

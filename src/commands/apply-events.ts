@@ -1,9 +1,8 @@
 import type { Applied } from "../app/apply.ts";
-import type { ApplyEvent } from "../apply/context.ts";
+import type { ApplyEvent, ClientEvent } from "../model/events.ts";
 import { type JsonObject, parseJson } from "../model/json.ts";
 import type { PlanJson } from "../model/plan.ts";
 import { redactPlan } from "../render/redact.ts";
-import type { ClientEvent } from "../service/request.ts";
 import type { Context } from "./context.ts";
 
 /** `apply --format json`: one JSON object a line (`schemas/events.schema.json`), the last of type `result`. */

@@ -1,5 +1,6 @@
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Source } from "../model/error.ts";
+import type { ClientEvent } from "../model/events.ts";
 import type { Json } from "../model/json.ts";
 import { eventLine } from "../render/apply.ts";
 import { diagnosticView, renderDiagnostics } from "../render/diagnostics.ts";
@@ -9,7 +10,6 @@ import { type Redactor, createRedactor } from "../render/redact.ts";
 import { COLOURED, PLAIN, type Style } from "../render/style.ts";
 import { type Terminal, type Writer, createWriter, terminalOf } from "../render/terminal.ts";
 import { type View, show } from "../render/view.ts";
-import type { ClientEvent } from "../service/request.ts";
 import type { World } from "./context.ts";
 
 export type LogLevel = "error" | "warn" | "info" | "debug";
@@ -146,8 +146,4 @@ function terminalFor({ env }: World, stream: NodeJS.WriteStream, noColor: boolea
 
 function styleOf(terminal: Terminal): Style {
   return terminal.colour ? COLOURED : PLAIN;
-}
-
-export function isLogLevel(text: string | undefined): text is LogLevel {
-  return text !== undefined && LEVELS.some((level) => level === text);
 }

@@ -1,5 +1,5 @@
 import { openTwoStages } from "../app/two-stages.ts";
-import { placesOf } from "../inspect/explain.ts";
+import { placesOf } from "../manifest/document.ts";
 import { diffStages, originsIn, stageDiffView } from "../inspect/stages.ts";
 import { EXIT, type ExitCode } from "../model/error.ts";
 import { scopeTest } from "../plan/input.ts";

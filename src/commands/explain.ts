@@ -1,17 +1,27 @@
 import { survey } from "../app/plan.ts";
 import { type Session, withSession } from "../app/session.ts";
 import { explanationView } from "../inspect/explain-view.ts";
-import { type Explanation, explain, fieldsNamed, placesOf } from "../inspect/explain.ts";
-import { locate, nearest } from "../manifest/document.ts";
+import { type Explanation, explain, fieldsNamed } from "../inspect/explain.ts";
+import { locate, nearest, placesOf } from "../manifest/document.ts";
 import { settingsLayers, variablesOf } from "../manifest/settings.ts";
+import { KINDS } from "../model/address.ts";
 import { type DesiredResource, resourcesOf } from "../model/desired.ts";
+import { ERROR_CODES, errorCode } from "../model/error-codes.ts";
 import { EXIT, type ExitCode, stop } from "../model/error.ts";
 import { targetOf } from "../plan/input.ts";
+import type { View } from "../render/view.ts";
 import type { Context } from "./context.ts";
 import type { ExplainOptions } from "./table.ts";
 
-/** `tasc explain ADDRESS [FIELD]`: where values come from, and what follows from them. It changes nothing. */
+/**
+ * `tasc explain ADDRESS [FIELD]`: where values come from, and what follows from them. `tasc explain CODE`: the entry of the
+ * catalogue of errors. It changes nothing.
+ */
 export async function run(options: ExplainOptions, { host, console }: Context): Promise<ExitCode> {
+  if (isCode(options)) {
+    console.show(codeView(options.address), options.format);
+    return EXIT.done;
+  }
   // Without the key fingerprints cannot be compared, and the rest can still be told.
   const needs = { apiKey: !options.offline };
   return withSession(
@@ -31,6 +41,34 @@ export async function run(options: ExplainOptions, { host, console }: Context): 
     },
     needs,
   );
+}
+
+/** Addresses have dots, and codes have none; a kind alone is the beginning of an address. */
+function isCode({ address, field }: ExplainOptions): boolean {
+  return field === undefined && !address.includes(".") && !KINDS.some((kind) => kind === address);
+}
+
+/** @throws TascError if there is no such code */
+function codeView(code: string): View {
+  const entry = errorCode(code);
+  if (entry === undefined)
+    throw stop(
+      "invalid",
+      "unknown-code",
+      `No diagnostic has the code ${code}`,
+      `Addresses look like testCase.shop.login, and codes like unknown-key.${didYouMean(nearest(code, ERROR_CODES.keys()))}`,
+    );
+  const { title, explanation, remedy } = entry;
+  return {
+    json: { formatVersion: "1.0", code, title, explanation, remedy },
+    text: [
+      [[code, ": ", title]],
+      [
+        { label: ["  meaning  "], column: 11, beside: [explanation] },
+        { label: ["  remedy   "], column: 11, beside: [remedy] },
+      ],
+    ],
+  };
 }
 
 async function explanationOf(options: ExplainOptions, session: Session): Promise<Explanation> {

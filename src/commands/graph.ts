@@ -2,7 +2,7 @@ import { withSession } from "../app/session.ts";
 import { graphOf, graphView } from "../inspect/graph.ts";
 import { EXIT, type ExitCode } from "../model/error.ts";
 import type { Context } from "./context.ts";
-import { targetsNamed } from "./managed-service.ts";
+import { targetsNamed } from "./managed.ts";
 import type { GraphOptions } from "./table.ts";
 
 /** `tasc graph [TARGET]`: prerequisites as a drawing. It reads the manifests alone, so it needs no secrets. */

@@ -1,5 +1,6 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { readerOf } from "../app/service.ts";
 import { type Session, serviceError, withSession } from "../app/session.ts";
 import { type NewText, patchOf, withoutFile, writeTexts } from "../edit/edit-files.ts";
 import {
@@ -26,7 +27,6 @@ import {
   targetQuestion,
   unnamedLine,
 } from "../edit/import.ts";
-import { readerOf } from "../look/service.ts";
 import { nearest } from "../manifest/document.ts";
 import { type ProjectFolder, projectFolder } from "../manifest/files.ts";
 import { readProject, resolveProject } from "../manifest/load.ts";

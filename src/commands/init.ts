@@ -105,7 +105,7 @@ export function run(options: InitOptions, { host, console }: Context): Promise<E
     console.data(`wrote  ${file}\n`);
   }
   console.data(
-    "\nNext, in another terminal:  tasc serve\nThen:                       TASC_API_KEY=local-key tasc plan\n",
+    "\nNext, in another terminal:  tasc serve\nThen:                       TASC_API_KEY=KEY tasc plan, with the key that it prints\n",
   );
   return Promise.resolve(EXIT.done);
 }

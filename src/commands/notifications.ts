@@ -1,15 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { serviceError, type Session, withSession } from "../app/session.ts";
+import { type Session, serviceError, withSession } from "../app/session.ts";
 import {
+  type TargetNotification,
   laterView,
   newNotifications,
   notificationsView,
-  type TargetNotification,
 } from "../inspect/reports.ts";
-import { EXIT, type ExitCode, stop, TascError } from "../model/error.ts";
+import { EXIT, type ExitCode, TascError, stop } from "../model/error.ts";
 import type { Console } from "./console.ts";
 import type { Context } from "./context.ts";
-import { managedTargets, type ManagedTargets } from "./managed-service.ts";
+import { type ManagedTargets, managedTargets } from "./managed.ts";
 import type { NotificationsOptions } from "./table.ts";
 
 /** `tasc notifications`: what the service reported of managed targets, oldest first. */

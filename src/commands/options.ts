@@ -236,9 +236,6 @@ export interface CommandSpec {
   readonly options?: readonly OptionSpec[];
   readonly examples: readonly Example[];
   readonly start?: (raw: Raw, context: Context) => Promise<ExitCode>;
-  readonly old?: () => Promise<{
-    readonly run: (given: Raw, world: Context["world"]) => Promise<ExitCode>;
-  }>;
   /** Commands below this one. */
   readonly commands?: readonly CommandSpec[];
 }
@@ -260,10 +257,8 @@ export function command<R extends OptionRecord>(row: {
   readonly load?: () => Promise<{
     readonly run: (options: Options<R> & GlobalOptions, context: Context) => Promise<ExitCode>;
   }>;
-  /** In place of `load`, for a command that still reads its options by name. */
-  readonly old?: CommandSpec["old"];
 }): CommandSpec {
-  const { name, summary, options, examples, load, old } = row;
+  const { name, summary, options, examples, load } = row;
   const all = Object.values(options);
   return {
     name,
@@ -271,7 +266,6 @@ export function command<R extends OptionRecord>(row: {
     args: all.filter(isArgument).map(({ flags, ...rest }) => ({ name: flags, ...rest })),
     options: all.filter((option) => !isArgument(option)),
     examples,
-    ...(old === undefined ? {} : { old }),
     ...(load === undefined
       ? {}
       : {

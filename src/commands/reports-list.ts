@@ -1,9 +1,9 @@
-import { serviceError, type Session, withSession } from "../app/session.ts";
-import { newestReports, type ReadReports, reportsView, type TargetReport } from "../inspect/reports.ts";
+import { type Session, serviceError, withSession } from "../app/session.ts";
+import { type ReadReports, type TargetReport, newestReports, reportsView } from "../inspect/reports.ts";
 import { compareText } from "../model/address.ts";
 import { EXIT, type ExitCode } from "../model/error.ts";
 import type { Context } from "./context.ts";
-import { managedTargets } from "./managed-service.ts";
+import { managedTargets } from "./managed.ts";
 import type { ReportsListOptions } from "./table.ts";
 
 /** `tasc reports list`: the reports of managed targets, newest first. */

@@ -1,9 +1,9 @@
-import { serviceError, type Session, withSession } from "../app/session.ts";
-import { reportView, type TargetReport } from "../inspect/reports.ts";
+import { type Session, serviceError, withSession } from "../app/session.ts";
+import { type TargetReport, reportView } from "../inspect/reports.ts";
 import { EXIT, type ExitCode, stop } from "../model/error.ts";
 import type { Failure } from "../service/request.ts";
 import type { Context } from "./context.ts";
-import { managedTargets, type ManagedTargets } from "./managed-service.ts";
+import { type ManagedTargets, managedTargets } from "./managed.ts";
 import type { ReportsShowOptions } from "./table.ts";
 
 /** `tasc reports show ID`: one report with its results. */

@@ -1,7 +1,7 @@
 import { type Excluded, type NewText, makeTexts, writeTexts } from "../edit/edit-files.ts";
 import { rewritingView } from "../edit/rewrite-view.ts";
 import type { Rewrite } from "../edit/rewrite.ts";
-import { placesOf } from "../inspect/explain.ts";
+import { placesOf } from "../manifest/document.ts";
 import type { Document } from "../manifest/document.ts";
 import { EXIT, type ExitCode } from "../model/error.ts";
 import type { JsonObject } from "../model/json.ts";

@@ -3,9 +3,9 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { startLocalService } from "../app/local-service.ts";
 import { projectRoot, readVariables } from "../app/session.ts";
+import { openSnapshot, seedOf } from "../app/snapshot.ts";
 import { EXIT, type ExitCode, stop } from "../model/error.ts";
 import type { JsonObject } from "../model/json.ts";
-import { openSnapshot, seedOf } from "../service/snapshot.ts";
 import type { Context } from "./context.ts";
 import type { ServeOptions } from "./table.ts";
 

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { planMeta } from "../app/plan.ts";
-import { serviceError, type Session, withSession } from "../app/session.ts";
+import { type Session, serviceError, withSession } from "../app/session.ts";
+import { type Sink, fileSink, memorySink, takeSnapshot } from "../app/snapshot.ts";
 import { EXIT, type ExitCode, stop } from "../model/error.ts";
-import { fileSink, memorySink, type Sink, takeSnapshot } from "../service/snapshot.ts";
 import type { Context } from "./context.ts";
 import { liveIds } from "./managed.ts";
 import type { SnapshotOptions } from "./table.ts";

@@ -1,3 +1,4 @@
+import { readerOf } from "../app/service.ts";
 import { type Session, serviceError, withSession } from "../app/session.ts";
 import {
   type LockedDocument,
@@ -8,13 +9,11 @@ import {
   readAddress,
   withDocument,
 } from "../app/state.ts";
-import type { Read, Reader } from "../look/look.ts";
-import { readerOf } from "../look/service.ts";
 import { type Kind, targetAddress } from "../model/address.ts";
 import { resourcesOf } from "../model/desired.ts";
 import { EXIT, type ExitCode, stop } from "../model/error.ts";
 import { DELETED } from "../model/fields.ts";
-import type { LiveTarget } from "../model/live.ts";
+import type { LiveTarget, Read, Reader } from "../model/live.ts";
 import { kindNoun } from "../render/words.ts";
 import { bindAddress, taken } from "../state/edit.ts";
 import { valueOrThrow } from "../state/problem.ts";

@@ -184,7 +184,7 @@ const diff = {
 export type DiffOptions = Options<typeof diff> & GlobalOptions;
 
 const explain = {
-  address: argument("<address>", "address of a resource, e.g. testCase.shop.login"),
+  address: argument("<address>", "address of a resource, e.g. testCase.shop.login, or a code, e.g. unknown-key"),
   field: text("[field]", "field, e.g. status or discovery.prompt; default: all declared fields"),
   ...TEXT_OR_JSON,
   offline: flag("--offline", "use manifests and state only; do not call the service"),
@@ -541,7 +541,7 @@ const LOOK_COMMANDS: readonly CommandSpec[] = [
   }),
   command({
     name: "explain",
-    summary: "show where a value comes from and how it is used",
+    summary: "show where a value comes from and how it is used, or what a code means",
     options: explain,
     examples: [
       { command: "tasc explain testCase.shop.login status", does: "explain the value of one field" },
@@ -549,6 +549,7 @@ const LOOK_COMMANDS: readonly CommandSpec[] = [
         command: "tasc explain environment.shop.default --offline",
         does: "explain without calling the service",
       },
+      { command: "tasc explain unknown-key", does: "explain the code of a message" },
     ],
     load: () => import("./explain.ts"),
   }),

@@ -1,6 +1,5 @@
 import { isAbsolute, posix } from "node:path";
 import { createInterface } from "node:readline/promises";
-import type { Read, Reader } from "../look/look.ts";
 import type { ManifestProblem } from "../manifest/document.ts";
 import type { ProjectFolder } from "../manifest/files.ts";
 import { type ProjectReading, readProject, resolveProject } from "../manifest/load.ts";
@@ -9,7 +8,7 @@ import { resourcesOf } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { TascError, stop } from "../model/error.ts";
 import type { Json } from "../model/json.ts";
-import type { LiveTarget, LiveTestCase } from "../model/live.ts";
+import type { LiveTarget, LiveTestCase, Read, Reader } from "../model/live.ts";
 import { type State, type StateEvent, emptyState } from "../model/state.ts";
 import type { PlanInput } from "../plan/input.ts";
 import { keyHolds } from "../plan/memory.ts";

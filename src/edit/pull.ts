@@ -1,5 +1,4 @@
 import { liveEnvironmentOf, liveTargetOf, liveTestCaseOf } from "../inspect/explain.ts";
-import { desiredInScope } from "../look/look.ts";
 import type { ProjectFolder } from "../manifest/files.ts";
 import { type LoadOptions, loadProject } from "../manifest/load.ts";
 import { type Address, parseAddress } from "../model/address.ts";
@@ -27,19 +26,20 @@ import {
   type ElementMatch,
   alignElements,
   declaredElements,
+  elementInWords,
   locatorDifference,
   projectElement,
   sameElement,
   sameElements,
   withoutLine,
-  elementInWords,
 } from "../plan/elements.ts";
 import { type PlanInput, ordered } from "../plan/input.ts";
+import { desiredInScope } from "../plan/look.ts";
 import { type Memory, mayHoldSecret, memoryOf } from "../plan/memory.ts";
 import { type Planned, makePlan } from "../plan/plan.ts";
 import { expectedLive } from "../plan/resources.ts";
+import { type Excluded, NOTHING_EXCLUDED, type NewText, changeKey, withTexts } from "./edit-files.ts";
 import { declarable } from "./import-known.ts";
-import { type Excluded, type NewText, NOTHING_EXCLUDED, changeKey, withTexts } from "./edit-files.ts";
 import {
   type Candidate,
   type FieldRef,

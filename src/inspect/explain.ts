@@ -1,4 +1,4 @@
-import { type Sources, locate, nearest } from "../manifest/document.ts";
+import { nearest } from "../manifest/document.ts";
 import {
   type Environment,
   type Placeholder as Parsed,
@@ -8,7 +8,7 @@ import {
 } from "../manifest/interpolation.ts";
 import type { Address, Kind } from "../model/address.ts";
 import type { DesiredResource, Layer } from "../model/desired.ts";
-import type { Diagnostic, Origin, Place } from "../model/diagnostic.ts";
+import type { Diagnostic, Origin } from "../model/diagnostic.ts";
 import {
   BATCH_GENERATION_FIELDS,
   ENVIRONMENT_FIELDS,
@@ -401,27 +401,6 @@ export function fieldsNamed(kind: Kind, word: string | undefined): NamedFields {
 
 function isPartOf(word: string, name: string): boolean {
   return word.startsWith(`${name}.`) || word.startsWith(`${name}[`);
-}
-
-/** Finds the line and column of places by their paths, all at once, since each file is parsed for it. */
-export async function placesOf(
-  origins: readonly Origin[],
-  sources: Sources,
-): Promise<(origin: Origin) => Place | undefined> {
-  const asked = origins.map((origin) => ({
-    severity: "warning" as const,
-    code: keyOf(origin),
-    summary: "",
-    detail: "",
-    origin,
-  }));
-  const located = await locate(asked, sources);
-  const places = new Map(located.map(({ code, place }) => [code, place]));
-  return (origin) => places.get(keyOf(origin));
-}
-
-function keyOf({ file, path }: Origin): string {
-  return JSON.stringify([file, path]);
 }
 
 /** What interpolations draw on, as far as it can be told. */

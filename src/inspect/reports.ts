@@ -1,5 +1,5 @@
-import type { Read } from "../look/look.ts";
 import { type Address, compareAddresses, compareText } from "../model/address.ts";
+import type { Read } from "../model/live.ts";
 import type { State } from "../model/state.ts";
 import { xml, xmlAttribute } from "../render/escape.ts";
 import {

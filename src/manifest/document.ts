@@ -364,6 +364,18 @@ export async function locate(
   return problems.map((problem) => atlas.place(problem)).toSorted(byPlace);
 }
 
+/** The lines and columns of many places at once, since a file is parsed for them. */
+export async function placesOf(
+  origins: readonly Origin[],
+  sources: Sources,
+): Promise<(origin: Origin) => Place | undefined> {
+  const { openSource } = await import("./yaml/read-slow.ts");
+  const atlas = new Atlas(sources, (text) => openSource(text));
+  const keyOf = ({ file, path }: Origin): string => JSON.stringify([file, path]);
+  const places = new Map(origins.map((origin) => [keyOf(origin), atlas.placeOf(origin)]));
+  return (origin) => places.get(keyOf(origin));
+}
+
 interface Positions {
   positionOf(path: Path, at: "key" | undefined): { readonly line: number; readonly column: number };
 }
@@ -383,15 +395,15 @@ class Atlas {
     const { at, within, related, spot, ...rest }: Partial<ManifestProblem> & Diagnostic = problem;
     if (rest.origin === undefined) return rest;
     const place =
-      spot === undefined ? this.#placeOf(rest.origin, at, within) : { file: rest.origin.file, ...spot };
+      spot === undefined ? this.placeOf(rest.origin, at, within) : { file: rest.origin.file, ...spot };
     const also =
       related === undefined
         ? ""
-        : ` The other place is ${showPlace(this.#placeOf(related, "key", undefined))}.`;
+        : ` The other place is ${showPlace(this.placeOf(related, "key", undefined))}.`;
     return { ...rest, detail: rest.detail + also, place };
   }
 
-  #placeOf({ file, path }: Origin, at: "key" | undefined, within: string | undefined): Place {
+  placeOf({ file, path }: Origin, at?: "key", within?: string): Place {
     const source = this.#sources.get(file);
     if (source === undefined) return { file, line: 1, column: 1 };
     const position = this.#positions(source).positionOf(path, at);

@@ -61,3 +61,16 @@ export interface Live {
   /** By target id; a target that was not read has no entry. */
   readonly testCases: ReadonlyMap<string, readonly LiveTestCase[]>;
 }
+
+/** What a look at the service needs to read; the client gives it, or a snapshot. */
+export interface Reader<F> {
+  listTargets(): Promise<Read<readonly LiveTarget[], F>>;
+  /** @param keep what to hold on to of each test case as it comes */
+  listTestCases(
+    targetId: string,
+    keep: (testCase: LiveTestCase) => LiveTestCase,
+  ): Promise<Read<readonly LiveTestCase[], F>>;
+}
+
+export type Read<T, F> =
+  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: F };

@@ -1,7 +1,14 @@
-import type { ApplyEvent, Failed, NotTaken, Outcome, SkipReason } from "../apply/context.ts";
 import { type Address, compareAddresses } from "../model/address.ts";
+import type {
+  ApplyEvent,
+  CallWaiting,
+  ClientEvent,
+  Failed,
+  NotTaken,
+  Outcome,
+  SkipReason,
+} from "../model/events.ts";
 import { ACTIONS, type Action } from "../model/plan.ts";
-import type { CallWaiting, ClientEvent } from "../service/request.ts";
 import { safeLine, safeLines, withoutWorkflowCommands } from "./escape.ts";
 import { fieldName } from "./fields.ts";
 import { type Style, wrapLines } from "./style.ts";
@@ -79,16 +86,21 @@ const MOST_DONE = 40;
 
 function doneLines(done: readonly Address[], drawing: Drawing): readonly string[] {
   const { facts, options } = drawing;
+  // What an earlier discovery has changed is patched beside the plan.
+  const actionOf = (address: Address): Action => facts.actions.get(address) ?? "update";
   if (options.verbose || done.length <= MOST_DONE)
-    return done.toSorted(compareAddresses).map((address) => titleLine(address, drawing));
-  const counts = countActions(done.map((address) => ({ action: facts.actions.get(address) ?? "update" })));
+    return done.toSorted(compareAddresses).map((address) => titleLine(address, drawing, actionOf(address)));
+  const counts = countActions(done.map((address) => ({ action: actionOf(address) })));
   return ACTIONS.filter((action) => counts[action] > 0).map(
     (action) => `${options.style.action(action, SIGNS[action])} ${counts[action]} ${action}`,
   );
 }
 
-function titleLine(address: Address, { facts, options }: Drawing): string {
-  const action = facts.actions.get(address);
+function titleLine(
+  address: Address,
+  { facts, options }: Drawing,
+  action = facts.actions.get(address),
+): string {
   return action === undefined ? address : `${options.style.action(action, SIGNS[action])} ${address}`;
 }
 

@@ -31,11 +31,6 @@ export function renderDiagnostics(
   return [...errors, ...warnings].map((one) => rendered(one, options, lines)).join("\n");
 }
 
-/** One diagnostic, ending with a line break. */
-export function renderDiagnostic(diagnostic: DiagnosticView, options: DiagnosticOptions): string {
-  return rendered(diagnostic, options, (file) => options.source?.(file)?.split("\n"));
-}
-
 /** The lines of a file. */
 type LinesOf = (file: string) => readonly string[] | undefined;
 

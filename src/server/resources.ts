@@ -115,8 +115,6 @@ const folderReader = object((fields) => ({
   name: fields.required("name", text),
 }));
 
-export type Folder = Read<typeof folderReader>;
-
 /*
  * The stored shapes leave out `testCaseId` and `testCaseElementId`: they repeat where an object stands, and answers
  * add them. Readers accept and drop them, so that an answer's elements can be given back as data.
@@ -190,8 +188,6 @@ export const settableStatus = oneOf(...settable);
 export const caseStatus = oneOf(...settable, "DELETED");
 export const runStatus = oneOf("ON", "OFF");
 export const interactionStatus = oneOf("NEW", "EDITED", "APPROVED", "REJECTED");
-
-export type CaseStatus = Read<typeof caseStatus>;
 
 const discoveryReader = (world: World) =>
   object((fields) => ({

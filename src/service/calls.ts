@@ -1,3 +1,4 @@
+import type { ClientEvent, OfCall } from "../model/events.ts";
 import type { Secret } from "../model/value.ts";
 import {
   type AnswerReader,
@@ -13,11 +14,9 @@ import type { Limiter } from "./limiter.ts";
 import {
   type Acted,
   type BaseUrl,
-  type ClientEvent,
   type Failure,
   type Fault,
   type Method,
-  type OfCall,
   type Result,
   type World,
   actedOn,

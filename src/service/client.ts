@@ -1,4 +1,5 @@
 import { setMaxListeners } from "node:events";
+import type { ClientEvent } from "../model/events.ts";
 import type { Json } from "../model/json.ts";
 import type { LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { Secret } from "../model/value.ts";
@@ -29,7 +30,6 @@ import { type BeforeSend, Calls } from "./calls.ts";
 import { Limiter } from "./limiter.ts";
 import {
   type BaseUrl,
-  type ClientEvent,
   type Misfit,
   ROOT,
   type Result,

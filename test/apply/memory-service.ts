@@ -1,4 +1,5 @@
-import type { Answered, Failure, FinishedDiscovery, SentCall, Service } from "../../src/apply/context.ts";
+import type { Answered, FinishedDiscovery, SentCall, Service } from "../../src/apply/context.ts";
+import type { Failure } from "../../src/model/events.ts";
 import { type Json, type JsonObject, isArray, isObject } from "../../src/model/json.ts";
 import { element as readElement } from "../../src/service/answers.ts";
 import type { LiveElement, LiveEnvironment, LiveTarget, LiveTestCase } from "../../src/model/live.ts";

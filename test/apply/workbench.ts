@@ -1,10 +1,11 @@
 import { apply } from "../../src/apply/apply.ts";
-import type { ApplyEvent, Outcome, StateSession } from "../../src/apply/context.ts";
-import { type Look, look } from "../../src/look/look.ts";
+import type { StateSession } from "../../src/apply/context.ts";
 import type { Address } from "../../src/model/address.ts";
 import type { Desired } from "../../src/model/desired.ts";
+import type { ApplyEvent, Outcome } from "../../src/model/events.ts";
 import { type State, type StateEvent, emptyState } from "../../src/model/state.ts";
 import { EVERYTHING, type Scope } from "../../src/plan/input.ts";
+import { type Look, look } from "../../src/plan/look.ts";
 import { formatDocument, parseDocument } from "../../src/state/document.ts";
 import { applyEvents } from "../../src/state/events.ts";
 import { BASE_URL, fingerprints } from "../plan/build.ts";

@@ -3,9 +3,9 @@ import { describe, expect, test } from "vitest";
 import { COMMANDS } from "../../src/commands/table.ts";
 import { type CommandSpec } from "../../src/commands/options.ts";
 import { type Understood, understand } from "../../src/cli/complete.ts";
-import { GLOBAL_OPTIONS } from "../../src/cli/options.ts";
+import { GLOBAL } from "../../src/commands/options.ts";
 
-const TABLE = { commands: COMMANDS, options: GLOBAL_OPTIONS };
+const TABLE = { commands: COMMANDS, options: Object.values(GLOBAL) };
 const at = (...words: readonly string[]): Understood => understand(words, TABLE);
 
 function wordsAt(...words: readonly string[]): readonly string[] {
@@ -29,7 +29,7 @@ describe("the table of commands", () => {
     expect(wordsAt("")).toEqual(COMMANDS.map(({ name }) => name));
     for (const [words, { commands, options = [] }] of everyCommand()) {
       if (commands !== undefined) expect(wordsAt(...words, "")).toEqual(commands.map(({ name }) => name));
-      const flags = [...options, ...GLOBAL_OPTIONS].map((option) => option.flags.split(" ")[0] ?? "");
+      const flags = [...options, ...Object.values(GLOBAL)].map((option) => option.flags.split(" ")[0] ?? "");
       expect(wordsAt(...words, "--")).toEqual([...flags, "--help"]);
       for (const [index, { choices, flags: text }] of options.entries()) {
         const flag = flags[index] ?? "";

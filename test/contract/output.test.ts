@@ -185,7 +185,8 @@ describe.concurrent("schema and init", () => {
       expect(ran.code, ran.stderr).toBe(0);
       const files = await project.files();
       expect(files).toContain("tasc.yaml");
-      const yaml = files.filter((file) => /\.ya?ml$/u.test(file));
+      // The trust file is not a manifest.
+      const yaml = files.filter((file) => /\.ya?ml$/u.test(file) && file !== "tasc-trust.yaml");
       expect(yaml.length).toBeGreaterThan(1);
       for (const file of yaml)
         // oxlint-disable-next-line no-await-in-loop

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { COMMANDS } from "../../src/commands/table.ts";
 import { type CommandSpec } from "../../src/commands/options.ts";
-import { GLOBAL_OPTIONS } from "../../src/cli/options.ts";
+import { GLOBAL } from "../../src/commands/options.ts";
 import { blocksOf, pages } from "./page.ts";
 
 const PAGES = ["README.md", ...pages()];
@@ -16,7 +16,9 @@ function wrong(line: string): string | undefined {
   const flags = words.filter((word) => word.startsWith("--")).map((word) => word.split("=")[0] ?? "");
   const below: CommandSpec | undefined = spec.commands?.find(({ name }) => name === words[0]);
   if (below !== undefined) spec = below;
-  const known = [...(spec.options ?? []), ...GLOBAL_OPTIONS].map(({ flags: text }) => text.split(" ")[0]);
+  const known = [...(spec.options ?? []), ...Object.values(GLOBAL)].map(
+    ({ flags: text }) => text.split(" ")[0],
+  );
   const strange = flags.find((flag) => !known.includes(flag) && flag !== "--help");
   return strange === undefined ? undefined : `no option ${strange} of ${spec.name}`;
 }

@@ -1,12 +1,15 @@
 import { readFileSync } from "node:fs";
 import { format, resolveConfig } from "prettier";
 import { expect, test } from "vitest";
-import { exitCodeTable, referenceText } from "../../scripts/reference.ts";
+import { errorsText, exitCodeTable, referenceText } from "../../scripts/reference.ts";
 
-test("docs/reference/commands.md is as the tables have it; npm run generate makes it so", async () => {
-  const filepath = "docs/reference/commands.md";
+test.each([
+  ["commands.md", referenceText],
+  ["errors.md", errorsText],
+])("docs/reference/%s is as the source has it; npm run generate makes it so", async (name, textOf) => {
+  const filepath = `docs/reference/${name}`;
   const options = await resolveConfig(filepath);
-  expect(readFileSync(filepath, "utf8")).toBe(await format(referenceText(), { ...options, filepath }));
+  expect(readFileSync(filepath, "utf8")).toBe(await format(textOf(), { ...options, filepath }));
 });
 
 test("the README tells the same exit codes", async () => {

@@ -155,7 +155,14 @@ test("after a second stage is imported the plan of each is empty, and what is re
   await fc.assert(
     fc.asyncProperty(service, secondStage, options, async (bare, variation, given) => {
       fc.pre(bare.targets.length > 0);
-      const named = bare.targets.map((one) => (one.app === "Blog" ? { ...one, app: "Blog (first)" } : one));
+      const named = bare.targets.map((one) => ({
+        ...one,
+        app: one.app === "Blog" ? "Blog (first)" : one.app,
+        // A target has one default environment, which is the one that both stages have in common.
+        environments: one.environments.filter(
+          (own, at, all) => own.type !== "DEFAULT" || all.findIndex(({ type }) => type === "DEFAULT") === at,
+        ),
+      }));
       const one = { ...bare, targets: named };
       const two = inSecondStage(one, variation);
       const start = {

@@ -1,13 +1,13 @@
 import { folderNames } from "../../src/edit/import-declare.ts";
 import { pairTargets } from "../../src/edit/import-merge.ts";
 import { type Prepared, chooseTargets, prepare, survey } from "../../src/edit/import.ts";
-import { type Look, type Reader, look } from "../../src/look/look.ts";
 import { type LoadedProject, loadProject, readProject } from "../../src/manifest/load.ts";
 import type { Json } from "../../src/model/json.ts";
-import type { LiveTarget, LiveTestCase } from "../../src/model/live.ts";
+import type { LiveTarget, LiveTestCase, Reader } from "../../src/model/live.ts";
 import { type State, emptyState } from "../../src/model/state.ts";
 import { Secret } from "../../src/model/value.ts";
 import { EVERYTHING } from "../../src/plan/input.ts";
+import { type Look, look } from "../../src/plan/look.ts";
 import { applyEvents } from "../../src/state/events.ts";
 import { createFingerprinter } from "../../src/state/fingerprint.ts";
 import { memoryFolder } from "../manifest/memory-folder.ts";

@@ -124,6 +124,9 @@ describe.concurrent("what is asked for", () => {
       expect(address.stderr).toMatch(/Did you mean\s+testCase\.shop\.login\?/);
       const field = await stage.run(["explain", "testCase.shop.login", "sttus"]);
       expect(field.code).toBe(3);
+      const code = await stage.run(["explain", "unknow-key"]);
+      expect(code.code).toBe(3);
+      expect(code.stderr).toMatch(/Did you\s+mean\s+unknown-key\?/);
       expect(field.stderr).toMatch(/Did you\s+mean\s+status\?/);
     });
   });

@@ -4,10 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
-import { type Json, isObject, parseJson } from "../../src/model/json.ts";
-import type { LiveTestCase } from "../../src/model/live.ts";
-import { emptyState } from "../../src/model/state.ts";
-import { createRedactor } from "../../src/render/redact.ts";
 import {
   type Snapshot,
   type SnapshotHead,
@@ -16,7 +12,11 @@ import {
   openSnapshot,
   splitDocument,
   writeSnapshot,
-} from "../../src/service/snapshot.ts";
+} from "../../src/app/snapshot.ts";
+import { type Json, isObject, parseJson } from "../../src/model/json.ts";
+import type { LiveTestCase } from "../../src/model/live.ts";
+import { emptyState } from "../../src/model/state.ts";
+import { createRedactor } from "../../src/render/redact.ts";
 import { applyEvents } from "../../src/state/events.ts";
 import { liveCase } from "./live.ts";
 

@@ -4,24 +4,24 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
-import { type LookOptions, type Reader, look } from "../../src/look/look.ts";
-import { parseAddress } from "../../src/model/address.ts";
-import { fieldsOf } from "../../src/model/fields.ts";
-import type { LiveTarget, LiveTestCase } from "../../src/model/live.ts";
-import { type State, emptyState } from "../../src/model/state.ts";
-import { Secret } from "../../src/model/value.ts";
-import { EVERYTHING } from "../../src/plan/input.ts";
-import type { Planned } from "../../src/plan/plan.ts";
-import { settleEvents } from "../../src/plan/record.ts";
-import { callJson } from "../../src/render/json.ts";
-import { createRedactor } from "../../src/render/redact.ts";
 import {
   fileSink,
   lookAtSnapshot,
   openSnapshot,
   snapshotStates,
   writeSnapshot,
-} from "../../src/service/snapshot.ts";
+} from "../../src/app/snapshot.ts";
+import { parseAddress } from "../../src/model/address.ts";
+import { fieldsOf } from "../../src/model/fields.ts";
+import type { LiveTarget, LiveTestCase, Reader } from "../../src/model/live.ts";
+import { type State, emptyState } from "../../src/model/state.ts";
+import { Secret } from "../../src/model/value.ts";
+import { EVERYTHING } from "../../src/plan/input.ts";
+import { type LookOptions, look } from "../../src/plan/look.ts";
+import type { Planned } from "../../src/plan/plan.ts";
+import { settleEvents } from "../../src/plan/record.ts";
+import { callJson } from "../../src/render/json.ts";
+import { createRedactor } from "../../src/render/redact.ts";
 import { applyEvents } from "../../src/state/events.ts";
 import { createFingerprinter } from "../../src/state/fingerprint.ts";
 import { loaded } from "../manifest/loading.ts";

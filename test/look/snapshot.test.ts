@@ -160,7 +160,9 @@ describe.concurrent("tasc serve --from", () => {
       ]);
       const login = cases.find((one) => at(one, "id") === LOGIN) ?? null;
       expect(at(login, "tags")).toEqual(["smoke"]);
-      expect(at(login, "discovery", "freePrompt")).toBe("(sensitive)");
+      // The prompt was written with a secret in it, so the snapshot leaves it out.
+      expect(at(login, "discovery")).toMatchObject({ status: "FINISHED" });
+      expect(at(login, "discovery")).not.toHaveProperty("freePrompt");
       first.child.kill("SIGTERM");
       expect((await first.done).code).toBe(0);
 

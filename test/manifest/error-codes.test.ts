@@ -1,24 +1,129 @@
 import { readFileSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { parseAst } from "rolldown/parseAst";
 import { expect, test } from "vitest";
 import { ERROR_CODES, errorCode } from "../../src/model/error-codes.ts";
+import { EXIT } from "../../src/model/error.ts";
 
-const CODE =
-  /(?:\bcode: |\b(?:manifestError|manifestWarning|about|stop)\(\s*(?:"invalid",\s*)?|sharedValues\([^"]*"\w+", |\bcode = |^\s*)"([a-z]+(?:-[a-z]+)+)",?/gm;
+interface Node {
+  readonly type: string;
+  readonly [key: string]: unknown;
+}
 
-test("every code of a manifest's problem is in the catalogue", () => {
-  const files = readdirSync("src/manifest", { recursive: true, encoding: "utf8" });
-  const own = files.filter(
-    (name) => name.endsWith(".ts") && !name.includes("yaml") && !name.includes("schema"),
+function isNode(value: unknown): value is Node {
+  return typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
+}
+
+function nodesIn(value: unknown): readonly Node[] {
+  if (Array.isArray(value)) return value.flatMap(nodesIn);
+  return isNode(value) ? [value, ...Object.values(value).flatMap(nodesIn)] : [];
+}
+
+function listOf(value: unknown): readonly Node[] {
+  return Array.isArray(value) ? value.filter(isNode) : [];
+}
+
+function nameOf(node: unknown): string | undefined {
+  if (!isNode(node)) return undefined;
+  if (node.type === "MemberExpression") return nameOf(node["property"]);
+  return typeof node["name"] === "string" ? node["name"] : undefined;
+}
+
+function typeOf({ typeAnnotation }: Node): string | undefined {
+  return isNode(typeAnnotation) ? typeAnnotation.type : undefined;
+}
+
+/** Each file of src with all its nodes. The local service has codes of its own interface. */
+const FILES = readdirSync("src", { recursive: true, encoding: "utf8" })
+  .filter((file) => /(?<!\.d)\.ts$/.test(file) && !/^server\b|error-codes/.test(file))
+  .map((file) => ({
+    file,
+    nodes: nodesIn(parseAst(readFileSync(`src/${file}`, "utf8"), { lang: "ts" }, file)),
+  }));
+
+/** Functions that take a `code: string`, with the place of this parameter; -1 for those that do not. */
+function helpersIn(nodes: readonly Node[]): ReadonlyMap<string, number> {
+  return new Map(
+    nodes.flatMap((node): [string, number][] => {
+      const made = isNode(node["init"]) ? node["init"] : node;
+      const name = nameOf(node["id"]);
+      if (name === undefined || !/Function/.test(made.type)) return [];
+      const at = listOf(made["params"]).findIndex(
+        (one) =>
+          nameOf(one) === "code" &&
+          isNode(one["typeAnnotation"]) &&
+          typeOf(one["typeAnnotation"]) === "TSStringKeyword",
+      );
+      return [[name, at]];
+    }),
   );
-  const codes = own.flatMap((name) => {
-    const text = readFileSync(join("src/manifest", name), "utf8");
-    return [...text.matchAll(CODE)].map(([, code = ""]) => code);
+}
+
+/** The texts that an expression can be; `undefined` for what this test does not understand. */
+function textsOf(value: unknown, nodes: readonly Node[]): readonly (string | undefined)[] {
+  if (!isNode(value)) return [undefined];
+  const { type } = value;
+  if (type === "Literal") return [String(value["value"])];
+  if (type === "TemplateLiteral") {
+    const [first] = listOf(value["quasis"]);
+    const { cooked } = { cooked: "", ...(first?.["value"] ?? {}) };
+    return cooked === "state-" ? STATE_CODES : [cooked.replace(/-$/, "")];
+  }
+  if (type === "ConditionalExpression")
+    return ["consequent", "alternate"].flatMap((part) => textsOf(value[part], nodes));
+  if (type === "LogicalExpression") return ["left", "right"].flatMap((part) => textsOf(value[part], nodes));
+  // A code that is handed on was counted where it was made.
+  if (type === "ChainExpression" || nameOf(value) === "code") return [];
+  const named = nameOf(type === "MemberExpression" ? value["object"] : value);
+  const all = [...nodes, ...FILES.flatMap((one) => one.nodes)];
+  const found = all.find((node) => node.type === "VariableDeclarator" && nameOf(node["id"]) === named);
+  const made = found?.["init"];
+  if (isNode(made) && made.type === "ObjectExpression")
+    return listOf(made["properties"]).flatMap((one) => textsOf(one["value"], nodes));
+  return isNode(made) && made.type === "Literal" ? textsOf(made, nodes) : [undefined];
+}
+
+const STATE_CODES = [
+  ...readFileSync("src/state/problem.ts", "utf8").matchAll(/readonly kind: "([a-z-]+)"/g),
+].map(([, kind]) => `state-${kind}`);
+
+function codesOfSource(): ReadonlyMap<string | undefined, string> {
+  const exported = FILES.flatMap(({ nodes }) =>
+    nodes.filter(({ type }) => type === "ExportNamedDeclaration"),
+  );
+  const shared = helpersIn(nodesIn(exported).filter(({ type }) => type !== "Identifier"));
+  const codes = FILES.flatMap(({ file, nodes }) => {
+    const own = helpersIn(nodes);
+    const imported = new Set(
+      nodes.flatMap(({ type, local }) => (type === "ImportSpecifier" ? [nameOf(local)] : [])),
+    );
+    const found = nodes.flatMap((node) => {
+      if (node.type === "CallExpression") {
+        const name = nameOf(node["callee"]) ?? "";
+        const at = (imported.has(name) ? shared : own).get(name) ?? -1;
+        return at < 0 ? [] : textsOf(listOf(node["arguments"])[at], nodes);
+      }
+      if (node.type !== "ObjectExpression") return [];
+      const parts = new Map(listOf(node["properties"]).map((one) => [nameOf(one["key"]), one["value"]]));
+      const isDiagnostic = parts.has("code") && (parts.has("severity") || parts.has("detail"));
+      return isDiagnostic ? textsOf(parts.get("code"), nodes) : [];
+    });
+    return found.map((code): [string | undefined, string] => [code, file]);
   });
-  expect(codes.length).toBeGreaterThan(30);
-  const elsewhere = ["unknown-target", "not-editable", "no-place"];
-  expect(
-    [...new Set(codes)].filter((code) => errorCode(code) === undefined && !elsewhere.includes(code)),
-  ).toEqual([]);
+  return new Map(codes);
+}
+
+test("the catalogue has every code that the source has, and no other", () => {
+  const codes = codesOfSource();
+  expect(codes.size).toBeGreaterThan(150);
+  const unknown = [...codes].filter(([code]) => code === undefined || errorCode(code) === undefined);
+  expect(unknown).toEqual([]);
+  const reasons = Object.keys(EXIT).filter((reason) => reason !== "done" && reason !== "changes");
+  const used = new Set([...codes.keys(), ...reasons]);
+  expect([...ERROR_CODES.keys()].filter((code) => !used.has(code))).toEqual([]);
+});
+
+test("codes of the YAML reader and of HTTP statuses share an entry", () => {
   expect(errorCode("yaml-tab")).toBe(ERROR_CODES.get("yaml"));
+  expect(errorCode("http-404")).toBe(ERROR_CODES.get("http"));
+  expect(errorCode("http-x")).toBeUndefined();
 });

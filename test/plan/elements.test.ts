@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { isArray, isObject } from "../../src/model/json.ts";
-import type { Value } from "../../src/model/value.ts";
-import { Secret } from "../../src/model/value.ts";
+import { Secret, type Value } from "../../src/model/value.ts";
 import { liveCase, liveElement, publicPlan } from "./build.ts";
 
 const click = (calledWith: string) => ({ interaction: { action: "CLICK", calledWith } });

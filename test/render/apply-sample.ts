@@ -1,4 +1,4 @@
-import type { Outcome } from "../../src/apply/context.ts";
+import type { Outcome } from "../../src/model/events.ts";
 import type { ProgressEvent, ReportFacts } from "../../src/render/apply.ts";
 
 export const OUTCOME: Outcome = {

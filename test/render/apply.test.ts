@@ -23,7 +23,7 @@ describe("the report at the end", () => {
 
   test("names every done change if asked to", () => {
     const text = renderApplyReport({ ...OUTCOME, done: many }, FACTS, { ...options, verbose: true });
-    for (const address of many) expect(text).toContain(`  ${address}\n`);
+    for (const address of many) expect(text).toContain(`  ~ ${address}\n`);
   });
 });
 

@@ -1,9 +1,10 @@
-import type { Json } from "../../model/json.ts";
-import { isObject } from "../../model/json.ts";
+import { type Json, isObject } from "../../model/json.ts";
 import type { CallJson, ChangeJson, FieldJson } from "../../model/plan.ts";
 import { KNOWN_AFTER_APPLY, SENSITIVE } from "../../model/value.ts";
 import { html } from "../escape.ts";
 import {
+  NOT_SHOWN,
+  type Piece,
   fieldName,
   fieldValues,
   isHarmful,
@@ -11,14 +12,12 @@ import {
   isText,
   longTexts,
   meaning,
-  NOT_SHOWN,
   onlySide,
-  type Piece,
   valueText,
   wordDiff,
 } from "../fields.ts";
-import { changedByText, type PlanExtras, whoChanged } from "../json.ts";
-import { CAUSE_LABELS, kindNoun, placeOf, SIGNS } from "../words.ts";
+import { type PlanExtras, changedByText, whoChanged } from "../json.ts";
+import { CAUSE_LABELS, SIGNS, kindNoun, placeOf } from "../words.ts";
 
 /** Fields that a row names, and characters of a value there. */
 const PREVIEWED = 3;

@@ -1,13 +1,8 @@
 import { onTestFinished } from "vitest";
+import type { ClientEvent } from "../../../src/model/events.ts";
 import { Secret } from "../../../src/model/value.ts";
 import { type Client, type ClientOptions, createClient } from "../../../src/service/client.ts";
-import {
-  type BaseUrl,
-  type ClientEvent,
-  type Failure,
-  type Result,
-  checkBaseUrl,
-} from "../../../src/service/request.ts";
+import { type BaseUrl, type Failure, type Result, checkBaseUrl } from "../../../src/service/request.ts";
 import { type FakeWorld, fakeWorld } from "./world.ts";
 
 export const KEY = "key-0123456789";

@@ -1,5 +1,4 @@
 import { closeSync, ftruncateSync, openSync, readSync, renameSync, rmSync, writeSync } from "node:fs";
-import { type Look, type LookOptions, type Read, type Reader, look } from "../look/look.ts";
 import {
   type Address,
   compareAddresses,
@@ -11,19 +10,27 @@ import {
 import type { Desired, DesiredResource, DesiredTarget } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { type Json, type JsonObject, isArray, isObject } from "../model/json.ts";
-import type { LiveDiscovery, LiveElement, LiveEnvironment, LiveTarget, LiveTestCase } from "../model/live.ts";
+import type {
+  LiveDiscovery,
+  LiveElement,
+  LiveEnvironment,
+  LiveTarget,
+  LiveTestCase,
+  Read,
+  Reader,
+} from "../model/live.ts";
 import type { Settings } from "../model/settings.ts";
 import { type BatchRecord, type State, emptyState } from "../model/state.ts";
 import { SENSITIVE, UNKNOWN } from "../model/value.ts";
+import { type Look, type LookOptions, look } from "../plan/look.ts";
 import { makePlan } from "../plan/plan.ts";
 import { changedFields } from "../plan/staleness.ts";
 import { printedJson } from "../render/escape.ts";
 import type { Redactor } from "../render/redact.ts";
 import { destinationOf } from "../render/terminal.ts";
-import { sameService } from "../state/backend.ts";
-import { readTargets, readTestCase } from "./answers.ts";
-import type { Client } from "./client.ts";
-import type { Collector } from "./exchange.ts";
+import { readTargets, readTestCase } from "../service/answers.ts";
+import type { Client } from "../service/client.ts";
+import type { Collector } from "../service/exchange.ts";
 import {
   CLOSE_LIST,
   COMMA,
@@ -35,8 +42,9 @@ import {
   parseJson,
   stringEnd,
   withoutBom,
-} from "./json-stream.ts";
-import type { Failure } from "./request.ts";
+} from "../service/json-stream.ts";
+import type { Failure } from "../service/request.ts";
+import { sameService } from "../state/backend.ts";
 
 /**
  * A snapshot is what a plan reads, in one JSON document: the live targets, the test cases of those that are managed,

@@ -1,10 +1,10 @@
-import type { Answered, Failure, Service } from "../apply/context.ts";
-import type { LiveTestCase } from "../model/live.ts";
+import type { Answered, Service } from "../apply/context.ts";
+import type { Failure } from "../model/events.ts";
+import type { LiveTestCase, Reader } from "../model/live.ts";
 import type { Client } from "../service/client.ts";
 import { describeFailure } from "../service/describe-failure.ts";
 import { inAList } from "../service/exchange.ts";
 import { type Failure as ClientFailure, type Result, isOutOfReach } from "../service/request.ts";
-import type { Reader } from "./look.ts";
 
 /** The client as a look reads through it. */
 export function readerOf(client: Client): Reader<ClientFailure> {
