@@ -184,7 +184,10 @@ const diff = {
 export type DiffOptions = Options<typeof diff> & GlobalOptions;
 
 const explain = {
-  address: argument("<address>", "address of a resource, e.g. testCase.shop.login, or a code, e.g. unknown-key"),
+  address: argument(
+    "<address>",
+    "address of a resource, e.g. testCase.shop.login, or a code, e.g. unknown-key",
+  ),
   field: text("[field]", "field, e.g. status or discovery.prompt; default: all declared fields"),
   ...TEXT_OR_JSON,
   offline: flag("--offline", "use manifests and state only; do not call the service"),
