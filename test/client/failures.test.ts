@@ -49,7 +49,7 @@ test("every failure says what happened and what to do next", () => {
     GET /apiKey/v3/test-targets: no connection to service.example.com: its certificate is not accepted (CERT_HAS_EXPIRED). For a certificate of your own authority, set NODE_EXTRA_CA_CERTS to its file.
 
     interrupted: Interrupted
-    GET /apiKey/v3/test-targets: given up before it was answered. Run the command again.
+    GET /apiKey/v3/test-targets: cancelled before the service answered. Run the command again.
 
     timeout: No connection to the service in time
     GET /apiKey/v3/test-targets: no connection within 30 s. If the service is known to be slow, raise \`service.requestTimeout\` (\`--request-timeout\`).
