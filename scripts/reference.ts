@@ -133,7 +133,7 @@ function typeText(shape: Shape): string {
 
 function written({ create, update, generates }: Field<never>): string {
   const calls = [create === undefined ? [] : ["POST"], update === undefined ? [] : ["PATCH"]].flat();
-  return `${calls.join(", ")}${generates === true ? ", generates anew" : ""}`;
+  return `${calls.join(", ")}${generates === true ? ", regenerates" : ""}`;
 }
 
 const COMPARISONS: Readonly<Record<Compare, string>> = {

@@ -90,9 +90,9 @@ const CALL_KINDS = {
 export interface LoadOptions {
   /** Else `TASC_STAGE`, else the project's default. */
   readonly stage?: string;
-  /** Variables and secrets; `process.env` unless given. */
+  /** Variables and secrets; default: `process.env`. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Takes a missing secret as unknown and plans nothing from it. Such a project cannot be applied. */
+  /** Treats missing secrets as unknown and skips the fields that use them. Such a project cannot be applied. */
   readonly allowMissingSecrets?: boolean;
 }
 
@@ -152,11 +152,11 @@ export interface PlanOptions extends CallOptions {
   readonly only?: readonly string[];
   /** Addresses or globs to leave out. */
   readonly exclude?: readonly string[];
-  /** Batch generations to run, whatever state says. */
+  /** Batch generations to run regardless of state. */
   readonly run?: readonly string[];
-  /** Test cases whose prompt to send, whatever state says. */
+  /** Test cases whose prompt to send regardless of state. */
   readonly rediscover?: readonly string[];
-  /** Rules of the project's policy to let through. */
+  /** Rules of the project's policy to ignore. */
   readonly overridePolicy?: readonly PolicyRule[];
 }
 
@@ -193,9 +193,9 @@ export async function plan(project: Project, options: PlanOptions = {}): Promise
 export interface ApplyOptions extends CallOptions {
   /** Is told what happens, while it happens. */
   readonly onEvent?: (event: ApplyEvent) => void;
-  /** How long to wait for discoveries to finish, such as `15m`; not at all unless given. */
+  /** How long to wait for discoveries to finish, e.g. `15m`; default: no wait. */
   readonly wait?: string;
-  /** How long to wait for a lock that somebody holds, such as `2m`; not at all unless given. */
+  /** How long to wait for a lock that somebody holds, e.g. `2m`; default: no wait. */
   readonly lockTimeout?: string;
   /** Once aborted, what is in flight finishes, state is saved and nothing else starts. */
   readonly signal?: AbortSignal;
@@ -265,9 +265,9 @@ export type RenderFormat = PlanFormat;
 export interface RenderOptions {
   /** Text only: every change in full. */
   readonly verbose?: boolean;
-  /** Text only: columns for running text; 80 unless given. */
+  /** Text only: columns for running text; default: 80. */
   readonly width?: number;
-  /** Markdown only: characters that a comment may have; 65536 unless given. */
+  /** Markdown only: maximum length of a comment; default: 65536. */
   readonly budget?: number;
 }
 

@@ -30,7 +30,7 @@ export interface ApplyOptions extends PlanOptions {
   /** Applied instead of a new plan, exactly as it was reviewed. */
   readonly saved?: SavedPlan | undefined;
   readonly overridePolicy: readonly PolicyRule[];
-  /** How long to wait for discoveries, in milliseconds; not at all unless given. */
+  /** How long to wait for discoveries, in milliseconds; default: no wait. */
   readonly wait?: number | undefined;
   /** How long to wait for a lock that somebody holds, in milliseconds. */
   readonly lockTimeout?: number | undefined;

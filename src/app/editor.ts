@@ -22,9 +22,9 @@ export type Merged =
  */
 export function mergeSettings(before: string | undefined, manifests: readonly string[]): Merged {
   const settings = before === undefined || before.trim() === "" ? {} : readSettings(before);
-  if (settings === undefined) return { ok: false, why: "it holds comments, or is no JSON object" };
+  if (settings === undefined) return { ok: false, why: "it contains comments, or is not a JSON object" };
   const present = settings[KEY] ?? {};
-  if (!isObject(present)) return { ok: false, why: `its \`${KEY}\` is no map` };
+  if (!isObject(present)) return { ok: false, why: `its \`${KEY}\` is not a map` };
   const merged = { ...settings, [KEY]: { ...present, ...ownSchemas(manifests) } };
   const indent = /^([ \t]+)\S/m.exec(before ?? "")?.[1] ?? "  ";
   return { ok: true, text: `${JSON.stringify(merged, null, indent)}\n` };

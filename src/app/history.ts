@@ -53,7 +53,7 @@ export async function refuseSecond(session: Session, digest: string): Promise<vo
   throw stale(
     "plan-applied-before",
     "The saved plan was applied before",
-    `At ${before.at}, by ${before.who}. What that apply left undone is in the next plan.`,
+    `At ${before.at}, by ${before.who}. The next plan contains what that apply left unfinished.`,
   );
 }
 
@@ -80,7 +80,7 @@ function commitOf({ root, env }: Session): string | undefined {
 
 /**
  * Writes the entry of an apply that came to its end. Without state there is none: what the sessions keep of the run
- * becomes one when the next run takes it in.
+ * becomes one when the next run restores it.
  */
 export async function endRun(
   session: Session,

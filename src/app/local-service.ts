@@ -34,8 +34,8 @@ function reasonFor(error: unknown, { dataDir, port }: ServerOptions): unknown {
     return stop(
       "failed",
       "data-in-use",
-      `Another process serves ${dataDir}`,
-      "Stop it, or choose another folder with --data.",
+      `Another process is serving ${dataDir}`,
+      "Stop it, or use another folder with --data.",
     );
   if (error instanceof DriverMissingError)
     return stop("failed", "sqlite-missing", "The local service needs SQLite", `${error.message}.`);
@@ -44,7 +44,7 @@ function reasonFor(error: unknown, { dataDir, port }: ServerOptions): unknown {
       "failed",
       "port-in-use",
       `Port ${port} is in use`,
-      "Choose another one with --port; --port 0 takes any free port.",
+      "Choose another one with --port; --port 0 selects a free port.",
     );
   return error;
 }

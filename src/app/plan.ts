@@ -205,13 +205,13 @@ function onDemandFaults(
     ];
   }
   if (resource.kind !== kind)
-    return [fault("wrong-kind", `--${option} takes the address of a ${NOUNS[kind]}`, `${text} is none.`)];
+    return [fault("wrong-kind", `--${option} takes the address of a ${NOUNS[kind]}`, `${text} is not one.`)];
   if (kind === "testCase" && resource.fields["discovery.prompt"] === undefined)
     return [
       fault(
         "no-prompt",
         `${text} declares no prompt that could be sent`,
-        "Declare it as `discovery: { prompt: … }`, or leave the option out.",
+        "Declare it as `discovery: { prompt: … }`, or omit the option.",
       ),
     ];
   return [];
@@ -222,8 +222,8 @@ function unknownAddress(text: string, known: readonly Address[]): Diagnostic {
   const hint = close === undefined ? "" : ` Did you mean ${close}?`;
   return fault(
     "unknown-address",
-    `Nothing in this project has the address ${text}`,
-    `Addresses look like testCase.shop.login, and * stands for any text.${hint}`,
+    `No resource in this project has the address ${text}`,
+    `Addresses look like testCase.shop.login; * matches any text.${hint}`,
   );
 }
 

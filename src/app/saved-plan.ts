@@ -96,7 +96,7 @@ export function savePlan(file: string, saved: SavedPlan, session: Session, expir
       "failed",
       "plan-unwritable",
       `Cannot write ${file}`,
-      "Check that it is a file or nothing yet, and that its folder exists, may be written, and has room.",
+      "Check that it is not a folder, and that its folder exists, is writable and has free space.",
     );
   }
 }
@@ -196,7 +196,7 @@ export function mergePlans(all: readonly Shown[]): Shown {
       "invalid",
       "plans-overlap",
       "Two of the plans change the same address",
-      "Give each plan once.",
+      "Pass each plan only once.",
     );
   const total = (count: (summary: PlanJson["summary"]) => number): number =>
     plans.reduce((sum, { summary }) => sum + count(summary), 0);
@@ -240,7 +240,7 @@ function notSaved(file: string, why: string): TascError {
   return stop(
     "invalid",
     "not-a-plan",
-    `${file} is no saved plan: ${why}`,
+    `${file} is not a saved plan: ${why}`,
     "Save one:\ntasc plan --out plan.json",
   );
 }
@@ -306,21 +306,21 @@ export function openSaved(
   if (options.stage !== undefined && options.stage !== stage)
     throw stale(
       "other-stage",
-      `The saved plan is for stage ${stage ?? "(none)"}, and --stage says otherwise`,
+      `The saved plan is for stage ${stage ?? "(none)"}; --stage does not match`,
       `--stage asks for ${options.stage}.`,
     );
   const now = redactor.text(settings.baseUrl);
   if (typeof content["baseUrl"] === "string" && content["baseUrl"] !== now)
     throw stale(
       "other-service",
-      "The saved plan is stale: it was made for another service",
+      "The saved plan is stale: it was created for another service",
       `  service.baseUrl\n    as reviewed: ${content["baseUrl"]}\n    now:         ${now}`,
     );
   if (file.seal === undefined)
     throw stale(
       "plan-unsealed",
-      "The saved plan cannot be applied: it has no seal",
-      "It was made without the API key, from a snapshot for example, by an older tasc, or its seal was taken out.",
+      "The saved plan cannot be applied: it is not sealed",
+      "It was created without the API key (e.g. from a snapshot) or by an older tasc, or its seal was removed.",
     );
   if (checkSeal(file, settings) !== "intact") throw altered(file);
   const saved = contentOf(file);
@@ -333,7 +333,7 @@ export function openSaved(
 function altered({ shown }: PlanFile): TascError {
   return stale(
     "plan-altered",
-    "The saved plan was altered after it was saved",
+    "The saved plan was changed after it was saved",
     `${shown} does not fit its seal: somebody edited it, or the key that it was sealed with (state.fingerprintKey, else the stage's API key) has changed since.`,
   );
 }
@@ -353,7 +353,7 @@ function refuseOutdated(made: Provenance, { plan }: SavedPlan, { host, settings,
   if (sameCommit && (commit === undefined || commit !== made.commit))
     throw stale(
       "other-commit",
-      "The saved plan was made from another commit",
+      "The saved plan was created from another commit",
       `  commit\n    as reviewed: ${made.commit ?? "none"}\n    now:         ${commit ?? "none"}\n\`policy.sameCommit\` allows a plan only on the commit that it was made from.`,
     );
 }
@@ -460,8 +460,8 @@ function refuseContradiction(options: PlanOptions, { request }: SavedPlan): void
     found.map(([name]) => ({
       severity: "error",
       code: "contradicts-plan",
-      summary: `--${name} says otherwise than the saved plan`,
-      detail: `A saved plan is applied as it was reviewed, with its narrowing. Leave the option out, or make a plan with it:\ntasc plan --${name} … --out FILE`,
+      summary: `--${name} does not match the saved plan`,
+      detail: `A saved plan always uses the stage and filters it was created with. Omit the option, or create a plan with it:\ntasc plan --${name} … --out FILE`,
     })),
   );
 }

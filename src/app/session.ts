@@ -51,7 +51,7 @@ export interface Host {
   readonly warn: (diagnostics: readonly Diagnostic[], source?: Source) => void;
   /** Is told what helps to find out why something is as it is. */
   readonly debug?: (text: string) => void;
-  /** Is told of every call to the service. */
+  /** Called for every request to the service. */
   readonly heard: (event: ClientEvent) => void;
   /** Ends all calls at once. */
   readonly signal?: AbortSignal;
@@ -363,7 +363,7 @@ export class Session {
         "invalid",
         "no-api-key",
         "The API key is missing",
-        "Every call to the service needs it. Declare `service.apiKey` in tasc.yaml, and set the variable that it names; `--allow-missing-secrets` does without it only together with `--snapshot`.",
+        "Every request to the service needs it. Declare `service.apiKey` in tasc.yaml and set its variable. `--allow-missing-secrets` works without it only together with `--snapshot`.",
       );
     const { now, random, heard, signal } = this.host;
     return createClient({

@@ -129,12 +129,12 @@ function isStatus(text: string): text is BatchRecord["status"] {
 export function mismatch({ stage, baseUrl }: SnapshotHead, settings: Settings): SnapshotProblem | undefined {
   if (stage !== settings.stage)
     return {
-      summary: `The snapshot is of stage ${stage}, and this plan is for ${settings.stage}`,
-      detail: `Its ids mean nothing here. Take one of ${settings.stage}, or plan with --stage ${stage}.`,
+      summary: `The snapshot is of stage ${stage}, but this plan is for ${settings.stage}`,
+      detail: `Its ids are not valid here. Take a snapshot of ${settings.stage}, or plan with --stage ${stage}.`,
     };
   if (!sameService(baseUrl, settings.baseUrl))
     return {
-      summary: "The snapshot is of another service",
+      summary: "The snapshot is from another service",
       detail: `It was taken at ${baseUrl}, and this project's service is ${settings.baseUrl}. Correct service.baseUrl or the variable behind it, or take a snapshot there.`,
     };
   return undefined;
@@ -178,7 +178,7 @@ function takenAt({ createdAt }: SnapshotHead): Diagnostic {
     code: "from-snapshot",
     summary: `Planned from a snapshot of ${createdAt}`,
     detail:
-      "The service was not asked, so what changed there since does not show. Write-only and secret fields are not compared.",
+      "The service was not called, so later changes are not visible. Write-only and secret fields are not compared.",
   };
 }
 
@@ -327,7 +327,7 @@ function readTestCases(
   });
   if (split === "unreadable") return refused(shown, "it cannot be read");
   if (split === "damaged" || misshapen)
-    return refused(shown, "a test case in it is damaged, or it was cut short");
+    return refused(shown, "a test case in it is damaged, or the file is truncated");
   return { ok: true, value: undefined };
 }
 
@@ -405,8 +405,8 @@ class SnapshotReader implements Reader<SnapshotProblem> {
     return {
       ok: false,
       failure: {
-        summary: `The snapshot does not hold the test cases of "${app}"`,
-        detail: `${this.#shown} holds those of the targets that were declared when it was taken. Take it again, with the manifests that declare this one:\n  tasc snapshot --out ${this.#shown}`,
+        summary: `The snapshot does not contain the test cases of "${app}"`,
+        detail: `${this.#shown} contains only targets that were declared when it was taken. Take a new snapshot with the current manifests:\n  tasc snapshot --out ${this.#shown}`,
       },
     };
   }
@@ -421,7 +421,7 @@ function refused(shown: string, why: string): { readonly ok: false; readonly fai
   return {
     ok: false,
     failure: {
-      summary: `${shown} is no snapshot: ${why}`,
+      summary: `${shown} is not a snapshot: ${why}`,
       // Another name: this file may be anything, tasc.yaml itself for one.
       detail: "Take one:\n  tasc snapshot --out snapshot.json",
     },

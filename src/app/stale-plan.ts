@@ -29,7 +29,7 @@ export function asReviewed(
     const [key, id] = otherTarget;
     throw stale(
       "other-target",
-      "The saved plan is stale: it was made for another live target",
+      "The saved plan is stale: it was created for another live target",
       place(`target.${key}`, existence(id), existence(planned.seen.get(key)?.live?.id ?? null), "the same"),
     );
   }
@@ -54,7 +54,7 @@ export function asReviewed(
   if (reasons.length > 0)
     throw stale(
       "plan-stale",
-      `The saved plan is stale: what it saw at ${saved.plan.createdAt} has changed`,
+      `The saved plan is stale: the service has changed since ${saved.plan.createdAt}`,
       reasons.join("\n"),
     );
   const kept = changes.filter((change) => change.calls.length > 0 || change.action === "create");
@@ -73,7 +73,7 @@ function refuseOtherContent(reviewed: PlanJson, left: PlanJson): void {
   if (other.length === 0) return;
   throw stale(
     "plan-differs",
-    "The saved plan shows something else than it would do",
+    "The saved plan does not match its own requests",
     other
       .map(({ address, action, fields }) =>
         place(address, wanted(shownBy.get(address)?.fields ?? []), action, wanted(fields)),

@@ -158,7 +158,7 @@ export async function mustKnowTarget(session: Session, target: string): Promise<
     "invalid",
     "unknown-target",
     `There is no target ${target} in stage ${stage}`,
-    `No manifest declares it, and there is no state of it.${close === undefined ? "" : ` Did you mean ${close}?`}`,
+    `No manifest declares it and state does not contain it.${close === undefined ? "" : ` Did you mean ${close}?`}`,
   );
 }
 
@@ -217,15 +217,15 @@ function refuseForeign(
     throw stop(
       "failed",
       "state-push-lineage",
-      `The backup of target ${key.target} is of another document`,
-      `Its lineage is ${state.lineage}; that of the state that is there now is ${stored.lineage}. Nothing was written. ${force}`,
+      `The backup of target ${key.target} is from another document`,
+      `Its lineage is ${state.lineage}; the current state has ${stored.lineage}. Nothing was written. ${force}`,
     );
   if (now !== undefined && serial !== undefined && serial < now)
     throw stop(
       "failed",
       "state-push-serial",
-      `The backup of target ${key.target} is older than the state that is there now`,
-      `Its serial is ${serial}; that of the state is ${now}. Nothing was written. ${force}`,
+      `The backup of target ${key.target} is older than the current state`,
+      `Its serial is ${serial}; the current state has ${now}. Nothing was written. ${force}`,
     );
 }
 
@@ -242,7 +242,7 @@ function readBackup(session: Session, file: string): ReadonlyMap<string, BackedU
       "invalid",
       "state-push-file",
       `${file} is not a backup of state`,
-      "Make one with:\n  tasc state pull",
+      "Create one with:\n  tasc state pull",
     );
   if (root["stage"] !== stage)
     throw stop(
@@ -325,8 +325,8 @@ async function copyInto(
       throw stop(
         "failed",
         "state-migrate-taken",
-        `The backend of tasc.yaml has other state of target ${other.key.target}`,
-        "Nothing was copied. Which of the two counts is for you to say. Look at both with `tasc state pull`, and remove the one that does not count.",
+        `The backend in tasc.yaml has different state for target ${other.key.target}`,
+        "Nothing was copied. Compare both with `tasc state pull`, decide which one to keep, and remove the other.",
       );
     const open = documents.filter((document) => !isSame(document));
     if (backend.register !== undefined)
@@ -343,7 +343,7 @@ async function copyInto(
   for (const [target, state] of states) {
     const there = written.get(target);
     if (there === undefined || textOf(there) !== textOf(state))
-      throw stop("failed", "state-migrate-verify", `The copy of target ${target} reads back differently`);
+      throw stop("failed", "state-migrate-verify", `The copy of target ${target} differs from the original`);
   }
   return { copied: targets.filter((target) => !same.includes(target)), same };
 }
@@ -362,7 +362,7 @@ async function readSection(session: Session, file: string): Promise<StateSetting
       "invalid",
       "state-migrate-config",
       `${file} is not a state section: ${why}`,
-      "It holds what stood under `state:` in tasc.yaml, e.g.\nbackend: local",
+      "It must contain the previous `state:` section of tasc.yaml, e.g.\nbackend: local",
     );
   let section: unknown;
   try {
@@ -406,7 +406,7 @@ function filled(session: Session, text: string): string | Secret {
 
 /**
  * The warning for an empty backend where the project has state in files: a new backend, and nothing was migrated.
- * Silence would mean that everything is matched by name and write-only fields are sent once more.
+ * Silence would mean that everything is matched by name and write-only fields are sent again.
  */
 export async function warnOfOldState(session: Session): Promise<void> {
   const { settings, host } = session;
@@ -419,9 +419,9 @@ export async function warnOfOldState(session: Session): Promise<void> {
     {
       severity: "warning",
       code: "state-not-migrated",
-      summary: `The ${settings.state.backend} backend has no state of stage "${settings.stage}", and .tasc/state has`,
+      summary: `The ${settings.state.backend} backend has no state of stage "${settings.stage}", but .tasc/state has`,
       detail:
-        "Without it, resources are matched by name, write-only fields are sent once more, and batch generations are held. To copy it:\n  echo 'backend: local' | tasc state migrate --from-config -",
+        "Without state, resources are matched by name, write-only fields are sent again, and batch generations are held. To copy it:\n  echo 'backend: local' | tasc state migrate --from-config -",
     },
   ]);
 }

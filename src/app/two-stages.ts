@@ -99,7 +99,7 @@ function namesOf(
   ] as const)
     if (!stages.includes(name))
       throw wrong(
-        `There is no stage ${name}, which ${option} names`,
+        `Stage ${name}, given by ${option}, does not exist`,
         `${there}${didYouMean(nearest(name, stages))}`,
       );
   if (from === to) throw wrong(`--from and --to name the same stage, ${from}`);
@@ -177,8 +177,8 @@ async function reportOf(
     throw stop(
       "failed",
       "newest-report-unknown",
-      `Cannot tell which report of target ${target} is the newest`,
-      "The service has more reports than it returns, and those that it returns are in no order. Nothing was written.",
+      `Cannot determine the newest report of target ${target}`,
+      "The service returned only some of its reports, in no particular order. Nothing was written.",
     );
   if (report === undefined) return undefined;
   const whole = await client.getReport(id, report.id);

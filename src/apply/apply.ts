@@ -43,7 +43,7 @@ import {
  * 2. targets, 3. environments, 4. discoveries in the order of prerequisites,
  * 5. targets with creations are read again, and planned again by the function that made the plan,
  * 6. patches of test cases and elements,
- * 7. where the service generates again, what then still differs; with a wait, once it has finished,
+ * 7. where the service regenerates test cases, what then still differs; with a wait, once it has finished,
  * 8. batch generations,
  * 9. a last look: what was written must be there.
  *
@@ -128,8 +128,8 @@ function failUncertain(run: Run): void {
 }
 
 const CUT_OFF: Failure = {
-  summary: "an earlier apply was cut off",
-  detail: "It was interrupted before the service's answer came.",
+  summary: "an earlier apply was interrupted",
+  detail: "It was interrupted before the service answered.",
   acted: "maybe",
   fatal: false,
 };

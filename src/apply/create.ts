@@ -99,7 +99,7 @@ function forgotten({ progress }: Run, target: string): readonly StateEvent[] {
 }
 
 const UNREADABLE: Failure = {
-  summary: "The service's answer does not say what it made",
+  summary: "The service's answer does not contain the id of the new resource",
   detail: "It reported success without an id.",
   acted: "maybe",
   fatal: false,
@@ -149,8 +149,8 @@ async function leaveOpen(run: Run, resource: DesiredResource, why: Failure): Pro
 export function notKnown(address: Address, why: Failure): Failure {
   return {
     ...why,
-    summary: `Not known whether it ran: ${why.summary}`,
-    detail: `${why.detail}\nThe interface cannot read batch generations, so it is not sent again by itself.\nIf it ran:      tasc state mark ${address} done\nIf it is to run: tasc apply --run ${address}`,
+    summary: `Unknown whether it ran: ${why.summary}`,
+    detail: `${why.detail}\nThe API cannot read batch generations, so tasc does not send it again automatically.\nIf it ran:      tasc state mark ${address} done\nTo run it now: tasc apply --run ${address}`,
   };
 }
 
@@ -195,7 +195,7 @@ function unresolved(why: Failure, failure: Failure): Failure {
   return {
     ...failure,
     summary: why.summary,
-    detail: `${why.detail}\nWhat became of it could not be looked up: ${failure.summary}. The next run looks again before it repeats anything.`,
+    detail: `${why.detail}\nIts result could not be checked: ${failure.summary}. The next run checks again before it repeats anything.`,
   };
 }
 
@@ -277,7 +277,7 @@ export async function findDefault(run: Run, environment: DesiredResource): Promi
 
 const NOT_SHOWN: Failure = {
   summary: "The service does not show the DEFAULT environment of the new test target",
-  detail: "It is made with the target. Apply again once the service lists it.",
+  detail: "The service creates it together with the target. Apply again once the service lists it.",
   acted: "no",
   fatal: false,
 };

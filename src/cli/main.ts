@@ -96,7 +96,7 @@ process.once("exit", () => {
   process.exitCode = EXIT.failed;
   writeSync(
     2,
-    `Error: Standard output cannot be written: ${failure.message}\n  What was printed is incomplete. Make room, or send it elsewhere, and run the command again.\n`,
+    `Error: Standard output cannot be written: ${failure.message}\n  The output is incomplete. Free some space or redirect the output elsewhere, and run the command again.\n`,
   );
 });
 void main(world).then((code) => {

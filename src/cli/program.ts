@@ -53,7 +53,7 @@ function argumentError({ code, message }: CommanderError): Error {
   const [summary = "", ...rest] = message.replace(/^error: /, "").split("\n");
   const [, word = ""] = /^unknown (?:command|option) '-{0,2}([a-z-]+)/.exec(summary) ?? [];
   const habit = HABITS.get(word);
-  const help = "Run the command with --help to see what it takes.";
+  const help = "Run the command with --help for usage.";
   const detail = habit === undefined ? [...rest, help].join("\n") : habit;
   return stop("invalid", "bad-arguments", summary.charAt(0).toUpperCase() + summary.slice(1), detail);
 }
@@ -64,7 +64,7 @@ const HABITS: ReadonlyMap<string, string> = new Map([
   ["auto-approve", "Options have two dashes:\ntasc apply --auto-approve"],
   [
     "destroy",
-    "The service deletes nothing. Take test cases out of runs with `status: DISABLED`, or with `onRemove: disable` for those that leave the manifests:\ntasc plan",
+    "The service has no delete. Disable test cases with `status: DISABLED`, or use `onRemove: disable` for test cases removed from the manifests:\ntasc plan",
   ],
   ["sync", "This makes the service what the manifests say:\ntasc apply"],
   ["dump", "This writes manifests for what is live:\ntasc import"],

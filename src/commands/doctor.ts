@@ -234,7 +234,7 @@ async function readStates(session: Session): Promise<Check> {
     ...(otherKey.length === 0
       ? []
       : [
-          `The state of ${list(otherKey)} was written with another key: the next apply sends write-only fields once more.`,
+          `The state of ${list(otherKey)} was written with another key: the next apply sends write-only fields again.`,
         ]),
     ...(journalled.length === 0
       ? []

@@ -45,7 +45,7 @@ function neverApplied(targets: readonly DesiredTarget[]): readonly Diagnostic[] 
       severity: "warning",
       code: "no-state",
       ...(targets.length === 1 ? { address: first.address } : {}),
-      summary: "Nothing was applied yet, so nothing can have drifted",
+      summary: "Nothing was applied yet, so there is no drift to report",
       detail: `State has nothing of ${names} in this stage. If it was applied, \`state:\` names another place.`,
     },
   ];

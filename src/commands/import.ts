@@ -164,7 +164,7 @@ async function pair(
         severity: "error",
         code: "unclear-target",
         summary: targetQuestion(one).text,
-        detail: `Nothing was written. Say which one it is, or give a new key for a target of its own, for example:\n  tasc import --into ${one.keys[0] ?? "KEY"}=${one.live.id}`,
+        detail: `Nothing was written. Choose one of them, or pass a new key for a separate target, for example:\n  tasc import --into ${one.keys[0] ?? "KEY"}=${one.live.id}`,
       })),
     );
   const all = new Map([...byId, ...answers]);
@@ -216,9 +216,9 @@ function refuse({ problems, unmatched }: Prepared): void {
   const strange = unmatched.map((file) => ({
     severity: "error" as const,
     code: "file-not-matched",
-    summary: `${file} would not be a manifest of this project`,
+    summary: `${file} would not be loaded as a manifest of this project`,
     detail:
-      "No pattern under `manifests` in tasc.yaml matches it. Use --dir to name a folder that one matches, or add a pattern.",
+      "No pattern under `manifests` in tasc.yaml matches it. Use --dir with a folder that a pattern matches, or add a pattern.",
   }));
   if (strange.length + problems.length === 0) return;
   const head = {

@@ -49,8 +49,8 @@ export async function managedTargets(session: Session, word: string | undefined)
       .map(({ key }) => ({
         severity: "warning",
         code: "not-live",
-        summary: `Target ${key} is not on the service, so there is nothing to read`,
-        detail: "`tasc apply` creates it, or several live targets match: `tasc plan` says which.",
+        summary: `Target ${key} does not exist on the service, so there is nothing to read`,
+        detail: "Create it with `tasc apply`. If several live targets match, `tasc plan` lists them.",
       })),
   );
   const targets = wanted.flatMap(({ key }) => {
@@ -72,6 +72,6 @@ export function targetsNamed(word: string | undefined, { targets }: Desired): re
     "invalid",
     "unknown-target",
     `No manifest declares a target ${key}`,
-    `There are: ${keys.join(", ")}.${close === undefined ? "" : ` Did you mean ${close}?`}`,
+    `Declared targets: ${keys.join(", ")}.${close === undefined ? "" : ` Did you mean ${close}?`}`,
   );
 }

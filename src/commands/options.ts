@@ -146,81 +146,80 @@ function badValue(flags: string, takes: string): Error {
 
 /** Options that every command takes. */
 export const GLOBAL = {
-  chdir: text("--chdir <dir>", "work in this folder instead of the current one"),
-  stage: text("--stage <stage>", "stage to work on; else TASC_STAGE, else the project's default"),
-  dotenv: list("--dotenv <file>", "read KEY=value lines; variables that are set already win"),
-  trust: text("--trust <file>", "limits that manifests cannot set; else TASC_TRUST"),
+  chdir: text("--chdir <dir>", "run in this folder instead of the current one"),
+  stage: text("--stage <stage>", "stage to use; default: TASC_STAGE, then the project's default stage"),
+  dotenv: list(
+    "--dotenv <file>",
+    "load environment variables from a file (existing variables take precedence)",
+  ),
+  trust: text("--trust <file>", "file with limits that manifests cannot override; default: TASC_TRUST"),
   color: {
     flags: "--no-color",
-    description: "print without colour, as NO_COLOR does",
+    description: "disable colours, like NO_COLOR",
     read: (raw: RawValue): boolean => raw !== false,
   },
-  logLevel: choice("--log-level <level>", "how much to say on stderr", ["error", "warn", "info", "debug"]),
+  logLevel: choice("--log-level <level>", "level of detail on stderr", ["error", "warn", "info", "debug"]),
 } as const;
 
 export type GlobalOptions = Options<typeof GLOBAL>;
 
 /** Of commands that call the service. */
 export const SERVICE = {
-  requestTimeout: duration("--request-timeout <duration>", "time limit of each call, such as 30s", {
+  requestTimeout: duration("--request-timeout <duration>", "time limit of each request, e.g. 30s", {
     examples: "500ms, 30s or 2m",
     least: 1,
   }),
-  retries: whole("--retries <n>", "sends of a call after the first, at most", 0),
-  concurrency: whole("--concurrency <n>", "calls in flight, of any kind", 1),
-  insecure: flag("--insecure", "allow plain http to an address that is not this machine's"),
+  retries: whole("--retries <n>", "maximum number of retries per request", 0),
+  concurrency: whole("--concurrency <n>", "maximum number of concurrent requests", 1),
+  insecure: flag("--insecure", "allow plain HTTP to hosts other than localhost"),
 } as const;
 
 export const SCOPE = {
-  only: list("--only <address>", "an address or glob to narrow the plan to"),
-  exclude: list("--exclude <address>", "an address or glob to leave out"),
+  only: list("--only <address>", "include only this address or glob"),
+  exclude: list("--exclude <address>", "exclude this address or glob"),
 } as const;
 
 /** Of commands that compare two stages. */
 export const TWO_STAGES = {
-  from: text("--from <stage>", "the stage to begin with"),
-  to: text("--to <stage>", "the stage to compare it with, or to change"),
+  from: text("--from <stage>", "source stage"),
+  to: text("--to <stage>", "stage to compare with or to change"),
 } as const;
 
 export const MISSING_SECRETS = {
   allowMissingSecrets: flag(
     "--allow-missing-secrets",
-    "take a missing secret as unknown and plan nothing from it",
+    "treat missing secrets as unknown and skip the fields that use them",
   ),
 } as const;
 
 /** What a plan sends although state says that it was sent. */
 export const ON_DEMAND = {
-  rediscover: list("--rediscover <address>", "send the prompt of this test case, whatever state says"),
-  run: list("--run <address>", "run this batch generation, whatever state says"),
+  rediscover: list(
+    "--rediscover <address>",
+    "force regeneration of this test case (like terraform -replace)",
+  ),
+  run: list("--run <address>", "force a new run of this batch generation"),
 } as const;
 
 export const SHARD = {
   shard: shardOption(
     "--shard <i/n>",
-    "only this part of the targets, such as 2/5; each target stays in its part",
+    "include only this part of the targets, e.g. 2/5; each target always stays in the same part",
   ),
 } as const;
 
 export const OVERRIDE_POLICY = {
-  overridePolicy: someOf(
-    "--override-policy <rule>",
-    "let through what this rule of the project's policy refuses",
-    POLICY_RULES,
-  ),
+  overridePolicy: someOf("--override-policy <rule>", "ignore this policy rule for this run", POLICY_RULES),
 } as const;
 
 export const LOCK_TIMEOUT = {
-  lockTimeout: duration(
-    "--lock-timeout <duration>",
-    "how long to wait for a lock that somebody holds, such as 2m",
-  ),
+  lockTimeout: duration("--lock-timeout <duration>", "how long to wait for a lock, e.g. 2m"),
 } as const;
 
 export const VERBOSE = { verbose: flag("--verbose", "show every change in full") } as const;
 
 export const TEXT_OR_JSON = {
-  format: choice("--format <format>", "how to print it", ["text", "json"]),
+  format: choice("--format <format>", "output format", ["text", "json"]),
 } as const;
 
 /** What the parser found: arguments by position, options by the parser's name. */

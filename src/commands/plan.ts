@@ -55,7 +55,7 @@ async function runAll(options: PlanOptions, context: Context): Promise<ExitCode>
       "invalid",
       "bad-arguments",
       "--all-stages goes with --format text or json, and without --stage, --out and --snapshot",
-      "Plan the stages one by one for that:\ntasc plan --stage STAGE",
+      "Plan each stage separately instead:\ntasc plan --stage STAGE",
     );
   const { stages } = await stageNames(options, host);
   const work = async (session: Session) => ({ reviewed: await planned(session, options), session });

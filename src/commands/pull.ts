@@ -74,8 +74,8 @@ function namedFields(texts: readonly string[]): ReadonlySet<string> {
     throw stop(
       "invalid",
       "unknown-field",
-      `There is no field ${JSON.stringify(word)}, which --fields names`,
-      `Fields are, for example, status, tags and discovery.prompt.${hint}`,
+      `Unknown field ${JSON.stringify(word)} in --fields`,
+      `Examples of fields: status, tags and discovery.prompt.${hint}`,
     );
   }
   return names;

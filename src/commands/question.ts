@@ -12,8 +12,8 @@ export async function askToApply(stage: string, world: World): Promise<void> {
     throw stop(
       "failed",
       "no-terminal",
-      "There is no terminal to ask at",
-      "Nothing was applied. Run it with --auto-approve, or save the plan with `tasc plan --out FILE` and apply that.",
+      "Cannot ask for confirmation: no terminal",
+      "Nothing was applied. Run it with --auto-approve, or save a plan with `tasc plan --out FILE` and apply that file.",
     );
   const answer = await answerTo(world, `Apply these changes to ${stage}?`);
   if (answer === "interrupted") throw new TascError("interrupted", []);
@@ -22,7 +22,7 @@ export async function askToApply(stage: string, world: World): Promise<void> {
       "failed",
       "not-approved",
       "Nothing was applied",
-      'Only the whole word "yes" applies the changes.',
+      'Apply cancelled. Type the full word "yes" to confirm.',
     );
 }
 
@@ -34,7 +34,7 @@ async function answerTo(world: World, question: string): Promise<Answer> {
     return await new Promise<Answer>((resolve) => {
       terminal.once("SIGINT", () => resolve("interrupted"));
       terminal.once("close", () => resolve("no"));
-      terminal.question(`\n${question}\nOnly "yes" applies them: `).then(
+      terminal.question(`\n${question}\nType "yes" to apply: `).then(
         (answer) => resolve(answer.trim() === "yes" ? "yes" : "no"),
         // The end of the input (Ctrl-D) is no answer.
         () => {

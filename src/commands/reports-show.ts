@@ -12,7 +12,7 @@ export async function run(options: ReportsShowOptions, { host, console }: Contex
   if (format === "json" && junit)
     throw stop("invalid", "bad-option", "--junit and --format json cannot be combined; choose one");
   if (!/^[\w-]+$/.test(id))
-    throw stop("invalid", "bad-id", "This is not an id of a report", "List them:\n  tasc reports list");
+    throw stop("invalid", "bad-id", "This is not the id of a report", "List them:\n  tasc reports list");
   return withSession(options, host, async (session) => {
     const managed = await managedTargets(session, target);
     const report = await findReport(session, managed, id);

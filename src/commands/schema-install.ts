@@ -38,7 +38,7 @@ async function install({ root, schemas, console }: InstallOptions): Promise<void
       "failed",
       "settings-kept",
       `${SETTINGS_FILE} stays as it is: ${merged.why}`,
-      `Nothing of it is to be lost. Add this to it yourself:\n${settingsToAdd(manifests)}`,
+      `It was left unchanged so that nothing is lost. Add this to it:\n${settingsToAdd(manifests)}`,
     );
   put(SETTINGS_FILE, merged.text);
 

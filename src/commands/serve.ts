@@ -29,7 +29,7 @@ export async function run(options: ServeOptions, context: Context): Promise<Exit
   });
   if (key.origin === "new") writeFileSync(keyFile(dataDir), `${key.value}\n`, { mode: 0o600 });
   context.console.data(
-    `Serving on ${server.url}\n  API key: ${key.origin === "given" ? "as given" : key.value}\n  data:    ${dataDir}\n  control: ${server.controlUrl}\nCtrl-C stops it; the data stays.\n`,
+    `Serving on ${server.url}\n  API key: ${key.origin === "given" ? "as given" : key.value}\n  data:    ${dataDir}\n  control: ${server.controlUrl}\nPress Ctrl-C to stop; the data is kept.\n`,
   );
   await new Promise<void>((end) => process.once("SIGINT", () => end()).once("SIGTERM", () => end()));
   await server.close();
@@ -39,7 +39,7 @@ export async function run(options: ServeOptions, context: Context): Promise<Exit
 function portOf({ port: text }: ServeOptions): number {
   const port = Number(text ?? 4010);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
-  throw stop("invalid", "bad-option", "--port takes a number from 0 to 65535; 0 is any free port");
+  throw stop("invalid", "bad-option", "--port takes a number from 0 to 65535; 0 selects a free port");
 }
 
 interface Key {

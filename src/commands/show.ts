@@ -31,9 +31,9 @@ const MARKS: Readonly<Record<Seal, readonly Diagnostic[]>> = {
     {
       severity: "error",
       code: "plan-altered",
-      summary: "This plan was altered after it was saved",
+      summary: "This plan was changed after it was saved",
       detail:
-        "It does not fit its seal: somebody edited it, or the key that it was sealed with (state.fingerprintKey, else the stage's API key) has changed since. `tasc apply` refuses it.",
+        "It does not match its seal: somebody edited it, or the key that it was sealed with (state.fingerprintKey, else the stage's API key) has changed since. `tasc apply` refuses it.",
     },
   ],
   unknown: [
@@ -41,8 +41,7 @@ const MARKS: Readonly<Record<Seal, readonly Diagnostic[]>> = {
       severity: "warning",
       code: "plan-not-verified",
       summary: "This plan is not verified",
-      detail:
-        "Whether somebody altered it can be told only with its project, its stage and the key that it was sealed with.",
+      detail: "Verifying it requires its project, its stage and the key that it was sealed with.",
     },
   ],
 };

@@ -31,8 +31,8 @@ export async function run(options: StateBindOptions, { host, console }: Context)
     throw stop(
       "invalid",
       "batch-generation-id",
-      "A batch generation has no id to bind",
-      `The service cannot show one. Say whether it ran:\n  tasc state mark ${address} done`,
+      "Batch generations have no id and cannot be bound",
+      `The API cannot read batch generations. Record whether it ran:\n  tasc state mark ${address} done`,
     );
   const work = async (session: Session): Promise<ExitCode> => {
     const before = await withDocument(session, target, "tasc state bind", options, async (document) => {
@@ -43,7 +43,7 @@ export async function run(options: StateBindOptions, { host, console }: Context)
           "invalid",
           "unknown-target",
           `There is no target ${target}`,
-          "No manifest declares it, and there is no state of it. Declare it first, or correct the address.",
+          "No manifest declares it and state does not contain it. Declare it first, or correct the address.",
         );
       await refuseTaken(session, named, id, document);
       await mustBeListed(session, named, kind, id, document);
@@ -55,7 +55,7 @@ export async function run(options: StateBindOptions, { host, console }: Context)
             severity: "warning",
             code: "bound-undeclared",
             summary: `No manifest declares ${address}`,
-            detail: "It is bound, and a plan lists it as orphaned until one does.",
+            detail: "It was bound anyway; plans list it as orphaned until a manifest declares it.",
           },
         ]);
       await document.replace(next);
@@ -82,7 +82,7 @@ async function refuseTaken(
       "failed",
       "id-in-manifest",
       `${id} is the \`id:\` of ${byHand.address}`,
-      "Take it out of that manifest first.",
+      "Remove it from that manifest first.",
     );
   const { backend } = await session.states();
   const listed = valueOrThrow(await backend.list(key.stage)).filter((target) => target !== key.target);

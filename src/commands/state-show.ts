@@ -24,7 +24,7 @@ export async function run(options: StateShowOptions, { host, console }: Context)
       throw stop(
         "invalid",
         "state-unknown-address",
-        `State knows nothing of ${address} in stage ${session.settings.stage}`,
+        `State does not contain ${address} in stage ${session.settings.stage}`,
         `${close === undefined ? "" : `Did you mean ${close}? `}What is known:\n  tasc state list`,
       );
     }

@@ -86,14 +86,14 @@ export async function mv(options: StateMvOptions, context: Context): Promise<Exi
       "invalid",
       "other-kind",
       `${from.address} and ${to.address} are of different kinds`,
-      "A live resource keeps its kind, so its address does.",
+      "The kind of a live resource cannot change.",
     );
   if (from.parts.kind !== "target" && target !== to.parts.target)
     throw stop(
       "invalid",
       "other-target",
       `${from.address} and ${to.address} belong to different targets`,
-      `On the service it stays in its test target. To rename the target, with all that is in it:\n  tasc state mv target.${target} target.${to.parts.target}`,
+      `A resource cannot move to another test target on the service. To rename the target and everything in it:\n  tasc state mv target.${target} target.${to.parts.target}`,
     );
   const why = "tasc state mv";
   return await withState(options, context, async (session) => {
@@ -151,14 +151,14 @@ function consequences(state: State, gone: readonly Address[]): readonly Diagnost
       .map((address) => ({
         severity: "warning" as const,
         code: "intent-forgotten",
-        summary: `A creation of ${address} was interrupted, and it is not known what it created`,
-        detail: "The next apply looks for it by name only. Check that it does not create it a second time.",
+        summary: `A creation of ${address} was interrupted; its result is unknown`,
+        detail: "The next apply looks for it by name only. Check that it does not create a duplicate.",
       })),
     ...ran.map((address) => ({
       severity: "warning" as const,
       code: "batch-forgotten",
-      summary: `${address} counts as never run from now on`,
-      detail: `The next apply runs it if a manifest declares it. If it ran and is not to run again:\n  tasc state mark ${address} done`,
+      summary: `${address} is now recorded as not run`,
+      detail: `The next apply runs it if a manifest declares it. If it already ran:\n  tasc state mark ${address} done`,
     })),
   ];
 }
@@ -176,7 +176,7 @@ export async function mark(options: StateMarkOptions, { host, console }: Context
         "invalid",
         "not-a-batch-generation",
         `${address} is not a batch generation of this project`,
-        "Such addresses look like batchGeneration.shop.spring.",
+        "Addresses of batch generations look like batchGeneration.shop.spring.",
       );
     const status = options.what === "done" ? "done" : "undone";
     await withDocument(session, parts.target, "tasc state mark", options, async ({ state, replace }) => {
@@ -233,7 +233,7 @@ export async function migrate(options: StateMigrateOptions, context: Context): P
       "invalid",
       "missing-option",
       "--from-config is missing",
-      "It names a file with the old `state:` section of tasc.yaml; - reads it from standard input.",
+      "Pass a file with the old `state:` section of tasc.yaml, or - for standard input.",
     );
   return await withState(options, context, async (session) => {
     const { copied, same } = await migrateStates(session, fromConfig, options);
@@ -242,7 +242,7 @@ export async function migrate(options: StateMigrateOptions, context: Context): P
     else {
       const already = same.length === 0 ? "" : ` ${count(same.length, "target")} had been copied before.`;
       context.console.data(
-        `Copied and verified the state of ${count(copied.length, "target")} of stage ${stage} to the ${state.backend} backend.${already}\nThe old backend was not changed. The state section of tasc.yaml names the new one, so from now on every run uses it: commit it, and remove the old state once all stages are migrated.\n`,
+        `Copied and verified the state of ${count(copied.length, "target")} of stage ${stage} to the ${state.backend} backend.${already}\nThe old backend was not changed. tasc.yaml now names the new one, so all further runs use it: commit it, and remove the old state once all stages are migrated.\n`,
       );
     }
     return EXIT.done;
@@ -258,8 +258,8 @@ export async function history(options: StateHistoryOptions, context: Context): P
       throw stop(
         "invalid",
         "state-no-versions",
-        `The ${session.settings.state.backend} backend keeps no earlier versions`,
-        "Only postgres does. Use git for local state, and what your server offers for http state.",
+        `The ${session.settings.state.backend} backend does not keep earlier versions`,
+        "Only postgres does. Use git for local state, and the features of your server for http state.",
       );
     const versions = valueOrThrow(await backend.versions(session.stateKey(target)));
     if (versions.length === 0) await mustKnowTarget(session, target);

@@ -264,10 +264,7 @@ function takeBack({ path, before, mode }: Prepared): void {
 }
 
 function meanwhile(file: string): Error {
-  return unwritten(
-    file,
-    "Somebody has changed it in the meantime. Nothing was written; run the command again.",
-  );
+  return unwritten(file, "It was changed in the meantime. Nothing was written; run the command again.");
 }
 
 function unwritten(file: string, detail: string): Error {

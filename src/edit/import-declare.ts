@@ -391,7 +391,7 @@ const FIELD = TEST_CASE_FIELDS.find(({ shape }) => shape.type === "reference" &&
 
 /**
  * Adds to test cases the keys of their prerequisites. One that has no key here is left out, and so is one that closes
- * a circle: the service may have such, but a manifest cannot, since in no order could they be created again.
+ * a circle: the service may have such, but a manifest cannot, since they could not be created in any order.
  *
  * @param wanted test case id → id of its prerequisite.
  * @param managed id → key of test cases that manifests declare already.

@@ -340,7 +340,7 @@ function unnamedFolders({ draft, testCases }: Sheet, { folders, shown }: LayoutO
   if (keys.size === 0) return [];
   return [
     "The API returns these folders by id only, so they are not declared.",
-    "Where you know the name, add `folder: NAME` to:",
+    "If you know the name, add `folder: NAME` to:",
     ...[...keys].flatMap(([id, own]) => [`  ${shown(id)}:`, ...filled(own, "    ")]),
   ];
 }

@@ -355,8 +355,8 @@ function spoiltStages(
     severity: "error",
     code: "import-other-stage",
     address,
-    summary: `${address} would change in ${field.name}, in stage ${stage}`,
-    detail: "An import changes the stage that it imports and no other. Please report this.",
+    summary: `${address} would change ${field.name} in stage ${stage}`,
+    detail: "An import must change only the stage that it imports. Please report this.",
   }));
 }
 

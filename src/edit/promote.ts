@@ -185,9 +185,9 @@ function whyLeft({ difference, meaning, wanted }: Promotion): Left {
     return {
       address,
       path,
-      reason: `It holds a secret that ${stage} does not use here, and credentials are not promoted. Write it by hand.`,
+      reason: `It contains a secret that ${stage} does not use here, and credentials are not promoted. Write it by hand.`,
     };
-  return { address, path, reason: "No place was found for it that would change nothing else." };
+  return { address, path, reason: "Writing it anywhere would also change something else." };
 }
 
 /** A field that is promoted, and where its value stands. */

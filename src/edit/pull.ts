@@ -90,7 +90,7 @@ export function pull(request: PullRequest, excluded: Excluded = NOTHING_EXCLUDED
     if (slot === undefined)
       left.push({
         ...about(finding),
-        reason: "There is no place for it that would change nothing else.",
+        reason: "Writing it anywhere would also change something else.",
         failed: true,
       });
     else
@@ -119,7 +119,7 @@ function leftOf(finding: Finding, excluded: Excluded): readonly Left[] {
   if (reason !== undefined) return [{ ...about(finding), reason, failed: true }];
   if (verdict.kind === "left") return [{ ...about(finding), reason: verdict.reason, failed: true }];
   if (verdict.kind === "hidden" && pending)
-    return [{ ...about(finding), reason: "The service does not show it; the next apply sends it." }];
+    return [{ ...about(finding), reason: "The service does not return it; the next apply sends it." }];
   return [];
 }
 
@@ -436,9 +436,7 @@ function judge<L>(field: Field<L>, live: L, declared: Declared): Verdict {
   if (field.update === undefined) return fixed(field, found.before ?? null, declared);
   if (mayHoldSecret(field, declared.memory) && !isSensitive(value)) return left(OLD_SECRET);
   if (reading.kind === "unnamed")
-    return left(
-      `It is in the folder with the id ${reading.id}, whose name is not known here; write it by hand.`,
-    );
+    return left(`It is in the folder with the id ${reading.id}, whose name is unknown; write it by hand.`);
   const isSet = behaviour.kind === "readable" && behaviour.compare === "set";
   return written(field, reading.value, declared, () => graftValue(isSet, reading.value, declared));
 }

@@ -48,7 +48,7 @@ export function checkClock({ service, local }: Clocks): Check {
     "clock",
     "warn",
     `this machine is ${inWords(Math.abs(difference))} ${way} the service`,
-    "Dates of reports, notifications and locks are then misleading. Synchronise the machine's clock by NTP.",
+    "Dates of reports, notifications and locks may be wrong. Synchronise the machine's clock with NTP.",
   );
 }
 

@@ -98,14 +98,14 @@ function decision(
   { asked, change, problem, resource, state, seen, id }: Ground,
   diagnostics: readonly Diagnostic[],
 ): Pick<Explanation, "action" | "why"> {
-  if (!asked) return { action: "unknown", why: "The service was not asked, so nothing is decided." };
+  if (!asked) return { action: "unknown", why: "The service was not called, so there is no plan for it." };
   if (problem) return { action: "problem", why: "An error must be fixed first." };
   if (change !== undefined) return { action: change.action, why: whyChange(change) };
   if (resource.kind === "batchGeneration") return { action: "none", why: whyNotRun(resource, state) };
   if (seen !== undefined && id === undefined)
     return {
       action: "none",
-      why: "It is not on the service, and a secret that its creation needs is missing.",
+      why: "It does not exist on the service, and its creation needs a secret that is missing.",
     };
   const caution = diagnostics.length === 0 ? "" : " See the warnings.";
   return { action: "none", why: `No change needed: all declared fields match.${caution}` };
@@ -593,7 +593,7 @@ function whyField<L>(field: Field<L>, grounds: Grounds): string {
   const { value, change, changes, exists } = grounds;
   if (value === undefined) return "It is not declared, so it is not managed and nothing is sent.";
   if (isUnknown(value)) return "A secret is missing, so it is neither compared nor sent.";
-  if (!grounds.asked) return "The service was not asked, so nothing is decided.";
+  if (!grounds.asked) return "The service was not called, so there is no plan for it.";
   if (grounds.problem) return "The error below must be fixed first.";
   if (grounds.runs) return whyRun(change);
   if (!exists && change === undefined) return "It does not exist, and no creation is planned.";

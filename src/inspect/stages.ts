@@ -134,12 +134,12 @@ function compare(
 /** What a written value comes to in one stage. */
 export interface Meaning {
   readonly value: Value;
-  /** Filled in but for secrets, which stand by name: for comparing where they are not at hand. */
+  /** Filled in but for secrets, which stand by name: for comparing where they are unavailable. */
   readonly spelt: Json;
 }
 
 /**
- * Whether two stages mean the same by a field. Secrets that are not at hand are the same if they have the same name:
+ * Whether two stages mean the same by a field. Secrets that are unavailable are the same if they have the same name:
  * both stages read the same environment.
  */
 export function sameMeaning(field: Field<never>, a: Meaning | undefined, b: Meaning | undefined): boolean {

@@ -80,7 +80,7 @@ export class Filler {
     return failed({
       code: "missing-env",
       summary: `The environment variable ${name} is not set`,
-      detail: `\`${source}\` takes its value from it. Set it, or give a fallback: \`\${env:${name}:-…}\`.`,
+      detail: `\`${source}\` takes its value from it. Set it, or add a fallback: \`\${env:${name}:-…}\`.`,
       within: source,
     });
   }
@@ -138,8 +138,8 @@ export class Filler {
     const origin = this.#surroundings.vars.get(name)?.origin;
     const problem = failed({
       code: "var-depth",
-      summary: `Variables refer to one another more than ${DEEPEST} deep`,
-      detail: `\`${source}\` is one too many. Write a value instead.`,
+      summary: `Variables are nested more than ${DEEPEST} levels deep`,
+      detail: `\`${source}\` exceeds the limit. Use a value instead.`,
       within: source,
     });
     return origin === undefined ? problem : at(origin, problem);
@@ -151,8 +151,8 @@ export class Filler {
     const known = names.length === 0 ? "There are none." : `Known: ${listWords(names, "and")}.`;
     return failed({
       code: "unknown-var",
-      summary: `There is no variable \`${name}\` in stage ${stage}`,
-      detail: `\`${source}\` names an entry of \`vars\` in tasc.yaml, of the project or of the stage. ${known}${didYouMean(nearest(name, names))}`,
+      summary: `Unknown variable \`${name}\` in stage ${stage}`,
+      detail: `\`${source}\` refers to an entry of \`vars\` in tasc.yaml, in the project or the stage. ${known}${didYouMean(nearest(name, names))}`,
       within: source,
     });
   }
@@ -164,7 +164,7 @@ export class Filler {
     const circular = failed({
       code: CIRCULAR,
       summary: "Circular variables",
-      detail: `Each of these takes its value from the next: ${circle.join(" → ")}. Give one of them a value of its own.`,
+      detail: `Each of these takes its value from the next: ${circle.join(" → ")}. Set one of them to a value.`,
       within: `\${var:${next}}`,
     });
     const origin = this.#surroundings.vars.get(first)?.origin;
@@ -284,7 +284,7 @@ function tooLong(length: number): Filled {
   return failed({
     code: "too-long",
     summary: "The interpolated text is too long",
-    detail: `With its values it would have ${length} characters; at most ${LONGEST} are allowed.`,
+    detail: `It would have ${length} characters; at most ${LONGEST} are allowed.`,
     within: "",
   });
 }
@@ -381,7 +381,7 @@ export function escapeTemplate(text: string): string {
 
 export function parseTemplate(text: string): Template {
   const parts: TemplatePart[] = [];
-  /** By source: what is written wrong fifty thousand times is told of once. */
+  /** By source: the same mistake in fifty thousand places is reported once. */
   const faults = new Map<string, TemplateFault>();
   let end = 0;
   const literal = (piece: string): void => {
@@ -448,7 +448,7 @@ function envPlaceholder(source: string, rest: string): Placeholder | TemplateFau
 
 function badSecret(source: string, rest: string): TemplateFault {
   if (rest.includes(":-"))
-    return fault(source, "A secret cannot have a fallback, since that would be readable here.");
+    return fault(source, "A secret cannot have a fallback, because the fallback would be readable here.");
   return fault(source, "`secret:` takes the name of an environment variable: letters, digits and `_`.");
 }
 

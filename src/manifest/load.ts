@@ -356,10 +356,12 @@ function readTextFile(folder: ProjectFolder, path: string): TextFile {
   const steps = stepsOf(path);
   const hidden = steps.find((step) => /^(?:\.git|\.tasc|\.env.*)$/i.test(step));
   if (hidden !== undefined)
-    return failed(`Files of \`${hidden}\` hold what must not get into a configuration. Choose another file.`);
+    return failed(
+      `Files of \`${hidden}\` contain data that must not get into a configuration. Choose another file.`,
+    );
   const { kind, inside } = folder.follow(path);
   if (kind !== "nothing" && inside !== steps.join("/"))
-    return failed("It is a symbolic link, or there is one on the way to it. Name the file itself.");
+    return failed("It is a symbolic link, or its path contains one. Use the path of the file itself.");
   const read = folder.read(path);
   if (!read.ok) return failed(read.reason);
   const { decoded } = read;

@@ -180,7 +180,7 @@ function resolveState(request: SettingsRequest, scene: Scene): StateSettings {
           "missing-key",
           scene.originOf(["state"]),
           `\`state.${key}\` is missing`,
-          `The ${backend} backend needs it. Write it into tasc.yaml, for the project or for the stage.`,
+          `The ${backend} backend requires it. Add it to tasc.yaml, for the project or for the stage.`,
         ),
       );
   if (fingerprintKey instanceof Secret && fingerprintKey.reveal().length < SHORTEST_FINGERPRINT_KEY)
@@ -189,7 +189,7 @@ function resolveState(request: SettingsRequest, scene: Scene): StateSettings {
         "weak-fingerprint-key",
         scene.originOf(["state", "fingerprintKey"]),
         `\`state.fingerprintKey\` is shorter than ${SHORTEST_FINGERPRINT_KEY} characters`,
-        "Who can guess it can test guesses at passwords against the fingerprints in state. Take a random value, e.g. of `openssl rand -base64 32`.",
+        "A weak key lets others test guessed passwords against the fingerprints in state. Use a random value, e.g. from `openssl rand -base64 32`.",
       ),
     );
   return {
@@ -246,7 +246,7 @@ function untrusted({ baseUrl, state, stage }: Settings, scene: Scene, trust: Tru
         "untrusted",
         scene.originOf(path),
         `The trust file does not allow ${what} in stage ${stage}`,
-        `Allowed: ${list}. The file is given by \`--trust\` or TASC_TRUST, and manifests cannot change it.`,
+        `Allowed: ${list}. The trust file is set by \`--trust\` or TASC_TRUST; manifests cannot change it.`,
       ),
     );
   };
@@ -295,7 +295,7 @@ function missingParts(
         "missing-key",
         origin,
         `\`service.${key}\` is missing`,
-        `Every call needs it. Add it to tasc.yaml, for the project or for the stage:\n  service: { ${key}: "${example}" }`,
+        `Every request needs it. Add it to tasc.yaml, for the project or for the stage:\n  service: { ${key}: "${example}" }`,
       ),
     );
 }

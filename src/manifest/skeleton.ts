@@ -41,7 +41,7 @@ export function withSkeleton(
     ({ value: { [section.name]: map } }) => isObject(map) && Object.hasOwn(map, key),
   );
   if (holder !== undefined)
-    throw stop("invalid", "duplicate", `${address} is declared already, in ${holder.file}`);
+    throw stop("invalid", "duplicate", `${address} is already declared in ${holder.file}`);
   // Where most of its kind are, if they are in one file at all; a file for each of them is left to its owner to name.
   const document = holders.length > 1 && first.value.app !== undefined ? first : (holders[0] ?? first);
   const path = [...document.root, section.name, key];
@@ -100,7 +100,7 @@ function newTarget(target: string, project: Document, own: readonly Document[]):
   const address = targetAddress(target);
   const [first] = own;
   if (first !== undefined)
-    throw stop("invalid", "duplicate", `${address} is declared already, in ${first.file}`);
+    throw stop("invalid", "duplicate", `${address} is already declared in ${first.file}`);
   const file = `${folderOf(project)}${target}.yaml`;
   const comments = commentsOf(TARGET_ROWS, { app: "" }, "").join("\n");
   const after = `target: ${target}
@@ -124,6 +124,6 @@ function folderOf(project: Document): string {
     "invalid",
     "no-place",
     "No pattern of `manifests` matches a new YAML file",
-    `The patterns are ${listWords(patterns, "and")}. Write the file by hand, or add a pattern.`,
+    `The patterns are ${listWords(patterns, "and")}. Create the file by hand, or add a pattern.`,
   );
 }

@@ -43,8 +43,8 @@ export const ENVIRONMENTS: Section<"environment"> = {
   noun: "environment",
   fields: ENVIRONMENT_FIELDS,
   description:
-    "Where the application runs, by key. `default` is the service's DEFAULT environment; all others are ADDITIONAL.",
-  itemDescription: "An environment: where the application runs, and how the tests get in.",
+    "Environments in which the application runs, by key. `default` is the service's DEFAULT environment; all others are ADDITIONAL.",
+  itemDescription: "An environment: where the application runs and how the tests access it.",
 };
 
 export const TEST_CASES: Section<"testCase"> = {
@@ -53,7 +53,7 @@ export const TEST_CASES: Section<"testCase"> = {
   noun: "test case",
   fields: TEST_CASE_FIELDS,
   description: "The target's test cases, by key.",
-  itemDescription: "A test case. Only what is declared is managed.",
+  itemDescription: "A test case. Only declared fields are managed.",
 };
 
 export const BATCH_GENERATIONS: Section<"batchGeneration"> = {
@@ -62,7 +62,7 @@ export const BATCH_GENERATIONS: Section<"batchGeneration"> = {
   noun: "batch generation",
   fields: BATCH_GENERATION_FIELDS,
   description: "Generations of several test cases from one prompt, by key.",
-  itemDescription: "A batch generation: it runs once, and again when its content changes.",
+  itemDescription: "A batch generation. It runs once, and again when its content changes.",
 };
 
 export const SECTIONS = [ENVIRONMENTS, TEST_CASES, BATCH_GENERATIONS] as const;
@@ -100,14 +100,14 @@ function rowPart(rows: readonly FieldRow[], key: string): ManifestPart {
 function idPart(noun: string): ManifestPart {
   return {
     shape: { type: "uuid" },
-    description: `The service's id of the ${noun}. It binds this address to that resource.`,
+    description: `Id of the ${noun} on the service. Binds this address to that resource.`,
   };
 }
 
 const ONLY_STAGES: ManifestPart = {
   shape: { type: "list", of: { type: "key" }, unique: true },
   literal: true,
-  description: "The stages in which it exists. In all others it is not declared.",
+  description: "The stages in which the resource is declared. Default: all stages.",
 };
 
 /** A section with all that a document may say of its resources. */
@@ -134,7 +134,7 @@ const TABLES: readonly SectionTable[] = SECTIONS.map((section) => {
     // An id and the stages are each resource's own.
     defaults: {
       shape: { type: "object", parts: fields },
-      description: `Values for every ${section.noun} that does not set them itself.`,
+      description: `Default values for each ${section.noun}.`,
     },
   };
 });
@@ -151,7 +151,7 @@ const DEFAULTS: ManifestPart = {
     type: "object",
     parts: Object.fromEntries(TABLES.map(({ section, defaults }) => [section.name, defaults])),
   },
-  description: "Values for all resources of a kind that do not set them themselves.",
+  description: "Default values for all resources of a kind.",
 };
 
 /** What `tasc.yaml` may hold: one row a setting, as the field table has one a field. */
@@ -169,7 +169,7 @@ const SERVICE: ObjectShape = {
     baseUrl: {
       shape: URL_TEXT,
       open: true,
-      description: "The service's base address: what precedes `/apiKey`. It may carry a path.",
+      description: "Base URL of the service, without `/apiKey`. It may include a path.",
     },
     apiKey: {
       shape: NAME,
@@ -179,21 +179,22 @@ const SERVICE: ObjectShape = {
     concurrency: {
       shape: { type: "integer", minimum: 1 },
       default: DEFAULT_CONCURRENCY,
-      description: "Maximum number of calls in flight, of any kind.",
+      description: "Maximum number of concurrent requests.",
     },
     requestTimeout: {
       shape: { type: "duration" },
       default: DEFAULT_REQUEST_TIMEOUT,
-      description: "Time limit of each call: `500ms`, `30s`, `2m`.",
+      description: "Time limit of each request, e.g. `500ms`, `30s` or `2m`.",
     },
     retries: {
       shape: { type: "integer", minimum: 0 },
       default: DEFAULT_RETRIES,
-      description: "Maximum number of retries of a call that failed for a temporary reason.",
+      description: "Maximum number of retries per request after a temporary failure.",
     },
     rateLimit: {
       shape: { type: "rate" },
-      description: "Most calls with one API key in a second, a minute or an hour: `20/s`, `600/m`.",
+      description:
+        "Maximum rate of requests with one API key, per second, minute or hour, e.g. `20/s` or `600/m`.",
     },
   },
 };
@@ -249,14 +250,17 @@ const STATE: ObjectShape = {
     address: {
       shape: NAME,
       description:
-        "`http`: address of a document, with `{target}` in it, and `{stage}` where there are several.",
+        "`http`: URL of a state document. It must contain `{target}`, and `{stage}` if there are several stages.",
     },
-    lock: { shape: { type: "boolean" }, description: "`http`: false for a server without locks." },
-    lockAddress: { shape: NAME, description: "`http`: address that locks. Default: `address`." },
-    unlockAddress: { shape: NAME, description: "`http`: address that unlocks. Default: `lockAddress`." },
-    lockMethod: { shape: NAME, description: "`http`: method that locks. Default: LOCK." },
-    unlockMethod: { shape: NAME, description: "`http`: method that unlocks. Default: UNLOCK." },
-    updateMethod: { shape: NAME, description: "`http`: method that writes. Default: POST." },
+    lock: {
+      shape: { type: "boolean" },
+      description: "`http`: set to false if the server does not support locks.",
+    },
+    lockAddress: { shape: NAME, description: "`http`: URL for locking. Default: `address`." },
+    unlockAddress: { shape: NAME, description: "`http`: URL for unlocking. Default: `lockAddress`." },
+    lockMethod: { shape: NAME, description: "`http`: HTTP method for locking. Default: LOCK." },
+    unlockMethod: { shape: NAME, description: "`http`: HTTP method for unlocking. Default: UNLOCK." },
+    updateMethod: { shape: NAME, description: "`http`: HTTP method for writing. Default: POST." },
     username: { shape: NAME, description: "`http`: user of basic authentication." },
     password: {
       shape: NAME,
@@ -283,7 +287,7 @@ const POLICY: ObjectShape = {
       shape: { type: "list", of: NAME },
       open: true,
       description:
-        "Globs over addresses. A plan that disables, rediscovers or orphans one of these is refused.",
+        "Address globs. A plan that disables, rediscovers or orphans a matching resource is refused.",
     },
     requireTags: {
       shape: { type: "list", of: NAME },
@@ -297,11 +301,11 @@ const POLICY: ObjectShape = {
     },
     planExpiry: {
       shape: { type: "duration", longestDays: 30 },
-      description: "How long a saved plan can be applied: `24h`, `7d`.",
+      description: "How long a saved plan can be applied, e.g. `24h` or `7d`.",
     },
     sameCommit: {
       shape: { type: "boolean" },
-      description: "Whether a saved plan can be applied only from the git commit that it was made from.",
+      description: "Whether a saved plan can be applied only at the git commit it was created from.",
     },
     onRemove: { ...ON_REMOVE_PART, default: "ignore" },
   },
@@ -309,22 +313,22 @@ const POLICY: ObjectShape = {
 
 const VARS: ManifestPart = {
   shape: { type: "map", of: { type: "scalar" }, keys: "logical" },
-  description: "Values for `${var:name}`. They may hold interpolations themselves.",
+  description: "Values for `${var:name}`. They may contain interpolations.",
 };
 
 /** What the project sets and each stage may override. */
 export const OVERRIDABLE: ObjectShape = {
   type: "object",
   description:
-    "What differs in one stage. Maps merge key by key; strings, numbers and lists replace. A policy can only become stricter.",
+    "Overrides for one stage. Maps merge key by key; strings, numbers and lists replace. A policy can only become stricter.",
   parts: {
-    service: { shape: SERVICE, description: "The service, and how it is called." },
+    service: { shape: SERVICE, description: "Connection to the service." },
     state: { shape: STATE, description: "Where state is kept." },
     vars: VARS,
-    policy: { shape: POLICY, description: "Limits that a plan must keep." },
+    policy: { shape: POLICY, description: "Limits for plans." },
     defaults: {
       ...DEFAULTS,
-      description: "Values for the resources of all targets, below the defaults of the target itself.",
+      description: "Default values for the resources of all targets. Defaults of a target take precedence.",
     },
   },
 };
@@ -332,7 +336,7 @@ export const OVERRIDABLE: ObjectShape = {
 /** `tasc.yaml` as a whole. */
 export const PROJECT: ObjectShape = {
   type: "object",
-  description: "A project: the service, the stages, and where the target documents are.",
+  description: "A project: the service, the stages and the location of the target documents.",
   parts: {
     version: {
       shape: { type: "version", version: 1 },
@@ -343,18 +347,17 @@ export const PROJECT: ObjectShape = {
       shape: { type: "list", of: NAME },
       literal: true,
       description:
-        "Patterns of the target documents, from the project folder: `*`, `**`, `?`, `{a,b}`, `[a-c]`. Default: `targets/**/*.{yaml,yml}`.",
+        "Glob patterns of the target documents, relative to the project folder: `*`, `**`, `?`, `{a,b}`, `[a-c]`. Default: `targets/**/*.{yaml,yml}`.",
     },
     ...OVERRIDABLE.parts,
     defaultStage: {
       shape: { type: "key" },
       literal: true,
-      description: "The stage to use where neither `--stage` nor TASC_STAGE names one.",
+      description: "The stage to use without `--stage` and TASC_STAGE.",
     },
     stages: {
       shape: { type: "map", of: OVERRIDABLE, keys: "logical" },
-      description:
-        "The stages, and what each of them overrides. Without it there is one stage named `default`.",
+      description: "The stages and their overrides. Default: one stage named `default`.",
     },
   },
   required: ["version"],
@@ -381,7 +384,7 @@ const SECTION_PARTS: Parts = Object.fromEntries(
 
 const OVERRIDABLE_IN_TARGET: ObjectShape = {
   type: "object",
-  description: "What differs in one stage. It may also add resources that exist in that stage alone.",
+  description: "Overrides for one stage. It may also add resources that exist only in that stage.",
   parts: {
     ...TARGET_PARTS,
     ...SECTION_PARTS,
@@ -394,15 +397,15 @@ const MOVE: ObjectShape = {
   type: "object",
   description: "A renamed address.",
   parts: {
-    from: { shape: { type: "address" }, literal: true, description: "The address as it was." },
-    to: { shape: { type: "address" }, literal: true, description: "The address as it is now." },
+    from: { shape: { type: "address" }, literal: true, description: "The old address." },
+    to: { shape: { type: "address" }, literal: true, description: "The new address." },
   },
   required: ["from", "to"],
 };
 
 export const TARGET_DOCUMENT: ObjectShape = {
   type: "object",
-  description: "A test target and what belongs to it. Several documents may add to one target.",
+  description: "A test target and its resources. Several documents can contribute to one target.",
   parts: {
     target: {
       shape: { type: "key" },

@@ -447,7 +447,7 @@ class ResourceScene implements Scene {
   }
 }
 
-/** What is wrong with a variable or a default is told of that alone, not of each resource that uses it. */
+/** What is wrong with a variable or a default is reported once, not for each resource that uses it. */
 function isShared({ file, path }: Origin): boolean {
   const [first, , third] = typeof path[0] === "number" ? path.slice(1) : path;
   return file === PROJECT_FILE || first === "defaults" || (first === "stages" && third === "defaults");

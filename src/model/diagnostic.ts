@@ -18,7 +18,7 @@ export interface Origin {
 }
 
 /**
- * Something the user should know or mend. `code` is for programs and stays the same across wordings;
+ * An error or a warning for the user. `code` is for programs and stays the same across wordings;
  * `summary` is one short sentence; `detail` says what exactly was found, why it matters and what to do next.
  */
 export interface Diagnostic {

@@ -73,7 +73,7 @@ export interface Field<L> {
   readonly update?: string;
   /** Whether `promote` carries it from stage to stage (design contract, section 7). */
   readonly promoted?: true;
-  /** Whether the service generates anew when it is written. */
+  /** Whether the service regenerates the test case when it is written. */
   readonly generates?: true;
   readonly description: string;
 }
@@ -101,27 +101,27 @@ export const TARGET_FIELDS: readonly Field<LiveTarget>[] = [
     behaviour: readable((live) => live.app),
     create: "app",
     update: "app",
-    description: "App or project name on the service. A target that is not bound yet is found by it.",
+    description: "App or project name on the service. Also used to match an existing target on first apply.",
   }),
   field("testIdAttribute", {
     shape: TEXT,
     behaviour: { kind: "writeOnly" },
     update: "testIdAttribute",
-    description: "Attribute name by which the service locates elements, `data-testid` for example.",
+    description: "Attribute that the service uses to locate elements, e.g. `data-testid`.",
   }),
   field("timeoutPerStep", {
     shape: { type: "integer", minimum: 0 },
     behaviour: { kind: "writeOnly" },
     update: "timeoutPerStep",
-    description: "Time limit of each step. The interface gives no unit.",
+    description: "Time limit of each step. The API does not document the unit.",
   }),
   field("trackerIntegration", {
     shape: {
       type: "object",
       parts: {
-        domain: { shape: URL_TEXT, description: "Address of the test-management tracker." },
+        domain: { shape: URL_TEXT, description: "URL of the test-management tracker." },
         username: { shape: TEXT, description: "User that the service signs in as." },
-        projectId: { shape: TEXT, description: "Project in the tracker; quote it if it is a number." },
+        projectId: { shape: TEXT, description: "Project in the tracker. Quote it if it is a number." },
         apiKey: {
           shape: TEXT,
           secret: true,
@@ -154,7 +154,7 @@ export const ENVIRONMENT_FIELDS: readonly Field<LiveEnvironment>[] = [
     behaviour: { kind: "writeOnly" },
     create: "name",
     update: "name",
-    description: "Name on the service. Left out, a creation sends the environment's key.",
+    description: "Name on the service. Default on creation: the environment's key.",
   }),
   field("discoveryUrl", {
     shape: URL_TEXT,
@@ -163,7 +163,7 @@ export const ENVIRONMENT_FIELDS: readonly Field<LiveEnvironment>[] = [
     create: "discoveryUrl",
     update: "discoveryUrl",
     description:
-      "Where the application runs. An additional environment that is not bound yet is found by it.",
+      "URL of the application. Also used to match an existing additional environment on first apply.",
   }),
   field("testAccount", {
     shape: {
@@ -183,7 +183,7 @@ export const ENVIRONMENT_FIELDS: readonly Field<LiveEnvironment>[] = [
     create: "testAccount",
     update: "testAccount",
     description:
-      "Account that the tests sign in with. All declared parts are sent together; null removes it.",
+      "Account used by the tests to sign in. All declared parts are sent together; null removes it.",
   }),
   field("basicAuth", {
     shape: { type: "object", parts: { username, password } },
@@ -209,7 +209,7 @@ export const ENVIRONMENT_FIELDS: readonly Field<LiveEnvironment>[] = [
     create: "additionalHeaderFields",
     update: "additionalHeaderFields",
     description:
-      "Extra HTTP header fields, name to value. Values never show. All are sent together; null removes them.",
+      "Extra HTTP header fields, name to value. Values are never printed. All are sent together; null removes them.",
   }),
 ];
 
@@ -218,14 +218,14 @@ export const STATUSES = ["ENABLED", "DISABLED", "DRAFT", "OUTDATED", "PROVISIONA
 /** A live case with this status counts as gone. */
 export const DELETED = "DELETED";
 
-const calledWith: Part = { shape: TEXT, description: "What the step is called with." };
+const calledWith: Part = { shape: TEXT, description: "Argument of the step." };
 
 const SELECTOR: Shape = {
   type: "object",
   parts: {
-    selectorType: { shape: NAME, description: "How the element is found, `TEXT` for example." },
-    selector: { shape: TEXT, description: "What it is found by." },
-    options: { shape: { type: "json" }, description: "Options of the selector; they may carry a `name`." },
+    selectorType: { shape: NAME, description: "Selector type, e.g. `TEXT`." },
+    selector: { shape: TEXT, description: "Selector value." },
+    options: { shape: { type: "json" }, description: "Options of the selector; may include a `name`." },
   },
   required: ["selectorType", "selector"],
 };
@@ -241,7 +241,7 @@ export const ELEMENT: ObjectShape = {
       shape: {
         type: "object",
         parts: {
-          action: { shape: NAME, description: "What is done, `EXTRACT` for example." },
+          action: { shape: NAME, description: "Action to perform, e.g. `EXTRACT`." },
           calledWith,
         },
         required: ["action"],
@@ -253,7 +253,7 @@ export const ELEMENT: ObjectShape = {
       shape: {
         type: "object",
         parts: {
-          expectation: { shape: NAME, description: "What must hold, `VISIBLE` for example." },
+          expectation: { shape: NAME, description: "Expected condition, e.g. `VISIBLE`." },
           calledWith,
         },
         required: ["expectation"],
@@ -265,11 +265,11 @@ export const ELEMENT: ObjectShape = {
     locatorLine: {
       shape: NAME,
       writeOnly: true,
-      description: "A locator that the service turns into selectors; in place of `selectors`.",
+      description: "A locator that the service converts to selectors. Use it instead of `selectors`.",
     },
     ignoreFailure: {
       shape: { type: "boolean" },
-      description: "Whether the run goes on when this step fails.",
+      description: "Whether the run continues when this step fails.",
     },
   },
 };
@@ -281,7 +281,7 @@ export const TEST_CASE_FIELDS: readonly Field<LiveTestCase>[] = [
     behaviour: readable((live) => live.description),
     create: "name",
     update: "description",
-    description: "The test case's name on the service. One that is not bound yet is found by it.",
+    description: "Name shown on the service. Also used to match an existing test case on first apply.",
   }),
   field("externalId", {
     shape: NAME,
@@ -289,7 +289,8 @@ export const TEST_CASE_FIELDS: readonly Field<LiveTestCase>[] = [
     behaviour: readable((live) => live.externalId ?? null),
     create: "externalId",
     update: "externalId",
-    description: "Id in another system. One that is not bound yet is found by it first.",
+    description:
+      "Id in another system. Also used to match an existing test case on first apply, before its description.",
   }),
   field("status", {
     shape: { type: "enum", values: STATUSES },
@@ -317,7 +318,7 @@ export const TEST_CASE_FIELDS: readonly Field<LiveTestCase>[] = [
     create: "tagNames",
     update: "assignedTagNames",
     promoted: true,
-    description: "Tag names. The order does not count; the list replaces the default's.",
+    description: "Tag names in any order. The list replaces the default list.",
   }),
   field("folder", {
     shape: NAME,
@@ -326,7 +327,7 @@ export const TEST_CASE_FIELDS: readonly Field<LiveTestCase>[] = [
     create: "folderName",
     update: "folderName",
     promoted: true,
-    description: "Name of the folder; null for none.",
+    description: "Name of the folder; null removes the test case from its folder.",
   }),
   field("entryPointUrlPath", {
     shape: TEXT,
@@ -344,27 +345,27 @@ export const TEST_CASE_FIELDS: readonly Field<LiveTestCase>[] = [
     update: "createBackendDiscoveryPrompt",
     promoted: true,
     generates: true,
-    description: "Prompt that the service generates the test case from. A change makes it generate again.",
+    description: "Prompt from which the service generates the test case. A change regenerates it.",
   }),
   field("discovery.type", {
     shape: { type: "enum", values: ["LOGIN", "COOKIE_BANNER"] },
     behaviour: { kind: "fixed", read: (live) => live.type ?? undefined },
     create: "type",
-    description: "Kind of discovery. It is fixed once the test case is made.",
+    description: "Kind of discovery. It cannot be changed after creation.",
   }),
   field("discovery.prerequisite", {
     shape: { type: "reference", to: "testCase" },
     behaviour: { kind: "fixed", read: (live) => live.prerequisiteId },
     create: "prerequisiteName",
     description:
-      "Test case that runs before this one: a key of the same target, or `{ description: … }` of a case that is not managed here. It is fixed once the test case is made.",
+      "Test case that runs before this one: a key of the same target, or `{ description: … }` of a test case that is not managed here. It cannot be changed after creation.",
   }),
   field("elements", {
     shape: { type: "list", of: ELEMENT },
     behaviour: { kind: "elements", read: (live) => live.elements ?? [] },
     update: "elements",
     promoted: true,
-    description: "The test's steps, in order. Parts that are left out keep their live values.",
+    description: "The test's steps, in order. Omitted parts keep their current values.",
   }),
 ];
 
@@ -376,13 +377,13 @@ export const BATCH_GENERATION_FIELDS: readonly Field<never>[] = [
     shape: NAME,
     behaviour: written,
     create: "prompt",
-    description: "Prompt that the service generates test cases from.",
+    description: "Prompt from which the service generates test cases.",
   }),
   field("imageUrls", {
     shape: { type: "list", of: URL_TEXT },
     behaviour: written,
     create: "imageUrls",
-    description: "Images that go with the prompt.",
+    description: "URLs of images for the prompt.",
   }),
   field("entryPointUrlPath", {
     shape: TEXT,
@@ -404,20 +405,20 @@ export const BATCH_GENERATION_FIELDS: readonly Field<never>[] = [
     behaviour: written,
     create: "prerequisiteId",
     description:
-      "Test case that runs before the generation: a key of the same target, or `{ description: … }` of a case that is not managed here.",
+      "Test case that runs before the generation: a key of the same target, or `{ description: … }` of a test case that is not managed here.",
   }),
   field("baseUrl", {
     shape: URL_TEXT,
     nullable: true,
     behaviour: written,
     create: "baseUrl",
-    description: "Base address for the generation.",
+    description: "Base URL for the generation.",
   }),
   field("context", {
     shape: { type: "json" },
     behaviour: written,
     create: "context",
-    description: "Trigger context; `source` names the origin.",
+    description: "Trigger context; `source` identifies its origin.",
   }),
 ];
 
@@ -433,7 +434,7 @@ export function fieldsOf(kind: Kind): readonly Field<never>[] {
   return FIELDS[kind];
 }
 
-/** Keys of a PATCH of which the service generates the test case anew. */
+/** Keys of a PATCH that make the service regenerate the test case. */
 export const GENERATING_KEYS: readonly string[] = fieldsOf("testCase").flatMap(({ generates, update }) =>
   generates === true && update !== undefined ? [update] : [],
 );

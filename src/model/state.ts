@@ -15,7 +15,7 @@ export interface State {
   readonly target: string;
   /** Base address of the service that the ids belong to. */
   readonly service: string;
-  /** Digest that tells whether fingerprints were made with the key at hand. */
+  /** Digest that tells whether fingerprints were made with the current key. */
   readonly keyCheck: string | undefined;
   readonly bindings: ReadonlyMap<Address, Binding>;
   /** Folder name → folder id, learnt from answers. */

@@ -233,7 +233,7 @@ export function fixedWarnings<L>(
         "fixed-field-differs",
         resource,
         `${field.name} is fixed after creation and differs`,
-        `The service has ${before === null ? "none" : JSON.stringify(before)}, the manifest says ${JSON.stringify(display(value))}. The interface cannot change it: declare the live value, or create the test case again under another key.`,
+        `The service has ${before === null ? "none" : JSON.stringify(before)}, the manifest has ${JSON.stringify(display(value))}. The API cannot change it: declare the live value, or create the test case again under another key.`,
         field.path,
       ),
     ];

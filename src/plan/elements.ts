@@ -527,7 +527,7 @@ export function namelessElements(resource: TestCase, live: LiveTestCase): readon
       "element-without-id",
       resource,
       "Locator lines cannot be written",
-      "The service shows no id of the elements, and the interface writes a locator line by it.",
+      "The service does not return the ids of the elements, which are needed to write a locator line.",
       ["elements"],
     ),
   ];

@@ -30,9 +30,9 @@ export interface PlanInput {
   /** Absent in a plan without the key: write-only fields are then unknown, and no changes. */
   readonly fingerprints: Fingerprinter | undefined;
   readonly scope: Scope;
-  /** Batch generations to run whatever state says (`apply --run`). */
+  /** Batch generations to run regardless of state (`apply --run`). */
   readonly run: ReadonlySet<Address>;
-  /** Test cases whose prompt is sent whatever state says (`--rediscover`). */
+  /** Test cases whose prompt is sent regardless of state (`--rediscover`). */
   readonly rediscover: ReadonlySet<Address>;
   readonly baseUrl: string;
   /** The project's policy; a target's own `onRemove` also counts. */

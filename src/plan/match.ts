@@ -128,7 +128,7 @@ export function matchTestCases(
     names: ["description"],
     candidates: (resource) => testCaseCandidates(resource, byName(), byExternalId()),
     remedy:
-      "Write the id of the one you mean as `id:` into the test case, or give the test cases names of their own.",
+      "Write the id of the one you mean as `id:` into the test case, or give each test case a unique description.",
   });
 }
 
@@ -202,7 +202,7 @@ function unlisted<L>(resource: DesiredResource, id: string, kind: Kind<L>): Diag
     "id-not-listed",
     resource,
     `The service lists no ${kind.noun} with the id ${id}`,
-    `The manifest binds it by \`id: ${id}\`. Correct the id, or take the line out so that the ${kind.noun} is found by name or created.`,
+    `The manifest binds it by \`id: ${id}\`. Correct the id, or remove the line so that the ${kind.noun} is matched by name or created.`,
     ["id"],
   );
 }
@@ -217,7 +217,7 @@ function ambiguous<L>(resource: DesiredResource, candidates: readonly L[], kind:
     "ambiguous-match",
     resource,
     `${candidates.length} live ${kind.noun}s fit`,
-    `All of these fit what is declared:\n${list}\n${kind.remedy}`,
+    `All of these match the declaration:\n${list}\n${kind.remedy}`,
   );
 }
 
@@ -231,8 +231,8 @@ function claimedTwice<L>(
   return problem(
     "claimed-twice",
     resource,
-    `The ${kind.noun} ${id} is also what ${others.join(", ")} means`,
-    `One live ${kind.noun} cannot answer to two addresses. ${kind.remedy}`,
+    `The ${kind.noun} ${id} is also bound to ${others.join(", ")}`,
+    `One live ${kind.noun} cannot have two addresses. ${kind.remedy}`,
   );
 }
 

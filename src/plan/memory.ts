@@ -30,7 +30,7 @@ export interface Memory {
 
 /**
  * Records made with another key say nothing, so they read as none: write-only fields are then sent once more,
- * and a prompt is recorded anew.
+ * and a prompt is recorded again.
  */
 export function memoryOf(
   address: Address,
@@ -48,7 +48,7 @@ export function memoryOf(
   };
 }
 
-/** Whether the records of a state were made with the key at hand. */
+/** Whether the records of a state were made with the current key. */
 export function keyHolds(state: State | undefined, fingerprints: Fingerprinter): boolean {
   return state?.keyCheck === undefined || state.keyCheck === fingerprints.keyCheck;
 }
@@ -297,7 +297,7 @@ function manyMade(address: Address, intent: Intent, ids: readonly string[]): Dia
     severity: "error",
     code: "creation-unclear",
     address,
-    summary: `${ids.length} live resources may be what an interrupted creation made`,
-    detail: `A creation was cut off at ${intent.at}, and these have appeared since:\n${list.join("\n")}\nChoose the one that is meant:\ntasc state bind ${address} ID`,
+    summary: `${ids.length} live resources may be the result of an interrupted creation`,
+    detail: `A creation was interrupted at ${intent.at}, and these have appeared since:\n${list.join("\n")}\nChoose the right one:\ntasc state bind ${address} ID`,
   };
 }

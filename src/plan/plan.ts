@@ -202,7 +202,7 @@ export interface Needed {
 
 /**
  * The changes in scope, and the creations that they cannot do without: `--only` takes these along, as there would be
- * no target, environment or prerequisite to point at; what `--exclude` rules out is not made all the same, and then
+ * no target, environment or prerequisite to point at; what `--exclude` rules out is not created, and then
  * the change that needs it is a problem.
  */
 function withNeeded(all: readonly Change[], inScope: (address: Address) => boolean, scope: Scope): Needed {
@@ -227,7 +227,7 @@ function excluded(address: Address, needed: Address): Diagnostic {
     code: "needs-excluded",
     address,
     summary: `Needs ${needed}, which --exclude leaves out`,
-    detail: `${needed} does not exist yet, and ${address} cannot be made without it. Exclude both, or neither.`,
+    detail: `${needed} does not exist yet, and ${address} cannot be created without it. Exclude both or neither.`,
   };
 }
 
@@ -237,6 +237,6 @@ function unmakeable(address: Address, needed: Address): Diagnostic {
     code: "needs-problem",
     address,
     summary: `Needs ${needed}, which cannot be created`,
-    detail: `Mend ${needed} first; ${address} cannot be made without it.`,
+    detail: `Fix ${needed} first; ${address} cannot be created without it.`,
   };
 }

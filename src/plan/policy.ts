@@ -46,8 +46,8 @@ function tooManyChanges({ plan, policy, ruleOrigin }: PolicyInput): readonly Vio
   return [
     {
       rule: "maxChanges",
-      summary: `Policy maxChanges: ${amount} planned, at most ${maxChanges} allowed`,
-      detail: `That is ${amount - maxChanges} too many. Make them in steps with --only. Planned are ${listed(addresses)}.`,
+      summary: `${amount} planned, at most ${maxChanges} allowed`,
+      detail: `That is ${amount - maxChanges} too many. Apply them in steps with --only. Planned: ${listed(addresses)}.`,
       ...at(ruleOrigin("maxChanges")),
     },
   ];
@@ -68,8 +68,8 @@ function tooManyDisabled({ plan, seen, policy, ruleOrigin }: PolicyInput): reado
     return [
       {
         rule: "maxDisabledPercent" as const,
-        summary: `Policy maxDisabledPercent: ${share} % disabled or switched off, at most ${maxDisabledPercent} % allowed`,
-        detail: `The plan does this to ${disabled.length} of the ${managed} managed live test cases of ${target.key}: ${listed(addresses)}.`,
+        summary: `${share} % disabled or switched off, at most ${maxDisabledPercent} % allowed`,
+        detail: `The plan disables or switches off ${disabled.length} of the ${managed} managed live test cases of ${target.key}: ${listed(addresses)}.`,
         address: target.address,
         ...at(ruleOrigin("maxDisabledPercent")),
       },
@@ -102,12 +102,12 @@ function protectedAddresses({ plan, seen, states, policy }: PolicyInput): readon
     const resource = seen.get(targetOf(address))?.resources.get(address);
     const back =
       resource === undefined
-        ? ` Put it back into the manifest, or let tasc forget it:\ntasc state rm ${address}`
+        ? ` Restore it in the manifest, or remove it from state:\ntasc state rm ${address}`
         : "";
     return [
       {
         rule: "protected" as const,
-        summary: `Policy protected: it would be ${harms.join(" and ")}`,
+        summary: `this ${parseAddress(address)?.kind === "testCase" ? "test case" : "resource"} would be ${harms.join(" and ")}`,
         detail: `\`${glob}\` protects it in tasc.yaml.${back}`,
         address,
         ...at(resource && originOf(resource)),
@@ -173,8 +173,8 @@ function tooManyGenerations({ plan, policy, ruleOrigin }: PolicyInput): readonly
   return [
     {
       rule: "maxGenerations",
-      summary: `Policy maxGenerations: ${generating.length} planned, at most ${maxGenerations} allowed`,
-      detail: `Rediscoveries, new test cases and batch generations count: ${listed(generating.map(({ address }) => address))}.`,
+      summary: `${generating.length} planned, at most ${maxGenerations} allowed`,
+      detail: `Rediscoveries, new test cases and batch generations are counted: ${listed(generating.map(({ address }) => address))}.`,
       ...at(ruleOrigin("maxGenerations")),
     },
   ];
@@ -195,8 +195,8 @@ function missingTags({ seen, policy, inScope }: PolicyInput): readonly Violation
       return [
         {
           rule: "requireTags" as const,
-          summary: `Policy requireTags: it lacks ${missing.join(", ")}`,
-          detail: `Every managed test case must carry ${requireTags.join(", ")}. Add what is missing to its \`tags\`, or to \`defaults.testCases.tags\`; a list of its own replaces that of the defaults.`,
+          summary: `missing tags: ${missing.join(", ")}`,
+          detail: `Every managed test case must have the tags ${requireTags.join(", ")}. Add what is missing to its \`tags\`, or to \`defaults.testCases.tags\`; its own list replaces the default list.`,
           address,
           ...at(originOf(resource, ["tags"])),
         },
@@ -226,20 +226,21 @@ const CODES: Readonly<Record<PolicyRule, string>> = {
   maxGenerations: "policy-max-generations",
 };
 
-/** Violations as a plan lists them: errors, or warnings where `--override-policy` lets them through. */
+/** Violations as a plan lists them: errors, or warnings where `--override-policy` allows them. */
 export function policyDiagnostics(
   violations: readonly Violation[],
   overridden: ReadonlySet<PolicyRule>,
 ): readonly Diagnostic[] {
-  return violations.map(({ rule, detail, ...about }) => {
+  return violations.map(({ rule, summary, detail, ...about }) => {
     const through = overridden.has(rule);
     const remedy = through
-      ? `It is let through by --override-policy ${rule}.`
-      : `If it is meant, add --override-policy ${rule}`;
+      ? `Allowed by --override-policy ${rule}.`
+      : `If this is intended, add --override-policy ${rule}`;
     return {
       ...about,
       severity: through ? ("warning" as const) : ("error" as const),
       code: CODES[rule],
+      summary: `${through ? "Policy" : "Blocked by policy"} "${rule}": ${summary}`,
       detail: `${detail}\n${remedy}`,
     };
   });

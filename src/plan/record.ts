@@ -17,7 +17,7 @@ import { batchContent } from "./resources.ts";
  * which are as declared were so. It is how adopted resources come under management, and how a later plan can tell who
  * changed a field. Nothing here follows from a call; records of calls are made where the call is answered.
  *
- * @param isAnew whether the record of a field that has one is made anew; trusted is one that this run has made
+ * @param isAnew whether the record of a field that has one is made again; trusted is one that this run has made
  */
 export function settleEvents(
   seen: Seen,
@@ -34,7 +34,7 @@ export function settleEvents(
     ...keyed,
     // Before the bindings: once there are any, what is not recorded as held counts as never run.
     ...batchEvents(seen, fingerprints),
-    // With another key all records of the target are of no more use, so all are made anew at once.
+    // With another key all records of the target are of no more use, so all are made again at once.
     ...bindingEvents(seen, fingerprints, live, keyHolds(state, fingerprints) ? inScope : () => true, isAnew),
     ...goneEvents(seen),
   ];

@@ -104,7 +104,7 @@ function uncreatable(target: Seen["target"], lacksApp: boolean): Decision {
       problem(
         "cannot-create",
         target,
-        `No live test target fits, and it cannot be created without ${missing}`,
+        `No live test target matches, and it cannot be created without ${missing}`,
         `Declare \`${missing}\` of ${target.address}, or bind it to a live one with \`id:\`.`,
       ),
     ],
@@ -205,7 +205,7 @@ function withoutDefault(resource: Environment): Decision {
         "no-default-environment",
         resource,
         "The live test target has no DEFAULT environment",
-        "The service makes it together with the target, and the interface cannot add one later. Bind the environment that is meant with `id:`, or declare it under another key.",
+        "The service creates it together with the target, and the API cannot add one later. Bind the right environment with `id:`, or declare it under another key.",
       ),
     ],
   };
@@ -340,8 +340,8 @@ function testCaseCannotBeCreated(resource: TestCase, missing: string): Decision 
       problem(
         "cannot-create",
         resource,
-        `No live test case fits, and it cannot be created without ${missing}`,
-        `Declare \`${missing}\`, or bind it to a live test case with \`id:\`. The interface makes test cases from a prompt alone.`,
+        `No live test case matches, and it cannot be created without ${missing}`,
+        `Declare \`${missing}\`, or bind it to a live test case with \`id:\`. The API creates test cases only from a prompt.`,
       ),
     ],
   };
@@ -463,8 +463,8 @@ function held(resource: BatchGeneration): Decision {
       waysOn(
         resource,
         "batch-held",
-        "Held: state does not know whether it ran",
-        "The test target was there before tasc kept state of it.",
+        "Held: state does not record whether it ran",
+        "The test target existed before tasc recorded state for it.",
       ),
     ],
   };
@@ -476,8 +476,8 @@ function uncertain(resource: BatchGeneration): Decision {
       waysOn(
         resource,
         "batch-uncertain",
-        "Not known whether it ran",
-        "An earlier apply sent it and got no readable answer, and the interface cannot read batch generations.",
+        "Unknown whether it ran",
+        "An earlier apply sent it and got no readable answer, and the API cannot read batch generations.",
       ),
     ],
   };
@@ -489,7 +489,7 @@ function waysOn(resource: BatchGeneration, code: string, summary: string, why: s
     code,
     resource,
     summary,
-    `${why}\nIf it ran:      tasc state mark ${resource.address} done\nIf it is to run: tasc apply --run ${resource.address}`,
+    `${why}\nIf it ran:      tasc state mark ${resource.address} done\nTo run it now: tasc apply --run ${resource.address}`,
   );
 }
 
@@ -708,7 +708,7 @@ function keyWarning({ target, state, fingerprints }: Seen): readonly Diagnostic[
     caution(
       "key-changed",
       target,
-      "State was written with another API key, so write-only fields are sent once more; set `state.fingerprintKey` to avoid this when keys change",
+      "State was written with another API key, so write-only fields are sent again; set `state.fingerprintKey` to avoid this when keys change",
       "Prompts and batch generations are not re-sent. If you changed any together with the key, use `--rediscover` or `--run`.",
     ),
   ];
@@ -730,7 +730,7 @@ function removedWarning(resource: DesiredResource, match: Match<unknown> | undef
       "removed-outside",
       resource,
       "Removed outside tasc",
-      `It was ${match.removed}, which the service no longer lists. It is created again; take it out of the manifest if it is to stay away.`,
+      `It was ${match.removed}, which the service no longer lists. It will be created again; remove it from the manifest to prevent this.`,
     ),
   ];
 }

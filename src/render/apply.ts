@@ -60,7 +60,7 @@ export function renderApplyReport(outcome: Outcome, facts: ReportFacts, options:
     ),
     section("Did not take", sorted(outcome.notTaken).map(notTakenLine), options),
     section("Discovery not finished", outcome.unfinished.toSorted(compareAddresses), options),
-    section("Not known whether it ran", facts.uncertain.toSorted(compareAddresses), options),
+    section("Unknown whether it ran", facts.uncertain.toSorted(compareAddresses), options),
     section("The service became unusable", fatalLines(outcome, options), options),
     nextLines(facts.next, options),
     outcomeLines(outcome, facts, options),

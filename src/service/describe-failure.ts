@@ -42,7 +42,7 @@ function describe(failure: Failure): Description {
       return {
         code: "interrupted",
         summary: "Interrupted",
-        detail: "given up before it was answered",
+        detail: "cancelled before the service answered",
         next: "Run the command again.",
       };
     case "withheld": {
@@ -82,7 +82,7 @@ function describe(failure: Failure): Description {
       return {
         code: "redirect",
         summary: `The service redirects (${failure.status})`,
-        detail: `${redirectTo(failure.host)}; redirects are never followed, since the API key would go along`,
+        detail: `${redirectTo(failure.host)}; redirects are never followed, because the API key would be sent along`,
         next: "If that is where the service is, make it the base address (`service.baseUrl`).",
       };
     case "status":
@@ -102,7 +102,7 @@ function describe(failure: Failure): Description {
     case "misshapen":
       return {
         code: "answer-misshapen",
-        summary: "The service's answer has another shape than its interface describes",
+        summary: "The service's answer does not match its API description",
         detail: `${placeOf(failure.at)}expected ${failure.expected}, found ${failure.found}`,
         next: CHECK_BASE_URL,
       };
@@ -140,10 +140,10 @@ const UNREACHABLE: Readonly<Record<Unreachable["cause"], { readonly why: string;
     next: "Check that the service speaks https on this port.",
   },
   proxy: {
-    why: "neither it nor a proxy on the way accepts the connection",
+    why: "neither the host nor a proxy accepts the connection",
     next: "Check host and port in `service.baseUrl`, and HTTPS_PROXY, HTTP_PROXY and NO_PROXY.",
   },
-  network: { why: "the network does not get there", next: "Check network, VPN and firewall." },
+  network: { why: "the network cannot reach it", next: "Check network, VPN and firewall." },
 };
 
 function unreachable(failure: Unreachable): Description {

@@ -516,7 +516,7 @@ export interface WireRequest {
 
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** What is told of one request, in this order; after `ended` or `broke` nothing more. */
+/** The events of one request, in this order; after `ended` or `broke` nothing more. */
 export interface Receiver {
   /** A connection stands and the request is about to be written to it. `abort` drops the connection. */
   began(abort: () => void): void;

@@ -98,9 +98,8 @@ function mustNotCarryCredentials(url: URL): BaseUrlProblem | undefined {
   if (url.username === "" && url.password === "") return undefined;
   return {
     code: "base-url-credentials",
-    summary: "The base address carries credentials",
-    detail:
-      "The service is authenticated to with the API key alone. Take the user name and password out of the address.",
+    summary: "The base address contains credentials",
+    detail: "The service accepts only the API key. Remove the user name and password from the address.",
   };
 }
 
@@ -109,8 +108,8 @@ function mustNotCarryQueryOrFragment(url: URL): BaseUrlProblem | undefined {
   if (!/[?#]/.test(url.href)) return undefined;
   return {
     code: "base-url",
-    summary: "The base address carries a query or a fragment",
-    detail: `Paths are added to its end, so nothing may follow the path. ${EXAMPLE}`,
+    summary: "The base address contains a query or a fragment",
+    detail: `tasc appends to its path, so nothing may follow the path. ${EXAMPLE}`,
   };
 }
 
@@ -127,8 +126,8 @@ function mustBeEncrypted(url: URL, options: BaseUrlOptions): BaseUrlProblem | un
   if (url.protocol === "https:" || options.insecure === true || isLoopback(url.hostname)) return undefined;
   return {
     code: "base-url-insecure",
-    summary: "The base address is plain http to another machine",
-    detail: `Anyone on the way to ${url.host} could read the API key and every password that is sent. Use https, or allow it with \`--insecure\`.`,
+    summary: "The base address uses plain HTTP to another machine",
+    detail: `Anyone between you and ${url.host} could read the API key and every password that is sent. Use https, or allow it with \`--insecure\`.`,
   };
 }
 

@@ -64,7 +64,7 @@ function proxyUrl(text = ""): string {
     "invalid",
     "bad-proxy",
     "HTTP_PROXY or HTTPS_PROXY is not a URL",
-    "It looks like http://proxy.example.com:3128.",
+    "Expected a URL like http://proxy.example.com:3128.",
   );
 }
 

@@ -392,7 +392,7 @@ function readRun(value: unknown): RunRecord | string {
   const { changes: _, ...run } = value;
   const changes = mapOf<Address, RunChange>(value, "changes", isAddress, isRunChange);
   if (typeof changes === "string") return changes;
-  return isRun(run) ? { ...run, changes } : '"run" is not as tasc writes it';
+  return isRun(run) ? { ...run, changes } : '"run" is not in the expected format';
 }
 
 /** A member that maps keys to records, or what is wrong with it. */
@@ -408,7 +408,8 @@ function mapOf<K extends string, V>(
   for (const key of Object.keys(record)) {
     const value = record[key];
     if (!isKey(key)) return `"${member}" has a key ${JSON.stringify(key)} that is not an address`;
-    if (!isValue(value)) return `the entry ${JSON.stringify(key)} of "${member}" is not as tasc writes it`;
+    if (!isValue(value))
+      return `the entry ${JSON.stringify(key)} of "${member}" is not in the expected format`;
     map.set(key, value);
   }
   return map;

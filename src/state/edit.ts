@@ -43,8 +43,8 @@ function nothing(address: Address) {
   return stop(
     "invalid",
     "state-unknown-address",
-    `State knows nothing of ${address}`,
-    "There is nothing to forget. What is known:\n  tasc state list",
+    `State does not contain ${address}`,
+    "There is nothing to remove. List the contents of state:\n  tasc state list",
   );
 }
 
@@ -92,8 +92,8 @@ function unknown(address: Address) {
   return stop(
     "invalid",
     "state-unknown-address",
-    `State knows nothing of ${address}`,
-    "There is nothing to move. What is known:\n  tasc state list",
+    `State does not contain ${address}`,
+    "There is nothing to move. List the contents of state:\n  tasc state list",
   );
 }
 
@@ -102,7 +102,7 @@ function occupied(address: Address) {
     "failed",
     "state-address-taken",
     `${address} is taken`,
-    `State knows something of it already, and would forget that. If it may:\n  tasc state rm ${address}`,
+    `State already contains it, and the move would overwrite it. To remove the existing entry:\n  tasc state rm ${address}`,
   );
 }
 
@@ -129,6 +129,6 @@ export function taken(id: string, address: Address) {
     "failed",
     "state-id-taken",
     `${id} is bound to ${address}`,
-    `One live resource cannot have two addresses. Free it first:\n  tasc state rm ${address}`,
+    `One live resource cannot have two addresses. Remove the other binding first:\n  tasc state rm ${address}`,
   );
 }

@@ -53,7 +53,7 @@ export async function readErrored(world: Place, key: DocumentKey): Promise<Resul
     if (bytes === undefined) return success(undefined);
     const content = parseJson(bytes.toString("utf8"));
     if (!isRecord(content) || content["format"] !== FORMAT || !isText(content["saved"]))
-      return refusal({ kind: "corrupt", where: file, reason: "it is not as tasc writes it" });
+      return refusal({ kind: "corrupt", where: file, reason: "it is not in the expected format" });
     const { saved, events, service } = content;
     if (service !== key.service)
       return refusal({ kind: "other-service", where: file, expected: key.service, found: String(service) });

@@ -134,7 +134,7 @@ class HttpBackend implements Backend {
     const root = parseJson(text.value);
     const where = this.#where(stage, name);
     if (!isRecord(root) || root["format"] !== `tasc-state-${name.slice(1)}` || root["stage"] !== stage)
-      return refusal({ kind: "corrupt", where, reason: "it is not as tasc writes it" });
+      return refusal({ kind: "corrupt", where, reason: "it is not in the expected format" });
     const { version } = root;
     if (isCount(version) && version > 1) return refusal({ kind: "newer", where, version, understood: 1 });
     return success(root);

@@ -263,7 +263,7 @@ function readHeader(header: unknown, expected: DocumentKey, where: string): Resu
 }
 
 function damaged(where: string, lineNumber: number): StateProblem {
-  return { kind: "corrupt", where, reason: `line ${lineNumber} is not as tasc writes it` };
+  return { kind: "corrupt", where, reason: `line ${lineNumber} is not in the expected format` };
 }
 
 /*

@@ -432,7 +432,7 @@ export function stateOf(
 
 function parse(document: Buffer, key: DocumentKey, where: string): Result<State> {
   const text = decode(document);
-  if (text === undefined) return refusal({ kind: "corrupt", where, reason: "it is no UTF-8 text" });
+  if (text === undefined) return refusal({ kind: "corrupt", where, reason: "it is not UTF-8 text" });
   const parsed = parseDocument(text, key, where);
   return parsed.ok ? success(parsed.value.state) : parsed;
 }

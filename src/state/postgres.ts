@@ -470,7 +470,7 @@ function storedOf(row: Row, key: DocumentKey, where: string): Result<StoredState
   if (!below.ok) return below;
   const events = eventsOf(journal);
   if (events === undefined)
-    return refusal({ kind: "corrupt", where, reason: "its journal is not as tasc writes it" });
+    return refusal({ kind: "corrupt", where, reason: "its journal is not in the expected format" });
   const revision = document === undefined ? NO_DOCUMENT : (row["serial"] ?? NO_DOCUMENT);
   const state = applyEvents(below.value, events);
   return success({ state, revision, journalled: events.length > 0 });

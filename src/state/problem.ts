@@ -103,8 +103,8 @@ export function explainTakeover({ stage, target }: StateKey, from: LockInfo): Di
   return {
     severity: "warning",
     code: "state-lock-taken-over",
-    summary: `The lock of target "${target}" in stage "${stage}" was left by a run that has ended, and was taken over`,
-    detail: `${describeHolder(from)} That run was interrupted before it could release the lock. What it recorded is kept, and tasc now finds out what became of the calls it had in flight.`,
+    summary: `The lock of target "${target}" in stage "${stage}" was left by a run that has ended; it was taken over`,
+    detail: `${describeHolder(from)} That run was interrupted before it could release the lock. Its records are kept, and tasc now checks the requests it had in flight.`,
   };
 }
 
@@ -161,22 +161,22 @@ function words(problem: StateProblem): Words {
     case "locked":
       return {
         summary: `Target "${problem.key.target}" in stage "${problem.key.stage}" is locked`,
-        detail: `${describeHolder(problem.holder)} Wait for it, for example with --lock-timeout 10m. If you are sure that it no longer runs:\n  ${unlockCommand(problem.key, problem.holder)}`,
+        detail: `${describeHolder(problem.holder)} Wait for it, for example with --lock-timeout 10m. If you are sure that it is no longer running:\n  ${unlockCommand(problem.key, problem.holder)}`,
       };
     case "lock-lost":
       return {
         summary: `The lock of target "${problem.key.target}" in stage "${problem.key.stage}" was lost during the run`,
-        detail: `${sentence(problem.reason)} Nothing was sent or written after that, so that two runs do not overwrite each other. What was saved before is kept. Run tasc again: it finds out what became of the calls in flight.`,
+        detail: `${sentence(problem.reason)} Nothing was sent or written after that, so that two runs do not overwrite each other. What was saved before is kept. Run tasc again: it checks the requests that were in flight.`,
       };
     case "changed":
       return {
         summary: "State was changed by something else during the run",
-        detail: `${problem.where} is not what this run read, although its lock is held: a tool or a person wrote it. It was not overwritten. Run tasc again: it starts from what is there now.`,
+        detail: `${problem.where} is not what this run read, although its lock is held: a tool or a person wrote it. It was not overwritten. Run tasc again: it starts from the current state.`,
       };
     case "failed":
       return {
         summary: "State cannot be reached",
-        detail: `${problem.where}: ${sentence(problem.reason)} Without it tasc does not know what it has created. Check that it exists, that you may read and write it, and that there is room.`,
+        detail: `${problem.where}: ${sentence(problem.reason)} Without it, tasc does not know what it has created. Check that it exists, is readable and writable, and that there is free space.`,
       };
     case "interrupted":
       return { summary: "Interrupted while waiting for a lock", detail: "Nothing was changed." };

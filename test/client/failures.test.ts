@@ -49,7 +49,7 @@ test("every failure says what happened and what to do next", () => {
     GET /apiKey/v3/test-targets: no connection to service.example.com: its certificate is not accepted (CERT_HAS_EXPIRED). For a certificate of your own authority, set NODE_EXTRA_CA_CERTS to its file.
 
     interrupted: Interrupted
-    GET /apiKey/v3/test-targets: given up before it was answered. Run the command again.
+    GET /apiKey/v3/test-targets: cancelled before the service answered. Run the command again.
 
     timeout: No connection to the service in time
     GET /apiKey/v3/test-targets: no connection within 30 s. If the service is known to be slow, raise \`service.requestTimeout\` (\`--request-timeout\`).
@@ -64,10 +64,10 @@ test("every failure says what happened and what to do next", () => {
     GET /apiKey/v3/test-targets: the service says: no such key. Check that \`service.apiKey\` is the key of this service and may do this.
 
     redirect: The service redirects (302)
-    GET /apiKey/v3/test-targets: the answer points to elsewhere.example; redirects are never followed, since the API key would go along. If that is where the service is, make it the base address (\`service.baseUrl\`).
+    GET /apiKey/v3/test-targets: the answer points to elsewhere.example; redirects are never followed, because the API key would be sent along. If that is where the service is, make it the base address (\`service.baseUrl\`).
 
     redirect: The service redirects (304)
-    GET /apiKey/v3/test-targets: the answer names no other place; redirects are never followed, since the API key would go along. If that is where the service is, make it the base address (\`service.baseUrl\`).
+    GET /apiKey/v3/test-targets: the answer names no other place; redirects are never followed, because the API key would be sent along. If that is where the service is, make it the base address (\`service.baseUrl\`).
 
     http-400: The service answered 400
     GET /apiKey/v3/test-targets: the service says: app is empty. Correct what the service refuses, and run the command again.
@@ -84,13 +84,13 @@ test("every failure says what happened and what to do next", () => {
     answer-unreadable: The service's answer cannot be read
     GET /apiKey/v3/test-targets: the answer is not JSON (at byte 17). Check that \`service.baseUrl\` is the service's own address, and that its version is the one tasc is for.
 
-    answer-misshapen: The service's answer has another shape than its interface describes
+    answer-misshapen: The service's answer does not match its API description
     GET /apiKey/v3/test-targets: [3].status: expected a string, found a number. Check that \`service.baseUrl\` is the service's own address, and that its version is the one tasc is for.
 
-    answer-misshapen: The service's answer has another shape than its interface describes
+    answer-misshapen: The service's answer does not match its API description
     GET /apiKey/v3/test-targets: data[0].id: expected an id, found nothing. Check that \`service.baseUrl\` is the service's own address, and that its version is the one tasc is for.
 
-    answer-misshapen: The service's answer has another shape than its interface describes
+    answer-misshapen: The service's answer does not match its API description
     GET /apiKey/v3/test-targets: expected a list, found an object. Check that \`service.baseUrl\` is the service's own address, and that its version is the one tasc is for.
 
     answer-too-big: The service's answer is too big

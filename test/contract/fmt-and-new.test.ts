@@ -40,7 +40,7 @@ describe("tasc new", () => {
       const twice = await project.run(["new", "testCase", "desk.pay"]);
       expect([twice.code, twice.stderr]).toEqual([
         3,
-        expect.stringContaining("declared already, in targets/desk.yaml"),
+        expect.stringContaining("already declared in targets/desk.yaml"),
       ]);
       const unknown = await project.run(["new", "testCase", "nope.pay"]);
       expect([unknown.code, unknown.stderr]).toEqual([3, expect.stringContaining("tasc new target nope")]);

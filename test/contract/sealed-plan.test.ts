@@ -91,17 +91,17 @@ describe.concurrent("a sealed plan", () => {
       service.forget();
       const ran = await project.run(["apply", "plan.json"]);
       expect(ran.code, ran.stderr).toBe(4);
-      expect(ran.stderr).toContain("was altered after it was saved");
+      expect(ran.stderr).toContain("was changed after it was saved");
       expect(service.log).toEqual([]);
       expect(live.login.status).not.toBe("DISABLED");
       for (const format of ["text", "json", "markdown", "html", "github", "sarif", "junit"]) {
         const shown = await project.run(["show", "plan.json", "--format", format]);
-        expect(shown.stdout, format).toContain("altered after it was saved");
+        expect(shown.stdout, format).toContain("changed after it was saved");
       }
       await project.write({ "plan.json": text });
       const without = await project.run(["show", "plan.json"], { TASC_API_KEY: "" });
       expect(without.stdout).toContain("This plan is not verified");
-      expect((await project.run(["show", "plan.json"])).stdout).not.toMatch(/altered|not verified/u);
+      expect((await project.run(["show", "plan.json"])).stdout).not.toMatch(/changed after|not verified/u);
     });
   });
 
@@ -121,7 +121,7 @@ describe.concurrent("a sealed plan", () => {
       const stage = (await project.read("plan.json")).replace('"stage": "a"', '"stage": "nowhere"');
       await project.write({ "plan.json": stage });
       const altered = await project.run(["apply", "plan.json"]);
-      expect([altered.code, altered.stderr.includes("altered")]).toEqual([4, true]);
+      expect([altered.code, altered.stderr.includes("was changed after")]).toEqual([4, true]);
       expect(service.log).toEqual([]);
       expect(stage).toMatch(/"targets": \{\s+"shop": "/u);
       expect(stage).toMatch(/"by": "[^"]+@/u);

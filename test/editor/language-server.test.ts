@@ -91,7 +91,7 @@ describe.skipIf(SERVER === undefined)("the YAML language server (skipped where i
 
   test("explains a key", async () => {
     const { file, position } = typed("target", "target: shop\ntestIdAttr|ibute: data-testid\n");
-    expect(await editor?.hover(file, position)).toContain("Attribute name by which the service locates");
+    expect(await editor?.hover(file, position)).toContain("Attribute that the service uses to locate");
   });
 
   test("finds what tasc validate finds, at the same lines", async () => {

@@ -172,7 +172,7 @@ test("says what is wrong with its arguments, and writes nothing", async () => {
   const rows: readonly (readonly [readonly string[], RegExp])[] = [
     [["--target", "Web Shpo"], /Did you mean "Web Shop"/],
     [["--dir", "../elsewhere"], /not a folder inside the project/],
-    [["--dir", "manifests"], /would not be a manifest of this project/],
+    [["--dir", "manifests"], /would not be loaded as a manifest of this project/],
     [["--folder", "Checkout"], /takes ID=NAME/],
     [["--folder", `${idOf(9, 7)}=Cellar`], /No test case of these targets is in a folder/],
     [["--folder", `${FOLDER}=A`, "--folder", `${ATTIC}=A`], /Two folders cannot both be "A"/],

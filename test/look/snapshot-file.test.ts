@@ -271,18 +271,18 @@ describe("the file", () => {
       return read.ok ? "fine" : read.failure.summary;
     };
     expect(refusal(text)).toBe("fine");
-    expect(refusal("")).toBe("snapshot.json is no snapshot: it is not JSON");
-    expect(refusal("[]")).toBe("snapshot.json is no snapshot: it is not JSON");
-    expect(refusal("{}")).toBe("snapshot.json is no snapshot: it is something else");
-    expect(refusal('{"format":"tasc-state"}')).toBe("snapshot.json is no snapshot: it is something else");
+    expect(refusal("")).toBe("snapshot.json is not a snapshot: it is not JSON");
+    expect(refusal("[]")).toBe("snapshot.json is not a snapshot: it is not JSON");
+    expect(refusal("{}")).toBe("snapshot.json is not a snapshot: it is something else");
+    expect(refusal('{"format":"tasc-state"}')).toBe("snapshot.json is not a snapshot: it is something else");
     expect(refusal(text.replace('"version": 1', '"version": 2'))).toBe(
-      "snapshot.json is no snapshot: it has version 2, and this tasc reads 1",
+      "snapshot.json is not a snapshot: it has version 2, and this tasc reads 1",
     );
     expect(refusal(text.replace('"app":"Web Shop"', '"app":7'))).toBe(
-      "snapshot.json is no snapshot: a part of it is missing or damaged",
+      "snapshot.json is not a snapshot: a part of it is missing or damaged",
     );
     expect(refusal(text.slice(0, -4))).toBe(
-      "snapshot.json is no snapshot: a test case in it is damaged, or it was cut short",
+      "snapshot.json is not a snapshot: a test case in it is damaged, or the file is truncated",
     );
   });
 });

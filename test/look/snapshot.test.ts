@@ -110,10 +110,10 @@ describe.concurrent("a snapshot that does not fit", () => {
       expect((await stage.run([...plan, "staging"])).code).toBe(0);
       const other = await stage.run([...plan, "production"]);
       expect(other).toMatchObject({ code: 3, stdout: "" });
-      expect(other.stderr).toContain("The snapshot is of stage staging, and this plan is for production");
+      expect(other.stderr).toContain("The snapshot is of stage staging, but this plan is for production");
       const moved = await stage.run([...plan, "staging"], { TASC_BASE_URL: "https://service.example.com" });
       expect(moved.code).toBe(3);
-      expect(moved.stderr).toContain("The snapshot is of another service");
+      expect(moved.stderr).toContain("The snapshot is from another service");
       expect((await stage.run([...plan, "staging"], { TASC_BASE_URL: `${stage.server.url}/` })).code).toBe(0);
     });
   });
@@ -122,13 +122,13 @@ describe.concurrent("a snapshot that does not fit", () => {
     await play(async (stage) => {
       const none = await stage.run(["plan", "--snapshot", "tasc.yaml"]);
       expect(none.code).toBe(3);
-      expect(none.stderr).toContain("tasc.yaml is no snapshot: it is not JSON");
+      expect(none.stderr).toContain("tasc.yaml is not a snapshot: it is not JSON");
       await stage.run(["snapshot", "--out", "snapshot.json"]);
       const text = stage.read("snapshot.json");
       stage.write("snapshot.json", text.replace(/"read": \[[^\]]*\]/, '"read": []'));
       const lacking = await stage.run(["plan", "--snapshot", "snapshot.json"]);
       expect(lacking.code).toBe(3);
-      expect(lacking.stderr).toContain('The snapshot does not hold the test cases of "Web Shop"');
+      expect(lacking.stderr).toContain('The snapshot does not contain the test cases of "Web Shop"');
     });
   });
 });

@@ -128,8 +128,8 @@ describe.concurrent("state mv", () => {
         ["testCase.shop.login", "environment.shop.login", 3, "different kinds"],
         ["testCase.shop.login", "testCase.web.login", 3, "different targets"],
         ["testCase.shop.login", "testCase.shop.login", 3, "the same"],
-        ["testCase.shop.nobody", "testCase.shop.somebody", 3, "State knows nothing of testCase.shop.nobody"],
-        ["target.nobody", "target.somebody", 3, "State knows nothing of target.nobody"],
+        ["testCase.shop.nobody", "testCase.shop.somebody", 3, "State does not contain testCase.shop.nobody"],
+        ["target.nobody", "target.somebody", 3, "State does not contain target.nobody"],
       ] as const;
       for (const [from, to, code, words] of moves) {
         const ran = await stage.run(["state", "mv", from, to]);
@@ -166,7 +166,7 @@ describe.concurrent("state rm", () => {
     await applied(async (stage) => {
       const ran = await stage.run(["state", "rm", "batchGeneration.shop.spring"]);
       expect(ran.code).toBe(0);
-      expect(ran.stderr).toContain("batchGeneration.shop.spring counts as never run from now on");
+      expect(ran.stderr).toContain("batchGeneration.shop.spring is now recorded as not run");
     });
   });
 });
@@ -204,7 +204,7 @@ describe.concurrent("state bind", () => {
         ["testCase.shop.login", CART, 1, `${CART} is bound to testCase.shop.cart`],
         ["environment.shop.default", LOGIN, 1, "The service lists no environment"],
         ["target.shop", id(0x98), 1, "The service lists no target"],
-        ["batchGeneration.shop.spring", LOGIN, 3, "A batch generation has no id to bind"],
+        ["batchGeneration.shop.spring", LOGIN, 3, "Batch generations have no id and cannot be bound"],
         ["testCase.web.login", LOGIN, 3, "There is no target web"],
       ] as const;
       for (const [address, liveId, code, words] of refusals) {

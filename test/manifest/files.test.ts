@@ -21,14 +21,14 @@ describe("a file that cannot be read is an error", () => {
       rule: "tabs",
       document: "target: shop\ntestCases:\n\ta: {}\n",
       errors: [
-        "targets/shop.yaml:3:1 yaml-tab: A tab is used to indent this line; YAML allows only spaces there / Replace the tab by spaces.",
+        "targets/shop.yaml:3:1 yaml-tab: A tab is used to indent this line; YAML allows only spaces there / Replace the tab with spaces.",
       ],
     },
     {
       rule: "duplicate keys",
       document: "target: shop\ntestCases:\n  a: {}\n  a: {}\n",
       errors: [
-        "targets/shop.yaml:4:3 yaml-duplicate-key: The key `a` was already set on line 3 / Keep one of the two.",
+        "targets/shop.yaml:4:3 yaml-duplicate-key: The key `a` was already set on line 3 / Keep one of them.",
       ],
     },
     {
@@ -50,15 +50,13 @@ describe("a file that cannot be read is an error", () => {
     {
       rule: "an empty file",
       document: "",
-      errors: [
-        "targets/shop.yaml:1:1 yaml-empty: The file is empty / Write the manifest, or delete the file.",
-      ],
+      errors: ["targets/shop.yaml:1:1 yaml-empty: The file is empty / Write a manifest, or delete the file."],
     },
     {
       rule: "a file of comments",
       document: "# to do\n",
       errors: [
-        "targets/shop.yaml:1:1 yaml-empty: The file holds nothing but comments / Write the manifest, or delete the file.",
+        "targets/shop.yaml:1:1 yaml-empty: The file holds nothing but comments / Write a manifest, or delete the file.",
       ],
     },
     {
@@ -86,7 +84,7 @@ describe("a file that cannot be read is an error", () => {
         "targets/a.yaml:1:9 yaml-syntax: The `[` here is never closed / Close it with `]`, and indent every line inside it deeper than its key.",
         "targets/b.yaml:2:1 unknown-key: Unknown key `foo` / At `foo`. Allowed here: `target`, `id`, `onlyStages`, `app`, `testIdAttribute`, `timeoutPerStep`, `trackerIntegration`, `onRemove`, `environments`, `defaults`, `testCases`, `batchGenerations`, `stages` and `moved`.",
         "targets/b.yaml:3:1 unknown-key: Unknown key `bar` / At `bar`. Allowed here: `target`, `id`, `onlyStages`, `app`, `testIdAttribute`, `timeoutPerStep`, `trackerIntegration`, `onRemove`, `environments`, `defaults`, `testCases`, `batchGenerations`, `stages` and `moved`.",
-        "targets/c.yaml:1:1 yaml-empty: The file is empty / Write the manifest, or delete the file.",
+        "targets/c.yaml:1:1 yaml-empty: The file is empty / Write a manifest, or delete the file.",
       ],
     },
   ]);
@@ -122,7 +120,7 @@ describe("a project that cannot be found is an error", () => {
       rule: "an empty tasc.yaml",
       project: "",
       document: GOOD,
-      errors: ["tasc.yaml:1:1 yaml-empty: The file is empty / Write the manifest, or delete the file."],
+      errors: ["tasc.yaml:1:1 yaml-empty: The file is empty / Write a manifest, or delete the file."],
     },
     {
       rule: "a broken tasc.yaml",

@@ -209,7 +209,7 @@ describe("on disk", () => {
     });
     symlinkSync("../../outside.txt", join(root, "p/texts/out.txt"));
     expect(await load("p")).toEqual([
-      "targets/a.yaml:2:27 unreadable-file: The file texts/out.txt cannot be used / At `app`. `${file:texts/out.txt}`: It is a symbolic link, or there is one on the way to it. Name the file itself.",
+      "targets/a.yaml:2:27 unreadable-file: The file texts/out.txt cannot be used / At `app`. `${file:texts/out.txt}`: It is a symbolic link, or its path contains one. Use the path of the file itself.",
       "targets/a.yaml:2:48 unreadable-file: The file texts cannot be used / At `app`. `${file:texts}`: It is a folder.",
     ]);
   });

@@ -199,12 +199,12 @@ testCases:
 `,
       env: { TRACKER: "" },
       errors: [
-        "targets/shop.yaml:2:6 missing-env: The environment variable APP is not set / At `app`. `${env:APP}` takes its value from it. Set it, or give a fallback: `${env:APP:-…}`.",
+        "targets/shop.yaml:2:6 missing-env: The environment variable APP is not set / At `app`. `${env:APP}` takes its value from it. Set it, or add a fallback: `${env:APP:-…}`.",
         "targets/shop.yaml:3:32 missing-secret: The secret TRACKER is empty / At `trackerIntegration.apiKey`. `${secret:TRACKER}` takes its value from the environment variable TRACKER. Set it.",
-        "targets/shop.yaml:9:20 missing-env: The environment variable PAGE is not set / At `testCases.a.discovery.prompt`. `${env:PAGE}` takes its value from it. Set it, or give a fallback: `${env:PAGE:-…}`.",
-        "tasc.yaml:2:22 missing-env: The environment variable BASE is not set / At `service.baseUrl`. `${env:BASE}` takes its value from it. Set it, or give a fallback: `${env:BASE:-…}`.",
+        "targets/shop.yaml:9:20 missing-env: The environment variable PAGE is not set / At `testCases.a.discovery.prompt`. `${env:PAGE}` takes its value from it. Set it, or add a fallback: `${env:PAGE:-…}`.",
+        "tasc.yaml:2:22 missing-env: The environment variable BASE is not set / At `service.baseUrl`. `${env:BASE}` takes its value from it. Set it, or add a fallback: `${env:BASE:-…}`.",
         "tasc.yaml:2:45 missing-secret: The secret KEY is not set / At `service.apiKey`. `${secret:KEY}` takes its value from the environment variable KEY. Set it.",
-        "tasc.yaml:3:16 missing-env: The environment variable HOST is not set / At `vars.host`. `${env:HOST}` takes its value from it. Set it, or give a fallback: `${env:HOST:-…}`.",
+        "tasc.yaml:3:16 missing-env: The environment variable HOST is not set / At `vars.host`. `${env:HOST}` takes its value from it. Set it, or add a fallback: `${env:HOST:-…}`.",
       ],
     },
     {
@@ -218,7 +218,7 @@ stages:
   prod: { app: "\${env:PROD} \${var:none}" }
 `,
       errors: [
-        "targets/shop.yaml:4:16 missing-env: The environment variable DEV is not set / At `stages.dev.app`. `${env:DEV}` takes its value from it. Set it, or give a fallback: `${env:DEV:-…}`.",
+        "targets/shop.yaml:4:16 missing-env: The environment variable DEV is not set / At `stages.dev.app`. `${env:DEV}` takes its value from it. Set it, or add a fallback: `${env:DEV:-…}`.",
       ],
     },
     {
@@ -226,14 +226,14 @@ stages:
       project: `${PROJECT}vars: { host: x }\n`,
       document: "target: shop\napp: ${var:hots}\n",
       errors: [
-        "targets/shop.yaml:2:6 unknown-var: There is no variable `hots` in stage default / At `app`. `${var:hots}` names an entry of `vars` in tasc.yaml, of the project or of the stage. Known: `host`. Did you mean `host`?",
+        "targets/shop.yaml:2:6 unknown-var: Unknown variable `hots` in stage default / At `app`. `${var:hots}` refers to an entry of `vars` in tasc.yaml, in the project or the stage. Known: `host`. Did you mean `host`?",
       ],
     },
     {
       rule: "is a variable where there are none",
       document: "target: shop\napp: ${var:x}\n",
       errors: [
-        "targets/shop.yaml:2:6 unknown-var: There is no variable `x` in stage default / At `app`. `${var:x}` names an entry of `vars` in tasc.yaml, of the project or of the stage. There are none.",
+        "targets/shop.yaml:2:6 unknown-var: Unknown variable `x` in stage default / At `app`. `${var:x}` refers to an entry of `vars` in tasc.yaml, in the project or the stage. There are none.",
       ],
     },
     {
@@ -241,8 +241,8 @@ stages:
       project: `${PROJECT}vars: { b: "\${var:c}", c: "x\${var:a}", a: "\${var:b}", z: "\${var:z}", unused: "\${var:unused}" }\n`,
       document: "target: shop\napp: ${var:c}${var:b}\ntestIdAttribute: ${var:a}${var:z}\n",
       errors: [
-        "tasc.yaml:3:44 var-cycle: Circular variables / At `vars.a`. Each of these takes its value from the next: a → b → c → a. Give one of them a value of its own.",
-        "tasc.yaml:3:59 var-cycle: Circular variables / At `vars.z`. Each of these takes its value from the next: z → z. Give one of them a value of its own.",
+        "tasc.yaml:3:44 var-cycle: Circular variables / At `vars.a`. Each of these takes its value from the next: a → b → c → a. Set one of them to a value.",
+        "tasc.yaml:3:59 var-cycle: Circular variables / At `vars.z`. Each of these takes its value from the next: z → z. Set one of them to a value.",
       ],
     },
     {
@@ -250,7 +250,7 @@ stages:
       project: `${PROJECT}vars: { v0: xxxxxxxxxxxxxxxx, ${Array.from({ length: 40 }, (_, n) => `v${n + 1}: "\${var:v${n}}\${var:v${n}}"`).join(", ")} }\n`,
       document: "target: shop\napp: ${var:v40}\n",
       errors: [
-        "tasc.yaml:3:442 too-long: The interpolated text is too long / At `vars.v16`. With its values it would have 1048576 characters; at most 1000000 are allowed.",
+        "tasc.yaml:3:442 too-long: The interpolated text is too long / At `vars.v16`. It would have 1048576 characters; at most 1000000 are allowed.",
       ],
     },
   ]);
@@ -278,7 +278,7 @@ testCases:
         "targets/shop.yaml:6:22 bad-placeholder: `${env:1X}` is not an interpolation / At `testCases.c.description`. `env:` takes the name of an environment variable (letters, digits and `_`), optionally followed by `:-` and a fallback.",
         "targets/shop.yaml:6:32 bad-placeholder: `${env:}` is not an interpolation / At `testCases.c.description`. `env:` takes the name of an environment variable (letters, digits and `_`), optionally followed by `:-` and a fallback.",
         "targets/shop.yaml:6:40 bad-placeholder: `${env:X-y}` is not an interpolation / At `testCases.c.description`. `env:` takes the name of an environment variable (letters, digits and `_`), optionally followed by `:-` and a fallback.",
-        "targets/shop.yaml:7:22 bad-placeholder: `${secret:X:-y}` is not an interpolation / At `testCases.d.description`. A secret cannot have a fallback, since that would be readable here.",
+        "targets/shop.yaml:7:22 bad-placeholder: `${secret:X:-y}` is not an interpolation / At `testCases.d.description`. A secret cannot have a fallback, because the fallback would be readable here.",
         "targets/shop.yaml:7:37 bad-placeholder: `${secret:a b}` is not an interpolation / At `testCases.d.description`. `secret:` takes the name of an environment variable: letters, digits and `_`.",
         "targets/shop.yaml:7:51 bad-placeholder: `${file:}` is not an interpolation / At `testCases.d.description`. The path is missing.",
         "targets/shop.yaml:7:60 bad-placeholder: `${var:a.b}` is not an interpolation / At `testCases.d.description`. `var:` takes a name under `vars`: letters, digits, `_` and `-`.",
@@ -337,8 +337,8 @@ testCases:
         "targets/shop.yaml:5:22 unreadable-file: The file a/../../b cannot be used / At `testCases.c.description`. `${file:a/../../b}`: The path leaves the project folder. Use a path inside it, relative to tasc.yaml.",
         "targets/shop.yaml:6:21 unreadable-file: The file C:\\x cannot be used / At `testCases.d.description`. `${file:C:\\x}`: The path leaves the project folder. Use a path inside it, relative to tasc.yaml.",
         "targets/shop.yaml:7:22 unreadable-file: The file missing.md cannot be used / At `testCases.e.description`. `${file:missing.md}`: There is no such file.",
-        "targets/shop.yaml:8:22 unreadable-file: The file link.md cannot be used / At `testCases.f.description`. `${file:link.md}`: It is a symbolic link, or there is one on the way to it. Name the file itself.",
-        "targets/shop.yaml:9:22 unreadable-file: The file folder/link.md cannot be used / At `testCases.g.description`. `${file:folder/link.md}`: It is a symbolic link, or there is one on the way to it. Name the file itself.",
+        "targets/shop.yaml:8:22 unreadable-file: The file link.md cannot be used / At `testCases.f.description`. `${file:link.md}`: It is a symbolic link, or its path contains one. Use the path of the file itself.",
+        "targets/shop.yaml:9:22 unreadable-file: The file folder/link.md cannot be used / At `testCases.g.description`. `${file:folder/link.md}`: It is a symbolic link, or its path contains one. Use the path of the file itself.",
         "targets/shop.yaml:10:22 unreadable-file: The file latin.txt cannot be used / At `testCases.h.description`. `${file:latin.txt}`: It is not UTF-8 text.",
         "targets/shop.yaml:11:22 unreadable-file: The file ./../x cannot be used / At `testCases.i.description`. `${file:./../x}`: The path leaves the project folder. Use a path inside it, relative to tasc.yaml.",
         "targets/shop.yaml:12:22 unreadable-file: The file a//../../x cannot be used / At `testCases.j.description`. `${file:a//../../x}`: The path leaves the project folder. Use a path inside it, relative to tasc.yaml.",

@@ -82,8 +82,8 @@ stages:
       project: "version: 1\nstages: { dev: { service: { retries: 1 } } }\n",
       files: SHOP,
       errors: [
-        'tasc.yaml:2:18 missing-key: `service.baseUrl` is missing / At `stages.dev.service`. Every call needs it. Add it to tasc.yaml, for the project or for the stage:\n  service: { baseUrl: "https://service.example.com" }',
-        'tasc.yaml:2:18 missing-key: `service.apiKey` is missing / At `stages.dev.service`. Every call needs it. Add it to tasc.yaml, for the project or for the stage:\n  service: { apiKey: "${secret:TASC_API_KEY}" }',
+        'tasc.yaml:2:18 missing-key: `service.baseUrl` is missing / At `stages.dev.service`. Every request needs it. Add it to tasc.yaml, for the project or for the stage:\n  service: { baseUrl: "https://service.example.com" }',
+        'tasc.yaml:2:18 missing-key: `service.apiKey` is missing / At `stages.dev.service`. Every request needs it. Add it to tasc.yaml, for the project or for the stage:\n  service: { apiKey: "${secret:TASC_API_KEY}" }',
       ],
     },
     {
@@ -91,8 +91,8 @@ stages:
       project: "version: 1\n",
       files: SHOP,
       errors: [
-        'tasc.yaml:1:1 missing-key: `service.baseUrl` is missing / Every call needs it. Add it to tasc.yaml, for the project or for the stage:\n  service: { baseUrl: "https://service.example.com" }',
-        'tasc.yaml:1:1 missing-key: `service.apiKey` is missing / Every call needs it. Add it to tasc.yaml, for the project or for the stage:\n  service: { apiKey: "${secret:TASC_API_KEY}" }',
+        'tasc.yaml:1:1 missing-key: `service.baseUrl` is missing / Every request needs it. Add it to tasc.yaml, for the project or for the stage:\n  service: { baseUrl: "https://service.example.com" }',
+        'tasc.yaml:1:1 missing-key: `service.apiKey` is missing / Every request needs it. Add it to tasc.yaml, for the project or for the stage:\n  service: { apiKey: "${secret:TASC_API_KEY}" }',
       ],
     },
     {
@@ -101,7 +101,7 @@ stages:
       stage: "dev",
       files: SHOP,
       errors: [
-        "tasc.yaml:3:39 missing-env: The environment variable DEV is not set / At `stages.dev.service.baseUrl`. `${env:DEV}` takes its value from it. Set it, or give a fallback: `${env:DEV:-…}`.",
+        "tasc.yaml:3:39 missing-env: The environment variable DEV is not set / At `stages.dev.service.baseUrl`. `${env:DEV}` takes its value from it. Set it, or add a fallback: `${env:DEV:-…}`.",
       ],
     },
   ]);

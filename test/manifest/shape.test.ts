@@ -207,9 +207,9 @@ testCases: { a: { elements: [{ locatorLine: a }, { selectors: [], locatorLine: a
 stages: { prod: { testCases: { a: { elements: [{ locatorLine: a, selectors: [] }] } } } }
 `,
       errors: [
-        "targets/shop.yaml:2:39 two-locators: An element has both `locatorLine` and `selectors` / At `defaults.testCases.elements[0].locatorLine`. The service creates selectors from the locator line, so one of the two would be lost. Keep one.",
-        "targets/shop.yaml:3:67 two-locators: An element has both `locatorLine` and `selectors` / At `testCases.a.elements[1].locatorLine`. The service creates selectors from the locator line, so one of the two would be lost. Keep one.",
-        "targets/shop.yaml:4:50 two-locators: An element has both `locatorLine` and `selectors` / At `stages.prod.testCases.a.elements[0].locatorLine`. The service creates selectors from the locator line, so one of the two would be lost. Keep one.",
+        "targets/shop.yaml:2:39 two-locators: An element has both `locatorLine` and `selectors` / At `defaults.testCases.elements[0].locatorLine`. The service creates selectors from the locator line, so one of them would be lost. Keep one.",
+        "targets/shop.yaml:3:67 two-locators: An element has both `locatorLine` and `selectors` / At `testCases.a.elements[1].locatorLine`. The service creates selectors from the locator line, so one of them would be lost. Keep one.",
+        "targets/shop.yaml:4:50 two-locators: An element has both `locatorLine` and `selectors` / At `stages.prod.testCases.a.elements[0].locatorLine`. The service creates selectors from the locator line, so one of them would be lost. Keep one.",
       ],
     },
     {

@@ -57,8 +57,8 @@ describe.concurrent("a policy", () => {
       expect(await writes(stage)).toBe(before);
       const some = await stage.run(["plan", ...OVERRIDES.slice(2)]);
       expect(some.code).toBe(1);
-      expect(some.stdout).toContain("Error: Policy maxChanges: 5 planned, at most 2 allowed");
-      expect(some.stdout).toContain("Warning: Policy protected: it would be disabled");
+      expect(some.stdout).toContain('Error: Blocked by policy "maxChanges": 5 planned, at most 2 allowed');
+      expect(some.stdout).toContain('Warning: Policy "protected": this test case would be disabled');
       const all = await stage.run(["plan", "--detailed-exitcode", "--format", "json", ...OVERRIDES]);
       expect(all.code, all.stderr).toBe(2);
       const warned = listAt(json(all), "diagnostics").filter((one) => at(one, "severity") === "warning");
@@ -105,7 +105,7 @@ describe.concurrent("a policy", () => {
       stage.write("targets/shop.yaml", without);
       const ran = await stage.run(["plan"]);
       expect(ran.code, ran.stdout + ran.stderr).toBe(1);
-      expect(ran.stdout).toContain("Policy protected: it would be orphaned");
+      expect(ran.stdout).toContain('policy "protected": this test case would be orphaned');
       expect(ran.stdout).toContain("tasc state rm testCase.shop.login");
       expect((await stage.run(["state", "rm", "testCase.shop.login"])).code).toBe(0);
       expect((await stage.run(["plan"])).code).toBe(0);
@@ -120,7 +120,7 @@ describe.concurrent("a saved plan under a policy", () => {
       expect((await stage.run(["plan", "--out", "plan.json"])).code).toBe(1);
       const shown = await stage.run(["show", "plan.json"]);
       expect(shown.code).toBe(0);
-      expect(shown.stdout).toContain("Policy maxDisabledPercent: 100 % disabled");
+      expect(shown.stdout).toContain('policy "maxDisabledPercent": 100 % disabled');
       const refused = await stage.run(["apply", "plan.json", ...OVERRIDES.slice(2)]);
       expect(refused.code).toBe(1);
       expect(refused.stderr).toContain("To apply it anyway, add:\n  --override-policy maxChanges\n");
@@ -165,7 +165,7 @@ describe.concurrent("a saved plan under a policy", () => {
       stage.write("tasc.yaml", `${PROJECT}policy: { protected: ["*.cart"] }\n`);
       const refused = await stage.run(["apply", "plan.json"]);
       expect(refused.code).toBe(1);
-      expect(refused.stderr).toContain("Policy protected: it would be disabled");
+      expect(refused.stderr).toContain('policy "protected": this test case would be disabled');
       expect(await writes(stage)).toBe(before);
       stage.write("tasc.yaml", `${PROJECT}policy: { maxChanges: 1, protected: ["*.login"] }\n`);
       const done = await stage.run(["apply", "plan.json"]);

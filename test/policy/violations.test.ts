@@ -52,9 +52,9 @@ describe("maxDisabledPercent", () => {
     expect(others).toEqual([]);
     expect(found).toEqual({
       rule: "maxDisabledPercent",
-      summary: "Policy maxDisabledPercent: 36.4 % disabled or switched off, at most 30 % allowed",
+      summary: "36.4 % disabled or switched off, at most 30 % allowed",
       detail:
-        "The plan does this to 4 of the 11 managed live test cases of shop: testCase.shop.C0, testCase.shop.C1, testCase.shop.C2, testCase.shop.C3.",
+        "The plan disables or switches off 4 of the 11 managed live test cases of shop: testCase.shop.C0, testCase.shop.C1, testCase.shop.C2, testCase.shop.C3.",
       address: "target.shop",
       origin: { file: "tasc.yaml", path: ["policy", "maxDisabledPercent"] },
     });
@@ -117,9 +117,9 @@ describe("protected", () => {
 
   test("an address is not to be disabled, rediscovered or orphaned; all else may happen to it", () => {
     expect(harms("testCase.shop.*")).toEqual([
-      "testCase.shop.both: Policy protected: it would be disabled and rediscovered",
-      "testCase.shop.off: Policy protected: it would be disabled",
-      "testCase.shop.gone: Policy protected: it would be orphaned",
+      "testCase.shop.both: this test case would be disabled and rediscovered",
+      "testCase.shop.off: this test case would be disabled",
+      "testCase.shop.gone: this test case would be orphaned",
     ]);
   });
 
@@ -186,7 +186,7 @@ describe("protected", () => {
 
   test("what is under no glob is free", () => {
     expect(harms("testCase.*.off", "environment.*")).toEqual([
-      "testCase.shop.off: Policy protected: it would be disabled",
+      "testCase.shop.off: this test case would be disabled",
     ]);
     expect(harms()).toEqual([]);
   });
@@ -224,8 +224,8 @@ test("maxChanges counts changes, of which it names but some", () => {
   const situation = switchedOff(25, 25);
   expect(violations({ maxChanges: 25 }, situation)).toEqual([]);
   const [found] = violations({ maxChanges: 3 }, situation);
-  expect(found?.summary).toBe("Policy maxChanges: 25 planned, at most 3 allowed");
-  expect(found?.detail).toMatch(/^That is 22 too many\. .* Planned are testCase\.shop\.C0, .* and 5 more\.$/);
+  expect(found?.summary).toBe("25 planned, at most 3 allowed");
+  expect(found?.detail).toMatch(/^That is 22 too many\. .* Planned: testCase\.shop\.C0, .* and 5 more\.$/);
 });
 
 test("what is overridden becomes a warning, and only that", () => {

@@ -227,7 +227,7 @@ export const DIAGNOSTICS: readonly Diagnostic[] = [
     code: "fixed-field-differs",
     summary: "discovery.type is fixed after creation and differs",
     detail:
-      'The service has none, the manifest says "LOGIN". The interface cannot change it: take the live value into the manifest, or make the test case anew.',
+      'The service has none, the manifest has "LOGIN". The API cannot change it: take the live value into the manifest, or make the test case anew.',
     address: "testCase.shop.login",
     origin: { file: "targets/shop.yaml", path: ["testCases", "login", "discovery", "type"] },
     place: { file: "targets/shop.yaml", line: 3, column: 20 },
@@ -235,9 +235,9 @@ export const DIAGNOSTICS: readonly Diagnostic[] = [
   {
     severity: "warning",
     code: "batch-held",
-    summary: "Held: state does not know whether it ran",
+    summary: "Held: state does not record whether it ran",
     detail:
-      "The test target was there before tasc kept state of it.\nIf it ran:      tasc state mark batchGeneration.shop.summer done\nIf it is to run: tasc apply --run batchGeneration.shop.summer",
+      "The test target existed before tasc recorded state for it.\nIf it ran:      tasc state mark batchGeneration.shop.summer done\nTo run it now: tasc apply --run batchGeneration.shop.summer",
     address: "batchGeneration.shop.summer",
   },
 ];

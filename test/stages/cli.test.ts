@@ -49,7 +49,7 @@ describe.concurrent("diff", () => {
   });
 
   test.for<[sentence: string, args: string[], says: RegExp]>([
-    ["a stage that is not there", ["--from", "stagin", "--to", "production"], /no stage stagin.*--from/],
+    ["a stage that is not there", ["--from", "stagin", "--to", "production"], /Stage stagin.*--from/],
     ["a stage that is missing", ["--from", "staging"], /--to is missing/],
     ["twice the same", ["--from", "dev", "--to", "dev"], /the same stage, dev/],
     ["--stage besides", [...STAGES, "--stage", "dev"], /--stage names one stage/],
@@ -134,7 +134,7 @@ describe.concurrent("promote", () => {
       expect(ran.code, ran.stderr).toBe(0);
       expect(stage.read("targets/shop.yaml")).toContain('"As ${secret:QA_USER} at /staging."');
       expect(listAt(json(ran), "left").map((one) => at(one, "reason"))).toContain(
-        "It holds a secret that production does not use here, and credentials are not promoted. Write it by hand.",
+        "It contains a secret that production does not use here, and credentials are not promoted. Write it by hand.",
       );
       expect(stage.read("targets/shop.yaml").match(/STAGING_USER/g)?.length).toBe(1);
     });

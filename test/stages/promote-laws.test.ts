@@ -114,7 +114,7 @@ test("after a promotion the stages agree, and nothing else is declared different
         ).differences.filter(({ address, path }) => !left.has(JSON.stringify([address, path])));
         expect(open).toEqual([]);
         for (const { reason, path } of result.left)
-          expect(`${path?.join(".")} ${reason}`).toContain("discovery.prompt It holds a secret");
+          expect(`${path?.join(".")} ${reason}`).toContain("discovery.prompt It contains a secret");
         const others = STAGES.filter((stage) => stage !== to);
         expect(changedFields(manifestsOf(read), manifestsOf(now), others)).toEqual([]);
         const proof = { ...request, folder: memoryFolder(files), env: {} };

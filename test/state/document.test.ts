@@ -147,7 +147,7 @@ interface Refusal {
 
 const corrupt = (reason: string): StateProblem => ({ kind: "corrupt", where: WHERE, reason });
 const notAsWritten = (member: string, key: string): StateProblem =>
-  corrupt(`the entry "${key}" of "${member}" is not as tasc writes it`);
+  corrupt(`the entry "${key}" of "${member}" is not in the expected format`);
 
 const refusals: readonly Refusal[] = [
   { rule: "an empty file", text: "", problem: corrupt("invalid JSON; the file may be truncated") },

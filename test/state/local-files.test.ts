@@ -284,7 +284,7 @@ describe("the journal", () => {
     expect(problem).toEqual({
       kind: "corrupt",
       where: path(".journal"),
-      reason: "line 3 is not as tasc writes it",
+      reason: "line 3 is not in the expected format",
     });
     const world = await fixture.world();
     expect(problemOf(await openSession(backend, SHOP, world, { why: "x", timeout: 0 }))).toEqual(problem);

@@ -19,27 +19,27 @@ describe("tabs", () => {
     [
       "a tab before a key",
       "a:\n\tb: 1\n",
-      "2:1 tab: a tab is used to indent this line; YAML allows only spaces there (replace the tab by spaces)",
+      "2:1 tab: a tab is used to indent this line; YAML allows only spaces there (replace the tab with spaces)",
     ],
     [
       "a tab after spaces",
       "a:\n  \tb: 1\n  c: 2\n",
-      "2:3 tab: a tab is used to indent this line; YAML allows only spaces there (replace the tab by spaces)",
+      "2:3 tab: a tab is used to indent this line; YAML allows only spaces there (replace the tab with spaces)",
     ],
     [
       "a tab before a list item",
       "a:\n\t- x\n",
-      "2:1 tab: a tab is used to indent this line; YAML allows only spaces there (replace the tab by spaces)",
+      "2:1 tab: a tab is used to indent this line; YAML allows only spaces there (replace the tab with spaces)",
     ],
     [
       "a tab inside braces over several lines",
       "a: {\n\tb: 1\n}\n",
-      "2:1 tab: a tab is used to indent this line; YAML allows only spaces there (replace the tab by spaces)",
+      "2:1 tab: a tab is used to indent this line; YAML allows only spaces there (replace the tab with spaces)",
     ],
     [
       "a tab before the text of a block",
       "a: |\n\ttext\n",
-      "2:1 tab: a tab is used to indent this line; YAML allows only spaces there (replace the tab by spaces)",
+      "2:1 tab: a tab is used to indent this line; YAML allows only spaces there (replace the tab with spaces)",
     ],
   ])("%s", (_, text, ...problems) => {
     expect(problemsOf(text)).toEqual(problems);
@@ -76,7 +76,7 @@ describe("colons, keys and values", () => {
     [
       "a key in no column of those above",
       "a:\n    b: 1\n  c: 2\n",
-      "3:3 syntax: the indentation of this line fits none of the lines above it (the keys of one map, and the items of one list, begin in the same column; what is in them begins further right)",
+      "3:3 syntax: the indentation of this line fits none of the lines above it (the keys of one map, and the items of one list, begin in the same column; their contents are indented further)",
     ],
     [
       "a list item among keys",
@@ -86,7 +86,7 @@ describe("colons, keys and values", () => {
     [
       "a key after a list",
       "- a\nb: 1\n",
-      "2:1 syntax: this line belongs to nothing above it: the list, map or text before it has ended (check its indentation; the items of a list and the keys of a map cannot stand side by side)",
+      "2:1 syntax: this line belongs to nothing above it: the list, map or text before it has ended (check its indentation; a list and a map cannot be mixed at the same level)",
     ],
     [
       "text after a quoted value",
@@ -128,12 +128,12 @@ describe("colons, keys and values", () => {
     [
       "a list as a key",
       "? [a]\n: b\n",
-      "1:3 key: a key must be text, and here it is a list (put it in quotes if text is meant)",
+      "1:3 key: a key must be text, and here it is a list (quote it if it is text)",
     ],
     [
       "an alias as a key",
       "a: &x b\n*x : c\n",
-      "2:1 key: a key must be text, and here it is an alias (put it in quotes if text is meant)",
+      "2:1 key: a key must be text, and here it is an alias (quote it if it is text)",
     ],
   ])("%s", (_, text, ...problems) => {
     expect(problemsOf(text)).toEqual(problems);
@@ -202,18 +202,18 @@ describe("what YAML has and manifests do not", () => {
     [
       "a duplicate key, with the line of the first",
       "a: 1\nb: 2\na: 3\n",
-      "3:1 duplicate-key: the key `a` was already set on line 1 (keep one of the two)",
+      "3:1 duplicate-key: the key `a` was already set on line 1 (keep one of them)",
     ],
     [
       "a key that is written in two ways is one key",
       "b:\n  1: x\n  '1': y\n",
-      "3:3 duplicate-key: the key `1` was already set on line 2 (keep one of the two)",
+      "3:3 duplicate-key: the key `1` was already set on line 2 (keep one of them)",
     ],
     [
       "a third time is told as well",
       "a: 1\na: 2\na: 3\n",
-      "2:1 duplicate-key: the key `a` was already set on line 1 (keep one of the two)",
-      "3:1 duplicate-key: the key `a` was already set on line 1 (keep one of the two)",
+      "2:1 duplicate-key: the key `a` was already set on line 1 (keep one of them)",
+      "3:1 duplicate-key: the key `a` was already set on line 1 (keep one of them)",
     ],
     [
       "a merge key",
@@ -223,20 +223,20 @@ describe("what YAML has and manifests do not", () => {
     [
       "a tag of one's own",
       "a: !secret b\n",
-      "1:4 tag: the tag `!secret` does not fit here: a manifest holds text, numbers, true, false, null, lists and maps (take it away; put a text that begins with `!` in quotes)",
+      "1:4 tag: the tag `!secret` does not fit here: a manifest holds text, numbers, true, false, null, lists and maps (remove it; quote text that begins with `!`)",
     ],
     [
       "a tag of YAML 1.1",
       "a: !!binary aGk=\nb: !!timestamp 2001-12-14\nc: !!set { x }\n",
-      "1:4 tag: the tag `!!binary` does not fit here: a manifest holds text, numbers, true, false, null, lists and maps (take it away; put a text that begins with `!` in quotes)",
-      "2:4 tag: the tag `!!timestamp` does not fit here: a manifest holds text, numbers, true, false, null, lists and maps (take it away; put a text that begins with `!` in quotes)",
-      "3:4 tag: the tag `!!set` does not fit here: a manifest holds text, numbers, true, false, null, lists and maps (take it away; put a text that begins with `!` in quotes)",
+      "1:4 tag: the tag `!!binary` does not fit here: a manifest holds text, numbers, true, false, null, lists and maps (remove it; quote text that begins with `!`)",
+      "2:4 tag: the tag `!!timestamp` does not fit here: a manifest holds text, numbers, true, false, null, lists and maps (remove it; quote text that begins with `!`)",
+      "3:4 tag: the tag `!!set` does not fit here: a manifest holds text, numbers, true, false, null, lists and maps (remove it; quote text that begins with `!`)",
     ],
     [
       "a tag that the value belies",
       "a: !!int x\nb: !!map [c]\n",
-      "1:4 tag: the tag `!!int` does not fit here: a manifest holds text, numbers, true, false, null, lists and maps (take it away; put a text that begins with `!` in quotes)",
-      "2:4 tag: the tag `!!map` does not fit here: a manifest holds text, numbers, true, false, null, lists and maps (take it away; put a text that begins with `!` in quotes)",
+      "1:4 tag: the tag `!!int` does not fit here: a manifest holds text, numbers, true, false, null, lists and maps (remove it; quote text that begins with `!`)",
+      "2:4 tag: the tag `!!map` does not fit here: a manifest holds text, numbers, true, false, null, lists and maps (remove it; quote text that begins with `!`)",
     ],
     [
       "a second document",
@@ -246,12 +246,12 @@ describe("what YAML has and manifests do not", () => {
     [
       "a directive",
       "%YAML 1.1\n---\na: yes\n",
-      "1:1 directive: `%YAML 1.1` is not supported: a manifest is YAML 1.2 without directives (delete this line, and write out the tags that it shortens)",
+      "1:1 directive: `%YAML 1.1` is not supported: a manifest is YAML 1.2 without directives (delete this line and write the tags in full)",
     ],
     [
       "a tag directive",
       "%TAG ! tag:x,2000:\n---\na: 1\n",
-      "1:1 directive: `%TAG ! tag:x,2000:` is not supported: a manifest is YAML 1.2 without directives (delete this line, and write out the tags that it shortens)",
+      "1:1 directive: `%TAG ! tag:x,2000:` is not supported: a manifest is YAML 1.2 without directives (delete this line and write the tags in full)",
     ],
   ])("%s", (_, text, ...problems) => {
     expect(problemsOf(text)).toEqual(problems);
@@ -263,17 +263,17 @@ describe("aliases", () => {
     [
       "an alias to nothing, mostly a text that begins with an asterisk",
       "host: *.example.com\n",
-      "1:7 unknown-alias: `*.example.com` is an alias, and there is no anchor `&.example.com` above it (put a text that begins with `*` in quotes)",
+      "1:7 unknown-alias: `*.example.com` is an alias, and there is no anchor `&.example.com` above it (quote text that begins with `*`)",
     ],
     [
       "an alias before its anchor",
       "a: *x\nb: &x 1\n",
-      "1:4 unknown-alias: `*x` is an alias, and there is no anchor `&x` above it (put a text that begins with `*` in quotes)",
+      "1:4 unknown-alias: `*x` is an alias, and there is no anchor `&x` above it (quote text that begins with `*`)",
     ],
     [
       "an alias in its own value",
       "a: &x\n  b: *x\n",
-      "2:6 cyclic-alias: `*x` is inside the value that it refers to (write out what is meant here)",
+      "2:6 cyclic-alias: `*x` is inside the value that it refers to (write the value itself here)",
     ],
   ])("%s", (_, text, ...problems) => {
     expect(problemsOf(text)).toEqual(problems);
@@ -285,19 +285,19 @@ describe("numbers", () => {
     [
       "not a number, and infinity",
       "a: .nan\nb: -.INF\n",
-      "1:4 number: `.nan` is not a finite number (put it in quotes if text is meant)",
-      "2:4 number: `-.INF` is not a finite number (put it in quotes if text is meant)",
+      "1:4 number: `.nan` is not a finite number (quote it if it is text)",
+      "2:4 number: `-.INF` is not a finite number (quote it if it is text)",
     ],
     [
       "too large for any number",
       "a: 1e999\n",
-      "1:4 number: `1e999` is not a finite number (put it in quotes if text is meant)",
+      "1:4 number: `1e999` is not a finite number (quote it if it is text)",
     ],
     [
       "an integer that loses digits",
       "a: 9007199254740993\nb: 0xFFFFFFFFFFFFFFFF\n",
-      "1:4 number: the number `9007199254740993` is too large to be kept exactly (put it in quotes if it is an identifier)",
-      "2:4 number: the number `0xFFFFFFFFFFFFFFFF` is too large to be kept exactly (put it in quotes if it is an identifier)",
+      "1:4 number: the number `9007199254740993` is too large to be kept exactly (quote it if it is an identifier)",
+      "2:4 number: the number `0xFFFFFFFFFFFFFFFF` is too large to be kept exactly (quote it if it is an identifier)",
     ],
   ])("%s", (_, text, ...problems) => {
     expect(problemsOf(text)).toEqual(problems);
@@ -306,17 +306,17 @@ describe("numbers", () => {
 
 describe("the file as a whole", () => {
   it.each<Row>([
-    ["nothing in it", "", "1:1 empty: the file is empty (write the manifest, or delete the file)"],
-    ["white space", "\n  \n", "1:1 empty: the file is empty (write the manifest, or delete the file)"],
+    ["nothing in it", "", "1:1 empty: the file is empty (write a manifest, or delete the file)"],
+    ["white space", "\n  \n", "1:1 empty: the file is empty (write a manifest, or delete the file)"],
     [
       "comments",
       "# tasc\n\n# nothing yet\n",
-      "1:1 empty: the file holds nothing but comments (write the manifest, or delete the file)",
+      "1:1 empty: the file holds nothing but comments (write a manifest, or delete the file)",
     ],
     [
       "an empty document",
       "---\n...\n",
-      "1:1 empty: the document in this file is empty (write the manifest, or delete the file)",
+      "1:1 empty: the document in this file is empty (write a manifest, or delete the file)",
     ],
     [
       "control characters",
@@ -328,14 +328,14 @@ describe("the file as a whole", () => {
     [
       "line ends of old Macs, told once",
       "a: 1\rb: .inf\r",
-      "1:5 line-break: a line ends in a carriage return alone, which YAML parsers do not agree on (save the file with LF or CRLF line ends)",
-      "2:4 number: `.inf` is not a finite number (put it in quotes if text is meant)",
+      "1:5 line-break: a line ends in a carriage return alone, which YAML parsers do not agree on (save the file with LF or CRLF line endings)",
+      "2:4 number: `.inf` is not a finite number (quote it if it is text)",
     ],
     [
       "several problems, in the order of the text",
       "a: *x\nb: 1\nb: [2\nc: 3\n",
-      "1:4 unknown-alias: `*x` is an alias, and there is no anchor `&x` above it (put a text that begins with `*` in quotes)",
-      "3:1 duplicate-key: the key `b` was already set on line 2 (keep one of the two)",
+      "1:4 unknown-alias: `*x` is an alias, and there is no anchor `&x` above it (quote text that begins with `*`)",
+      "3:1 duplicate-key: the key `b` was already set on line 2 (keep one of them)",
       "3:4 syntax: the `[` here is never closed (close it with `]`, and indent every line inside it deeper than its key)",
     ],
     [
@@ -346,7 +346,7 @@ describe("the file as a whole", () => {
     [
       "columns count UTF-16 units",
       '{ "😀é": 1, a: .inf }\n',
-      "1:16 number: `.inf` is not a finite number (put it in quotes if text is meant)",
+      "1:16 number: `.inf` is not a finite number (quote it if it is text)",
     ],
   ])("%s", (_, text, ...problems) => {
     expect(problemsOf(text)).toEqual(problems);

@@ -336,7 +336,7 @@ function shared(
       code,
       origin,
       `${owner.address} has the same \`${field}\``,
-      `A live ${noun} with \`${value}\` would match both. Change or remove one of the two.`,
+      `A live ${noun} with \`${value}\` would match both. Change or remove one of them.`,
       { address: resource.address, ...(related === undefined ? {} : { related }) },
     ),
   ];
@@ -401,7 +401,7 @@ function twoLocators(file: string, path: Path): ManifestProblem {
     "two-locators",
     { file, path: [...path, "locatorLine"] },
     "An element has both `locatorLine` and `selectors`",
-    "The service creates selectors from the locator line, so one of the two would be lost. Keep one.",
+    "The service creates selectors from the locator line, so one of them would be lost. Keep one.",
     { at: "key" },
   );
 }

@@ -62,18 +62,23 @@ function planSchema(): JsonObject {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     $id: "urn:tasc:schema:plan:1",
     title: "tasc plan",
-    description: "A plan. A saved one carries further keys, which only `tasc apply` and `tasc show` read.",
+    description: "A plan. A saved plan has further keys, which only `tasc apply` and `tasc show` read.",
     ...open({
       formatVersion: text("Version of this format. A new minor version only adds.", {
         pattern: "^1\\.[0-9]+$",
       }),
-      tool: text("The program that made the plan, and its version."),
+      tool: text("The program that created the plan, and its version."),
       stage: text("The stage that was planned."),
       baseUrl: text("The service's base address."),
-      createdAt: text("When the plan was made, ISO 8601. All else is the same for the same inputs."),
+      createdAt: text(
+        "When the plan was created, in ISO 8601. The only value that differs between plans of the same inputs.",
+      ),
       summary: { $ref: "#/$defs/summary" },
-      changes: list("What differs, sorted by address.", "change"),
-      orphaned: list("What is bound in state and no longer declared. It is not touched.", "orphan"),
+      changes: list("The changes, sorted by address.", "change"),
+      orphaned: list(
+        "Resources that are bound in state but no longer declared. They are not changed.",
+        "orphan",
+      ),
       diagnostics: list("Errors and warnings.", "diagnostic"),
     }),
     $defs: definitions(),
@@ -84,7 +89,7 @@ function definitions(): JsonObject {
   return {
     address: text("A resource's address: `target.shop`, `testCase.shop.login`.", { pattern: PLAN_ADDRESS }),
     path: {
-      description: "Where in the resource: keys, and positions in lists.",
+      description: "Path in the resource: keys and list positions.",
       type: "array",
       items: { type: ["string", "integer"] },
     },
@@ -94,7 +99,7 @@ function definitions(): JsonObject {
     call: callSchema(),
     orphan: closed({
       address: { $ref: "#/$defs/address" },
-      id: text("The service's id."),
+      id: text("Id on the service."),
     }),
     diagnostic: diagnosticSchema(),
   };
@@ -106,16 +111,16 @@ function summarySchema(): JsonObject {
     ...closed({
       create: count("Resources to be created."),
       update: count("Resources to be changed."),
-      rediscover: count("Test cases whose changed prompt makes the service generate again."),
-      disable: count("Test cases that are taken out of runs, whatever else changes of them."),
-      unchanged: count("Declared resources that are as declared."),
+      rediscover: count("Test cases that are regenerated from a changed prompt."),
+      disable: count("Test cases that are taken out of runs, including those with other changes."),
+      unchanged: count("Declared resources without changes."),
       orphaned: count("Resources that are bound and no longer declared."),
-      unmanaged: count("Live test cases and environments of managed targets that nothing declares."),
+      unmanaged: count("Live test cases and environments of managed targets that no manifest declares."),
       calls: {
-        description: "Calls that are certain, by method.",
+        description: "Requests that are always sent, by method.",
         ...closed({ POST: count("Creations."), PATCH: count("Changes.") }),
       },
-      followUps: count("Calls after discoveries, sent only if the service's own values differ by then."),
+      followUps: count("Requests after discoveries, sent only if the service's values then differ."),
     }),
   };
 }
@@ -126,16 +131,16 @@ function changeSchema(): JsonObject {
     ...closed(
       {
         address: { $ref: "#/$defs/address" },
-        action: { description: "What is done.", enum: [...ACTIONS] },
+        action: { description: "The action.", enum: [...ACTIONS] },
         cause: {
           description:
             "With `--base REF`: the manifests differ from REF, REF would change it already, or drift.",
           enum: [...CAUSES],
         },
-        id: text("The service's id, or `(known after apply)`."),
-        fields: list("What changes.", "field"),
-        calls: list("Calls that are certain, in order.", "call"),
-        followUps: list("Calls that are sent only if the service's own values differ by then.", "call"),
+        id: text("Id on the service, or `(known after apply)`."),
+        fields: list("The changed fields.", "field"),
+        calls: list("Requests that are always sent, in order.", "call"),
+        followUps: list("Requests that are sent only if the service's values then differ.", "call"),
       },
       ["address", "action", "id", "fields", "calls", "followUps"],
     ),
@@ -145,16 +150,16 @@ function changeSchema(): JsonObject {
 function fieldSchema(): JsonObject {
   const properties = {
     path: { $ref: "#/$defs/path" },
-    before: { description: "The live value. Absent in a creation, for what is never read, and for secrets." },
-    after: { description: "The wanted value. Absent for what goes, and for secrets." },
-    sensitive: { description: "Its values do not show.", const: true },
+    before: { description: "The live value. Absent in a creation, for write-only fields and for secrets." },
+    after: { description: "The new value. Absent for removed values and for secrets." },
+    sensitive: { description: "Its values are not shown.", const: true },
     movedFrom: {
-      description: "Position before, of a list item that stays and changes its place.",
+      description: "Previous position of a list item that moves.",
       type: "integer",
       minimum: 0,
     },
     harmful: {
-      description: "How the change makes a test weaker while it still runs.",
+      description: "How the change weakens a test that still runs.",
       enum: ["assertion lost", "failure ignored"],
     },
   };
@@ -163,27 +168,27 @@ function fieldSchema(): JsonObject {
 
 function callSchema(): JsonObject {
   return {
-    description: "A call to the service.",
+    description: "A request to the service.",
     ...closed({
       method: { description: "HTTP method.", enum: ["POST", "PATCH"] },
-      path: text("From `/apiKey/v3` on. An id that is not known yet reads `(known after apply)`."),
-      body: { description: "The body. A sensitive value reads `(sensitive)`.", type: "object" },
+      path: text("Path from `/apiKey/v3` on. An unknown id is `(known after apply)`."),
+      body: { description: "The body. A sensitive value is `(sensitive)`.", type: "object" },
     }),
   };
 }
 
 function diagnosticSchema(): JsonObject {
   const properties = {
-    severity: { description: "An error keeps the plan from being applied.", enum: ["error", "warning"] },
+    severity: { description: "A plan with errors cannot be applied.", enum: ["error", "warning"] },
     address: { $ref: "#/$defs/address" },
     summary: text("One short sentence."),
-    detail: text("What was found, why it matters, what to do."),
-    file: text("Manifest, from the project folder."),
+    detail: text("The problem, its effect and how to fix it."),
+    file: text("Path of the manifest, relative to the project folder."),
     line: { description: "Line, from 1.", type: "integer", minimum: 1 },
     column: { description: "Column, from 1, in UTF-16 units.", type: "integer", minimum: 1 },
   };
   return {
-    description: "Something to know or mend.",
+    description: "An error or a warning.",
     ...closed(properties, ["severity", "summary", "detail"]),
   };
 }
@@ -429,7 +434,7 @@ function referenceSchema(to: "environment" | "testCase", manner: Manner): JsonOb
     type: ["string", "object", ...(manner.nullable ? ["null"] : [])],
     properties: {
       description: {
-        description: "Name on the service of a test case that nothing here manages.",
+        description: "Name on the service of a test case that is not managed here.",
         type: "string",
         minLength: 1,
       },

@@ -429,7 +429,7 @@ function loneReturn(offset: number): Finding {
     offset,
     code: "line-break",
     message: "a line ends in a carriage return alone, which YAML parsers do not agree on",
-    hint: "save the file with LF or CRLF line ends",
+    hint: "save the file with LF or CRLF line endings",
   };
 }
 
@@ -502,7 +502,7 @@ function duplicate({ key }: Pair, text: string, line: number): Finding {
     offset: key.start,
     code: "duplicate-key",
     message: `the key \`${text}\` was already set on line ${line}`,
-    hint: "keep one of the two",
+    hint: "keep one of them",
   };
 }
 
@@ -512,7 +512,7 @@ function structuredKey(key: Node): Finding {
     offset: key.start,
     code: "key",
     message: `a key must be text, and here it is ${kind}`,
-    hint: "put it in quotes if text is meant",
+    hint: "quote it if it is text",
   };
 }
 
@@ -539,7 +539,7 @@ function unfitTag(node: Node, tag: string): Finding {
     offset: node.from,
     code: "tag",
     message: `the tag \`${tag}\` does not fit here: a manifest holds text, numbers, true, false, null, lists and maps`,
-    hint: "take it away; put a text that begins with `!` in quotes",
+    hint: "remove it; quote text that begins with `!`",
   };
 }
 
@@ -548,7 +548,7 @@ function notFinite(node: ScalarNode): Finding {
     offset: node.start,
     code: "number",
     message: `\`${node.text}\` is not a finite number`,
-    hint: "put it in quotes if text is meant",
+    hint: "quote it if it is text",
   };
 }
 
@@ -557,7 +557,7 @@ function inexactInteger(node: ScalarNode): Finding {
     offset: node.start,
     code: "number",
     message: `the number \`${node.text}\` is too large to be kept exactly`,
-    hint: "put it in quotes if it is an identifier",
+    hint: "quote it if it is an identifier",
   };
 }
 
@@ -566,7 +566,7 @@ function unknownAlias(node: AliasNode): Finding {
     offset: node.start,
     code: "unknown-alias",
     message: `\`*${node.name}\` is an alias, and there is no anchor \`&${node.name}\` above it`,
-    hint: "put a text that begins with `*` in quotes",
+    hint: "quote text that begins with `*`",
   };
 }
 
@@ -575,7 +575,7 @@ function cyclicAlias(node: AliasNode): Finding {
     offset: node.start,
     code: "cyclic-alias",
     message: `\`*${node.name}\` is inside the value that it refers to`,
-    hint: "write out what is meant here",
+    hint: "write the value itself here",
   };
 }
 

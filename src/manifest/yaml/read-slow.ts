@@ -73,7 +73,7 @@ function findDirectives(tree: Tree): Finding[] {
     offset,
     code: "directive",
     message: `\`${text.trim()}\` is not supported: a manifest is YAML 1.2 without directives`,
-    hint: "delete this line, and write out the tags that it shortens",
+    hint: "delete this line and write the tags in full",
   }));
 }
 
@@ -98,7 +98,7 @@ function emptiness(text: string): Finding {
     offset: 0,
     code: "empty",
     message: lines.length === 0 ? "the file is empty" : message,
-    hint: "write the manifest, or delete the file",
+    hint: "write a manifest, or delete the file",
   };
 }
 
@@ -177,7 +177,7 @@ function tabAsIndent({ line, lineStart }: Scene): Finding | undefined {
     offset: lineStart + tab,
     code: "tab",
     message: "a tab is used to indent this line; YAML allows only spaces there",
-    hint: "replace the tab by spaces",
+    hint: "replace the tab with spaces",
   };
 }
 
@@ -341,7 +341,7 @@ function unevenIndent({ code, lineStart, line }: Scene): Finding | undefined {
     offset: lineStart + line.search(/\S|$/),
     code: "syntax",
     message: "the indentation of this line fits none of the lines above it",
-    hint: "the keys of one map, and the items of one list, begin in the same column; what is in them begins further right",
+    hint: "the keys of one map, and the items of one list, begin in the same column; their contents are indented further",
   };
 }
 
@@ -352,7 +352,7 @@ function afterTheEnd({ code, offset, lineStart, text }: Scene): Finding | undefi
     offset,
     code: "syntax",
     message: "this line belongs to nothing above it: the list, map or text before it has ended",
-    hint: "check its indentation; the items of a list and the keys of a map cannot stand side by side",
+    hint: "check its indentation; a list and a map cannot be mixed at the same level",
   };
 }
 

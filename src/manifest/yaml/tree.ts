@@ -310,7 +310,7 @@ export class Bindings {
   unused(): Node[] {
     return this.#anchored.flatMap(({ anchored: node, aliases }) => {
       if (node === undefined || aliases > 0 || !this.#aliases.has(node)) return [];
-      // With its tag, which is no longer right, the anchor has been written anew.
+      // With its tag, which is no longer right, the anchor has been written again.
       return node.tag === undefined ? [node] : [];
     });
   }
