@@ -1,6 +1,7 @@
 import type { Dispatcher } from "undici";
 import type { JsonObject } from "../model/json.ts";
 import type { State } from "../model/state.ts";
+import { throughProxies } from "../service/transport.ts";
 import {
   type Backend,
   type Clock,
@@ -30,7 +31,7 @@ import {
  */
 
 export async function openHttpBackend(config: HttpConfig, world: StateWorld): Promise<Backend> {
-  return new HttpBackend(await openClient(config, world.clock), config, world);
+  return new HttpBackend(await openClient(config, world), config, world);
 }
 
 /** No target's key begins like this. */
@@ -47,6 +48,7 @@ const TRIES = 6;
 const HALF_WRITTEN = 250;
 
 class HttpBackend implements Backend {
+  readonly place: string;
   readonly #client: Client;
   readonly #config: HttpConfig;
   readonly #world: StateWorld;
@@ -55,6 +57,7 @@ class HttpBackend implements Backend {
     this.#client = client;
     this.#config = config;
     this.#world = world;
+    this.place = decodeURI(shown(config.address));
   }
 
   async read(key: DocumentKey): Promise<Result<StoredState | undefined>> {
@@ -519,7 +522,10 @@ const LAST_LIMIT = 1_000;
 const MAX_BYTES = 256 * 1024 * 1024;
 
 /** These parts are what undici's index exports under these names, without what else that loads. */
-async function openClient(config: HttpConfig, clock: Clock): Promise<Client> {
+async function openClient(
+  config: HttpConfig,
+  { clock, environment }: Pick<StateWorld, "clock" | "environment">,
+): Promise<Client> {
   const { username, password, locking, updateMethod } = config;
   const others = [updateMethod, locking?.lockMethod];
   // To free a lock twice does no harm.
@@ -530,7 +536,9 @@ async function openClient(config: HttpConfig, clock: Clock): Promise<Client> {
     import("undici/lib/dispatcher/retry-agent.js"),
     import("undici/lib/api/api-request.js"),
   ]);
-  const agent = new Agent({ connectTimeout: LIMIT, headersTimeout: LIMIT, bodyTimeout: LIMIT });
+  const limits = { connectTimeout: LIMIT, headersTimeout: LIMIT, bodyTimeout: LIMIT };
+  const proxied = await throughProxies(new URL(config.address).origin, environment, limits);
+  const agent = proxied ?? new Agent(limits);
   const retrying = new RetryAgent(agent, {
     maxRetries: 3,
     minTimeout: 250,
