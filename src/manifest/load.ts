@@ -28,7 +28,7 @@ import {
 } from "./interpolation.ts";
 import { validate as validateProject } from "./schema/generated/project.js";
 import { validate as validateTarget } from "./schema/generated/target.js";
-import type { SchemaFinding } from "./schema/validator.ts";
+import type { SchemaFinding } from "./shape.ts";
 import { type ManifestPart, bare, entryOf, itemOf } from "./shape.ts";
 import { chooseStage, resolveSettings, settingsLayers, stagesOf, variablesOf } from "./settings.ts";
 import { PROJECT, TARGET_DOCUMENT } from "./tables.ts";

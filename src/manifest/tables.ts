@@ -363,17 +363,6 @@ export const PROJECT: ObjectShape = {
   required: ["version"],
 };
 
-/** What is defined once and referred to by name. */
-export const PROJECT_DEFINITIONS: ReadonlyMap<ManifestPart | ObjectShape, string> = new Map<
-  ManifestPart | ObjectShape,
-  string
->([
-  [OVERRIDABLE, "stage"],
-  ...Object.entries(OVERRIDABLE.parts).map(([key, part]) => [part, key] as const),
-  ...TABLES.flatMap(({ section, fields }) => named(section.kind, fields)),
-]);
-
-/** What a document declares and each stage may override. */
 /** As people read it: where it runs, what holds for all tests, the tests. */
 const SECTION_PARTS: Parts = Object.fromEntries(
   TABLES.flatMap(({ section, resources }): [string, ManifestPart][] => [
@@ -424,23 +413,3 @@ export const TARGET_DOCUMENT: ObjectShape = {
   },
   required: ["target"],
 };
-
-/** What is defined once and referred to by name: for documents, overrides and defaults alike. */
-export const TARGET_DEFINITIONS: ReadonlyMap<ManifestPart | ObjectShape, string> = new Map<
-  ManifestPart | ObjectShape,
-  string
->([
-  [OVERRIDABLE_IN_TARGET, "stage"],
-  [DEFAULTS, "defaults"],
-  [MOVE, "move"],
-  ...named("target", TARGET_PARTS),
-  ...TABLES.flatMap(({ section, fields, resource, resources }): [ManifestPart | ObjectShape, string][] => [
-    [resources, section.name],
-    [resource, section.kind],
-    ...named(section.kind, fields),
-  ]),
-]);
-
-function named(kind: string, parts: Parts): [ManifestPart, string][] {
-  return Object.entries(parts).map(([key, part]) => [part, `${kind}.${key}`]);
-}
