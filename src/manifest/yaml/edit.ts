@@ -9,7 +9,7 @@ import {
 } from "../../model/json.ts";
 import { parseTree } from "./parse.ts";
 import { readSlow } from "./read-slow.ts";
-import { readFast } from "./read.ts";
+import { readFast } from "./fast.ts";
 import {
   type Surroundings,
   canBeBlock,

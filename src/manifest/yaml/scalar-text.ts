@@ -1,5 +1,5 @@
 import { type Json, isArray, isObject } from "../../model/json.ts";
-import { plainValue } from "./parse.ts";
+import { plainValue } from "./fast.ts";
 
 /** Where a scalar is written: in braces and brackets fewer texts can go without quotes. */
 export type Surroundings = "block" | "flow";
