@@ -16,7 +16,7 @@ export type FieldRow = Pick<Field<never>, "name" | "path" | "shape" | "nullable"
 export type InnerKind = Exclude<Kind, "target">;
 
 /** A kind of resource inside a target: where documents declare it, and its fields. */
-export interface Section<K extends InnerKind = InnerKind> {
+export interface SectionRow<K extends InnerKind = InnerKind> {
   readonly kind: K;
   /** The key in documents, in their `defaults` and in their overrides. */
   readonly name: "environments" | "testCases" | "batchGenerations";
@@ -37,7 +37,7 @@ export const TARGET_KEYS: readonly string[] = [
   ...new Set(TARGET_ROWS.map(({ path }) => String(path[0]))),
 ];
 
-export const ENVIRONMENTS: Section<"environment"> = {
+export const ENVIRONMENTS: SectionRow<"environment"> = {
   kind: "environment",
   name: "environments",
   noun: "environment",
@@ -47,7 +47,7 @@ export const ENVIRONMENTS: Section<"environment"> = {
   itemDescription: "An environment: where the application runs and how the tests access it.",
 };
 
-export const TEST_CASES: Section<"testCase"> = {
+export const TEST_CASES: SectionRow<"testCase"> = {
   kind: "testCase",
   name: "testCases",
   noun: "test case",
@@ -56,7 +56,7 @@ export const TEST_CASES: Section<"testCase"> = {
   itemDescription: "A test case. Only declared fields are managed.",
 };
 
-export const BATCH_GENERATIONS: Section<"batchGeneration"> = {
+export const BATCH_GENERATIONS: SectionRow<"batchGeneration"> = {
   kind: "batchGeneration",
   name: "batchGenerations",
   noun: "batch generation",
@@ -112,7 +112,7 @@ const ONLY_STAGES: ManifestPart = {
 
 /** A section with all that a document may say of its resources. */
 interface SectionTable {
-  readonly section: Section;
+  readonly section: SectionRow;
   readonly fields: Parts;
   readonly resource: ObjectShape;
   readonly resources: ManifestPart;

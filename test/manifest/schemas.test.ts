@@ -134,7 +134,7 @@ describe("the schema of a plan", () => {
 
   test("takes a plan, and a saved one with further keys", () => {
     expect(validatePlan(plan)).toBe(true);
-    expect(validatePlan({ ...plan, narrowing: {}, seen: [1] })).toBe(true);
+    expect(validatePlan({ ...plan, narrowing: {}, matched: [1] })).toBe(true);
   });
 
   test("names the actions and causes that there are", () => {

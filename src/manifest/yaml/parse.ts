@@ -25,7 +25,7 @@ import {
   type Pair,
   type ScalarNode,
   type ScalarStyle,
-  type Span,
+  type TextSpan,
   type SyntaxFault,
   type Tree,
   setOwn,
@@ -102,7 +102,7 @@ function faultsOf(document: Document.Parsed, strayOffsets: ReadonlySet<number>):
 }
 
 /** What is noticed on the way through the nodes. */
-type Gathered = { readonly unclosed: Span[]; readonly flows: Span[] };
+type Gathered = { readonly unclosed: TextSpan[]; readonly flows: TextSpan[] };
 
 /** Tokens before a node, on its side of the `-`, `?` or `:`; its anchor and its tag are among them. */
 type Before = readonly CST.SourceToken[];
@@ -130,11 +130,11 @@ function nodeOf(node: ParsedNode, before: Before, gathered: Gathered): Node {
 }
 
 /** For the parser a block ends after the comments that follow it; for us where its last value does. */
-function lastEnd(entries: readonly { readonly value: Node }[], { end }: Span): number {
+function lastEnd(entries: readonly { readonly value: Node }[], { end }: TextSpan): number {
   return entries.at(-1)?.value.end ?? end;
 }
 
-function noteFlow({ start, end }: Span, gathered: Gathered): void {
+function noteFlow({ start, end }: TextSpan, gathered: Gathered): void {
   const last = gathered.flows.at(-1);
   if (last === undefined || last.end <= start) gathered.flows.push({ start, end });
 }

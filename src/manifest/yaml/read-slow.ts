@@ -2,8 +2,8 @@ import type { Json, Path } from "../../model/json.ts";
 import { evaluate, parseTree } from "./parse.ts";
 import { type Finding, type YamlProblem, findCharacters } from "./text.ts";
 import {
-  type Place,
-  type Step,
+  type LineColumn,
+  type TreeStep,
   type SyntaxFault,
   type Tree,
   TreeIndex,
@@ -306,7 +306,7 @@ export type Source = {
    * For a path that the text does not have, it is the key of the nearest ancestor that it does have, and in
    * the end the place of the whole value. A number at the start of a path chooses one of several documents.
    */
-  positionOf(path: Path, at?: "key" | "value"): Place;
+  positionOf(path: Path, at?: "key" | "value"): LineColumn;
 };
 
 /**
@@ -342,7 +342,7 @@ export function openSource(text: string): Source {
   };
 }
 
-function offsetOf(step: Step | undefined, at: "key" | "value"): number {
+function offsetOf(step: TreeStep | undefined, at: "key" | "value"): number {
   if (step === undefined) return 0;
   const { key, value, start } = step;
   if (value.start === value.end) return start;
