@@ -17,7 +17,7 @@ import type { FolderEntry, ProjectFolder } from "../manifest/files.ts";
 import type { Address } from "../model/address.ts";
 import { stop } from "../model/error.ts";
 import type { Path } from "../model/json.ts";
-import { decodedText } from "../manifest/yaml/parse.ts";
+import { decodedText } from "../manifest/yaml/text.ts";
 import type { FileEdit, Rewrite } from "./rewrite.ts";
 
 /** A manifest with what it was and what it is to be; texts without byte order mark. */

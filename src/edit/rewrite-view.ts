@@ -4,7 +4,7 @@ import { fieldName } from "../render/fields.ts";
 import { type Block, type Line, Outside, type Section, type View } from "../render/view.ts";
 import { count } from "../render/words.ts";
 import { type NewText, patchOf } from "./edit-files.ts";
-import type { Left, Rewriting, Rewritten } from "./rewrite.ts";
+import type { NotRewritten, Rewriting, Rewritten } from "./rewrite.ts";
 
 export interface RewritingFacts {
   /** What it is about, for programs: stages, the service. */
@@ -67,7 +67,7 @@ function changeBlocks(change: Rewritten, placeOf: PlaceOf): readonly Block[] {
   return [{ field }, ["  ", { style: "faint", text: `${placeText(origin, placeOf)}  ${layer}${also}` }]];
 }
 
-function leftSection(left: readonly Left[], placeOf: PlaceOf): Section {
+function leftSection(left: readonly NotRewritten[], placeOf: PlaceOf): Section {
   if (left.length === 0) return [];
   return [
     [{ style: "strong", text: "Left as it is" }],
@@ -94,7 +94,7 @@ function patchSection(text: NewText): Section {
 
 function summaryLine(
   changes: readonly Rewritten[],
-  left: readonly Left[],
+  left: readonly NotRewritten[],
   { texts, dryRun, nothing }: RewritingFacts,
 ): Line {
   if (changes.length + left.length === 0) return nothing;
