@@ -8,18 +8,18 @@ import { PROJECT_FILE } from "../manifest/document.ts";
 import { type LoadedProject, loadProject } from "../manifest/load.ts";
 import type { Desired } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { type Source, TascError, stop } from "../model/error.ts";
+import { type ReadSource, TascError, stop } from "../model/error.ts";
 import type { ClientEvent } from "../model/events.ts";
 import type { Settings } from "../model/settings.ts";
 import type { State } from "../model/state.ts";
 import type { Fingerprinter } from "../plan/input.ts";
-import { type Look, look } from "../plan/look.ts";
-import { type Remembered, withLeft } from "../plan/orphans.ts";
+import { type Refreshed, refresh } from "../plan/refresh.ts";
+import { type Remembered, withRemovedTargets } from "../plan/orphans.ts";
 import { type Redactor, createRedactor } from "../render/redact.ts";
 import { type Client, createClient } from "../service/client.ts";
 import { describeFailure } from "../service/describe-failure.ts";
 import { type Failure, checkBaseUrl, isOutOfReach } from "../service/request.ts";
-import type { Backend, StateWorld } from "../state/backend.ts";
+import type { Backend, StateRuntime } from "../state/backend.ts";
 import { openBackend, readConfig } from "../state/config.ts";
 import { createFingerprinter } from "../state/fingerprint.ts";
 import { type LockInfo, readProcesses } from "../state/lock.ts";
@@ -48,7 +48,7 @@ export interface Host {
   /** Collects every secret that becomes known, so that nothing that is printed contains one. */
   readonly secrets: Set<string>;
   /** Is told what the user should know although the work goes on. */
-  readonly warn: (diagnostics: readonly Diagnostic[], source?: Source) => void;
+  readonly warn: (diagnostics: readonly Diagnostic[], source?: ReadSource) => void;
   /** Is told what helps to find out why something is as it is. */
   readonly debug?: (text: string) => void;
   /** Called for every request to the service. */
@@ -170,7 +170,7 @@ export function readVariables(
 /** The state of a project's stage, through the backend that its settings name. */
 export interface States {
   readonly backend: Backend;
-  readonly world: StateWorld;
+  readonly world: StateRuntime;
 }
 
 /**
@@ -216,7 +216,7 @@ export class Session {
   }
 
   /** The text of a manifest. */
-  readonly source: Source = (file) => this.project.sources.get(file)?.text;
+  readonly source: ReadSource = (file) => this.project.sources.get(file)?.text;
 
   /** The stage's fingerprints: under its API key, or a key of their own; none without the key. */
   get fingerprints(): Fingerprinter | undefined {
@@ -262,9 +262,9 @@ export class Session {
   }
 
   /** Reads the service and plans. */
-  async look(request: PlanRequest, remembered?: Remembered): Promise<Look> {
+  async refresh(request: PlanRequest, remembered?: Remembered): Promise<Refreshed> {
     const { baseUrl } = this.settings;
-    const found = await look(readerOf(this.client()), {
+    const found = await refresh(readerOf(this.client()), {
       ...request,
       ...(remembered ?? (await this.remembered())),
       fingerprints: this.fingerprints,
@@ -327,7 +327,7 @@ export class Session {
 
   async #openStates(): Promise<States> {
     const config = valueOrThrow(readConfig(this.settings.state, { insecure: this.#insecure }));
-    const world: StateWorld = {
+    const world: StateRuntime = {
       projectFolder: this.root,
       clock: {
         now: () => new Date(this.host.now()),
@@ -351,7 +351,7 @@ export class Session {
     const listed = valueOrThrow(await backend.list(settings.stage));
     const strays = await this.readStates(listed.filter((key) => !declared.includes(key)));
     if (states.size + strays.size === 0) await warnOfOldState(this);
-    return withLeft({ desired, states, strays: [...strays.values()] }, this.disableRemoved);
+    return withRemovedTargets({ desired, states, strays: [...strays.values()] }, this.disableRemoved);
   }
 
   #connect(): Client {

@@ -19,7 +19,7 @@ import {
   chooseTargets,
   fileLine,
   folderQuestion,
-  leftOutLines,
+  skippedLines,
   prepare,
   previewOf,
   readArguments,
@@ -59,7 +59,7 @@ export async function run(options: ImportOptions, context: Context): Promise<Exi
         holdsSecret: (value: Json) => !sameJson(session.redactor.json(value), value),
       });
       refuse(prepared);
-      for (const line of leftOutLines(prepared.leftOut)) context.console.say("warn", line);
+      for (const line of skippedLines(prepared.leftOut)) context.console.say("warn", line);
       if (options.dryRun) {
         context.console.data([...prepared.texts.map(patchOf), previewOf(prepared.files)].join(""));
         return EXIT.done;

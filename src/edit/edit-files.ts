@@ -16,7 +16,7 @@ import type { FolderEntry, ProjectFolder } from "../manifest/files.ts";
 import type { Address } from "../model/address.ts";
 import { stop } from "../model/error.ts";
 import type { Path } from "../model/json.ts";
-import { decodedText } from "../manifest/yaml/parse.ts";
+import { decodedText } from "../manifest/yaml/text.ts";
 import type { Splice } from "../manifest/yaml/tree.ts";
 import type { FileEdit, Rewrite } from "./rewrite.ts";
 

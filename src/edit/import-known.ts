@@ -1,7 +1,7 @@
 import type { Document } from "../manifest/document.ts";
 import { escapeTemplate } from "../manifest/interpolation.ts";
 import { ANY_KEY, RESERVED_KEYS, convert } from "../manifest/shape.ts";
-import { ENVIRONMENTS, type Section, TEST_CASES } from "../manifest/tables.ts";
+import { ENVIRONMENTS, type SectionRow, TEST_CASES } from "../manifest/tables.ts";
 import { type Address, compareText, parseAddress, targetAddress } from "../model/address.ts";
 import { type Desired, type DesiredResource, type DesiredTarget, resourcesOf } from "../model/desired.ts";
 import type { Shape } from "../model/fields.ts";
@@ -66,14 +66,14 @@ export interface KnownSources {
   readonly strays: readonly State[];
 }
 
-export function whatIsKnown(sources: KnownSources): Known {
+export function knownOf(sources: KnownSources): Known {
   const { desired, planned, states, strays, documents } = sources;
-  const doubtful = desired.targets.filter(({ key }) => !planned.seen.has(key));
+  const doubtful = desired.targets.filter(({ key }) => !planned.matched.has(key));
   const ids = new Set(doubtful.flatMap((target) => idsOf(target, states.get(target.key))));
   const apps = new Set(doubtful.flatMap((target) => knownText(target, "app") ?? []));
   const inFiles = documents.flatMap(({ value: { target } }) => (typeof target === "string" ? [target] : []));
   const keys = [...inFiles, ...strays.map(({ target }) => target)];
-  const fresh = (section: Section): KnownParts => partsOf(sources, "", section, undefined);
+  const fresh = (section: SectionRow): KnownParts => partsOf(sources, "", section, undefined);
   return {
     targetKeys: new Set(keys.map((key) => key.toLowerCase())),
     targets: new Map([...strayTargets(sources), ...declaredTargets(sources)]),
@@ -84,11 +84,11 @@ export function whatIsKnown(sources: KnownSources): Known {
 
 function declaredTargets(sources: KnownSources): readonly (readonly [string, KnownTarget])[] {
   return sources.desired.targets.flatMap((target) => {
-    const seen = sources.planned.seen.get(target.key);
-    if (seen?.live === undefined) return [];
+    const matched = sources.planned.matched.get(target.key);
+    if (matched?.live === undefined) return [];
     const { key, environments, testCases } = target;
-    const { state, environmentMatches, testCaseMatches } = seen;
-    const parts = (section: Section, declared: DeclaredParts): KnownParts =>
+    const { state, environmentMatches, testCaseMatches } = matched;
+    const parts = (section: SectionRow, declared: DeclaredParts): KnownParts =>
       partsOf(sources, key, section, state, declared, target);
     const known: KnownTarget = {
       key,
@@ -98,7 +98,7 @@ function declaredTargets(sources: KnownSources): readonly (readonly [string, Kno
       testCases: parts(TEST_CASES, { resources: testCases, matches: testCaseMatches }),
       prerequisites: prerequisitesOf(target),
     };
-    return [[seen.live.id, known] as const];
+    return [[matched.live.id, known] as const];
   });
 }
 
@@ -108,7 +108,7 @@ function strayTargets(sources: KnownSources): readonly (readonly [string, KnownT
     const { target: key } = state;
     const id = state.bindings.get(targetAddress(key))?.id;
     if (id === undefined) return [];
-    const parts = (section: Section): KnownParts => partsOf(sources, key, section, state);
+    const parts = (section: SectionRow): KnownParts => partsOf(sources, key, section, state);
     const known: KnownTarget = {
       key,
       declared: false,
@@ -130,7 +130,7 @@ interface DeclaredParts {
 function partsOf(
   { documents, project, desired }: KnownSources,
   targetKey: string,
-  section: Section,
+  section: SectionRow,
   state: State | undefined,
   { resources, matches }: DeclaredParts = { resources: [], matches: new Map() },
   target?: DesiredTarget,
@@ -198,7 +198,7 @@ function idsOf({ address, id }: DesiredResource, state: State | undefined): read
 }
 
 /** The keys of a section in any stage. */
-function keysIn(documents: readonly Document[], { name }: Section): readonly string[] {
+function keysIn(documents: readonly Document[], { name }: SectionRow): readonly string[] {
   return documents.flatMap(({ value }) => {
     const overrides = isObject(value["stages"]) ? Object.values(value["stages"]) : [];
     return [value, ...overrides].flatMap((scope) => {
@@ -212,7 +212,7 @@ function keysIn(documents: readonly Document[], { name }: Section): readonly str
 function defaultsOf(
   documents: readonly Document[],
   stage: string,
-  { name, fields }: Section,
+  { name, fields }: SectionRow,
 ): ReadonlySet<string> {
   const set = fields.filter(({ path }) =>
     documents.some(({ value }) =>
@@ -233,20 +233,20 @@ function prerequisitesOf(target: DesiredTarget): ReadonlyMap<string, string> {
 }
 
 /** What an import adds of one live target, before it is laid out in files. */
-export interface Draft {
+export interface ImportedTarget {
   readonly liveId: string;
   readonly key: string;
   /** Nothing for a target that neither manifests nor state know. */
   readonly known: KnownTarget | undefined;
   /** The target itself; nothing where a manifest declares it already. */
-  readonly target: Entry | undefined;
+  readonly target: ImportedResource | undefined;
   /** Sorted by key, as are the test cases. */
-  readonly environments: readonly Entry[];
-  readonly testCases: readonly Entry[];
+  readonly environments: readonly ImportedResource[];
+  readonly testCases: readonly ImportedResource[];
 }
 
 /** A resource to declare. */
-export interface Entry {
+export interface ImportedResource {
   readonly id: string;
   readonly key: string;
   /** Whether it must be bound by `id:`, since nothing that it declares finds it and no other. */
@@ -260,7 +260,7 @@ export interface Entry {
 }
 
 /** Something live of which nothing is written, and why. */
-export interface LeftOut {
+export interface Skipped {
   /** The target's app. */
   readonly app: string;
   readonly kind: "target" | "environment" | "testCase";
@@ -271,11 +271,11 @@ export interface LeftOut {
 
 export interface Composed {
   /** Sorted by key; those with nothing to add are not among them. */
-  readonly drafts: readonly Draft[];
-  readonly leftOut: readonly LeftOut[];
+  readonly targets: readonly ImportedTarget[];
+  readonly leftOut: readonly Skipped[];
 }
 
-export function isEmpty({ target, environments, testCases }: Draft): boolean {
+export function isEmpty({ target, environments, testCases }: ImportedTarget): boolean {
   return target === undefined && environments.length === 0 && testCases.length === 0;
 }
 
@@ -323,7 +323,7 @@ export function countValues<T>(values: Iterable<T>): ReadonlyMap<T, number> {
 }
 
 /** Something live that needs a key. */
-export interface Wish {
+export interface KeyRequest {
   readonly id: string;
   /** What it is called on the service, if anything. */
   readonly name: string | undefined;
@@ -376,7 +376,10 @@ function shortened(text: string): string {
  *
  * @param taken keys in lower case.
  */
-export function chooseKeys(wishes: readonly Wish[], taken: ReadonlySet<string>): ReadonlyMap<string, string> {
+export function chooseKeys(
+  wishes: readonly KeyRequest[],
+  taken: ReadonlySet<string>,
+): ReadonlyMap<string, string> {
   const used = new Set<string>([...taken, ...RESERVED_KEYS]);
   const bases = wishes.map((wish) => ({ wish, base: slug(wish.name ?? "") }));
   const counts = new Map<string, number>();

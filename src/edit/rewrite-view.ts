@@ -5,7 +5,7 @@ import { type Block, type Line, Outside, type Section, type View } from "../rend
 import { count } from "../render/words.ts";
 import type { EditedText } from "./edit-files.ts";
 import { patchOf } from "./patch.ts";
-import type { Left, Rewriting, Rewritten } from "./rewrite.ts";
+import type { NotRewritten, Rewriting, Rewritten } from "./rewrite.ts";
 
 export interface RewritingFacts {
   /** What it is about, for programs: stages, the service. */
@@ -68,7 +68,7 @@ function changeBlocks(change: Rewritten, placeOf: PlaceOf): readonly Block[] {
   return [{ field }, ["  ", { style: "faint", text: `${placeText(origin, placeOf)}  ${layer}${also}` }]];
 }
 
-function leftSection(left: readonly Left[], placeOf: PlaceOf): Section {
+function leftSection(left: readonly NotRewritten[], placeOf: PlaceOf): Section {
   if (left.length === 0) return [];
   return [
     [{ style: "strong", text: "Left as it is" }],
@@ -95,7 +95,7 @@ function patchSection(text: EditedText): Section {
 
 function summaryLine(
   changes: readonly Rewritten[],
-  left: readonly Left[],
+  left: readonly NotRewritten[],
   { texts, dryRun, nothing }: RewritingFacts,
 ): Line {
   if (changes.length + left.length === 0) return nothing;

@@ -30,10 +30,10 @@ import { type BeforeSend, Calls } from "./calls.ts";
 import { Limiter } from "./limiter.ts";
 import {
   type BaseUrl,
-  type Misfit,
+  type AnswerProblem,
   ROOT,
   type Result,
-  type World,
+  type ClientRuntime,
   type WriteCall,
   bad,
   good,
@@ -55,7 +55,7 @@ export interface ClientOptions {
   readonly requestTimeout: number;
   /** Sends after the first. */
   readonly retries: number;
-  readonly world: World;
+  readonly world: ClientRuntime;
   /** Must not throw. */
   readonly onEvent?: (event: ClientEvent) => void;
   /** Where the variables of proxies are looked for (HTTPS_PROXY, HTTP_PROXY, NO_PROXY); no proxy without it. */
@@ -221,7 +221,7 @@ class HttpClient implements Client {
 
   #read<T>(
     path: readonly string[],
-    read: (answer: Json) => Result<T, Misfit>,
+    read: (answer: Json) => Result<T, AnswerProblem>,
     query = "",
   ): Promise<Result<T>> {
     return this.#get(path, () => shapedAnswer(read), query);
@@ -241,7 +241,7 @@ class HttpClient implements Client {
 export function readCreation<T>(
   call: WriteCall,
   outcome: SendOutcome,
-  read: (answer: Json | undefined) => Result<T, Misfit>,
+  read: (answer: Json | undefined) => Result<T, AnswerProblem>,
 ): Result<T> {
   if (!outcome.ok) return outcome;
   const { body, attempts } = outcome.value;

@@ -1,11 +1,11 @@
-import { type World, slept } from "./request.ts";
+import { type ClientRuntime, slept } from "./request.ts";
 
 export interface LimiterOptions {
   /** Calls in flight, at least 1. */
   readonly concurrency: number;
   /** Sends in a second, of any call; no bound without it. */
   readonly rateLimit?: number | undefined;
-  readonly world: Pick<World, "now" | "sleep">;
+  readonly world: Pick<ClientRuntime, "now" | "sleep">;
   /** Ends all waiting. */
   readonly signal: AbortSignal;
 }

@@ -10,9 +10,9 @@ import {
 } from "../../model/json.ts";
 import { parseTree } from "./parse.ts";
 import { readSlow } from "./read-slow.ts";
-import { readFast } from "./read.ts";
+import { readFast } from "./fast.ts";
 import {
-  type Surroundings,
+  type CollectionStyle,
   canBeBlock,
   canBePlain,
   canBeSingleQuoted,
@@ -27,7 +27,7 @@ import {
 } from "./scalar-text.ts";
 import {
   Bindings,
-  type Entry,
+  type ListEntry,
   type EntryChange,
   type Inserted,
   type ListNode,
@@ -176,17 +176,17 @@ export class EditRefusal extends Error {}
  */
 export function editValue(value: Json, edits: readonly YamlEdit[], prune: boolean): Json {
   // The root is made an item of a list, so that setting it is no special case.
-  const holder: Draft[] = [draftOf(value)];
+  const holder: JsonDraft[] = [draftOf(value)];
   for (const edit of edits) apply(holder, edit, prune);
   return holder[0] ?? null;
 }
 
-type Draft = null | boolean | number | string | Draft[] | DraftMap;
-type DraftMap = { [key: string]: Draft };
-type Step = string | number;
+type JsonDraft = null | boolean | number | string | JsonDraft[] | DraftMap;
+type DraftMap = { [key: string]: JsonDraft };
+type PathStep = string | number;
 
 /** Aliased parts, which values share, become separate here. */
-function draftOf(value: Json): Draft {
+function draftOf(value: Json): JsonDraft {
   if (isArray(value)) return value.map(draftOf);
   if (!isObject(value)) return value;
   const map: DraftMap = {};
@@ -194,31 +194,31 @@ function draftOf(value: Json): Draft {
   return map;
 }
 
-function apply(holder: Draft[], edit: YamlEdit, prune: boolean): void {
+function apply(holder: JsonDraft[], edit: YamlEdit, prune: boolean): void {
   if (edit.kind === "set") set(holder, [0, ...edit.path], edit.value);
   else if (edit.path.length === 0) throw new EditRefusal("the whole document cannot be deleted");
   else remove(holder, [0, ...edit.path], prune);
 }
 
 /** What is missing on the way, or null, becomes a map. */
-function set(holder: Draft[], path: Path, value: Json): void {
+function set(holder: JsonDraft[], path: Path, value: Json): void {
   const last = path.at(-1) ?? 0;
-  let container: Draft = holder;
+  let container: JsonDraft = holder;
   for (const step of path.slice(0, -1)) {
-    const inner: Draft = stepInto(container, step) ?? {};
+    const inner: JsonDraft = stepInto(container, step) ?? {};
     put(container, step, inner);
     container = inner;
   }
   put(container, last, draftOf(value));
 }
 
-function put(container: Draft, step: Step, value: Draft): void {
+function put(container: JsonDraft, step: PathStep, value: JsonDraft): void {
   if (isList(container) && typeof step === "number" && step <= container.length) container[step] = value;
   else if (isMap(container)) setOwn(container, String(step), value);
   else throw new EditRefusal(`\`${step}\` cannot be set: what it would be part of is not a map`);
 }
 
-function remove(holder: Draft[], path: Path, prune: boolean): void {
+function remove(holder: JsonDraft[], path: Path, prune: boolean): void {
   const last = path.at(-1) ?? 0;
   const container = at(holder, path.slice(0, -1));
   if (container === undefined || stepInto(container, last) === undefined) return;
@@ -229,22 +229,22 @@ function remove(holder: Draft[], path: Path, prune: boolean): void {
   if (prune && isLeftEmpty && path.length > 2) remove(holder, path.slice(0, -1), prune);
 }
 
-function at(holder: Draft[], path: Path): Draft | undefined {
-  let inner: Draft | undefined = holder;
+function at(holder: JsonDraft[], path: Path): JsonDraft | undefined {
+  let inner: JsonDraft | undefined = holder;
   for (const step of path) inner = inner === undefined ? undefined : stepInto(inner, step);
   return inner;
 }
 
-function stepInto(container: Draft, step: Step): Draft | undefined {
+function stepInto(container: JsonDraft, step: PathStep): JsonDraft | undefined {
   if (isList(container)) return typeof step === "number" ? container[step] : undefined;
   return isMap(container) && Object.hasOwn(container, step) ? container[step] : undefined;
 }
 
-function isList(draft: Draft): draft is Draft[] {
+function isList(draft: JsonDraft): draft is JsonDraft[] {
   return Array.isArray(draft);
 }
 
-function isMap(draft: Draft): draft is DraftMap {
+function isMap(draft: JsonDraft): draft is DraftMap {
   return typeof draft === "object" && draft !== null && !Array.isArray(draft);
 }
 
@@ -283,7 +283,7 @@ class Reconciliation {
     return [...this.#splices, ...this.#bindings.unused().map((node) => withoutAnchor(text, node))];
   }
 
-  #value(node: Node, target: Json, place: Place): void {
+  #value(node: Node, target: Json, place: EditPlace): void {
     if (node.kind === "alias") {
       const keeps = this.#bindings.rely(node, target);
       if (!keeps) this.#replace(node, target, place, this.#bindings.takeOver(node, target));
@@ -295,11 +295,11 @@ class Reconciliation {
     else if (node.kind !== "scalar" || !Object.is(node.value, target)) this.#replace(node, target, place);
   }
 
-  #replace(node: Node, target: Json, place: Place, rebound?: string): void {
+  #replace(node: Node, target: Json, place: EditPlace, rebound?: string): void {
     this.#splices.push(...replaceValue(this.#canvas, node, place, target, rebound));
   }
 
-  #map(node: MapNode, target: JsonObject, place: Place): void {
+  #map(node: MapNode, target: JsonObject, place: EditPlace): void {
     const keys = node.pairs.map((pair) => (pair.key.kind === "scalar" ? pair.key.text : ""));
     const deleted = indicesOf(keys, (key) => !Object.hasOwn(target, key));
     const present = new Set(keys);
@@ -335,7 +335,7 @@ class Reconciliation {
     });
   }
 
-  #list(node: ListNode, target: JsonArray, place: Place): void {
+  #list(node: ListNode, target: JsonArray, place: EditPlace): void {
     const steps = diffLists(
       node.items.map(({ value }) => this.#index.plain(value)),
       target,
@@ -427,7 +427,7 @@ function itemsToInsert(
 }
 
 /** Where a value stands in its document. */
-type Place = {
+type EditPlace = {
   readonly kind: "root" | "pair" | "item";
   /** Inside of braces or brackets. */
   readonly flow: boolean;
@@ -448,7 +448,7 @@ type Canvas = { readonly source: LineText; readonly layout: Layout };
  *
  * @param rebound an anchor for the new value, where the old one is an alias of that name.
  */
-function replaceValue(canvas: Canvas, node: Node, place: Place, value: Json, rebound?: string): Splice[] {
+function replaceValue(canvas: Canvas, node: Node, place: EditPlace, value: Json, rebound?: string): Splice[] {
   const old = extentOf(canvas.source, node, place, rebound);
   if (place.flow) return [{ start: old.start, end: old.end, text: old.lead + restyledFlow(value, node) }];
   return isFilled(value) ? writeLines(canvas, old, value) : writeInline(canvas, old, value);
@@ -457,7 +457,7 @@ function replaceValue(canvas: Canvas, node: Node, place: Place, value: Json, reb
 /** What is taken out of the text for a new value, and what has to come before that. */
 type Extent = {
   readonly node: Node;
-  readonly place: Place;
+  readonly place: EditPlace;
   readonly start: number;
   readonly end: number;
   /** A space for a value where none was, an anchor for one that was an alias. */
@@ -470,7 +470,7 @@ type Extent = {
   readonly isAnchored: boolean;
 };
 
-function extentOf(source: LineText, node: Node, place: Place, rebound: string | undefined): Extent {
+function extentOf(source: LineText, node: Node, place: EditPlace, rebound: string | undefined): Extent {
   const isEmpty = node.kind === "scalar" && node.start === node.end;
   if (isEmpty && node.tag !== undefined) throw new EditRefusal("a tag without a value cannot be edited");
   // A tag would be wrong for another value, and goes; an anchor beside it is written again.
@@ -855,7 +855,7 @@ function insertionAt(offset: number, text: string): Splice {
 }
 
 /** For an entry that is not there, which does not happen to the indices above. */
-const NOWHERE: Entry = { start: 0, end: 0 };
+const NOWHERE: ListEntry = { start: 0, end: 0 };
 
 /** A text seen as lines, each with its end: LF, or CRLF where the text has more of those. */
 class LineText {
@@ -951,7 +951,7 @@ function restyledFlow(value: Json, node: Node): string {
   return sameQuotes(value, node, "flow")?.[0] ?? scalarText(value, "flow");
 }
 
-function sameQuotes(text: string, node: ScalarNode, surroundings: Surroundings): Inline | undefined {
+function sameQuotes(text: string, node: ScalarNode, surroundings: CollectionStyle): Inline | undefined {
   if (node.style === "double") return [doubleQuoted(text)];
   if (node.style === "single") return canBeSingleQuoted(text) ? [singleQuoted(text)] : [doubleQuoted(text)];
   // Whoever writes `ON` without quotes means YAML 1.2 and wants to see `OFF`.
