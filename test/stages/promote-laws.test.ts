@@ -190,7 +190,7 @@ test("a promotion edits the values of the fields that it carries and no other li
           }
         }
         // The helper reads one document a file.
-        for (const one of texts.filter(({ before = "" }) => !/^---/m.test(before)))
+        for (const one of texts.filter(({ before }) => !/^---/m.test(before)))
           expect(strayLines(one, rewrite.edits), patchOf(one)).toEqual([]);
       },
     ),
