@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readerOf } from "../app/service.ts";
 import { type Session, serviceError, withSession } from "../app/session.ts";
-import { type NewText, patchOf, withoutFile, writeTexts } from "../edit/edit-files.ts";
+import { type NewText, withoutFile, writeTexts } from "../edit/edit-files.ts";
 import {
   type FolderNames,
   type FolderSources,
@@ -27,6 +27,7 @@ import {
   targetQuestion,
   unnamedLine,
 } from "../edit/import.ts";
+import { patchOf } from "../edit/patch.ts";
 import { nearest } from "../manifest/document.ts";
 import { type ProjectFolder, projectFolder } from "../manifest/files.ts";
 import { readProject, resolveProject } from "../manifest/load.ts";

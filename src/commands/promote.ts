@@ -32,7 +32,7 @@ export async function run(options: PromoteOptions, { host, console }: Context): 
       ...options,
       root: opened.root,
       documents,
-      make: (excluded) => promote(request, excluded),
+      make: (excluded) => (excluded.size === 0 ? rewrite : promote(request, excluded)),
       prove: (texts, made) => provePromotion(texts, made, request),
       head,
       title: `Stage ${from.stage} → ${to.stage}`,
