@@ -1,4 +1,12 @@
-import { type Json, type JsonObject, isArray, isObject, parseJson } from "../model/json.ts";
+import {
+  type Defined,
+  type Json,
+  type JsonObject,
+  defined,
+  isArray,
+  isObject,
+  parseJson,
+} from "../model/json.ts";
 
 /**
  * The service says no. The one exception of the server that is an answer rather than a defect: whoever finds a
@@ -67,27 +75,25 @@ type Optional<T> = { readonly read: Reader<T>; readonly absent: (runtime: Server
 export type Read<F> = F extends Reader<infer T> ? T : F extends Optional<infer T> ? T : never;
 
 type Fields = Readonly<Record<string, Reader<unknown> | Optional<unknown>>>;
-type Omittable<F> = undefined extends Read<F> ? true : false;
-type ReadObject<S extends Fields> = {
-  readonly [K in keyof S as Omittable<S[K]> extends true ? never : K]: Read<S[K]>;
-} & { readonly [K in keyof S as Omittable<S[K]> extends true ? K : never]?: Exclude<Read<S[K]>, undefined> };
+type ReadObject<S extends Fields> = Defined<{ [K in keyof S]: Read<S[K]> }>;
 
 /** An object with these fields and no others. */
 export function object<S extends Fields>(fields: S): Reader<ReadObject<S>> {
   return (value, at, runtime) => {
     if (!isObject(value)) throw badValue(at, "must be an object");
     const inside = (name: string): string => (at === "" ? name : `${at}.${name}`);
-    const entries = Object.entries(fields).map(([name, field]): [string, unknown] => {
+    const read = ([name, field]: [string, Fields[string]]): [string, unknown] => {
       const sent = Object.hasOwn(value, name) ? value[name] : undefined;
       if (sent !== undefined)
         return [name, (typeof field === "function" ? field : field.read)(sent, inside(name), runtime)];
       if (typeof field === "function") throw badValue(inside(name), "is required");
       return [name, field.absent(runtime)];
-    });
+    };
+    const entries = Object.entries(fields).map(read);
     const unknown = Object.keys(value).find((name) => !Object.hasOwn(fields, name));
     if (unknown !== undefined) throw badValue(inside(unknown), "is not a known field");
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each entry was made by the reader of its field
-    return Object.fromEntries(entries.filter(([, found]) => found !== undefined)) as ReadObject<S>;
+    return defined(Object.fromEntries(entries)) as ReadObject<S>;
   };
 }
 
