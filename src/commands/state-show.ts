@@ -9,7 +9,6 @@ import { count } from "../render/words.ts";
 import type { Style } from "../render/style.ts";
 import { knownAddresses, knows } from "../state/edit.ts";
 import type { LockInfo } from "../state/lock.ts";
-import { valueOrThrow } from "../state/problem.ts";
 import type { Context } from "./context.ts";
 import type { StateShowOptions } from "./table.ts";
 
@@ -29,10 +28,7 @@ export async function run(options: StateShowOptions, { host, console }: Context)
       );
     }
     const { backend } = await session.states();
-    const holder =
-      parts.kind === "target"
-        ? valueOrThrow(await backend.holder(session.stateKey(parts.target)))
-        : undefined;
+    const holder = parts.kind === "target" ? await backend.holder(session.stateKey(parts.target)) : undefined;
     const shown = holder === undefined ? remembered : { ...remembered, lock: holderJson(holder) };
     if (options.format === "json") console.json(shown);
     else console.data(renderRemembered(shown, console.style.stdout));

@@ -20,7 +20,7 @@ import { count, list as listed } from "../render/words.ts";
 import { forgetAddress, forgetTarget, knownAddresses, moveAddress, moveTarget } from "../state/edit.ts";
 import { applyEvents } from "../state/events.ts";
 import { historyJson } from "../state/history.ts";
-import { describeHolder, valueOrThrow } from "../state/problem.ts";
+import { describeHolder } from "../state/problem.ts";
 import type { Context } from "./context.ts";
 import { holderJson } from "./state-show.ts";
 import type {
@@ -57,7 +57,7 @@ export async function list(options: StateListOptions, context: Context): Promise
   return await withState(options, context, async (session) => {
     const { console } = context;
     const { backend } = await session.states();
-    const targets = valueOrThrow(await backend.list(session.settings.stage));
+    const targets = await backend.list(session.settings.stage);
     const states = await session.readStates(targets);
     const entries = [...states.values()].flatMap(entriesOf);
     const sorted = entries.toSorted((a, b) => compareAddresses(a.address, b.address));
@@ -195,7 +195,7 @@ export async function unlock(options: StateUnlockOptions, context: Context): Pro
     const { console } = context;
     const { stage } = session.settings;
     const { backend } = await session.states();
-    const holder = valueOrThrow(await backend.forceUnlock({ stage, target }, options.id));
+    const holder = await backend.forceUnlock({ stage, target }, options.id);
     if (holder === undefined) await mustKnowTarget(session, target);
     if (options.format === "json")
       console.json({ target, stage, holder: holder === undefined ? null : holderJson(holder) });
@@ -261,7 +261,7 @@ export async function history(options: StateHistoryOptions, context: Context): P
         `The ${session.settings.state.backend} backend does not keep earlier versions`,
         "Only postgres does. Use git for local state, and the features of your server for http state.",
       );
-    const versions = valueOrThrow(await backend.versions(session.stateKey(target)));
+    const versions = await backend.versions(session.stateKey(target));
     if (versions.length === 0) await mustKnowTarget(session, target);
     const shown = versions.map(({ serial, written }) => ({ serial: Number(serial), written }));
     if (options.format === "json") context.console.json(shown);
