@@ -28,6 +28,10 @@ export async function run(options: OptionsOf<"serve">, context: Context): Promis
     ...(seed === undefined ? {} : { seed }),
   });
   if (key.origin === "new") writeFileSync(keyFile(dataDir), `${key.value}\n`, { mode: 0o600 });
+  // Whoever reads the address may stop it at once.
+  const stopped = new Promise<void>((end) =>
+    process.once("SIGINT", () => end()).once("SIGTERM", () => end()),
+  );
   const { url, controlUrl: control } = server;
   const lines = [
     `Serving on ${url}`,
@@ -40,7 +44,7 @@ export async function run(options: OptionsOf<"serve">, context: Context): Promis
   // One line, so that whoever waits for the address need not look for the end of an object.
   if (options.format === "json") context.console.event(json);
   else context.console.show({ json, text: [lines] });
-  await new Promise<void>((end) => process.once("SIGINT", () => end()).once("SIGTERM", () => end()));
+  await stopped;
   await server.close();
   return EXIT.done;
 }

@@ -18,6 +18,8 @@ export async function run(options: OptionsOf<"stages">, { host, console }: Conte
     }),
     false,
   );
+  const [first] = found;
+  if (first !== undefined && "failure" in first && found.every((of) => "failure" in of)) throw first.failure;
   const json = found.map(({ stage, ...of }) => ({
     stage,
     chosen: stage === chosen,

@@ -48,7 +48,8 @@ async function printValid(session: Session, format: string, context: Context): P
     console.diagnostics(diagnostics, source);
     const resources = count(desired.targets.flatMap(resourcesOf).length, "resource");
     console.data(`Valid: ${resources} in ${count(documents.length, "document")}, stage ${desired.stage}\n`);
-  } else if (format === "json") console.json({ valid: true, diagnostics: diagnostics.map(codedDiagnosticJson) });
+  } else if (format === "json")
+    console.json({ valid: true, diagnostics: diagnostics.map(codedDiagnosticJson) });
   else await printAs(format, diagnostics, context);
   return EXIT.done;
 }
