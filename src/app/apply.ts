@@ -6,14 +6,14 @@ import { EXIT, type ExitCode, TascError, stop } from "../model/error.ts";
 import type { ApplyEvent, Outcome } from "../model/events.ts";
 import type { Plan } from "../model/plan.ts";
 import type { PolicyRule } from "../model/settings.ts";
-import { type Look, desiredInScope } from "../plan/look.ts";
+import { type Refreshed, desiredInScope } from "../plan/refresh.ts";
 import type { Planned } from "../plan/plan.ts";
 import { batchContent } from "../plan/resources.ts";
 import { StateFailure } from "../state/problem.ts";
 import type { Session as StateSession } from "../state/session.ts";
 import { beginRun, endRun, refuseSecond } from "./history.ts";
 import {
-  type PlanOptions,
+  type ReviewOptions,
   type Review,
   type Survey,
   checkRequest,
@@ -26,7 +26,7 @@ import { serviceOf } from "./service.ts";
 import type { Session } from "./session.ts";
 import { asReviewed } from "./stale-plan.ts";
 
-export interface ApplyOptions extends PlanOptions {
+export interface ApplyRequest extends ReviewOptions {
   /** Applied instead of a new plan, exactly as it was reviewed. */
   readonly saved?: SavedPlan | undefined;
   readonly overridePolicy: readonly PolicyRule[];
@@ -69,7 +69,7 @@ export interface Applied {
  */
 export async function applyProject(
   session: Session,
-  options: ApplyOptions,
+  options: ApplyRequest,
   observer: ApplyObserver,
 ): Promise<Applied> {
   const { saved, lockTimeout = 0 } = options;
@@ -85,14 +85,14 @@ export async function applyProject(
     if (saved?.digest !== undefined) await refuseSecond(session, saved.digest);
     const locked = [...sessions].filter(([, { isNew }]) => !isNew);
     const states = new Map(locked.map(([key, { state }]) => [key, state]));
-    const look = await session.look(request, { ...remembered, states });
+    const refreshed = await session.refresh(request, { ...remembered, states });
     if (observer.stopping()) throw new TascError("interrupted", []);
     const planned =
       saved === undefined
-        ? await approved(session, { ...look, request, remembered }, options, observer)
-        : await stillReviewed(session, look, saved, options);
+        ? await approved(session, { ...refreshed, request, remembered }, options, observer)
+        : await stillReviewed(session, refreshed, saved, options);
     const signal = AbortSignal.any([observer.signal, lost]);
-    return carryOut(session, { ...look, planned }, sessions, options, { ...observer, signal });
+    return carryOut(session, { ...refreshed, planned }, sessions, options, { ...observer, signal });
   };
   const applied = await session.withLocks(keys, patience, work, (error) => {
     if (!(error instanceof StateFailure)) throw error;
@@ -123,7 +123,7 @@ function refuseFaulty(saved: SavedPlan): void {
 async function approved(
   session: Session,
   survey: Survey,
-  { overridePolicy }: ApplyOptions,
+  { overridePolicy }: ApplyRequest,
   observer: ApplyObserver,
 ): Promise<Planned> {
   const reviewed = await review(session, survey, new Set(overridePolicy));
@@ -141,9 +141,9 @@ async function approved(
  */
 async function stillReviewed(
   session: Session,
-  { planned, input }: Look,
+  { planned, input }: Refreshed,
   saved: SavedPlan,
-  options: ApplyOptions,
+  options: ApplyRequest,
 ): Promise<Planned> {
   if (input.fingerprints === undefined)
     throw stale(
@@ -184,25 +184,25 @@ async function stillReviewed(
 
 async function carryOut(
   session: Session,
-  look: Look,
+  refreshed: Refreshed,
   sessions: ReadonlyMap<string, StateSession>,
-  { wait, saved }: ApplyOptions,
+  { wait, saved }: ApplyRequest,
   { begins, emit, stopping, signal }: ApplyObserver,
 ): Promise<Applied> {
-  const { fingerprints } = look.input;
+  const { fingerprints } = refreshed.input;
   if (fingerprints === undefined) throw new TypeError("an apply without a key");
   const { now } = session.host;
   const { concurrency, retries } = session.calls;
   begins?.();
   const startedAt = now();
-  const { plan } = look.planned;
+  const { plan } = refreshed.planned;
   const run = await beginRun(session, plan, saved?.digest);
   const outcome = await apply({
     service: serviceOf(session.client()),
     sessions,
     fingerprints,
-    input: look.input,
-    planned: look.planned,
+    input: refreshed.input,
+    planned: refreshed.planned,
     concurrency,
     retries,
     wait,
@@ -216,7 +216,7 @@ async function carryOut(
   return {
     outcome,
     plan,
-    uncertain: uncertainBatches(outcome, look, sessions),
+    uncertain: uncertainBatches(outcome, refreshed, sessions),
     milliseconds: now() - startedAt,
     exitCode: exitCodeOf(outcome),
   };
@@ -225,7 +225,7 @@ async function carryOut(
 /** What failed and may have run: as it is declared now, and not as it was when that came to be unknown. */
 function uncertainBatches(
   outcome: Outcome,
-  { input: { desired, fingerprints } }: Look,
+  { input: { desired, fingerprints } }: Refreshed,
   sessions: ReadonlyMap<string, StateSession>,
 ): readonly Address[] {
   const failed = new Set(outcome.failed.map(({ address }) => address));

@@ -8,16 +8,22 @@ import { TascError, stop } from "../model/error.ts";
 import type { Plan } from "../model/plan.ts";
 import { POLICY_RULES, type PolicyRule } from "../model/settings.ts";
 import { type Scope, type Shard, idlePatterns, scopeTest } from "../plan/input.ts";
-import type { Look } from "../plan/look.ts";
-import { type Remembered, withLeft } from "../plan/orphans.ts";
+import type { Refreshed } from "../plan/refresh.ts";
+import { type Remembered, withRemovedTargets } from "../plan/orphans.ts";
 import type { Planned } from "../plan/plan.ts";
 import { policyDiagnostics, violationsOf } from "../plan/policy.ts";
 import { type PlanExtras, type PlanMeta, planExtras } from "../render/json.ts";
 import type { Host, Session } from "./session.ts";
-import { type SnapshotProblem, lookAtSnapshot, mismatch, openSnapshot, snapshotStates } from "./snapshot.ts";
+import {
+  type SnapshotProblem,
+  planFromSnapshot,
+  mismatch,
+  openSnapshot,
+  snapshotStates,
+} from "./snapshot.ts";
 
 /** What is asked of a plan beyond what the manifests say, as it was written. */
-export interface PlanOptions {
+export interface ReviewOptions {
   readonly only?: readonly string[];
   readonly exclude?: readonly string[];
   readonly run?: readonly string[];
@@ -33,30 +39,34 @@ export interface PlanRequest {
 }
 
 /** Manifests, state and service, read and compared: what all commands that only look begin with. */
-export interface Survey extends Look {
+export interface Survey extends Refreshed {
   readonly request: PlanRequest;
   readonly remembered: Remembered;
 }
 
 /** Reads state and service, and plans. */
-export async function survey(session: Session, options: PlanOptions): Promise<Survey> {
+export async function survey(session: Session, options: ReviewOptions): Promise<Survey> {
   const remembered = await session.remembered();
   const request = checkRequest(options, remembered);
-  return { ...(await session.look(request)), request, remembered };
+  return { ...(await session.refresh(request)), request, remembered };
 }
 
 /** As `survey`, from a snapshot: without network, key or state. */
-export async function surveySnapshot(session: Session, options: PlanOptions, file: string): Promise<Survey> {
+export async function surveySnapshot(
+  session: Session,
+  options: ReviewOptions,
+  file: string,
+): Promise<Survey> {
   const { settings, desired, disableRemoved, host } = session;
   const snapshot = openSnapshot(resolve(host.cwd, file), file);
   if (!snapshot.ok) throw snapshotError(snapshot.failure);
   const { head } = snapshot.value;
   const other = mismatch(head, settings);
   if (other !== undefined) throw snapshotError(other);
-  const remembered = withLeft({ desired, ...snapshotStates(head, desired) }, disableRemoved);
+  const remembered = withRemovedTargets({ desired, ...snapshotStates(head, desired) }, disableRemoved);
   const request = checkRequest(options, remembered);
   const { baseUrl } = settings;
-  const look = await lookAtSnapshot(snapshot.value, { ...request, ...remembered, baseUrl, disableRemoved });
+  const look = await planFromSnapshot(snapshot.value, { ...request, ...remembered, baseUrl, disableRemoved });
   if (!look.ok) throw snapshotError(look.failure);
   return { ...look.value, request, remembered };
 }
@@ -105,14 +115,14 @@ export interface Judged {
 
 export function judge(
   { project }: Session,
-  { plan, seen, states }: Planned,
+  { plan, matched, states }: Planned,
   inScope: (address: Address) => boolean,
   overridden: ReadonlySet<PolicyRule>,
 ): Judged {
   const { policy, stage } = project.settings;
   const layers = settingsLayers(project.project, stage);
   const ruleOrigin = (rule: PolicyRule) => originIn(layers, ["policy", rule]);
-  const violations = violationsOf({ plan, seen, states, policy, inScope, ruleOrigin });
+  const violations = violationsOf({ plan, matched, states, policy, inScope, ruleOrigin });
   return {
     diagnostics: policyDiagnostics(violations, overridden),
     violated: new Set(violations.map(({ rule }) => rule)),
@@ -168,7 +178,7 @@ async function placesOfChanges(
 
 /** Refuses addresses and globs that mean nothing in the project: most likely typing errors. */
 export function checkRequest(
-  { only = [], exclude = [], run = [], rediscover = [], shard }: PlanOptions,
+  { only = [], exclude = [], run = [], rediscover = [], shard }: ReviewOptions,
   { desired, states, strays }: Remembered,
 ): PlanRequest {
   const resources = desired.targets.flatMap(resourcesOf);

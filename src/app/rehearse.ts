@@ -19,12 +19,12 @@ import { createLockInfo } from "../state/lock.ts";
 import { valueOrThrow } from "../state/problem.ts";
 import { applyProject } from "./apply.ts";
 import { startLocalService } from "./local-service.ts";
-import { type PlanOptions, survey } from "./plan.ts";
+import { type ReviewOptions, survey } from "./plan.ts";
 import type { SavedPlan } from "./saved-plan.ts";
 import { type Host, type Opened, type Session, inSession, serviceError } from "./session.ts";
 import { seedOf } from "./snapshot.ts";
 
-export interface RehearseOptions extends PlanOptions {
+export interface RehearseOptions extends ReviewOptions {
   readonly stage?: string | undefined;
   /** Rehearsed instead of a new plan. */
   readonly saved?: SavedPlan | undefined;

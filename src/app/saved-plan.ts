@@ -16,7 +16,7 @@ import { destinationOf } from "../render/terminal.ts";
 import { canonicalJson } from "../state/fingerprint.ts";
 import { jobLink } from "../state/lock.ts";
 import { git } from "./base.ts";
-import { type PlanOptions, type PlanRequest, type Review, placedExtras, planMeta } from "./plan.ts";
+import { type ReviewOptions, type PlanRequest, type Review, placedExtras, planMeta } from "./plan.ts";
 import { type Host, type ProjectOptions, type Session, userName, withSession } from "./session.ts";
 
 /*
@@ -56,7 +56,7 @@ export async function toSavedPlan({ plan, survey }: Review, session: Session): P
   return {
     plan: redactPlan(planJson(plan, planMeta(session.host)), session.redactor),
     request,
-    targets: Object.fromEntries([...planned.seen].map(([key, { live }]) => [key, live?.id ?? null])),
+    targets: Object.fromEntries([...planned.matched].map(([key, { live }]) => [key, live?.id ?? null])),
     guards: fingerprints === undefined ? {} : guardsOf({ ...planned, plan }, fingerprints),
     extras: await placedExtras(plan, session),
   };
@@ -273,7 +273,7 @@ export async function sealState(file: PlanFile, options: ProjectOptions, host: H
 /** Opens the project of a saved plan on the plan's stage, and does the work if the plan may be applied there. */
 export async function withSavedPlan<T>(
   file: PlanFile,
-  options: ProjectOptions & PlanOptions,
+  options: ProjectOptions & ReviewOptions,
   host: Host,
   work: (session: Session, saved: SavedPlan) => Promise<T>,
 ): Promise<T> {
@@ -297,7 +297,7 @@ function stageOf({ content: { stage } }: PlanFile): string | undefined {
 /** The plan in a file, if it may be applied as far as can be told without reading anything else. */
 export function openSaved(
   file: PlanFile,
-  options: ProjectOptions & PlanOptions,
+  options: ProjectOptions & ReviewOptions,
   session: Session,
 ): SavedPlan {
   const { settings, redactor } = session;
@@ -443,7 +443,7 @@ function addresses(value: Json | undefined): ReadonlySet<Address> {
 }
 
 /** A saved plan carries its narrowing: an option that says otherwise is refused, not ignored. */
-function refuseContradiction(options: PlanOptions, { request }: SavedPlan): void {
+function refuseContradiction(options: ReviewOptions, { request }: SavedPlan): void {
   const carried: readonly (readonly [string, readonly string[] | undefined, Iterable<string>])[] = [
     ["only", options.only, request.scope.only],
     ["exclude", options.exclude, request.scope.exclude],
@@ -466,7 +466,7 @@ function refuseContradiction(options: PlanOptions, { request }: SavedPlan): void
   );
 }
 
-function shardWords(shard: PlanOptions["shard"]): readonly string[] {
+function shardWords(shard: ReviewOptions["shard"]): readonly string[] {
   return shard === undefined ? [] : [`${shard.index}/${shard.count}`];
 }
 

@@ -8,24 +8,26 @@ import { PROJECT_FILE } from "../manifest/document.ts";
 import { type LoadedProject, loadProject } from "../manifest/load.ts";
 import type { Desired } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { type Source, TascError, stop } from "../model/error.ts";
+import { type ReadSource, TascError, stop } from "../model/error.ts";
 import type { ClientEvent } from "../model/events.ts";
 import type { Settings } from "../model/settings.ts";
 import type { State } from "../model/state.ts";
+import type { Secret } from "../model/value.ts";
 import type { Fingerprinter } from "../plan/input.ts";
-import { type Look, look } from "../plan/look.ts";
-import { type Remembered, withLeft } from "../plan/orphans.ts";
+import { type Refreshed, refresh } from "../plan/refresh.ts";
+import { type Remembered, withRemovedTargets } from "../plan/orphans.ts";
 import { type Redactor, createRedactor } from "../render/redact.ts";
 import { type Client, createClient } from "../service/client.ts";
 import { describeFailure } from "../service/describe-failure.ts";
 import { type Failure, checkBaseUrl, isOutOfReach } from "../service/request.ts";
-import type { Backend, StateWorld } from "../state/backend.ts";
+import { type Backend, type StateRuntime, normalAddress } from "../state/backend.ts";
 import { openBackend, readConfig } from "../state/config.ts";
 import { createFingerprinter } from "../state/fingerprint.ts";
 import { type LockInfo, readProcesses } from "../state/lock.ts";
 import {
   type DocumentKey,
   type StateKey,
+  explainProblem,
   explainTakeover,
   explainWaiting,
   valueOrThrow,
@@ -33,7 +35,7 @@ import {
 import { Leases, type Session as StateSession, openSessions } from "../state/session.ts";
 import type { PlanRequest } from "./plan.ts";
 import { readerOf } from "./service.ts";
-import { warnOfOldState } from "./state.ts";
+import { noteBackend, warnOfOldState } from "./state.ts";
 
 /** What the application needs of the process that it runs in: the command line, or whoever uses the library. */
 export interface Host {
@@ -48,7 +50,7 @@ export interface Host {
   /** Collects every secret that becomes known, so that nothing that is printed contains one. */
   readonly secrets: Set<string>;
   /** Is told what the user should know although the work goes on. */
-  readonly warn: (diagnostics: readonly Diagnostic[], source?: Source) => void;
+  readonly warn: (diagnostics: readonly Diagnostic[], source?: ReadSource) => void;
   /** Is told what helps to find out why something is as it is. */
   readonly debug?: (text: string) => void;
   /** Called for every request to the service. */
@@ -170,7 +172,7 @@ export function readVariables(
 /** The state of a project's stage, through the backend that its settings name. */
 export interface States {
   readonly backend: Backend;
-  readonly world: StateWorld;
+  readonly world: StateRuntime;
 }
 
 /**
@@ -191,6 +193,7 @@ export class Session {
   #remembered: Promise<Remembered> | undefined;
   #client: Client | undefined;
   #leases: Leases | undefined;
+  #bucket: string | undefined;
   /** Ends all calls at once. */
   readonly #ending = new AbortController();
 
@@ -216,7 +219,7 @@ export class Session {
   }
 
   /** The text of a manifest. */
-  readonly source: Source = (file) => this.project.sources.get(file)?.text;
+  readonly source: ReadSource = (file) => this.project.sources.get(file)?.text;
 
   /** The stage's fingerprints: under its API key, or a key of their own; none without the key. */
   get fingerprints(): Fingerprinter | undefined {
@@ -262,9 +265,9 @@ export class Session {
   }
 
   /** Reads the service and plans. */
-  async look(request: PlanRequest, remembered?: Remembered): Promise<Look> {
+  async refresh(request: PlanRequest, remembered?: Remembered): Promise<Refreshed> {
     const { baseUrl } = this.settings;
-    const found = await look(readerOf(this.client()), {
+    const found = await refresh(readerOf(this.client()), {
       ...request,
       ...(remembered ?? (await this.remembered())),
       fingerprints: this.fingerprints,
@@ -292,6 +295,7 @@ export class Session {
     const waiting = (key: StateKey, holder: LockInfo | undefined) => warn([explainWaiting(key, holder)]);
     const keys = targets.map((target) => this.stateKey(target));
     const sessions = valueOrThrow(await openSessions(backend, keys, world, { ...options, waiting }));
+    await noteBackend(this, backend);
     const lost = new AbortController();
     let ending: NodeJS.Timeout | undefined;
     for (const [target, session] of sessions) {
@@ -327,7 +331,7 @@ export class Session {
 
   async #openStates(): Promise<States> {
     const config = valueOrThrow(readConfig(this.settings.state, { insecure: this.#insecure }));
-    const world: StateWorld = {
+    const world: StateRuntime = {
       projectFolder: this.root,
       clock: {
         now: () => new Date(this.host.now()),
@@ -351,11 +355,25 @@ export class Session {
     const listed = valueOrThrow(await backend.list(settings.stage));
     const strays = await this.readStates(listed.filter((key) => !declared.includes(key)));
     if (states.size + strays.size === 0) await warnOfOldState(this);
-    return withLeft({ desired, states, strays: [...strays.values()] }, this.disableRemoved);
+    return withRemovedTargets({ desired, states, strays: [...strays.values()] }, this.disableRemoved);
+  }
+
+  /** Sends of the rate that all jobs with this API key keep together, where their state is in one database. */
+  async #takeSends(apiKey: Secret, perSecond: number, sends: number): Promise<number> {
+    const { backend } = await this.states();
+    if (backend.takeSends === undefined) throw new TypeError("a backend that cannot count sends");
+    // What names the key must not be a way to guess it, so it is derived as fingerprints are.
+    this.#bucket ??= `${normalAddress(this.settings.baseUrl)} ${createFingerprinter(apiKey, "").keyCheck}`;
+    const wait = await backend.takeSends(this.#bucket, sends, perSecond);
+    if (wait.ok) return wait.value;
+    const { detail } = explainProblem(wait.problem);
+    const summary = "The rate limit is not shared with other jobs";
+    this.host.warn([{ severity: "warning", code: "rate-not-shared", summary, detail }]);
+    return valueOrThrow(wait);
   }
 
   #connect(): Client {
-    const { baseUrl, apiKey } = this.settings;
+    const { baseUrl, apiKey, rateLimit, state } = this.settings;
     const base = checkBaseUrl(baseUrl, { insecure: this.#insecure });
     if (!base.ok) throw stop("invalid", "base-url", base.failure.summary, base.failure.detail);
     if (apiKey === undefined)
@@ -370,7 +388,11 @@ export class Session {
       baseUrl: base.value,
       apiKey,
       ...this.calls,
-      rateLimit: this.settings.rateLimit,
+      rateLimit,
+      ...(state.backend === "postgres" &&
+        rateLimit !== undefined && {
+          shareRate: (sends: number) => this.#takeSends(apiKey, rateLimit, sends),
+        }),
       world: {
         now,
         random,

@@ -22,7 +22,7 @@ import type {
 import type { Settings } from "../model/settings.ts";
 import { type BatchRecord, type State, emptyState } from "../model/state.ts";
 import { SENSITIVE, UNKNOWN } from "../model/value.ts";
-import { type Look, type LookOptions, look } from "../plan/look.ts";
+import { type Refreshed, type RefreshOptions, refresh } from "../plan/refresh.ts";
 import { makePlan } from "../plan/plan.ts";
 import { changedFields } from "../plan/staleness.ts";
 import { printedJson } from "../render/escape.ts";
@@ -154,18 +154,18 @@ export function snapshotStates(
   };
 }
 
-export type SnapshotLookOptions = Omit<LookOptions, "fingerprints">;
+export type SnapshotPlanOptions = Omit<RefreshOptions, "fingerprints">;
 
 /**
  * Plans from a snapshot, as from the service: the same function over the same data. Without fingerprints write-only
  * fields are unknown and no changes; and the live values of sensitive fields were taken out of the snapshot, so these
  * are not compared either.
  */
-export async function lookAtSnapshot(
+export async function planFromSnapshot(
   snapshot: Snapshot,
-  options: SnapshotLookOptions,
-): Promise<Read<Look, SnapshotProblem>> {
-  const found = await look(snapshot.reader, { ...options, fingerprints: undefined });
+  options: SnapshotPlanOptions,
+): Promise<Read<Refreshed, SnapshotProblem>> {
+  const found = await refresh(snapshot.reader, { ...options, fingerprints: undefined });
   if (!found.ok) return found;
   const { input, planned } = withoutHidden(found.value);
   const diagnostics = [takenAt(snapshot.head), ...planned.plan.diagnostics];
@@ -183,7 +183,7 @@ function takenAt({ createdAt }: SnapshotHead): Diagnostic {
 }
 
 /** Plans once more with what only seems to differ, since the snapshot holds nothing to compare it with, left out. */
-function withoutHidden(found: Look): Look {
+function withoutHidden(found: Refreshed): Refreshed {
   const hidden = hiddenFields(found);
   if (hidden.size === 0) return found;
   const input = { ...found.input, desired: withUnknown(found.input.desired, hidden) };
@@ -193,7 +193,7 @@ function withoutHidden(found: Look): Look {
 type Hidden = ReadonlyMap<Address, readonly string[]>;
 
 /** A creation compares nothing; and what is sent on demand is sent whatever is there. */
-function hiddenFields({ planned, input }: Look): Hidden {
+function hiddenFields({ planned, input }: Refreshed): Hidden {
   return new Map(
     planned.plan.changes
       .filter(({ action, address }) => action !== "create" && !input.rediscover.has(address))
@@ -365,7 +365,7 @@ class SnapshotReader implements Reader<SnapshotProblem> {
   readonly #head: SnapshotHead;
   readonly #shown: string;
   readonly #each: Snapshot["eachTestCase"];
-  readonly #wanted = new Map<string, Wanted>();
+  readonly #wanted = new Map<string, SnapshotScope>();
   #pass: Promise<Read<undefined, SnapshotProblem>> | undefined;
 
   constructor(head: SnapshotHead, shown: string, each: Snapshot["eachTestCase"]) {
@@ -383,7 +383,7 @@ class SnapshotReader implements Reader<SnapshotProblem> {
     keep: (testCase: LiveTestCase) => LiveTestCase,
   ): ReturnType<Reader<SnapshotProblem>["listTestCases"]> {
     if (!this.#head.read.includes(targetId)) return this.#notRead(targetId);
-    const wanted: Wanted = { keep, kept: [] };
+    const wanted: SnapshotScope = { keep, kept: [] };
     this.#wanted.set(targetId, wanted);
     this.#pass ??= this.#readAll();
     const read = await this.#pass;
@@ -412,7 +412,7 @@ class SnapshotReader implements Reader<SnapshotProblem> {
   }
 }
 
-interface Wanted {
+interface SnapshotScope {
   readonly keep: (testCase: LiveTestCase) => LiveTestCase;
   readonly kept: LiveTestCase[];
 }
@@ -588,7 +588,7 @@ export function fileSink(path: string): FileSink {
 }
 
 /** Takes in a document part by part. */
-export interface Taker {
+export interface JsonHandler {
   /** A member of the document, other than the streamed list. @returns whether to go on */
   member(name: string, value: Json): boolean;
   /** An item of the streamed list. */
@@ -613,7 +613,7 @@ const LARGEST = 256 * 1024 * 1024;
  * As for the client's splitter, a scan finds where parts end and `JSON.parse` judges what is in them.
  * @param list name of the member that is streamed
  */
-export function splitDocument(pieces: Iterable<Uint8Array>, list: string, taker: Taker): Split {
+export function splitDocument(pieces: Iterable<Uint8Array>, list: string, taker: JsonHandler): Split {
   const splitter = new DocumentSplitter(list, taker);
   let first = true;
   for (const piece of pieces) {
@@ -626,7 +626,7 @@ export function splitDocument(pieces: Iterable<Uint8Array>, list: string, taker:
 
 class DocumentSplitter {
   readonly #list: string;
-  readonly #taker: Taker;
+  readonly #taker: JsonHandler;
   #depth = 0;
   /** Inside an unfinished string: how far into the next piece the scan skips; -1 outside of any. */
   #resume = -1;
@@ -639,7 +639,7 @@ class DocumentSplitter {
   #kept: Uint8Array[] = [];
   #keptBytes = 0;
 
-  constructor(list: string, taker: Taker) {
+  constructor(list: string, taker: JsonHandler) {
     this.#list = list;
     this.#taker = taker;
   }

@@ -22,15 +22,20 @@ export function asReviewed(
   redactor: Redactor,
 ): Planned {
   const otherTarget = Object.entries(saved.targets).find(([key, id]) => {
-    const seen = planned.seen.get(key);
-    return seen !== undefined && (seen.live?.id ?? null) !== id;
+    const matched = planned.matched.get(key);
+    return matched !== undefined && (matched.live?.id ?? null) !== id;
   });
   if (otherTarget !== undefined) {
     const [key, id] = otherTarget;
     throw stale(
       "other-target",
       "The saved plan is stale: it was created for another live target",
-      place(`target.${key}`, existence(id), existence(planned.seen.get(key)?.live?.id ?? null), "the same"),
+      place(
+        `target.${key}`,
+        existence(id),
+        existence(planned.matched.get(key)?.live?.id ?? null),
+        "the same",
+      ),
     );
   }
   const current = new Map(planned.plan.changes.map((change) => [change.address, change]));

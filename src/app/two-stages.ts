@@ -9,7 +9,7 @@ import { type ProjectReading, readProject, resolveProject } from "../manifest/lo
 import { stagesInWords, stagesOf } from "../manifest/settings.ts";
 import type { Address } from "../model/address.ts";
 import { TascError, stop } from "../model/error.ts";
-import type { Seen } from "../plan/compare.ts";
+import type { MatchedTarget } from "../plan/compare.ts";
 import { type Scope, targetOf } from "../plan/input.ts";
 import type { LiveReport } from "../service/answers.ts";
 import type { Client } from "../service/client.ts";
@@ -146,11 +146,11 @@ export function askGate(
     const refused: Refused[] = [];
     const reports: { target: string; report: string | null }[] = [];
     for (const target of new Set(addresses.map(targetOf))) {
-      const seen = planned.seen.get(target);
-      const report = await reportOf(session.client(), target, seen);
+      const matched = planned.matched.get(target);
+      const report = await reportOf(session.client(), target, matched);
       reports.push({ target, report: report?.id ?? null });
       const idOf = (address: Address): string | undefined => {
-        const match = seen?.testCaseMatches.get(address);
+        const match = matched?.testCaseMatches.get(address);
         return match?.found === true ? match.id : undefined;
       };
       const own = addresses.filter((address) => targetOf(address) === target);
@@ -166,10 +166,10 @@ export function askGate(
 async function reportOf(
   client: Client,
   target: string,
-  seen: Seen | undefined,
+  matched: MatchedTarget | undefined,
 ): Promise<LiveReport | undefined> {
-  if (seen?.live === undefined) return undefined;
-  const { id } = seen.live;
+  if (matched?.live === undefined) return undefined;
+  const { id } = matched.live;
   const newest = await newestFinished(client.allReports(id));
   if (!newest.ok) throw serviceError(newest.failure);
   const { report, unsure } = newest.value;

@@ -7,7 +7,7 @@ import type { Change } from "../model/plan.ts";
 import type { StateEvent } from "../model/state.ts";
 import { knownText, normalUrl, scopeTest, targetOf } from "../plan/input.ts";
 import type { Planned } from "../plan/plan.ts";
-import { discoveryMark, hasEnded, settleEvents } from "../plan/record.ts";
+import { discoveryMark, hasEnded, refreshEvents } from "../plan/record.ts";
 import { isRediscovering } from "../plan/staleness.ts";
 import {
   type ApplyContext,
@@ -15,20 +15,20 @@ import {
   folderName,
   idOf,
   loseState,
-  mayGoOn,
+  mayContinue,
   record,
   recordSoon,
   replan,
   sessionOf,
   startRun,
 } from "./context.ts";
-import { notKnown, recordSight, reread, rereadTestCases } from "./create.ts";
+import { notKnown, recordRefresh, reread, rereadTestCases } from "./create.ts";
 import {
   type Step,
   changesOf,
   fail,
   finishChange,
-  isSettled,
+  isFinished,
   patchStep,
   runPhase,
   skip,
@@ -64,7 +64,7 @@ export async function apply(context: ApplyContext): Promise<Outcome> {
     return [];
   });
   for (const { address } of run.progress.fatal === undefined ? [] : changes)
-    if (!isSettled(run, address)) skip(run, address, whyStopped(run));
+    if (!isFinished(run, address)) skip(run, address, whyStopped(run));
   return finish(run, unfinished);
 }
 
@@ -94,10 +94,10 @@ async function recordStart(run: Run): Promise<void> {
   const { planned, fingerprints, input, sessions, run: began } = run.context;
   const inScope = scopeTest(input.scope);
   const records = [...sessions.keys()].map(async (key) => {
-    const seen = planned.seen.get(key);
+    const matched = planned.matched.get(key);
     await record(run, key, [
       ...(planned.stateEvents.get(key) ?? []),
-      ...(seen === undefined ? [] : settleEvents(seen, fingerprints, inScope)),
+      ...(matched === undefined ? [] : refreshEvents(matched, fingerprints, inScope)),
       ...(began === undefined ? [] : beganEvents(began, key, planned.plan.changes)),
     ]);
   });
@@ -178,12 +178,12 @@ function isSent({ progress }: Run, { address, calls }: Change): boolean {
 /** Reads what was written since it was last read; what the plan then says of it did not take. */
 async function lastLook(run: Run): Promise<Planned | undefined> {
   const { context, progress } = run;
-  if (progress.touched.size === 0 || !mayGoOn(run)) return undefined;
+  if (progress.touched.size === 0 || !mayContinue(run)) return undefined;
   context.emit({ type: "reading", why: "final check" });
   progress.fatal = await reread(run, [...progress.dirty]);
   if (progress.fatal !== undefined) return undefined;
   try {
-    return await recordSight(run, progress.touched);
+    return await recordRefresh(run, progress.touched);
   } catch (error) {
     loseState(progress, error);
     return undefined;
@@ -237,7 +237,7 @@ async function discoveriesBefore(run: Run, changes: readonly Change[]): Promise<
   );
   const generating = changes.filter((change) => change.action === "create" || isRediscovering(change));
   const keys = new Set([...generating.map(({ address }) => address), ...underWay.keys()].map(targetOf));
-  const ids = [...keys].flatMap((key) => context.planned.seen.get(key)?.live?.id ?? []);
+  const ids = [...keys].flatMap((key) => context.planned.matched.get(key)?.live?.id ?? []);
   const answers = await Promise.all(ids.map((id) => context.service.finishedDiscoveries(id)));
   const notified = answers.flatMap((answer) => (answer.ok ? answer.value.map(({ id }) => id) : []));
   // Looked up in a plan of now: a saved one leaves out what has changed in the manifests since.
@@ -260,9 +260,9 @@ async function awaitDiscoveries(run: Run, before: DiscoveriesBefore): Promise<re
   const { generating, failed, skipped } = progress;
   const started = [...generating].filter((address) => !failed.has(address) && !skipped.has(address));
   let open: readonly Address[] = [...new Set([...before.underWay.keys(), ...started])];
-  while (open.length > 0 && mayGoOn(run)) {
+  while (open.length > 0 && mayContinue(run)) {
     open = await stillOpen(run, open, before);
-    if (open.length === 0 || context.now() >= deadline || !mayGoOn(run)) break;
+    if (open.length === 0 || context.now() >= deadline || !mayContinue(run)) break;
     context.emit({ type: "waiting", unfinished: open.length });
     await context.sleep(Math.min(INTERVAL, Math.max(1, deadline - context.now())));
   }
@@ -298,7 +298,7 @@ async function endedIn(
   if (failure?.fatal === true) progress.fatal = failure;
   const told = notified.ok ? notified.value : [];
   const live = discoveries(progress.testCases.get(targetId));
-  const reviewed = discoveries(context.planned.seen.get(key)?.testCases);
+  const reviewed = discoveries(context.planned.matched.get(key)?.testCases);
   return (address) => {
     const id = idOf(run, address);
     if (id === undefined) return false;
@@ -348,11 +348,11 @@ async function lookAgain(
   addresses: readonly Address[],
   why: "after creations" | "after generations",
 ): Promise<ReadonlyMap<Address, Change> | undefined> {
-  if (addresses.length === 0 || !mayGoOn(run)) return undefined;
+  if (addresses.length === 0 || !mayContinue(run)) return undefined;
   run.context.emit({ type: "reading", why });
   const targets = new Set(addresses.map(targetOf));
   const failure = await reread(run, targets);
-  if (failure === undefined) return changesOf(await recordSight(run, targets));
+  if (failure === undefined) return changesOf(await recordRefresh(run, targets));
   for (const address of addresses) fail(run, address, failure);
   return undefined;
 }
@@ -368,7 +368,7 @@ const LOOKS = 2;
 async function patchAgain(run: Run, generated: Iterable<Address>): Promise<void> {
   const { halfway } = run.progress;
   let addresses = new Set([...halfway.keys(), ...generated]);
-  for (let look = 0; look < LOOKS && addresses.size > 0 && mayGoOn(run); look++) {
+  for (let look = 0; look < LOOKS && addresses.size > 0 && mayContinue(run); look++) {
     const current = await lookAgain(run, [...addresses], "after generations");
     if (current === undefined) return;
     await runPhase(
@@ -378,7 +378,7 @@ async function patchAgain(run: Run, generated: Iterable<Address>): Promise<void>
     addresses = new Set(halfway.keys());
   }
   // What still does not take shows in the last look.
-  if (mayGoOn(run)) for (const change of halfway.values()) finishHalfway(run, change);
+  if (mayContinue(run)) for (const change of halfway.values()) finishHalfway(run, change);
 }
 
 function stepAgain({ progress }: Run, address: Address, current: Change | undefined): readonly Step[] {
@@ -404,7 +404,7 @@ async function patchByFolders(run: Run, steps: readonly Step[]): Promise<void> {
   const { first, later } = split(steps);
   await runPhase(run, first);
   if (later.length === 0) return;
-  const current = mayGoOn(run) ? await lookAtFolders(run, later) : undefined;
+  const current = mayContinue(run) ? await lookAtFolders(run, later) : undefined;
   await runPhase(
     run,
     later.map(({ change }) =>
@@ -459,7 +459,7 @@ async function lookAtFolders(
   if (untold.length === 0) return changesOf(replan(run));
   const targets = new Set(untold.map(({ change }) => targetOf(change.address)));
   const failure = await reread(run, targets);
-  if (failure === undefined) return changesOf(await recordSight(run, targets));
+  if (failure === undefined) return changesOf(await recordRefresh(run, targets));
   if (failure.fatal) run.progress.fatal = failure;
   return undefined;
 }

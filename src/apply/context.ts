@@ -50,7 +50,7 @@ export interface ApplyContext {
 }
 
 /** What has happened so far. */
-export interface Progress {
+export interface RunProgress {
   /** What was last read of the service. */
   targets: readonly LiveTarget[];
   readonly testCases: Map<string, readonly LiveTestCase[]>;
@@ -88,7 +88,7 @@ export interface Progress {
 /** An apply under way. */
 export interface Run {
   readonly context: ApplyContext;
-  readonly progress: Progress;
+  readonly progress: RunProgress;
   /** Every declared resource of the targets in scope. */
   readonly resources: ReadonlyMap<Address, DesiredResource>;
 }
@@ -96,7 +96,7 @@ export interface Run {
 export function startRun(context: ApplyContext): Run {
   const { live, desired } = context.input;
   const sessions = [...context.sessions.values()];
-  const progress: Progress = {
+  const progress: RunProgress = {
     targets: live.targets,
     testCases: new Map(live.testCases),
     done: new Set(),
@@ -127,7 +127,7 @@ export function startRun(context: ApplyContext): Run {
 }
 
 /** Without state nothing more may be sent, and what was done is told. @throws an error of any other kind */
-export function loseState(progress: Progress, error: unknown): Failure {
+export function loseState(progress: RunProgress, error: unknown): Failure {
   if (!(error instanceof StateFailure)) throw error;
   const { summary, detail } = explainProblem(error.problem);
   progress.fatal ??= { summary, detail, acted: "no", fatal: false };
@@ -182,7 +182,7 @@ export async function allSaved({ progress }: Run): Promise<void> {
   if (progress.unsaved !== undefined) throw progress.unsaved.error;
 }
 
-function follow({ ids, open }: Progress, event: StateEvent): void {
+function follow({ ids, open }: RunProgress, event: StateEvent): void {
   switch (event.type) {
     case "bound":
       ids.set(event.address, event.id);
@@ -229,7 +229,7 @@ export function replan({ context, progress }: Run): Planned {
 }
 
 /** Whether anything further may be started. */
-export function mayGoOn({ context, progress }: Run): boolean {
+export function mayContinue({ context, progress }: Run): boolean {
   return !context.stopping() && progress.fatal === undefined && progress.unsaved === undefined;
 }
 

@@ -6,11 +6,11 @@ import type { LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { BodyValue, Change, PlannedCall } from "../model/plan.ts";
 import type { Intent, StateEvent } from "../model/state.ts";
 import { IdOf, IdOfElement, Secret, Unknown, reveal } from "../model/value.ts";
-import type { Seen } from "../plan/compare.ts";
+import type { MatchedTarget } from "../plan/compare.ts";
 import { knownText, scopeTest, targetOf } from "../plan/input.ts";
 import { NO_ID_YET, nameDigest, recover, urlDigest } from "../plan/memory.ts";
 import type { Planned } from "../plan/plan.ts";
-import { settleEvents } from "../plan/record.ts";
+import { refreshEvents } from "../plan/record.ts";
 import { batchContent } from "../plan/resources.ts";
 import { changedFields } from "../plan/staleness.ts";
 import { applyEvents } from "../state/events.ts";
@@ -55,7 +55,7 @@ function backoff(attempt: number): number {
   return Math.min(250 * 2 ** attempt, 10_000);
 }
 
-type Verdict =
+type CreationResult =
   | { readonly kind: "made" }
   | { readonly kind: "failed"; readonly failure: Failure }
   /** It made nothing, for certain. */
@@ -65,7 +65,7 @@ async function judge(
   run: Run,
   resource: DesiredResource,
   answer: Answered<Json | undefined>,
-): Promise<Verdict> {
+): Promise<CreationResult> {
   const { address } = resource;
   if (!answer.ok && answer.failure.acted === "no") {
     await record(run, targetOf(address), [{ type: "settled", address }]);
@@ -81,7 +81,7 @@ async function made(
   run: Run,
   { address, kind, key }: DesiredResource,
   events: readonly StateEvent[],
-): Promise<Verdict> {
+): Promise<CreationResult> {
   const answered: StateEvent = { type: "answered", address };
   const before = kind === "target" ? forgotten(run, key) : [];
   const begun: readonly StateEvent[] =
@@ -136,7 +136,7 @@ function defaultEvents(run: Run, target: DesiredResource, answer: Json | undefin
 }
 
 /** Nothing can be read of a batch generation, so it is the user who must say. */
-async function leaveOpen(run: Run, resource: DesiredResource, why: Failure): Promise<Verdict> {
+async function leaveOpen(run: Run, resource: DesiredResource, why: Failure): Promise<CreationResult> {
   const { address } = resource;
   const content = batchContent(run.context.fingerprints, resource);
   await record(run, targetOf(address), [
@@ -155,7 +155,7 @@ export function notKnown(address: Address, why: Failure): Failure {
 }
 
 /** Looks what became of a POST without a readable success, by the intent that was recorded before it. */
-async function lookUp(run: Run, resource: DesiredResource, why: Failure): Promise<Verdict> {
+async function lookUp(run: Run, resource: DesiredResource, why: Failure): Promise<CreationResult> {
   const { context } = run;
   const { address } = resource;
   context.emit({ type: "lookingUp", address, why: why.summary });
@@ -319,7 +319,7 @@ export async function rereadTestCases(run: Run, key: string): Promise<Failure | 
  * and plans again from it. Only for targets that were just read: of others, an open creation would seem to have made
  * nothing.
  */
-export async function recordSight(run: Run, targetKeys: Iterable<string>): Promise<Planned> {
+export async function recordRefresh(run: Run, targetKeys: Iterable<string>): Promise<Planned> {
   const planned = replan(run);
   const keys = [...targetKeys];
   const isAnew = isChanging(run);
@@ -338,14 +338,14 @@ async function recordTarget(
   const inScope = scopeTest(context.input.scope);
   const touched = (address: Address): boolean =>
     inScope(address) || progress.done.has(address) || progress.created.has(address);
-  const seen = planned.seen.get(key);
-  if (seen === undefined) return false;
-  const folders = folderSights(run, seen);
-  const state = applyEvents(seen.state ?? sessionOf(run, key).state, folders);
+  const matched = planned.matched.get(key);
+  if (matched === undefined) return false;
+  const folders = folderSights(run, matched);
+  const state = applyEvents(matched.state ?? sessionOf(run, key).state, folders);
   await record(run, key, [
     ...(planned.stateEvents.get(key) ?? []),
     ...folders,
-    ...settleEvents({ ...seen, state }, context.fingerprints, touched, isAnew),
+    ...refreshEvents({ ...matched, state }, context.fingerprints, touched, isAnew),
   ]);
   return folders.length > 0;
 }
@@ -364,7 +364,7 @@ function isChanging({ context }: Run): (address: Address, field: string) => bool
 }
 
 /** A folder that was written by name and now shows its id. */
-function folderSights({ progress }: Run, { testCaseMatches, state }: Seen): readonly StateEvent[] {
+function folderSights({ progress }: Run, { testCaseMatches, state }: MatchedTarget): readonly StateEvent[] {
   const known = new Map(state?.folders);
   const events: StateEvent[] = [];
   for (const [address, name] of progress.folders) {

@@ -19,7 +19,7 @@ import {
   folderName,
   idOf,
   loseState,
-  mayGoOn,
+  mayContinue,
   patchedRecords,
   recordSoon,
   sessionOf,
@@ -42,11 +42,11 @@ export async function runPhase(run: Run, steps: readonly Step[]): Promise<void> 
     after: [...step.change.dependsOn, ...step.after],
     run: () => runStep(run, step),
   }));
-  await runTasks(tasks, run.context.concurrency, () => mayGoOn(run));
+  await runTasks(tasks, run.context.concurrency, () => mayContinue(run));
   await allSaved(run);
-  if (mayGoOn(run)) return;
+  if (mayContinue(run)) return;
   for (const { change } of steps)
-    if (!isSettled(run, change.address)) skip(run, change.address, whyStopped(run));
+    if (!isFinished(run, change.address)) skip(run, change.address, whyStopped(run));
 }
 
 async function runStep(run: Run, step: Step): Promise<void> {
@@ -103,7 +103,7 @@ export function fail({ context, progress }: Run, address: Address, failure: Fail
 }
 
 /** Whether it is known, or will be in a later phase, what became of an address. */
-export function isSettled({ progress }: Run, address: Address): boolean {
+export function isFinished({ progress }: Run, address: Address): boolean {
   const { done, failed, skipped, halfway } = progress;
   return done.has(address) || failed.has(address) || skipped.has(address) || halfway.has(address);
 }
@@ -201,8 +201,8 @@ async function carryOut(run: Run, change: Change): Promise<End> {
   let overtaken = false;
   let failure: Failure | undefined;
   for (const call of change.calls) {
-    if (!mayGoOn(run) && failure === undefined) return { kind: "stopped" };
-    if (!mayGoOn(run)) break;
+    if (!mayContinue(run) && failure === undefined) return { kind: "stopped" };
+    if (!mayContinue(run)) break;
     if (awaitsElement(call, elements)) {
       halfway = true;
       continue;
@@ -277,7 +277,7 @@ async function patch(
 
 /** What was shown of the test case's discovery when the plan was made. */
 function shownDiscovery({ context }: Run, address: Address): string {
-  const match = context.planned.seen.get(targetOf(address))?.testCaseMatches.get(address);
+  const match = context.planned.matched.get(targetOf(address))?.testCaseMatches.get(address);
   return match?.found === true ? discoveryMark(match.live.discovery) : "";
 }
 

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { COMMANDS } from "../commands/table.ts";
-import type { World } from "../commands/context.ts";
+import type { ProcessContext } from "../commands/context.ts";
 import { type CommandSpec, GLOBAL, type OptionSpec } from "../commands/options.ts";
 
 /**
@@ -8,9 +8,9 @@ import { type CommandSpec, GLOBAL, type OptionSpec } from "../commands/options.t
  * `:files` or `:dirs` for what the shell completes best itself. It stays silent, whatever is wrong.
  * @param words after `tasc`; the last is the one at the cursor
  */
-export async function complete(words: readonly string[], world: World): Promise<void> {
+export async function complete(words: readonly string[], world: ProcessContext): Promise<void> {
   try {
-    const { wanted, folder } = understand(words, { commands: COMMANDS, options: Object.values(GLOBAL) });
+    const { wanted, folder } = parseWords(words, { commands: COMMANDS, options: Object.values(GLOBAL) });
     if (wanted.kind === "files" || wanted.kind === "dirs") {
       world.stdout.write(`:${wanted.kind}\n`);
       return;
@@ -29,7 +29,7 @@ export async function complete(words: readonly string[], world: World): Promise<
 
 /** Loaded only when it is needed: most words are known without a project. */
 async function fromProject(
-  { lookup, before }: Wanted & { readonly kind: "project" },
+  { lookup, before }: Expected & { readonly kind: "project" },
   root: string,
 ): Promise<readonly Candidate[]> {
   const { lookUp } = await import("./complete-project.ts");
@@ -40,7 +40,7 @@ async function fromProject(
 export type Lookup = "stages" | "addresses" | "targets";
 
 /** What may stand where the cursor is. */
-type Wanted =
+type Expected =
   | { readonly kind: "words"; readonly words: readonly Candidate[] }
   /** `before` is what precedes the value in the same word, `--stage=` for example. */
   | { readonly kind: "project"; readonly lookup: Lookup; readonly before: string }
@@ -53,8 +53,8 @@ interface Candidate {
 }
 
 /** A command line up to the cursor, as far as it is understood. */
-export interface Understood {
-  readonly wanted: Wanted;
+export interface ParsedWords {
+  readonly wanted: Expected;
   /** `--chdir`, where the line has it. */
   readonly folder: string | undefined;
 }
@@ -65,13 +65,13 @@ interface Table {
   readonly options: readonly OptionSpec[];
 }
 
-const NOTHING: Wanted = { kind: "words", words: [] };
+const NOTHING: Expected = { kind: "words", words: [] };
 
 /**
  * What may come next on a command line, by the table of commands. The last word is the one at the cursor; bash cuts
  * `--stage=dev` into three words, other shells leave it whole.
  */
-export function understand(words: readonly string[], table: Table): Understood {
+export function parseWords(words: readonly string[], table: Table): ParsedWords {
   const before = words.slice(0, -1);
   const current = words.at(-1) ?? "";
   let line: Line = { spec: undefined, position: 0, open: undefined, ended: false };
@@ -107,7 +107,7 @@ function read(word: string, line: Line, table: Table): Line {
     : { spec: child, position: 0, open: undefined, ended: false };
 }
 
-function wantedAt(current: string, line: Line, table: Table): Wanted {
+function wantedAt(current: string, line: Line, table: Table): Expected {
   if (line.open !== undefined) return valueOf(line.open, "");
   if (!line.ended && current.startsWith("-")) {
     const [name = "", value] = current.split("=", 2);
@@ -144,18 +144,18 @@ function nameOf({ flags: text }: OptionSpec): string {
 
 const HELP: Candidate = { word: "--help", says: "show what the command takes" };
 
-function flags(line: Line, table: Table): Wanted {
+function flags(line: Line, table: Table): Expected {
   const words = optionsOf(line, table).map((option) => ({ word: nameOf(option), says: option.description }));
   return { kind: "words", words: [...words, HELP] };
 }
 
-function valueOf({ flags: text, choices: values }: OptionSpec, before: string): Wanted {
+function valueOf({ flags: text, choices: values }: OptionSpec, before: string): Expected {
   return values === undefined
     ? byPlaceholder(/<(.+)>/.exec(text)?.[0] ?? "", before)
     : choices(values, before);
 }
 
-function choices(values: readonly string[], before: string): Wanted {
+function choices(values: readonly string[], before: string): Expected {
   return { kind: "words", words: values.map((value) => ({ word: `${before}${value}`, says: "" })) };
 }
 
@@ -171,7 +171,7 @@ const LOOKUPS: ReadonlyMap<string, Lookup | "files" | "dirs"> = new Map([
   ["dir", "dirs"],
 ]);
 
-function byPlaceholder(placeholder: string, before: string): Wanted {
+function byPlaceholder(placeholder: string, before: string): Expected {
   const lookup = LOOKUPS.get(placeholder.replaceAll(/[<>[\].]/g, ""));
   if (lookup === undefined) return NOTHING;
   if (lookup === "files" || lookup === "dirs") return { kind: lookup };

@@ -1,5 +1,5 @@
 import { writeSync } from "node:fs";
-import type { Context, World } from "../commands/context.ts";
+import type { Context, ProcessContext } from "../commands/context.ts";
 import { GLOBAL, type Raw, readOptions } from "../commands/options.ts";
 import { EXIT, type ExitCode } from "../model/error.ts";
 import { readCommandLine } from "./program.ts";
@@ -9,7 +9,7 @@ declare const __TASC_VERSION__: string;
 /** Asked by the scripts of `tasc completion`; no command, so that help does not list it. */
 const COMPLETE = "__complete";
 
-async function main(world: World): Promise<ExitCode> {
+async function main(world: ProcessContext): Promise<ExitCode> {
   const argv = process.argv.slice(2);
   const [first, ...words] = argv;
   if (first === COMPLETE) {
@@ -35,7 +35,7 @@ async function main(world: World): Promise<ExitCode> {
   }
 }
 
-async function openContext(raw: Raw, world: World): Promise<Context> {
+async function openContext(raw: Raw, world: ProcessContext): Promise<Context> {
   const { openConsole } = await import("../commands/console.ts");
   const { inlineLittle } = await import("../commands/engine.ts");
   inlineLittle();
@@ -67,7 +67,7 @@ function asked(argv: readonly string[]): Raw["options"] {
   return { ...(format === undefined ? {} : { format }), ...json, color: !argv.includes("--no-color") };
 }
 
-function realWorld(): World {
+function realWorld(): ProcessContext {
   return {
     env: process.env,
     cwd: process.cwd(),

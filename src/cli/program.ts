@@ -1,5 +1,5 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from "commander";
-import type { World } from "../commands/context.ts";
+import type { ProcessContext } from "../commands/context.ts";
 import { type CommandSpec, GLOBAL, type OptionSpec, type Raw } from "../commands/options.ts";
 import { COMMANDS } from "../commands/table.ts";
 import { TascError, stop } from "../model/error.ts";
@@ -17,7 +17,7 @@ export interface Request {
  *
  * @throws TascError for a command line that makes no sense
  */
-export function readCommandLine(argv: readonly string[], world: World): Request | undefined {
+export function readCommandLine(argv: readonly string[], world: ProcessContext): Request | undefined {
   let request: Request | undefined;
   const program = new Command("tasc")
     .description("Test Automation Service as Code: plan and apply the configuration of a test service")

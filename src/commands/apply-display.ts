@@ -3,7 +3,7 @@ import type { ApplyEvent, ClientEvent } from "../model/events.ts";
 import { type NextStep, renderApplyReport } from "../render/apply.ts";
 import { createProgress } from "../render/terminal.ts";
 import type { Console } from "./console.ts";
-import type { World } from "./context.ts";
+import type { ProcessContext } from "./context.ts";
 
 /** How often a live display moves on by itself, in milliseconds. */
 const TICK = 200;
@@ -19,7 +19,7 @@ export interface ApplyDisplay {
 
 export function openDisplay(
   console: Pick<Console, "writer" | "style" | "live" | "level">,
-  world: Pick<World, "now">,
+  world: Pick<ProcessContext, "now">,
 ): ApplyDisplay {
   if (console.level === "error" || console.level === "warn")
     return { heard() {}, stopping() {}, aside: (question) => question(), end() {} };

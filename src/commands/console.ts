@@ -1,5 +1,5 @@
 import type { Diagnostic } from "../model/diagnostic.ts";
-import type { Source } from "../model/error.ts";
+import type { ReadSource } from "../model/error.ts";
 import type { ClientEvent } from "../model/events.ts";
 import type { Json } from "../model/json.ts";
 import { eventLine } from "../render/apply.ts";
@@ -10,7 +10,7 @@ import { type Redactor, createRedactor } from "../render/redact.ts";
 import { COLOURED, PLAIN, type Style } from "../render/style.ts";
 import { type Terminal, type Writer, createWriter, terminalOf } from "../render/terminal.ts";
 import { type View, show } from "../render/view.ts";
-import type { World } from "./context.ts";
+import type { ProcessContext } from "./context.ts";
 
 export type LogLevel = "error" | "warn" | "info" | "debug";
 
@@ -43,7 +43,7 @@ export interface Console {
   /** A word to the person at the terminal, if the log level lets it through. */
   say(level: LogLevel, text: string): void;
   /** Errors and warnings, each with the line that it is about. */
-  readonly diagnostics: (diagnostics: readonly Diagnostic[], source?: Source) => void;
+  readonly diagnostics: (diagnostics: readonly Diagnostic[], source?: ReadSource) => void;
   /** A call to the service, if the log level lets it through; waits are left out where a display shows them. */
   readonly heard: (event: ClientEvent, displayed?: boolean) => void;
 }
@@ -54,7 +54,7 @@ export interface ConsoleOptions {
   readonly noColour: boolean;
 }
 
-export function openConsole(world: World, { level, noColour }: ConsoleOptions): Console {
+export function openConsole(world: ProcessContext, { level, noColour }: ConsoleOptions): Console {
   const redactor = growingRedactor(world.secrets);
   const terminals = {
     stdout: terminalFor(world, world.stdout, noColour),
@@ -138,7 +138,7 @@ function growingRedactor(secrets: ReadonlySet<string>): Redactor {
   };
 }
 
-function terminalFor({ env }: World, stream: NodeJS.WriteStream, noColor: boolean): Terminal {
+function terminalFor({ env }: ProcessContext, stream: NodeJS.WriteStream, noColor: boolean): Terminal {
   // The types say that every stream has these; one that leads to a file or a pipe has not.
   const { isTTY, columns }: { isTTY?: boolean; columns?: number } = stream;
   return terminalOf({ isTTY: isTTY ?? false, columns: columns ?? 0, environment: env, noColor });

@@ -3,7 +3,7 @@ import { type Diagnostic } from "../model/diagnostic.ts";
 import { type Console } from "./console.ts";
 
 /** The outside world, handed to commands from the top, so that nothing below reaches for it. */
-export interface World {
+export interface ProcessContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Working directory of the process, absolute. */
   readonly cwd: string;
@@ -27,7 +27,7 @@ export interface World {
 
 /** What a command works with, next to its options. */
 export interface Context {
-  readonly world: World;
+  readonly world: ProcessContext;
   /** What the application sees of the world. */
   readonly host: Host;
   readonly console: Console;

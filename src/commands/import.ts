@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readerOf } from "../app/service.ts";
 import { type Session, serviceError, withSession } from "../app/session.ts";
-import { type NewText, patchOf, withoutFile, writeTexts } from "../edit/edit-files.ts";
+import { type NewText, withoutFile, writeTexts } from "../edit/edit-files.ts";
 import {
   type FolderNames,
   type FolderSources,
@@ -19,7 +19,7 @@ import {
   chooseTargets,
   fileLine,
   folderQuestion,
-  leftOutLines,
+  skippedLines,
   prepare,
   previewOf,
   readArguments,
@@ -27,6 +27,7 @@ import {
   targetQuestion,
   unnamedLine,
 } from "../edit/import.ts";
+import { patchOf } from "../edit/patch.ts";
 import { nearest } from "../manifest/document.ts";
 import { type ProjectFolder, projectFolder } from "../manifest/files.ts";
 import { readProject, resolveProject } from "../manifest/load.ts";
@@ -59,7 +60,7 @@ export async function run(options: OptionsOf<"import">, context: Context): Promi
         holdsSecret: (value: Json) => !sameJson(session.redactor.json(value), value),
       });
       refuse(prepared);
-      for (const line of leftOutLines(prepared.leftOut)) context.console.say("warn", line);
+      for (const line of skippedLines(prepared.leftOut)) context.console.say("warn", line);
       const { files, texts } = prepared;
       const isSampleGone = hasSample && files.length > 0;
       if (!options.dryRun) await carryOut(session, prepared, isSampleGone, options.lockTimeout ?? 0);

@@ -1,6 +1,6 @@
 import { type Review, placedExtras, planMeta } from "../app/plan.ts";
 import type { Session } from "../app/session.ts";
-import type { Source } from "../model/error.ts";
+import type { ReadSource } from "../model/error.ts";
 import type { PlanJson } from "../model/plan.ts";
 import { type PlanFormat, renderPlan, showsPlaces } from "../render/formats.ts";
 import { type PlanExtras, planExtras, planJson } from "../render/json.ts";
@@ -36,7 +36,7 @@ export async function printPlan(
   extras: PlanExtras,
   { format = "text", budget, link = [], verbose }: PrintOptions,
   console: Console,
-  source: Source = () => undefined,
+  source: ReadSource = () => undefined,
 ): Promise<void> {
   const { redactor, style, columns: width, screen } = console;
   const text = await renderPlan(format, redactPlan(plan, redactor), extras, {

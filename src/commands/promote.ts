@@ -4,7 +4,7 @@ import { EXIT, type ExitCode, stop } from "../model/error.ts";
 import { scopeTest } from "../plan/input.ts";
 import { count, list } from "../render/words.ts";
 import type { Context } from "./context.ts";
-import { carryOutRewrite } from "./rewrite.ts";
+import { runRewrite } from "./rewrite.ts";
 import type { OptionsOf } from "./table.ts";
 
 /** `tasc promote`: edits the manifests so that one stage resolves what promotion carries as another does. */
@@ -27,12 +27,12 @@ export async function run(options: OptionsOf<"promote">, { host, console }: Cont
         `Gate: the history of ${from.stage} has no apply of ${list(gate.neverApplied)}, so the newest report counts.`,
       );
   }
-  return await carryOutRewrite(
+  return await runRewrite(
     {
       ...options,
       root: opened.root,
       documents,
-      make: (excluded) => promote(request, excluded),
+      make: (excluded) => (excluded.size === 0 ? rewrite : promote(request, excluded)),
       prove: (texts, made) => provePromotion(texts, made, request),
       head,
       title: `Stage ${from.stage} → ${to.stage}`,

@@ -9,7 +9,7 @@ import { EXIT, type ExitCode, stop } from "../model/error.ts";
 import { type Json, sameJson } from "../model/json.ts";
 import { scopeTest } from "../plan/input.ts";
 import type { Context } from "./context.ts";
-import { carryOutRewrite } from "./rewrite.ts";
+import { runRewrite } from "./rewrite.ts";
 import type { OptionsOf } from "./table.ts";
 
 /** `tasc pull`: writes live values into the manifests, where they declare something else. */
@@ -39,7 +39,7 @@ export async function run(options: OptionsOf<"pull">, { host, console }: Context
       folder: projectFolder(root, env["TASC_TRUST"]),
       options: loading,
     };
-    const code = await carryOutRewrite(
+    const code = await runRewrite(
       {
         ...options,
         root,

@@ -1,13 +1,13 @@
 import { createInterface } from "node:readline/promises";
 import { stop, TascError } from "../model/error.ts";
-import { type World } from "./context.ts";
+import { type ProcessContext } from "./context.ts";
 
 /**
  * Asks the person at the terminal; only the whole word counts. Without a terminal nothing is asked.
  *
  * @throws TascError where the answer is not yes
  */
-export async function askToApply(stage: string, world: World): Promise<void> {
+export async function askToApply(stage: string, world: ProcessContext): Promise<void> {
   if (!world.stdin.isTTY || !world.stderr.isTTY)
     throw stop(
       "failed",
@@ -28,7 +28,7 @@ export async function askToApply(stage: string, world: World): Promise<void> {
 
 type Answer = "yes" | "no" | "interrupted";
 
-async function answerTo(world: World, question: string): Promise<Answer> {
+async function answerTo(world: ProcessContext, question: string): Promise<Answer> {
   const terminal = createInterface({ input: world.stdin, output: world.stderr });
   try {
     return await new Promise<Answer>((resolve) => {

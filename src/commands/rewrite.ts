@@ -25,7 +25,7 @@ export interface RewriteOptions {
 }
 
 /** Writes the manifests as a rewriting leaves them, or with `--dry-run` shows what would be written. */
-export async function carryOutRewrite(options: RewriteOptions, console: Console): Promise<ExitCode> {
+export async function runRewrite(options: RewriteOptions, console: Console): Promise<ExitCode> {
   const { documents, dryRun } = options;
   const { rewrite, texts } = await makeTexts(documents, options.make, options.prove);
   if (!dryRun) writeTexts(options.root, texts);

@@ -15,7 +15,7 @@ import { EXIT, type ExitCode, stop } from "../model/error.ts";
 import { DELETED } from "../model/fields.ts";
 import type { LiveTarget, Read, Reader } from "../model/live.ts";
 import { kindNoun } from "../render/words.ts";
-import { bindAddress, taken } from "../state/edit.ts";
+import { bindAddress, idTaken } from "../state/edit.ts";
 import { valueOrThrow } from "../state/problem.ts";
 import type { Context } from "./context.ts";
 import { liveIds } from "./managed.ts";
@@ -88,7 +88,7 @@ async function refuseTaken(
   const { backend } = await session.states();
   const listed = valueOrThrow(await backend.list(key.stage)).filter((target) => target !== key.target);
   for (const { bindings } of (await session.readStates(listed)).values())
-    for (const [other, binding] of bindings) if (binding.id === id) throw taken(id, other);
+    for (const [other, binding] of bindings) if (binding.id === id) throw idTaken(id, other);
 }
 
 async function mustBeListed(

@@ -10,6 +10,7 @@ import {
   flag,
   links,
   list,
+  INSECURE,
   LOCK_TIMEOUT,
   MISSING_SECRETS,
   ON_DEMAND,
@@ -35,6 +36,9 @@ const PLAN_VIEW = {
 
 const TARGET = { target: text("--target <key>", "key of a target; default: all managed targets") };
 
+/** Of commands that edit state. */
+const STATE_EDIT = { ...LOCK_TIMEOUT, ...INSECURE };
+
 /** What each command takes besides `--format text|json` and the global options; a format of its own replaces that one. */
 const OPTIONS = {
   init: {},
@@ -50,9 +54,7 @@ const OPTIONS = {
       ["vscode"],
     ),
   },
-  fmt: {
-    check: flag("--check", "change nothing; exit with 1 if a file would change"),
-  },
+  fmt: { check: flag("--check", "change nothing; exit with 1 if a file would change") },
   new: {
     kind: argument("<kind>", "kind of resource to add", KINDS),
     address: argument(
@@ -196,18 +198,19 @@ const OPTIONS = {
     ...MISSING_SECRETS,
     ...SERVICE,
   },
-  "state list": {},
+  "state list": { ...INSECURE },
   "state show": {
     address: argument("<address>", "address of a resource, e.g. testCase.shop.login"),
+    ...INSECURE,
   },
   "state mv": {
     from: argument("<from>", "current address"),
     to: argument("<to>", "new address"),
-    ...LOCK_TIMEOUT,
+    ...STATE_EDIT,
   },
   "state rm": {
     address: argument("<address>", "address to forget; a target includes everything in it"),
-    ...LOCK_TIMEOUT,
+    ...STATE_EDIT,
   },
   "state bind": {
     address: argument("<address>", "a target, an environment or a test case"),
@@ -218,31 +221,34 @@ const OPTIONS = {
   "state mark": {
     address: argument("<address>", "address of a batch generation"),
     what: argument("<what>", "whether the batch generation ran", ["done", "undone"]),
-    ...LOCK_TIMEOUT,
+    ...STATE_EDIT,
   },
   "state unlock": {
     target: argument("<target>", "key of the target, e.g. shop"),
     id: text("[id]", "id of the lock, from the error message; a lock with another id is not released"),
+    ...INSECURE,
   },
   "state pull": {
     target: text("--target <key>", "key of a target; default: all targets of the stage"),
     format: choice("--format <format>", "output format", ["json"]),
+    ...INSECURE,
   },
   "state push": {
     file: argument("<file>", "a backup from `tasc state pull`; - reads standard input"),
     force: flag("--force", "overwrite state of another lineage or a higher serial"),
-    ...LOCK_TIMEOUT,
+    ...STATE_EDIT,
   },
   "state migrate": {
     fromConfig: text(
       "--from-config <file>",
       "file with the old `state:` section as YAML; - reads standard input",
     ),
-    ...LOCK_TIMEOUT,
+    ...STATE_EDIT,
   },
-  "state history": { target: argument("<target>", "key of the target, e.g. shop") },
+  "state history": { target: argument("<target>", "key of the target, e.g. shop"), ...INSECURE },
   history: {
     address: text("[address]", "list only applies that changed this address"),
+    ...INSECURE,
   },
   serve: {
     port: text("--port <port>", "port on 127.0.0.1; default: 4010"),
@@ -336,23 +342,17 @@ const PLAN_COMMANDS: readonly CommandSpec[] = [
   }),
   row("stages", {
     summary: "list the stages and their contents without calling the service",
-    examples: {
-      "tasc stages": "list the stages; * marks the default",
-    },
+    examples: { "tasc stages": "list the stages; * marks the default" },
     load: () => import("./stages.ts"),
   }),
   row("show", {
     summary: "print a saved plan again",
-    examples: {
-      "tasc show plan.json": "print the saved plan again",
-    },
+    examples: { "tasc show plan.json": "print the saved plan again" },
     load: () => import("./show.ts"),
   }),
   row("merge-plans", {
     summary: "print several saved plans as one, e.g. the plans of shards",
-    examples: {
-      "tasc merge-plans plans/*.json --format markdown": "print one comment for all shards",
-    },
+    examples: { "tasc merge-plans plans/*.json --format markdown": "print one comment for all shards" },
     load: () => import("./show.ts"),
   }),
   row("apply", {
@@ -446,9 +446,7 @@ const LOOK_COMMANDS: readonly CommandSpec[] = [
   {
     name: "reports",
     summary: "read test reports",
-    examples: {
-      "tasc reports list --target shop": "list the reports of one target",
-    },
+    examples: { "tasc reports list --target shop": "list the reports of one target" },
     commands: [
       row("reports list", {
         summary: "list test reports, newest first",
@@ -491,15 +489,11 @@ const STATE_COMMANDS: readonly CommandSpec[] = [
   {
     name: "state",
     summary: "inspect and modify state",
-    examples: {
-      "tasc state list": "list all bindings of the stage",
-    },
+    examples: { "tasc state list": "list all bindings of the stage" },
     commands: [
       row("state list", {
         summary: "list addresses and the ids they are bound to",
-        examples: {
-          "tasc state list --stage staging": "list all bindings of staging",
-        },
+        examples: { "tasc state list --stage staging": "list all bindings of staging" },
         load: async () => ({ run: (await import("./state.ts")).list }),
       }),
       row("state show", {
@@ -552,9 +546,7 @@ const STATE_COMMANDS: readonly CommandSpec[] = [
       }),
       row("state pull", {
         summary: "print the state of a stage as one JSON object",
-        examples: {
-          "tasc state pull --stage staging > backup.json": "save a backup",
-        },
+        examples: { "tasc state pull --stage staging > backup.json": "save a backup" },
         load: async () => ({ run: (await import("./state.ts")).pull }),
       }),
       row("state push", {
@@ -575,9 +567,7 @@ const STATE_COMMANDS: readonly CommandSpec[] = [
       }),
       row("state history", {
         summary: "list earlier versions of a target's state (postgres)",
-        examples: {
-          "tasc state history shop": "show the serial and date of each version",
-        },
+        examples: { "tasc state history shop": "show the serial and date of each version" },
         load: async () => ({ run: (await import("./state.ts")).history }),
       }),
     ],
@@ -617,9 +607,7 @@ const HELP_COMMANDS: readonly CommandSpec[] = [
   }),
   row("commands", {
     summary: "list all commands and their options",
-    examples: {
-      "tasc commands --json": "print commands and options as JSON",
-    },
+    examples: { "tasc commands --json": "print commands and options as JSON" },
     load: () => import("./commands.ts"),
   }),
   row("completion", {

@@ -16,11 +16,11 @@ import type { StateEvent } from "../model/state.ts";
 import { normalise } from "../plan/input.ts";
 import {
   type Composed,
-  type Draft,
-  type Entry,
+  type ImportedTarget,
+  type ImportedResource,
   type Known,
   type KnownParts,
-  type LeftOut,
+  type Skipped,
   NOT_BINDABLE,
   UNCLEAR,
   canBind,
@@ -45,22 +45,22 @@ interface Around {
 }
 
 /** What a resource declares of its live values, in the form of a document, and what had to be left out. */
-interface Declared {
+interface DeclaredElements {
   readonly fields: JsonObject;
   /** For comments; each a line. */
   readonly notes: readonly string[];
 }
 
 /** A field of a resource: its value in the manifest, or why it has none; neither where there is nothing to say. */
-interface Verdict {
+interface Declaration {
   readonly value?: Json;
   readonly note?: string;
 }
 
-const SILENT: Verdict = {};
+const SILENT: Declaration = {};
 
 /** Declares what the interface shows of a resource. References to others are for `prerequisites.ts` to add. */
-export function declareFields<L>(rows: readonly Field<L>[], live: L, around: Around): Declared {
+export function declareFields<L>(rows: readonly Field<L>[], live: L, around: Around): DeclaredElements {
   const notes: string[] = [];
   let fields: JsonObject = {};
   for (const row of rows) {
@@ -71,7 +71,7 @@ export function declareFields<L>(rows: readonly Field<L>[], live: L, around: Aro
   return { fields, notes };
 }
 
-function judge<L>(row: Field<L>, live: L, around: Around): Verdict {
+function judge<L>(row: Field<L>, live: L, around: Around): Declaration {
   if (row.shape.type === "reference") return SILENT;
   const reading = readField(row, live, around.folderName);
   // Folders without a name are told of once for all test cases in them.
@@ -82,7 +82,7 @@ function judge<L>(row: Field<L>, live: L, around: Around): Verdict {
   return row.update === undefined ? fixed(row, reading.value) : readable(row, reading.value, around);
 }
 
-function readable<L>(row: Field<L>, live: Json, around: Around): Verdict {
+function readable<L>(row: Field<L>, live: Json, around: Around): Declaration {
   if (isNothing(live)) return nothing(row, live, around);
   if (around.holdsSecret(live))
     return { note: "it repeats the value of a secret, so it is not written here." };
@@ -93,12 +93,12 @@ function readable<L>(row: Field<L>, live: Json, around: Around): Verdict {
 }
 
 /** What is not there is left out, unless a default would then be taken for it. */
-function nothing<L>(row: Field<L>, live: Json, { defaults }: Around): Verdict {
+function nothing<L>(row: Field<L>, live: Json, { defaults }: Around): Declaration {
   const declarableAsIs = isArray(live) || row.nullable;
   return defaults.has(row.name) && declarableAsIs ? { value: live } : SILENT;
 }
 
-function elements<L>(row: Field<L>, live: Json, around: Around): Verdict {
+function elements<L>(row: Field<L>, live: Json, around: Around): Declaration {
   if (isNothing(live)) return nothing(row, live, around);
   if (around.holdsSecret(live))
     return { note: "they repeat the value of a secret, so they are not written here." };
@@ -107,7 +107,7 @@ function elements<L>(row: Field<L>, live: Json, around: Around): Verdict {
 }
 
 /** A value that creations do not know is no choice that somebody made; there is nothing to say about it. */
-function fixed<L>(row: Field<L>, live: Json): Verdict {
+function fixed<L>(row: Field<L>, live: Json): Declaration {
   const value = declarable(row.shape, live);
   return value === undefined ? SILENT : { value };
 }
@@ -125,8 +125,8 @@ function shortly(value: Json): string {
 /** What becomes of the parts of a target. */
 interface ImportedParts {
   /** Sorted by key. */
-  readonly entries: readonly Entry[];
-  readonly leftOut: readonly Omit<LeftOut, "app">[];
+  readonly entries: readonly ImportedResource[];
+  readonly leftOut: readonly Omit<Skipped, "app">[];
 }
 
 const DEFAULT_KEY = "default";
@@ -138,7 +138,7 @@ export function importEnvironments(
   around: Omit<Around, "defaults">,
 ): ImportedParts {
   const fresh = uniqueById(target.environments).filter(({ id }) => !known.managed.has(id));
-  const leftOut: Omit<LeftOut, "app">[] = [];
+  const leftOut: Omit<Skipped, "app">[] = [];
   const judged = fresh.flatMap((live) => {
     const declared = declareFields(ENVIRONMENT_FIELDS, live, { ...around, defaults: known.defaults });
     const bind = mustBind(live, declared.fields["discoveryUrl"], target.environments);
@@ -156,7 +156,7 @@ export function importEnvironments(
     known,
     around,
   );
-  const entries = judged.map(({ live, declared, bind }): Entry => {
+  const entries = judged.map(({ live, declared, bind }): ImportedResource => {
     const key = keys.get(live.id) ?? "";
     return { id: live.id, key, bind, ...declared, folderId: null };
   });
@@ -398,11 +398,11 @@ const FIELD = TEST_CASE_FIELDS.find(({ shape }) => shape.type === "reference" &&
  * @param declared key → key of its prerequisite, as they declare it.
  */
 function linkPrerequisites(
-  entries: readonly Entry[],
+  entries: readonly ImportedResource[],
   wanted: ReadonlyMap<string, string | null>,
   managed: ReadonlyMap<string, string>,
   declared: ReadonlyMap<string, string>,
-): readonly Entry[] {
+): readonly ImportedResource[] {
   const keys = new Map([...managed, ...entries.map(({ id, key }) => [id, key] as const)]);
   const next = new Map(declared);
   return entries.map((entry) => {
@@ -430,7 +430,10 @@ function inOrder(fields: JsonObject): JsonObject {
 }
 
 /** Test cases without those prerequisites that are not declared after all. */
-function withoutPrerequisites(entries: readonly Entry[], lost: ReadonlySet<string>): readonly Entry[] {
+function withoutPrerequisites(
+  entries: readonly ImportedResource[],
+  lost: ReadonlySet<string>,
+): readonly ImportedResource[] {
   if (lost.size === 0 || FIELD === undefined) return entries;
   const { path } = FIELD;
   return entries.map((entry) => {
@@ -453,7 +456,7 @@ function leadsTo(wanted: string, start: string, next: ReadonlyMap<string, string
   return false;
 }
 
-function noted(entry: Entry, reason: string): Entry {
+function noted(entry: ImportedResource, reason: string): ImportedResource {
   return { ...entry, notes: [...entry.notes, `${FIELD?.name ?? ""}: ${reason}`] };
 }
 
@@ -466,7 +469,7 @@ export function importTestCases(
 ): ImportedParts {
   const live = all.filter(({ status }) => status !== DELETED);
   const mustBind = binding(live);
-  const leftOut: Omit<LeftOut, "app">[] = [];
+  const leftOut: Omit<Skipped, "app">[] = [];
   const judged = uniqueById(live)
     .filter(({ id }) => !known.managed.has(id))
     .flatMap((testCase) => {
@@ -482,7 +485,7 @@ export function importTestCases(
     known,
     around,
   );
-  const entries = judged.map(({ testCase, declared, bind }): Entry => {
+  const entries = judged.map(({ testCase, declared, bind }): ImportedResource => {
     const key = keys.get(testCase.id) ?? "";
     return { id: testCase.id, key, bind, ...declared, folderId: testCase.folderId ?? null };
   });
@@ -497,7 +500,9 @@ function obstacle(testCase: LiveTestCase, bind: boolean, known: KnownParts): str
 }
 
 /** A test case is found by its external id, or else by its name; by either only if it is the only one. */
-function binding(live: readonly LiveTestCase[]): (testCase: LiveTestCase, declared: Declared) => boolean {
+function binding(
+  live: readonly LiveTestCase[],
+): (testCase: LiveTestCase, declared: DeclaredElements) => boolean {
   const names = countValues(live.map(({ description }) => description));
   const externalIds = countValues(live.map(({ externalId }) => externalId ?? undefined));
   return (testCase, { fields }) => {
@@ -528,19 +533,22 @@ function testCaseKeys(
 
 /** The drafts without some addresses, which are left out for the reasons given. */
 export function trim(
-  { drafts, leftOut }: Composed,
+  { targets: drafts, leftOut }: Composed,
   reasons: ReadonlyMap<Address, string>,
   targets: readonly LiveTarget[],
 ): Composed {
-  const gone: LeftOut[] = [];
-  const kept = drafts.flatMap((draft): Draft[] => {
+  const gone: Skipped[] = [];
+  const kept = drafts.flatMap((draft): ImportedTarget[] => {
     const app = targets.find(({ id }) => id === draft.liveId)?.app ?? "";
     const reason = reasons.get(targetAddress(draft.key));
     if (reason !== undefined && draft.target !== undefined) {
       gone.push({ app, kind: "target", id: draft.liveId, name: app, reason });
       return [];
     }
-    const split = (kind: "environment" | "testCase", entries: readonly Entry[]): readonly Entry[] =>
+    const split = (
+      kind: "environment" | "testCase",
+      entries: readonly ImportedResource[],
+    ): readonly ImportedResource[] =>
       entries.filter(({ id, key }) => {
         const own = reasons.get(addressOf(kind, draft.key, key));
         if (own !== undefined) gone.push({ app, kind, id, name: key, reason: own });
@@ -556,5 +564,5 @@ export function trim(
       },
     ];
   });
-  return { drafts: kept.filter((draft) => !isEmpty(draft)), leftOut: [...leftOut, ...gone] };
+  return { targets: kept.filter((draft) => !isEmpty(draft)), leftOut: [...leftOut, ...gone] };
 }

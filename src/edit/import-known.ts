@@ -1,7 +1,7 @@
 import type { Document } from "../manifest/document.ts";
 import { escapeTemplate } from "../manifest/interpolation.ts";
 import { ANY_KEY, RESERVED_KEYS, convert } from "../manifest/shape.ts";
-import { ENVIRONMENTS, type Section, TEST_CASES } from "../manifest/tables.ts";
+import { ENVIRONMENTS, type SectionRow, TEST_CASES } from "../manifest/tables.ts";
 import { type Address, compareText, parseAddress, targetAddress } from "../model/address.ts";
 import { type Desired, type DesiredResource, type DesiredTarget, resourcesOf } from "../model/desired.ts";
 import type { Shape } from "../model/fields.ts";
@@ -66,64 +66,51 @@ export interface KnownSources {
   readonly strays: readonly State[];
 }
 
-export function whatIsKnown(sources: KnownSources): Known {
-  const { desired, planned, states, strays } = sources;
-  const doubtful = desired.targets.filter(({ key }) => !planned.seen.has(key));
+export function knownOf(sources: KnownSources): Known {
+  const { desired, planned, states, strays, documents } = sources;
+  const doubtful = desired.targets.filter(({ key }) => !planned.matched.has(key));
   const ids = new Set(doubtful.flatMap((target) => idsOf(target, states.get(target.key))));
   const apps = new Set(doubtful.flatMap((target) => knownText(target, "app") ?? []));
-  const inFiles = sources.documents.flatMap(({ value: { target } }) =>
-    typeof target === "string" ? [target] : [],
-  );
+  const inFiles = documents.flatMap(({ value: { target } }) => (typeof target === "string" ? [target] : []));
   const keys = [...inFiles, ...strays.map(({ target }) => target)];
-  const freshParts = (section: Section): KnownParts => ({
-    ...NOTHING_KNOWN,
-    defaults: defaultsOf([sources.project], desired.stage, section),
-  });
+  const fresh = (section: SectionRow): KnownParts => partsOf(sources, "", section, undefined);
   return {
     targetKeys: new Set(keys.map((key) => key.toLowerCase())),
-    targets: new Map([...strayTargets(strays), ...declaredTargets(sources)]),
+    targets: new Map([...strayTargets(sources), ...declaredTargets(sources)]),
     isDoubtful: (live) => ids.has(live.id) || apps.has(live.app),
-    fresh: { environments: freshParts(ENVIRONMENTS), testCases: freshParts(TEST_CASES) },
+    fresh: { environments: fresh(ENVIRONMENTS), testCases: fresh(TEST_CASES) },
   };
 }
 
 function declaredTargets(sources: KnownSources): readonly (readonly [string, KnownTarget])[] {
   return sources.desired.targets.flatMap((target) => {
-    const seen = sources.planned.seen.get(target.key);
-    if (seen?.live === undefined) return [];
-    const state = seen.state;
-    const documents = sources.documents.filter(({ value }) => value["target"] === target.key);
-    const parts = <L>(
-      section: Section,
-      resources: readonly DesiredResource[],
-      matches: ReadonlyMap<Address, Match<L>>,
-    ): KnownParts => ({
-      ...partsOf(section, resources, matches, state, target, keysIn(documents, section)),
-      defaults: defaultsOf([sources.project, ...documents], sources.desired.stage, section),
-    });
+    const matched = sources.planned.matched.get(target.key);
+    if (matched?.live === undefined) return [];
+    const { key, environments, testCases } = target;
+    const { state, environmentMatches, testCaseMatches } = matched;
+    const parts = (section: SectionRow, declared: DeclaredParts): KnownParts =>
+      partsOf(sources, key, section, state, declared, target);
     const known: KnownTarget = {
-      key: target.key,
+      key,
       declared: true,
       state,
-      environments: parts(ENVIRONMENTS, target.environments, seen.environmentMatches),
-      testCases: parts(TEST_CASES, target.testCases, seen.testCaseMatches),
+      environments: parts(ENVIRONMENTS, { resources: environments, matches: environmentMatches }),
+      testCases: parts(TEST_CASES, { resources: testCases, matches: testCaseMatches }),
       prerequisites: prerequisitesOf(target),
     };
-    return [[seen.live.id, known] as const];
+    return [[matched.live.id, known] as const];
   });
 }
 
 /** A target that was declared once gets its key again, and so do its parts. */
-function strayTargets(strays: readonly State[]): readonly (readonly [string, KnownTarget])[] {
-  return strays.flatMap((state) => {
-    const id = state.bindings.get(targetAddress(state.target))?.id;
+function strayTargets(sources: KnownSources): readonly (readonly [string, KnownTarget])[] {
+  return sources.strays.flatMap((state) => {
+    const { target: key } = state;
+    const id = state.bindings.get(targetAddress(key))?.id;
     if (id === undefined) return [];
-    const parts = (section: Section): KnownParts => ({
-      ...partsOf(section, [], new Map(), state, undefined),
-      defaults: new Set<string>(),
-    });
+    const parts = (section: SectionRow): KnownParts => partsOf(sources, key, section, state);
     const known: KnownTarget = {
-      key: state.target,
+      key,
       declared: false,
       state,
       environments: parts(ENVIRONMENTS),
@@ -134,29 +121,30 @@ function strayTargets(strays: readonly State[]): readonly (readonly [string, Kno
   });
 }
 
-const NOTHING_KNOWN: KnownParts = {
-  managed: new Map(),
-  remembered: new Map(),
-  declared: new Set(),
-  taken: new Set(),
-  defaults: new Set(),
-  isDoubtful: () => false,
-};
+/** What this stage declares of a section, and what is live of it. */
+interface DeclaredParts {
+  readonly resources: readonly DesiredResource[];
+  readonly matches: ReadonlyMap<Address, Match<unknown>>;
+}
 
-function partsOf<L>(
-  { kind }: Section,
-  resources: readonly DesiredResource[],
-  matches: ReadonlyMap<Address, Match<L>>,
+function partsOf(
+  { documents, project, desired }: KnownSources,
+  targetKey: string,
+  section: SectionRow,
   state: State | undefined,
-  target: DesiredTarget | undefined,
-  inFiles: readonly string[] = [],
-): Omit<KnownParts, "defaults"> {
+  { resources, matches }: DeclaredParts = { resources: [], matches: new Map() },
+  target?: DesiredTarget,
+): KnownParts {
+  const { kind } = section;
+  const own = documents.filter(({ value }) => value["target"] === targetKey);
   const managed = new Map<string, string>();
   for (const { address, key } of resources) {
     const match = matches.get(address);
     if (match?.found === true) managed.set(match.id, key);
   }
-  const declared = new Set([...inFiles, ...resources.map(({ key }) => key)]);
+  const declared = new Set(
+    resources.map(({ key }) => key).concat(target === undefined ? [] : keysIn(own, section)),
+  );
   const bound = [...(state?.bindings ?? [])].flatMap(([address, { id }]) => {
     const parts = parseAddress(address);
     return parts?.kind === kind ? [{ id, key: parts.key }] : [];
@@ -172,6 +160,7 @@ function partsOf<L>(
     declared,
     remembered: new Map(free.map(({ id, key }) => [id, key])),
     taken: new Set([...declared, ...bound.map(({ key }) => key), ...others].map((key) => key.toLowerCase())),
+    defaults: defaultsOf([project, ...own], desired.stage, section),
     isDoubtful: doubts(
       resources.filter(({ address }) => !matches.has(address)),
       state,
@@ -209,7 +198,7 @@ function idsOf({ address, id }: DesiredResource, state: State | undefined): read
 }
 
 /** The keys of a section in any stage. */
-function keysIn(documents: readonly Document[], { name }: Section): readonly string[] {
+function keysIn(documents: readonly Document[], { name }: SectionRow): readonly string[] {
   return documents.flatMap(({ value }) => {
     const overrides = isObject(value["stages"]) ? Object.values(value["stages"]) : [];
     return [value, ...overrides].flatMap((scope) => {
@@ -223,7 +212,7 @@ function keysIn(documents: readonly Document[], { name }: Section): readonly str
 function defaultsOf(
   documents: readonly Document[],
   stage: string,
-  { name, fields }: Section,
+  { name, fields }: SectionRow,
 ): ReadonlySet<string> {
   const set = fields.filter(({ path }) =>
     documents.some(({ value }) =>
@@ -244,20 +233,20 @@ function prerequisitesOf(target: DesiredTarget): ReadonlyMap<string, string> {
 }
 
 /** What an import adds of one live target, before it is laid out in files. */
-export interface Draft {
+export interface ImportedTarget {
   readonly liveId: string;
   readonly key: string;
   /** Nothing for a target that neither manifests nor state know. */
   readonly known: KnownTarget | undefined;
   /** The target itself; nothing where a manifest declares it already. */
-  readonly target: Entry | undefined;
+  readonly target: ImportedResource | undefined;
   /** Sorted by key, as are the test cases. */
-  readonly environments: readonly Entry[];
-  readonly testCases: readonly Entry[];
+  readonly environments: readonly ImportedResource[];
+  readonly testCases: readonly ImportedResource[];
 }
 
 /** A resource to declare. */
-export interface Entry {
+export interface ImportedResource {
   readonly id: string;
   readonly key: string;
   /** Whether it must be bound by `id:`, since nothing that it declares finds it and no other. */
@@ -271,7 +260,7 @@ export interface Entry {
 }
 
 /** Something live of which nothing is written, and why. */
-export interface LeftOut {
+export interface Skipped {
   /** The target's app. */
   readonly app: string;
   readonly kind: "target" | "environment" | "testCase";
@@ -282,11 +271,11 @@ export interface LeftOut {
 
 export interface Composed {
   /** Sorted by key; those with nothing to add are not among them. */
-  readonly drafts: readonly Draft[];
-  readonly leftOut: readonly LeftOut[];
+  readonly targets: readonly ImportedTarget[];
+  readonly leftOut: readonly Skipped[];
 }
 
-export function isEmpty({ target, environments, testCases }: Draft): boolean {
+export function isEmpty({ target, environments, testCases }: ImportedTarget): boolean {
   return target === undefined && environments.length === 0 && testCases.length === 0;
 }
 
@@ -334,7 +323,7 @@ export function countValues<T>(values: Iterable<T>): ReadonlyMap<T, number> {
 }
 
 /** Something live that needs a key. */
-export interface Wish {
+export interface KeyRequest {
   readonly id: string;
   /** What it is called on the service, if anything. */
   readonly name: string | undefined;
@@ -387,7 +376,10 @@ function shortened(text: string): string {
  *
  * @param taken keys in lower case.
  */
-export function chooseKeys(wishes: readonly Wish[], taken: ReadonlySet<string>): ReadonlyMap<string, string> {
+export function chooseKeys(
+  wishes: readonly KeyRequest[],
+  taken: ReadonlySet<string>,
+): ReadonlyMap<string, string> {
   const used = new Set<string>([...taken, ...RESERVED_KEYS]);
   const bases = wishes.map((wish) => ({ wish, base: slug(wish.name ?? "") }));
   const counts = new Map<string, number>();

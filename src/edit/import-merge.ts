@@ -14,7 +14,7 @@ import { type Json, type JsonObject, isArray, isObject, sameJson } from "../mode
 import type { LiveEnvironment, LiveTarget, LiveTestCase } from "../model/live.ts";
 import { type State, type StateEvent, emptyState } from "../model/state.ts";
 import { isUnknown, reveal } from "../model/value.ts";
-import type { Seen } from "../plan/compare.ts";
+import type { MatchedTarget } from "../plan/compare.ts";
 import { type PlanInput, knownText } from "../plan/input.ts";
 import { type Planned, makePlan } from "../plan/plan.ts";
 import { applyEvents } from "../state/events.ts";
@@ -211,11 +211,14 @@ export function mergeStage(sources: MergeSources, pairs: Pairs, excluded: Readon
   );
   const lifted = planOf(manifests, sources, bound);
   for (const key of keys) {
-    const seen = lifted.planned.seen.get(key);
+    const matched = lifted.planned.matched.get(key);
     const own = bound.get(key) ?? [];
-    if (seen !== undefined) own.push(...environmentsByUrl(seen, before, sources, here));
-    for (const [address, match] of [...(seen?.environmentMatches ?? []), ...(seen?.testCaseMatches ?? [])])
-      if (match.found && seen?.state?.bindings.get(address) === undefined)
+    if (matched !== undefined) own.push(...environmentsByUrl(matched, before, sources, here));
+    for (const [address, match] of [
+      ...(matched?.environmentMatches ?? []),
+      ...(matched?.testCaseMatches ?? []),
+    ])
+      if (match.found && matched?.state?.bindings.get(address) === undefined)
         own.push(boundTo(address, match.id));
     bound.set(key, own);
   }
@@ -313,7 +316,7 @@ function isNew(event: StateEvent, state: State | undefined): boolean {
 
 /** Environments whose addresses differ between stages by the stage's name. */
 function environmentsByUrl(
-  { target, live, environmentMatches }: Seen,
+  { target, live, environmentMatches }: MatchedTarget,
   before: Manifests,
   { reading, resolve, stages }: MergeSources,
   here: string,
@@ -350,7 +353,7 @@ function environmentsByUrl(
 
 /** A folder in which all test cases have one folder's name in other stages is that folder. */
 function foldersIn(
-  { seen }: Planned,
+  { matched }: Planned,
   merged: ReadonlySet<Address>,
   before: Manifests,
   stages: readonly string[],
@@ -358,7 +361,7 @@ function foldersIn(
 ): Merging["folders"] {
   const field = fieldsOf("testCase").find(({ name }) => name === "folder");
   const found = new Map<string, ReadonlyMap<string, string>>();
-  for (const one of seen.values()) {
+  for (const one of matched.values()) {
     const names = new Map<string, Set<string>>();
     for (const [address, match] of one.testCaseMatches) {
       const folder = match.found ? match.live.folderId : undefined;
@@ -402,8 +405,8 @@ export function mergeFields(
     .filter(({ address }) => merged.has(address));
   const manifests = new Manifests({ project: reading.project, documents });
   const goals = resources.flatMap((resource) => {
-    const seen = planned.seen.get(parseAddress(resource.address)?.target ?? "");
-    const found = seen && liveFields(resource, seen, options);
+    const matched = planned.matched.get(parseAddress(resource.address)?.target ?? "");
+    const found = matched && liveFields(resource, matched, options);
     if (found === undefined) return [];
     const differing = (field: Field<never>): boolean =>
       (changes.get(resource.address) ?? []).some(({ path }) =>
@@ -451,10 +454,10 @@ export function mergeFields(
 /** What a resource would declare of its live values, null and empty lists included. */
 function liveFields(
   resource: DesiredResource,
-  seen: Seen,
+  matched: MatchedTarget,
   { folderName, holdsSecret }: FieldOptions,
 ): { readonly fields: JsonObject } | undefined {
-  const targetId = seen.live?.id ?? "";
+  const targetId = matched.live?.id ?? "";
   const around = {
     elements: true,
     holdsSecret,
@@ -463,18 +466,18 @@ function liveFields(
   };
   switch (resource.kind) {
     case "target":
-      return seen.live && declareFields<LiveTarget>(TARGET_FIELDS, seen.live, around);
+      return matched.live && declareFields<LiveTarget>(TARGET_FIELDS, matched.live, around);
     case "environment": {
-      const match = seen.environmentMatches.get(resource.address);
+      const match = matched.environmentMatches.get(resource.address);
       return match?.found === true
         ? declareFields<LiveEnvironment>(ENVIRONMENT_FIELDS, match.live, around)
         : undefined;
     }
     case "testCase": {
-      const match = seen.testCaseMatches.get(resource.address);
+      const match = matched.testCaseMatches.get(resource.address);
       if (match?.found !== true) return undefined;
       const { fields } = declareFields<LiveTestCase>(TEST_CASE_FIELDS, match.live, around);
-      const prerequisite = keyOfLive(match.live.prerequisiteId, seen);
+      const prerequisite = keyOfLive(match.live.prerequisiteId, matched);
       const discovery = isObject(fields["discovery"]) ? fields["discovery"] : {};
       return {
         fields:
@@ -486,7 +489,7 @@ function liveFields(
   }
 }
 
-function keyOfLive(id: string | null | undefined, { testCaseMatches }: Seen): string | undefined {
+function keyOfLive(id: string | null | undefined, { testCaseMatches }: MatchedTarget): string | undefined {
   for (const [address, match] of testCaseMatches)
     if (match.found && match.id === id) return parseAddress(address)?.key;
   return undefined;

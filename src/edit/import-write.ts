@@ -7,11 +7,11 @@ import { WIDEST, declareFields, hintsFor, importEnvironments, importTestCases } 
 import { withoutStage } from "./import-merge.ts";
 import {
   type Composed,
-  type Draft,
-  type Entry,
+  type ImportedTarget,
+  type ImportedResource,
   type Known,
   type KnownTarget,
-  type LeftOut,
+  type Skipped,
   NOT_BINDABLE,
   UNCLEAR,
   canBind,
@@ -45,7 +45,7 @@ export interface ComposeInput {
 export function compose(input: ComposeInput): Composed {
   const { known } = input;
   const wanted = input.targets.filter(({ id }) => input.wanted.has(id));
-  const leftOut: LeftOut[] = [];
+  const leftOut: Skipped[] = [];
   const clear = wanted.filter((live) => {
     const reason = obstacle(live, input);
     if (reason !== undefined)
@@ -60,7 +60,7 @@ export function compose(input: ComposeInput): Composed {
     return draft;
   });
   return {
-    drafts: drafts.filter((draft) => !isEmpty(draft)).toSorted((a, b) => compareText(a.key, b.key)),
+    targets: drafts.filter((draft) => !isEmpty(draft)).toSorted((a, b) => compareText(a.key, b.key)),
     leftOut,
   };
 }
@@ -102,7 +102,7 @@ function importTarget(
   key: string,
   known: KnownTarget | undefined,
   input: ComposeInput,
-): { readonly draft: Draft; readonly leftOut: readonly LeftOut[] } {
+): { readonly draft: ImportedTarget; readonly leftOut: readonly Skipped[] } {
   const names = input.folders.get(live.id) ?? new Map<string, string>();
   const around = {
     elements: input.elements,
@@ -129,7 +129,7 @@ function importTarget(
   };
 }
 
-function targetEntry(live: LiveTarget, key: string, input: ComposeInput): Entry {
+function targetEntry(live: LiveTarget, key: string, input: ComposeInput): ImportedResource {
   const { fields, notes } = declareTarget(live, input);
   return { id: live.id, key, bind: mustBind(live, input), fields, notes, folderId: null };
 }
@@ -176,14 +176,14 @@ export interface LayoutOptions {
 /** What goes into one file. */
 interface Sheet {
   readonly file: string;
-  readonly draft: Draft;
-  readonly target: Entry | undefined;
-  readonly environments: readonly Entry[];
-  readonly testCases: readonly Entry[];
+  readonly draft: ImportedTarget;
+  readonly target: ImportedResource | undefined;
+  readonly environments: readonly ImportedResource[];
+  readonly testCases: readonly ImportedResource[];
 }
 
 /** Lays drafts out in files that are not there yet. */
-export function layOut(drafts: readonly Draft[], options: LayoutOptions): readonly NewFile[] {
+export function layOut(drafts: readonly ImportedTarget[], options: LayoutOptions): readonly NewFile[] {
   const used = new Set<string>();
   const free = (wish: string): string => {
     const file = freeFile(wish, (name) => used.has(name.toLowerCase()) || options.exists(name));
@@ -201,7 +201,7 @@ export function layOut(drafts: readonly Draft[], options: LayoutOptions): readon
 }
 
 function sheetsOf(
-  draft: Draft,
+  draft: ImportedTarget,
   { dir, split, folders }: LayoutOptions,
   free: (wish: string) => string,
 ): readonly Sheet[] {
@@ -246,7 +246,7 @@ function documentOf(
   const only = !inline && isForStageAlone(draft.key) ? { onlyStages: [stage] } : {};
   // Where the target itself is new, what is in it exists where it does.
   const [ofTarget, ofParts] = target === undefined ? [{}, only] : [only, {}];
-  const valueOf = (entry: Entry): JsonObject => ({
+  const valueOf = (entry: ImportedResource): JsonObject => ({
     ...(inline ? idOf(entry) : {}),
     ...ofParts,
     ...entry.fields,
@@ -268,16 +268,20 @@ function documentOf(
   return Object.keys(override).length === 0 ? whole : withValue(whole, ["stages", stage], override);
 }
 
-function idOf(entry: Entry | undefined): JsonObject {
+function idOf(entry: ImportedResource | undefined): JsonObject {
   return entry?.bind === true ? { id: entry.id } : {};
 }
 
 /** Those of which something else could be meant. */
-function bound(entries: readonly Entry[]): readonly Entry[] {
+function bound(entries: readonly ImportedResource[]): readonly ImportedResource[] {
   return entries.filter(({ bind }) => bind);
 }
 
-function section(name: string, entries: readonly Entry[], valueOf: (entry: Entry) => Json): JsonObject {
+function section(
+  name: string,
+  entries: readonly ImportedResource[],
+  valueOf: (entry: ImportedResource) => Json,
+): JsonObject {
   if (entries.length === 0) return {};
   return { [name]: Object.fromEntries(entries.map((entry) => [entry.key, valueOf(entry)])) };
 }

@@ -13,9 +13,9 @@ import { type State, type StateEvent, emptyState } from "../model/state.ts";
 import type { PlanInput } from "../plan/input.ts";
 import { keyHolds } from "../plan/memory.ts";
 import { type Planned, makePlan } from "../plan/plan.ts";
-import { settleEvents } from "../plan/record.ts";
+import { refreshEvents } from "../plan/record.ts";
 import { applyEvents } from "../state/events.ts";
-import { type NewText, editTexts, withTexts } from "./edit-files.ts";
+import { type EditedText, type NewText, editTexts, withTexts } from "./edit-files.ts";
 import {
   type FolderNames,
   type FolderSources,
@@ -23,7 +23,7 @@ import {
   folderEvents,
   trim,
 } from "./import-declare.ts";
-import { type Composed, type LeftOut, whatIsKnown } from "./import-known.ts";
+import { type Composed, type Skipped, knownOf } from "./import-known.ts";
 import {
   type MergeSources,
   type Merging,
@@ -54,8 +54,8 @@ export interface PrepareOptions {
 export interface Prepared {
   readonly files: readonly NewFile[];
   /** Manifests that are there already, with what is merged into them. */
-  readonly texts: readonly NewText[];
-  readonly leftOut: readonly LeftOut[];
+  readonly texts: readonly EditedText[];
+  readonly leftOut: readonly Skipped[];
   /** Target key → what its state is to learn. */
   readonly learnt: ReadonlyMap<string, readonly StateEvent[]>;
   /** What stands in the way; if anything does, no file may be written. */
@@ -128,7 +128,7 @@ async function attemptOnce(
   const texts = await editTexts(sources.reading.documents, [...merging.edits, ...fields]);
   if ("reason" in texts)
     return { refuted: new Map([...merging.merged].map((address) => [address, texts.reason])) };
-  const files = layOut(composed.drafts, layoutOptions(sources, folders, options));
+  const files = layOut(composed.targets, layoutOptions(sources, folders, options));
   const proof = await prove(files, texts, { ...options, sources, merged: merging.merged, before });
   if (proof.refuted.size > 0 && proof.problems.length === 0 && proof.unmatched.length === 0) return proof;
   const learnt = allLearnt(folderEventsOf, merging, proof.planned ?? planned, sources);
@@ -140,7 +140,7 @@ async function attemptOnce(
 function withMerging(sources: MergeSources, { documents, input, planned }: Merging): MergeSources {
   const { desired, states, strays } = input;
   const { project } = sources.reading;
-  const known = whatIsKnown({ desired, documents, project, planned, states, strays });
+  const known = knownOf({ desired, documents, project, planned, states, strays });
   return { ...sources, input, known };
 }
 
@@ -151,7 +151,7 @@ function withMerging(sources: MergeSources, { documents, input, planned }: Mergi
 function allLearnt(
   folders: ReadonlyMap<string, readonly StateEvent[]>,
   { bound }: Merging,
-  { seen }: Planned,
+  { matched }: Planned,
   { chosen, input }: MergeSources,
 ): ReadonlyMap<string, readonly StateEvent[]> {
   const ids = new Set(chosen.map(({ id }) => id));
@@ -159,7 +159,7 @@ function allLearnt(
     input.states.get(key) ?? input.strays.find(({ target }) => target === key);
   const keys = new Set([...folders.keys(), ...bound.keys()]);
   const settled = new Map<string, readonly StateEvent[]>();
-  for (const [key, one] of seen) {
+  for (const [key, one] of matched) {
     const { fingerprints, live } = one;
     if (live === undefined || !ids.has(live.id) || fingerprints === undefined) continue;
     // Under another key than before all records would go, and with them what tells that a password was sent.
@@ -167,7 +167,7 @@ function allLearnt(
     keys.add(key);
     settled.set(
       key,
-      settleEvents(one, fingerprints, () => true).filter(({ type }) => type !== "unbound"),
+      refreshEvents(one, fingerprints, () => true).filter(({ type }) => type !== "unbound"),
     );
   }
   const pairs = [...keys].map((key): [string, readonly StateEvent[]] => {
@@ -206,7 +206,7 @@ function layoutOptions(
 
 /** Targets that are imported learn the names of their folders, and so do those that are declared already. */
 function learntBy(
-  { drafts }: Composed,
+  { targets: drafts }: Composed,
   { chosen, known }: MergeSources,
   folders: FolderNames,
 ): ReadonlyMap<string, readonly StateEvent[]> {
@@ -235,7 +235,7 @@ function withLearnt(
 }
 
 /** What a plan needs besides the live service. */
-export type Declared = Omit<PlanInput, "live">;
+export type DeclaredInput = Omit<PlanInput, "live">;
 
 /** The project as it was read. */
 export type ProjectSources = Pick<MergeSources, "reading" | "resolve" | "stages">;
@@ -261,7 +261,7 @@ export async function survey<F>(
   reader: Reader<F>,
   targets: readonly LiveTarget[],
   chosen: readonly LiveTarget[],
-  declared: Declared,
+  declared: DeclaredInput,
   project: ProjectSources,
 ): Promise<Read<MergeSources, F>> {
   const lists = await Promise.all(
@@ -274,7 +274,7 @@ export async function survey<F>(
   }
   const input: PlanInput = { ...declared, live: { targets, testCases } };
   const { desired, states, strays } = declared;
-  const known = whatIsKnown({ ...project.reading, desired, planned: makePlan(input), states, strays });
+  const known = knownOf({ ...project.reading, desired, planned: makePlan(input), states, strays });
   return { ok: true, value: { ...project, chosen, known, input } };
 }
 
@@ -391,7 +391,7 @@ export function previewOf(files: readonly NewFile[]): string {
 }
 
 /** What is live and was not imported, with the reason; a line each. */
-export function leftOutLines(leftOut: readonly LeftOut[]): readonly string[] {
+export function skippedLines(leftOut: readonly Skipped[]): readonly string[] {
   return leftOut.map(({ app, kind, id, name, reason }) => {
     const noun = kind === "testCase" ? "test case" : kind === "target" ? "test target" : kind;
     const title = name === undefined ? "" : ` ${JSON.stringify(name)}`;
@@ -420,14 +420,14 @@ export interface ImportArguments {
   readonly into: ReadonlyMap<string, string>;
 }
 
-export interface GivenArguments {
+export interface ImportArgumentsText {
   readonly dir: string | undefined;
   readonly folder: readonly string[];
   readonly into: readonly string[];
 }
 
 /** Reads the options of an import. @throws TascError */
-export function readArguments({ dir, folder, into }: GivenArguments): ImportArguments {
+export function readArguments({ dir, folder, into }: ImportArgumentsText): ImportArguments {
   const inside = insideOf(dir ?? "targets");
   if (inside === undefined) throw badArgument(`--dir ${dir ?? ""} is not a folder inside the project`);
   const folders = new Map(

@@ -1,7 +1,13 @@
-import { type Difference, type Meaning, StageView, diffStages, sameMeaning } from "../inspect/stages.ts";
+import {
+  type Difference,
+  type StageValue,
+  StageView,
+  diffStages,
+  sameStageValue,
+} from "../inspect/stages.ts";
 import { hasErrors } from "../manifest/document.ts";
 import type { ProjectFolder } from "../manifest/files.ts";
-import type { Environment } from "../manifest/interpolation.ts";
+import type { EnvironmentVariables } from "../manifest/interpolation.ts";
 import { readProject, resolveProject } from "../manifest/load.ts";
 import { type Address, parseAddress } from "../model/address.ts";
 import { type Field, fieldsOf } from "../model/fields.ts";
@@ -12,7 +18,7 @@ import { type Excluded, type NewText, NOTHING_EXCLUDED, changeKey, withTexts } f
 import {
   type Candidate,
   type FieldRef,
-  type Left,
+  type NotRewritten,
   Manifests,
   type ProjectDocuments,
   type Rewrite,
@@ -20,7 +26,7 @@ import {
   type Rewriting,
   type Rewritten,
   type Slot,
-  type Wanted,
+  type RewriteScope,
   changedFields,
   escaped,
   placeholdersIn,
@@ -53,7 +59,7 @@ export function promote(
 ): Rewrite {
   const diff = diffStages(from, to, "promoted", inScope);
   const start = new Manifests(sources);
-  const left: Left[] = [];
+  const left: NotRewritten[] = [];
   const promotions: Promotion[] = [];
   for (const difference of diff.differences) {
     const promotion = promotionOf(difference, start, from, to);
@@ -114,7 +120,12 @@ function* candidatesOf(
     if (slot !== undefined) for (const text of texts) yield { slot, edits: [setAt(slot, text)] };
 }
 
-function lone(address: Address, here: StageView, there: StageView, origin: Left["origin"]): Left {
+function lone(
+  address: Address,
+  here: StageView,
+  there: StageView,
+  origin: NotRewritten["origin"],
+): NotRewritten {
   return {
     address,
     reason: `Only ${here.stage} has it, and promotion neither creates nor removes test cases. Declare it for ${there.stage} as well, or for all stages.`,
@@ -125,11 +136,11 @@ function lone(address: Address, here: StageView, there: StageView, origin: Left[
 /** One field of one test case, on its way. */
 interface Promotion {
   readonly difference: Difference;
-  readonly wanted: Wanted;
+  readonly wanted: RewriteScope;
   /** What to write, the best first; none where the value is to go, or would carry a credential. */
   readonly texts: readonly Json[];
   /** What it comes to; nothing where the value is to go. */
-  readonly meaning: Meaning | undefined;
+  readonly meaning: StageValue | undefined;
 }
 
 /** What is wished for a field that differs, and the ways to write it. */
@@ -143,7 +154,7 @@ function promotionOf(
   const ref: FieldRef = { stage: to.stage, address: difference.address, field };
   const written = manifests.written({ ...ref, stage: from.stage });
   const meaning = from.meaningOf(field, written);
-  const isMet = (now: Json | undefined): boolean => sameMeaning(field, meaning, to.meaningOf(field, now));
+  const isMet = (now: Json | undefined): boolean => sameStageValue(field, meaning, to.meaningOf(field, now));
   const there = to.meaningOf(field, manifests.written(ref));
   const literal = spelt(meaning);
   const both = written === undefined || sameJson(written, literal) ? [literal] : [written, literal];
@@ -152,13 +163,13 @@ function promotionOf(
 }
 
 /** As it stands in one stage, without the variables of that; secrets stay placeholders. */
-function spelt(wanted: Meaning | undefined): Json {
+function spelt(wanted: StageValue | undefined): Json {
   if (wanted === undefined) return null;
   return isSensitive(wanted.value) ? wanted.spelt : escaped(reveal(wanted.value));
 }
 
 /** Credentials belong to a stage: only those go along that the other stage uses in the same place. */
-function carriesCredential(wanted: Meaning | undefined, there: Meaning | undefined): boolean {
+function carriesCredential(wanted: StageValue | undefined, there: StageValue | undefined): boolean {
   if (wanted === undefined || !isSensitive(wanted.value)) return false;
   const known = new Set(there === undefined ? [] : placeholdersIn(there.spelt));
   return placeholdersIn(wanted.spelt).some((placeholder) => !known.has(placeholder));
@@ -172,13 +183,13 @@ function fieldAt({ address, path }: Difference): Field<never> {
 }
 
 /** Where a field stands that is left. */
-function whereOf({ difference }: Promotion): Pick<Left, "origin"> {
+function whereOf({ difference }: Promotion): Pick<NotRewritten, "origin"> {
   const origin = difference.to?.origin ?? difference.from?.origin;
   return origin === undefined ? {} : { origin };
 }
 
 /** Why nothing could be written. */
-function whyLeft({ difference, meaning, wanted }: Promotion): Left {
+function whyLeft({ difference, meaning, wanted }: Promotion): NotRewritten {
   const { address, path } = difference;
   const { stage } = wanted.ref;
   if (meaning !== undefined && isSensitive(meaning.value))
@@ -211,7 +222,7 @@ function rewritten({ difference, wanted }: Promotion, slot: Slot | undefined): R
 
 export interface ProofRequest extends PromoteRequest {
   readonly folder: ProjectFolder;
-  readonly env: Environment;
+  readonly env: EnvironmentVariables;
 }
 
 /**

@@ -21,7 +21,7 @@ import {
   isValueObject,
   reveal,
 } from "../model/value.ts";
-import { type Seen, compareField, display, folderNames, readField } from "../plan/compare.ts";
+import { type MatchedTarget, compareField, display, folderNames, readField } from "../plan/compare.ts";
 import {
   type ElementMatch,
   alignElements,
@@ -34,7 +34,7 @@ import {
   withoutLine,
 } from "../plan/elements.ts";
 import { type PlanInput, ordered } from "../plan/input.ts";
-import { desiredInScope } from "../plan/look.ts";
+import { desiredInScope } from "../plan/refresh.ts";
 import { type Memory, mayHoldSecret, memoryOf } from "../plan/memory.ts";
 import { type Planned, makePlan } from "../plan/plan.ts";
 import { expectedLive } from "../plan/resources.ts";
@@ -43,14 +43,14 @@ import { declarable } from "./import-known.ts";
 import {
   type Candidate,
   type FieldRef,
-  type Left,
+  type NotRewritten,
   Manifests,
   type ProjectDocuments,
   type Rewrite,
   Rewriter,
   type Rewriting,
   type Rewritten,
-  type Wanted,
+  type RewriteScope,
   changedFields,
   escaped,
   placeholdersIn,
@@ -68,8 +68,8 @@ import {
 export function pull(request: PullRequest, excluded: Excluded = NOTHING_EXCLUDED): Rewrite {
   const { stage, stages, planned } = request;
   const start = new Manifests(request);
-  const found = [...planned.seen.values()].flatMap((seen) => findingsIn(seen, start, request));
-  const left: Left[] = found.flatMap((finding) => leftOf(finding, excluded));
+  const found = [...planned.matched.values()].flatMap((matched) => findingsIn(matched, start, request));
+  const left: NotRewritten[] = found.flatMap((finding) => leftOf(finding, excluded));
   const findings = found.filter((finding) => !excluded.has(changeKey(about(finding))));
   const rewriter = new Rewriter(
     request,
@@ -113,7 +113,7 @@ function* candidatesOf(manifests: Manifests, ref: FieldRef, value: Json): Genera
     if (slot !== undefined) yield { slot, edits: [setAt(slot, value)] };
 }
 
-function leftOf(finding: Finding, excluded: Excluded): readonly Left[] {
+function leftOf(finding: Finding, excluded: Excluded): readonly NotRewritten[] {
   const { verdict, pending } = finding;
   const reason = excluded.get(changeKey(about(finding)));
   if (reason !== undefined) return [{ ...about(finding), reason, failed: true }];
@@ -123,16 +123,16 @@ function leftOf(finding: Finding, excluded: Excluded): readonly Left[] {
   return [];
 }
 
-function about({ resource, field }: Finding): Omit<Left, "reason"> {
+function about({ resource, field }: Finding): Omit<NotRewritten, "reason"> {
   const origin = originOf(resource, field.path);
   return { address: resource.address, path: field.path, ...(origin === undefined ? {} : { origin }) };
 }
 
 /** A resource that is declared and not on the service has nothing to be pulled. */
-function absent({ planned, inScope }: PullRequest): readonly Left[] {
+function absent({ planned, inScope }: PullRequest): readonly NotRewritten[] {
   const resources = new Map(
-    [...planned.seen.values()]
-      .flatMap((seen) => [...seen.resources.values()])
+    [...planned.matched.values()]
+      .flatMap((matched) => [...matched.resources.values()])
       .map((one) => [one.address, one]),
   );
   return planned.plan.changes.flatMap(({ address, action }) => {
@@ -249,18 +249,18 @@ interface PullRequest extends ProjectDocuments {
 interface Finding {
   readonly resource: DesiredResource;
   readonly field: Field<never>;
-  readonly verdict: Exclude<Verdict, { readonly kind: "same" }>;
+  readonly verdict: Exclude<PulledValue, { readonly kind: "same" }>;
   /** Only where something is to be written. */
-  readonly wanted: Wanted | undefined;
+  readonly wanted: RewriteScope | undefined;
   /** The plan would send the field, and the service shows nothing of it. */
   readonly pending: boolean;
 }
 
 /** What a target's resources declare otherwise than it is live. */
-function findingsIn(seen: Seen, start: Manifests, request: PullRequest): readonly Finding[] {
+function findingsIn(matched: MatchedTarget, start: Manifests, request: PullRequest): readonly Finding[] {
   const { planned, inScope } = request;
   const changes = new Map(planned.plan.changes.map((change) => [change.address, change]));
-  return resourcesOf(seen.target)
+  return resourcesOf(matched.target)
     .filter(({ address }) => inScope(address))
     .flatMap((resource) => {
       const change = changes.get(resource.address);
@@ -270,14 +270,14 @@ function findingsIn(seen: Seen, start: Manifests, request: PullRequest): readonl
       ): readonly Finding[] =>
         live === undefined
           ? []
-          : rows.flatMap((row) => findingOf(row, live, seen, resource, change, start, request) ?? []);
+          : rows.flatMap((row) => findingOf(row, live, matched, resource, change, start, request) ?? []);
       switch (resource.kind) {
         case "target":
-          return judged(TARGET_FIELDS, liveTargetOf(seen));
+          return judged(TARGET_FIELDS, liveTargetOf(matched));
         case "environment":
-          return judged(ENVIRONMENT_FIELDS, liveEnvironmentOf(resource, seen));
+          return judged(ENVIRONMENT_FIELDS, liveEnvironmentOf(resource, matched));
         case "testCase":
-          return judged(TEST_CASE_FIELDS, liveTestCaseOf(resource, seen));
+          return judged(TEST_CASE_FIELDS, liveTestCaseOf(resource, matched));
         case "batchGeneration":
           return [];
       }
@@ -287,7 +287,7 @@ function findingsIn(seen: Seen, start: Manifests, request: PullRequest): readonl
 function findingOf<L extends { readonly id: string }>(
   row: Field<L>,
   live: L,
-  seen: Seen,
+  matched: MatchedTarget,
   resource: DesiredResource,
   change: Change | undefined,
   start: Manifests,
@@ -301,12 +301,12 @@ function findingOf<L extends { readonly id: string }>(
   const verdict = judge(row, live, {
     value,
     written: start.written(ref) ?? null,
-    memory: memoryOf(resource.address, live.id, seen.state, seen.fingerprints),
+    memory: memoryOf(resource.address, live.id, matched.state, matched.fingerprints),
     expected: (declared) => {
       const own = TEST_CASE_FIELDS.find(({ name }) => name === row.name);
-      return own && expectedLive(seen, own, declared);
+      return own && expectedLive(matched, own, declared);
     },
-    addressOfId: (id) => addressOfId(id, seen),
+    addressOfId: (id) => addressOfId(id, matched),
     holdsSecret,
   });
   if (verdict.kind === "same") return undefined;
@@ -318,7 +318,7 @@ function findingOf<L extends { readonly id: string }>(
   return { resource, field, verdict, wanted, pending };
 }
 
-function addressOfId(id: string, { testCaseMatches }: Seen): Address | undefined {
+function addressOfId(id: string, { testCaseMatches }: MatchedTarget): Address | undefined {
   for (const [address, match] of testCaseMatches) if (match.found && match.id === id) return address;
   return undefined;
 }
@@ -394,7 +394,7 @@ function all(
 }
 
 /** What is to become of a declared field: nothing, the text that says what is live, or why it is left. */
-type Verdict =
+type PulledValue =
   | { readonly kind: "same" }
   /** The service does not show it, so that only a plan can tell whether it differs. */
   | { readonly kind: "hidden" }
@@ -414,11 +414,11 @@ export interface Declared {
   readonly holdsSecret: (value: Json) => boolean;
 }
 
-const SAME: Verdict = { kind: "same" };
-const HIDDEN: Verdict = { kind: "hidden" };
+const SAME: PulledValue = { kind: "same" };
+const HIDDEN: PulledValue = { kind: "hidden" };
 
 /** Compares a declared field with what is live, as a plan does. */
-function judge<L>(field: Field<L>, live: L, declared: Declared): Verdict {
+function judge<L>(field: Field<L>, live: L, declared: Declared): PulledValue {
   const { value } = declared;
   if (isUnknown(value)) return HIDDEN;
   const { behaviour } = field;
@@ -456,7 +456,7 @@ function written<L>(
   live: Json,
   { value, holdsSecret }: Declared,
   make: () => Graft,
-): Verdict {
+): PulledValue {
   if (isSensitive(value))
     return left("It holds a secret, and what is live in its place is not shown or written.");
   if (holdsSecret(live)) return left("The live value repeats a secret, so it is not written.");
@@ -468,7 +468,11 @@ function written<L>(
   return { kind: "pull", written: made.value, live };
 }
 
-function writtenElements<L>(field: Field<L>, elements: readonly LiveElement[], declared: Declared): Verdict {
+function writtenElements<L>(
+  field: Field<L>,
+  elements: readonly LiveElement[],
+  declared: Declared,
+): PulledValue {
   const { value, written: text, memory } = declared;
   return written(field, elements.map(elementInWords), declared, () =>
     graftElements(text, value, elements, memory),
@@ -476,7 +480,7 @@ function writtenElements<L>(field: Field<L>, elements: readonly LiveElement[], d
 }
 
 /** A field that no call can change: taking over what is live is the only way to end the difference. */
-function fixed<L>(field: Field<L>, shown: Json, declared: Declared): Verdict {
+function fixed<L>(field: Field<L>, shown: Json, declared: Declared): PulledValue {
   const live = field.shape.type === "reference" ? referenceTo(shown, declared) : shown;
   if (live === undefined)
     return left(`The service has ${shortly(shown)}, which is no test case that the manifests declare.`);
@@ -490,7 +494,7 @@ function referenceTo(id: Json, { addressOfId }: Declared): Json | undefined {
   return address === undefined ? undefined : parseAddress(address)?.key;
 }
 
-function left(reason: string): Verdict {
+function left(reason: string): PulledValue {
   return { kind: "left", reason };
 }
 

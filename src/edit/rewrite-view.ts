@@ -3,8 +3,9 @@ import type { JsonObject } from "../model/json.ts";
 import { fieldName } from "../render/fields.ts";
 import { type Block, type Line, Outside, type Section, type View } from "../render/view.ts";
 import { count } from "../render/words.ts";
-import { type NewText, patchOf } from "./edit-files.ts";
-import type { Left, Rewriting, Rewritten } from "./rewrite.ts";
+import type { EditedText } from "./edit-files.ts";
+import { patchOf } from "./patch.ts";
+import type { NotRewritten, Rewriting, Rewritten } from "./rewrite.ts";
 
 export interface RewritingFacts {
   /** What it is about, for programs: stages, the service. */
@@ -14,7 +15,7 @@ export interface RewritingFacts {
   /** In place of the summary where there is nothing to do and nothing is left. */
   readonly nothing: string;
   readonly dryRun: boolean;
-  readonly texts: readonly NewText[];
+  readonly texts: readonly EditedText[];
   readonly placeOf: PlaceOf;
 }
 
@@ -67,7 +68,7 @@ function changeBlocks(change: Rewritten, placeOf: PlaceOf): readonly Block[] {
   return [{ field }, ["  ", { style: "faint", text: `${placeText(origin, placeOf)}  ${layer}${also}` }]];
 }
 
-function leftSection(left: readonly Left[], placeOf: PlaceOf): Section {
+function leftSection(left: readonly NotRewritten[], placeOf: PlaceOf): Section {
   if (left.length === 0) return [];
   return [
     [{ style: "strong", text: "Left as it is" }],
@@ -80,7 +81,7 @@ function leftSection(left: readonly Left[], placeOf: PlaceOf): Section {
   ];
 }
 
-function patchSection(text: NewText): Section {
+function patchSection(text: EditedText): Section {
   return patchOf(text)
     .replace(/\n$/, "")
     .split("\n")
@@ -94,7 +95,7 @@ function patchSection(text: NewText): Section {
 
 function summaryLine(
   changes: readonly Rewritten[],
-  left: readonly Left[],
+  left: readonly NotRewritten[],
   { texts, dryRun, nothing }: RewritingFacts,
 ): Line {
   if (changes.length + left.length === 0) return nothing;

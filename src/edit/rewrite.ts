@@ -46,7 +46,7 @@ export interface Slot {
 /** What a command does to the manifests, and what it leaves: plain data, without any secret. */
 export interface Rewriting {
   readonly changes: readonly Rewritten[];
-  readonly left: readonly Left[];
+  readonly left: readonly NotRewritten[];
 }
 
 /** A field whose value in the manifests changes. */
@@ -65,7 +65,7 @@ export interface Rewritten {
 }
 
 /** What differs and stays as it is. Without a path it is the resource as a whole. */
-export interface Left {
+export interface NotRewritten {
   readonly address: Address;
   readonly path?: Path;
   /** One sentence. */
@@ -383,7 +383,7 @@ function pinsOf(
 }
 
 /** What a command wants of a field. */
-export interface Wanted {
+export interface RewriteScope {
   readonly ref: FieldRef;
   /** @param written the field's value as it would stand in the manifests; nothing where none would */
   readonly isMet: (written: Json | undefined) => boolean;
@@ -412,14 +412,14 @@ export class Rewriter {
   readonly manifests: Manifests;
   /** The same, for trying edits out. */
   readonly #trial: Manifests;
-  readonly #wanted: ReadonlyMap<string, Wanted>;
+  readonly #wanted: ReadonlyMap<string, RewriteScope>;
   /** Where wanted fields had their values at the start. */
   readonly #startSlots: ReadonlyMap<string, Slot | undefined>;
   readonly #rules: RewriteRules;
   /** Edits of shared places that would do harm. */
   readonly #refused = new Set<string>();
 
-  constructor(sources: ProjectDocuments, wanted: readonly Wanted[], rules: RewriteRules) {
+  constructor(sources: ProjectDocuments, wanted: readonly RewriteScope[], rules: RewriteRules) {
     this.manifests = new Manifests(sources);
     this.#trial = new Manifests(sources);
     this.#wanted = new Map(wanted.map((one) => [keyOf(one.ref), one]));
@@ -428,7 +428,7 @@ export class Rewriter {
   }
 
   /** Takes the first candidate that does no harm. */
-  place({ ref, isMet }: Wanted, candidates: Iterable<Candidate>): Slot | undefined {
+  place({ ref, isMet }: RewriteScope, candidates: Iterable<Candidate>): Slot | undefined {
     for (const candidate of candidates) {
       const { slot, edits } = candidate;
       const name = isShared(slot) ? JSON.stringify([slot, edits.length, edits[0]]) : "";
@@ -480,7 +480,7 @@ export class Rewriter {
    * Whether a field that took its value from a shared place is content with what is written there. One that wants
    * another value may have got it elsewhere by now; that does not make the shared place the right one.
    */
-  #agrees({ ref, isMet }: Wanted, { file, path }: Slot, edits: readonly FileEdit[]): boolean {
+  #agrees({ ref, isMet }: RewriteScope, { file, path }: Slot, edits: readonly FileEdit[]): boolean {
     const start = this.#startSlots.get(keyOf(ref));
     if (start?.file !== file || !sameJson(start.path, path)) return true;
     const written = edits.find((one) => one.file === file && sameJson(one.edit.path, path))?.edit;

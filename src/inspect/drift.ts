@@ -3,7 +3,7 @@ import type { DesiredResource } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Json, Path } from "../model/json.ts";
 import type { ChangeJson, ChangedBy, FieldChange, FieldJson, Orphan } from "../model/plan.ts";
-import type { Seen } from "../plan/compare.ts";
+import type { MatchedTarget } from "../plan/compare.ts";
 import { type Scope, scopeTest } from "../plan/input.ts";
 import type { Planned } from "../plan/plan.ts";
 import { foldAlike } from "../render/fields.ts";
@@ -49,9 +49,9 @@ type Removed = {
   readonly replacedBy?: string;
 };
 
-export function driftOf({ plan, seen }: Planned, scope: Scope): Drift {
+export function driftOf({ plan, matched }: Planned, scope: Scope): Drift {
   const inScope = scopeTest(scope);
-  const removed = [...seen.values()].flatMap(removedFrom).filter(({ address }) => inScope(address));
+  const removed = [...matched.values()].flatMap(removedFrom).filter(({ address }) => inScope(address));
   return {
     changes: plan.changes.flatMap(({ address, id, fields }) => {
       const drifted = fields.flatMap(driftedField);
@@ -81,21 +81,23 @@ function driftedField({ path, before, after, sensitive, changedBy }: FieldChange
   ];
 }
 
-function removedFrom(seen: Seen): readonly Removed[] {
-  const { target, live, environmentMatches, testCaseMatches } = seen;
+function removedFrom(matched: MatchedTarget): readonly Removed[] {
+  const { target, live, environmentMatches, testCaseMatches } = matched;
   const parts: readonly DesiredResource[] = [...target.environments, ...target.testCases];
   return [
-    ...removedResource(seen, target, live?.id),
+    ...removedResource(matched, target, live?.id),
     ...parts.flatMap((resource) => {
       const match = environmentMatches.get(resource.address) ?? testCaseMatches.get(resource.address);
-      return match === undefined ? [] : removedResource(seen, resource, match.found ? match.id : undefined);
+      return match === undefined
+        ? []
+        : removedResource(matched, resource, match.found ? match.id : undefined);
     }),
   ];
 }
 
 /** Another id by the manifest's own word is a correction, and not the service's doing. */
 function removedResource(
-  { state }: Seen,
+  { state }: MatchedTarget,
   { address, id: byHand }: DesiredResource,
   now: string | undefined,
 ): readonly Removed[] {

@@ -3,7 +3,7 @@ import type { FieldChange } from "../model/plan.ts";
 import { diagnosticJson } from "../render/json.ts";
 import { type Block, type Line, Outside, type Section, type View, type ViewJson } from "../render/view.ts";
 import { PROBLEM_SIGN, SIGNS } from "../render/words.ts";
-import type { ExplainedField, Explanation, Placeholder, Source } from "./explain.ts";
+import type { ExplainedField, Explanation, Placeholder, LayerSource } from "./explain.ts";
 
 type PlaceOf = (origin: Origin) => Place | undefined;
 
@@ -101,13 +101,13 @@ function fieldSection(field: ExplainedField, placeOf: PlaceOf): Section {
   ];
 }
 
-const ROLES: Readonly<Record<Source["role"], string>> = {
+const ROLES: Readonly<Record<LayerSource["role"], string>> = {
   counts: "",
   merged: "  (merged with what follows)",
   replaced: "  (replaced by what follows)",
 };
 
-function sourceRow({ layer, origin, written, role }: Source, placeOf: PlaceOf): Block {
+function sourceRow({ layer, origin, written, role }: LayerSource, placeOf: PlaceOf): Block {
   const place = { style: "faint", text: placeText(origin, placeOf) } as const;
   return row("from", [place, `  ${layer}: `, { value: written }, { style: "faint", text: ROLES[role] }]);
 }

@@ -1,6 +1,6 @@
 import { nearest } from "../manifest/document.ts";
 import {
-  type Environment,
+  type EnvironmentVariables,
   type Placeholder as Parsed,
   type Variable,
   isTemplate,
@@ -22,7 +22,7 @@ import type { LiveEnvironment, LiveTarget, LiveTestCase } from "../model/live.ts
 import type { Action, CallJson, Change, FieldChange } from "../model/plan.ts";
 import type { State } from "../model/state.ts";
 import { SENSITIVE, type Value, isSensitive, isUnknown, isValueObject } from "../model/value.ts";
-import { type Seen, display, folderNames, readField } from "../plan/compare.ts";
+import { type MatchedTarget, display, folderNames, readField } from "../plan/compare.ts";
 import { type Fingerprinter, targetOf } from "../plan/input.ts";
 import type { Match } from "../plan/match.ts";
 import { type Memory, changedBy, keyHolds, memoryOf, unwrittenParts } from "../plan/memory.ts";
@@ -34,7 +34,7 @@ export interface ExplainRequest {
   readonly resource: DesiredResource;
   /** Names of the fields to explain; none: all that are declared. */
   readonly fields: readonly string[];
-  readonly around: Surroundings;
+  readonly around: PlaceholderSources;
   /** Of the resource's target, for an explanation without the service. */
   readonly state: State | undefined;
   readonly fingerprints: Fingerprinter | undefined;
@@ -45,20 +45,20 @@ export interface ExplainRequest {
 /** Where an address's values come from and what follows from them. */
 export function explain(request: ExplainRequest): Explanation {
   const { resource, planned, fingerprints, around } = request;
-  const seen = planned?.seen.get(targetOf(resource.address));
-  const state = seen === undefined ? request.state : seen.state;
+  const matched = planned?.matched.get(targetOf(resource.address));
+  const state = matched === undefined ? request.state : matched.state;
   const change = planned?.plan.changes.find(({ address }) => address === resource.address);
   const diagnostics = (planned?.plan.diagnostics ?? []).filter(({ address }) => address === resource.address);
   const problem = diagnostics.some(({ severity }) => severity === "error");
-  const unclear = planned !== undefined && seen === undefined;
-  const identity = seen === undefined ? identityOffline(resource, state) : identityOf(resource, seen);
+  const unclear = planned !== undefined && matched === undefined;
+  const identity = matched === undefined ? identityOffline(resource, state) : identityOf(resource, matched);
   const asked = planned !== undefined;
   const ground: Ground = {
     resource,
     around,
     state,
     fingerprints,
-    seen,
+    matched,
     change,
     asked,
     problem: problem || unclear,
@@ -77,32 +77,32 @@ export function explain(request: ExplainRequest): Explanation {
 }
 
 function explainFields(ground: Ground, names: readonly string[]): readonly ExplainedField[] {
-  const { resource, seen } = ground;
+  const { resource, matched } = ground;
   const rows = <L>(table: readonly Field<L>[], live: L | undefined): readonly ExplainedField[] =>
     table
       .filter(({ name }) => (names.length === 0 ? resource.fields[name] !== undefined : names.includes(name)))
       .map((field) => explainField(field, live, ground));
   switch (resource.kind) {
     case "target":
-      return rows(TARGET_FIELDS, liveTargetOf(seen));
+      return rows(TARGET_FIELDS, liveTargetOf(matched));
     case "environment":
-      return rows(ENVIRONMENT_FIELDS, liveEnvironmentOf(resource, seen));
+      return rows(ENVIRONMENT_FIELDS, liveEnvironmentOf(resource, matched));
     case "testCase":
-      return rows(TEST_CASE_FIELDS, liveTestCaseOf(resource, seen));
+      return rows(TEST_CASE_FIELDS, liveTestCaseOf(resource, matched));
     case "batchGeneration":
       return rows(BATCH_GENERATION_FIELDS, undefined);
   }
 }
 
 function decision(
-  { asked, change, problem, resource, state, seen, id }: Ground,
+  { asked, change, problem, resource, state, matched, id }: Ground,
   diagnostics: readonly Diagnostic[],
 ): Pick<Explanation, "action" | "why"> {
   if (!asked) return { action: "unknown", why: "The service was not called, so there is no plan for it." };
   if (problem) return { action: "problem", why: "An error must be fixed first." };
   if (change !== undefined) return { action: change.action, why: whyChange(change) };
   if (resource.kind === "batchGeneration") return { action: "none", why: whyNotRun(resource, state) };
-  if (seen !== undefined && id === undefined)
+  if (matched !== undefined && id === undefined)
     return {
       action: "none",
       why: "It does not exist on the service, and its creation needs a secret that is missing.",
@@ -162,7 +162,7 @@ export interface Explanation {
 export interface ExplainedField {
   readonly name: string;
   /** Lowest layer first. */
-  readonly sources: readonly Source[];
+  readonly sources: readonly LayerSource[];
   readonly placeholders: readonly Placeholder[];
   /** What it comes to; absent where it is not declared. */
   readonly value?: Json;
@@ -177,7 +177,7 @@ export interface ExplainedField {
 }
 
 /** A layer that gives the field a value. */
-export interface Source {
+export interface LayerSource {
   readonly layer: Layer["kind"];
   readonly origin: Origin;
   /** As it is written, before anything is filled in. */
@@ -199,10 +199,10 @@ export interface Placeholder {
 /** Everything that a field's explanation draws on. */
 interface Ground {
   readonly resource: DesiredResource;
-  readonly around: Surroundings;
+  readonly around: PlaceholderSources;
   readonly state: State | undefined;
   readonly fingerprints: Fingerprinter | undefined;
-  readonly seen: Seen | undefined;
+  readonly matched: MatchedTarget | undefined;
   readonly change: Change | undefined;
   /** Whether the service was asked. */
   readonly asked: boolean;
@@ -214,9 +214,9 @@ interface Ground {
 
 /** @param live the live resource; nothing where there is none, or nobody has asked */
 function explainField<L>(field: Field<L>, live: L | undefined, ground: Ground): ExplainedField {
-  const { resource, state, fingerprints, change, asked, problem, id, seen } = ground;
+  const { resource, state, fingerprints, change, asked, problem, id, matched } = ground;
   const value = resource.fields[field.name];
-  const shown: Shown = live === undefined ? noLive(ground) : liveOf(field, live, value, seen);
+  const shown: LiveShown = live === undefined ? noLive(ground) : liveOf(field, live, value, matched);
   const memory = id === undefined ? undefined : memoryOf(resource.address, id, state, fingerprints);
   const changes = (change?.fields ?? []).filter(({ path }) =>
     field.path.every((step, at) => path[at] === step),
@@ -253,7 +253,7 @@ function rawLive<L>(field: Field<L>, live: L | undefined): Json | undefined {
   return live !== undefined && field.behaviour.kind === "readable" ? field.behaviour.read(live) : undefined;
 }
 
-function noLive({ asked, resource }: Ground): Shown {
+function noLive({ asked, resource }: Ground): LiveShown {
   if (!asked) return { liveNote: "the service was not asked" };
   if (resource.kind === "batchGeneration") return { liveNote: "the service cannot show batch generations" };
   return { liveNote: "there is no live resource" };
@@ -291,11 +291,11 @@ export interface Identity {
 }
 
 /** As a plan finds it. */
-function identityOf(resource: DesiredResource, seen: Seen): Identity {
+function identityOf(resource: DesiredResource, matched: MatchedTarget): Identity {
   if (resource.kind === "batchGeneration") return { found: "the interface shows no batch generations" };
-  const match = matchOf(resource, seen);
+  const match = matchOf(resource, matched);
   if (match === undefined) return { found: "no unambiguous match" };
-  if (match.found) return { id: match.id, found: howFound(resource, match.id, seen.state) };
+  if (match.found) return { id: match.id, found: howFound(resource, match.id, matched.state) };
   return match.removed === undefined
     ? { found: "no live resource matches" }
     : { found: `it was ${match.removed}, which was removed outside tasc` };
@@ -308,17 +308,17 @@ function identityOffline(resource: DesiredResource, state: State | undefined): I
   return { found: "not bound yet; without --offline, the service is asked" };
 }
 
-function matchOf({ kind, address }: DesiredResource, seen: Seen): Match<unknown> | undefined {
+function matchOf({ kind, address }: DesiredResource, matched: MatchedTarget): Match<unknown> | undefined {
   switch (kind) {
     case "target": {
-      const removed = seen.state?.bindings.get(address)?.id;
-      if (seen.live !== undefined) return { found: true, id: seen.live.id, live: seen.live };
+      const removed = matched.state?.bindings.get(address)?.id;
+      if (matched.live !== undefined) return { found: true, id: matched.live.id, live: matched.live };
       return removed === undefined ? { found: false } : { found: false, removed };
     }
     case "environment":
-      return seen.environmentMatches.get(address);
+      return matched.environmentMatches.get(address);
     case "testCase":
-      return seen.testCaseMatches.get(address);
+      return matched.testCaseMatches.get(address);
     case "batchGeneration":
       return undefined;
   }
@@ -337,51 +337,61 @@ function nameOf({ kind, key, fields }: DesiredResource): string {
 }
 
 /** The live resource of a kind; nothing where there is none. */
-export function liveTargetOf(seen: Seen | undefined): LiveTarget | undefined {
-  return seen?.live;
+export function liveTargetOf(matched: MatchedTarget | undefined): LiveTarget | undefined {
+  return matched?.live;
 }
 
 export function liveEnvironmentOf(
   { address }: DesiredResource,
-  seen: Seen | undefined,
+  matched: MatchedTarget | undefined,
 ): LiveEnvironment | undefined {
-  const match = seen?.environmentMatches.get(address);
+  const match = matched?.environmentMatches.get(address);
   return match?.found === true ? match.live : undefined;
 }
 
 export function liveTestCaseOf(
   { address }: DesiredResource,
-  seen: Seen | undefined,
+  matched: MatchedTarget | undefined,
 ): LiveTestCase | undefined {
-  const match = seen?.testCaseMatches.get(address);
+  const match = matched?.testCaseMatches.get(address);
   return match?.found === true ? match.live : undefined;
 }
 
 /** A live value, or why none shows. */
-type Shown = { readonly live: Json } | { readonly liveNote: string };
+type LiveShown = { readonly live: Json } | { readonly liveNote: string };
 
 /** What the service shows of a field. */
-function liveOf<L>(field: Field<L>, live: L, value: Value | undefined, seen: Seen | undefined): Shown {
-  const shown = readShown(field, live, value, seen);
+function liveOf<L>(
+  field: Field<L>,
+  live: L,
+  value: Value | undefined,
+  matched: MatchedTarget | undefined,
+): LiveShown {
+  const shown = readShown(field, live, value, matched);
   if (!("live" in shown) || value === undefined || !isSensitive(value)) return shown;
   return { live: SENSITIVE };
 }
 
-const NOT_SHOWN: Shown = { liveNote: "the service does not show it" };
+const NOT_SHOWN: LiveShown = { liveNote: "the service does not show it" };
 
-function readShown<L>(field: Field<L>, live: L, value: Value | undefined, seen: Seen | undefined): Shown {
-  const reading = readField(field, live, folderNames(seen?.state?.folders ?? new Map()), value);
+function readShown<L>(
+  field: Field<L>,
+  live: L,
+  value: Value | undefined,
+  matched: MatchedTarget | undefined,
+): LiveShown {
+  const reading = readField(field, live, folderNames(matched?.state?.folders ?? new Map()), value);
   if (reading.kind === "unnamed")
     return { liveNote: `the folder with the id ${reading.id}, whose name is not known yet` };
   if (reading.kind === "hidden")
     return field.behaviour.kind === "writeOnly" ? { liveNote: "the service never shows it" } : NOT_SHOWN;
   const { value: shown } = reading;
   const isReference = typeof shown === "string" && field.shape.type === "reference";
-  return { live: isReference ? (addressOfId(shown, seen) ?? shown) : shown };
+  return { live: isReference ? (addressOfId(shown, matched) ?? shown) : shown };
 }
 
-function addressOfId(id: string, seen: Seen | undefined): Address | undefined {
-  for (const [address, match] of seen?.testCaseMatches ?? [])
+function addressOfId(id: string, matched: MatchedTarget | undefined): Address | undefined {
+  for (const [address, match] of matched?.testCaseMatches ?? [])
     if (match.found && match.id === id) return address;
   return undefined;
 }
@@ -404,9 +414,9 @@ function isPartOf(word: string, name: string): boolean {
 }
 
 /** What interpolations draw on, as far as it can be told. */
-interface Surroundings {
+interface PlaceholderSources {
   readonly stage: string;
-  readonly env: Environment;
+  readonly env: EnvironmentVariables;
   readonly vars: ReadonlyMap<string, Variable>;
 }
 
@@ -416,7 +426,7 @@ interface Surroundings {
  */
 function placeholdersIn(
   texts: readonly string[],
-  around: Surroundings,
+  around: PlaceholderSources,
   hidden: boolean,
 ): readonly Placeholder[] {
   const found = new Map<string, Placeholder>();
@@ -432,7 +442,7 @@ function placeholdersIn(
   return [...found.values()];
 }
 
-function describe(part: Parsed, around: Surroundings, hidden: boolean): Placeholder {
+function describe(part: Parsed, around: PlaceholderSources, hidden: boolean): Placeholder {
   const { source } = part;
   switch (part.kind) {
     case "stage":
@@ -505,7 +515,7 @@ function rememberedOf<L>(
 }
 
 /** The layers of a resource that give a field a value, lowest first. */
-function sourcesOf<L>(resource: DesiredResource, field: Field<L>, hidden: Hidden): readonly Source[] {
+function sourcesOf<L>(resource: DesiredResource, field: Field<L>, hidden: Hidden): readonly LayerSource[] {
   const found = resource.layers.flatMap((layer) => {
     const written = at(layer.value, field.path);
     return written === undefined ? [] : [{ layer, written }];
@@ -519,7 +529,7 @@ function sourcesOf<L>(resource: DesiredResource, field: Field<L>, hidden: Hidden
 }
 
 /** A map goes on to count below maps; anything else is replaced by what comes later. */
-function roleOf([own, ...later]: readonly Json[]): Source["role"] {
+function roleOf([own, ...later]: readonly Json[]): LayerSource["role"] {
   if (later.length === 0) return "counts";
   return isObject(own) && later.every(isObject) ? "merged" : "replaced";
 }
@@ -568,7 +578,7 @@ function textsIn(value: Json): readonly string[] {
 }
 
 /** What a field's reason follows from. */
-export interface Grounds {
+export interface ReasonFacts {
   readonly value: Value | undefined;
   /** What the plan does with the resource. */
   readonly change: Change | undefined;
@@ -589,7 +599,7 @@ export interface Grounds {
 }
 
 /** Why a field is sent, or why it is not. The first that holds. */
-function whyField<L>(field: Field<L>, grounds: Grounds): string {
+function whyField<L>(field: Field<L>, grounds: ReasonFacts): string {
   const { value, change, changes, exists } = grounds;
   if (value === undefined) return "It is not declared, so it is not managed and nothing is sent.";
   if (isUnknown(value)) return "A secret is missing, so it is neither compared nor sent.";
@@ -624,7 +634,7 @@ function whyCreated<L>(field: Field<L>, value: Value, { calls }: Change): string
   return "It is sent after the creation if the service's own value differs by then.";
 }
 
-function whyChanged<L>(field: Field<L>, { shown, recorded, value, change }: Grounds): string {
+function whyChanged<L>(field: Field<L>, { shown, recorded, value, change }: ReasonFacts): string {
   if (field.generates && change !== undefined && change.action !== "create")
     return "The prompt differs, so it is sent, and the service generates again.";
   if (shown) return "The live value differs, so it is sent.";
@@ -636,7 +646,7 @@ function whyChanged<L>(field: Field<L>, { shown, recorded, value, change }: Grou
     : "A different value was sent last, so it is sent.";
 }
 
-function whyUnchanged<L>(field: Field<L>, { shown, recorded }: Grounds): string {
+function whyUnchanged<L>(field: Field<L>, { shown, recorded }: ReasonFacts): string {
   if (field.behaviour.kind === "fixed")
     return shown
       ? "It is fixed after creation: a difference is a warning and is never sent."

@@ -13,11 +13,11 @@ interface Graph {
 
 interface TargetGraph {
   readonly key: string;
-  readonly nodes: readonly Node[];
+  readonly nodes: readonly GraphNode[];
   readonly edges: readonly Edge[];
 }
 
-interface Node {
+interface GraphNode {
   /** An address; for a test case that nothing here manages, a name that no address has. */
   readonly id: string;
   readonly kind: "testCase" | "batchGeneration" | "environment" | "unmanaged";
@@ -66,12 +66,15 @@ function targetGraph(target: DesiredTarget): TargetGraph {
 }
 
 /** An edge that may begin at a test case which no manifest declares: it is known by its name alone. */
-interface Reference extends Omit<Edge, "from"> {
+interface GraphReference extends Omit<Edge, "from"> {
   readonly from: Address | { readonly description: string };
 }
 
-function unmanagedNodes(target: string, references: readonly Reference[]): ReadonlyMap<string, Node> {
-  const nodes = new Map<string, Node>();
+function unmanagedNodes(
+  target: string,
+  references: readonly GraphReference[],
+): ReadonlyMap<string, GraphNode> {
+  const nodes = new Map<string, GraphNode>();
   for (const { from } of references)
     if (typeof from !== "string" && !nodes.has(from.description))
       nodes.set(from.description, {
@@ -84,7 +87,7 @@ function unmanagedNodes(target: string, references: readonly Reference[]): Reado
   return nodes;
 }
 
-function prerequisiteOf(target: string, resource: DesiredResource, field: string): readonly Reference[] {
+function prerequisiteOf(target: string, resource: DesiredResource, field: string): readonly GraphReference[] {
   const value = plain(resource.fields[field]);
   const { address: to } = resource;
   if (typeof value === "string")
@@ -93,13 +96,13 @@ function prerequisiteOf(target: string, resource: DesiredResource, field: string
   return typeof description === "string" ? [{ from: { description }, to, why: "prerequisite" }] : [];
 }
 
-function environmentOf(target: string, resource: DesiredResource): readonly Reference[] {
+function environmentOf(target: string, resource: DesiredResource): readonly GraphReference[] {
   const key = plain(resource.fields["environment"]);
   if (typeof key !== "string") return [];
   return [{ from: addressOf("environment", target, key), to: resource.address, why: "environment" }];
 }
 
-function nodeOf({ kind, address, key, fields }: DesiredResource<Exclude<Kind, "target">>): Node {
+function nodeOf({ kind, address, key, fields }: DesiredResource<Exclude<Kind, "target">>): GraphNode {
   const states = [fields["status"], fields["runStatus"]].flatMap((value) => {
     const text = plain(value);
     return typeof text === "string" ? [text] : [];
@@ -161,14 +164,14 @@ function dot({ stage, targets }: Graph): Markup {
   ];
 }
 
-const SHAPES: Readonly<Record<Node["kind"], string>> = {
+const SHAPES: Readonly<Record<GraphNode["kind"], string>> = {
   testCase: "box",
   batchGeneration: "ellipse",
   environment: "cylinder",
   unmanaged: "box",
 };
 
-function dotAttributes({ kind, label, status, off }: Node): Markup {
+function dotAttributes({ kind, label, status, off }: GraphNode): Markup {
   const style = kind === "unmanaged" ? ", style=dashed" : off ? ', style=filled, fillcolor="#eeeeee"' : "";
   return [
     'label="',
@@ -208,14 +211,14 @@ function mermaid({ targets }: Graph): Markup {
 }
 
 /** Test cases are boxes, batch generations rounded, environments cylinders. */
-const BRACKETS: Readonly<Record<Node["kind"], readonly [string, string]>> = {
+const BRACKETS: Readonly<Record<GraphNode["kind"], readonly [string, string]>> = {
   testCase: ["[", "]"],
   unmanaged: ["[", "]"],
   batchGeneration: ["([", "])"],
   environment: ["[(", ")]"],
 };
 
-function mermaidNode({ kind, label, status, off }: Node): Markup {
+function mermaidNode({ kind, label, status, off }: GraphNode): Markup {
   const [open, close] = BRACKETS[kind];
   return [
     `${open}"`,

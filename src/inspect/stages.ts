@@ -1,8 +1,8 @@
 import type { Document } from "../manifest/document.ts";
 import {
-  type Environment,
-  Filler,
-  type Surroundings,
+  type EnvironmentVariables,
+  Interpolator,
+  type InterpolationSources,
   escapeTemplate,
   isTemplate,
   parseTemplate,
@@ -115,7 +115,7 @@ function compare(
 ): Difference | undefined {
   const before = from.meaningOf(field, mergedAt(left.layers, field.path));
   const after = to.meaningOf(field, mergedAt(right.layers, field.path));
-  if (sameMeaning(field, before, after)) return undefined;
+  if (sameStageValue(field, before, after)) return undefined;
   const sensitive = [before, after].some((side) => side !== undefined && isSensitive(side.value));
   const sideOf = (resource: DesiredResource, side: typeof before): DiffSide | undefined =>
     side && {
@@ -132,7 +132,7 @@ function compare(
 }
 
 /** What a written value comes to in one stage. */
-export interface Meaning {
+export interface StageValue {
   readonly value: Value;
   /** Filled in but for secrets, which stand by name: for comparing where they are unavailable. */
   readonly spelt: Json;
@@ -142,7 +142,11 @@ export interface Meaning {
  * Whether two stages mean the same by a field. Secrets that are unavailable are the same if they have the same name:
  * both stages read the same environment.
  */
-export function sameMeaning(field: Field<never>, a: Meaning | undefined, b: Meaning | undefined): boolean {
+export function sameStageValue(
+  field: Field<never>,
+  a: StageValue | undefined,
+  b: StageValue | undefined,
+): boolean {
   if (a === undefined || b === undefined) return a === b;
   const compare = field.behaviour.kind === "readable" ? field.behaviour.compare : "plain";
   const same = (one: Json, other: Json): boolean =>
@@ -152,7 +156,7 @@ export function sameMeaning(field: Field<never>, a: Meaning | undefined, b: Mean
 }
 
 /** A written value with all placeholders filled in that are no secrets. */
-function spell(written: Json, around: Surroundings, within: readonly string[] = []): Json {
+function spell(written: Json, around: InterpolationSources, within: readonly string[] = []): Json {
   if (typeof written === "string") return spellText(written, around, within);
   if (isArray(written)) return written.map((item) => spell(item, around, within));
   if (!isObject(written)) return written;
@@ -162,7 +166,7 @@ function spell(written: Json, around: Surroundings, within: readonly string[] = 
 }
 
 /** @param within variables that are being spelt: those in a circle are told of elsewhere, and stay as written */
-function spellText(text: string, around: Surroundings, within: readonly string[]): string {
+function spellText(text: string, around: InterpolationSources, within: readonly string[]): string {
   if (!isTemplate(text)) return text;
   const pieces = parseTemplate(text).parts.map((part) => {
     switch (part.kind) {
@@ -207,24 +211,24 @@ export function placeText(origin: Origin | undefined, placeOf: PlaceOf): string 
 export class StageView {
   readonly stage: string;
   readonly desired: Desired;
-  readonly #surroundings: Surroundings;
-  readonly #filler: Filler;
+  readonly #surroundings: InterpolationSources;
+  readonly #filler: Interpolator;
 
   constructor(
     desired: Desired,
     project: Document,
     { textFiles }: Pick<ProjectReading, "textFiles">,
-    env: Environment,
+    env: EnvironmentVariables,
   ) {
     const vars = variablesOf(settingsLayers(project, desired.stage));
     this.stage = desired.stage;
     this.desired = desired;
     this.#surroundings = { stage: this.stage, env, files: textFiles, vars, allowMissingSecrets: true };
-    this.#filler = new Filler(this.#surroundings);
+    this.#filler = new Interpolator(this.#surroundings);
   }
 
   /** What a value would mean in this stage, if it were written for the field. */
-  meaningOf(field: Field<never>, written: Json | undefined): Meaning | undefined {
+  meaningOf(field: Field<never>, written: Json | undefined): StageValue | undefined {
     if (written === undefined) return undefined;
     const value = resolveValue(field, written, field.path, {
       filler: this.#filler,

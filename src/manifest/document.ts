@@ -2,8 +2,8 @@ import { compareText } from "../model/address.ts";
 import type { Diagnostic, Origin, Place, Severity } from "../model/diagnostic.ts";
 import { type Json, type JsonObject, type Path, isArray, isObject } from "../model/json.ts";
 import type { ProjectFolder } from "./files.ts";
-import type { YamlProblem } from "./yaml/problem.ts";
-import { readFast } from "./yaml/read.ts";
+import type { YamlProblem } from "./yaml/text.ts";
+import { readFast } from "./yaml/fast.ts";
 import { splitDocuments } from "./yaml/tree.ts";
 
 /** The file that makes a folder a project. */
@@ -41,7 +41,7 @@ export async function readDocuments(
   files: readonly string[],
   { several = false }: { readonly several?: boolean } = {},
 ): Promise<ReadDocuments> {
-  const reading = new Reading();
+  const reading = new DocumentReader();
   for (const file of files) {
     const read = folder.read(file);
     if (!read.ok) reading.problems.push(unreadable(file, read.reason));
@@ -63,7 +63,7 @@ const FIRST: Path = [];
 type Unread = Omit<Document, "value">;
 
 /** The parser that explains is loaded for the first text that the fast one leaves to it. */
-async function readCarefully(reading: Reading, source: Unread, several: boolean): Promise<void> {
+async function readCarefully(reading: DocumentReader, source: Unread, several: boolean): Promise<void> {
   const { file, text } = source;
   const parts = several ? splitDocuments(text) : [];
   if (parts.length < 2) return readPart(reading, source, text, 0);
@@ -79,7 +79,7 @@ async function readCarefully(reading: Reading, source: Unread, several: boolean)
   if (reading.sources.at(-1)?.file !== file) await readPart(reading, source, "", 0);
 }
 
-async function readPart(reading: Reading, source: Unread, part: string, line: number): Promise<void> {
+async function readPart(reading: DocumentReader, source: Unread, part: string, line: number): Promise<void> {
   const { readSlow } = await import("./yaml/read-slow.ts");
   const read = readSlow(part);
   if (!read.ok)
@@ -93,7 +93,7 @@ function linesBefore(text: string, offset: number): number {
   return text.slice(0, offset).split("\n").length - 1;
 }
 
-class Reading {
+class DocumentReader {
   readonly documents: Document[] = [];
   readonly sources: SourceText[] = [];
   readonly problems: ManifestProblem[] = [];

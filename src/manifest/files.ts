@@ -3,7 +3,7 @@ import { join, sep } from "node:path";
 import { compareText } from "../model/address.ts";
 import { compileGlob } from "../model/glob.ts";
 import { type TrustOf, readTrust } from "./trust.ts";
-import { type Decoded, decodeUtf8, decodedText } from "./yaml/parse.ts";
+import { type Decoded, decodeUtf8, decodedText } from "./yaml/text.ts";
 
 /**
  * The project folder as manifests see it: all paths are relative to it and use forward slashes. The only door
@@ -160,14 +160,14 @@ class Walk {
     };
   }
 
-  enter(place: Standing, progress: Progress): void {
+  enter(place: Standing, progress: MatchedPatterns): void {
     for (const entry of this.#folder.list(place.path)) {
       const next = advance(progress, entry.name);
       if (next.size > 0) this.#visit(entry, place, next);
     }
   }
 
-  #visit({ kind, name }: FolderEntry, place: Standing, progress: Progress): void {
+  #visit({ kind, name }: FolderEntry, place: Standing, progress: MatchedPatterns): void {
     if (kind === "link") this.#follow(inside(place, name), progress);
     else if (kind === "folder" && isOpen(progress)) this.enter(inside(place, name), progress);
     else if (kind === "file" && isComplete(progress)) {
@@ -177,7 +177,7 @@ class Walk {
     }
   }
 
-  #follow(place: Standing, progress: Progress): void {
+  #follow(place: Standing, progress: MatchedPatterns): void {
     const { kind, inside: real } = this.#folder.follow(place.path);
     const wanted = kind === "folder" ? isOpen(progress) : isComplete(progress);
     if (!wanted) return;
@@ -237,7 +237,7 @@ interface Segment {
 const DONE = "done";
 
 /** Where in each pattern a walk is. */
-type Progress = ReadonlySet<Pattern>;
+type MatchedPatterns = ReadonlySet<Pattern>;
 
 export type Compiled = { readonly patterns: readonly Pattern[] } | { readonly fault: string };
 
@@ -297,7 +297,7 @@ function compileNames(text: string): Pattern | { readonly fault: string } {
 }
 
 /** What remains of each pattern once a walk has gone into, or found, something of this name. */
-function advance(progress: Progress, name: string): Progress {
+function advance(progress: MatchedPatterns, name: string): MatchedPatterns {
   const next = new Set<Pattern>();
   for (const pattern of progress) advanceOne(pattern, name, next);
   return next;
@@ -312,7 +312,7 @@ function advanceOne(pattern: Pattern, name: string, next: Set<Pattern>): void {
 }
 
 /** Whether a file at this point is meant. */
-function isComplete(progress: Progress): boolean {
+function isComplete(progress: MatchedPatterns): boolean {
   for (const pattern of progress) if (endsHere(pattern)) return true;
   return false;
 }
@@ -322,7 +322,7 @@ function endsHere(pattern: Pattern): boolean {
 }
 
 /** Whether anything further down can still be meant. */
-function isOpen(progress: Progress): boolean {
+function isOpen(progress: MatchedPatterns): boolean {
   for (const pattern of progress) if (pattern !== DONE) return true;
   return false;
 }

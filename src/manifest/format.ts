@@ -1,8 +1,9 @@
 import { isObject, sameJson } from "../model/json.ts";
 import { type ManifestPart, bare, entryOf, itemOf } from "./shape.ts";
 import { PROJECT, TARGET_DOCUMENT } from "./tables.ts";
-import { findCharacters, parseTree } from "./yaml/parse.ts";
+import { parseTree } from "./yaml/parse.ts";
 import { readSlow } from "./yaml/read-slow.ts";
+import { findCharacters } from "./yaml/text.ts";
 import { type MapNode, type Node, type Pair, splitDocuments } from "./yaml/tree.ts";
 
 /**

@@ -11,16 +11,16 @@ type Of<K extends Placeholder["kind"]> = Placeholder & { readonly kind: K };
  * Fills templates for one stage. The same text always comes to the same, so each is worked out once however many
  * resources share it.
  */
-export class Filler {
-  readonly #surroundings: Surroundings;
-  readonly #filled = new Map<string, Filled>();
-  readonly #variables = new Map<string, Filled>();
+export class Interpolator {
+  readonly #surroundings: InterpolationSources;
+  readonly #filled = new Map<string, Interpolated>();
+  readonly #variables = new Map<string, Interpolated>();
   /** Variables that are being worked out, outermost first. */
   readonly #pending: string[] = [];
   readonly #secrets = new Set<string>();
   #readable: readonly ((name: string) => boolean)[] | undefined;
 
-  constructor(surroundings: Surroundings) {
+  constructor(surroundings: InterpolationSources) {
     this.#surroundings = surroundings;
   }
 
@@ -40,7 +40,7 @@ export class Filler {
     this.#secrets.add(text).add(text.trim());
   }
 
-  fill(text: string): Filled {
+  fill(text: string): Interpolated {
     if (!isTemplate(text)) return plain(text);
     const known = this.#filled.get(text);
     if (known !== undefined) return known;
@@ -51,13 +51,13 @@ export class Filler {
   }
 
   /** Malformed placeholders are told of when documents are checked, for all stages at once. */
-  #fillTemplate(text: string): Filled {
+  #fillTemplate(text: string): Interpolated {
     const { parts, faults } = parseTemplate(text);
     const pieces = parts.map((part) => (part.kind === "text" ? plain(part.text) : this.#placeholder(part)));
     return join(pieces, faults.length > 0);
   }
 
-  #placeholder(part: Placeholder): Filled {
+  #placeholder(part: Placeholder): Interpolated {
     switch (part.kind) {
       case "stage":
         return plain(this.#surroundings.stage);
@@ -72,7 +72,7 @@ export class Filler {
     }
   }
 
-  #env({ name, fallback, source }: Of<"env">): Filled {
+  #env({ name, fallback, source }: Of<"env">): Interpolated {
     if (!this.#mayRead(name)) return unreadable(name, source);
     const value = this.#environment(name);
     if (value !== undefined && (value !== "" || fallback === undefined)) return plain(value);
@@ -86,7 +86,7 @@ export class Filler {
   }
 
   /** Pipelines hand over a missing secret as an empty one. */
-  #secret({ name, source }: Of<"secret">): Filled {
+  #secret({ name, source }: Of<"secret">): Interpolated {
     if (!this.#mayRead(name)) return unreadable(name, source);
     const value = this.#environment(name);
     if (value === undefined || value === "") return this.#missingSecret(name, source, value);
@@ -94,7 +94,7 @@ export class Filler {
     return hidden(value);
   }
 
-  #missingSecret(name: string, source: string, value: "" | undefined): Filled {
+  #missingSecret(name: string, source: string, value: "" | undefined): Interpolated {
     const { allowMissingSecrets } = this.#surroundings;
     const problem = {
       code: MISSING_SECRET,
@@ -104,10 +104,10 @@ export class Filler {
         : `\`${source}\` takes its value from the environment variable ${name}. Set it.`,
       within: source,
     };
-    return allowMissingSecrets ? withheld(problem) : failed(problem);
+    return allowMissingSecrets ? missingValue(problem) : failed(problem);
   }
 
-  #file({ path, source }: Of<"file">): Filled {
+  #file({ path, source }: Of<"file">): Interpolated {
     const file = this.#surroundings.files.get(path) ?? { ok: false, reason: "It was not read." };
     if (file.ok) return fromFile(file.text);
     return failed({
@@ -118,7 +118,7 @@ export class Filler {
     });
   }
 
-  #variable({ name, source }: Of<"var">): Filled {
+  #variable({ name, source }: Of<"var">): Interpolated {
     const known = this.#variables.get(name);
     if (known !== undefined) return known;
     const variable = this.#surroundings.vars.get(name);
@@ -134,7 +134,7 @@ export class Filler {
     return filled;
   }
 
-  #tooDeep(name: string, source: string): Filled {
+  #tooDeep(name: string, source: string): Interpolated {
     const origin = this.#surroundings.vars.get(name)?.origin;
     const problem = failed({
       code: "var-depth",
@@ -145,7 +145,7 @@ export class Filler {
     return origin === undefined ? problem : at(origin, problem);
   }
 
-  #unknownVariable(name: string, source: string): Filled {
+  #unknownVariable(name: string, source: string): Interpolated {
     const { stage, vars } = this.#surroundings;
     const names = [...vars.keys()];
     const known = names.length === 0 ? "There are none." : `Known: ${listWords(names, "and")}.`;
@@ -158,7 +158,7 @@ export class Filler {
   }
 
   /** Told from the same variable whichever one it was entered by, so that it is told once. */
-  #circle(name: string): Filled {
+  #circle(name: string): Interpolated {
     const circle = fromFirst(this.#pending.slice(this.#pending.indexOf(name)));
     const [first = name, next = name] = circle;
     const circular = failed({
@@ -182,7 +182,7 @@ export class Filler {
   }
 }
 
-function unreadable(name: string, source: string): Filled {
+function unreadable(name: string, source: string): Interpolated {
   return failed({
     code: "untrusted",
     summary: `The trust file does not allow the variable ${name}`,
@@ -192,7 +192,7 @@ function unreadable(name: string, source: string): Filled {
 }
 
 /** What a template comes to in one stage. */
-export interface Filled {
+export interface Interpolated {
   /** Without meaning where there is an error, or where the value is unknown. */
   readonly value: Scalar;
   /** A secret is in it, so that the whole of it must not show. */
@@ -201,12 +201,12 @@ export interface Filled {
   readonly unknown: boolean;
   /** Made of secrets and files, and of nothing else: fit for a password. */
   readonly guarded: boolean;
-  readonly problems: readonly FillProblem[];
+  readonly problems: readonly InterpolationProblem[];
   /** What its placeholders stand for; each must not show where the whole must not. */
   readonly pieces: readonly string[];
 }
 
-export interface FillProblem {
+export interface InterpolationProblem {
   readonly severity: Severity;
   readonly code: string;
   readonly summary: string;
@@ -229,7 +229,7 @@ const CIRCULAR = "var-cycle";
 /** Room for any prompt, and a bound on variables that double one another. */
 const LONGEST = 1_000_000;
 
-const NOTHING: Filled = {
+const NOTHING: Interpolated = {
   value: "",
   sensitive: false,
   unknown: true,
@@ -239,32 +239,32 @@ const NOTHING: Filled = {
 };
 
 /** A value that may show. */
-function plain(value: Scalar): Filled {
+function plain(value: Scalar): Interpolated {
   return { ...NOTHING, value, unknown: false };
 }
 
 /** What a secret holds. */
-function hidden(value: string): Filled {
+function hidden(value: string): Interpolated {
   return { ...NOTHING, value, sensitive: true, unknown: false, guarded: true, pieces: [value] };
 }
 
 /** What a file holds: it may show, unless it stands where a secret belongs. */
-function fromFile(text: string): Filled {
+function fromFile(text: string): Interpolated {
   return { ...NOTHING, value: text, unknown: false, guarded: true, pieces: [text] };
 }
 
 /** A secret that is missing, and may be. */
-function withheld(problem: Omit<FillProblem, "severity">): Filled {
+function missingValue(problem: Omit<InterpolationProblem, "severity">): Interpolated {
   return { ...NOTHING, sensitive: true, guarded: true, problems: [{ severity: "warning", ...problem }] };
 }
 
 /** What cannot be had. It counts as guarded, so that a missing variable is not told as a literal password, too. */
-function failed(problem: Omit<FillProblem, "severity">): Filled {
+function failed(problem: Omit<InterpolationProblem, "severity">): Interpolated {
   return { ...NOTHING, guarded: true, problems: [{ severity: "error", ...problem }] };
 }
 
 /** The pieces of a template in one. `flawed`: there is more to it, which was told of before. */
-function join(pieces: readonly Filled[], flawed: boolean): Filled {
+function join(pieces: readonly Interpolated[], flawed: boolean): Interpolated {
   const [only] = pieces;
   if (only !== undefined && pieces.length === 1 && !flawed) return only;
   const length = pieces.reduce((sum, { value }) => sum + String(value).length, 0);
@@ -280,7 +280,7 @@ function join(pieces: readonly Filled[], flawed: boolean): Filled {
   };
 }
 
-function tooLong(length: number): Filled {
+function tooLong(length: number): Interpolated {
   return failed({
     code: "too-long",
     summary: "The interpolated text is too long",
@@ -290,8 +290,8 @@ function tooLong(length: number): Filled {
 }
 
 /** The same with its problems at a place, unless they are those of a place further in. */
-function at(origin: Origin, filled: Filled): Filled {
-  const placed = (problem: FillProblem): FillProblem =>
+function at(origin: Origin, filled: Interpolated): Interpolated {
+  const placed = (problem: InterpolationProblem): InterpolationProblem =>
     problem.origin === undefined ? { ...problem, origin } : problem;
   return filled.problems.length === 0 ? filled : { ...filled, problems: filled.problems.map(placed) };
 }
@@ -469,7 +469,7 @@ function fault(source: string, reason: string): TemplateFault {
 }
 
 /** The values of environment variables, as the process or a `--dotenv` file gives them. */
-export type Environment = Readonly<Record<string, string | undefined>>;
+export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
 /** What `${file:…}` reads: a file's text without one trailing newline, or why there is none. */
 export type TextFile =
@@ -482,9 +482,9 @@ export interface Variable {
 }
 
 /** All that the interpolations of one stage draw on. */
-export interface Surroundings {
+export interface InterpolationSources {
   readonly stage: string;
-  readonly env: Environment;
+  readonly env: EnvironmentVariables;
   /** By path as the manifest writes it. */
   readonly files: ReadonlyMap<string, TextFile>;
   readonly vars: ReadonlyMap<string, Variable>;

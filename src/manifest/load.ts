@@ -20,15 +20,15 @@ import {
 import { type ProjectFolder, projectFolder } from "./files.ts";
 import { findManifests } from "./find-manifests.ts";
 import {
-  type Environment,
-  Filler,
+  type EnvironmentVariables,
+  Interpolator,
   type FoundTemplate,
   type TextFile,
   findTemplates,
 } from "./interpolation.ts";
 import { validate as validateProject } from "./schema/generated/project.js";
 import { validate as validateTarget } from "./schema/generated/target.js";
-import type { SchemaFinding } from "./schema/validator.ts";
+import type { SchemaFinding } from "./shape.ts";
 import { type ManifestPart, bare, entryOf, itemOf } from "./shape.ts";
 import { chooseStage, resolveSettings, settingsLayers, stagesOf, variablesOf } from "./settings.ts";
 import { PROJECT, TARGET_DOCUMENT } from "./tables.ts";
@@ -247,7 +247,7 @@ function noProject(folder: ProjectFolder): ManifestProblem {
 export interface ResolveOptions {
   /** `--stage`. */
   readonly stage?: string | undefined;
-  readonly env: Environment;
+  readonly env: EnvironmentVariables;
   /** `--allow-missing-secrets`. */
   readonly allowMissingSecrets?: boolean;
   /** `false` for what never calls the service: the API key may then be missing. */
@@ -279,7 +279,7 @@ function resolveStage(
 ): Resolution {
   const layers = settingsLayers(project, stage);
   const trust = reading.trust(stage);
-  const filler = new Filler({
+  const filler = new Interpolator({
     stage,
     env: options.env,
     files: reading.textFiles,
@@ -331,7 +331,7 @@ function distinct(problems: readonly ManifestProblem[]): readonly ManifestProble
 /** Shorter texts would black out half of every output. */
 const SHORTEST_SECRET = 4;
 
-function secretsOf(filler: Filler): readonly string[] {
+function secretsOf(filler: Interpolator): readonly string[] {
   return [...filler.secrets]
     .filter((text) => text.length >= SHORTEST_SECRET)
     .toSorted((a, b) => b.length - a.length);

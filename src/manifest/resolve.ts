@@ -2,7 +2,12 @@ import type { Origin } from "../model/diagnostic.ts";
 import { type Json, type JsonObject, type Path, isArray, isObject } from "../model/json.ts";
 import { Secret, UNKNOWN, type Value } from "../model/value.ts";
 import { type ManifestProblem, manifestError, manifestWarning, showFound, showPath } from "./document.ts";
-import { type FillProblem, type Filled, type Filler, isTemplate } from "./interpolation.ts";
+import {
+  type InterpolationProblem,
+  type Interpolated,
+  type Interpolator,
+  isTemplate,
+} from "./interpolation.ts";
 import {
   type ManifestPart,
   allowed,
@@ -17,7 +22,7 @@ import { setOwn } from "./yaml/tree.ts";
 
 /** What a value is resolved in. Paths count from where resolving began. */
 export interface Scene {
-  readonly filler: Filler;
+  readonly filler: Interpolator;
   /** Where the value at a path stands, of several layers in the one that counts. */
   originOf(path: Path): Origin;
   report(problem: ManifestProblem): void;
@@ -63,7 +68,7 @@ function resolveText(part: ManifestPart, text: string, path: Path, scene: Scene)
 /** What keeps a filled text from standing where it does; its place is looked up only if there is anything. */
 function problemsOf(
   part: ManifestPart,
-  filled: Filled,
+  filled: Interpolated,
   text: string,
   originOf: () => Origin,
 ): readonly ManifestProblem[] {
@@ -74,7 +79,7 @@ function problemsOf(
   return [...missing, notFitting(originOf(), part, filled, text)];
 }
 
-function placed(problem: FillProblem, originOf: () => Origin): ManifestProblem {
+function placed(problem: InterpolationProblem, originOf: () => Origin): ManifestProblem {
   const { severity, code, summary, detail, within, origin = originOf() } = problem;
   const at = severity === "error" ? manifestError : manifestWarning;
   return at(code, origin, summary, detail, { within });
@@ -105,7 +110,7 @@ function notSecret(origin: Origin, text: string): ManifestProblem {
   );
 }
 
-function notFitting(origin: Origin, part: ManifestPart, filled: Filled, text: string): ManifestProblem {
+function notFitting(origin: Origin, part: ManifestPart, filled: Interpolated, text: string): ManifestProblem {
   const found = showFound(filled.value, !filled.sensitive && !isHidden(part));
   return manifestError(
     "bad-value",

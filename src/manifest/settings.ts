@@ -13,7 +13,13 @@ import {
   manifestError,
   nearest,
 } from "./document.ts";
-import { type Filler, MISSING_SECRET, type Variable, isTemplate, parseTemplate } from "./interpolation.ts";
+import {
+  type Interpolator,
+  MISSING_SECRET,
+  type Variable,
+  isTemplate,
+  parseTemplate,
+} from "./interpolation.ts";
 import { type Scene, mergedAt, resolveValue } from "./resolve.ts";
 import {
   type Branches,
@@ -37,7 +43,7 @@ export interface SettingsRequest {
   readonly stage: string;
   readonly stages: readonly string[];
   readonly layers: readonly Layer[];
-  readonly filler: Filler;
+  readonly filler: Interpolator;
   /** Whether the API key must be there; `validate` does without. */
   readonly needsApiKey: boolean;
   /** Whether something stands at a path, in any layer, that was found wrong before. */
@@ -270,7 +276,7 @@ function originsOf(addresses: readonly string[]): readonly string[] {
   return addresses.map((address) => (URL.canParse(address) ? new URL(address).origin : address));
 }
 
-function isMissing(text: string, filler: Filler): boolean {
+function isMissing(text: string, filler: Interpolator): boolean {
   const { problems } = filler.fill(text);
   return problems.length > 0 && problems.every(({ code }) => code === MISSING_SECRET);
 }
@@ -387,7 +393,7 @@ export function chooseStage(
   variable: string | undefined,
 ): StageChoice {
   const stages = stagesOf(project);
-  const wish = wishOf(project, option, variable);
+  const wish = requestedStage(project, option, variable);
   const [only] = stages;
   if (wish !== undefined)
     return stages.includes(wish.stage)
@@ -398,16 +404,16 @@ export function chooseStage(
   return { ok: false, problem: undecided(project, stages) };
 }
 
-interface Wish {
+interface RequestedStage {
   readonly stage: string;
   readonly source: "--stage" | "TASC_STAGE" | "defaultStage";
 }
 
-function wishOf(
+function requestedStage(
   project: Document,
   option: string | undefined,
   variable: string | undefined,
-): Wish | undefined {
+): RequestedStage | undefined {
   const { defaultStage } = project.value;
   if (option !== undefined) return { stage: option, source: "--stage" };
   if (variable !== undefined && variable !== "") return { stage: variable, source: "TASC_STAGE" };
@@ -417,7 +423,7 @@ function wishOf(
 
 function unknownStage(
   project: Document,
-  { stage, source }: Wish,
+  { stage, source }: RequestedStage,
   stages: readonly string[],
 ): ManifestProblem {
   return manifestError(

@@ -16,7 +16,7 @@ export type FieldRow = Pick<Field<never>, "name" | "path" | "shape" | "nullable"
 export type InnerKind = Exclude<Kind, "target">;
 
 /** A kind of resource inside a target: where documents declare it, and its fields. */
-export interface Section<K extends InnerKind = InnerKind> {
+export interface SectionRow<K extends InnerKind = InnerKind> {
   readonly kind: K;
   /** The key in documents, in their `defaults` and in their overrides. */
   readonly name: "environments" | "testCases" | "batchGenerations";
@@ -37,7 +37,7 @@ export const TARGET_KEYS: readonly string[] = [
   ...new Set(TARGET_ROWS.map(({ path }) => String(path[0]))),
 ];
 
-export const ENVIRONMENTS: Section<"environment"> = {
+export const ENVIRONMENTS: SectionRow<"environment"> = {
   kind: "environment",
   name: "environments",
   noun: "environment",
@@ -47,7 +47,7 @@ export const ENVIRONMENTS: Section<"environment"> = {
   itemDescription: "An environment: where the application runs and how the tests access it.",
 };
 
-export const TEST_CASES: Section<"testCase"> = {
+export const TEST_CASES: SectionRow<"testCase"> = {
   kind: "testCase",
   name: "testCases",
   noun: "test case",
@@ -56,7 +56,7 @@ export const TEST_CASES: Section<"testCase"> = {
   itemDescription: "A test case. Only declared fields are managed.",
 };
 
-export const BATCH_GENERATIONS: Section<"batchGeneration"> = {
+export const BATCH_GENERATIONS: SectionRow<"batchGeneration"> = {
   kind: "batchGeneration",
   name: "batchGenerations",
   noun: "batch generation",
@@ -112,7 +112,7 @@ const ONLY_STAGES: ManifestPart = {
 
 /** A section with all that a document may say of its resources. */
 interface SectionTable {
-  readonly section: Section;
+  readonly section: SectionRow;
   readonly fields: Parts;
   readonly resource: ObjectShape;
   readonly resources: ManifestPart;
@@ -194,7 +194,7 @@ const SERVICE: ObjectShape = {
     rateLimit: {
       shape: { type: "rate" },
       description:
-        "Maximum rate of requests with one API key, per second, minute or hour, e.g. `20/s` or `600/m`.",
+        "Maximum rate of requests with one API key, per second, minute or hour, e.g. `20/s` or `600/m`. Jobs whose state is in one PostgreSQL database share it.",
     },
   },
 };
@@ -363,17 +363,6 @@ export const PROJECT: ObjectShape = {
   required: ["version"],
 };
 
-/** What is defined once and referred to by name. */
-export const PROJECT_DEFINITIONS: ReadonlyMap<ManifestPart | ObjectShape, string> = new Map<
-  ManifestPart | ObjectShape,
-  string
->([
-  [OVERRIDABLE, "stage"],
-  ...Object.entries(OVERRIDABLE.parts).map(([key, part]) => [part, key] as const),
-  ...TABLES.flatMap(({ section, fields }) => named(section.kind, fields)),
-]);
-
-/** What a document declares and each stage may override. */
 /** As people read it: where it runs, what holds for all tests, the tests. */
 const SECTION_PARTS: Parts = Object.fromEntries(
   TABLES.flatMap(({ section, resources }): [string, ManifestPart][] => [
@@ -424,23 +413,3 @@ export const TARGET_DOCUMENT: ObjectShape = {
   },
   required: ["target"],
 };
-
-/** What is defined once and referred to by name: for documents, overrides and defaults alike. */
-export const TARGET_DEFINITIONS: ReadonlyMap<ManifestPart | ObjectShape, string> = new Map<
-  ManifestPart | ObjectShape,
-  string
->([
-  [OVERRIDABLE_IN_TARGET, "stage"],
-  [DEFAULTS, "defaults"],
-  [MOVE, "move"],
-  ...named("target", TARGET_PARTS),
-  ...TABLES.flatMap(({ section, fields, resource, resources }): [ManifestPart | ObjectShape, string][] => [
-    [resources, section.name],
-    [resource, section.kind],
-    ...named(section.kind, fields),
-  ]),
-]);
-
-function named(kind: string, parts: Parts): [ManifestPart, string][] {
-  return Object.entries(parts).map(([key, part]) => [part, `${kind}.${key}`]);
-}

@@ -19,7 +19,7 @@ import { type JsonObject, type Path, isArray, isObject } from "../model/json.ts"
 import type { Policy } from "../model/settings.ts";
 import type { Value } from "../model/value.ts";
 import { type Document, type ManifestProblem, PROJECT_FILE, manifestError, valueAt } from "./document.ts";
-import type { Filler } from "./interpolation.ts";
+import type { Interpolator } from "./interpolation.ts";
 import { type Scene, mergedAt, resolveValue } from "./resolve.ts";
 import { bare } from "./shape.ts";
 import {
@@ -29,7 +29,7 @@ import {
   type InnerKind,
   ON_REMOVE_PART,
   SECTIONS,
-  type Section,
+  type SectionRow,
   TARGET_KEYS,
   TARGET_ROWS,
   TEST_CASES,
@@ -37,7 +37,7 @@ import {
 
 export interface TargetRequest {
   readonly stage: string;
-  readonly filler: Filler;
+  readonly filler: Interpolator;
   /** What holds for a target that does not say it itself. */
   readonly onRemove: Policy["onRemove"];
   /** What `tasc.yaml` says for the stage; its defaults are below those of the target. */
@@ -56,7 +56,7 @@ export function resolveTarget(
   const origins = originsOf(target.documents, request.stage, request.settings);
   const parts = targetParts(target.key, origins);
   if (!existsIn(request.stage, parts.layers)) return undefined;
-  const inner = <K extends InnerKind>(section: Section<K>): readonly DesiredResource<K>[] =>
+  const inner = <K extends InnerKind>(section: SectionRow<K>): readonly DesiredResource<K>[] =>
     resolveSection(target.key, section, origins, request, problems);
   return {
     ...resolveResource(parts, request.filler, problems),
@@ -102,7 +102,7 @@ function onRemoveOf(
 
 function resolveSection<K extends InnerKind>(
   target: string,
-  section: Section<K>,
+  section: SectionRow<K>,
   origins: Origins,
   { stage, filler }: TargetRequest,
   problems: ManifestProblem[],
@@ -305,7 +305,7 @@ export interface SectionLayers {
   readonly stage: ReadonlyMap<string, Layer>;
 }
 
-function sectionLayers(origins: Origins, section: Section): SectionLayers {
+function sectionLayers(origins: Origins, section: SectionRow): SectionLayers {
   const { base, stage } = origins;
   return {
     defaults: allDefaults(origins, section),
@@ -315,11 +315,11 @@ function sectionLayers(origins: Origins, section: Section): SectionLayers {
 }
 
 /** As if the stage's overrides were merged into the document, defaults into defaults, before anything is looked up. */
-function allDefaults({ project, base, stage }: Origins, section: Section): readonly Layer[] {
+function allDefaults({ project, base, stage }: Origins, section: SectionRow): readonly Layer[] {
   return [project, base, stage].flatMap((layers) => defaultsLayers(layers, section));
 }
 
-function defaultsLayers({ having }: Layers, { name }: Section): readonly Layer[] {
+function defaultsLayers({ having }: Layers, { name }: SectionRow): readonly Layer[] {
   const found: Layer[] = [];
   for (const { kind, file, path, value } of having("defaults")) {
     const defaults = mapAt(mapAt(value, "defaults"), name);
@@ -330,7 +330,7 @@ function defaultsLayers({ having }: Layers, { name }: Section): readonly Layer[]
   return found;
 }
 
-function resourceLayers({ having }: Layers, { name }: Section): ReadonlyMap<string, Layer> {
+function resourceLayers({ having }: Layers, { name }: SectionRow): ReadonlyMap<string, Layer> {
   const resources = new Map<string, Layer>();
   having(name).forEach(({ kind, file, path, value }) => {
     const declared = mapAt(value, name) ?? {};
@@ -364,7 +364,7 @@ function layersOf(section: SectionLayers, key: string): readonly Layer[] {
 }
 
 /** The layers of one resource, without a look at all the others. */
-export function layersOfOne(origins: Origins, section: Section, key: string): readonly Layer[] {
+export function layersOfOne(origins: Origins, section: SectionRow, key: string): readonly Layer[] {
   const only = ({ having }: Layers): ReadonlyMap<string, Layer> => {
     const own = having(section.name)
       .flatMap((layer) => resourceLayer(layer, section, key) ?? [])
@@ -381,7 +381,7 @@ export function layersOfOne(origins: Origins, section: Section, key: string): re
 
 function resourceLayer(
   { kind, file, path, value }: Layer,
-  { name }: Section,
+  { name }: SectionRow,
   key: string,
 ): Layer | undefined {
   const resource = mapAt(mapAt(value, name), key);
@@ -413,7 +413,7 @@ interface ResourceParts<K extends Kind> {
 /** A resource from its layers, merged and filled in, its fields in the order of the table. */
 function resolveResource<K extends Kind>(
   parts: ResourceParts<K>,
-  filler: Filler,
+  filler: Interpolator,
   problems: ManifestProblem[],
 ): DesiredResource<K> {
   const { kind, address, key, layers, rows } = parts;
@@ -427,11 +427,11 @@ function resolveResource<K extends Kind>(
 
 /** The scene of a resource's values: their problems go to the list that is handed in. */
 class ResourceScene implements Scene {
-  readonly filler: Filler;
+  readonly filler: Interpolator;
   readonly #parts: ResourceParts<Kind>;
   readonly #problems: ManifestProblem[];
 
-  constructor(parts: ResourceParts<Kind>, filler: Filler, problems: ManifestProblem[]) {
+  constructor(parts: ResourceParts<Kind>, filler: Interpolator, problems: ManifestProblem[]) {
     this.filler = filler;
     this.#parts = parts;
     this.#problems = problems;

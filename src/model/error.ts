@@ -24,7 +24,7 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 export type FailureReason = Exclude<keyof typeof EXIT, "done" | "changes">;
 
 /** The text of a manifest, for the excerpts of diagnostics. */
-export type Source = (file: string) => string | undefined;
+export type ReadSource = (file: string) => string | undefined;
 
 /**
  * Stops a command. Everything below the command line throws this one error, and one handler renders it. It is not for
@@ -36,9 +36,9 @@ export class TascError extends Error {
   readonly reason: FailureReason;
   /** What the user reads, errors among them. */
   readonly diagnostics: readonly Diagnostic[];
-  readonly source: Source | undefined;
+  readonly source: ReadSource | undefined;
 
-  constructor(reason: FailureReason, diagnostics: readonly Diagnostic[], source?: Source) {
+  constructor(reason: FailureReason, diagnostics: readonly Diagnostic[], source?: ReadSource) {
     super(diagnostics.find(({ severity }) => severity === "error")?.summary ?? reason);
     this.reason = reason;
     this.diagnostics = diagnostics;

@@ -24,7 +24,7 @@ import { type Match, matchedIds } from "./match.ts";
 import { type Memory, changedBy, mayHoldSecret, unwrittenParts } from "./memory.ts";
 
 /** What a live resource shows of a field, in a manifest's words. */
-export type Reading =
+export type FieldReading =
   | { readonly kind: "shown"; readonly value: Json }
   /** Of a folder, as long as no answer has told what it is called. */
   | { readonly kind: "unnamed"; readonly id: string }
@@ -36,7 +36,7 @@ export function readField<L>(
   live: L,
   folderName: (id: string) => string | undefined,
   declared?: Value,
-): Reading {
+): FieldReading {
   const { behaviour } = field;
   switch (behaviour.kind) {
     case "readable":
@@ -56,7 +56,7 @@ export function readField<L>(
   }
 }
 
-function shownOrHidden(value: Json | undefined): Reading {
+function shownOrHidden(value: Json | undefined): FieldReading {
   return value === undefined ? HIDDEN : { kind: "shown", value };
 }
 
@@ -279,7 +279,7 @@ export function display(value: Value): Json {
 }
 
 /** One target as a plan sees it: what is wanted, what is there, what is remembered, and which is which. */
-export interface Seen {
+export interface MatchedTarget {
   readonly target: DesiredTarget;
   /** All that is declared of the target, itself included. */
   readonly resources: ReadonlyMap<Address, DesiredResource>;
@@ -303,30 +303,30 @@ export interface Decision {
 export const UNCHANGED: Decision = { diagnostics: [] };
 
 /** The id of the target in a call's path: as it is, or as it will be. */
-export function targetId(seen: Seen): string | IdOf {
-  return seen.live?.id ?? new IdOf(seen.target.address);
+export function targetId(matched: MatchedTarget): string | IdOf {
+  return matched.live?.id ?? new IdOf(matched.target.address);
 }
 
 /** Changes that must come first because the target itself is yet to be made. */
-export function needsTarget(seen: Seen): readonly Address[] {
-  return seen.live === undefined ? [seen.target.address] : [];
+export function needsTarget(matched: MatchedTarget): readonly Address[] {
+  return matched.live === undefined ? [matched.target.address] : [];
 }
 
 /** A prerequisite as declared: a key of the target, or the name of a case that nothing here manages. */
 export type Reference = { readonly key: Address } | { readonly description: string };
 
-export function testCaseReference(seen: Seen, value: Value | undefined): Reference | undefined {
+export function testCaseReference(matched: MatchedTarget, value: Value | undefined): Reference | undefined {
   if (value === undefined || value === null || isUnknown(value)) return undefined;
   const plain = reveal(value);
-  if (typeof plain === "string") return { key: addressOf("testCase", seen.target.key, plain) };
+  if (typeof plain === "string") return { key: addressOf("testCase", matched.target.key, plain) };
   if (typeof plain !== "object" || plain === null || !("description" in plain)) return undefined;
   return typeof plain.description === "string" ? { description: plain.description } : undefined;
 }
 
 /** The live cases of that name which no address means. */
-export function unmanagedByName(seen: Seen, description: string): readonly LiveTestCase[] {
-  const managed = matchedIds(seen.testCaseMatches);
-  return seen.testCases.filter(
+export function unmanagedByName(matched: MatchedTarget, description: string): readonly LiveTestCase[] {
+  const managed = matchedIds(matched.testCaseMatches);
+  return matched.testCases.filter(
     (testCase) => testCase.description === description && !managed.has(testCase.id),
   );
 }

@@ -351,7 +351,7 @@ function pick(source: JsonObject, keys: readonly string[], keep: Keep): Body {
   );
 }
 
-type TestCase = DesiredResource<"testCase">;
+type DesiredTestCase = DesiredResource<"testCase">;
 
 /** What differs of the elements, as a part of a PATCH and calls of their own. */
 export interface ElementsDiff {
@@ -363,7 +363,7 @@ export interface ElementsDiff {
 const ELEMENTS = TEST_CASE_FIELDS.find((field) => field.name === "elements");
 
 /** When only locator lines differ, an element call each; else one PATCH of all elements, and lines after it. */
-export function diffElements(resource: TestCase, live: LiveTestCase, memory: Memory): ElementsDiff {
+export function diffElements(resource: DesiredTestCase, live: LiveTestCase, memory: Memory): ElementsDiff {
   const value = resource.fields["elements"];
   if (ELEMENTS === undefined || value === undefined || isUnknown(value))
     return { body: {}, locators: [], shown: [] };
@@ -516,7 +516,7 @@ function locatorChanges(
 }
 
 /** A live element that bears a locator line and has no id cannot be called (operation 9). */
-export function namelessElements(resource: TestCase, live: LiveTestCase): readonly Diagnostic[] {
+export function namelessElements(resource: DesiredTestCase, live: LiveTestCase): readonly Diagnostic[] {
   const declared = declaredElements(resource.fields["elements"]);
   const nameless = (live.elements ?? []).some(
     ({ id }, at) => id === undefined && declared[at]?.["locatorLine"] !== undefined,

@@ -24,7 +24,7 @@ export interface Matches<L> {
 }
 
 /** How resources of a kind are told apart; the rest of matching is the same for all kinds. */
-interface Kind<L> {
+interface MatchRule<L> {
   readonly noun: string;
   readonly live: readonly L[];
   readonly idOf: (live: L) => string;
@@ -152,7 +152,7 @@ function boundId(resource: DesiredResource, state: State | undefined): string | 
 function matchAll<L>(
   resources: readonly DesiredResource[],
   stateId: (resource: DesiredResource) => string | undefined,
-  kind: Kind<L>,
+  kind: MatchRule<L>,
 ): Matches<L> {
   const byId = new Map(kind.live.map((live) => [kind.idOf(live), live]));
   const problems: Diagnostic[] = [];
@@ -197,7 +197,7 @@ function matchAll<L>(
   return { byAddress: found, problems };
 }
 
-function unlisted<L>(resource: DesiredResource, id: string, kind: Kind<L>): Diagnostic {
+function unlisted<L>(resource: DesiredResource, id: string, kind: MatchRule<L>): Diagnostic {
   return problem(
     "id-not-listed",
     resource,
@@ -207,7 +207,7 @@ function unlisted<L>(resource: DesiredResource, id: string, kind: Kind<L>): Diag
   );
 }
 
-function ambiguous<L>(resource: DesiredResource, candidates: readonly L[], kind: Kind<L>): Diagnostic {
+function ambiguous<L>(resource: DesiredResource, candidates: readonly L[], kind: MatchRule<L>): Diagnostic {
   const hidden = kind.names.some((name) => isSensitive(resource.fields[name] ?? null));
   const list = candidates
     .map((live) => `  ${kind.idOf(live)}${hidden ? "" : `  ${kind.nameOf(live)}`}`)
@@ -225,7 +225,7 @@ function claimedTwice<L>(
   resource: DesiredResource,
   id: string,
   claimants: readonly DesiredResource[],
-  kind: Kind<L>,
+  kind: MatchRule<L>,
 ): Diagnostic {
   const others = claimants.filter((other) => other !== resource).map((other) => other.address);
   return problem(

@@ -161,7 +161,7 @@ export interface Recovery {
 }
 
 /** Where to look, and what is known besides the state itself. */
-export interface Surroundings {
+export interface RecoverySources {
   readonly live: Live;
   readonly fingerprints: Fingerprinter;
   readonly resources: ReadonlyMap<Address, DesiredResource>;
@@ -172,7 +172,7 @@ export interface Surroundings {
 /** The place of an id in records of fields that were sent before the id was known. */
 export const NO_ID_YET = "intent";
 
-export function recover(state: State, around: Surroundings): Recovery {
+export function recover(state: State, around: RecoverySources): Recovery {
   const events: StateEvent[] = [];
   const diagnostics: Diagnostic[] = [];
   for (const [address, intent] of state.intents) {
@@ -210,7 +210,7 @@ function targetIdOf(state: State, events: readonly StateEvent[]): string | undef
 function lookUp(
   address: Address,
   intent: Intent,
-  { live, fingerprints }: Surroundings,
+  { live, fingerprints }: RecoverySources,
   targetId: string | undefined,
 ): readonly string[] {
   const kind = parseAddress(address)?.kind;
@@ -266,7 +266,7 @@ function sentFields(
   address: Address,
   intent: Intent,
   id: string,
-  { fingerprints, resources }: Surroundings,
+  { fingerprints, resources }: RecoverySources,
 ): Readonly<Record<string, FieldRecord>> {
   const resource = resources.get(address);
   const records: Record<string, FieldRecord> = {};

@@ -5,18 +5,18 @@ import type { LiveTarget } from "../model/live.ts";
 import type { Change, Orphan, Plan, Summary } from "../model/plan.ts";
 import type { State, StateEvent } from "../model/state.ts";
 import { applyEvents } from "../state/events.ts";
-import type { Seen } from "./compare.ts";
+import type { MatchedTarget } from "./compare.ts";
 import { type PlanInput, type Scope, orderedChange, scopeTest } from "./input.ts";
 import { matchTargets, pendingMoves } from "./match.ts";
 import { recover } from "./memory.ts";
-import { strayOrphans } from "./orphans.ts";
-import { type Outlook, lookAt } from "./resources.ts";
+import { undeclaredOrphans } from "./orphans.ts";
+import { type TargetPlan, planTarget } from "./resources.ts";
 
 /** A plan, and what it saw on the way: an apply goes on from there. */
 export interface Planned {
   readonly plan: Plan;
   /** By target key; a target that could not be matched has none. */
-  readonly seen: ReadonlyMap<string, Seen>;
+  readonly matched: ReadonlyMap<string, MatchedTarget>;
   /** By target key: moves and recovered creations, to be recorded before anything is applied. */
   readonly stateEvents: ReadonlyMap<string, readonly StateEvent[]>;
   /** As they were before this plan, those of targets included that nothing declares any more. */
@@ -36,12 +36,14 @@ export function makePlan(input: PlanInput): Planned {
   const remembered = bringAllUpToDate(input);
   const states = statesOf(remembered);
   const targets = matchTargets(input.desired.targets, input.live.targets, states);
-  const outlooks = remembered.map(({ target, diagnostics }) =>
-    lookAt(target, diagnostics, targets.byAddress.get(target.address), states.get(target.key), input),
+  const targetPlans = remembered.map(({ target, diagnostics }) =>
+    planTarget(target, diagnostics, targets.byAddress.get(target.address), states.get(target.key), input),
   );
   return {
-    plan: assemble(input, outlooks, targets.problems),
-    seen: new Map(outlooks.flatMap(({ seen }) => (seen === undefined ? [] : [[seen.target.key, seen]]))),
+    plan: assemble(input, targetPlans, targets.problems),
+    matched: new Map(
+      targetPlans.flatMap(({ matched }) => (matched === undefined ? [] : [[matched.target.key, matched]])),
+    ),
     stateEvents: new Map(remembered.map(({ target, events }) => [target.key, events])),
     states: [...input.states.values(), ...input.strays],
   };
@@ -106,15 +108,21 @@ function statesOf(remembered: readonly UpToDate[]): ReadonlyMap<string, State> {
 type InScope = (address: Address) => boolean;
 
 /** What the targets come to, narrowed to the scope, sorted and counted. */
-function assemble(input: PlanInput, outlooks: readonly Outlook[], problems: readonly Diagnostic[]): Plan {
+function assemble(
+  input: PlanInput,
+  targetPlans: readonly TargetPlan[],
+  problems: readonly Diagnostic[],
+): Plan {
   const inScope = scopeTest(input.scope);
-  const all = outlooks.flatMap((outlook) => outlook.changes);
+  const all = targetPlans.flatMap((targetPlan) => targetPlan.changes);
   const needed = withNeeded(all, inScope, input.scope);
-  const disables = outlooks.flatMap((outlook) => outlook.disables).filter(({ address }) => inScope(address));
+  const disables = targetPlans
+    .flatMap((targetPlan) => targetPlan.disables)
+    .filter(({ address }) => inScope(address));
   const changes = [...needed.changes, ...disables].toSorted(sortedByAddress).map(orderedChange);
-  const orphaned = orphansInScope(input, outlooks, inScope);
+  const orphaned = orphansInScope(input, targetPlans, inScope);
   const diagnostics = diagnosticsInScope(
-    [...problems, ...needed.problems, ...outlooks.flatMap((outlook) => outlook.diagnostics)],
+    [...problems, ...needed.problems, ...targetPlans.flatMap((targetPlan) => targetPlan.diagnostics)],
     changes,
     inScope,
   );
@@ -123,9 +131,9 @@ function assemble(input: PlanInput, outlooks: readonly Outlook[], problems: read
     baseUrl: input.baseUrl,
     summary: {
       ...countChanges(changes),
-      unchanged: countUnchanged(outlooks, changes, diagnostics, inScope),
+      unchanged: countUnchanged(targetPlans, changes, diagnostics, inScope),
       orphaned: orphaned.length,
-      unmanaged: outlooks.reduce((sum, outlook) => sum + outlook.unmanaged, 0),
+      unmanaged: targetPlans.reduce((sum, targetPlan) => sum + targetPlan.unmanaged, 0),
     },
     changes,
     orphaned,
@@ -137,10 +145,14 @@ function sortedByAddress(a: { readonly address: Address }, b: { readonly address
   return compareAddresses(a.address, b.address);
 }
 
-function orphansInScope(input: PlanInput, outlooks: readonly Outlook[], inScope: InScope): readonly Orphan[] {
-  const own = outlooks.flatMap((outlook) => outlook.orphans);
-  const meant = new Set(outlooks.flatMap(({ seen }) => seen?.live?.id ?? []));
-  const strays = strayOrphans(input.strays, input.live.targets, meant);
+function orphansInScope(
+  input: PlanInput,
+  targetPlans: readonly TargetPlan[],
+  inScope: InScope,
+): readonly Orphan[] {
+  const own = targetPlans.flatMap((targetPlan) => targetPlan.orphans);
+  const meant = new Set(targetPlans.flatMap(({ matched }) => matched?.live?.id ?? []));
+  const strays = undeclaredOrphans(input.strays, input.live.targets, meant);
   return [...own, ...strays].filter((orphan) => inScope(orphan.address)).toSorted(sortedByAddress);
 }
 
@@ -181,7 +193,7 @@ function countChanges(changes: readonly Change[]): Omit<Summary, "unchanged" | "
 
 /** Declared resources in scope that neither change nor have a problem. */
 function countUnchanged(
-  outlooks: readonly Outlook[],
+  targetPlans: readonly TargetPlan[],
   changes: readonly Change[],
   diagnostics: readonly Diagnostic[],
   inScope: InScope,
@@ -189,9 +201,9 @@ function countUnchanged(
   const busy = new Set<Address>(changes.map((change) => change.address));
   for (const { severity, address } of diagnostics)
     if (severity === "error" && address !== undefined) busy.add(address);
-  return outlooks
-    .filter((outlook) => outlook.seen !== undefined)
-    .flatMap((outlook) => resourcesOf(outlook.target))
+  return targetPlans
+    .filter((targetPlan) => targetPlan.matched !== undefined)
+    .flatMap((targetPlan) => resourcesOf(targetPlan.target))
     .filter(({ address }) => inScope(address) && !busy.has(address)).length;
 }
 

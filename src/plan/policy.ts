@@ -19,7 +19,7 @@ export interface Violation {
   readonly origin?: Origin;
 }
 
-export interface PolicyInput extends Pick<Planned, "plan" | "seen" | "states"> {
+export interface PolicyInput extends Pick<Planned, "plan" | "matched" | "states"> {
   readonly policy: Policy;
   /** Whether the plan is about an address; its tags are asked for only then. */
   readonly inScope: (address: Address) => boolean;
@@ -54,10 +54,10 @@ function tooManyChanges({ plan, policy, ruleOrigin }: PolicyInput): readonly Vio
 }
 
 /** Managed are the live cases that are declared, and those that the plan disables because they no longer are. */
-function tooManyDisabled({ plan, seen, policy, ruleOrigin }: PolicyInput): readonly Violation[] {
+function tooManyDisabled({ plan, matched, policy, ruleOrigin }: PolicyInput): readonly Violation[] {
   const { maxDisabledPercent } = policy;
   if (maxDisabledPercent === undefined) return [];
-  return [...seen.values()].flatMap(({ target, resources, testCaseMatches }) => {
+  return [...matched.values()].flatMap(({ target, resources, testCaseMatches }) => {
     const own = plan.changes.filter(({ address }) => targetOf(address) === target.key);
     const declared = [...testCaseMatches.values()].filter(({ found }) => found).length;
     const managed = declared + own.filter(({ address }) => !resources.has(address)).length;
@@ -90,16 +90,16 @@ function means(value: unknown, text: string): boolean {
   return value === text || (value instanceof Secret && value.reveal() === text);
 }
 
-function protectedAddresses({ plan, seen, states, policy }: PolicyInput): readonly Violation[] {
+function protectedAddresses({ plan, matched, states, policy }: PolicyInput): readonly Violation[] {
   const globs = (policy.protected ?? []).map((glob) => ({ glob, fits: globTest(glob) }));
   if (globs.length === 0) return [];
   const names = namesById(states);
-  return harmed(plan, seen).flatMap(({ address, id, harms }) => {
+  return harmed(plan, matched).flatMap(({ address, id, harms }) => {
     // Another key, or another target's, is no way around a protection: what counts is the live resource.
     const all = [address, ...((id === undefined ? undefined : names.get(id)) ?? [])];
     const glob = globs.find(({ fits }) => all.some(fits))?.glob;
     if (glob === undefined) return [];
-    const resource = seen.get(targetOf(address))?.resources.get(address);
+    const resource = matched.get(targetOf(address))?.resources.get(address);
     const back =
       resource === undefined
         ? ` Restore it in the manifest, or remove it from state:\ntasc state rm ${address}`
@@ -131,7 +131,7 @@ interface Harmed {
 }
 
 /** What a plan does to live resources that a protected one must not suffer. */
-function harmed({ changes, orphaned }: Plan, seen: PolicyInput["seen"]): readonly Harmed[] {
+function harmed({ changes, orphaned }: Plan, matched: PolicyInput["matched"]): readonly Harmed[] {
   const harms = new Map<Address, { id: string | undefined; harms: string[] }>();
   const add = (address: Address, id: string | undefined, harm: string): void => {
     const known = harms.get(address);
@@ -140,7 +140,7 @@ function harmed({ changes, orphaned }: Plan, seen: PolicyInput["seen"]): readonl
   };
   for (const change of changes) {
     const { address, id } = change;
-    if (change.action !== "create" && (isDisabling(change) || leavesEnabled(change, seen)))
+    if (change.action !== "create" && (isDisabling(change) || leavesEnabled(change, matched)))
       add(address, id, "disabled");
     if (isRediscovering(change)) add(address, id, "rediscovered");
     if (change.calls.some(({ body }) => isEmptyList(body["elements"])))
@@ -151,8 +151,8 @@ function harmed({ changes, orphaned }: Plan, seen: PolicyInput["seen"]): readonl
 }
 
 /** What runs of a test case is not said of the other statuses, so none of them is as good as ENABLED. */
-function leavesEnabled({ address, calls }: Change, seen: PolicyInput["seen"]): boolean {
-  const match = seen.get(targetOf(address))?.testCaseMatches.get(address);
+function leavesEnabled({ address, calls }: Change, matched: PolicyInput["matched"]): boolean {
+  const match = matched.get(targetOf(address))?.testCaseMatches.get(address);
   if (match?.found !== true || match.live.status !== "ENABLED") return false;
   return calls.some(({ method, body }) => method === "PATCH" && body["status"] !== undefined);
 }
@@ -181,10 +181,10 @@ function tooManyGenerations({ plan, policy, ruleOrigin }: PolicyInput): readonly
 }
 
 /** By the resolved configuration: what the service has besides may go at any time. */
-function missingTags({ seen, policy, inScope }: PolicyInput): readonly Violation[] {
+function missingTags({ matched, policy, inScope }: PolicyInput): readonly Violation[] {
   const { requireTags = [] } = policy;
   if (requireTags.length === 0) return [];
-  return [...seen.values()].flatMap(({ target }) =>
+  return [...matched.values()].flatMap(({ target }) =>
     target.testCases.flatMap((resource) => {
       const { address, fields } = resource;
       const value = fields["tags"] ?? [];

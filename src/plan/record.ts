@@ -5,7 +5,7 @@ import { sameJson } from "../model/json.ts";
 import type { LiveDiscovery, LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { FieldRecord, LocatorRecord, StateEvent } from "../model/state.ts";
 import { isSensitive, isUnknown } from "../model/value.ts";
-import { type Seen, compareField } from "./compare.ts";
+import { type MatchedTarget, compareField } from "./compare.ts";
 import { NOT_READ_YET, selectorsDigest } from "./elements.ts";
 import type { Fingerprinter } from "./input.ts";
 import { type Memory, keyHolds, memoryOf, recordField, withSecrets } from "./memory.ts";
@@ -19,13 +19,13 @@ import { batchContent } from "./resources.ts";
  *
  * @param isAnew whether the record of a field that has one is made again; trusted is one that this run has made
  */
-export function settleEvents(
-  seen: Seen,
+export function refreshEvents(
+  matched: MatchedTarget,
   fingerprints: Fingerprinter,
   inScope: (address: Address) => boolean,
   isAnew: IsAnew = () => true,
 ): readonly StateEvent[] {
-  const { state, live } = seen;
+  const { state, live } = matched;
   // The key comes first, and also before anything is made: what is recorded from here on is made with it.
   const keyed: readonly StateEvent[] =
     state?.keyCheck === fingerprints.keyCheck ? [] : [{ type: "keyed", keyCheck: fingerprints.keyCheck }];
@@ -33,10 +33,16 @@ export function settleEvents(
   return [
     ...keyed,
     // Before the bindings: once there are any, what is not recorded as held counts as never run.
-    ...batchEvents(seen, fingerprints),
+    ...batchEvents(matched, fingerprints),
     // With another key all records of the target are of no more use, so all are made again at once.
-    ...bindingEvents(seen, fingerprints, live, keyHolds(state, fingerprints) ? inScope : () => true, isAnew),
-    ...goneEvents(seen),
+    ...bindingEvents(
+      matched,
+      fingerprints,
+      live,
+      keyHolds(state, fingerprints) ? inScope : () => true,
+      isAnew,
+    ),
+    ...goneEvents(matched),
   ];
 }
 
@@ -44,16 +50,16 @@ type IsAnew = (address: Address, field: string) => boolean;
 
 /** The target is bound whatever the scope: nothing in it could be looked up again without its id. */
 function bindingEvents(
-  seen: Seen,
+  matched: MatchedTarget,
   fingerprints: Fingerprinter,
   live: LiveTarget,
   inScope: (address: Address) => boolean,
   isAnew: IsAnew,
 ): readonly StateEvent[] {
-  const { target, state, environmentMatches, testCaseMatches } = seen;
+  const { target, state, environmentMatches, testCaseMatches } = matched;
   const memory = (address: Address, id: string): Memory => memoryOf(address, id, state, fingerprints);
   const settle = <L>(fields: readonly Field<L>[], resource: DesiredResource, id: string, shown: L) =>
-    settled(fields, resource, shown, memory(resource.address, id), seen, isAnew);
+    settled(fields, resource, shown, memory(resource.address, id), matched, isAnew);
   return [
     ...settle(TARGET_FIELDS, target, live.id, live),
     ...target.environments
@@ -81,7 +87,7 @@ function settled<L>(
   resource: DesiredResource,
   live: L,
   memory: Memory,
-  seen: Seen,
+  matched: MatchedTarget,
   isAnew: IsAnew,
 ): readonly StateEvent[] {
   const { id, binding, fingerprints } = memory;
@@ -101,7 +107,7 @@ function settled<L>(
     if (isSensitive(value)) secrets.add(name);
     else secrets.delete(name);
   }
-  const before = seen.state?.bindings.get(resource.address);
+  const before = matched.state?.bindings.get(resource.address);
   const isKnown = before?.id === id && sameJson(before.fields, records);
   if (isKnown && secrets.size === (before.secrets?.length ?? 0)) return [];
   return [{ type: "bound", address: resource.address, id, fields: records, ...withSecrets([...secrets]) }];
@@ -158,12 +164,12 @@ function generatedEvents(
 }
 
 /** Bindings of what no manifest declares have nothing left to say once it is gone, or means another address. */
-function goneEvents(seen: Seen): readonly StateEvent[] {
-  const listed = listedIds(seen);
-  const managed = managedIds(seen);
+function goneEvents(matched: MatchedTarget): readonly StateEvent[] {
+  const listed = listedIds(matched);
+  const managed = managedIds(matched);
   const events: StateEvent[] = [];
-  for (const [address, { id }] of seen.state?.bindings ?? [])
-    if (!seen.resources.has(address) && (!listed.has(id) || managed.has(id)))
+  for (const [address, { id }] of matched.state?.bindings ?? [])
+    if (!matched.resources.has(address) && (!listed.has(id) || managed.has(id)))
       events.push({ type: "unbound", address });
   return events;
 }
@@ -172,7 +178,7 @@ function goneEvents(seen: Seen): readonly StateEvent[] {
  * A batch generation of an adopted target is held until the user says whether it ran; also one out of scope, since by
  * the next run nobody will know that the target was adopted.
  */
-function batchEvents({ target, state }: Seen, fingerprints: Fingerprinter): readonly StateEvent[] {
+function batchEvents({ target, state }: MatchedTarget, fingerprints: Fingerprinter): readonly StateEvent[] {
   const adopting = state === undefined || state.bindings.size === 0;
   const rekeyed = !keyHolds(state, fingerprints);
   return target.batchGenerations.flatMap((resource): readonly StateEvent[] => {

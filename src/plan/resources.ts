@@ -17,7 +17,7 @@ import { IdOf, IdOfElement, Secret, type Value, isSensitive, isUnknown, reveal }
 import {
   type Decision,
   type FieldDiff,
-  type Seen,
+  type MatchedTarget,
   UNCHANGED,
   declaredChanges,
   diffFields,
@@ -41,11 +41,11 @@ import { type Memory, keyHolds, memoryOf } from "./memory.ts";
 import { countUnmanaged, disableOrphan, orphansOf } from "./orphans.ts";
 
 /** service-api.md, operations 2 and 4. */
-function decideTarget(seen: Seen): Decision {
-  return seen.live === undefined ? createTarget(seen) : updateTarget(seen, seen.live);
+function decideTarget(matched: MatchedTarget): Decision {
+  return matched.live === undefined ? createTarget(matched) : updateTarget(matched, matched.live);
 }
 
-function updateTarget({ target, state, fingerprints }: Seen, live: LiveTarget): Decision {
+function updateTarget({ target, state, fingerprints }: MatchedTarget, live: LiveTarget): Decision {
   const diffs = diffFields(
     TARGET_FIELDS,
     target,
@@ -67,7 +67,7 @@ function updateTarget({ target, state, fingerprints }: Seen, live: LiveTarget): 
   };
 }
 
-function createTarget({ target }: Seen): Decision {
+function createTarget({ target }: MatchedTarget): Decision {
   const environment = target.environments.find((candidate) => candidate.key === "default");
   const app = sendable(target, "app");
   const discoveryUrl = environment && sendable(environment, "discoveryUrl");
@@ -97,7 +97,7 @@ function createTarget({ target }: Seen): Decision {
   };
 }
 
-function uncreatable(target: Seen["target"], lacksApp: boolean): Decision {
+function uncreatable(target: MatchedTarget["target"], lacksApp: boolean): Decision {
   const missing = lacksApp ? "app" : "environments.default.discoveryUrl";
   return {
     diagnostics: [
@@ -124,19 +124,23 @@ function bodyOf(
   return body;
 }
 
-type Environment = DesiredResource<"environment">;
+type DesiredEnvironment = DesiredResource<"environment">;
 
 /** service-api.md, operations 5 and 6. */
-function decideEnvironment(seen: Seen, resource: Environment): Decision {
-  const match = seen.environmentMatches.get(resource.address);
+function decideEnvironment(matched: MatchedTarget, resource: DesiredEnvironment): Decision {
+  const match = matched.environmentMatches.get(resource.address);
   if (match === undefined) return UNCHANGED;
-  if (match.found) return updateEnvironment(seen, resource, match.live);
-  if (resource.key !== "default") return createEnvironment(seen, resource);
-  return seen.live === undefined ? createDefault(seen, resource) : withoutDefault(resource);
+  if (match.found) return updateEnvironment(matched, resource, match.live);
+  if (resource.key !== "default") return createEnvironment(matched, resource);
+  return matched.live === undefined ? createDefault(matched, resource) : withoutDefault(resource);
 }
 
-function updateEnvironment(seen: Seen, resource: Environment, live: LiveEnvironment): Decision {
-  const memory = memoryOf(resource.address, live.id, seen.state, seen.fingerprints);
+function updateEnvironment(
+  matched: MatchedTarget,
+  resource: DesiredEnvironment,
+  live: LiveEnvironment,
+): Decision {
+  const memory = memoryOf(resource.address, live.id, matched.state, matched.fingerprints);
   const diffs = diffFields(ENVIRONMENT_FIELDS, resource, live, memory);
   if (diffs.length === 0) return UNCHANGED;
   return {
@@ -145,7 +149,7 @@ function updateEnvironment(seen: Seen, resource: Environment, live: LiveEnvironm
       action: "update",
       id: live.id,
       fields: diffs.flatMap((diff) => diff.shown),
-      calls: [patchEnvironment(seen, live.id, bodyOf(diffs))],
+      calls: [patchEnvironment(matched, live.id, bodyOf(diffs))],
       followUps: [],
       dependsOn: [],
     },
@@ -153,7 +157,7 @@ function updateEnvironment(seen: Seen, resource: Environment, live: LiveEnvironm
   };
 }
 
-function createEnvironment(seen: Seen, resource: Environment): Decision {
+function createEnvironment(matched: MatchedTarget, resource: DesiredEnvironment): Decision {
   const declared = declaredFields(resource);
   const body: Record<string, BodyValue> = { name: resource.key };
   for (const { field, value } of declared) if (field.create !== undefined) body[field.create] = value;
@@ -163,17 +167,17 @@ function createEnvironment(seen: Seen, resource: Environment): Decision {
       action: "create",
       fields: declared.flatMap(({ field, value }) => declaredChanges(field, value)),
       calls: [
-        { method: "POST", path: ["apiKey", "v3", "test-targets", targetId(seen), "environments"], body },
+        { method: "POST", path: ["apiKey", "v3", "test-targets", targetId(matched), "environments"], body },
       ],
       followUps: [],
-      dependsOn: needsTarget(seen),
+      dependsOn: needsTarget(matched),
     },
     diagnostics: [],
   };
 }
 
 /** It is made with the target, URL and all; what else is declared of it takes a PATCH. */
-function createDefault(seen: Seen, resource: Environment): Decision {
+function createDefault(matched: MatchedTarget, resource: DesiredEnvironment): Decision {
   const declared = declaredFields(resource);
   const settings = declared.filter(({ field }) => field.name !== "discoveryUrl");
   return {
@@ -182,23 +186,25 @@ function createDefault(seen: Seen, resource: Environment): Decision {
       action: "create",
       fields: declared.flatMap(({ field, value }) => declaredChanges(field, value)),
       calls:
-        settings.length === 0 ? [] : [patchEnvironment(seen, new IdOf(resource.address), bodyOf(settings))],
+        settings.length === 0
+          ? []
+          : [patchEnvironment(matched, new IdOf(resource.address), bodyOf(settings))],
       followUps: [],
-      dependsOn: needsTarget(seen),
+      dependsOn: needsTarget(matched),
     },
     diagnostics: [],
   };
 }
 
 /** What a creation sends of the declared fields: a null is left out, and so is what is not known. */
-function declaredFields(resource: Environment) {
+function declaredFields(resource: DesiredEnvironment) {
   return ENVIRONMENT_FIELDS.flatMap((field) => {
     const value = resource.fields[field.name];
     return value === undefined || value === null || isUnknown(value) ? [] : [{ field, value }];
   });
 }
 
-function withoutDefault(resource: Environment): Decision {
+function withoutDefault(resource: DesiredEnvironment): Decision {
   return {
     diagnostics: [
       problem(
@@ -211,26 +217,26 @@ function withoutDefault(resource: Environment): Decision {
   };
 }
 
-function patchEnvironment(seen: Seen, id: string | IdOf, body: PlannedCall["body"]): PlannedCall {
+function patchEnvironment(matched: MatchedTarget, id: string | IdOf, body: PlannedCall["body"]): PlannedCall {
   return {
     method: "PATCH",
-    path: ["apiKey", "v3", "test-targets", targetId(seen), "environments", id],
+    path: ["apiKey", "v3", "test-targets", targetId(matched), "environments", id],
     body,
   };
 }
 
-type TestCase = DesiredResource<"testCase">;
+type DesiredTestCase = DesiredResource<"testCase">;
 
 /** service-api.md, operations 8, 9 and 10. */
-function decideTestCase(seen: Seen, resource: TestCase, rediscover: boolean): Decision {
-  const match = seen.testCaseMatches.get(resource.address);
+function decideTestCase(matched: MatchedTarget, resource: DesiredTestCase, rediscover: boolean): Decision {
+  const match = matched.testCaseMatches.get(resource.address);
   if (match === undefined) return UNCHANGED;
-  if (!match.found) return createTestCase(seen, resource);
-  const memory = memoryOf(resource.address, match.id, seen.state, seen.fingerprints);
-  const change = updateTestCase(seen, resource, match.live, memory, rediscover);
+  if (!match.found) return createTestCase(matched, resource);
+  const memory = memoryOf(resource.address, match.id, matched.state, matched.fingerprints);
+  const change = updateTestCase(matched, resource, match.live, memory, rediscover);
   const diagnostics = [
     ...fixedWarnings(TEST_CASE_FIELDS, resource, match.live, memory, (field, value) =>
-      expectedLive(seen, field, value),
+      expectedLive(matched, field, value),
     ),
     ...namelessElements(resource, match.live),
   ];
@@ -239,8 +245,8 @@ function decideTestCase(seen: Seen, resource: TestCase, rediscover: boolean): De
 }
 
 function updateTestCase(
-  seen: Seen,
-  resource: TestCase,
+  matched: MatchedTarget,
+  resource: DesiredTestCase,
   live: LiveTestCase,
   memory: Memory,
   rediscover: boolean,
@@ -250,8 +256,8 @@ function updateTestCase(
   const body = { ...bodyOf(diffs), ...elements.body };
   const generates = diffs.some((diff) => diff.field.generates);
   const calls = [
-    ...(Object.keys(body).length === 0 ? [] : [patchTestCase(seen, live.id, body)]),
-    ...elements.locators.map((locator) => patchElement(seen, resource, live.id, locator)),
+    ...(Object.keys(body).length === 0 ? [] : [patchTestCase(matched, live.id, body)]),
+    ...elements.locators.map((locator) => patchElement(matched, resource, live.id, locator)),
   ];
   if (calls.length === 0) return undefined;
   return {
@@ -260,7 +266,7 @@ function updateTestCase(
     id: live.id,
     fields: [...diffs.flatMap((diff) => diff.shown), ...elements.shown],
     calls,
-    followUps: generates ? regenerated(seen, resource, live.id, elements.locators) : [],
+    followUps: generates ? regenerated(matched, resource, live.id, elements.locators) : [],
     dependsOn: [],
   };
 }
@@ -274,20 +280,23 @@ function takesOutOfRuns(body: PlannedCall["body"]): boolean {
 
 /** What may be left to do once the service has generated again: new elements want their locator lines, too. */
 function regenerated(
-  seen: Seen,
-  resource: TestCase,
+  matched: MatchedTarget,
+  resource: DesiredTestCase,
   id: string,
   announced: readonly ElementMatch[],
 ): readonly PlannedCall[] {
   const positions = new Set(announced.map(({ at }) => at));
   const lines = newLocators(resource).filter(({ at }) => !positions.has(at));
-  return [...followUps(seen, resource, id), ...lines.map((line) => patchElement(seen, resource, id, line))];
+  return [
+    ...followUps(matched, resource, id),
+    ...lines.map((line) => patchElement(matched, resource, id, line)),
+  ];
 }
 
 /** `--rediscover` sends a prompt that, by all that is known, is already there. */
 function withRediscovery(
   diffs: readonly FieldDiff<LiveTestCase>[],
-  resource: TestCase,
+  resource: DesiredTestCase,
   rediscover: boolean,
 ): readonly FieldDiff<LiveTestCase>[] {
   if (!rediscover || diffs.some((diff) => diff.field.generates)) return diffs;
@@ -299,12 +308,12 @@ function withRediscovery(
   return [...diffs, ...forced];
 }
 
-function createTestCase(seen: Seen, resource: TestCase): Decision {
+function createTestCase(matched: MatchedTarget, resource: DesiredTestCase): Decision {
   const name = knownText(resource, "description");
   const prompt = knownText(resource, "discovery.prompt");
   if (name === undefined || prompt === undefined)
     return testCaseCannotBeCreated(resource, name === undefined ? "description" : "discovery.prompt");
-  const prerequisite = prerequisiteOf(seen, resource);
+  const prerequisite = prerequisiteOf(matched, resource);
   if (prerequisite.problem !== undefined) return { diagnostics: [prerequisite.problem] };
   const self = new IdOf(resource.address);
   const afterwards = writtenAfterwards(resource);
@@ -319,20 +328,20 @@ function createTestCase(seen: Seen, resource: TestCase): Decision {
       calls: [
         {
           method: "POST",
-          path: ["apiKey", "v3", "test-targets", targetId(seen), "discoveries"],
+          path: ["apiKey", "v3", "test-targets", targetId(matched), "discoveries"],
           body: discoveryBody(resource, prerequisite.name),
         },
-        ...(afterwards.length === 0 ? [] : [patchTestCase(seen, self, bodyOf(afterwards))]),
-        ...newLocators(resource).map((match) => patchElement(seen, resource, self, match)),
+        ...(afterwards.length === 0 ? [] : [patchTestCase(matched, self, bodyOf(afterwards))]),
+        ...newLocators(resource).map((match) => patchElement(matched, resource, self, match)),
       ],
-      followUps: followUps(seen, resource, self),
-      dependsOn: [...needsTarget(seen), ...prerequisite.dependsOn],
+      followUps: followUps(matched, resource, self),
+      dependsOn: [...needsTarget(matched), ...prerequisite.dependsOn],
     },
     diagnostics: [],
   };
 }
 
-function testCaseCannotBeCreated(resource: TestCase, missing: string): Decision {
+function testCaseCannotBeCreated(resource: DesiredTestCase, missing: string): Decision {
   // A missing secret is said elsewhere, and nothing is planned from it.
   if (isUnknown(resource.fields[missing] ?? null)) return UNCHANGED;
   return {
@@ -348,7 +357,7 @@ function testCaseCannotBeCreated(resource: TestCase, missing: string): Decision 
 }
 
 function discoveryBody(
-  resource: TestCase,
+  resource: DesiredTestCase,
   prerequisiteName: BodyValue | undefined,
 ): { readonly [key: string]: BodyValue } {
   const body: Record<string, BodyValue> = {};
@@ -361,7 +370,7 @@ function discoveryBody(
 }
 
 /** Write-only fields that the POST does not carry: they take a PATCH whatever the service makes of the prompt. */
-function writtenAfterwards(resource: TestCase) {
+function writtenAfterwards(resource: DesiredTestCase) {
   return TEST_CASE_FIELDS.flatMap((field) => {
     const value = resource.fields[field.name];
     const left = field.behaviour.kind === "writeOnly" && field.create === undefined;
@@ -369,7 +378,7 @@ function writtenAfterwards(resource: TestCase) {
   });
 }
 
-function newLocators(resource: TestCase): readonly ElementMatch[] {
+function newLocators(resource: DesiredTestCase): readonly ElementMatch[] {
   return declaredElements(resource.fields["elements"])
     .map((declared, at) => ({ declared, at, live: undefined }))
     .filter(({ declared }) => declared["locatorLine"] !== undefined && !isUnknown(declared));
@@ -379,28 +388,34 @@ function newLocators(resource: TestCase): readonly ElementMatch[] {
  * What the service may have set otherwise by the time it has generated: readable fields that the POST does not carry,
  * or leaves out because they are null.
  */
-function followUps(seen: Seen, resource: TestCase, id: string | IdOf): readonly PlannedCall[] {
+function followUps(
+  matched: MatchedTarget,
+  resource: DesiredTestCase,
+  id: string | IdOf,
+): readonly PlannedCall[] {
   const open = TEST_CASE_FIELDS.flatMap((field) => {
     const value = resource.fields[field.name];
     if (value === undefined || isUnknown(value) || field.update === undefined || field.generates) return [];
     if (field.behaviour.kind === "writeOnly" || (field.create !== undefined && value !== null)) return [];
-    return [{ field, value: field.name === "elements" ? elementsFromNothing(value, seen, resource) : value }];
+    return [
+      { field, value: field.name === "elements" ? elementsFromNothing(value, matched, resource) : value },
+    ];
   });
-  return open.length === 0 ? [] : [patchTestCase(seen, id, bodyOf(open))];
+  return open.length === 0 ? [] : [patchTestCase(matched, id, bodyOf(open))];
 }
 
-function elementsFromNothing(value: Value, seen: Seen, resource: TestCase): BodyValue {
-  const memory = memoryOf(resource.address, "", undefined, seen.fingerprints);
+function elementsFromNothing(value: Value, matched: MatchedTarget, resource: DesiredTestCase): BodyValue {
+  const memory = memoryOf(resource.address, "", undefined, matched.fingerprints);
   return elementBodies(alignElements(declaredElements(value), [], memory), []);
 }
 
-function patchTestCase(seen: Seen, id: string | IdOf, body: PlannedCall["body"]): PlannedCall {
-  return { method: "PATCH", path: [...testCasePath(seen), id], body };
+function patchTestCase(matched: MatchedTarget, id: string | IdOf, body: PlannedCall["body"]): PlannedCall {
+  return { method: "PATCH", path: [...testCasePath(matched), id], body };
 }
 
 function patchElement(
-  seen: Seen,
-  resource: TestCase,
+  matched: MatchedTarget,
+  resource: DesiredTestCase,
   id: string | IdOf,
   { declared, at, live }: ElementMatch,
 ): PlannedCall {
@@ -408,47 +423,54 @@ function patchElement(
   const hide = typeof line === "string" && isSensitive(resource.fields["elements"] ?? null);
   return {
     method: "PATCH",
-    path: [...testCasePath(seen), id, "elements", live?.id ?? new IdOfElement(at)],
+    path: [...testCasePath(matched), id, "elements", live?.id ?? new IdOfElement(at)],
     body: { locatorLine: hide ? new Secret(line) : line },
   };
 }
 
-function testCasePath(seen: Seen): PlannedCall["path"] {
-  return ["apiKey", "v3", "test-targets", targetId(seen), "test-cases"];
+function testCasePath(matched: MatchedTarget): PlannedCall["path"] {
+  return ["apiKey", "v3", "test-targets", targetId(matched), "test-cases"];
 }
 
 type BatchGeneration = DesiredResource<"batchGeneration">;
 
 /** service-api.md, operation 11: it runs once per content, and nothing can be read of it afterwards. */
-function decideBatchGeneration(seen: Seen, resource: BatchGeneration, run: boolean): Decision {
-  if (run || seen.live === undefined) return runBatchGeneration(seen, resource);
-  const record = seen.state?.batchGenerations.get(resource.address);
-  if (record === undefined) return hasHistory(seen) ? runBatchGeneration(seen, resource) : held(resource);
+function decideBatchGeneration(matched: MatchedTarget, resource: BatchGeneration, run: boolean): Decision {
+  if (run || matched.live === undefined) return runBatchGeneration(matched, resource);
+  const record = matched.state?.batchGenerations.get(resource.address);
+  if (record === undefined)
+    return hasHistory(matched) ? runBatchGeneration(matched, resource) : held(resource);
   switch (record.status) {
     case "undone":
-      return runBatchGeneration(seen, resource);
+      return runBatchGeneration(matched, resource);
     case "held":
       return held(resource);
     case "done":
-      return contentChanged(seen, resource, record.content) ? runBatchGeneration(seen, resource) : UNCHANGED;
+      return contentChanged(matched, resource, record.content)
+        ? runBatchGeneration(matched, resource)
+        : UNCHANGED;
     case "uncertain":
-      return contentChanged(seen, resource, record.content)
-        ? runBatchGeneration(seen, resource)
+      return contentChanged(matched, resource, record.content)
+        ? runBatchGeneration(matched, resource)
         : uncertain(resource);
   }
 }
 
 /** A target that tasc has applied before: what it has not recorded there did not run. */
-function hasHistory({ state }: Seen): boolean {
+function hasHistory({ state }: MatchedTarget): boolean {
   return state !== undefined && state.bindings.size > 0;
 }
 
 /** Without the key, or with another one, nobody can tell; and then it must not run a second time. */
-function contentChanged(seen: Seen, resource: BatchGeneration, recorded: Fingerprint | undefined): boolean {
-  if (seen.fingerprints === undefined || recorded === undefined) return false;
-  if (!keyHolds(seen.state, seen.fingerprints) || Object.values(resource.fields).some(isUnknown))
+function contentChanged(
+  matched: MatchedTarget,
+  resource: BatchGeneration,
+  recorded: Fingerprint | undefined,
+): boolean {
+  if (matched.fingerprints === undefined || recorded === undefined) return false;
+  if (!keyHolds(matched.state, matched.fingerprints) || Object.values(resource.fields).some(isUnknown))
     return false;
-  return batchContent(seen.fingerprints, resource) !== recorded;
+  return batchContent(matched.fingerprints, resource) !== recorded;
 }
 
 /** The record of a batch generation's content: of what is sent, wherever `moved:` may have taken the address. */
@@ -493,9 +515,9 @@ function waysOn(resource: BatchGeneration, code: string, summary: string, why: s
   );
 }
 
-function runBatchGeneration(seen: Seen, resource: BatchGeneration): Decision {
+function runBatchGeneration(matched: MatchedTarget, resource: BatchGeneration): Decision {
   const declared = sentFields(resource);
-  const lowered = declared.map(({ field, value }) => ({ field, ...lower(seen, resource, field, value) }));
+  const lowered = declared.map(({ field, value }) => ({ field, ...lower(matched, resource, field, value) }));
   const problems = lowered.flatMap(({ problem }) => problem ?? []);
   if (problems.length > 0) return { diagnostics: problems };
   const body: Record<string, BodyValue> = {};
@@ -507,10 +529,14 @@ function runBatchGeneration(seen: Seen, resource: BatchGeneration): Decision {
       action: "create",
       fields: declared.flatMap(({ field, value }) => declaredChanges(field, value)),
       calls: [
-        { method: "POST", path: ["apiKey", "v3", "test-targets", targetId(seen), "batch-generations"], body },
+        {
+          method: "POST",
+          path: ["apiKey", "v3", "test-targets", targetId(matched), "batch-generations"],
+          body,
+        },
       ],
       followUps: [],
-      dependsOn: [...needsTarget(seen), ...lowered.flatMap(({ needs }) => needs ?? [])],
+      dependsOn: [...needsTarget(matched), ...lowered.flatMap(({ needs }) => needs ?? [])],
     },
     diagnostics: [],
   };
@@ -531,17 +557,22 @@ interface Lowered {
   readonly problem?: Diagnostic;
 }
 
-function lower(seen: Seen, resource: BatchGeneration, field: Field<never>, value: Value): Lowered {
+function lower(
+  matched: MatchedTarget,
+  resource: BatchGeneration,
+  field: Field<never>,
+  value: Value,
+): Lowered {
   if (field.shape.type !== "reference") return { sent: value };
   if (field.shape.to === "environment") {
-    const address = addressOf("environment", seen.target.key, knownText(resource, field.name) ?? "");
-    return idOrNeed(address, seen.environmentMatches.get(address));
+    const address = addressOf("environment", matched.target.key, knownText(resource, field.name) ?? "");
+    return idOrNeed(address, matched.environmentMatches.get(address));
   }
-  const reference = testCaseReference(seen, value);
+  const reference = testCaseReference(matched, value);
   if (reference === undefined) return {};
-  if ("key" in reference) return idOrNeed(reference.key, seen.testCaseMatches.get(reference.key));
-  const problem = unmanagedPrerequisiteProblem(seen, resource, reference.description, field.name);
-  const [found] = unmanagedByName(seen, reference.description);
+  if ("key" in reference) return idOrNeed(reference.key, matched.testCaseMatches.get(reference.key));
+  const problem = unmanagedPrerequisiteProblem(matched, resource, reference.description, field.name);
+  const [found] = unmanagedByName(matched, reference.description);
   return problem === undefined && found !== undefined ? { sent: found.id } : { ...(problem && { problem }) };
 }
 
@@ -561,12 +592,12 @@ export interface Prerequisite {
  * The service finds a prerequisite by its name, so the name must be the one it has when the POST arrives: renames
  * come after the creations, so that is the live name where there is one.
  */
-function prerequisiteOf(seen: Seen, resource: PrerequisiteOf): Prerequisite {
-  const reference = testCaseReference(seen, resource.fields["discovery.prerequisite"]);
+function prerequisiteOf(matched: MatchedTarget, resource: PrerequisiteOf): Prerequisite {
+  const reference = testCaseReference(matched, resource.fields["discovery.prerequisite"]);
   if (reference === undefined) return { dependsOn: [] };
-  if ("description" in reference) return unmanagedPrerequisite(seen, resource, reference.description);
-  const match = seen.testCaseMatches.get(reference.key);
-  const name = seen.resources.get(reference.key)?.fields["description"];
+  if ("description" in reference) return unmanagedPrerequisite(matched, resource, reference.description);
+  const match = matched.testCaseMatches.get(reference.key);
+  const name = matched.resources.get(reference.key)?.fields["description"];
   if (match?.found === true && match.live.description !== undefined)
     return { name: likeDeclared(name, match.live.description), dependsOn: [] };
   return {
@@ -580,19 +611,23 @@ function likeDeclared(declared: Value | undefined, live: string): Value {
   return declared !== undefined && isSensitive(declared) ? new Secret(live) : live;
 }
 
-function unmanagedPrerequisite(seen: Seen, resource: PrerequisiteOf, description: string): Prerequisite {
-  const found = unmanagedPrerequisiteProblem(seen, resource, description, "discovery.prerequisite");
+function unmanagedPrerequisite(
+  matched: MatchedTarget,
+  resource: PrerequisiteOf,
+  description: string,
+): Prerequisite {
+  const found = unmanagedPrerequisiteProblem(matched, resource, description, "discovery.prerequisite");
   return found === undefined ? { name: description, dependsOn: [] } : { dependsOn: [], problem: found };
 }
 
 /** The error for `{ description: … }` that does not name exactly one unmanaged live test case. */
 function unmanagedPrerequisiteProblem(
-  seen: Seen,
+  matched: MatchedTarget,
   resource: DesiredResource,
   description: string,
   field: string,
 ): Diagnostic | undefined {
-  const found = unmanagedByName(seen, description);
+  const found = unmanagedByName(matched, description);
   if (found.length === 1) return undefined;
   const list = found
     .map((testCase) => `  ${testCase.id}`)
@@ -612,20 +647,24 @@ function unmanagedPrerequisiteProblem(
 }
 
 /** What the service would show for a fixed field; `undefined` where that cannot be told. */
-export function expectedLive(seen: Seen, field: Field<LiveTestCase>, value: Value): Json | undefined {
+export function expectedLive(
+  matched: MatchedTarget,
+  field: Field<LiveTestCase>,
+  value: Value,
+): Json | undefined {
   if (field.shape.type !== "reference") return typeof value === "string" ? value : undefined;
-  const reference = testCaseReference(seen, value);
+  const reference = testCaseReference(matched, value);
   if (reference === undefined) return undefined;
-  if ("description" in reference) return unmanagedByName(seen, reference.description)[0]?.id;
-  const match = seen.testCaseMatches.get(reference.key);
+  if ("description" in reference) return unmanagedByName(matched, reference.description)[0]?.id;
+  const match = matched.testCaseMatches.get(reference.key);
   return match?.found === true ? match.id : undefined;
 }
 
 /** What one target comes to. */
-export interface Outlook {
+export interface TargetPlan {
   readonly target: DesiredTarget;
   /** Nothing where the target itself is unclear, so that nothing can be said of what is in it. */
-  readonly seen: Seen | undefined;
+  readonly matched: MatchedTarget | undefined;
   readonly changes: readonly Change[];
   readonly disables: readonly Change[];
   readonly orphans: readonly Orphan[];
@@ -634,13 +673,13 @@ export interface Outlook {
 }
 
 /** Matches all that is in a target, and decides on each part of it. */
-export function lookAt(
+export function planTarget(
   target: DesiredTarget,
   diagnostics: readonly Diagnostic[],
   match: Match<LiveTarget> | undefined,
   state: State | undefined,
   input: PlanInput,
-): Outlook {
+): TargetPlan {
   if (match === undefined) return unclear(target, diagnostics);
   const live = match.found ? match.live : undefined;
   if (live === undefined && target.left) return unclear(target, diagnostics);
@@ -649,7 +688,7 @@ export function lookAt(
   );
   const environments = matchEnvironments(target, live?.environments ?? [], state);
   const cases = matchTestCases(target, testCases, state);
-  const seen: Seen = {
+  const matched: MatchedTarget = {
     target,
     resources: byAddress(resourcesOf(target)),
     live,
@@ -659,22 +698,24 @@ export function lookAt(
     environmentMatches: environments.byAddress,
     testCaseMatches: cases.byAddress,
   };
-  const own = decideTarget(seen);
+  const own = decideTarget(matched);
   if (live === undefined && own.change === undefined)
     return unclear(target, [...diagnostics, ...own.diagnostics]);
-  const decisions = [own, ...decideParts(seen, input)];
-  const orphans = orphansOf(seen);
+  const decisions = [own, ...decideParts(matched, input)];
+  const orphans = orphansOf(matched);
   return {
     target,
-    seen,
+    matched,
     changes: decisions.flatMap(({ change }) => change ?? []),
-    disables: disablesOrphans(target, input) ? orphans.flatMap((one) => disableOrphan(seen, one) ?? []) : [],
+    disables: disablesOrphans(target, input)
+      ? orphans.flatMap((one) => disableOrphan(matched, one) ?? [])
+      : [],
     orphans,
-    unmanaged: countUnmanaged(seen, orphans),
+    unmanaged: countUnmanaged(matched, orphans),
     diagnostics: [
       ...diagnostics,
-      ...keyWarning(seen),
-      ...removedWarnings(match, seen),
+      ...keyWarning(matched),
+      ...removedWarnings(match, matched),
       ...environments.problems,
       ...cases.problems,
       ...decisions.flatMap((decision) => decision.diagnostics),
@@ -682,27 +723,27 @@ export function lookAt(
   };
 }
 
-function unclear(target: DesiredTarget, diagnostics: readonly Diagnostic[]): Outlook {
-  return { target, seen: undefined, changes: [], disables: [], orphans: [], unmanaged: 0, diagnostics };
+function unclear(target: DesiredTarget, diagnostics: readonly Diagnostic[]): TargetPlan {
+  return { target, matched: undefined, changes: [], disables: [], orphans: [], unmanaged: 0, diagnostics };
 }
 
 function disablesOrphans(target: DesiredTarget, input: PlanInput): boolean {
   return input.disableRemoved || target.onRemove === "disable";
 }
 
-function decideParts(seen: Seen, input: PlanInput): readonly Decision[] {
+function decideParts(matched: MatchedTarget, input: PlanInput): readonly Decision[] {
   return [
-    ...seen.target.environments.map((resource) => decideEnvironment(seen, resource)),
-    ...seen.target.testCases.map((resource) =>
-      decideTestCase(seen, resource, input.rediscover.has(resource.address)),
+    ...matched.target.environments.map((resource) => decideEnvironment(matched, resource)),
+    ...matched.target.testCases.map((resource) =>
+      decideTestCase(matched, resource, input.rediscover.has(resource.address)),
     ),
-    ...seen.target.batchGenerations.map((resource) =>
-      decideBatchGeneration(seen, resource, input.run.has(resource.address)),
+    ...matched.target.batchGenerations.map((resource) =>
+      decideBatchGeneration(matched, resource, input.run.has(resource.address)),
     ),
   ];
 }
 
-function keyWarning({ target, state, fingerprints }: Seen): readonly Diagnostic[] {
+function keyWarning({ target, state, fingerprints }: MatchedTarget): readonly Diagnostic[] {
   if (fingerprints === undefined || keyHolds(state, fingerprints)) return [];
   return [
     caution(
@@ -714,8 +755,8 @@ function keyWarning({ target, state, fingerprints }: Seen): readonly Diagnostic[
   ];
 }
 
-function removedWarnings(match: Match<LiveTarget>, seen: Seen): readonly Diagnostic[] {
-  const { target, environmentMatches, testCaseMatches } = seen;
+function removedWarnings(match: Match<LiveTarget>, matched: MatchedTarget): readonly Diagnostic[] {
+  const { target, environmentMatches, testCaseMatches } = matched;
   return [
     ...removedWarning(target, match),
     ...target.environments.flatMap((one) => removedWarning(one, environmentMatches.get(one.address))),

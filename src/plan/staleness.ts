@@ -11,7 +11,7 @@ import {
 import type { Json } from "../model/json.ts";
 import type { BodyValue, Change } from "../model/plan.ts";
 import { type Value, isUnknown, isValueList, isValueObject, reveal } from "../model/value.ts";
-import { type Seen, readField } from "./compare.ts";
+import { type MatchedTarget, readField } from "./compare.ts";
 import { type Fingerprinter, normalise, targetOf } from "./input.ts";
 import type { Planned } from "./plan.ts";
 
@@ -55,9 +55,9 @@ export function guardOf(
   planned: Planned,
   fingerprints: Fingerprinter,
 ): Guard {
-  const seen = planned.seen.get(targetOf(address));
-  const resource = seen?.resources.get(address);
-  const live = seen && liveOf(seen, address, resource);
+  const matched = planned.matched.get(targetOf(address));
+  const resource = matched?.resources.get(address);
+  const live = matched && liveOf(matched, address, resource);
   const digests: Record<string, string> = {};
   for (const name of fields) {
     const value = live?.read(name);
@@ -82,15 +82,19 @@ interface Found {
   readonly read: (field: string) => Json | undefined;
 }
 
-function liveOf(seen: Seen, address: Address, resource: DesiredResource | undefined): Found | undefined {
-  if (address === seen.target.address) return seen.live && found(TARGET_FIELDS, seen.live, resource);
-  const environment = seen.environmentMatches.get(address);
+function liveOf(
+  matched: MatchedTarget,
+  address: Address,
+  resource: DesiredResource | undefined,
+): Found | undefined {
+  if (address === matched.target.address) return matched.live && found(TARGET_FIELDS, matched.live, resource);
+  const environment = matched.environmentMatches.get(address);
   if (environment?.found === true) return found(ENVIRONMENT_FIELDS, environment.live, resource);
-  const testCase = seen.testCaseMatches.get(address);
+  const testCase = matched.testCaseMatches.get(address);
   if (testCase?.found === true) return found(TEST_CASE_FIELDS, testCase.live, resource);
   // A batch generation has no binding; what has one and matches nothing is an orphan.
-  const orphan = seen.state?.bindings.get(address)?.id;
-  const live = orphan === undefined ? undefined : seen.testCases.find(({ id }) => id === orphan);
+  const orphan = matched.state?.bindings.get(address)?.id;
+  const live = orphan === undefined ? undefined : matched.testCases.find(({ id }) => id === orphan);
   return live && found(TEST_CASE_FIELDS, live, resource);
 }
 

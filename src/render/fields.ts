@@ -20,7 +20,7 @@ function step(key: string | number, at: number): string {
 
 /** A field's change on one line: `status: DRAFT → ENABLED`. Of long text it says how much of it changes. */
 export function fieldLine(field: FieldJson, action: Action, most: number): string {
-  return `${[fieldName(field.path), ...meaning(field)].join(": ")}: ${fieldValues(field, action, most)}`;
+  return `${[fieldName(field.path), ...changeMeaning(field)].join(": ")}: ${fieldValues(field, action, most)}`;
 }
 
 /** What follows the name of a field on one line. */
@@ -40,7 +40,7 @@ export function fieldValues(field: FieldJson, action: Action, most: number): str
  * What the change of an element means, where its values alone would not say it at a glance: `step removed, assertion
  * removed`. Nothing for any other field.
  */
-export function meaning({ path, before, after, movedFrom, harmful }: FieldJson): readonly string[] {
+export function changeMeaning({ path, before, after, movedFrom, harmful }: FieldJson): readonly string[] {
   const harm = harmful === undefined ? [] : [harmText(harmful)];
   if (!isListItem(path)) return harm;
   const noun = path.at(-2) === "elements" ? "step" : "item";
@@ -227,7 +227,7 @@ export function excerpts(pieces: readonly Piece[]): readonly Excerpt[] {
 }
 
 /** Changes of one target that say the same, in the order of the plan. */
-export interface Fold {
+export interface FoldedChanges {
   readonly first: ChangeJson;
   readonly changes: readonly ChangeJson[];
 }
@@ -239,7 +239,7 @@ const FEWEST = 4;
  * Puts alike changes together at the place of the first: same kind of resource, same action, same fields with the
  * same values, changed by the same hand. So a tag that is set on a thousand test cases is one thing to read.
  */
-export function foldAlike(changes: readonly ChangeJson[], extras: PlanExtras): readonly Fold[] {
+export function foldAlike(changes: readonly ChangeJson[], extras: PlanExtras): readonly FoldedChanges[] {
   const groups = groupBy(changes, (change) => likeness(change, extras));
   return changes.flatMap((change) => {
     const group = groups.get(likeness(change, extras)) ?? [];

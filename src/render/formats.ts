@@ -5,7 +5,7 @@ import type { PlanTextOptions } from "./text.ts";
 import type { Link } from "./words.ts";
 
 /** What a renderer of plans may use of how it was called; each takes what it has a use for. */
-export interface PlanOptions extends PlanTextOptions {
+export interface RenderPlanOptions extends PlanTextOptions {
   /** Characters that a markdown comment may have. */
   readonly budget?: number;
   /** What the plan belongs to: its commit, its pull request. */
@@ -13,7 +13,7 @@ export interface PlanOptions extends PlanTextOptions {
 }
 
 /** From the public form of a plan to a finished document. */
-type PlanRenderer = (plan: PlanJson, extras: PlanExtras, options: PlanOptions) => string;
+type PlanRenderer = (plan: PlanJson, extras: PlanExtras, options: RenderPlanOptions) => string;
 
 interface Renderer {
   /** Each is loaded only when it is asked for. */
@@ -54,7 +54,7 @@ export async function renderPlan(
   format: PlanFormat,
   plan: PlanJson,
   extras: PlanExtras,
-  options: PlanOptions,
+  options: RenderPlanOptions,
 ): Promise<string> {
   const render: PlanRenderer = await RENDERERS[format].load();
   return render(plan, extras, options);

@@ -16,14 +16,14 @@ import {
   excerpts,
   fieldLine,
   fieldName,
-  type Fold,
+  type FoldedChanges,
   foldAlike,
   isHarmful,
   isLongText,
   isText,
   lineDiff,
   longTexts,
-  meaning,
+  changeMeaning,
   NOT_SHOWN,
   valueText,
 } from "./fields.ts";
@@ -42,7 +42,7 @@ import {
   placeOf,
   planLine,
   SIGNS,
-  verdictOf,
+  summaryVerdict,
 } from "./words.ts";
 
 /** Characters that GitHub takes in one comment. */
@@ -107,7 +107,7 @@ const SHARES = { error: 0.5, danger: 1, change: 0.5, warning: 0.5, orphan: 0.2 }
 /** In the order of the comment, which is the order of their importance. */
 function itemsOf(plan: PlanJson, extras: PlanExtras): readonly Item[] {
   const diagnostics = planDiagnostics(plan, extras);
-  const { title, reasons } = verdictOf(plan, diagnostics);
+  const { title, reasons } = summaryVerdict(plan, diagnostics);
   const caution = cautionSection(title, reasons);
   const warnings = diagnostics.filter(({ severity }) => severity === "warning");
   const [dangers, others] = [true, false].map((wanted) =>
@@ -252,7 +252,7 @@ function dangerItem(change: ChangeJson, section: Section, extras: PlanExtras): I
 }
 
 /** A row of the target's table or, with all there is to say, something to unfold. */
-function changeItem(fold: Fold, section: Section, extras: PlanExtras): Item {
+function changeItem(fold: FoldedChanges, section: Section, extras: PlanExtras): Item {
   const { first, changes } = fold;
   const { action, address } = first;
   const more = changes.length - 1;
@@ -277,7 +277,7 @@ function changeItem(fold: Fold, section: Section, extras: PlanExtras): Item {
 }
 
 /** Details that only repeat the line are left out: a reviewer would open them for nothing. */
-function lineSaysAll({ first, changes }: Fold, extras: PlanExtras): boolean {
+function lineSaysAll({ first, changes }: FoldedChanges, extras: PlanExtras): boolean {
   const { action, address, fields } = first;
   const full = (field: FieldJson): boolean =>
     whoChanged(extras, address, field.path) === undefined &&
@@ -401,7 +401,7 @@ function number(amount: number): string {
 /** Alike changes that are named in the details. */
 const MOST_NAMES = 50;
 
-function namesText({ changes }: Fold): string {
+function namesText({ changes }: FoldedChanges): string {
   const names = changes.slice(0, MOST_NAMES).map((change) => change.address);
   const left = changes.length - names.length;
   return [...names, ...(left === 0 ? [] : [`and ${left} more`])].join("\n");
@@ -424,7 +424,7 @@ function diffLines(field: FieldJson, action: Action): readonly string[] {
   const { path, before, after, sensitive } = field;
   const name = fieldName(path);
   if (sensitive) return [`! ${name}: ${SENSITIVE}`];
-  const [meant] = meaning(field);
+  const [meant] = changeMeaning(field);
   const note = meant === undefined ? [] : [`${field.harmful === undefined ? "#" : "!"} ${meant}`];
   const texts = longTexts(before, after);
   if (texts !== undefined) return [`  ${name}:`, ...excerpts(lineDiff(...texts)).map(excerptLine)];

@@ -174,7 +174,7 @@ function caseXml({ suite, name, outcome, message, text, place }: Case): string {
   );
 }
 
-interface Result {
+interface TestResultView {
   readonly ruleId: string;
   readonly level: "error" | "warning" | "note";
   readonly text: string;
@@ -193,7 +193,7 @@ export function renderPlanSarif(plan: PlanJson, extras: PlanExtras): string {
   return log(inOrder([...changes, ...planDiagnostics(plan, extras).map(diagnosticResult)]), plan.tool);
 }
 
-function diagnosticResult(diagnostic: DiagnosticView): Result {
+function diagnosticResult(diagnostic: DiagnosticView): TestResultView {
   const { severity, code, summary, detail, address } = diagnostic;
   return {
     ruleId: code ?? severity,
@@ -206,7 +206,7 @@ function diagnosticResult(diagnostic: DiagnosticView): Result {
 
 const MOSTSarif = 400;
 
-function changeResult(change: ChangeJson, extras: PlanExtras): Result {
+function changeResult(change: ChangeJson, extras: PlanExtras): TestResultView {
   const { address, action, fields } = change;
   const lines = fields.map((field) => fieldLine(field, action, MOSTSarif));
   return {
@@ -218,7 +218,7 @@ function changeResult(change: ChangeJson, extras: PlanExtras): Result {
   };
 }
 
-function log(results: readonly Result[], tool: string): string {
+function log(results: readonly TestResultView[], tool: string): string {
   const [name = tool, version] = tool.split(" ");
   const rules = [...new Set(results.map(({ ruleId }) => ruleId))].toSorted();
   return writeJson({
@@ -236,7 +236,10 @@ function log(results: readonly Result[], tool: string): string {
   });
 }
 
-function resultJson({ ruleId, level, text, address, place }: Result, rules: readonly string[]): object {
+function resultJson(
+  { ruleId, level, text, address, place }: TestResultView,
+  rules: readonly string[],
+): object {
   return {
     ruleId,
     ruleIndex: rules.indexOf(ruleId),
@@ -246,7 +249,7 @@ function resultJson({ ruleId, level, text, address, place }: Result, rules: read
   };
 }
 
-function location({ file, line, column }: Result["place"], address: string | undefined): object {
+function location({ file, line, column }: TestResultView["place"], address: string | undefined): object {
   const region =
     line === undefined
       ? undefined

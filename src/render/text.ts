@@ -25,14 +25,14 @@ import {
   excerpts,
   fieldLine,
   fieldName,
-  type Fold,
+  type FoldedChanges,
   foldAlike,
   isHarmful,
   isLongText,
   isText,
   lineDiff,
   longTexts,
-  meaning,
+  changeMeaning,
   NOT_SHOWN,
   onlySide,
   valueText,
@@ -196,14 +196,14 @@ function targetSections(
 }
 
 /** A resource's lines in its target's tree. */
-interface Entry {
+interface TextEntry {
   readonly address: Address;
   readonly lines: Lines;
-  readonly changes: Fold["changes"];
+  readonly changes: FoldedChanges["changes"];
   readonly problems: number;
 }
 
-function changeEntry(fold: Fold, extras: PlanExtras, options: ChangeOptions): Entry {
+function changeEntry(fold: FoldedChanges, extras: PlanExtras, options: ChangeOptions): TextEntry {
   return {
     address: fold.first.address,
     lines: changeLines(fold, extras, options),
@@ -222,7 +222,7 @@ function problemsOf(diagnostics: readonly DiagnosticView[]): readonly Problem[] 
 }
 
 /** What is wrong with one resource; the details stand with the errors below. */
-function problemEntry(problems: readonly Problem[], { style }: PlanTextOptions): readonly Entry[] {
+function problemEntry(problems: readonly Problem[], { style }: PlanTextOptions): readonly TextEntry[] {
   const [first] = problems;
   if (first === undefined) return [];
   const summaries = problems.map((problem) => {
@@ -234,7 +234,7 @@ function problemEntry(problems: readonly Problem[], { style }: PlanTextOptions):
 }
 
 /** A blank line between resources that take several lines; those of one line stand together. */
-function spaced(entries: readonly Entry[]): Lines {
+function spaced(entries: readonly TextEntry[]): Lines {
   return entries.flatMap(({ lines }, at) => {
     const previous = entries[at - 1];
     const apart = previous !== undefined && (previous.lines.length > 1 || lines.length > 1);
@@ -242,7 +242,7 @@ function spaced(entries: readonly Entry[]): Lines {
   });
 }
 
-function targetHeading(target: string, entries: readonly Entry[], { style }: PlanTextOptions): string {
+function targetHeading(target: string, entries: readonly TextEntry[], { style }: PlanTextOptions): string {
   const parts = [...actionCounts(entries.flatMap((entry) => entry.changes))];
   const problems = entries.reduce((sum, entry) => sum + entry.problems, 0);
   if (problems > 0) parts.push(count(problems, "problem"));
@@ -305,7 +305,11 @@ interface ChangeOptions extends FieldOptions {
 }
 
 /** A change, or several that say the same, as lines of the tree. */
-export function changeLines(fold: Fold, extras: PlanExtras, options: ChangeOptions): readonly string[] {
+export function changeLines(
+  fold: FoldedChanges,
+  extras: PlanExtras,
+  options: ChangeOptions,
+): readonly string[] {
   const { first, changes } = fold;
   const alone = changes.length === 1;
   if (options.brief && alone && first.action === "create") return [briefCreation(first, options)];
@@ -344,7 +348,7 @@ function heading({ action, address }: ChangeJson, { style }: ChangeOptions): str
 /** Addresses that a fold names; `verbose` shows all changes one by one. */
 const NAMED = 4;
 
-function foldHeading(fold: Fold, note: string, { style, width }: ChangeOptions): readonly string[] {
+function foldHeading(fold: FoldedChanges, note: string, { style, width }: ChangeOptions): readonly string[] {
   const { action, address } = fold.first;
   const noun = kindNoun(placeOf(address).kind);
   const title = `${style.action(action, SIGNS[action])} ${style.strong(count(fold.changes.length, noun))} alike${note}`;
@@ -403,7 +407,7 @@ export function fieldLines(
 ): readonly string[] {
   const { style } = options;
   const harmful = isHarmful(field, action);
-  const meant = meaning(field).map((text) => `: ${harmful ? style.error(text) : text}`);
+  const meant = changeMeaning(field).map((text) => `: ${harmful ? style.error(text) : text}`);
   const name = fieldName(field.path) + meant.join("");
   const suffix = note === "" ? "" : `  ${style.faint(note)}`;
   if (field.sensitive) return [`${name}: ${SENSITIVE}${suffix}`];

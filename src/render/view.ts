@@ -2,7 +2,7 @@ import type { Json } from "../model/json.ts";
 import type { Action, FieldJson } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
 import { safeLine, safeLines } from "./escape.ts";
-import { type Fold, clip, fieldName, valueText } from "./fields.ts";
+import { type FoldedChanges, clip, fieldName, valueText } from "./fields.ts";
 import { type PlanExtras, writeJson } from "./json.ts";
 import { type Redactor, redactChange, redactField } from "./redact.ts";
 import { type Style, padTo, textWidth, wrap } from "./style.ts";
@@ -54,15 +54,15 @@ export type Block =
   /** `name: before → after`; a side that is absent is not declared. */
   | { readonly field: FieldJson }
   /** Changes as a plan draws them. */
-  | { readonly fold: Fold; readonly extras: PlanExtras; readonly verbose: boolean }
+  | { readonly fold: FoldedChanges; readonly extras: PlanExtras; readonly verbose: boolean }
   /** The same, indented. */
   | { readonly indent: number; readonly blocks: readonly Block[] };
 
 /** Parts of one line; a line break in one shows as `\n`. */
-export type Line = string | readonly Span[];
+export type Line = string | readonly StyledText[];
 
 /** A text, with a colour by its meaning, or a value as YAML would write it. */
-export type Span =
+export type StyledText =
   | string
   | { readonly style: Action | Exclude<keyof Style, "action">; readonly text: string }
   | { readonly value: Json };
@@ -118,7 +118,8 @@ function blockLines(block: Block, options: ShowOptions): readonly string[] {
   if ("field" in block) return pairLines(redactField(block.field, options.redactor), options);
   if ("fold" in block) {
     const { fold, extras, verbose } = block;
-    const redact = (change: Fold["first"]): Fold["first"] => redactChange(change, options.redactor);
+    const redact = (change: FoldedChanges["first"]): FoldedChanges["first"] =>
+      redactChange(change, options.redactor);
     const redacted = { first: redact(fold.first), changes: fold.changes.map(redact) };
     return changeLines(redacted, extras, { ...options, verbose, brief: false });
   }
@@ -127,7 +128,7 @@ function blockLines(block: Block, options: ShowOptions): readonly string[] {
   return lines.map((line) => `${" ".repeat(block.indent)}${line}`);
 }
 
-function isLine(block: Block): block is readonly Span[] {
+function isLine(block: Block): block is readonly StyledText[] {
   return Array.isArray(block);
 }
 

@@ -86,7 +86,7 @@ export interface Verdict {
 }
 
 /** @param diagnostics of the plan, with their codes where these are known */
-export function verdictOf(
+export function summaryVerdict(
   { changes, diagnostics }: PlanJson,
   codes: readonly { readonly code?: string }[] = [],
 ): Verdict {

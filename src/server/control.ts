@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../model/json.ts";
 import { type FaultPlan, type RequestLog, faultRule } from "./exchange.ts";
 import { type Runner, notify } from "./generation.ts";
-import { type Answered, type Received, type Reply, type Route, findRoute, jsonBody, ok } from "./http.ts";
+import { type AnsweredJson, type Received, type Reply, type Route, findRoute, jsonBody, ok } from "./http.ts";
 import {
   type Read,
   type Reader,
@@ -17,12 +17,12 @@ import {
   text,
   uuid,
 } from "./input.ts";
-import type { Call, Service } from "./service.ts";
+import type { HandlerCall, Service } from "./service.ts";
 import { testReportView } from "./reports.ts";
 import {
   OWNED,
   type Data,
-  type Kind,
+  type Collection,
   type TestCase,
   type TestReport,
   type TestResult,
@@ -49,9 +49,9 @@ export type Control = {
   readonly setSettings: (settings: Settings) => void;
 };
 
-type ControlOperation = (control: Control, call: Call) => Reply;
+type ControlOperation = (control: Control, call: HandlerCall) => Reply;
 
-const KINDS: readonly Kind[] = ["testTargets", ...OWNED];
+const KINDS: readonly Collection[] = ["testTargets", ...OWNED];
 
 const done: Reply = { kind: "empty", status: 204 };
 
@@ -75,7 +75,7 @@ export function putData({ store, world }: Pick<Service, "store" | "world">, docu
   });
 }
 
-function replaceRows<K extends Kind>(tables: Pick<Tables, K>, kind: K, data: Pick<Data, K>): void {
+function replaceRows<K extends Collection>(tables: Pick<Tables, K>, kind: K, data: Pick<Data, K>): void {
   const table: Table<Data[K][number]> = tables[kind];
   table.clear();
   for (const row of data[kind]) table.insert(row);
@@ -92,7 +92,7 @@ function refuseLoose(data: Data): void {
   }
 }
 
-function refuseRepeatedIds(kind: Kind, rows: readonly { readonly id: string }[]): void {
+function refuseRepeatedIds(kind: Collection, rows: readonly { readonly id: string }[]): void {
   const seen = new Set<string>();
   for (const [at, { id }] of rows.entries()) {
     if (seen.has(id)) throw badValue(`${kind}[${at}].id`, "comes twice");
@@ -120,7 +120,7 @@ const editResource: ControlOperation = ({ service }, call) => {
 };
 
 type Editor = {
-  readonly set: (id: string, set: JsonObject) => Answered;
+  readonly set: (id: string, set: JsonObject) => AnsweredJson;
   readonly remove: (id: string) => void;
 };
 

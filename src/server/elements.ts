@@ -1,4 +1,4 @@
-import type { Answered } from "./http.ts";
+import type { AnsweredJson } from "./http.ts";
 import {
   type Read,
   badValue,
@@ -12,7 +12,7 @@ import {
   text,
   uuid,
 } from "./input.ts";
-import type { Assertion, Element, Interaction, Selector, TestCase, World } from "./resources.ts";
+import type { Assertion, Element, Interaction, Selector, TestCase, ServerRuntime } from "./resources.ts";
 
 /*
  * The `elements` of an update (operation 8). The array replaces the stored one whole, and so does every element in
@@ -61,7 +61,11 @@ export const writtenElements = numbered(writtenElement);
 type Written = Read<ReturnType<typeof writtenElement>>;
 
 /** The elements the case has afterwards; refuses ids that are not of this case, or come twice. */
-export function elementsAfter(written: readonly Written[], testCase: TestCase, world: World): Element[] {
+export function elementsAfter(
+  written: readonly Written[],
+  testCase: TestCase,
+  world: ServerRuntime,
+): Element[] {
   const stored = new Map(testCase.elements.map((each) => [each.id, each]));
   refuseRepeated("elements", "id", written);
   refuseRepeated("elements", "index", written);
@@ -74,7 +78,12 @@ export function elementsAfter(written: readonly Written[], testCase: TestCase, w
     .toSorted((a, b) => a.index - b.index);
 }
 
-function elementAfter(written: Written, at: string, stored: Element | undefined, world: World): Element {
+function elementAfter(
+  written: Written,
+  at: string,
+  stored: Element | undefined,
+  world: ServerRuntime,
+): Element {
   refuseRepeated(`${at}.selectors`, "index", written.selectors);
   refuseRepeated(`${at}.selectors`, "id", written.selectors);
   const part = { at, stored, world };
@@ -90,7 +99,7 @@ function elementAfter(written: Written, at: string, stored: Element | undefined,
   };
 }
 
-type Part = { readonly at: string; readonly stored: Element | undefined; readonly world: World };
+type Part = { readonly at: string; readonly stored: Element | undefined; readonly world: ServerRuntime };
 
 function interactionAfter(written: Written, { at, stored, world }: Part): Interaction | null {
   if (written.interaction === null) return null;
@@ -175,7 +184,7 @@ const NAME = /\bname\s*:\s*(?:'([^']*)'|"([^"]*)")/;
  * "How the locator line maps onto selectors: not shown" (operation 9). Here every call of the line that finds
  * something is one selector, in order, and a line without any is a selector as it stands.
  */
-export function selectorsOf(locatorLine: string, world: World): Selector[] {
+export function selectorsOf(locatorLine: string, world: ServerRuntime): Selector[] {
   const calls = [...locatorLine.matchAll(CALL)];
   if (calls.length === 0) return [selectorAt(world, 0, "LOCATOR", locatorLine.trim(), undefined)];
   return calls.map(([, call = "", single, double, rest = ""], index) => {
@@ -186,7 +195,7 @@ export function selectorsOf(locatorLine: string, world: World): Selector[] {
 }
 
 function selectorAt(
-  world: World,
+  world: ServerRuntime,
   index: number,
   selectorType: string,
   selector: string,
@@ -199,7 +208,7 @@ function selectorAt(
 /** Scroll states are in "list response only" (Test case element). */
 export type Shape = "list" | "update";
 
-export function elementView(element: Element, testCaseId: string, shape: Shape): Answered {
+export function elementView(element: Element, testCaseId: string, shape: Shape): AnsweredJson {
   const { interaction, assertion, id: testCaseElementId } = element;
   return {
     id: element.id,
@@ -213,7 +222,7 @@ export function elementView(element: Element, testCaseId: string, shape: Shape):
   };
 }
 
-function selectorView(selector: Selector, testCaseElementId: string, shape: Shape): Answered {
+function selectorView(selector: Selector, testCaseElementId: string, shape: Shape): AnsweredJson {
   const scrollStateId = shape === "list" ? selector.scrollStateId : undefined;
   return { ...selector, scrollStateId, testCaseElementId };
 }

@@ -1,7 +1,15 @@
 import { type ServerResponse, validateHeaderName, validateHeaderValue } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Json, JsonObject } from "../model/json.ts";
-import { type Answer, type Answered, type Received, type Reply, errorReply, send, sendHalf } from "./http.ts";
+import {
+  type HandlerAnswer,
+  type AnsweredJson,
+  type Received,
+  type Reply,
+  errorReply,
+  send,
+  sendHalf,
+} from "./http.ts";
 import {
   type Read,
   type Reader,
@@ -22,18 +30,22 @@ import type { Settings } from "./settings.ts";
 type Delivery =
   { readonly kind: "whole" | "half"; readonly reply: Reply } | { readonly kind: "reset" | "silence" };
 
-export type Exchange = {
+export type HttpExchange = {
   readonly log: RequestLog;
   readonly faults: FaultPlan;
   /** Carries the request out. */
-  readonly act: (received: Received) => Answer;
+  readonly act: (received: Received) => HandlerAnswer;
   readonly errorBody: () => Settings["errorBody"];
   /** Ends waits when the server closes. */
   readonly closing: AbortSignal;
 };
 
 /** One request of the interface from its arrival to the last byte, with the fault that applies to it, if any. */
-export async function exchange(on: Exchange, received: Received, response: ServerResponse): Promise<void> {
+export async function exchange(
+  on: HttpExchange,
+  received: Received,
+  response: ServerResponse,
+): Promise<void> {
   const end = on.log.begin(received);
   const fault = on.faults.next(received);
   if (fault?.type === "latency") await sleep(fault.ms, undefined, { signal: on.closing });
@@ -234,7 +246,7 @@ export type FaultPlan = {
   add(rule: FaultRule): void;
   /** Counts the request on every rule it matches; the first rule that applies decides. */
   next(request: Pick<Received, "method" | "path">): Fault | undefined;
-  rules(): Answered[];
+  rules(): AnsweredJson[];
   clear(): void;
 };
 

@@ -20,7 +20,7 @@ import {
   type Interaction,
   type Notification,
   type TestCase,
-  type World,
+  type ServerRuntime,
   freshTestCase,
   isLive,
 } from "./resources.ts";
@@ -269,7 +269,7 @@ const MOST_STEPS = 8;
  * The elements a prompt leads to: a click for each of its sentences, and a look whether the last one's text is
  * there. "How a discovery ... executes internally" is not shown (Gaps); this only has to be the same every time.
  */
-function generatedElements(prompt: string, world: World): Element[] {
+function generatedElements(prompt: string, world: ServerRuntime): Element[] {
   const steps = prompt
     .split(/[.;\n]+/)
     .map((step) => step.trim())
@@ -282,16 +282,16 @@ function generatedElements(prompt: string, world: World): Element[] {
   ];
 }
 
-function click(world: World): Interaction {
+function click(world: ServerRuntime): Interaction {
   return { id: world.newId(), action: "CLICK", calledWith: undefined };
 }
 
-function visible(world: World): Assertion {
+function visible(world: ServerRuntime): Assertion {
   return { id: world.newId(), expectation: "VISIBLE", calledWith: undefined };
 }
 
 function elementOn(
-  world: World,
+  world: ServerRuntime,
   index: number,
   words: string,
   does: { readonly interaction?: Interaction; readonly assertion?: Assertion },

@@ -58,14 +58,14 @@ export type Reply = Head & (Body | List);
 type Head = { readonly status: number; readonly headers?: Readonly<Record<string, string>> };
 
 type Body =
-  | { readonly kind: "json"; readonly body: Answered }
+  | { readonly kind: "json"; readonly body: AnsweredJson }
   | { readonly kind: "text"; readonly type: string; readonly text: string }
   | { readonly kind: "empty" };
 
 /** Written item by item: a list of many thousands is never one string. */
-type List = { readonly kind: "list"; readonly items: Iterable<Answered> };
+type List = { readonly kind: "list"; readonly items: Iterable<AnsweredJson> };
 
-export function ok(body: Answered): Reply {
+export function ok(body: AnsweredJson): Reply {
   return { kind: "json", status: 200, body };
 }
 
@@ -76,7 +76,7 @@ function pieces(reply: Reply): Iterable<string> {
   return [reply.kind === "text" ? reply.text : JSON.stringify(reply.body)];
 }
 
-function* listed(items: Iterable<Answered>): Generator<string> {
+function* listed(items: Iterable<AnsweredJson>): Generator<string> {
   let before = "[";
   for (const item of items) {
     yield before + JSON.stringify(item);
@@ -115,14 +115,14 @@ function escapeHtml(text: string): string {
  * What answers are made of: plain data in which a field may be undefined. Such a field is not written, which is how
  * an answer leaves out what has no value and, in the text, no null either.
  */
-export type Answered = null | boolean | number | string | readonly Answered[] | AnsweredObject;
-export type AnsweredObject = { readonly [name: string]: Answered | undefined };
+export type AnsweredJson = null | boolean | number | string | readonly AnsweredJson[] | AnsweredObject;
+export type AnsweredObject = { readonly [name: string]: AnsweredJson | undefined };
 
 /** A reply, and the stack of the defect when it is one that says 500. */
-export type Answer = { readonly reply: Reply; readonly defect?: string };
+export type HandlerAnswer = { readonly reply: Reply; readonly defect?: string };
 
 /** Makes a reply of whatever comes of `work`: refusals are answers, anything else thrown is a defect. */
-export function answerOf(work: () => Reply, errorBody: Settings["errorBody"]): Answer {
+export function answerOf(work: () => Reply, errorBody: Settings["errorBody"]): HandlerAnswer {
   try {
     return { reply: work() };
   } catch (error) {

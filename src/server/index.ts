@@ -3,13 +3,13 @@ import { once } from "node:events";
 import { type IncomingMessage, type RequestListener, type ServerResponse, createServer } from "node:http";
 import type { JsonObject } from "../model/json.ts";
 import { type Control, performControl, putData } from "./control.ts";
-import { type Exchange, createFaultPlan, createRequestLog, exchange } from "./exchange.ts";
+import { type HttpExchange, createFaultPlan, createRequestLog, exchange } from "./exchange.ts";
 import { createRunner } from "./generation.ts";
 import { type Received, answerOf, checkKey, errorReply, receive, refuseForeignPages, send } from "./http.ts";
 import { Refusal, notFound } from "./input.ts";
 import type { Service } from "./service.ts";
 import { perform } from "./operations.ts";
-import { worldOf } from "./resources.ts";
+import { serverRuntime } from "./resources.ts";
 import { DEFAULT_SETTINGS, type Settings } from "./settings.ts";
 import { type Store, openStore } from "./store.ts";
 
@@ -57,7 +57,7 @@ export type RunningServer = {
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { basePath = "", host = "127.0.0.1" } = options;
   checkAddress(basePath, host);
-  const world = worldOf(options.clock ?? Date.now, options.ids ?? randomUUID);
+  const world = serverRuntime(options.clock ?? Date.now, options.ids ?? randomUUID);
   const store = await openStore(options.dataDir);
   const closing = new AbortController();
   try {
@@ -98,7 +98,7 @@ type Wiring = {
   readonly apiKey: string;
   readonly basePath: string;
   readonly control: Control;
-  readonly interface: Exchange;
+  readonly interface: HttpExchange;
 };
 
 function wire(

@@ -1,6 +1,6 @@
 import { createBatchGeneration, createDiscovery } from "./generation.ts";
 import { type Received, type Reply, type Route, checkKey, findRoute, jsonBody } from "./http.ts";
-import { type Call, type Operation, type Service, withExtraFields } from "./service.ts";
+import { type HandlerCall, type Operation, type Service, withExtraFields } from "./service.ts";
 import { listNotifications, listTestReports, readTestReport } from "./reports.ts";
 import { listTestCases, updateElement, updateTestCase } from "./test-cases.ts";
 import {
@@ -37,7 +37,7 @@ const operations: readonly Route<Operation>[] = [
 export function perform(service: Service, apiKey: string, received: Received): Reply {
   checkKey(received.headers, apiKey, service.settings().wrongKeyStatus);
   const { route, id } = findRoute(operations, received.method, received.path);
-  const call: Call = { id, query: received.query, body: () => jsonBody(received) };
+  const call: HandlerCall = { id, query: received.query, body: () => jsonBody(received) };
   const run = () => route.run(service, call);
   const reply = route.method === "GET" ? run() : service.store.write(run);
   return service.settings().extraFields ? extended(reply) : reply;

@@ -1,4 +1,4 @@
-import { type Answered, type AnsweredObject, ok } from "./http.ts";
+import { type AnsweredJson, type AnsweredObject, ok } from "./http.ts";
 import { dateTime, object, parseForeign } from "./input.ts";
 import { type Operation, openEnum, testReportOf, testTargetOf } from "./service.ts";
 import { type TestReport, type TestResult, derivedStatus } from "./resources.ts";
@@ -61,7 +61,7 @@ export const listNotifications: Operation = (service, call) => {
 };
 
 /** One report with plain test results (operation 13). */
-export function testReportView(report: TestReport): Answered {
+export function testReportView(report: TestReport): AnsweredJson {
   const results = report.testResults;
   return { ...head(report, results), testResults: results.map((result) => resultView(result, report)) };
 }
@@ -70,12 +70,12 @@ export function testReportView(report: TestReport): Answered {
  * A report of the history, whose testResults are "report-shaped objects holding further testResults" (operation
  * 12). What the outer ones stand for is not said: here each is the report as it would be with one result alone.
  */
-function listedTestReportView(report: TestReport): Answered {
+function listedTestReportView(report: TestReport): AnsweredJson {
   const results = report.testResults;
   return { ...head(report, results), testResults: results.map((result) => reportOfOne(result, report)) };
 }
 
-function reportOfOne(result: TestResult, report: TestReport): Answered {
+function reportOfOne(result: TestResult, report: TestReport): AnsweredJson {
   const { id, createdAt, updatedAt } = result;
   return { ...head(report, [result]), id, createdAt, updatedAt, testResults: [resultView(result, report)] };
 }
@@ -94,6 +94,6 @@ function head(report: TestReport, results: readonly TestResult[]): AnsweredObjec
   };
 }
 
-function resultView(result: TestResult, { id, testTargetId }: TestReport): Answered {
+function resultView(result: TestResult, { id, testTargetId }: TestReport): AnsweredJson {
   return { ...result, testTargetId, testReportId: id };
 }

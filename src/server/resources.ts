@@ -16,7 +16,7 @@ import {
 } from "./input.ts";
 
 /** What enters from outside: time and randomness. Handed in, so that a test can know every byte of an answer. */
-export type World = {
+export type ServerRuntime = {
   /** An ISO timestamp, later than every one given before. */
   readonly now: () => string;
   readonly newId: () => string;
@@ -26,7 +26,7 @@ export type World = {
  * A clock that never says the same twice: two writes in one millisecond still get an order, `updatedAt` always
  * moves, and a report's `createdAt` is good as a cursor.
  */
-export function worldOf(clock: () => number, newId: () => string): World {
+export function serverRuntime(clock: () => number, newId: () => string): ServerRuntime {
   let last = 0;
   return {
     now() {
@@ -46,7 +46,7 @@ export const trackerIntegration = object((fields) => ({
 }));
 
 /** A test target as stored: what answers show, and what can only be written (Test target). */
-export const testTargetReader = (world: World) =>
+export const testTargetReader = (world: ServerRuntime) =>
   object((fields) => ({
     id: fields.required("id", uuid),
     app: fields.required("app", text),
@@ -61,7 +61,7 @@ export type TestTarget = Read<ReturnType<typeof testTargetReader>>;
 
 export const environmentType = oneOf("DEFAULT", "ADDITIONAL");
 
-const testAccountReader = (world: World) =>
+const testAccountReader = (world: ServerRuntime) =>
   object((fields) => ({
     username: fields.optional("username", text),
     password: fields.optional("password", text),
@@ -69,14 +69,14 @@ const testAccountReader = (world: World) =>
     updatedAt: fields.optional("updatedAt", dateTime) ?? world.now(),
   }));
 
-const basicAuthReader = (world: World) =>
+const basicAuthReader = (world: ServerRuntime) =>
   object((fields) => ({
     username: fields.optional("username", text),
     password: fields.optional("password", text),
     updatedAt: fields.optional("updatedAt", dateTime) ?? world.now(),
   }));
 
-const privateLocationReader = (world: World) =>
+const privateLocationReader = (world: ServerRuntime) =>
   object((fields) => ({
     id: fields.optional("id", uuid) ?? world.newId(),
     name: fields.required("name", text),
@@ -88,7 +88,7 @@ const privateLocationReader = (world: World) =>
  * An environment as stored (Environment). `name` is what a request gave: the text calls it a string in requests and
  * an enumeration in answers, so what is answered is decided where answers are made.
  */
-export const environmentReader = (world: World) =>
+export const environmentReader = (world: ServerRuntime) =>
   object((fields) => ({
     id: fields.required("id", uuid),
     testTargetId: fields.required("testTargetId", uuid),
@@ -120,7 +120,7 @@ const folderReader = object((fields) => ({
  * add them. Readers accept and drop them, so that an answer's elements can be given back as data.
  */
 
-const interactionReader = (world: World) =>
+const interactionReader = (world: ServerRuntime) =>
   object((fields) => {
     fields.ignored("testCaseElementId");
     return {
@@ -130,7 +130,7 @@ const interactionReader = (world: World) =>
     };
   });
 
-const assertionReader = (world: World) =>
+const assertionReader = (world: ServerRuntime) =>
   object((fields) => {
     fields.ignored("testCaseElementId");
     return {
@@ -140,7 +140,7 @@ const assertionReader = (world: World) =>
     };
   });
 
-const selectorReader = (world: World, position: number) =>
+const selectorReader = (world: ServerRuntime, position: number) =>
   object((fields) => {
     fields.ignored("testCaseElementId");
     return {
@@ -153,7 +153,7 @@ const selectorReader = (world: World, position: number) =>
     };
   });
 
-const elementReader = (world: World, position: number) =>
+const elementReader = (world: ServerRuntime, position: number) =>
   object((fields) => {
     fields.ignored("testCaseId");
     return {
@@ -173,7 +173,7 @@ const elementReader = (world: World, position: number) =>
   });
 
 /** The elements of a test case as stored (Test case element), with the locator line one was last set by. */
-const elementsReader = (world: World) => numbered((position) => elementReader(world, position));
+const elementsReader = (world: ServerRuntime) => numbered((position) => elementReader(world, position));
 
 export type Element = Read<ReturnType<typeof elementReader>>;
 export type Interaction = Read<ReturnType<typeof interactionReader>>;
@@ -189,7 +189,7 @@ export const caseStatus = oneOf(...settable, "DELETED");
 export const runStatus = oneOf("ON", "OFF");
 export const interactionStatus = oneOf("NEW", "EDITED", "APPROVED", "REJECTED");
 
-const discoveryReader = (world: World) =>
+const discoveryReader = (world: ServerRuntime) =>
   object((fields) => ({
     updatedAt: fields.optional("updatedAt", dateTime) ?? world.now(),
     freePrompt: fields.optional("freePrompt", text),
@@ -203,7 +203,7 @@ const discoveryReader = (world: World) =>
  * A test case as stored (Test case). It has no name of its own: the name a discovery gives is its description, and
  * a prerequisite's name is looked for there.
  */
-export const testCaseReader = (world: World) =>
+export const testCaseReader = (world: ServerRuntime) =>
   object((fields) => ({
     id: fields.required("id", uuid),
     testTargetId: fields.required("testTargetId", uuid),
@@ -235,10 +235,10 @@ export function isLive(testCase: TestCase): boolean {
 }
 
 /** What every new case is given; the rest is as a case without any of it has it. */
-export type Given = Pick<TestCase, "testTargetId" | "description" | "status" | "runStatus"> &
+export type ProvidedTestCase = Pick<TestCase, "testTargetId" | "description" | "status" | "runStatus"> &
   Partial<TestCase>;
 
-export function freshTestCase(world: World, given: Given): TestCase {
+export function freshTestCase(world: ServerRuntime, given: ProvidedTestCase): TestCase {
   const now = world.now();
   return {
     id: world.newId(),
@@ -263,7 +263,7 @@ export function freshTestCase(world: World, given: Given): TestCase {
 export const breakpoint = oneOf("MOBILE", "TABLET", "DESKTOP");
 export const browser = oneOf("CHROMIUM", "FIREFOX", "SAFARI");
 
-const testResultReader = (world: World) =>
+const testResultReader = (world: ServerRuntime) =>
   object((fields) => ({
     id: fields.optional("id", uuid) ?? world.newId(),
     testCaseId: fields.required("testCaseId", uuid),
@@ -276,7 +276,7 @@ const testResultReader = (world: World) =>
   }));
 
 /** A test report as stored (Test report). It has no status: that is derived from the results. */
-const testReportReader = (world: World) =>
+const testReportReader = (world: ServerRuntime) =>
   object((fields) => ({
     id: fields.required("id", uuid),
     testTargetId: fields.required("testTargetId", uuid),
@@ -317,7 +317,7 @@ export const notificationType = oneOf(
 );
 
 /** A notification as stored, which is as answered (Notification). */
-const notificationReader = (world: World) =>
+const notificationReader = (world: ServerRuntime) =>
   object((fields) => ({
     id: fields.optional("id", uuid) ?? world.newId(),
     testTargetId: fields.required("testTargetId", uuid),
@@ -353,7 +353,7 @@ export type Generation = Read<typeof generationReader>;
  * Everything the service keeps, as one document: what `GET /control/data` shows and seeds are written in. Most
  * fields may be left out; the readers fill in what a fresh resource would have.
  */
-export const dataReader = (world: World) =>
+export const dataReader = (world: ServerRuntime) =>
   object((fields) => ({
     testTargets: fields.optional("testTargets", list(testTargetReader(world))) ?? [],
     environments: fields.optional("environments", list(environmentReader(world))) ?? [],
@@ -365,7 +365,7 @@ export const dataReader = (world: World) =>
   }));
 
 export type Data = Read<ReturnType<typeof dataReader>>;
-export type Kind = keyof Data;
+export type Collection = keyof Data;
 
 /** The kinds of which each row belongs to a test target. */
 export const OWNED = [
@@ -375,4 +375,4 @@ export const OWNED = [
   "testReports",
   "notifications",
   "generations",
-] as const satisfies readonly Kind[];
+] as const satisfies readonly Collection[];

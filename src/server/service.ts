@@ -1,12 +1,12 @@
 import type { Json } from "../model/json.ts";
-import type { Answered, Reply } from "./http.ts";
+import type { AnsweredJson, Reply } from "./http.ts";
 import { badValue, notFound } from "./input.ts";
 import {
   type Environment,
   type TestCase,
   type TestReport,
   type TestTarget,
-  type World,
+  type ServerRuntime,
   isLive,
 } from "./resources.ts";
 import type { Settings } from "./settings.ts";
@@ -15,12 +15,12 @@ import type { Store } from "./store.ts";
 /** What every operation works with. */
 export type Service = {
   readonly store: Store;
-  readonly world: World;
+  readonly world: ServerRuntime;
   readonly settings: () => Settings;
 };
 
 /** A request as an operation sees it. */
-export type Call = {
+export type HandlerCall = {
   /** A uuid of the path, by its name there. */
   readonly id: (name: string) => string;
   readonly query: URLSearchParams;
@@ -29,15 +29,15 @@ export type Call = {
 };
 
 /** One of the 14 operations: answers, or throws a Refusal and nothing is written. */
-export type Operation = (service: Service, call: Call) => Reply;
+export type Operation = (service: Service, call: HandlerCall) => Reply;
 
 /** The answer of a POST; its status is not shown (Errors). */
-export function created({ settings }: Service, body: Answered): Reply {
+export function created({ settings }: Service, body: AnsweredJson): Reply {
   return { kind: "json", status: settings().createStatus, body };
 }
 
 /** The answer of a PATCH whose status is not shown (Errors). */
-export function updated({ settings }: Service, body: Answered): Reply {
+export function updated({ settings }: Service, body: AnsweredJson): Reply {
   const status = settings().updateStatus;
   return status === 204 ? { kind: "empty", status } : { kind: "json", status, body };
 }
@@ -46,25 +46,25 @@ export function updated({ settings }: Service, body: Answered): Reply {
  * The resources a path names. One of another test target is as unknown as one that never was.
  */
 
-export function testTargetOf({ store }: Service, call: Call): TestTarget {
+export function testTargetOf({ store }: Service, call: HandlerCall): TestTarget {
   const target = store.testTargets.get(call.id("testTargetId"));
   if (target === undefined) throw notFound("test target");
   return target;
 }
 
-export function environmentOf({ store }: Service, call: Call, target: TestTarget): Environment {
+export function environmentOf({ store }: Service, call: HandlerCall, target: TestTarget): Environment {
   const environment = store.environments.get(call.id("environmentId"));
   if (environment?.testTargetId !== target.id) throw notFound("environment");
   return environment;
 }
 
-export function testCaseOf({ store }: Service, call: Call, target: TestTarget): TestCase {
+export function testCaseOf({ store }: Service, call: HandlerCall, target: TestTarget): TestCase {
   const testCase = store.testCases.get(call.id("testCaseId"));
   if (testCase?.testTargetId !== target.id || !isLive(testCase)) throw notFound("test case");
   return testCase;
 }
 
-export function testReportOf({ store }: Service, call: Call, target: TestTarget): TestReport {
+export function testReportOf({ store }: Service, call: HandlerCall, target: TestTarget): TestReport {
   const report = store.testReports.get(call.id("testReportId"));
   if (report?.testTargetId !== target.id) throw notFound("test report");
   return report;
@@ -126,17 +126,17 @@ export function changedOrCleared<T>(given: T | null | undefined, current: T | un
 const FREE_FORM = new Set(["additionalHeaderFields", "context", "options", "payload", "scrollState"]);
 
 /** The answer of a later service, with a field the text does not know in every object. */
-export function withExtraFields(answer: Answered): Answered {
+export function withExtraFields(answer: AnsweredJson): AnsweredJson {
   if (typeof answer !== "object" || answer === null) return answer;
   if (isList(answer)) return answer.map(withExtraFields);
-  const fields = Object.entries(answer).map(([name, value]): [string, Answered | undefined] => [
+  const fields = Object.entries(answer).map(([name, value]): [string, AnsweredJson | undefined] => [
     name,
     value === undefined || FREE_FORM.has(name) ? value : withExtraFields(value),
   ]);
   return Object.fromEntries([...fields, ["addedLater", { since: "v3" }]]);
 }
 
-function isList(answer: Answered): answer is readonly Answered[] {
+function isList(answer: AnsweredJson): answer is readonly AnsweredJson[] {
   return Array.isArray(answer);
 }
 

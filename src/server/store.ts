@@ -2,9 +2,9 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Json } from "../model/json.ts";
 import { parseOwn } from "./input.ts";
-import type { Data, Kind } from "./resources.ts";
+import type { Data, Collection } from "./resources.ts";
 
-export type Tables = { readonly [K in Kind]: Table<Data[K][number]> };
+export type Tables = { readonly [K in Collection]: Table<Data[K][number]> };
 
 export type Store = Tables & {
   /** Runs one write as one transaction: all of it is kept or, when it throws, nothing. */

@@ -1,6 +1,6 @@
 import { type Shape, elementView, elementsAfter, selectorsOf, writtenElements } from "./elements.ts";
 import { startDiscovery } from "./generation.ts";
-import type { Answered, AnsweredObject } from "./http.ts";
+import type { AnsweredJson, AnsweredObject } from "./http.ts";
 import {
   type Read,
   type Reader,
@@ -43,7 +43,11 @@ export const listTestCases: Operation = (service, call) => {
   return { kind: "list", status: 200, items: listed(service, target.id, wanted) };
 };
 
-function* listed({ store, settings }: Service, testTargetId: string, wanted: Filter): Generator<Answered> {
+function* listed(
+  { store, settings }: Service,
+  testTargetId: string,
+  wanted: Filter,
+): Generator<AnsweredJson> {
   for (const testCase of store.testCases.of(testTargetId))
     if (wanted(testCase)) yield listedTestCaseView(testCase, settings());
 }
@@ -154,7 +158,7 @@ function nested(...given: Parameters<Reader<Filter>>): Filter {
 }
 
 /** The list shape: all response fields of the table (Test case, operation 7). */
-function listedTestCaseView(testCase: TestCase, settings: Settings): Answered {
+function listedTestCaseView(testCase: TestCase, settings: Settings): AnsweredJson {
   return {
     ...common(testCase, "list", settings),
     type: testCase.type,
@@ -167,7 +171,7 @@ function listedTestCaseView(testCase: TestCase, settings: Settings): Answered {
 }
 
 /** The shape of an update's answer, which leaves out what is "list only" (operation 8). */
-function updatedTestCaseView(testCase: TestCase, settings: Settings): Answered {
+function updatedTestCaseView(testCase: TestCase, settings: Settings): AnsweredJson {
   return common(testCase, "update", settings);
 }
 
@@ -188,7 +192,7 @@ function common(testCase: TestCase, shape: Shape, settings: Settings): AnsweredO
   };
 }
 
-function discoveryView(discovery: Discovery | null, settings: Settings): Answered {
+function discoveryView(discovery: Discovery | null, settings: Settings): AnsweredJson {
   if (discovery === null) return null;
   const { status, freePrompt, ...rest } = discovery;
   return {

@@ -1,4 +1,4 @@
-import { type Answered, ok } from "./http.ts";
+import { type AnsweredJson, ok } from "./http.ts";
 import { type Read, type Reader, freeForm, integer, nullable, object, text, webUrl } from "./input.ts";
 import {
   type Operation,
@@ -15,7 +15,7 @@ import {
   type Environment,
   type PrivateLocation,
   type TestTarget,
-  type World,
+  type ServerRuntime,
   trackerIntegration,
 } from "./resources.ts";
 import type { Settings } from "./settings.ts";
@@ -85,7 +85,7 @@ export const updateTestTarget: Operation = (service, call) => {
   return { kind: "empty", status: service.settings().updateStatus };
 };
 
-function view(service: Service, target: TestTarget): Answered {
+function view(service: Service, target: TestTarget): AnsweredJson {
   return testTargetView(target, service.store.environments.of(target.id));
 }
 
@@ -167,7 +167,11 @@ function locationNamed(
 }
 
 /** An environment before anything is written to it; the service gives every one an address of its own. */
-function freshEnvironment(world: World, testTargetId: string, type: Environment["type"]): Environment {
+function freshEnvironment(
+  world: ServerRuntime,
+  testTargetId: string,
+  type: Environment["type"],
+): Environment {
   const id = world.newId();
   return {
     id,
@@ -187,7 +191,7 @@ function freshEnvironment(world: World, testTargetId: string, type: Environment[
 }
 
 /** A test target as answered: id, app, tags and environments, and nothing else that was written (Test target). */
-function testTargetView(target: TestTarget, environments: Iterable<Environment>): Answered {
+function testTargetView(target: TestTarget, environments: Iterable<Environment>): AnsweredJson {
   return {
     id: target.id,
     app: target.app,
@@ -196,7 +200,7 @@ function testTargetView(target: TestTarget, environments: Iterable<Environment>)
   };
 }
 
-function summary({ id, type, discoveryUrl, emailPrefix, emailDomain }: Environment): Answered {
+function summary({ id, type, discoveryUrl, emailPrefix, emailDomain }: Environment): AnsweredJson {
   const email =
     emailPrefix === undefined || emailDomain === undefined ? undefined : `${emailPrefix}@${emailDomain}`;
   return { id, type, discoveryUrl, email };
@@ -206,7 +210,7 @@ function summary({ id, type, discoveryUrl, emailPrefix, emailDomain }: Environme
  * An environment as answered (Environment, response fields). The table has `password` and `otpInitializerKey` among
  * them; secrets are still left out.
  */
-function environmentView(environment: Environment, settings: Settings): Answered {
+function environmentView(environment: Environment, settings: Settings): AnsweredJson {
   const { testAccount, basicAuth, privateLocation } = environment;
   return {
     id: environment.id,
@@ -236,6 +240,12 @@ function answeredName({ name, type }: Environment, settings: Settings): string {
   return name === "DEFAULT" || name === "ADDITIONAL" ? name : type;
 }
 
-function accountView({ username, updatedAt }: { username: string | undefined; updatedAt: string }): Answered {
+function accountView({
+  username,
+  updatedAt,
+}: {
+  username: string | undefined;
+  updatedAt: string;
+}): AnsweredJson {
   return { username, updatedAt };
 }

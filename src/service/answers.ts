@@ -1,7 +1,7 @@
 import { ELEMENT, type ObjectShape, type Shape } from "../model/fields.ts";
 import { type Json, type JsonObject, isArray, isObject } from "../model/json.ts";
 import type { LiveDiscovery, LiveElement, LiveEnvironment, LiveTarget, LiveTestCase } from "../model/live.ts";
-import { MAX_PAGES, MAX_REPORTS, type Misfit, type Result, bad, good, isSegment } from "./request.ts";
+import { MAX_PAGES, MAX_REPORTS, type AnswerProblem, type Result, bad, good, isSegment } from "./request.ts";
 
 /**
  * Readers of fields for the checks of answers. Inside, a misfit is thrown: it is rare, tens of thousands of
@@ -11,7 +11,7 @@ import { MAX_PAGES, MAX_REPORTS, type Misfit, type Result, bad, good, isSegment 
  * One rule for all optional fields: null is taken as absent where service-api.md does not allow it, and a wrong
  * type is a misfit.
  */
-function checked<T>(read: () => T): Result<T, Misfit> {
+function checked<T>(read: () => T): Result<T, AnswerProblem> {
   try {
     return good(read());
   } catch (error) {
@@ -27,9 +27,9 @@ function lenient<T>(read: () => T): T | undefined {
 }
 
 class MisfitError extends Error {
-  readonly misfit: Misfit;
+  readonly misfit: AnswerProblem;
 
-  constructor(where: Misfit) {
+  constructor(where: AnswerProblem) {
     super("an answer has another shape than described");
     this.misfit = where;
   }
@@ -149,12 +149,12 @@ function textOrNull(item: Json): string | null {
 }
 
 /** The answer of operation 1 (service-api.md, "Test target"). */
-export function readTargets(answer: Json): Result<readonly LiveTarget[], Misfit> {
+export function readTargets(answer: Json): Result<readonly LiveTarget[], AnswerProblem> {
   return checked(() => aList(answer, target));
 }
 
 /** The answer of operation 3. */
-export function readTarget(answer: Json): Result<LiveTarget, Misfit> {
+export function readTarget(answer: Json): Result<LiveTarget, AnswerProblem> {
   return checked(() => target(answer));
 }
 
@@ -178,7 +178,7 @@ function environment(json: Json): LiveEnvironment {
 }
 
 /** One item of the answer of operation 7 (service-api.md, "Test case", list shape). */
-export function readTestCase(item: Json): Result<LiveTestCase, Misfit> {
+export function readTestCase(item: Json): Result<LiveTestCase, AnswerProblem> {
   return checked(() => testCase(item));
 }
 
@@ -269,7 +269,7 @@ function inOrder<T>(items: readonly T[], indexes: readonly (number | undefined)[
 }
 
 /** The answer of operation 14. */
-export function readNotifications(answer: Json): Result<readonly LiveNotification[], Misfit> {
+export function readNotifications(answer: Json): Result<readonly LiveNotification[], AnswerProblem> {
   return checked(() => aList(answer, notification));
 }
 
@@ -287,7 +287,7 @@ function notification(json: Json): LiveNotification {
 }
 
 /** The answer of operation 12. A missing `hasNextPage` is read from whether there is a key. */
-export function readReportPage(answer: Json): Result<ReportPage, Misfit> {
+export function readReportPage(answer: Json): Result<ReportPage, AnswerProblem> {
   return checked(() => {
     const fields = anObject(answer);
     const key = fields["key"] ?? undefined;
@@ -300,7 +300,7 @@ export function readReportPage(answer: Json): Result<ReportPage, Misfit> {
 }
 
 /** The answer of operation 13. */
-export function readReport(answer: Json): Result<LiveReport, Misfit> {
+export function readReport(answer: Json): Result<LiveReport, AnswerProblem> {
   return checked(() => report(answer));
 }
 
@@ -440,7 +440,7 @@ export interface CreatedTarget {
 }
 
 /** Operation 2. */
-export function readCreatedTarget(answer: Json | undefined): Result<CreatedTarget, Misfit> {
+export function readCreatedTarget(answer: Json | undefined): Result<CreatedTarget, AnswerProblem> {
   return checked(() => {
     const fields = anObject(answer);
     return {
@@ -451,7 +451,9 @@ export function readCreatedTarget(answer: Json | undefined): Result<CreatedTarge
 }
 
 /** Operation 5: the new environment's id. */
-export function readCreatedEnvironment(answer: Json | undefined): Result<{ readonly id: string }, Misfit> {
+export function readCreatedEnvironment(
+  answer: Json | undefined,
+): Result<{ readonly id: string }, AnswerProblem> {
   return checked(() => ({ id: id(anObject(answer), "id") }));
 }
 
@@ -461,7 +463,7 @@ export interface CreatedDiscovery {
 }
 
 /** Operation 10. */
-export function readCreatedDiscovery(answer: Json | undefined): Result<CreatedDiscovery, Misfit> {
+export function readCreatedDiscovery(answer: Json | undefined): Result<CreatedDiscovery, AnswerProblem> {
   return checked(() => {
     const fields = anObject(answer);
     return {
@@ -474,7 +476,7 @@ export function readCreatedDiscovery(answer: Json | undefined): Result<CreatedDi
 /** Operation 11. */
 export function readCreatedBatchGeneration(
   answer: Json | undefined,
-): Result<{ readonly batchGenerationId: string }, Misfit> {
+): Result<{ readonly batchGenerationId: string }, AnswerProblem> {
   return checked(() => ({ batchGenerationId: id(anObject(answer), "batchGenerationId") }));
 }
 

@@ -12,14 +12,14 @@ import {
 } from "./exchange.ts";
 import type { Limiter } from "./limiter.ts";
 import {
-  type Acted,
+  type MayHaveActed,
   type BaseUrl,
   type Failure,
   type Fault,
   type Method,
   type Result,
-  type World,
-  actedOn,
+  type ClientRuntime,
+  mayHaveActed,
   bad,
   good,
   pathOf,
@@ -65,7 +65,7 @@ export interface CallsOptions {
   readonly requestTimeout: number;
   /** Sends after the first. */
   readonly retries: number;
-  readonly world: World;
+  readonly world: ClientRuntime;
   /** Ends all calls at once. */
   readonly signal: AbortSignal;
   readonly redact: Redact;
@@ -105,7 +105,7 @@ class Tries<T> {
   readonly #path: string;
   #attempt = 0;
   /** Of all sends so far. */
-  #acted: Acted = "no";
+  #acted: MayHaveActed = "no";
 
   constructor(options: CallsOptions, call: Call<T>, path: string, number: number) {
     this.#options = options;
@@ -118,7 +118,7 @@ class Tries<T> {
     for (;;) {
       const { result, status, began, delay } = await this.#send();
       if (result.ok) return good({ value: result.value, attempts: this.#attempt });
-      const acted = actedOn(this.#call.method, result.failure, began);
+      const acted = mayHaveActed(this.#call.method, result.failure, began);
       if (acted === "maybe") this.#acted = acted;
       if (!this.#isWorthAnother(result.failure, acted)) return bad(this.#failure(result.failure));
       const attempts = this.#options.retries + 1;
@@ -205,7 +205,7 @@ class Tries<T> {
     };
   }
 
-  #isWorthAnother(fault: Fault, acted: Acted): boolean {
+  #isWorthAnother(fault: Fault, acted: MayHaveActed): boolean {
     return this.#attempt <= this.#options.retries && mayRetry(this.#call.method, fault, acted);
   }
 
@@ -275,7 +275,7 @@ const REQUEST_TIMEOUT = 408;
  * Whether a call may be sent again by itself (design contract, section 5). What may pass by itself is worth
  * another send; a creation only if the service cannot have acted on this one.
  */
-export function mayRetry(method: Method, fault: Fault, acted: Acted): boolean {
+export function mayRetry(method: Method, fault: Fault, acted: MayHaveActed): boolean {
   return isPassing(fault) && (method !== "POST" || acted === "no");
 }
 

@@ -10,7 +10,7 @@ import {
   MAX_ERROR_BYTES,
   MAX_WORDS,
   type Method,
-  type Misfit,
+  type AnswerProblem,
   type Result,
   STREAM_WINDOW_BYTES,
   type TimedOut,
@@ -282,7 +282,7 @@ function parsed(bytes: Uint8Array): Result<Json, Fault> {
 }
 
 /** An answer that must be there and have a certain shape. */
-export function shapedAnswer<T>(read: (answer: Json) => Result<T, Misfit>): AnswerReader<T> {
+export function shapedAnswer<T>(read: (answer: Json) => Result<T, AnswerProblem>): AnswerReader<T> {
   return ending(wholeAnswer(), (answer) => {
     if (!answer.ok) return answer;
     if (answer.value === undefined) return bad({ kind: "unreadable", why: "empty", offset: undefined });
@@ -309,7 +309,7 @@ function ending<A, B>(
 
 /** A list of which only one item is held at a time. */
 export function streamedList<I, T>(
-  read: (item: Json) => Result<I, Misfit>,
+  read: (item: Json) => Result<I, AnswerProblem>,
   collector: Collector<I, T>,
 ): AnswerReader<T> {
   const splitter = new JsonSplitter((json, index) => {
@@ -333,7 +333,7 @@ export function streamedList<I, T>(
   };
 }
 
-function misshapen(misfit: Misfit): Fault {
+function misshapen(misfit: AnswerProblem): Fault {
   return { kind: "misshapen", ...misfit };
 }
 

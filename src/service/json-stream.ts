@@ -3,7 +3,7 @@ import type { Json } from "../model/json.ts";
 import { type Fault, MAX_DEPTH, MAX_ITEMS, MAX_ITEM_BYTES, type TooBig, type Unreadable } from "./request.ts";
 
 /** Takes one item of the list. @returns a fault to stop at */
-export type TakeItem = (item: Json, index: number) => Fault | undefined;
+export type ReadItem = (item: Json, index: number) => Fault | undefined;
 
 /** The scan goes on outside of any string. */
 const NOT_IN_STRING = -1;
@@ -19,7 +19,7 @@ const NOT_IN_STRING = -1;
  * once, so that a large item in small pieces is not copied again and again. After a fault the splitter is spent.
  */
 export class JsonSplitter {
-  readonly #take: TakeItem;
+  readonly #take: ReadItem;
   readonly #maxItems: number;
   #stage: "before" | "inside" | "after" = "before";
   /** Bytes of the text before the current piece. */
@@ -34,7 +34,7 @@ export class JsonSplitter {
   #kept: Uint8Array[] = [];
   #keptBytes = 0;
 
-  constructor(take: TakeItem, maxItems = MAX_ITEMS) {
+  constructor(take: ReadItem, maxItems = MAX_ITEMS) {
     this.#take = take;
     this.#maxItems = maxItems;
   }

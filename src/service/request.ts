@@ -137,7 +137,7 @@ export function isLoopback(hostname: string): boolean {
 }
 
 /** What the client needs of the world beside the network; handed in, so that tests can do without waiting. */
-export interface World {
+export interface ClientRuntime {
   /** Milliseconds since 1970. */
   now(): number;
   /** Resolves after so many milliseconds, or ends early, in either way, when the signal is aborted. */
@@ -147,7 +147,11 @@ export interface World {
 }
 
 /** Sleeps. @returns false when the signal ended it */
-export async function slept(world: Pick<World, "sleep">, ms: number, signal: AbortSignal): Promise<boolean> {
+export async function slept(
+  world: Pick<ClientRuntime, "sleep">,
+  ms: number,
+  signal: AbortSignal,
+): Promise<boolean> {
   try {
     await world.sleep(ms, signal);
   } catch (error) {
@@ -169,7 +173,7 @@ export function bad<F>(failure: F): { readonly ok: false; readonly failure: F } 
 }
 
 /** Whether the service can have done what it was asked to do. */
-export type Acted = "no" | "maybe";
+export type MayHaveActed = "no" | "maybe";
 
 /**
  * Why a call did not end well. `acted` and `attempts` cover all its sends: a PATCH that timed out once and was
@@ -180,7 +184,7 @@ export type Failure = Fault & {
   /** From `/apiKey/v3` on, without the query. */
   readonly path: string;
   readonly attempts: number;
-  readonly acted: Acted;
+  readonly acted: MayHaveActed;
 };
 
 /** What can go wrong with one send. */
@@ -188,14 +192,14 @@ export type Fault =
   | Unsendable
   | Unreachable
   | { readonly kind: "interrupted" }
-  | Withheld
+  | HiddenValue
   | TimedOut
   | { readonly kind: "broken"; readonly code: string }
   | KeyRefused
   | Redirected
   | BadStatus
   | Unreadable
-  | ({ readonly kind: "misshapen" } & Misfit)
+  | ({ readonly kind: "misshapen" } & AnswerProblem)
   | TooBig;
 
 /** The API key cannot be put into a header. */
@@ -204,7 +208,7 @@ export interface Unsendable {
 }
 
 /** `beforeSend` refused the send; later sends of the run would be refused as well. */
-export interface Withheld {
+export interface HiddenValue {
   readonly kind: "withheld";
   readonly cause: TascError;
 }
@@ -260,7 +264,7 @@ export interface Unreadable {
 }
 
 /** Where an answer departs from service-api.md; types are named, values are not. */
-export interface Misfit {
+export interface AnswerProblem {
   /** Inside the answer. */
   readonly at: Path;
   readonly expected: string;
@@ -300,7 +304,7 @@ export function isOutOfReach(fault: Fault): boolean {
  * not shown).
  * @param began whether any byte of the request can have left
  */
-export function actedOn(method: Method, fault: Fault, began: boolean): Acted {
+export function mayHaveActed(method: Method, fault: Fault, began: boolean): MayHaveActed {
   if (method === "GET" || !began || fault.kind === "key-refused") return "no";
   if (fault.kind !== "status") return "maybe";
   return fault.status >= 400 && fault.status < 500 && fault.status !== 408 ? "no" : "maybe";

@@ -1,42 +1,50 @@
 import type { JsonObject } from "../model/json.ts";
 import type { State, StateEvent } from "../model/state.ts";
 import type { LockInfo, Processes } from "./lock.ts";
-import type { DocumentKey, Result, StateKey } from "./problem.ts";
+import type { DocumentKey, StateResult, StateKey } from "./problem.ts";
 
 /**
  * A keeper of state documents. All of them answer alike; what can go wrong comes back as a `StateProblem`, never
  * as an exception.
  */
 export interface Backend {
+  /** Where documents are, without credentials; absent where they are files of the project. */
+  readonly place?: string;
   /**
    * The document with everything journalled on top; `undefined` if there is none. It needs no lock and writes
    * nothing. What it sees is at least all that was recorded before a session that has ended ended.
    */
-  read(key: DocumentKey): Promise<Result<StoredState | undefined>>;
+  read(key: DocumentKey): Promise<StateResult<StoredState | undefined>>;
   /**
    * The documents of several targets of one stage, by target, in as few round trips as there can be. Those without a
    * document are absent; the first problem ends it.
    */
-  readAll(keys: readonly DocumentKey[]): Promise<Result<ReadonlyMap<string, StoredState>>>;
+  readAll(keys: readonly DocumentKey[]): Promise<StateResult<ReadonlyMap<string, StoredState>>>;
   /** Keys of the targets that have state in a stage, sorted. */
-  list(stage: string): Promise<Result<readonly string[]>>;
+  list(stage: string): Promise<StateResult<readonly string[]>>;
   /** Takes the lock if it is free, or held by a process that is gone; it does not wait (see `acquireLock`). */
-  lock(key: DocumentKey, info: LockInfo): Promise<Result<HeldLock>>;
+  lock(key: DocumentKey, info: LockInfo): Promise<StateResult<HeldLock>>;
   /** Who holds the lock; `undefined` if nobody, or where the backend cannot tell without taking it. */
-  holder(key: StateKey): Promise<Result<LockInfo | undefined>>;
+  holder(key: StateKey): Promise<StateResult<LockInfo | undefined>>;
   /**
    * Takes the lock away from whoever holds it; with an id, only that very lock. Returns who held it; `undefined` if
    * nobody did.
    */
-  forceUnlock(key: StateKey, id?: string): Promise<Result<LockInfo | undefined>>;
+  forceUnlock(key: StateKey, id?: string): Promise<StateResult<LockInfo | undefined>>;
   /** Adds targets to the list, before they are first written, where the backend cannot list by itself. */
-  readonly register?: (stage: string, targets: readonly string[]) => Promise<Result<void>>;
+  readonly register?: (stage: string, targets: readonly string[]) => Promise<StateResult<void>>;
   /** Earlier versions of a document, the newest first, where the backend keeps them. */
-  readonly versions?: (key: StateKey) => Promise<Result<readonly Version[]>>;
+  readonly versions?: (key: StateKey) => Promise<StateResult<readonly Version[]>>;
+  /**
+   * Takes sends of a rate that all jobs on this backend keep together, where the backend can count for them.
+   * @param bucket names the rate
+   * @returns milliseconds until the first of them
+   */
+  readonly takeSends?: (bucket: string, sends: number, perSecond: number) => Promise<StateResult<number>>;
   /** Adds an entry, a JSON value, to the stage's history of applies. */
-  addHistory(stage: string, entry: JsonObject): Promise<Result<void>>;
+  addHistory(stage: string, entry: JsonObject): Promise<StateResult<void>>;
   /** The entries in the order in which they were added, from the oldest that is kept. */
-  history(stage: string): Promise<Result<readonly unknown[]>>;
+  history(stage: string): Promise<StateResult<readonly unknown[]>>;
   /** Lets go of connections, and with them of locks still held. Nothing may be called afterwards. */
   close(): Promise<void>;
 }
@@ -50,7 +58,7 @@ export interface HeldLock {
    * Replaces the document, if its revision still is `base` and the lock still is ours; what was journalled on
    * top of `base` is then part of the document, which `state` is to contain. Durable once it resolves.
    */
-  write(state: State, base: Revision): Promise<Result<Revision>>;
+  write(state: State, base: Revision): Promise<StateResult<Revision>>;
   /**
    * Adds events on top of revision `base`, in little time however large the document. Once it resolves they outlive
    * this process, and if they are to be `lasting`, a power cut as well, with all that was added before.
@@ -60,16 +68,16 @@ export interface HeldLock {
     events: readonly StateEvent[],
     base: Revision,
     lasting: boolean,
-  ) => Promise<Result<void>>;
+  ) => Promise<StateResult<void>>;
   /**
    * Makes sure that the lock still is ours, right before something is sent to the service: looks when the last look is
    * not fresh. Absent where only a write tells.
    */
-  readonly confirm?: () => Promise<Result<void>>;
+  readonly confirm?: () => Promise<StateResult<void>>;
   /** Aborted as soon as the lock is known to be lost, where the backend hears of that by itself. */
   readonly lost?: AbortSignal;
   /** Frees the lock, if it still is ours. */
-  unlock(): Promise<Result<void>>;
+  unlock(): Promise<StateResult<void>>;
 }
 
 export interface StoredState {
@@ -95,7 +103,7 @@ export const FRESH = 2_000;
  * Tells how long ago something was. Both clocks count: one stands still while the machine sleeps, the other may be
  * set back.
  */
-export class Since {
+export class Stopwatch {
   #wall = -Infinity;
   #steady = -Infinity;
 
@@ -117,7 +125,7 @@ export type Revision = string;
 export const NO_DOCUMENT: Revision = "";
 
 /** What the backends need of the world; handed in from the top, so that tests can hand in another. */
-export interface StateWorld {
+export interface StateRuntime {
   /** Absolute; a relative `path` of the local backend starts here. */
   readonly projectFolder: string;
   readonly clock: Clock;
@@ -139,10 +147,11 @@ export interface Clock {
 
 /** Whether two base addresses mean one service: neither a slash at the end nor the host's case counts. */
 export function sameService(a: string, b: string): boolean {
-  return a === b || normal(a) === normal(b);
+  return a === b || normalAddress(a) === normalAddress(b);
 }
 
-function normal(address: string): string {
+/** A base address in the form that two of one service have in common. */
+export function normalAddress(address: string): string {
   const text = URL.canParse(address) ? new URL(address).href : address;
   return text.replace(/\/+$/, "");
 }

@@ -1,7 +1,7 @@
 import type { StateSettings } from "../model/settings.ts";
 import { Secret } from "../model/value.ts";
-import type { Backend, StateWorld } from "./backend.ts";
-import { type Result, refusal, success } from "./problem.ts";
+import type { Backend, StateRuntime } from "./backend.ts";
+import { type StateResult, refusal, success } from "./problem.ts";
 
 /** What a backend needs to know, complete; `readConfig` makes it of what the project says. */
 export type BackendConfig = LocalConfig | PostgresConfig | HttpConfig;
@@ -65,7 +65,7 @@ export interface HttpLocking {
 export function readConfig(
   { backend, options }: StateSettings,
   security: { readonly insecure?: boolean } = {},
-): Result<BackendConfig> {
+): StateResult<BackendConfig> {
   const allowed = OPTIONS[backend];
   const known = Object.values(OPTIONS).flat();
   const unknown = Object.keys(options).find((name) => !known.includes(name));
@@ -322,12 +322,12 @@ function list(names: readonly string[]): string {
   return names.join(", ");
 }
 
-function misconfigured(reason: string): Result<never> {
+function misconfigured(reason: string): StateResult<never> {
   return refusal({ kind: "misconfigured", reason });
 }
 
 /** The backend that is configured. The others, and what they depend on, are not even loaded. */
-export async function openBackend(config: BackendConfig, world: StateWorld): Promise<Backend> {
+export async function openBackend(config: BackendConfig, world: StateRuntime): Promise<Backend> {
   if (config.backend === "postgres") {
     const { openPostgresBackend } = await import("./postgres.ts");
     return openPostgresBackend(config);

@@ -11,7 +11,7 @@ import type {
   StateEvent,
 } from "../model/state.ts";
 import { sameService } from "./backend.ts";
-import { type DocumentKey, type Result, type StateProblem, refusal, success } from "./problem.ts";
+import { type DocumentKey, type StateResult, type StateProblem, refusal, success } from "./problem.ts";
 
 /*
  * The text form of a state: JSON, made to be kept in git. All keys are sorted, so that the same state is the same
@@ -290,7 +290,11 @@ type Root = Readonly<Record<string, unknown>>;
  *
  * @param where for problems: the file, row or address that the text came from.
  */
-export function parseDocument(text: string, expected: DocumentKey, where: string): Result<ParsedDocument> {
+export function parseDocument(
+  text: string,
+  expected: DocumentKey,
+  where: string,
+): StateResult<ParsedDocument> {
   const root = rootOf(text, where);
   if (!root.ok) return root;
   const problem = identityProblem(root.value, expected, where);
@@ -301,7 +305,7 @@ export function parseDocument(text: string, expected: DocumentKey, where: string
   return line === undefined ? success(content) : refusal({ kind: "conflicted", where, line });
 }
 
-function rootOf(text: string, where: string): Result<Root> {
+function rootOf(text: string, where: string): StateResult<Root> {
   try {
     const root: unknown = JSON.parse(text);
     if (isRecord(root)) return success(root);

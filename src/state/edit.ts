@@ -115,7 +115,7 @@ function occupied(address: Address) {
  */
 export function bindAddress(state: State, address: Address, id: string, held: readonly StateEvent[]): State {
   const holder = [...state.bindings].find(([other, binding]) => other !== address && binding.id === id);
-  if (holder !== undefined) throw taken(id, holder[0]);
+  if (holder !== undefined) throw idTaken(id, holder[0]);
   return applyEvents(state, [
     ...(state.bindings.size === 0 ? held : []),
     { type: "unbound", address },
@@ -124,7 +124,7 @@ export function bindAddress(state: State, address: Address, id: string, held: re
 }
 
 /** One live resource cannot answer to two addresses. */
-export function taken(id: string, address: Address) {
+export function idTaken(id: string, address: Address) {
   return stop(
     "failed",
     "state-id-taken",

@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { State, StateEvent } from "../model/state.ts";
-import type { StateWorld } from "./backend.ts";
+import type { StateRuntime } from "./backend.ts";
 import { areStateEvents, formatDocument, isRecord, isText, parseJson } from "./document.ts";
 import { attempt, fileName, makeFolder, readIfThere, replaceFile } from "./local-files.ts";
-import { type DocumentKey, type Result, type StateKey, refusal, success } from "./problem.ts";
+import { type DocumentKey, type StateResult, type StateKey, refusal, success } from "./problem.ts";
 
 /*
  * What an apply did and could not save, since its backend or its lock was gone: `.tasc/errored/STAGE/TARGET.json`. The
@@ -21,9 +21,9 @@ export interface Errored {
   readonly events: readonly StateEvent[];
 }
 
-type Place = Pick<StateWorld, "projectFolder">;
+type ProjectFolderOf = Pick<StateRuntime, "projectFolder">;
 
-export function erroredFile({ projectFolder }: Place, { stage, target }: StateKey): string {
+export function erroredFile({ projectFolder }: ProjectFolderOf, { stage, target }: StateKey): string {
   return join(projectFolder, ".tasc", "errored", fileName(stage), `${fileName(target)}.json`);
 }
 
@@ -31,11 +31,11 @@ const FORMAT = "tasc-errored";
 
 /** @returns the file */
 export async function writeErrored(
-  world: Place,
+  world: ProjectFolderOf,
   key: DocumentKey,
   saved: State,
   events: readonly StateEvent[],
-): Promise<Result<string>> {
+): Promise<StateResult<string>> {
   const file = erroredFile(world, key);
   const { stage, target, service } = key;
   const content = { format: FORMAT, version: 1, stage, target, service, saved: digestOf(saved), events };
@@ -46,7 +46,10 @@ export async function writeErrored(
   });
 }
 
-export async function readErrored(world: Place, key: DocumentKey): Promise<Result<Errored | undefined>> {
+export async function readErrored(
+  world: ProjectFolderOf,
+  key: DocumentKey,
+): Promise<StateResult<Errored | undefined>> {
   const file = erroredFile(world, key);
   return await attempt(file, async () => {
     const bytes = await readIfThere(file);
@@ -62,7 +65,7 @@ export async function readErrored(world: Place, key: DocumentKey): Promise<Resul
   });
 }
 
-export async function removeErrored(world: Place, key: StateKey): Promise<void> {
+export async function removeErrored(world: ProjectFolderOf, key: StateKey): Promise<void> {
   await rm(erroredFile(world, key), { force: true });
 }
 
@@ -72,7 +75,7 @@ function digestOf(state: State): string {
 }
 
 /** The events that are to be recorded on top of a state, for what an earlier run could not save. */
-export function takeIn(state: State, { saved, events }: Errored): readonly StateEvent[] {
+export function erroredEvents(state: State, { saved, events }: Errored): readonly StateEvent[] {
   if (digestOf(state) === saved) return events;
   return events.flatMap((event) => newTo(state, event));
 }

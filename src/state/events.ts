@@ -42,7 +42,7 @@ export function applyEvents(state: State, events: readonly StateEvent[]): State 
 }
 
 /** A state under change; it never leaves this module. */
-interface Draft {
+interface MutableState {
   run: Omit<RunRecord, "changes"> | undefined;
   changes: LazyCopy<Address, RunChange>;
   keyCheck: string | undefined;
@@ -52,7 +52,7 @@ interface Draft {
   readonly intents: LazyCopy<Address, Intent>;
 }
 
-function openDraft(state: State): Draft {
+function openDraft(state: State): MutableState {
   return {
     keyCheck: state.keyCheck,
     bindings: new LazyCopy(state.bindings),
@@ -64,7 +64,7 @@ function openDraft(state: State): Draft {
   };
 }
 
-function change(draft: Draft, event: StateEvent): void {
+function change(draft: MutableState, event: StateEvent): void {
   switch (event.type) {
     case "keyed":
       return key(draft, event.keyCheck);
@@ -126,7 +126,7 @@ type EventOf<T extends StateEvent["type"]> = Extract<StateEvent, { type: T }>;
  * Fingerprints under an old key equal none under the new one. Kept, they would make a batch generation that ran
  * look changed, so that it ran again, and a creation that succeeded look as if it had made nothing.
  */
-function key(draft: Draft, keyCheck: string): void {
+function key(draft: MutableState, keyCheck: string): void {
   const rekeyed = draft.keyCheck !== undefined && draft.keyCheck !== keyCheck;
   draft.keyCheck = keyCheck;
   if (!rekeyed) return;
@@ -158,7 +158,7 @@ function withSecrets(
   return all.size === 0 ? binding : { ...binding, secrets: [...all].toSorted(compareText) };
 }
 
-function alter(draft: Draft, address: Address, alteration: (binding: Binding) => Binding): void {
+function alter(draft: MutableState, address: Address, alteration: (binding: Binding) => Binding): void {
   const binding = draft.bindings.get(address);
   if (binding !== undefined) draft.bindings.set(address, alteration(binding));
 }
@@ -186,7 +186,7 @@ function countAnswer(changes: LazyCopy<Address, RunChange>, address: Address): v
 }
 
 /** A folder has one name: a new one means that it was renamed. */
-function nameFolder(draft: Draft, name: string, id: string): void {
+function nameFolder(draft: MutableState, name: string, id: string): void {
   if (draft.folders.get(name) === id) return;
   for (const [other, itsId] of draft.folders.current) if (itsId === id) draft.folders.delete(other);
   draft.folders.set(name, id);

@@ -1,14 +1,15 @@
 import type { Dispatcher } from "undici";
 import type { JsonObject } from "../model/json.ts";
 import type { State } from "../model/state.ts";
+import { throughProxies } from "../service/transport.ts";
 import {
   type Backend,
   type Clock,
   type HeldLock,
   NO_DOCUMENT,
   type Revision,
-  Since,
-  type StateWorld,
+  Stopwatch,
+  type StateRuntime,
   type StoredState,
 } from "./backend.ts";
 import type { HttpConfig } from "./config.ts";
@@ -16,7 +17,7 @@ import { formatDocument, isCount, isRecord, isText, isTexts, parseDocument, pars
 import { type LockInfo, createLockInfo, isLockInfo } from "./lock.ts";
 import {
   type DocumentKey,
-  type Result,
+  type StateResult,
   type StateKey,
   type StateProblem,
   refusal,
@@ -29,8 +30,8 @@ import {
  * documents, which no apply locks: an index of its targets, and the history of applies.
  */
 
-export async function openHttpBackend(config: HttpConfig, world: StateWorld): Promise<Backend> {
-  return new HttpBackend(await openClient(config, world.clock), config, world);
+export async function openHttpBackend(config: HttpConfig, world: StateRuntime): Promise<Backend> {
+  return new HttpBackend(await openClient(config, world), config, world);
 }
 
 /** No target's key begins like this. */
@@ -47,24 +48,26 @@ const TRIES = 6;
 const HALF_WRITTEN = 250;
 
 class HttpBackend implements Backend {
-  readonly #client: Client;
+  readonly place: string;
+  readonly #client: StateClient;
   readonly #config: HttpConfig;
-  readonly #world: StateWorld;
+  readonly #world: StateRuntime;
 
-  constructor(client: Client, config: HttpConfig, world: StateWorld) {
+  constructor(client: StateClient, config: HttpConfig, world: StateRuntime) {
     this.#client = client;
     this.#config = config;
     this.#world = world;
+    this.place = decodeURI(shown(config.address));
   }
 
-  async read(key: DocumentKey): Promise<Result<StoredState | undefined>> {
+  async read(key: DocumentKey): Promise<StateResult<StoredState | undefined>> {
     const first = await this.#readOnce(key);
     if (first.ok || first.problem.kind !== "corrupt") return first;
     await this.#world.clock.sleep(HALF_WRITTEN);
     return await this.#readOnce(key);
   }
 
-  async #readOnce(key: DocumentKey): Promise<Result<StoredState | undefined>> {
+  async #readOnce(key: DocumentKey): Promise<StateResult<StoredState | undefined>> {
     const text = await this.#at(key).get();
     if (!text.ok || text.value === undefined) return text.ok ? success(undefined) : text;
     const parsed = parseDocument(text.value, key, shown(addressesOf(this.#config, key).document));
@@ -73,7 +76,7 @@ class HttpBackend implements Backend {
     return success({ state, revision: String(serial ?? 0), journalled: false });
   }
 
-  async readAll(keys: readonly DocumentKey[]): Promise<Result<ReadonlyMap<string, StoredState>>> {
+  async readAll(keys: readonly DocumentKey[]): Promise<StateResult<ReadonlyMap<string, StoredState>>> {
     const found = new Map<string, StoredState>();
     let problem: StateProblem | undefined;
     const waiting = keys.values();
@@ -89,7 +92,7 @@ class HttpBackend implements Backend {
     return problem === undefined ? success(found) : refusal(problem);
   }
 
-  async list(stage: string): Promise<Result<readonly string[]>> {
+  async list(stage: string): Promise<StateResult<readonly string[]>> {
     const index = await this.#readShared(stage, INDEX);
     if (!index.ok) return index;
     const targets = index.value["targets"] ?? [];
@@ -102,7 +105,7 @@ class HttpBackend implements Backend {
   }
 
   /** A target is added before it is first written: an entry without a document does no harm. */
-  async register(stage: string, targets: readonly string[]): Promise<Result<void>> {
+  async register(stage: string, targets: readonly string[]): Promise<StateResult<void>> {
     return await this.#change(stage, INDEX, ({ targets: before }) => {
       const listed = isTexts(before) ? before : [];
       if (targets.every((target) => listed.includes(target))) return undefined;
@@ -110,7 +113,7 @@ class HttpBackend implements Backend {
     });
   }
 
-  async addHistory(stage: string, entry: JsonObject): Promise<Result<void>> {
+  async addHistory(stage: string, entry: JsonObject): Promise<StateResult<void>> {
     const text = JSON.stringify(entry);
     return await this.#change(stage, HISTORY, ({ entries = [] }) => {
       const before: readonly unknown[] = Array.isArray(entries) ? entries : [];
@@ -119,7 +122,7 @@ class HttpBackend implements Backend {
     });
   }
 
-  async history(stage: string): Promise<Result<readonly unknown[]>> {
+  async history(stage: string): Promise<StateResult<readonly unknown[]>> {
     const read = await this.#readShared(stage, HISTORY);
     if (!read.ok) return read;
     const entries = read.value["entries"];
@@ -127,7 +130,7 @@ class HttpBackend implements Backend {
   }
 
   /** A document that several runs add to. */
-  async #readShared(stage: string, name: string): Promise<Result<Shared>> {
+  async #readShared(stage: string, name: string): Promise<StateResult<Shared>> {
     const text = await this.#at({ stage, target: name }).get();
     if (!text.ok) return text;
     if (text.value === undefined) return success({});
@@ -151,7 +154,7 @@ class HttpBackend implements Backend {
     stage: string,
     name: string,
     add: (before: Shared) => Shared | undefined,
-  ): Promise<Result<void>> {
+  ): Promise<StateResult<void>> {
     for (let left = TRIES; left > 0; left -= 1) {
       const before = await this.#readShared(stage, name);
       if (!before.ok) return before;
@@ -172,19 +175,19 @@ class HttpBackend implements Backend {
     return success(undefined);
   }
 
-  async lock(key: DocumentKey, info: LockInfo): Promise<Result<HeldLock>> {
+  async lock(key: DocumentKey, info: LockInfo): Promise<StateResult<HeldLock>> {
     const exchange = this.#at(key);
     const locked = await exchange.lock(info);
     return locked.ok ? success(new HttpLock(exchange, info)) : locked;
   }
 
   /** The protocol tells who holds a lock only to who asks for it. */
-  async holder(): Promise<Result<LockInfo | undefined>> {
+  async holder(): Promise<StateResult<LockInfo | undefined>> {
     return await Promise.resolve(success(undefined));
   }
 
   /** Asks for the lock, to learn who holds it, and frees what it gets. */
-  async forceUnlock(key: StateKey, id?: string): Promise<Result<LockInfo | undefined>> {
+  async forceUnlock(key: StateKey, id?: string): Promise<StateResult<LockInfo | undefined>> {
     const exchange = this.#at(key);
     if (this.#config.locking === undefined) return success(undefined);
     const info = createLockInfo(this.#world, "tasc state unlock");
@@ -205,8 +208,8 @@ class HttpBackend implements Backend {
     await this.#client.close();
   }
 
-  #at({ stage, target }: StateKey): Exchange {
-    return new Exchange(this.#client, this.#config, { stage, target });
+  #at({ stage, target }: StateKey): StateRequest {
+    return new StateRequest(this.#client, this.#config, { stage, target });
   }
 
   #where(stage: string, target: string): string {
@@ -270,13 +273,13 @@ const TOO_MANY = 429;
 const PAUSES = [250, 1_000, 2_000];
 
 /** The calls of the protocol on one document, and what the answers mean. */
-class Exchange {
-  readonly #client: Client;
+class StateRequest {
+  readonly #client: StateClient;
   readonly #config: HttpConfig;
   readonly key: StateKey;
   readonly addresses: Addresses;
 
-  constructor(client: Client, config: HttpConfig, key: StateKey) {
+  constructor(client: StateClient, config: HttpConfig, key: StateKey) {
     this.#client = client;
     this.#config = config;
     this.key = key;
@@ -288,7 +291,7 @@ class Exchange {
   }
 
   /** The document's text; `undefined` if there is none. */
-  async get(how?: "once"): Promise<Result<string | undefined>> {
+  async get(how?: "once"): Promise<StateResult<string | undefined>> {
     const call = { method: "GET", address: this.addresses.document };
     const answer = await this.#client.send(call, how);
     if (!answer.ok) return answer;
@@ -301,7 +304,7 @@ class Exchange {
    * Writes the document. After a lost answer it is looked up before it is sent again: a server that counts versions
    * refuses the same one twice. @param holder absent if nobody holds the lock
    */
-  async put(text: string, holder?: LockInfo): Promise<Result<void>> {
+  async put(text: string, holder?: LockInfo): Promise<StateResult<void>> {
     const address = withLockId(this.addresses.document, holder?.id);
     const call = { method: this.#config.updateMethod, address, body: text };
     const answer = await this.#carefully(call, async () => {
@@ -319,7 +322,7 @@ class Exchange {
   }
 
   /** After a lost answer the lock may be ours: it is freed, and asked for again. */
-  async lock(info: LockInfo): Promise<Result<void>> {
+  async lock(info: LockInfo): Promise<StateResult<void>> {
     const { locking } = this.#config;
     if (locking === undefined) return success(undefined);
     const call = { method: locking.lockMethod, address: this.addresses.lock, body: this.#lockBody(info) };
@@ -337,7 +340,7 @@ class Exchange {
   }
 
   /** Frees the lock of this holder. That it is somebody else's by now is a problem only where that matters. */
-  async unlock(holder: LockInfo, how: "gladly" | "strictly" = "gladly"): Promise<Result<void>> {
+  async unlock(holder: LockInfo, how: "gladly" | "strictly" = "gladly"): Promise<StateResult<void>> {
     const { locking } = this.#config;
     if (locking === undefined) return success(undefined);
     const address = withLockId(this.addresses.unlock, holder.id);
@@ -351,8 +354,11 @@ class Exchange {
   }
 
   /** Sends what must not be repeated blindly. @param arrived asked after a lost answer */
-  async #carefully(call: Call, arrived: () => Promise<boolean>): Promise<Result<Answer | "arrived">> {
-    const began = new Since();
+  async #carefully(
+    call: StateCall,
+    arrived: () => Promise<boolean>,
+  ): Promise<StateResult<StateAnswer | "arrived">> {
+    const began = new Stopwatch();
     began.now();
     for (let tries = 0; ; tries += 1) {
       const answer = await this.#client.send(call);
@@ -396,7 +402,7 @@ const HINTS: Readonly<Record<number, string>> = {
   501: "the server does not know this method: check state.lockMethod, or set state.lock to false if it has no locks",
 };
 
-function unexpected({ method, address }: Call, status: number): Result<never> {
+function unexpected({ method, address }: StateCall, status: number): StateResult<never> {
   const isRedirect = status >= 300 && status < 400;
   const hint = isRedirect ? "redirects are not followed: state.address must be the final one" : HINTS[status];
   const reason = `${method} was answered with status ${status}${hint === undefined ? "" : `; ${hint}`}`;
@@ -435,7 +441,7 @@ function textOr(value: unknown, otherwise: string): string {
  */
 class HttpLock implements HeldLock {
   readonly info: LockInfo;
-  readonly #exchange: Exchange;
+  readonly #exchange: StateRequest;
   /** The document's revision as we left it; `undefined` if that is not certain. */
   #known: Revision | undefined;
   /** What we sent last, to tell it from what somebody else wrote. */
@@ -443,12 +449,12 @@ class HttpLock implements HeldLock {
   /** Set for good once the server said that the lock is not ours. */
   #lost: StateProblem | undefined;
 
-  constructor(exchange: Exchange, info: LockInfo) {
+  constructor(exchange: StateRequest, info: LockInfo) {
     this.#exchange = exchange;
     this.info = info;
   }
 
-  async write(state: State, base: Revision): Promise<Result<Revision>> {
+  async write(state: State, base: Revision): Promise<StateResult<Revision>> {
     if (this.#lost !== undefined) return refusal(this.#lost);
     const below = await this.#revisionBelow(base);
     if (!below.ok) return below;
@@ -463,12 +469,12 @@ class HttpLock implements HeldLock {
     return success(String(serial));
   }
 
-  async unlock(): Promise<Result<void>> {
+  async unlock(): Promise<StateResult<void>> {
     return await this.#exchange.unlock(this.info);
   }
 
   /** The revision to write upon: `base`, or our own last write, if that arrived without our knowing. */
-  async #revisionBelow(base: Revision): Promise<Result<Revision>> {
+  async #revisionBelow(base: Revision): Promise<StateResult<Revision>> {
     const changed = refusal({ kind: "changed", where: shown(this.#exchange.addresses.document) });
     if (this.#known !== undefined) return this.#known === base ? success(base) : changed;
     const text = await this.#exchange.get();
@@ -488,25 +494,25 @@ function serialOf(text: string): number {
   return isCount(serial) ? serial : 0;
 }
 
-interface Answer {
+interface StateAnswer {
   readonly status: number;
   readonly text: string;
 }
 
-interface Call {
+interface StateCall {
   readonly method: string;
   readonly address: string;
   /** JSON. */
   readonly body?: string;
 }
 
-interface Client {
+interface StateClient {
   readonly clock: Clock;
   /**
    * Sends a call; what may be repeated blindly again if that may help. Redirects are not followed: credentials go
    * where they belong.
    */
-  send(call: Call, how?: "once"): Promise<Result<Answer>>;
+  send(call: StateCall, how?: "once"): Promise<StateResult<StateAnswer>>;
   /** Whether the server did not answer for so long that nothing more is tried for long. */
   isGivenUp(): boolean;
   close(): Promise<void>;
@@ -519,7 +525,10 @@ const LAST_LIMIT = 1_000;
 const MAX_BYTES = 256 * 1024 * 1024;
 
 /** These parts are what undici's index exports under these names, without what else that loads. */
-async function openClient(config: HttpConfig, clock: Clock): Promise<Client> {
+async function openClient(
+  config: HttpConfig,
+  { clock, environment }: Pick<StateRuntime, "clock" | "environment">,
+): Promise<StateClient> {
   const { username, password, locking, updateMethod } = config;
   const others = [updateMethod, locking?.lockMethod];
   // To free a lock twice does no harm.
@@ -530,7 +539,9 @@ async function openClient(config: HttpConfig, clock: Clock): Promise<Client> {
     import("undici/lib/dispatcher/retry-agent.js"),
     import("undici/lib/api/api-request.js"),
   ]);
-  const agent = new Agent({ connectTimeout: LIMIT, headersTimeout: LIMIT, bodyTimeout: LIMIT });
+  const limits = { connectTimeout: LIMIT, headersTimeout: LIMIT, bodyTimeout: LIMIT };
+  const proxied = await throughProxies(new URL(config.address).origin, environment, limits);
+  const agent = proxied ?? new Agent(limits);
   const retrying = new RetryAgent(agent, {
     maxRetries: 3,
     minTimeout: 250,
@@ -567,10 +578,10 @@ type Send = (options: Dispatcher.RequestOptions) => Promise<Dispatcher.ResponseD
 
 async function sendOnce(
   send: Send,
-  { method, address, body }: Call,
+  { method, address, body }: StateCall,
   authorization: Readonly<Record<string, string>>,
   signal: AbortSignal,
-): Promise<Result<Answer>> {
+): Promise<StateResult<StateAnswer>> {
   const headers = { ...authorization, ...(body === undefined ? {} : { "content-type": "application/json" }) };
   const { origin, pathname, search } = new URL(address);
   const path = `${pathname}${search}`;

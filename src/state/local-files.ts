@@ -8,7 +8,7 @@ import { areStateEvents, isCount, isRecord, isText, parseJson } from "./document
 import { type LockInfo, type Processes, isGone, isLockInfo } from "./lock.ts";
 import {
   type DocumentKey,
-  type Result,
+  type StateResult,
   type StateKey,
   type StateProblem,
   refusal,
@@ -20,7 +20,10 @@ import {
  *
  * @param where the file that it is about, for people.
  */
-export async function attempt<T>(where: string, work: () => Promise<Result<T>>): Promise<Result<T>> {
+export async function attempt<T>(
+  where: string,
+  work: () => Promise<StateResult<T>>,
+): Promise<StateResult<T>> {
   try {
     return await work();
   } catch (error) {
@@ -191,7 +194,7 @@ export function parseJournal(
   bytes: Buffer,
   expected: DocumentKey,
   where: string,
-): Result<Journal | undefined> {
+): StateResult<Journal | undefined> {
   const { values, spoilt, soundBytes } = parseLines(bytes);
   if (spoilt !== undefined) return refusal(damaged(where, spoilt));
   const [header, ...rest] = values;
@@ -236,7 +239,7 @@ function startOfLastLine(bytes: Buffer, end: number): number {
 }
 
 /** The revision that the journal continues. */
-function readHeader(header: unknown, expected: DocumentKey, where: string): Result<Revision> {
+function readHeader(header: unknown, expected: DocumentKey, where: string): StateResult<Revision> {
   if (!isRecord(header) || header["format"] !== FORMAT) return refusal(damaged(where, 1));
   const { version, stage, target, service, base } = header;
   if (isCount(version) && version > VERSION)
@@ -277,13 +280,13 @@ function damaged(where: string, lineNumber: number): StateProblem {
  * while taking over leaves nothing that the next one could not take over in turn.
  */
 
-export type Taking =
+export type LockAttempt =
   | { readonly taken: true; readonly from?: LockInfo }
   /** `holder` is absent where the file is not one of ours. */
   | { readonly taken: false; readonly holder?: LockInfo };
 
 /** Takes the lock at this path, if it is free or its owner is gone. @throws errors of the file system */
-export async function takeLock(path: string, info: LockInfo, processes: Processes): Promise<Taking> {
+export async function takeLock(path: string, info: LockInfo, processes: Processes): Promise<LockAttempt> {
   for (;;) {
     if (await create(path, info)) return { taken: true };
     const bytes = await readIfThere(path);

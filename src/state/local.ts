@@ -9,7 +9,7 @@ import {
   type HeldLock,
   NO_DOCUMENT,
   type Revision,
-  type StateWorld,
+  type StateRuntime,
   type StoredState,
 } from "./backend.ts";
 import { type LocalConfig, STATE_FOLDER } from "./config.ts";
@@ -40,7 +40,7 @@ import {
 import { type LockInfo, createLockInfo } from "./lock.ts";
 import {
   type DocumentKey,
-  type Result,
+  type StateResult,
   type StateKey,
   type StateProblem,
   refusal,
@@ -48,7 +48,7 @@ import {
 } from "./problem.ts";
 
 /** Keeps documents as files of the project: STAGE/TARGET.json, beside it the lock and, during an apply, a journal. */
-export function openLocalBackend(config: LocalConfig, world: StateWorld): Backend {
+export function openLocalBackend(config: LocalConfig, world: StateRuntime): Backend {
   const root = resolve(world.projectFolder, config.path);
   // Beside the documents, which people keep in git; where these are elsewhere, with them.
   const beside = resolve(world.projectFolder, ".tasc/history");
@@ -72,15 +72,15 @@ const HALF_WRITTEN = 100;
 async function read(
   root: string,
   key: DocumentKey,
-  { clock }: StateWorld,
-): Promise<Result<StoredState | undefined>> {
+  { clock }: StateRuntime,
+): Promise<StateResult<StoredState | undefined>> {
   const first = await readOnce(root, key);
   if (first.ok || first.problem.kind !== "corrupt") return first;
   await clock.sleep(HALF_WRITTEN);
   return await readOnce(root, key);
 }
 
-async function readOnce(root: string, key: DocumentKey): Promise<Result<StoredState | undefined>> {
+async function readOnce(root: string, key: DocumentKey): Promise<StateResult<StoredState | undefined>> {
   const paths = pathsOf(root, key);
   return await attempt(paths.document, async () => {
     const files = await readFiles(paths, key);
@@ -91,8 +91,8 @@ async function readOnce(root: string, key: DocumentKey): Promise<Result<StoredSt
 async function readAll(
   root: string,
   keys: readonly DocumentKey[],
-  world: StateWorld,
-): Promise<Result<ReadonlyMap<string, StoredState>>> {
+  world: StateRuntime,
+): Promise<StateResult<ReadonlyMap<string, StoredState>>> {
   const all = new Map<string, StoredState>();
   for (const key of keys) {
     const stored = await read(root, key, world);
@@ -102,7 +102,7 @@ async function readAll(
   return success(all);
 }
 
-async function list(root: string, stage: string): Promise<Result<readonly string[]>> {
+async function list(root: string, stage: string): Promise<StateResult<readonly string[]>> {
   const folder = stageFolder(root, stage);
   return await attempt(folder, async () => {
     const targets = (await filesIn(folder)).map(targetOf).filter((target) => target !== undefined);
@@ -123,8 +123,8 @@ async function lock(
   root: string,
   key: DocumentKey,
   info: LockInfo,
-  world: StateWorld,
-): Promise<Result<HeldLock>> {
+  world: StateRuntime,
+): Promise<StateResult<HeldLock>> {
   const paths = pathsOf(root, key);
   return await attempt(paths.lock, async () => {
     await makeFolder(paths.folder, world.projectFolder);
@@ -139,7 +139,7 @@ function holderOf(holder: LockInfo | undefined): { readonly holder?: LockInfo } 
   return holder === undefined ? {} : { holder };
 }
 
-async function holder(root: string, key: StateKey): Promise<Result<LockInfo | undefined>> {
+async function holder(root: string, key: StateKey): Promise<StateResult<LockInfo | undefined>> {
   const { lock: path } = pathsOf(root, key);
   return await attempt(path, async () => success(readLock(path)));
 }
@@ -147,9 +147,9 @@ async function holder(root: string, key: StateKey): Promise<Result<LockInfo | un
 async function forceUnlock(
   root: string,
   { stage, target }: StateKey,
-  world: StateWorld,
+  world: StateRuntime,
   id: string | undefined,
-): Promise<Result<LockInfo | undefined>> {
+): Promise<StateResult<LockInfo | undefined>> {
   const key = { stage, target };
   const paths = pathsOf(root, key);
   return await attempt(paths.lock, async () => {
@@ -169,8 +169,8 @@ const HISTORY_CAP = 1024 * 1024;
 async function addHistory(
   { folder, current, before, lock: guard }: HistoryFiles,
   entry: JsonObject,
-  world: StateWorld,
-): Promise<Result<void>> {
+  world: StateRuntime,
+): Promise<StateResult<void>> {
   return await attempt(current, async () => {
     await makeFolder(folder, world.projectFolder);
     const info = createLockInfo(world, "tasc history");
@@ -189,7 +189,7 @@ async function addHistory(
   });
 }
 
-async function history({ current, before }: HistoryFiles): Promise<Result<readonly unknown[]>> {
+async function history({ current, before }: HistoryFiles): Promise<StateResult<readonly unknown[]>> {
   return await attempt(current, async () => {
     const bytes = [await readIfThere(before), await readIfThere(current)];
     const lines = bytes.flatMap((one) => one?.toString("utf8").split("\n") ?? []);
@@ -218,7 +218,7 @@ class LocalLock implements HeldLock {
   readonly takenOver?: LockInfo;
   readonly #key: DocumentKey;
   readonly #paths: StatePaths;
-  readonly #world: Pick<StateWorld, "clock" | "processes">;
+  readonly #world: Pick<StateRuntime, "clock" | "processes">;
   #journal: FileHandle | undefined;
   /** Milliseconds since 1970. */
   #lookedAt = -Infinity;
@@ -227,7 +227,7 @@ class LocalLock implements HeldLock {
     key: DocumentKey,
     paths: StatePaths,
     info: LockInfo,
-    world: Pick<StateWorld, "clock" | "processes">,
+    world: Pick<StateRuntime, "clock" | "processes">,
     takenOver: LockInfo | undefined,
   ) {
     this.#key = key;
@@ -237,7 +237,7 @@ class LocalLock implements HeldLock {
     if (takenOver !== undefined) this.takenOver = takenOver;
   }
 
-  async write(state: State, base: Revision): Promise<Result<Revision>> {
+  async write(state: State, base: Revision): Promise<StateResult<Revision>> {
     return await attempt(this.#paths.document, async () => {
       await this.#closeJournal();
       const ready = await this.#readUnderLock(base);
@@ -261,7 +261,7 @@ class LocalLock implements HeldLock {
     events: readonly StateEvent[],
     base: Revision,
     lasting: boolean,
-  ): Promise<Result<void>> =>
+  ): Promise<StateResult<void>> =>
     await attempt(this.#paths.journal, async () => {
       const opened = await this.#openJournal(base);
       if (!opened.ok) return opened;
@@ -272,13 +272,13 @@ class LocalLock implements HeldLock {
       return lost === undefined ? success(undefined) : refusal(lost);
     });
 
-  readonly confirm = async (): Promise<Result<void>> =>
+  readonly confirm = async (): Promise<StateResult<void>> =>
     await attempt(this.#paths.lock, async () => {
       const lost = this.#isLookDue() ? this.#lossOfLock() : undefined;
       return lost === undefined ? success(undefined) : refusal(lost);
     });
 
-  async unlock(): Promise<Result<void>> {
+  async unlock(): Promise<StateResult<void>> {
     return await attempt(this.#paths.lock, async () => {
       await this.#closeJournal();
       await removeLock(this.#paths.lock, this.info, this.info, this.#world.processes);
@@ -286,7 +286,7 @@ class LocalLock implements HeldLock {
     });
   }
 
-  async #openJournal(base: Revision): Promise<Result<FileHandle>> {
+  async #openJournal(base: Revision): Promise<StateResult<FileHandle>> {
     if (this.#journal !== undefined) return success(this.#journal);
     const files = await this.#readUnderLock(base);
     if (!files.ok) return files;
@@ -300,7 +300,7 @@ class LocalLock implements HeldLock {
     return success(journal);
   }
 
-  async #readUnderLock(base: Revision): Promise<Result<StoredFiles>> {
+  async #readUnderLock(base: Revision): Promise<StateResult<StoredFiles>> {
     const lost = this.#lossOfLock();
     if (lost !== undefined) return refusal(lost);
     const files = await readFiles(this.#paths, this.#key);
@@ -379,7 +379,7 @@ export async function readFiles(
   paths: StatePaths,
   key: DocumentKey,
   read = readIfThere,
-): Promise<Result<StoredFiles>> {
+): Promise<StateResult<StoredFiles>> {
   let journalBytes = await read(paths.journal);
   for (let look = 1; look <= LOOKS; look += 1) {
     const document = await read(paths.document);
@@ -397,7 +397,7 @@ function fit(
   journalBytes: Buffer | undefined,
   key: DocumentKey,
   paths: StatePaths,
-): Result<StoredFiles> {
+): StateResult<StoredFiles> {
   const revision = revisionOf(document);
   if (journalBytes === undefined)
     return success({ document, revision, journal: undefined, journalled: "no" });
@@ -420,7 +420,7 @@ export function stateOf(
   files: StoredFiles,
   key: DocumentKey,
   where: string,
-): Result<StoredState | undefined> {
+): StateResult<StoredState | undefined> {
   const { document, revision, journal } = files;
   const journalled = files.journalled === "pending";
   if (document === undefined && !journalled) return success(undefined);
@@ -430,7 +430,7 @@ export function stateOf(
   return success({ state, revision, journalled });
 }
 
-function parse(document: Buffer, key: DocumentKey, where: string): Result<State> {
+function parse(document: Buffer, key: DocumentKey, where: string): StateResult<State> {
   const text = decode(document);
   if (text === undefined) return refusal({ kind: "corrupt", where, reason: "it is not UTF-8 text" });
   const parsed = parseDocument(text, key, where);

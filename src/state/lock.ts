@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { readFile, readlink } from "node:fs/promises";
-import type { Backend, Clock, HeldLock, StateWorld } from "./backend.ts";
+import type { Backend, Clock, HeldLock, StateRuntime } from "./backend.ts";
 import { isCount, isRecord, isText } from "./document.ts";
-import { type DocumentKey, type Result, type StateKey, refusal } from "./problem.ts";
+import { type DocumentKey, type StateResult, type StateKey, refusal } from "./problem.ts";
 
 /** Who holds a lock, where, since when and why: enough to find and ask them. */
 export interface LockInfo {
@@ -22,7 +22,7 @@ export interface LockInfo {
 }
 
 /** This process as the holder of a lock. @param why the command, `tasc apply` for example. */
-export function createLockInfo(world: StateWorld, why: string): LockInfo {
+export function createLockInfo(world: StateRuntime, why: string): LockInfo {
   const job = jobLink(world.environment);
   return {
     id: world.newId(),
@@ -59,7 +59,7 @@ function isTextOrAbsent(value: unknown): boolean {
   return value === undefined || isText(value);
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
+type JobVariables = Readonly<Record<string, string | undefined>>;
 
 /** Variables that hold a link to the running CI job, in the order in which they are asked. */
 const LINKS = [
@@ -73,7 +73,7 @@ const LINKS = [
 ];
 
 /** Link to the CI job that this environment belongs to, if it names one. */
-export function jobLink(environment: Environment): string | undefined {
+export function jobLink(environment: JobVariables): string | undefined {
   return (
     gitHubLink(environment) ??
     azureLink(environment) ??
@@ -81,7 +81,7 @@ export function jobLink(environment: Environment): string | undefined {
   );
 }
 
-function gitHubLink(environment: Environment): string | undefined {
+function gitHubLink(environment: JobVariables): string | undefined {
   const {
     GITHUB_SERVER_URL: server,
     GITHUB_REPOSITORY: repository,
@@ -93,7 +93,7 @@ function gitHubLink(environment: Environment): string | undefined {
   return attempt ? `${link}/attempts/${attempt}` : link;
 }
 
-function azureLink(environment: Environment): string | undefined {
+function azureLink(environment: JobVariables): string | undefined {
   const { SYSTEM_COLLECTIONURI: collection, SYSTEM_TEAMPROJECT: project, BUILD_BUILDID: build } = environment;
   if (!collection || !project || !build) return undefined;
   return `${collection}${encodeURIComponent(project)}/_build/results?buildId=${build}`;
@@ -191,7 +191,7 @@ async function textOf(path: string): Promise<string | undefined> {
 }
 
 /** How long to wait for a lock that somebody else holds. */
-export interface Patience {
+export interface LockWait {
   /** Milliseconds; 0 asks once. */
   readonly timeout: number;
   /** Ends the waiting early. */
@@ -213,8 +213,8 @@ export async function acquireLock(
   key: DocumentKey,
   info: LockInfo,
   clock: Clock,
-  { timeout, signal, waiting }: Patience,
-): Promise<Result<HeldLock>> {
+  { timeout, signal, waiting }: LockWait,
+): Promise<StateResult<HeldLock>> {
   const deadline = clock.now().getTime() + timeout;
   let told: string | undefined;
   for (let pause = FIRST_PAUSE; ; pause = Math.min(pause * 2, LONGEST_PAUSE)) {

@@ -4,7 +4,7 @@ import { type Socket, connect as connectTcp, isIP } from "node:net";
 import { type ConnectionOptions, checkServerIdentity, connect as connectTls } from "node:tls";
 import type { Sql } from "postgres";
 import type { PostgresConnection } from "./config.ts";
-import { type Result, StateFailure, refusal } from "./problem.ts";
+import { type StateResult, StateFailure, refusal } from "./problem.ts";
 
 /*
  * The one module that knows postgres.js. One connection serves all, for locks belong to a connection. When it closes,
@@ -20,7 +20,7 @@ export type Row = Readonly<Record<string, string | null>>;
 const STATEMENT_TIMEOUT = 8_000;
 const CONNECT_TIMEOUT = 10_000;
 
-export class Client {
+export class PostgresClient {
   /** The server and database, without credentials. */
   readonly name: string;
   /** Whether somebody holds a lock on the connection, which then must not be replaced. */
@@ -59,8 +59,8 @@ export class Client {
   }
 
   /** A second connection to the same place. */
-  another(): Client {
-    return new Client(this.#config);
+  another(): PostgresClient {
+    return new PostgresClient(this.#config);
   }
 
   async close(): Promise<void> {
@@ -278,7 +278,10 @@ function refusingClearPasswords(socket: Socket): Socket {
 }
 
 /** Errors of the database or the way to it become a problem; anything else stays an exception. */
-export async function attempt<T>(where: string, work: () => Promise<Result<T>>): Promise<Result<T>> {
+export async function attempt<T>(
+  where: string,
+  work: () => Promise<StateResult<T>>,
+): Promise<StateResult<T>> {
   try {
     return await work();
   } catch (error) {

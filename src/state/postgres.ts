@@ -7,7 +7,7 @@ import {
   type HeldLock,
   NO_DOCUMENT,
   type Revision,
-  Since,
+  Stopwatch,
   type StoredState,
   type Version,
 } from "./backend.ts";
@@ -15,8 +15,15 @@ import type { PostgresConfig } from "./config.ts";
 import { areStateEvents, formatDocument, parseDocument, parseJson } from "./document.ts";
 import { applyEvents } from "./events.ts";
 import { type LockInfo, isLockInfo } from "./lock.ts";
-import { Client, type Row, attempt, codeOf, isLossOfConnection } from "./postgres-client.ts";
-import { type DocumentKey, type Result, type StateKey, StateFailure, refusal, success } from "./problem.ts";
+import { PostgresClient, type Row, attempt, codeOf, isLossOfConnection } from "./postgres-client.ts";
+import {
+  type DocumentKey,
+  type StateResult,
+  type StateKey,
+  StateFailure,
+  refusal,
+  success,
+} from "./problem.ts";
 
 /**
  * Keeps documents in a PostgreSQL database. A lock is an advisory lock of the connection, so that the database
@@ -26,7 +33,7 @@ import { type DocumentKey, type Result, type StateKey, StateFailure, refusal, su
  * Each write asks in its own statement whether the lock is still held and the document still is what was read.
  */
 export function openPostgresBackend(config: PostgresConfig): Backend {
-  return new PostgresBackend(new Client(config.connection), tablesOf(config));
+  return new PostgresBackend(new PostgresClient(config.connection), tablesOf(config));
 }
 
 /** Names of the tables, quoted for SQL. */
@@ -44,6 +51,8 @@ interface Tables {
   readonly versions: string;
   /** A row for each entry of the history of applies. */
   readonly history: string;
+  /** A row for each rate that jobs keep together: when the next send is free. */
+  readonly rates: string;
   /** One row: the number of the last migration. */
   readonly meta: string;
   readonly metaName: string;
@@ -59,6 +68,7 @@ function tablesOf({ schema, table }: PostgresConfig): Tables {
     locks: name("_lock"),
     versions: name("_version"),
     history: name("_history"),
+    rates: name("_rate"),
     meta: name("_meta"),
     metaName: `${table}_meta`,
   };
@@ -83,6 +93,7 @@ function migrations({
   locks,
   versions,
   history,
+  rates,
 }: Tables): readonly string[] {
   const key = "stage text not null, target text not null";
   return [
@@ -96,6 +107,7 @@ function migrations({
        primary key (stage, target, serial));
      create table ${history} (n bigint generated always as identity primary key, stage text not null,
        at timestamptz not null default now(), entry json not null);`,
+    `create table ${rates} (bucket text primary key, next timestamptz not null);`,
   ];
 }
 
@@ -103,8 +115,12 @@ function migrations({
 const VERSIONS = 20;
 const ENTRIES = 1000;
 
-const UNDEFINED_TABLE = "42P01";
-const INVALID_SCHEMA = "3F000";
+/** SQLSTATE of a table and of a schema that are not there. */
+const MISSING = ["42P01", "3F000"];
+
+function isMissing(error: unknown): boolean {
+  return MISSING.includes(codeOf(error) ?? "");
+}
 
 /** Milliseconds that another session is waited for: while it migrates, and after its connection was ended. */
 const MIGRATION_TIMEOUT = 60_000;
@@ -114,30 +130,32 @@ const UNLOCK_TIMEOUT = 10_000;
 const NO_SERIAL = "0";
 
 class PostgresBackend implements Backend {
-  readonly client: Client;
+  readonly place: string;
+  readonly client: PostgresClient;
   readonly tables: Tables;
   /** Locks of this process, by number: to its own connection, the database would give them once more. */
   readonly #held = new Map<string, LockInfo>();
   /** Those of them that the database has given, by number: the ids. */
   readonly #granted = new Map<string, string>();
-  readonly #looked = new Since();
-  #look: Promise<Look> | undefined;
+  readonly #looked = new Stopwatch();
+  #look: Promise<LockCheck> | undefined;
   /** The connection that is prepared for locks. */
   #ready: { readonly of: AbortSignal | undefined; readonly done: Promise<void> } | undefined;
 
-  constructor(client: Client, tables: Tables) {
+  constructor(client: PostgresClient, tables: Tables) {
     this.client = client;
     this.tables = tables;
+    this.place = `${tables.documents} in ${client.name}`;
     client.isHolding = () => this.#granted.size > 0;
   }
 
-  async read(key: DocumentKey): Promise<Result<StoredState | undefined>> {
+  async read(key: DocumentKey): Promise<StateResult<StoredState | undefined>> {
     const all = await this.readAll([key]);
     return all.ok ? success(all.value.get(key.target)) : all;
   }
 
   /** Documents and journals, as of one moment. Without tables there are none, and reading makes none. */
-  async readAll(keys: readonly DocumentKey[]): Promise<Result<ReadonlyMap<string, StoredState>>> {
+  async readAll(keys: readonly DocumentKey[]): Promise<StateResult<ReadonlyMap<string, StoredState>>> {
     const [first] = keys;
     if (first === undefined) return success(new Map());
     const { documents, journal } = this.tables;
@@ -164,7 +182,7 @@ class PostgresBackend implements Backend {
     });
   }
 
-  async list(stage: string): Promise<Result<readonly string[]>> {
+  async list(stage: string): Promise<StateResult<readonly string[]>> {
     const { documents, journal } = this.tables;
     const query = `select target from ${documents} where stage = $1
       union select target from ${journal} where stage = $1`;
@@ -174,7 +192,7 @@ class PostgresBackend implements Backend {
     });
   }
 
-  async lock({ stage, target }: DocumentKey, info: LockInfo): Promise<Result<HeldLock>> {
+  async lock({ stage, target }: DocumentKey, info: LockInfo): Promise<StateResult<HeldLock>> {
     const key = { stage, target };
     const number = lockNumber(this.tables, key);
     const mine = this.#held.get(number);
@@ -186,7 +204,7 @@ class PostgresBackend implements Backend {
   }
 
   /** Takes the lock and says so in its row, in one statement: nobody sees the one without the other. */
-  async #take(key: StateKey, number: string, info: LockInfo): Promise<Result<HeldLock>> {
+  async #take(key: StateKey, number: string, info: LockInfo): Promise<StateResult<HeldLock>> {
     await this.#prepared();
     const { lost } = this.client;
     const { locks } = this.tables;
@@ -293,9 +311,9 @@ class PostgresBackend implements Backend {
     return true;
   }
 
-  async #lookAtLocks(): Promise<Look> {
+  async #lookAtLocks(): Promise<LockCheck> {
     const asked = [...this.#granted.values()];
-    const began = new Since();
+    const began = new Stopwatch();
     began.now();
     const rows = await this.client.query(
       `select id from ${this.tables.locks} where id in (select json_array_elements_text($1::text::json))`,
@@ -311,7 +329,7 @@ class PostgresBackend implements Backend {
     this.#granted.delete(number);
   }
 
-  async holder(key: StateKey): Promise<Result<LockInfo | undefined>> {
+  async holder(key: StateKey): Promise<StateResult<LockInfo | undefined>> {
     return await attempt(this.where(key), async () => success(await this.#holderOf(key)));
   }
 
@@ -332,7 +350,7 @@ class PostgresBackend implements Backend {
    * Takes the lock away from whoever holds it, by ending the connection that does: as long as that lives, the
    * database keeps the lock for it. The row goes with it, in one statement, or stays if it may not be ended.
    */
-  async forceUnlock({ stage, target }: StateKey, id?: string): Promise<Result<LockInfo | undefined>> {
+  async forceUnlock({ stage, target }: StateKey, id?: string): Promise<StateResult<LockInfo | undefined>> {
     const key = { stage, target };
     const number = lockNumber(this.tables, key);
     return await attempt(this.where(key), async () => {
@@ -355,7 +373,7 @@ class PostgresBackend implements Backend {
     });
   }
 
-  async versions({ stage, target }: StateKey): Promise<Result<readonly Version[]>> {
+  async versions({ stage, target }: StateKey): Promise<StateResult<readonly Version[]>> {
     return await attempt(this.where({ stage, target }), async () => {
       const rows = await this.#queryIfMade(
         `select serial::text as serial, document::text as document,
@@ -374,7 +392,28 @@ class PostgresBackend implements Backend {
     });
   }
 
-  async addHistory(stage: string, entry: JsonObject): Promise<Result<void>> {
+  /** A token bucket as the time of its next token: what is not taken in time is lost, so nothing can pile up. */
+  async takeSends(bucket: string, sends: number, perSecond: number): Promise<StateResult<number>> {
+    const { rates } = this.tables;
+    return await attempt(`${rates} in ${this.client.name}`, async () => {
+      const take = async (): Promise<readonly Row[]> =>
+        await this.client.query(
+          `insert into ${rates} as r (bucket, next) values ($1, clock_timestamp() + $2::interval)
+           on conflict (bucket) do update set next = greatest(r.next, clock_timestamp()) + $2::interval
+           returning (extract(epoch from next - $2::interval - clock_timestamp()) * 1000)::text as wait`,
+          bucket,
+          `${sends / perSecond} seconds`,
+        );
+      const [row] = await take().catch(async (error: unknown) => {
+        if (!isMissing(error)) throw error;
+        await this.#prepared();
+        return await take();
+      });
+      return success(Math.max(0, Number(row?.["wait"])));
+    });
+  }
+
+  async addHistory(stage: string, entry: JsonObject): Promise<StateResult<void>> {
     const { history } = this.tables;
     return await attempt(history, async () => {
       await this.client.query(
@@ -388,7 +427,7 @@ class PostgresBackend implements Backend {
     });
   }
 
-  async history(stage: string): Promise<Result<readonly unknown[]>> {
+  async history(stage: string): Promise<StateResult<readonly unknown[]>> {
     const query = `select entry::text as entry from ${this.tables.history} where stage = $1 order by n`;
     return await attempt(this.tables.history, async () => {
       const rows = await this.#queryIfMade(query, stage);
@@ -412,8 +451,7 @@ class PostgresBackend implements Backend {
     try {
       return await this.client.query(text, ...parameters);
     } catch (error) {
-      const code = codeOf(error);
-      if (code !== UNDEFINED_TABLE && code !== INVALID_SCHEMA) throw error;
+      if (!isMissing(error)) throw error;
       const [row] = await this.client.query(
         `select to_regclass($1)::text as made, to_regclass($2)::text as migrated`,
         this.tables.documents,
@@ -428,7 +466,7 @@ class PostgresBackend implements Backend {
   }
 }
 
-interface Look {
+interface LockCheck {
   /** Ids of locks. */
   readonly asked: ReadonlySet<string>;
   readonly there: ReadonlySet<string>;
@@ -437,7 +475,7 @@ interface Look {
 const POOLER =
   "state.url leads to a pooler that lends a connection for each transaction (PgBouncer's pool_mode = transaction). Locks belong to connections, so they would be lost or never freed. Use the address of the database itself, or a pool with pool_mode = session";
 
-function locked(key: StateKey, holder: LockInfo | undefined): Result<never> {
+function locked(key: StateKey, holder: LockInfo | undefined): StateResult<never> {
   return refusal({ kind: "locked", key, ...(holder === undefined ? {} : { holder }) });
 }
 
@@ -460,7 +498,7 @@ function parseInfo(text: string | null | undefined): LockInfo | undefined {
   return isLockInfo(info) ? info : undefined;
 }
 
-function storedOf(row: Row, key: DocumentKey, where: string): Result<StoredState | undefined> {
+function storedOf(row: Row, key: DocumentKey, where: string): StateResult<StoredState | undefined> {
   if (row["stranded"] === "true")
     return refusal({ kind: "stranded-journal", where, journal: `the journal of ${where}` });
   const document = row["document"] ?? undefined;
@@ -476,7 +514,7 @@ function storedOf(row: Row, key: DocumentKey, where: string): Result<StoredState
   return success({ state, revision, journalled: events.length > 0 });
 }
 
-function belowJournal(document: string | undefined, key: DocumentKey, where: string): Result<State> {
+function belowJournal(document: string | undefined, key: DocumentKey, where: string): StateResult<State> {
   if (document === undefined) return success(emptyState(key.stage, key.target, key.service));
   const parsed = parseDocument(document, key, where);
   return parsed.ok ? success(parsed.value.state) : parsed;
@@ -521,7 +559,7 @@ class PostgresLock implements HeldLock {
     if (lost !== undefined) this.lost = lost;
   }
 
-  async write(state: State, base: Revision): Promise<Result<Revision>> {
+  async write(state: State, base: Revision): Promise<StateResult<Revision>> {
     const { documents, journal, versions } = this.#backend.tables;
     const serial = serialOf(base);
     const next = (BigInt(serial) + 1n).toString();
@@ -543,7 +581,7 @@ class PostgresLock implements HeldLock {
     );
   }
 
-  readonly append = async (events: readonly StateEvent[], base: Revision): Promise<Result<void>> => {
+  readonly append = async (events: readonly StateEvent[], base: Revision): Promise<StateResult<void>> => {
     const { journal } = this.#backend.tables;
     const serial = serialOf(base);
     return await this.#fenced(
@@ -555,13 +593,13 @@ class PostgresLock implements HeldLock {
     );
   };
 
-  readonly confirm = async (): Promise<Result<void>> =>
+  readonly confirm = async (): Promise<StateResult<void>> =>
     await this.#orLost(async () => {
       if (await this.#backend.confirm(this.info)) return success(undefined);
       return refusal({ kind: "lock-lost", key: this.#key, reason: TAKEN });
     });
 
-  async unlock(): Promise<Result<void>> {
+  async unlock(): Promise<StateResult<void>> {
     const { client, tables } = this.#backend;
     if (this.#isUnlocked) return success(undefined);
     this.#isUnlocked = true;
@@ -587,7 +625,7 @@ class PostgresLock implements HeldLock {
   }
 
   /** Runs a write. Its parameters: stage, target, id and serial of what it needs, the content, number of the lock. */
-  async #fenced<R>(serial: string, statement: string, content: string, value: R): Promise<Result<R>> {
+  async #fenced<R>(serial: string, statement: string, content: string, value: R): Promise<StateResult<R>> {
     const { client } = this.#backend;
     const { stage, target } = this.#key;
     return await this.#orLost(async () => {
@@ -629,7 +667,7 @@ class PostgresLock implements HeldLock {
   }
 
   /** With the connection goes the lock, whatever became of the statement. */
-  async #orLost<T>(work: () => Promise<Result<T>>): Promise<Result<T>> {
+  async #orLost<T>(work: () => Promise<StateResult<T>>): Promise<StateResult<T>> {
     return await attempt(this.#backend.where(this.#key), async () => {
       try {
         if (this.lost?.aborted === true)

@@ -60,10 +60,10 @@ export type StateProblem =
   | { readonly kind: "misconfigured"; readonly reason: string };
 
 /** What was asked for, or why it could not be had. */
-export type Result<T> =
+export type StateResult<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: StateProblem };
 
-export function success<T>(value: T): Result<T> {
+export function success<T>(value: T): StateResult<T> {
   return { ok: true, value };
 }
 
@@ -88,7 +88,7 @@ export class StateFailure extends TascError {
 }
 
 /** The value. @throws StateFailure */
-export function valueOrThrow<T>(result: Result<T>): T {
+export function valueOrThrow<T>(result: StateResult<T>): T {
   if (!result.ok) throw new StateFailure(result.problem);
   return result.value;
 }

@@ -7,17 +7,17 @@ import {
   type HeldLock,
   NO_DOCUMENT,
   type Revision,
-  Since,
-  type StateWorld,
+  Stopwatch,
+  type StateRuntime,
   type StoredState,
 } from "./backend.ts";
-import { readErrored, removeErrored, takeIn, writeErrored } from "./errored.ts";
+import { readErrored, removeErrored, erroredEvents, writeErrored } from "./errored.ts";
 import { applyEvents } from "./events.ts";
 import { entryOfInterrupted, historyJson } from "./history.ts";
-import { type LockInfo, type Patience, acquireLock, createLockInfo } from "./lock.ts";
+import { type LockInfo, type LockWait, acquireLock, createLockInfo } from "./lock.ts";
 import {
   type DocumentKey,
-  type Result,
+  type StateResult,
   StateFailure,
   type StateProblem,
   refusal,
@@ -67,7 +67,7 @@ export interface Session {
   close(): Promise<void>;
 }
 
-export interface SessionOptions extends Patience {
+export interface SessionOptions extends LockWait {
   /** The command, for whoever waits for the lock: `tasc apply`. */
   readonly why: string;
 }
@@ -76,9 +76,9 @@ export interface SessionOptions extends Patience {
 export async function openSession(
   backend: Backend,
   key: DocumentKey,
-  world: StateWorld,
+  world: StateRuntime,
   options: SessionOptions,
-): Promise<Result<Session>> {
+): Promise<StateResult<Session>> {
   const sessions = await openSessions(backend, [key], world, options);
   if (!sessions.ok) return sessions;
   const session = sessions.value.get(key.target);
@@ -89,9 +89,9 @@ export async function openSession(
 export async function openSessions(
   backend: Backend,
   keys: readonly DocumentKey[],
-  world: StateWorld,
+  world: StateRuntime,
   options: SessionOptions,
-): Promise<Result<ReadonlyMap<string, Session>>> {
+): Promise<StateResult<ReadonlyMap<string, Session>>> {
   const locks = await lockDocuments(backend, keys, world, options);
   if (!locks.ok) return locks;
   const opened = await openLocked(backend, locks.value, world);
@@ -115,9 +115,9 @@ const SIDE_BY_SIDE = 32;
 export async function lockDocuments(
   backend: Backend,
   keys: readonly DocumentKey[],
-  world: StateWorld,
+  world: StateRuntime,
   { why, ...patience }: SessionOptions,
-): Promise<Result<readonly LockedKey[]>> {
+): Promise<StateResult<readonly LockedKey[]>> {
   const inOrder = keys.toSorted((a, b) => compareText(a.target, b.target));
   const deadline = world.clock.now().getTime() + patience.timeout;
   const held: LockedKey[] = [];
@@ -168,8 +168,8 @@ async function sideBySide<T, R>(items: readonly T[], work: (item: T) => Promise<
 async function openLocked(
   backend: Backend,
   locks: readonly LockedKey[],
-  world: StateWorld,
-): Promise<Result<ReadonlyMap<string, Session>>> {
+  world: StateRuntime,
+): Promise<StateResult<ReadonlyMap<string, Session>>> {
   const stored = await backend.readAll(locks.map(({ key }) => key));
   if (!stored.ok) return stored;
   const fresh = locks.flatMap(({ key }) => (stored.value.has(key.target) ? [] : key.target));
@@ -196,7 +196,7 @@ async function openLocked(
 async function folded(
   lock: HeldLock,
   stored: StoredState | undefined,
-): Promise<Result<StoredState | undefined>> {
+): Promise<StateResult<StoredState | undefined>> {
   if (stored?.journalled !== true) return success(stored);
   const { state } = stored;
   const revision = await lock.write(state, stored.revision);
@@ -208,13 +208,13 @@ async function recovered(
   backend: Backend,
   session: LockedSession,
   key: DocumentKey,
-  world: StateWorld,
-): Promise<Result<Session>> {
+  world: StateRuntime,
+): Promise<StateResult<Session>> {
   const errored = await readErrored(world, key);
   if (!errored.ok) return errored;
   try {
     if (errored.value !== undefined) {
-      await session.record(takeIn(session.state, errored.value));
+      await session.record(erroredEvents(session.state, errored.value));
       await removeErrored(world, key);
     }
     const { run } = session.state;
@@ -233,7 +233,7 @@ class LockedSession implements Session {
   readonly isNew: boolean;
   readonly takenOver?: LockInfo;
   readonly #key: DocumentKey;
-  readonly #world: StateWorld;
+  readonly #world: StateRuntime;
   readonly #lock: HeldLock;
   readonly #commit: GroupCommit<StateEvent>;
   readonly #loss = new AbortController();
@@ -249,11 +249,11 @@ class LockedSession implements Session {
   #appended: StateEvent[] = [];
   #unsaved: StateEvent[] = [];
   /** Since when the oldest of the unsaved waits. */
-  readonly #waiting = new Since();
-  readonly #written = new Since();
+  readonly #waiting = new Stopwatch();
+  readonly #written = new Stopwatch();
   #closed: Promise<void> | undefined;
 
-  constructor(key: DocumentKey, lock: HeldLock, stored: StoredState | undefined, world: StateWorld) {
+  constructor(key: DocumentKey, lock: HeldLock, stored: StoredState | undefined, world: StateRuntime) {
     this.#key = key;
     this.#world = world;
     this.#lock = lock;
@@ -357,7 +357,7 @@ class LockedSession implements Session {
     valueOrThrow(unlocked);
   }
 
-  async #writeRest(): Promise<Result<unknown>> {
+  async #writeRest(): Promise<StateResult<unknown>> {
     if (this.#unsaved.length + this.#appended.length === 0) return success(undefined);
     return await this.#lock.write(this.state, this.#revision);
   }

@@ -159,7 +159,7 @@ export function befall(bench: Workbench, mishap: Mishap): void {
 /** The project without what cannot be on a test target that is yet to be made: test cases that no manifest declares. */
 export async function possible(bench: Workbench, desired: Desired): Promise<Desired> {
   const { planned } = await bench.look(desired);
-  const isLive = (key: string): boolean => planned.seen.get(key)?.live !== undefined;
+  const isLive = (key: string): boolean => planned.matched.get(key)?.live !== undefined;
   return {
     ...desired,
     targets: desired.targets.map((target) => (isLive(target.key) ? target : withoutOutsiders(target))),

@@ -5,7 +5,7 @@ import type { Desired } from "../../src/model/desired.ts";
 import type { ApplyEvent, Outcome } from "../../src/model/events.ts";
 import { type State, type StateEvent, emptyState } from "../../src/model/state.ts";
 import { EVERYTHING, type Scope } from "../../src/plan/input.ts";
-import { type Look, look } from "../../src/plan/look.ts";
+import { type Refreshed, refresh } from "../../src/plan/refresh.ts";
 import { formatDocument, parseDocument } from "../../src/state/document.ts";
 import { applyEvents } from "../../src/state/events.ts";
 import { BASE_URL, fingerprints } from "../plan/build.ts";
@@ -26,7 +26,7 @@ export interface Options {
 }
 
 export interface Applied {
-  readonly look: Look;
+  readonly look: Refreshed;
   readonly outcome: Outcome;
   readonly events: readonly ApplyEvent[];
   /** Events that were recorded in states. */
@@ -66,8 +66,8 @@ export class Workbench {
     this.documents.set(key, formatDocument(state));
   }
 
-  async look(desired: Desired, options: Options = {}): Promise<Look> {
-    const found = await look(this.service, {
+  async look(desired: Desired, options: Options = {}): Promise<Refreshed> {
+    const found = await refresh(this.service, {
       desired,
       states: this.states(),
       strays: [],
@@ -83,24 +83,24 @@ export class Workbench {
   }
 
   async apply(desired: Desired, options: Options = {}): Promise<Applied> {
-    const seen = await this.look(desired, options);
+    const matched = await this.look(desired, options);
     options.meanwhile?.();
-    return this.carryOut(seen, options);
+    return this.carryOut(matched, options);
   }
 
-  async carryOut(seen: Look, options: Options = {}): Promise<Applied> {
+  async carryOut(matched: Refreshed, options: Options = {}): Promise<Applied> {
     const recorded: StateEvent[] = [];
     const noted: StateEvent[] = [];
     const events: ApplyEvent[] = [];
     const before = this.service.calls.length;
     const writes = (): number => this.service.calls.length - before;
-    const keys = seen.input.desired.targets.map(({ key }) => key);
+    const keys = matched.input.desired.targets.map(({ key }) => key);
     const outcome = await apply({
       service: this.service,
       sessions: new Map(keys.map((key) => [key, this.#open(key, recorded, noted)])),
       fingerprints,
-      input: seen.input,
-      planned: seen.planned,
+      input: matched.input,
+      planned: matched.planned,
       concurrency: options.concurrency ?? 4,
       retries: options.retries ?? 2,
       wait: options.wait,
@@ -113,7 +113,7 @@ export class Workbench {
       stopping: () => options.stopping?.(writes()) ?? false,
       emit: (event) => events.push(event),
     });
-    return { look: seen, outcome, events, recorded, noted, writes: writes() };
+    return { look: matched, outcome, events, recorded, noted, writes: writes() };
   }
 
   #open(key: string, recorded: StateEvent[], noted: StateEvent[]): StateSession {
@@ -140,7 +140,7 @@ export class Workbench {
 }
 
 /** What the plan says is wrong; a test of calls has none. */
-export function errorsOf({ planned }: Look): readonly string[] {
+export function errorsOf({ planned }: Refreshed): readonly string[] {
   return planned.plan.diagnostics
     .filter(({ severity }) => severity === "error")
     .map(({ address, summary }) => `${address ?? ""}: ${summary}`);

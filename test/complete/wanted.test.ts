@@ -2,11 +2,11 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { COMMANDS } from "../../src/commands/table.ts";
 import { type CommandSpec } from "../../src/commands/options.ts";
-import { type Understood, understand } from "../../src/cli/complete.ts";
+import { type ParsedWords, parseWords } from "../../src/cli/complete.ts";
 import { GLOBAL } from "../../src/commands/options.ts";
 
 const TABLE = { commands: COMMANDS, options: Object.values(GLOBAL) };
-const at = (...words: readonly string[]): Understood => understand(words, TABLE);
+const at = (...words: readonly string[]): ParsedWords => parseWords(words, TABLE);
 
 function wordsAt(...words: readonly string[]): readonly string[] {
   const { wanted } = at(...words);

@@ -268,7 +268,7 @@ interface Route {
 
 interface ArmedFault {
   readonly fault: Fault;
-  seen: number;
+  matched: number;
 }
 
 interface ArmedHold {
@@ -444,7 +444,7 @@ export class FakeService {
   }
 
   fail(fault: Fault): void {
-    this.#faults.push({ fault, seen: 0 });
+    this.#faults.push({ fault, matched: 0 });
   }
 
   /** From now on nothing fails. */
@@ -546,9 +546,9 @@ export class FakeService {
     let found: Fault | undefined;
     for (const armed of this.#faults) {
       if (!matches(armed.fault.on, logged)) continue;
-      armed.seen += 1;
+      armed.matched += 1;
       const first = armed.fault.nth ?? 1;
-      if (armed.seen >= first && armed.seen < first + (armed.fault.times ?? 1)) found ??= armed.fault;
+      if (armed.matched >= first && armed.matched < first + (armed.fault.times ?? 1)) found ??= armed.fault;
     }
     return found;
   }

@@ -36,7 +36,7 @@ async function hasDiagnostics(world: World): Promise<boolean> {
 async function managedIds(world: World): Promise<readonly string[]> {
   if (Object.keys(world.files).length === 1) return [];
   const { planned } = await plan(world);
-  return [...planned.seen.values()].flatMap(({ live, environmentMatches, testCaseMatches }) =>
+  return [...planned.matched.values()].flatMap(({ live, environmentMatches, testCaseMatches }) =>
     [live, ...environmentMatches.values(), ...testCaseMatches.values()].flatMap((match) =>
       match !== undefined && "id" in match ? [match.id] : [],
     ),

@@ -7,7 +7,7 @@ import type { LiveTarget, LiveTestCase, Reader } from "../../src/model/live.ts";
 import { type State, emptyState } from "../../src/model/state.ts";
 import { Secret } from "../../src/model/value.ts";
 import { EVERYTHING } from "../../src/plan/input.ts";
-import { type Look, look } from "../../src/plan/look.ts";
+import { type Refreshed, refresh } from "../../src/plan/refresh.ts";
 import { applyEvents } from "../../src/state/events.ts";
 import { createFingerprinter } from "../../src/state/fingerprint.ts";
 import { memoryFolder } from "../manifest/memory-folder.ts";
@@ -116,14 +116,14 @@ export function after(world: World, { files, texts, learnt }: Prepared): World {
 }
 
 /** What `tasc plan` does. */
-export async function plan(world: World): Promise<Look> {
+export async function plan(world: World): Promise<Refreshed> {
   const resolve = { env: ENV, ...(world.stage === undefined ? {} : { stage: world.stage }) };
   const loaded = await loadProject({ root: "", ...resolve }, memoryFolder(world.files));
   if (!loaded.ok)
     throw new Error(
       `the project should load: ${JSON.stringify(loaded.diagnostics, null, 1)}\n${shown(world)}`,
     );
-  const found = await look(readerOf(world), declaredBy(world, loaded));
+  const found = await refresh(readerOf(world), declaredBy(world, loaded));
   if (!found.ok) throw new Error("a reader in memory does not fail");
   return found.value;
 }

@@ -213,9 +213,9 @@ function sceneIn(dir: string, server: RunningServer): Scene {
 function follow(child: ChildProcess): Running {
   let stdout = "";
   let stderr = "";
-  const watchers: { readonly pattern: RegExp; readonly seen: () => void }[] = [];
+  const watchers: { readonly pattern: RegExp; readonly matched: () => void }[] = [];
   const look = (): void => {
-    for (const { pattern, seen } of watchers) if (pattern.test(stdout + stderr)) seen();
+    for (const { pattern, matched } of watchers) if (pattern.test(stdout + stderr)) matched();
   };
   child.stdout?.setEncoding("utf8").on("data", (text: string) => {
     stdout += text;
@@ -230,8 +230,8 @@ function follow(child: ChildProcess): Running {
     child.once("close", (code) => settle({ code, stdout, stderr }));
   });
   const saw = (pattern: RegExp): Promise<void> =>
-    new Promise((seen, fail) => {
-      watchers.push({ pattern, seen });
+    new Promise((matched, fail) => {
+      watchers.push({ pattern, matched });
       look();
       void done.then((ran) => fail(new Error(`${pattern} never came:\n${ran.stdout}${ran.stderr}`)));
     });

@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 import {
   fileSink,
-  lookAtSnapshot,
+  planFromSnapshot,
   openSnapshot,
   snapshotStates,
   writeSnapshot,
@@ -17,9 +17,9 @@ import type { LiveTarget, LiveTestCase, Reader } from "../../src/model/live.ts";
 import { type State, emptyState } from "../../src/model/state.ts";
 import { Secret } from "../../src/model/value.ts";
 import { EVERYTHING } from "../../src/plan/input.ts";
-import { type LookOptions, look } from "../../src/plan/look.ts";
+import { type RefreshOptions, refresh } from "../../src/plan/refresh.ts";
 import type { Planned } from "../../src/plan/plan.ts";
-import { settleEvents } from "../../src/plan/record.ts";
+import { refreshEvents } from "../../src/plan/record.ts";
 import { callJson } from "../../src/render/json.ts";
 import { createRedactor } from "../../src/render/redact.ts";
 import { applyEvents } from "../../src/state/events.ts";
@@ -114,7 +114,7 @@ function readerOf(cases: readonly LiveTestCase[]): Reader<never> {
   };
 }
 
-async function optionsFor(text: string): Promise<Omit<LookOptions, "states" | "strays" | "fingerprints">> {
+async function optionsFor(text: string): Promise<Omit<RefreshOptions, "states" | "strays" | "fingerprints">> {
   const env = { KEY: "the-api-key", QA_USER: SECRET };
   const { desired } = await loaded({ "targets/shop.yaml": text }, { env });
   return {
@@ -130,9 +130,9 @@ async function optionsFor(text: string): Promise<Omit<LookOptions, "states" | "s
 /** State as an apply of the first manifest would have left it, over what was live then. */
 async function stateAfter(text: string, cases: readonly LiveTestCase[]): Promise<State> {
   const options = { ...(await optionsFor(text)), states: new Map(), strays: [], fingerprints: FINGERPRINTS };
-  const found = await look(readerOf(cases), options);
-  const seen = found.ok ? found.value.planned.seen.get("shop") : undefined;
-  const events = seen === undefined ? [] : settleEvents(seen, FINGERPRINTS, () => true);
+  const found = await refresh(readerOf(cases), options);
+  const matched = found.ok ? found.value.planned.matched.get("shop") : undefined;
+  const events = matched === undefined ? [] : refreshEvents(matched, FINGERPRINTS, () => true);
   return applyEvents(emptyState("default", "shop", SERVICE), [
     ...events,
     { type: "folder", name: "Authentication", id: "f1" },
@@ -177,7 +177,7 @@ describe("a plan from a snapshot", () => {
         const state = await stateAfter(before, then);
         const states = new Map([["shop", state]]);
         const options = await optionsFor(after);
-        const online = await look(readerOf(now), {
+        const online = await refresh(readerOf(now), {
           ...options,
           states,
           strays: [],
@@ -202,7 +202,7 @@ describe("a plan from a snapshot", () => {
         const snapshot = openSnapshot(path, "snapshot.json");
         if (!snapshot.ok) throw new Error(snapshot.failure.summary);
         const remembered = snapshotStates(snapshot.value.head, options.desired);
-        const offline = await lookAtSnapshot(snapshot.value, { ...options, ...remembered });
+        const offline = await planFromSnapshot(snapshot.value, { ...options, ...remembered });
         if (!online.ok || !offline.ok) throw new Error("both looks should succeed");
         const [first, ...rest] = compared(offline.value.planned, state).diagnostics;
         expect(first).toBe("from-snapshot ");

@@ -1,7 +1,7 @@
 // `tasc state show|mv|rm|bind|unlock`, as processes over a real service and a real state.
 import { hostname } from "node:os";
 import { describe, expect, test } from "vitest";
-import type { StateWorld } from "../../src/state/backend.ts";
+import type { StateRuntime } from "../../src/state/backend.ts";
 import { openLocalBackend } from "../../src/state/local.ts";
 import { createLockInfo, readProcesses } from "../../src/state/lock.ts";
 import {
@@ -252,7 +252,7 @@ describe.concurrent("state bind", () => {
 });
 
 describe.concurrent("a lock that somebody holds", () => {
-  const world = async (stage: Scene): Promise<StateWorld> => ({
+  const world = async (stage: Scene): Promise<StateRuntime> => ({
     projectFolder: stage.dir,
     clock: { now: () => new Date(Date.UTC(2030, 0, 1)), sleep: async () => undefined },
     newId: () => "the-lock",

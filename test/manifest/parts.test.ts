@@ -20,7 +20,7 @@ import {
   withoutAll,
 } from "../../src/manifest/document.ts";
 import {
-  Filler,
+  Interpolator,
   circlesIn,
   escapeTemplate,
   isTemplate,
@@ -108,8 +108,14 @@ function sorted(value: Json | undefined): unknown {
     .map(([key, item]) => [key, sorted(item)]);
 }
 
-function filler(): Filler {
-  return new Filler({ stage: "s", env: {}, files: new Map(), vars: new Map(), allowMissingSecrets: false });
+function filler(): Interpolator {
+  return new Interpolator({
+    stage: "s",
+    env: {},
+    files: new Map(),
+    vars: new Map(),
+    allowMissingSecrets: false,
+  });
 }
 
 describe("templates", () => {

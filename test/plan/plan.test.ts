@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { createdRecords } from "../../src/apply/context.ts";
 import type { ChangeJson } from "../../src/model/plan.ts";
 import { Secret, UNKNOWN } from "../../src/model/value.ts";
-import { settleEvents } from "../../src/plan/record.ts";
+import { refreshEvents } from "../../src/plan/record.ts";
 import {
   type Situation,
   fingerprints,
@@ -290,8 +290,8 @@ describe("matching", () => {
     ],
   ];
   test.each(rows)("%s", (_, situation, expected) => {
-    const { plan, seen } = planOf(situation);
-    const match = seen.get("shop")?.testCaseMatches.get("testCase.shop.login");
+    const { plan, matched } = planOf(situation);
+    const match = matched.get("shop")?.testCaseMatches.get("testCase.shop.login");
     const errors = plan.diagnostics.filter(({ severity }) => severity === "error");
     if (expected === "error") expect(errors.length).toBeGreaterThan(0);
     else expect(errors).toEqual([]);
@@ -383,10 +383,10 @@ describe("write-only fields", () => {
       declared: { testCases: { login: { description: "C1", "discovery.prompt": "p" } } },
       live: { testCases: [liveCase("C1")] },
     };
-    const { plan, seen } = planOf(situation);
+    const { plan, matched } = planOf(situation);
     expect(plan.changes).toEqual([]);
-    const shop = seen.get("shop");
-    const events = shop === undefined ? [] : settleEvents(shop, fingerprints, () => true);
+    const shop = matched.get("shop");
+    const events = shop === undefined ? [] : refreshEvents(shop, fingerprints, () => true);
     const bind = events.find((event) => event.type === "bound" && event.address === "testCase.shop.login");
     expect(Object.keys(bind?.type === "bound" ? bind.fields : {})).toContain("discovery.prompt");
     const changed = {

@@ -2,7 +2,8 @@
 // anything else, and every comment is still there.
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { changeKey, editTexts, makeTexts, patchOf } from "../../src/edit/edit-files.ts";
+import { changeKey, editTexts, makeTexts } from "../../src/edit/edit-files.ts";
+import { patchOf } from "../../src/edit/patch.ts";
 import { promote, provePromotion } from "../../src/edit/promote.ts";
 import { Manifests, changedFields } from "../../src/edit/rewrite.ts";
 import { StageView, diffStages } from "../../src/inspect/stages.ts";
@@ -189,7 +190,7 @@ test("a promotion edits the values of the fields that it carries and no other li
           }
         }
         // The helper reads one document a file.
-        for (const one of texts.filter(({ before = "" }) => !/^---/m.test(before)))
+        for (const one of texts.filter(({ before }) => !/^---/m.test(before)))
           expect(strayLines(one, rewrite.edits), patchOf(one)).toEqual([]);
       },
     ),

@@ -85,6 +85,12 @@ test.for<[sentence: string, stages: string[], before: string, after: string]>([
     `${CASES}stages:\n  a: { testCases: { one: { folder: Kept } } }\n  b: { defaults: { testCases: { folder: Kept } } }\n`,
     `${CASES}stages:\n  a: { testCases: { one: { folder: Kept } } }\n  b:\n    testCases:\n      one:\n        folder: Kept\n`,
   ],
+  [
+    "an override into the document that has the test case",
+    ["a", "b", "c"],
+    `x-first: 1\n---\ntarget: shop\ntestCases:\n  one: { description: One, status: ENABLED }\nstages:\n  a: { testCases: { one: { status: DRAFT } } }\n`,
+    `x-first: 1\n---\ntarget: shop\ntestCases:\n  one: { description: One, status: ENABLED }\nstages:\n  a: { testCases: { one: { status: DRAFT } } }\n  b:\n    testCases:\n      one:\n        status: DRAFT\n`,
+  ],
 ])("a promotion writes %s", async ([, stages, before, after]) => {
   expect(await promoted(stages, before)).toBe(after);
 });

@@ -1,7 +1,7 @@
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
-import type { StateWorld } from "../../src/state/backend.ts";
+import type { StateRuntime } from "../../src/state/backend.ts";
 import { takeLock } from "../../src/state/local-files.ts";
 import {
   type LockInfo,
@@ -20,7 +20,7 @@ import { goneProcess } from "./support/world.ts";
 const OPTIONS = { why: "tasc apply", timeout: 0 };
 
 let fixture: LocalFixture;
-let world: StateWorld;
+let world: StateRuntime;
 beforeEach(async () => {
   fixture = await localFixture();
   world = await fixture.world();

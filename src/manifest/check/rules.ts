@@ -26,7 +26,7 @@ import { SECTIONS } from "../tables.ts";
 import {
   type DocumentLayer,
   type DocumentSubject,
-  type Reference,
+  type DocumentReference,
   type TargetRule,
   type TargetSubject,
   documentLayers,
@@ -70,10 +70,10 @@ function environmentsExist({ target, references }: TargetSubject): readonly Mani
 
 /** References by key that none of the keys answers. */
 function dangling(
-  references: readonly Reference[],
-  to: Reference["to"],
+  references: readonly DocumentReference[],
+  to: DocumentReference["to"],
   keys: readonly string[],
-): readonly (Reference & { readonly key: string })[] {
+): readonly (DocumentReference & { readonly key: string })[] {
   const asked = references.filter((reference) => reference.to === to);
   if (asked.length === 0) return [];
   const known = new Set(keys);
@@ -106,7 +106,7 @@ function foreignPrerequisitesAreForeign({ target, references }: TargetSubject): 
 
 /** No test case waits for itself, by however many others. */
 function prerequisitesDoNotCircle({ references }: TargetSubject): readonly ManifestProblem[] {
-  const waiting = new Map<string, Reference>();
+  const waiting = new Map<string, DocumentReference>();
   const next = new Map<string, string>();
   for (const reference of references) {
     const { from, value } = reference;
@@ -120,7 +120,10 @@ function prerequisitesDoNotCircle({ references }: TargetSubject): readonly Manif
   });
 }
 
-function circleOfPrerequisites({ from, path }: Reference, circle: readonly string[]): ManifestProblem[] {
+function circleOfPrerequisites(
+  { from, path }: DocumentReference,
+  circle: readonly string[],
+): ManifestProblem[] {
   return errorAbout(
     from,
     path,

@@ -36,11 +36,11 @@ export function documentLayers({ root, value }: Document): readonly DocumentLaye
 /** A resolved target, and what several rules look at in it. */
 export interface TargetSubject {
   readonly target: DesiredTarget;
-  readonly references: readonly Reference[];
+  readonly references: readonly DocumentReference[];
 }
 
 /** A field of a resource that names another one. */
-export interface Reference {
+export interface DocumentReference {
   readonly from: DesiredResource;
   readonly to: "environment" | "testCase";
   readonly path: Path;
@@ -58,8 +58,8 @@ const REFERRING = new Map<Kind, readonly FieldRow[]>(
   SECTIONS.map(({ kind, fields }) => [kind, fields.filter(({ shape }) => shape.type === "reference")]),
 );
 
-function referencesIn(target: DesiredTarget): readonly Reference[] {
-  const references: Reference[] = [];
+function referencesIn(target: DesiredTarget): readonly DocumentReference[] {
+  const references: DocumentReference[] = [];
   for (const from of resourcesOf(target))
     for (const { name, path, shape } of REFERRING.get(from.kind) ?? []) {
       const value = from.fields[name];

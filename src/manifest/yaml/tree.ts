@@ -72,12 +72,12 @@ export type Tree = {
   readonly directives: readonly { readonly offset: number; readonly text: string }[];
   readonly faults: readonly SyntaxFault[];
   /** Brackets, braces and quotes that are opened and never closed. */
-  readonly unclosed: readonly Span[];
+  readonly unclosed: readonly TextSpan[];
   /** The outermost maps and lists in braces and brackets. */
-  readonly flows: readonly Span[];
+  readonly flows: readonly TextSpan[];
 };
 
-export type Span = { readonly start: number; readonly end: number };
+export type TextSpan = { readonly start: number; readonly end: number };
 
 /** A node and all nodes in it, keys before their values, in the order of the text. */
 export function* nodesOf(node: Node): Generator<Node> {
@@ -91,14 +91,14 @@ export function* nodesOf(node: Node): Generator<Node> {
 }
 
 /** A position as people read it: both 1-based, the column in UTF-16 units. */
-export type Place = { readonly line: number; readonly column: number };
+export type LineColumn = { readonly line: number; readonly column: number };
 
 /**
  * Turns offsets of one text into lines and columns, in the logarithm of the number of lines.
  * A lone CR ends a line too: it is refused elsewhere, but editors count it, and so must the place of that
  * refusal.
  */
-export function placesOf(text: string): (offset: number) => Place {
+export function placesOf(text: string): (offset: number) => LineColumn {
   const starts = lineStarts(text);
   return (offset) => {
     const line = lastAtMost(starts, offset);
@@ -131,20 +131,20 @@ export function setOwn<T>(map: Record<string, T>, key: string, value: T): void {
 }
 
 /** A pair of a map or an item of a list, as far as both are alike. */
-export type Entry = { readonly start: number; readonly end: number };
+export type ListEntry = { readonly start: number; readonly end: number };
 
-export function entryOfPair({ start, key, colon, value }: Pair): Entry {
+export function entryOfPair({ start, key, colon, value }: Pair): ListEntry {
   return { start, end: Math.max(key.end, colon === undefined ? 0 : colon + 1, value.end) };
 }
 
 /** In block style the item begins with its dash, and may be nothing but that. */
-export function entryOfItem({ start, value }: Item, flow: boolean): Entry {
+export function entryOfItem({ start, value }: Item, flow: boolean): ListEntry {
   return { start, end: Math.max(value.end, flow ? start : start + 1) };
 }
 
 /** What becomes of the entries of one map or list. */
 export type EntryChange = {
-  readonly entries: readonly Entry[];
+  readonly entries: readonly ListEntry[];
   /** Which of them go. At least one stays. */
   readonly deleted: ReadonlySet<number>;
   /** What comes in behind an entry that stays, or at -1 before the first one. */
@@ -158,7 +158,7 @@ export type Inserted = { readonly lines: readonly string[]; readonly flow: strin
  * One step down a tree: the root, a pair of a map, or an item of a list; `start` is that of the key or the
  * dash.
  */
-export type Step = { readonly key: Node | undefined; readonly value: Node; readonly start: number };
+export type TreeStep = { readonly key: Node | undefined; readonly value: Node; readonly start: number };
 
 /** Finds nodes by path. Maps and anchors are hashed when they are first asked for. */
 export class TreeIndex {
@@ -176,11 +176,11 @@ export class TreeIndex {
    * path that exists to its end has one step more than segments. Aliases on the way are followed; the last
    * value may be one.
    */
-  steps(path: Path): Step[] {
-    const steps: Step[] = [{ key: undefined, value: this.#root, start: this.#root.start }];
+  steps(path: Path): TreeStep[] {
+    const steps: TreeStep[] = [{ key: undefined, value: this.#root, start: this.#root.start }];
     let at: Node | undefined = this.#root;
     for (const segment of path) {
-      const step: Step | undefined = at === undefined ? undefined : this.#step(this.target(at), segment);
+      const step: TreeStep | undefined = at === undefined ? undefined : this.#step(this.target(at), segment);
       if (step === undefined) break;
       steps.push(step);
       at = step.value;
@@ -188,7 +188,7 @@ export class TreeIndex {
     return steps;
   }
 
-  #step(node: Node | undefined, segment: string | number): Step | undefined {
+  #step(node: Node | undefined, segment: string | number): TreeStep | undefined {
     if (node?.kind === "map") {
       const pair = this.pair(node, String(segment));
       return pair && { key: pair.key, value: pair.value, start: pair.key.start };
@@ -347,7 +347,7 @@ export const ALIAS_BUDGET = 250_000;
  * The documents of a text, each with its `---`; what comes before the first one belongs to it. A line that begins with
  * `---` ends a document whatever it is in, so that no parser is needed to see it.
  */
-export function splitDocuments(text: string): readonly Span[] {
+export function splitDocuments(text: string): readonly TextSpan[] {
   const marks = text.includes("---") ? [...text.matchAll(/^---(?=\s|$)/gm)].map(({ index }) => index) : [];
   const [first = 0] = marks;
   const isPreface =
@@ -361,9 +361,23 @@ export function splitDocuments(text: string): readonly Span[] {
 
 /** The document of a text that a path leads into, and the path in it. */
 export function inDocument(
-  documents: readonly Span[],
+  documents: readonly TextSpan[],
   path: Path,
 ): { readonly number: number; readonly inner: Path } {
   const [number, ...inner] = path;
   return documents.length > 1 && typeof number === "number" ? { number, inner } : { number: 0, inner: path };
+}
+
+/** Replaces the characters from `start` up to `end` by `text`; an insertion where the two are the same. */
+export type Splice = { readonly start: number; readonly end: number; readonly text: string };
+
+/** Makes replacements, which are in the order of the text. */
+export function spliced(text: string, splices: readonly Splice[]): string {
+  let done = 0;
+  const parts: string[] = [];
+  for (const splice of splices) {
+    parts.push(text.slice(done, splice.start), splice.text);
+    done = splice.end;
+  }
+  return parts.join("") + text.slice(done);
 }

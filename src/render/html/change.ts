@@ -11,7 +11,7 @@ import {
   isLongText,
   isText,
   longTexts,
-  meaning,
+  changeMeaning,
   onlySide,
   valueText,
   wordDiff,
@@ -54,7 +54,7 @@ export function previewHtml(fields: readonly FieldJson[], { action }: ChangeJson
   const shown = [...harmful, ...others].slice(0, Math.max(PREVIEWED, harmful.length));
   const left = fields.length - shown.length;
   const texts = shown.map((field) => {
-    const value = [...meaning(field), fieldValues(field, action, MOST)].join(": ");
+    const value = [...changeMeaning(field), fieldValues(field, action, MOST)].join(": ");
     const harm = isHarmful(field, action) ? ' class="harm"' : "";
     return `<span${harm}><b>${html(fieldName(field.path))}</b> ${html(value)}</span>`;
   });
@@ -75,7 +75,7 @@ function tableHtml({ address, action, fields }: ChangeJson, extras: PlanExtras):
   if (fields.length === 0) return "";
   const rows = fields.map((field) => {
     const who = whoChanged(extras, address, field.path);
-    const notes = [...meaning(field), ...(who === undefined ? [] : [changedByText(who)])];
+    const notes = [...changeMeaning(field), ...(who === undefined ? [] : [changedByText(who)])];
     const harm = isHarmful(field, action) ? ' class="harm"' : "";
     return (
       `<tr${harm}><th scope="row"><code>${html(fieldName(field.path))}</code>` +

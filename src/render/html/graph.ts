@@ -12,7 +12,7 @@ const BOX = { width: 250, height: 22 } as const;
 /** Characters of an address that fit a box. */
 const FITTING = 35;
 
-interface Node {
+interface GraphNode {
   readonly address: string;
   readonly x: number;
   readonly y: number;
@@ -55,7 +55,7 @@ function edgesOf(plan: PlanJson, extras: PlanExtras): readonly Edge[] {
 }
 
 /** A node stands one column to the right of the last that it needs, and as near to its row as others let it. */
-function placed(edges: readonly Edge[]): readonly Node[] {
+function placed(edges: readonly Edge[]): readonly GraphNode[] {
   const columns = [...columnsOf(edges)].toSorted(([, a], [, b]) => a - b);
   const rows = new Map<string, number>();
   const free = new Map<number, number>();
@@ -88,7 +88,7 @@ function columnsOf(edges: readonly Edge[]): ReadonlyMap<string, number> {
   return columns;
 }
 
-function svg(nodes: readonly Node[], edges: readonly Edge[]): string {
+function svg(nodes: readonly GraphNode[], edges: readonly Edge[]): string {
   const byAddress = new Map(nodes.map((node) => [node.address, node]));
   const width = Math.max(...nodes.map(({ x }) => x)) + BOX.width + 2;
   const height = Math.max(...nodes.map(({ y }) => y)) + BOX.height + 2;
@@ -99,7 +99,7 @@ function svg(nodes: readonly Node[], edges: readonly Edge[]): string {
   );
 }
 
-function box({ address, x, y }: Node): string {
+function box({ address, x, y }: GraphNode): string {
   const text = address.length > FITTING ? `${address.slice(0, FITTING - 1)}…` : address;
   return (
     `<a href="#${html(address)}" tabindex="-1"><title>${html(address)}</title><rect x="${x}" y="${y}" width="${BOX.width}" height="${BOX.height}" rx="5"/>` +
@@ -107,7 +107,7 @@ function box({ address, x, y }: Node): string {
   );
 }
 
-function line(from: Node | undefined, to: Node | undefined): string {
+function line(from: GraphNode | undefined, to: GraphNode | undefined): string {
   if (from === undefined || to === undefined) return "";
   const [x1, y1] = [from.x + BOX.width, from.y + BOX.height / 2];
   const [x2, y2] = [to.x, to.y + BOX.height / 2];

@@ -17,7 +17,7 @@ import {
   SIGNS,
   timeText,
   type Verdict,
-  verdictOf,
+  summaryVerdict,
 } from "../words.ts";
 import { addressLink, changeHtml, previewHtml } from "./change.ts";
 import { graphSection } from "./graph.ts";
@@ -35,7 +35,7 @@ export function renderPlanHtml(
   { links = [] }: { readonly links?: readonly Link[] } = {},
 ): string {
   const diagnostics = planDiagnostics(plan, extras);
-  const verdict = verdictOf(plan, diagnostics);
+  const verdict = summaryVerdict(plan, diagnostics);
   const known = new Set<string>(plan.changes.map(({ address }) => address));
   return `<!doctype html>
 <html lang="en">

@@ -1,7 +1,7 @@
-import type { World } from "../../../src/service/request.ts";
+import type { ClientRuntime } from "../../../src/service/request.ts";
 
 /** A world in which sleeping takes no time, but the clock goes on by it. */
-export interface FakeWorld extends World {
+export interface FakeWorld extends ClientRuntime {
   /** Milliseconds of each sleep. */
   readonly sleeps: number[];
 }

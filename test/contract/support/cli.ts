@@ -35,9 +35,9 @@ async function collect(command: string, args: readonly string[], cwd: string): P
 function follow(child: ChildProcess): Running {
   let stdout = "";
   let stderr = "";
-  const watchers: { readonly pattern: RegExp; readonly seen: () => void }[] = [];
+  const watchers: { readonly pattern: RegExp; readonly matched: () => void }[] = [];
   const look = (): void => {
-    for (const watcher of watchers) if (watcher.pattern.test(stdout + stderr)) watcher.seen();
+    for (const watcher of watchers) if (watcher.pattern.test(stdout + stderr)) watcher.matched();
   };
   child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
     stdout += chunk;
@@ -53,8 +53,8 @@ function follow(child: ChildProcess): Running {
   });
   const saw = async (pattern: RegExp): Promise<void> => {
     await Promise.race([
-      new Promise<void>((seen) => {
-        watchers.push({ pattern, seen });
+      new Promise<void>((matched) => {
+        watchers.push({ pattern, matched });
         look();
       }),
       done.then((ran) => {

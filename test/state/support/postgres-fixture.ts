@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import postgres from "postgres";
 import type { StateSettings } from "../../../src/model/settings.ts";
-import type { StateWorld } from "../../../src/state/backend.ts";
+import type { StateRuntime } from "../../../src/state/backend.ts";
 import { openBackend, readConfig } from "../../../src/state/config.ts";
 import { createLockInfo } from "../../../src/state/lock.ts";
 import type { Fixture } from "./fixture.ts";
@@ -58,7 +58,7 @@ export async function postgresFixture(url: string): Promise<PostgresFixture> {
 }
 
 /** To take a lock is what makes the tables. */
-async function makeTables(settings: StateSettings, world: StateWorld): Promise<void> {
+async function makeTables(settings: StateSettings, world: StateRuntime): Promise<void> {
   const backend = await openBackend(valueOf(readConfig(settings)), world);
   const key = { stage: "any", target: "any", service: "any" };
   valueOf(await valueOf(await backend.lock(key, createLockInfo(world, "test"))).unlock());

@@ -1,11 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Clock, StateWorld } from "../../../src/state/backend.ts";
+import type { Clock, StateRuntime } from "../../../src/state/backend.ts";
 import { type ProcessTraits, readProcesses } from "../../../src/state/lock.ts";
 
 /** The real world, with its state in a folder of the test. */
-export async function realWorld(projectFolder: string, over: Partial<StateWorld> = {}): Promise<StateWorld> {
+export async function realWorld(
+  projectFolder: string,
+  over: Partial<StateRuntime> = {},
+): Promise<StateRuntime> {
   return {
     projectFolder,
     clock: realClock,

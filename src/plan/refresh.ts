@@ -119,9 +119,9 @@ function keptElements(
 const NOTHING: LiveElement["raw"] = {};
 
 /** All that a plan follows from, but for what is read. */
-export type LookOptions = Omit<PlanInput, "live">;
+export type RefreshOptions = Omit<PlanInput, "live">;
 
-export interface Look {
+export interface Refreshed {
   readonly input: PlanInput;
   readonly planned: Planned;
 }
@@ -139,7 +139,7 @@ export function desiredInScope(desired: Desired, scope: Scope, states: ReadonlyM
  * Reads the service and plans: one request for all targets, and one for the test cases of each managed target, side
  * by side (design contract, section 2).
  */
-export async function look<F>(reader: Reader<F>, options: LookOptions): Promise<Read<Look, F>> {
+export async function refresh<F>(reader: Reader<F>, options: RefreshOptions): Promise<Read<Refreshed, F>> {
   const input = { ...options, desired: desiredInScope(options.desired, options.scope, options.states) };
   const targets = await reader.listTargets();
   if (!targets.ok) return targets;
@@ -152,7 +152,7 @@ export async function look<F>(reader: Reader<F>, options: LookOptions): Promise<
 /** By target id. A function of its own, so that what only the reading needs is gone when the plan is made. */
 async function readTestCases<F>(
   reader: Reader<F>,
-  { desired, states }: LookOptions,
+  { desired, states }: RefreshOptions,
   ids: ReadonlyMap<string, string>,
 ): Promise<Read<ReadonlyMap<string, readonly LiveTestCase[]>, F>> {
   const keepers = desired.targets.flatMap((target) => {
