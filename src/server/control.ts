@@ -54,7 +54,7 @@ const done: Reply = { kind: "empty", status: 204 };
 
 /** GET /control/data: everything stored, what can only be written included. */
 const readData: ControlOperation = ({ service: { store } }) =>
-  ok(Object.fromEntries(KINDS.map((kind) => [kind, store[kind].documents()])));
+  ok(Object.fromEntries(KINDS.map((kind) => [kind, [...store[kind].all()]])));
 
 /** PUT /control/data: replaces everything. */
 const replaceData: ControlOperation = ({ service, runner }, call) => {

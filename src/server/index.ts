@@ -92,7 +92,7 @@ function checkAddress(basePath: string, host: string): void {
 
 /** A seed is for an empty data directory: on a restart, what was written since counts. */
 function fill(store: Store, runtime: Service["runtime"], seed: ServerOptions["seed"]): void {
-  if (seed !== undefined && store.testTargets.documents().length === 0) putData({ store, runtime }, seed);
+  if (seed !== undefined && [...store.testTargets.all()].length === 0) putData({ store, runtime }, seed);
 }
 
 /** Where requests go: the described interface, or the one that controls this server. */

@@ -69,6 +69,11 @@ const JSON_ESCAPES = /\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4})/g;
 const EXPECTED = new Map<string | number, string>();
 const MOST_EXPECTED = 1000;
 
+/** Lists in one line as they were read, by how they are written: manifests repeat their tags, and share what they repeat. */
+const LISTS = new Map<string, Json>();
+const MOST_LISTS = 1000;
+const LONGEST_LIST = 200;
+
 /** Reads at a place in the text, which stands at the content of a line, or behind the last one. */
 class Reader {
   /** With a line end behind the last line, which may be ours. */
@@ -287,13 +292,23 @@ class Reader {
   }
 
   #flowList(parent: number): Json {
+    const end = this.#text.indexOf("]", this.#at) + 1;
+    const written = end - this.#at > LONGEST_LIST ? "" : this.#text.slice(this.#at, end);
+    const known = LISTS.get(written);
+    if (known !== undefined) {
+      this.#at = end;
+      return known;
+    }
     const items: Json[] = [];
     while (this.#entersFlow(parent, LIST_END)) {
       items.push(this.#flowValue(parent));
       this.#endEntry(parent, LIST_END);
     }
     // Without the room that is left for further items: a list of three would keep that of seventeen.
-    return items.slice();
+    const list = items.slice();
+    const isShort = written !== "" && !written.includes("\n");
+    if (isShort && this.#at === end && LISTS.size < MOST_LISTS) LISTS.set(written, list);
+    return list;
   }
 
   #flowMap(parent: number): Json {
