@@ -4,15 +4,16 @@ import type { Diagnostic } from "../model/diagnostic.ts";
 import { EXIT, type ExitCode, TascError } from "../model/error.ts";
 import { diagnosticView } from "../render/diagnostics.ts";
 import { renderDiagnosticsAs } from "../render/formats.ts";
+import { codedDiagnosticJson } from "../render/json.ts";
 import { redactDiagnostic } from "../render/redact.ts";
 import { count } from "../render/words.ts";
 import type { Context } from "./context.ts";
 import { keepYoungSpaceSmall } from "./engine.ts";
-import { diagnosticJson, failureJson } from "./failure.ts";
-import type { ValidateOptions } from "./table.ts";
+import { failureJson } from "./failure.ts";
+import type { OptionsOf } from "./table.ts";
 
 /** `tasc validate`: reads and checks the manifests; it calls nothing. */
-export async function run(options: ValidateOptions, context: Context): Promise<ExitCode> {
+export async function run(options: OptionsOf<"validate">, context: Context): Promise<ExitCode> {
   keepYoungSpaceSmall();
   const { console, host } = context;
   const { format = "text" } = options;
@@ -47,7 +48,8 @@ async function printValid(session: Session, format: string, context: Context): P
     console.diagnostics(diagnostics, source);
     const resources = count(desired.targets.flatMap(resourcesOf).length, "resource");
     console.data(`Valid: ${resources} in ${count(documents.length, "document")}, stage ${desired.stage}\n`);
-  } else if (format === "json") console.json({ valid: true, diagnostics: diagnostics.map(diagnosticJson) });
+  } else if (format === "json")
+    console.json({ valid: true, diagnostics: diagnostics.map(codedDiagnosticJson) });
   else await printAs(format, diagnostics, context);
   return EXIT.done;
 }
