@@ -13,28 +13,24 @@ import {
 import * as v from "./input.ts";
 import type { Settings } from "./settings.ts";
 
-export type HttpExchange = {
-  readonly log: RequestLog;
-  readonly faults: FaultPlan;
-  /** Carries the request out. */
-  readonly act: (received: Received) => HandlerAnswer;
-  readonly errorBody: () => Settings["errorBody"];
-  /** Ends waits when the server closes. */
-  readonly closing: AbortSignal;
-};
-
-/** One request of the interface from its arrival to the last byte, with the fault that applies to it, if any. */
+/**
+ * One request of the interface from its arrival to the last byte, with the fault that applies to it, if any.
+ * @param act carries the request out
+ * @param closing ends waits when the server closes
+ */
 export async function exchange(
-  on: HttpExchange,
+  on: { readonly log: RequestLog; readonly faults: FaultPlan; readonly settings: Settings },
   received: Received,
+  act: () => HandlerAnswer,
   response: ServerResponse,
+  closing: AbortSignal,
 ): Promise<void> {
   const end = on.log.begin(received);
   const fault = on.faults.next(received);
-  if (fault?.type === "latency") await sleep(fault.ms, undefined, { signal: on.closing });
-  const performed = acts(fault) ? on.act(received) : undefined;
+  if (fault?.type === "latency") await sleep(fault.ms, undefined, { signal: closing });
+  const performed = acts(fault) ? act() : undefined;
   const isSilent = fault?.type === "reset" || fault?.type === "hang";
-  const made = fault?.type === "status" ? faultReply(fault, on.errorBody()) : performed?.reply;
+  const made = fault?.type === "status" ? faultReply(fault, on.settings.errorBody) : performed?.reply;
   const reply = isSilent ? undefined : made;
   end(defined({ status: reply?.status, fault: fault?.type, defect: performed?.defect }));
   if (fault?.type === "reset") response.socket?.resetAndDestroy();
