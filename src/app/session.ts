@@ -82,6 +82,8 @@ export interface ProjectNeeds {
   readonly apiKey?: boolean;
   /** Whether a project without target documents will do. */
   readonly mayBeEmpty?: boolean;
+  /** Whether the texts of the manifests are kept, for edits; they are unless this says otherwise. */
+  readonly texts?: boolean;
 }
 
 /** Opens a project, does the work, and closes whatever the work opened. @throws TascError */
@@ -101,6 +103,7 @@ export async function withSession<T>(
     allowMissingSecrets: options.allowMissingSecrets ?? false,
     needsApiKey: needs.apiKey ?? true,
     mayBeEmpty: needs.mayBeEmpty ?? false,
+    texts: needs.texts ?? true,
   });
   for (const secret of project.secrets) host.secrets.add(secret);
   if (!project.ok)

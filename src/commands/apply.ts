@@ -63,7 +63,7 @@ export async function run(options: ApplyOptions, context: Context): Promise<Exit
     return applied.exitCode;
   };
   try {
-    if (planFile === undefined) return await withSession(options, host, work);
+    if (planFile === undefined) return await withSession(options, host, work, { texts: false });
     return await withSavedPlan(planFile, options, host, work);
   } finally {
     stop.end();

@@ -19,6 +19,7 @@ export async function run(options: ValidateOptions, context: Context): Promise<E
   try {
     return await withSession(options, host, (session) => printValid(session, format, context), {
       apiKey: false,
+      texts: false,
     });
   } catch (error) {
     if (format === "text" || !(error instanceof TascError)) throw error;
@@ -42,11 +43,11 @@ async function printAs(
 async function printValid(session: Session, format: string, context: Context): Promise<ExitCode> {
   const { console } = context;
   const { project, desired, source } = session;
-  const { diagnostics, documents } = project;
+  const { diagnostics, documentCount } = project;
   if (format === "text") {
     console.diagnostics(diagnostics, source);
     const resources = count(desired.targets.flatMap(resourcesOf).length, "resource");
-    console.data(`Valid: ${resources} in ${count(documents.length, "document")}, stage ${desired.stage}\n`);
+    console.data(`Valid: ${resources} in ${count(documentCount, "document")}, stage ${desired.stage}\n`);
   } else if (format === "json") console.json({ valid: true, diagnostics: diagnostics.map(diagnosticJson) });
   else await printAs(format, diagnostics, context);
   return EXIT.done;

@@ -508,14 +508,14 @@ function quoted(cursor: Cursor): string {
 function doubleQuoted(cursor: Cursor): string {
   const token = takeQuoted(cursor, stepIfEscaped);
   const text = token.slice(1, -1);
-  if (!text.includes("\\")) return text;
+  if (!text.includes("\\")) return once(text);
   if (text.replaceAll(JSON_ESCAPES, "").includes("\\")) defer();
   const parsed: unknown = JSON.parse(token);
   return typeof parsed === "string" ? parsed : defer();
 }
 
 function singleQuoted(cursor: Cursor): string {
-  return takeQuoted(cursor, stepIfDoubled).slice(1, -1).replaceAll("''", "'");
+  return once(takeQuoted(cursor, stepIfDoubled).slice(1, -1).replaceAll("''", "'"));
 }
 
 /**
@@ -551,17 +551,28 @@ function stepIfDoubled(text: string, quote: number): 0 | 2 {
 
 /** A plain scalar as it is written, with what it means. */
 function plain(text: string): Json {
-  const value = plainValue(text.length > LONGEST_REPEATED ? text : once(text));
+  const value = plainValue(once(text));
   return value === NOT_PLAIN_DATA ? defer() : value;
 }
 
-/** Texts that manifests repeat, a status or a tag, are kept once; longer ones are but windows into the file's text. */
+/**
+ * Texts that manifests repeat, a status or a tag, are kept once. Longer ones are but windows into the file's text, which
+ * would stay with them as a whole: they are copied out of it.
+ */
 const REPEATED = new Map<string, string>();
 const LONGEST_REPEATED = 12;
 const MOST_REPEATED = 1000;
 
 function once(text: string): string {
+  if (text.length > LONGEST_REPEATED) return copyOf(text);
   const known = REPEATED.get(text);
   if (known === undefined && REPEATED.size < MOST_REPEATED) REPEATED.set(text, text);
   return known ?? text;
+}
+
+const parse: (text: string) => string = JSON.parse;
+
+/** The engine offers nothing that copies a text; this is the fastest that does. */
+function copyOf(text: string): string {
+  return parse(JSON.stringify(text));
 }
