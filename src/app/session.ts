@@ -84,6 +84,8 @@ export interface ProjectNeeds {
   readonly mayBeEmpty?: boolean;
   /** Whether the texts of the manifests are kept, for edits; they are unless this says otherwise. */
   readonly texts?: boolean;
+  /** Is told how many manifests there are before they are read. */
+  readonly counted?: (files: number) => void;
 }
 
 /** Opens a project, does the work, and closes whatever the work opened. @throws TascError */
@@ -104,6 +106,7 @@ export async function withSession<T>(
     needsApiKey: needs.apiKey ?? true,
     mayBeEmpty: needs.mayBeEmpty ?? false,
     texts: needs.texts ?? true,
+    counted: needs.counted,
   });
   for (const secret of project.secrets) host.secrets.add(secret);
   if (!project.ok)

@@ -9,13 +9,12 @@ import { redactDiagnostic, redactPlan } from "../render/redact.ts";
 import { planLine } from "../render/words.ts";
 import type { Context } from "./context.ts";
 import { printReview } from "./print-plan.ts";
-import { keepYoungSpaceSmall } from "./engine.ts";
+import { fitHeapTo } from "./engine.ts";
 import type { PlanOptions } from "./table.ts";
 
 /** `tasc plan`: reads manifests, state and service, and shows what an apply would do. It changes nothing. */
 export async function run(options: PlanOptions, context: Context): Promise<ExitCode> {
   if (options.allStages) return runAll(options, context);
-  keepYoungSpaceSmall();
   const { snapshot, out, expires, detailedExitcode } = options;
   return withSession(
     options,
@@ -26,7 +25,7 @@ export async function run(options: PlanOptions, context: Context): Promise<ExitC
       await printReview(reviewed, session, options, context);
       return exitCodeOf(reviewed, detailedExitcode);
     },
-    { apiKey: snapshot === undefined, texts: false },
+    { apiKey: snapshot === undefined, texts: false, counted: fitHeapTo },
   );
 }
 

@@ -7,19 +7,19 @@ import { renderDiagnosticsAs } from "../render/formats.ts";
 import { redactDiagnostic } from "../render/redact.ts";
 import { count } from "../render/words.ts";
 import type { Context } from "./context.ts";
-import { keepYoungSpaceSmall } from "./engine.ts";
+import { fitHeapTo } from "./engine.ts";
 import { diagnosticJson, failureJson } from "./failure.ts";
 import type { ValidateOptions } from "./table.ts";
 
 /** `tasc validate`: reads and checks the manifests; it calls nothing. */
 export async function run(options: ValidateOptions, context: Context): Promise<ExitCode> {
-  keepYoungSpaceSmall();
   const { console, host } = context;
   const { format = "text" } = options;
   try {
     return await withSession(options, host, (session) => printValid(session, format, context), {
       apiKey: false,
       texts: false,
+      counted: fitHeapTo,
     });
   } catch (error) {
     if (format === "text" || !(error instanceof TascError)) throw error;

@@ -42,6 +42,8 @@ export interface LoadOptions extends ResolveOptions {
   readonly mayBeEmpty?: boolean;
   /** Whether the texts of manifests are kept, as whoever edits them must; else they are read again to show a place. */
   readonly texts?: boolean;
+  /** Is told how many files there are before they are read. */
+  readonly counted?: ((files: number) => void) | undefined;
   /** `--trust`, else TASC_TRUST: a file with limits that manifests cannot set. */
   readonly trust?: string | undefined;
 }
@@ -80,7 +82,7 @@ export async function loadProject(
   options: LoadOptions,
   folder: ProjectFolder = projectFolder(options.root, options.trust ?? options.env.TASC_TRUST),
 ): Promise<Loaded> {
-  const reading = await readProject(folder, options.texts);
+  const reading = await readProject(folder, options);
   const resolution = resolveProject(reading, options);
   const found = [...reading.problems, ...resolution.problems];
   const problems = options.mayBeEmpty ? found.filter(({ code }) => code !== "no-manifests") : found;
@@ -113,7 +115,10 @@ export interface ProjectReading {
 /**
  * Reads `tasc.yaml` and all target documents. Without their texts, those are read again where one is asked for. The only function that reads manifests from the disk.
  */
-export async function readProject(folder: ProjectFolder, texts = true): Promise<ProjectReading> {
+export async function readProject(
+  folder: ProjectFolder,
+  { texts = true, counted }: Pick<LoadOptions, "texts" | "counted"> = {},
+): Promise<ProjectReading> {
   const trust: TrustOf = (await folder.trust?.()) ?? (() => NO_LIMITS);
   const { project, usable, templates, sources, problems } = await readProjectFile(folder);
   if (project === undefined)
@@ -127,6 +132,7 @@ export async function readProject(folder: ProjectFolder, texts = true): Promise<
       trust,
     };
   const found = findManifests(folder, project, usable);
+  counted?.(found.files.length);
   const targets = await readTargets(folder, found.files, usable ? stagesOf(project) : undefined, texts);
   return {
     project: usable ? project : undefined,
