@@ -84,6 +84,10 @@ export interface ProjectNeeds {
   readonly apiKey?: boolean;
   /** Whether a project without target documents will do. */
   readonly mayBeEmpty?: boolean;
+  /** Whether the texts of the manifests are kept, for edits; they are unless this says otherwise. */
+  readonly texts?: boolean;
+  /** Is told how many manifests there are before they are read. */
+  readonly counted?: (files: number) => void;
 }
 
 /** Opens a project, does the work, and closes whatever the work opened. @throws TascError */
@@ -103,6 +107,8 @@ export async function withSession<T>(
     allowMissingSecrets: options.allowMissingSecrets ?? false,
     needsApiKey: needs.apiKey ?? true,
     mayBeEmpty: needs.mayBeEmpty ?? false,
+    texts: needs.texts ?? true,
+    counted: needs.counted,
   });
   for (const secret of project.secrets) host.secrets.add(secret);
   if (!project.ok)
