@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { readFile, writeFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
 import { nearest } from "../manifest/document.ts";
 import { isTemplate, parseTemplate } from "../manifest/interpolation.ts";
 import { type Address, type AddressParts, isAddress, parseAddress } from "../model/address.ts";
@@ -15,7 +16,8 @@ import { type Backend, NO_DOCUMENT } from "../state/backend.ts";
 import { STATE_FOLDER, openBackend, readConfig } from "../state/config.ts";
 import { parseJsonText } from "../service/json-stream.ts";
 import { formatDocument, isRecord, isText, parseDocument, parseJson } from "../state/document.ts";
-import { type DocumentKey, explainTakeover, valueOrThrow } from "../state/problem.ts";
+import { fileName, makeFolder } from "../state/local-files.ts";
+import { type DocumentKey, explainTakeover, success, valueOrThrow } from "../state/problem.ts";
 import { lockDocuments, unlockAll } from "../state/session.ts";
 import type { Host, Session } from "./session.ts";
 
@@ -404,24 +406,52 @@ function filled(session: Session, text: string): string | Secret {
   return new Secret(pieces.join(""));
 }
 
-/**
- * The warning for an empty backend where the project has state in files: a new backend, and nothing was migrated.
- * Silence would mean that everything is matched by name and write-only fields are sent again.
+/*
+ * An empty backend of a project that had state elsewhere: a new backend, and nothing was migrated. Silence would mean
+ * that everything is matched by name and write-only fields are sent again. Files of state tell by themselves; of another
+ * backend a small file tells, which is fit to be committed.
  */
+
+function backendFile({ root, settings }: Session): string {
+  return join(root, ".tasc", "backend", `${fileName(settings.stage)}.json`);
+}
+
+/** Notes where the stage's state is, for a later run that finds another backend in tasc.yaml. */
+export async function noteBackend(session: Session, { place }: Backend): Promise<void> {
+  const file = backendFile(session);
+  if (place === undefined || (await notedBackend(file))?.["place"] === place) return;
+  const { backend } = session.settings.state;
+  const text = `${JSON.stringify({ backend, place }, undefined, 2)}\n`;
+  // It is there for a warning: a project that cannot be written to does without.
+  await makeFolder(dirname(file), session.root)
+    .then(() => writeFile(file, text))
+    .catch(() => {});
+}
+
+async function notedBackend(file: string): Promise<Readonly<Record<string, unknown>> | undefined> {
+  const noted = parseJson(await readFile(file, "utf8").catch(() => ""));
+  return isRecord(noted) ? noted : undefined;
+}
+
 export async function warnOfOldState(session: Session): Promise<void> {
   const { settings, host } = session;
-  if (settings.state.backend === "local") return;
-  const { world } = await session.states();
-  const local: Backend = await openBackend({ backend: "local", path: STATE_FOLDER }, world);
-  const listed = await local.list(settings.stage);
-  if (!listed.ok || listed.value.length === 0) return;
+  const { world, backend } = await session.states();
+  const noted = await notedBackend(backendFile(session));
+  const { place, backend: kind } = noted ?? {};
+  const local = await openBackend({ backend: "local", path: STATE_FOLDER }, world);
+  const listed = settings.state.backend === "local" ? success([]) : await local.list(settings.stage);
+  const isLocal = listed.ok && listed.value.length > 0;
+  if (!isLocal && (!isText(place) || place === backend.place)) return;
   host.warn([
     {
       severity: "warning",
       code: "state-not-migrated",
-      summary: `The ${settings.state.backend} backend has no state of stage "${settings.stage}", but .tasc/state has`,
-      detail:
-        "Without state, resources are matched by name, write-only fields are sent again, and batch generations are held. To copy it:\n  echo 'backend: local' | tasc state migrate --from-config -",
+      summary: `The ${settings.state.backend} backend has no state of stage "${settings.stage}", but ${isLocal ? ".tasc/state has" : `it was in ${String(place)} before`}`,
+      detail: `Without state, resources are matched by name, write-only fields are sent again, and batch generations are held. ${
+        isLocal
+          ? "To copy it:\n  echo 'backend: local' | tasc state migrate --from-config -"
+          : `To copy it, write the previous \`state:\` section (backend: ${String(kind)}) into a file:\n  tasc state migrate --from-config FILE`
+      }`,
     },
   ]);
 }

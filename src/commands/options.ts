@@ -163,6 +163,11 @@ export const GLOBAL = {
 
 export type GlobalOptions = Options<typeof GLOBAL>;
 
+/** Of commands that read state, which may be on a server. */
+export const INSECURE = {
+  insecure: flag("--insecure", "allow plain HTTP to hosts other than localhost"),
+} as const;
+
 /** Of commands that call the service. */
 export const SERVICE = {
   requestTimeout: duration("--request-timeout <duration>", "time limit of each request, e.g. 30s", {
@@ -171,7 +176,7 @@ export const SERVICE = {
   }),
   retries: whole("--retries <n>", "maximum number of retries per request", 0),
   concurrency: whole("--concurrency <n>", "maximum number of concurrent requests", 1),
-  insecure: flag("--insecure", "allow plain HTTP to hosts other than localhost"),
+  ...INSECURE,
 } as const;
 
 export const SCOPE = {

@@ -10,6 +10,7 @@ import {
   type GlobalOptions,
   links,
   list,
+  INSECURE,
   LOCK_TIMEOUT,
   MISSING_SECRETS,
   ON_DEMAND,
@@ -241,12 +242,13 @@ const notifications = {
 };
 export type NotificationsOptions = Options<typeof notifications> & GlobalOptions;
 
-const stateList = { ...TEXT_OR_JSON };
+const stateList = { ...TEXT_OR_JSON, ...INSECURE };
 export type StateListOptions = Options<typeof stateList> & GlobalOptions;
 
 const stateShow = {
   address: argument("<address>", "address of a resource, e.g. testCase.shop.login"),
   ...TEXT_OR_JSON,
+  ...INSECURE,
 };
 export type StateShowOptions = Options<typeof stateShow> & GlobalOptions;
 
@@ -254,12 +256,14 @@ const stateMv = {
   from: argument("<from>", "current address"),
   to: argument("<to>", "new address"),
   ...LOCK_TIMEOUT,
+  ...INSECURE,
 };
 export type StateMvOptions = Options<typeof stateMv> & GlobalOptions;
 
 const stateRm = {
   address: argument("<address>", "address to forget; a target includes everything in it"),
   ...LOCK_TIMEOUT,
+  ...INSECURE,
 };
 export type StateRmOptions = Options<typeof stateRm> & GlobalOptions;
 
@@ -275,6 +279,7 @@ const stateMark = {
   address: argument("<address>", "address of a batch generation"),
   what: argument("<what>", "whether the batch generation ran", ["done", "undone"]),
   ...LOCK_TIMEOUT,
+  ...INSECURE,
 };
 export type StateMarkOptions = Options<typeof stateMark> & GlobalOptions;
 
@@ -282,12 +287,14 @@ const stateUnlock = {
   target: argument("<target>", "key of the target, e.g. shop"),
   id: text("[id]", "id of the lock, from the error message; a lock with another id is not released"),
   ...TEXT_OR_JSON,
+  ...INSECURE,
 };
 export type StateUnlockOptions = Options<typeof stateUnlock> & GlobalOptions;
 
 const statePull = {
   target: text("--target <key>", "key of a target; default: all targets of the stage"),
   format: choice("--format <format>", "output format", ["json"]),
+  ...INSECURE,
 };
 export type StatePullOptions = Options<typeof statePull> & GlobalOptions;
 
@@ -296,6 +303,7 @@ const statePush = {
   force: flag("--force", "overwrite state of another lineage or a higher serial"),
   ...LOCK_TIMEOUT,
   ...TEXT_OR_JSON,
+  ...INSECURE,
 };
 export type StatePushOptions = Options<typeof statePush> & GlobalOptions;
 
@@ -306,15 +314,21 @@ const stateMigrate = {
   ),
   ...LOCK_TIMEOUT,
   ...TEXT_OR_JSON,
+  ...INSECURE,
 };
 export type StateMigrateOptions = Options<typeof stateMigrate> & GlobalOptions;
 
-const stateHistory = { target: argument("<target>", "key of the target, e.g. shop"), ...TEXT_OR_JSON };
+const stateHistory = {
+  target: argument("<target>", "key of the target, e.g. shop"),
+  ...TEXT_OR_JSON,
+  ...INSECURE,
+};
 export type StateHistoryOptions = Options<typeof stateHistory> & GlobalOptions;
 
 const history = {
   address: text("[address]", "list only applies that changed this address"),
   ...TEXT_OR_JSON,
+  ...INSECURE,
 };
 export type HistoryOptions = Options<typeof history> & GlobalOptions;
 

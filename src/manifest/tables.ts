@@ -194,7 +194,7 @@ const SERVICE: ObjectShape = {
     rateLimit: {
       shape: { type: "rate" },
       description:
-        "Maximum rate of requests with one API key, per second, minute or hour, e.g. `20/s` or `600/m`.",
+        "Maximum rate of requests with one API key, per second, minute or hour, e.g. `20/s` or `600/m`. Jobs whose state is in one PostgreSQL database share it.",
     },
   },
 };

@@ -3,7 +3,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { Json } from "../model/json.ts";
-import { Refusal, isUuid, notFound, parseForeign } from "./input.ts";
+import { type Reader, Refusal, type ServerRuntime, isUuid, notFound, parseForeign } from "./input.ts";
 import type { Settings } from "./settings.ts";
 
 /** Far beyond any honest request; the text gives no size bounds (Limits). */
@@ -45,7 +45,7 @@ async function wholeBody(request: IncomingMessage): Promise<Buffer> {
 }
 
 /** "Bodies are `application/json`" (Endpoints). */
-export function jsonBody(received: Received): Json {
+function jsonBody(received: Received): Json {
   const type = (received.headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase();
   if (type !== "application/json") throw new Refusal(415, "the content-type must be application/json");
   if (!isUtf8(received.body)) throw new Refusal(400, "the body is not UTF-8");
@@ -183,57 +183,48 @@ async function drained(response: ServerResponse): Promise<void> {
   response.off("close", close);
 }
 
+/** A request as an operation sees it. */
+export type HandlerCall = {
+  /** A uuid of the path, by its name there. */
+  readonly id: (name: string) => string;
+  readonly query: URLSearchParams;
+  /** Read on demand, so that an unknown resource is named before a bad body. */
+  readonly body: <T>(read: Reader<T>) => T;
+};
+
 /** One row of a table of operations; `{name}` in a path stands for a uuid. */
 export type Route<Run> = { readonly method: string; readonly path: string; readonly run: Run };
 
 /** Finds the row for a request: unknown paths are 404, methods no row has 405 with Allow, ids no uuid 400. */
 export function findRoute<Run>(
   routes: readonly Route<Run>[],
-  method: string,
-  path: string,
-): { readonly route: Route<Run>; readonly id: (name: string) => string } {
-  const atPath = routes.filter((route) => matches(route.path, path));
+  received: Received,
+  runtime: ServerRuntime,
+): { readonly route: Route<Run>; readonly call: HandlerCall } {
+  const { method, path, query } = received;
+  const atPath = routes.filter((route) => idsIn(route.path, path) !== undefined);
   if (atPath.length === 0) throw notFound("path");
   const route = atPath.find((each) => each.method === method);
   if (route === undefined) {
     const allow = atPath.map((each) => each.method).join(", ");
     throw new Refusal(405, `${method} is not allowed here`, { headers: { allow } });
   }
-  const ids = idsIn(route.path, path);
-  return {
-    route,
-    id(name) {
-      const id = ids.get(name);
-      if (id === undefined) throw new Error(`the path has no ${name}`);
-      return id;
-    },
+  const ids = idsIn(route.path, path) ?? {};
+  for (const [name, id] of Object.entries(ids))
+    if (!isUuid(id)) throw new Refusal(400, `${name} in the path must be a UUID`, { field: name });
+  const id = (name: string): string => {
+    const found = ids[name];
+    if (found === undefined) throw new Error(`the path has no ${name}`);
+    return found.toLowerCase();
   };
+  return { route, call: { id, query, body: (read) => read(jsonBody(received), "", runtime) } };
 }
 
-function matches(pattern: string, path: string): boolean {
-  const wanted = pattern.split("/");
-  const given = path.split("/");
-  return (
-    wanted.length === given.length &&
-    wanted.every((part, at) => (isParameter(part) ? given[at] !== "" : part === given[at]))
-  );
-}
-
-function idsIn(pattern: string, path: string): ReadonlyMap<string, string> {
-  const given = path.split("/");
-  const ids = new Map<string, string>();
-  for (const [at, part] of pattern.split("/").entries()) {
-    const value = given[at] ?? "";
-    if (!isParameter(part)) continue;
-    const name = part.slice(1, -1);
-    if (!isUuid(value)) throw new Refusal(400, `${name} in the path must be a UUID`, { field: name });
-    ids.set(name, value.toLowerCase());
-  }
-  return ids;
-}
-
-function isParameter(part: string): boolean {
-  return part.startsWith("{");
+/** What stands in a path for each `{name}` of a pattern; undefined for a path that does not match it. */
+function idsIn(pattern: string, path: string): Readonly<Record<string, string>> | undefined {
+  const source = pattern.replaceAll(/\{(\w+)\}/g, "(?<$1>[^/]+)");
+  const match = new RegExp(`^${source}$`).exec(path);
+  return match === null ? undefined : { ...match.groups };
 }
 
 /**

@@ -4,14 +4,16 @@ import { type IncomingMessage, type RequestListener, type ServerResponse, create
 import type { JsonObject } from "../model/json.ts";
 import { type Control, performControl, putData } from "./control.ts";
 import { type HttpExchange, createFaultPlan, createRequestLog, exchange } from "./exchange.ts";
-import { createRunner } from "./generation.ts";
-import { type Received, answerOf, checkKey, errorReply, receive, refuseForeignPages, send } from "./http.ts";
+import { createBatchGeneration, createDiscovery, createRunner } from "./generation.ts";
+import * as http from "./http.ts";
 import { Refusal, notFound } from "./input.ts";
-import type { Service } from "./service.ts";
-import { perform } from "./operations.ts";
+import { listNotifications, listTestReports, readTestReport } from "./reports.ts";
 import { serverRuntime } from "./resources.ts";
+import { type Operation, type Service, withExtraFields } from "./service.ts";
 import { DEFAULT_SETTINGS, type Settings } from "./settings.ts";
 import { type Store, openStore } from "./store.ts";
+import { listTestCases, updateElement, updateTestCase } from "./test-cases.ts";
+import * as targets from "./test-targets.ts";
 
 export type { Settings } from "./settings.ts";
 export { DataDirInUseError, DriverMissingError } from "./store.ts";
@@ -57,12 +59,12 @@ export type RunningServer = {
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { basePath = "", host = "127.0.0.1" } = options;
   checkAddress(basePath, host);
-  const world = serverRuntime(options.clock ?? Date.now, options.ids ?? randomUUID);
+  const runtime = serverRuntime(options.clock ?? Date.now, options.ids ?? randomUUID);
   const store = await openStore(options.dataDir);
   const closing = new AbortController();
   try {
-    fill(store, world, options.seed);
-    const wiring = wire({ store, world }, options, basePath, closing.signal);
+    fill(store, runtime, options.seed);
+    const wiring = wire({ store, runtime }, options, basePath, closing.signal);
     const { origin, stop } = await listen(createListener(wiring), host, options.port ?? 0);
     const { runner } = wiring.control;
     runner.schedule();
@@ -89,8 +91,8 @@ function checkAddress(basePath: string, host: string): void {
 }
 
 /** A seed is for an empty data directory: on a restart, what was written since counts. */
-function fill(store: Store, world: Service["world"], seed: ServerOptions["seed"]): void {
-  if (seed !== undefined && store.testTargets.documents().length === 0) putData({ store, world }, seed);
+function fill(store: Store, runtime: Service["runtime"], seed: ServerOptions["seed"]): void {
+  if (seed !== undefined && store.testTargets.documents().length === 0) putData({ store, runtime }, seed);
 }
 
 /** Where requests go: the described interface, or the one that controls this server. */
@@ -127,12 +129,51 @@ function wire(
       closing,
       errorBody: () => settings.errorBody,
       act: (received) => {
-        const answer = answerOf(() => perform(service, apiKey, received), settings.errorBody);
+        const answer = http.answerOf(() => perform(service, apiKey, received), settings.errorBody);
         runner.schedule();
         return answer;
       },
     },
   };
+}
+
+const target = "/test-targets/{testTargetId}";
+const testCase = `${target}/test-cases/{testCaseId}`;
+
+/** The table of "Endpoints", row by row; paths are relative to `/apiKey/v3`. */
+const operations: readonly http.Route<Operation>[] = [
+  { method: "GET", path: "/test-targets", run: targets.listTestTargets },
+  { method: "POST", path: "/test-targets", run: targets.createTestTarget },
+  { method: "GET", path: target, run: targets.readTestTarget },
+  { method: "PATCH", path: target, run: targets.updateTestTarget },
+  { method: "POST", path: `${target}/environments`, run: targets.createEnvironment },
+  { method: "PATCH", path: `${target}/environments/{environmentId}`, run: targets.updateEnvironment },
+  { method: "GET", path: `${target}/test-cases`, run: listTestCases },
+  { method: "PATCH", path: testCase, run: updateTestCase },
+  { method: "PATCH", path: `${testCase}/elements/{elementId}`, run: updateElement },
+  { method: "POST", path: `${target}/discoveries`, run: createDiscovery },
+  { method: "POST", path: `${target}/batch-generations`, run: createBatchGeneration },
+  { method: "GET", path: `${target}/test-reports`, run: listTestReports },
+  { method: "GET", path: `${target}/test-reports/{testReportId}`, run: readTestReport },
+  { method: "GET", path: `${target}/notifications`, run: listNotifications },
+];
+
+/** Carries out one request of the interface: key, path, method, ids, then the operation in one transaction. */
+function perform(service: Service, apiKey: string, received: http.Received): http.Reply {
+  http.checkKey(received.headers, apiKey, service.settings().wrongKeyStatus);
+  const { route, call } = http.findRoute(operations, received, service.runtime);
+  const run = () => route.run(service, call);
+  const reply = route.method === "GET" ? run() : service.store.write(run);
+  return service.settings().extraFields ? extended(reply) : reply;
+}
+
+function extended(reply: http.Reply): http.Reply {
+  if (reply.kind === "json") return { ...reply, body: withExtraFields(reply.body) };
+  return reply.kind === "list" ? { ...reply, items: eachExtended(reply.items) } : reply;
+}
+
+function* eachExtended(items: Extract<http.Reply, { kind: "list" }>["items"]) {
+  for (const item of items) yield withExtraFields(item);
 }
 
 /** Version 3 of the interface (Versioning). */
@@ -149,25 +190,25 @@ async function handle(wiring: Wiring, request: IncomingMessage, response: Server
   const { apiKey, control } = wiring;
   const { errorBody } = control.service.settings();
   const received = await admitted(request);
-  if (received instanceof Refusal) return send(response, errorReply(received, errorBody));
+  if (received instanceof Refusal) return http.send(response, http.errorReply(received, errorBody));
   const inInterface = below(received, wiring.basePath + INTERFACE);
   if (inInterface !== undefined) return exchange(wiring.interface, inInterface, response);
   const inControl = below(received, "/control");
   const work = () => {
     if (inControl === undefined) throw notFound("path");
-    checkKey(received.headers, apiKey, 403);
+    http.checkKey(received.headers, apiKey, 403);
     return performControl(control, inControl);
   };
-  const { reply } = answerOf(work, inControl === undefined ? errorBody : "json");
+  const { reply } = http.answerOf(work, inControl === undefined ? errorBody : "json");
   control.runner.schedule();
-  await send(response, reply);
+  await http.send(response, reply);
 }
 
 /** The request, or why it is not looked at. */
-async function admitted(request: IncomingMessage): Promise<Received | Refusal> {
+async function admitted(request: IncomingMessage): Promise<http.Received | Refusal> {
   try {
-    refuseForeignPages(request.headers);
-    return await receive(request);
+    http.refuseForeignPages(request.headers);
+    return await http.receive(request);
   } catch (error) {
     if (error instanceof Refusal) return error;
     throw error;
@@ -175,7 +216,7 @@ async function admitted(request: IncomingMessage): Promise<Received | Refusal> {
 }
 
 /** The request as seen from below a path, or undefined when it is not for there. */
-function below(received: Received, prefix: string): Received | undefined {
+function below(received: http.Received, prefix: string): http.Received | undefined {
   if (!received.path.startsWith(`${prefix}/`)) return undefined;
   return { ...received, path: received.path.slice(prefix.length) };
 }

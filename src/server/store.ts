@@ -1,7 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Json } from "../model/json.ts";
-import { parseOwn } from "./input.ts";
+import { type Json, parseJson } from "../model/json.ts";
 import type { Data, Collection } from "./resources.ts";
 
 export type Tables = { readonly [K in Collection]: Table<Data[K][number]> };
@@ -210,7 +209,7 @@ function openTable<T extends { readonly id: string }>(
     },
     of: (target) => walk((after) => pageOf.all(target, after), parse),
     all: () => walk((after) => page.all(after), parse),
-    documents: () => [...walk((after) => page.all(after), parseOwn)],
+    documents: () => [...walk((after) => page.all(after), parseJson)],
     remove: (id) => void remove.run(id),
     clear: () => void clear.run(),
   };

@@ -8,6 +8,8 @@ import type { DocumentKey, StateResult, StateKey } from "./problem.ts";
  * as an exception.
  */
 export interface Backend {
+  /** Where documents are, without credentials; absent where they are files of the project. */
+  readonly place?: string;
   /**
    * The document with everything journalled on top; `undefined` if there is none. It needs no lock and writes
    * nothing. What it sees is at least all that was recorded before a session that has ended ended.
@@ -33,6 +35,12 @@ export interface Backend {
   readonly register?: (stage: string, targets: readonly string[]) => Promise<StateResult<void>>;
   /** Earlier versions of a document, the newest first, where the backend keeps them. */
   readonly versions?: (key: StateKey) => Promise<StateResult<readonly Version[]>>;
+  /**
+   * Takes sends of a rate that all jobs on this backend keep together, where the backend can count for them.
+   * @param bucket names the rate
+   * @returns milliseconds until the first of them
+   */
+  readonly takeSends?: (bucket: string, sends: number, perSecond: number) => Promise<StateResult<number>>;
   /** Adds an entry, a JSON value, to the stage's history of applies. */
   addHistory(stage: string, entry: JsonObject): Promise<StateResult<void>>;
   /** The entries in the order in which they were added, from the oldest that is kept. */
@@ -139,10 +147,11 @@ export interface Clock {
 
 /** Whether two base addresses mean one service: neither a slash at the end nor the host's case counts. */
 export function sameService(a: string, b: string): boolean {
-  return a === b || normal(a) === normal(b);
+  return a === b || normalAddress(a) === normalAddress(b);
 }
 
-function normal(address: string): string {
+/** A base address in the form that two of one service have in common. */
+export function normalAddress(address: string): string {
   const text = URL.canParse(address) ? new URL(address).href : address;
   return text.replace(/\/+$/, "");
 }

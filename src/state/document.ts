@@ -208,7 +208,7 @@ const EVENTS: Readonly<Record<StateEvent["type"], readonly [Members, Members?]>>
   generating: [{ address: isAddress, shown: isText }],
   generated: [{ address: isAddress }],
   began: [{ run: isRun, changes: arePlannedChanges }],
-  answered: [{ address: isAddress }],
+  answered: [{ address: isAddress }, { last: (value) => value === true }],
   ended: [{}],
 };
 

@@ -1,6 +1,7 @@
 import type { Dispatcher } from "undici";
 import type { JsonObject } from "../model/json.ts";
 import type { State } from "../model/state.ts";
+import { throughProxies } from "../service/transport.ts";
 import {
   type Backend,
   type Clock,
@@ -30,7 +31,7 @@ import {
  */
 
 export async function openHttpBackend(config: HttpConfig, world: StateRuntime): Promise<Backend> {
-  return new HttpBackend(await openClient(config, world.clock), config, world);
+  return new HttpBackend(await openClient(config, world), config, world);
 }
 
 /** No target's key begins like this. */
@@ -47,6 +48,7 @@ const TRIES = 6;
 const HALF_WRITTEN = 250;
 
 class HttpBackend implements Backend {
+  readonly place: string;
   readonly #client: StateClient;
   readonly #config: HttpConfig;
   readonly #world: StateRuntime;
@@ -55,6 +57,7 @@ class HttpBackend implements Backend {
     this.#client = client;
     this.#config = config;
     this.#world = world;
+    this.place = decodeURI(shown(config.address));
   }
 
   async read(key: DocumentKey): Promise<StateResult<StoredState | undefined>> {
@@ -522,7 +525,10 @@ const LAST_LIMIT = 1_000;
 const MAX_BYTES = 256 * 1024 * 1024;
 
 /** These parts are what undici's index exports under these names, without what else that loads. */
-async function openClient(config: HttpConfig, clock: Clock): Promise<StateClient> {
+async function openClient(
+  config: HttpConfig,
+  { clock, environment }: Pick<StateRuntime, "clock" | "environment">,
+): Promise<StateClient> {
   const { username, password, locking, updateMethod } = config;
   const others = [updateMethod, locking?.lockMethod];
   // To free a lock twice does no harm.
@@ -533,7 +539,9 @@ async function openClient(config: HttpConfig, clock: Clock): Promise<StateClient
     import("undici/lib/dispatcher/retry-agent.js"),
     import("undici/lib/api/api-request.js"),
   ]);
-  const agent = new Agent({ connectTimeout: LIMIT, headersTimeout: LIMIT, bodyTimeout: LIMIT });
+  const limits = { connectTimeout: LIMIT, headersTimeout: LIMIT, bodyTimeout: LIMIT };
+  const proxied = await throughProxies(new URL(config.address).origin, environment, limits);
+  const agent = proxied ?? new Agent(limits);
   const retrying = new RetryAgent(agent, {
     maxRetries: 3,
     minTimeout: 250,

@@ -51,6 +51,8 @@ interface Tables {
   readonly versions: string;
   /** A row for each entry of the history of applies. */
   readonly history: string;
+  /** A row for each rate that jobs keep together: when the next send is free. */
+  readonly rates: string;
   /** One row: the number of the last migration. */
   readonly meta: string;
   readonly metaName: string;
@@ -66,6 +68,7 @@ function tablesOf({ schema, table }: PostgresConfig): Tables {
     locks: name("_lock"),
     versions: name("_version"),
     history: name("_history"),
+    rates: name("_rate"),
     meta: name("_meta"),
     metaName: `${table}_meta`,
   };
@@ -90,6 +93,7 @@ function migrations({
   locks,
   versions,
   history,
+  rates,
 }: Tables): readonly string[] {
   const key = "stage text not null, target text not null";
   return [
@@ -103,6 +107,7 @@ function migrations({
        primary key (stage, target, serial));
      create table ${history} (n bigint generated always as identity primary key, stage text not null,
        at timestamptz not null default now(), entry json not null);`,
+    `create table ${rates} (bucket text primary key, next timestamptz not null);`,
   ];
 }
 
@@ -110,8 +115,12 @@ function migrations({
 const VERSIONS = 20;
 const ENTRIES = 1000;
 
-const UNDEFINED_TABLE = "42P01";
-const INVALID_SCHEMA = "3F000";
+/** SQLSTATE of a table and of a schema that are not there. */
+const MISSING = ["42P01", "3F000"];
+
+function isMissing(error: unknown): boolean {
+  return MISSING.includes(codeOf(error) ?? "");
+}
 
 /** Milliseconds that another session is waited for: while it migrates, and after its connection was ended. */
 const MIGRATION_TIMEOUT = 60_000;
@@ -121,6 +130,7 @@ const UNLOCK_TIMEOUT = 10_000;
 const NO_SERIAL = "0";
 
 class PostgresBackend implements Backend {
+  readonly place: string;
   readonly client: PostgresClient;
   readonly tables: Tables;
   /** Locks of this process, by number: to its own connection, the database would give them once more. */
@@ -135,6 +145,7 @@ class PostgresBackend implements Backend {
   constructor(client: PostgresClient, tables: Tables) {
     this.client = client;
     this.tables = tables;
+    this.place = `${tables.documents} in ${client.name}`;
     client.isHolding = () => this.#granted.size > 0;
   }
 
@@ -381,6 +392,27 @@ class PostgresBackend implements Backend {
     });
   }
 
+  /** A token bucket as the time of its next token: what is not taken in time is lost, so nothing can pile up. */
+  async takeSends(bucket: string, sends: number, perSecond: number): Promise<StateResult<number>> {
+    const { rates } = this.tables;
+    return await attempt(`${rates} in ${this.client.name}`, async () => {
+      const take = async (): Promise<readonly Row[]> =>
+        await this.client.query(
+          `insert into ${rates} as r (bucket, next) values ($1, clock_timestamp() + $2::interval)
+           on conflict (bucket) do update set next = greatest(r.next, clock_timestamp()) + $2::interval
+           returning (extract(epoch from next - $2::interval - clock_timestamp()) * 1000)::text as wait`,
+          bucket,
+          `${sends / perSecond} seconds`,
+        );
+      const [row] = await take().catch(async (error: unknown) => {
+        if (!isMissing(error)) throw error;
+        await this.#prepared();
+        return await take();
+      });
+      return success(Math.max(0, Number(row?.["wait"])));
+    });
+  }
+
   async addHistory(stage: string, entry: JsonObject): Promise<StateResult<void>> {
     const { history } = this.tables;
     return await attempt(history, async () => {
@@ -419,8 +451,7 @@ class PostgresBackend implements Backend {
     try {
       return await this.client.query(text, ...parameters);
     } catch (error) {
-      const code = codeOf(error);
-      if (code !== UNDEFINED_TABLE && code !== INVALID_SCHEMA) throw error;
+      if (!isMissing(error)) throw error;
       const [row] = await this.client.query(
         `select to_regclass($1)::text as made, to_regclass($2)::text as migrated`,
         this.tables.documents,

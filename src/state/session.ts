@@ -219,8 +219,10 @@ async function recovered(
     }
     const { run } = session.state;
     if (run === undefined) return success(session);
-    const added = await backend.addHistory(key.stage, historyJson(entryOfInterrupted(run)));
-    if (!added.ok) return added;
+    if (run.changes.size > 0) {
+      const added = await backend.addHistory(key.stage, historyJson(entryOfInterrupted(run)));
+      if (!added.ok) return added;
+    }
     await session.record([{ type: "ended" }]);
     return success(session);
   } catch (error) {

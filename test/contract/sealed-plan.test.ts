@@ -43,6 +43,33 @@ async function save(project: Project, args: readonly string[] = []): Promise<voi
   expect(ran.code, ran.stderr).toBe(0);
 }
 
+test("policy.maxGenerations counts each creation, rediscovery and batch generation", async () => {
+  await scene({}, async ({ project, service }) => {
+    seed(service);
+    const prompt = "discovery: { prompt: Do it. }";
+    await project.write({
+      "targets/shop.yaml": `target: shop
+app: Web Shop
+testCases: { login: { description: Log in, ${prompt} }, cart: { description: Cart, ${prompt} } }
+batchGenerations: { spring: { prompt: Cover it. } }
+`,
+    });
+    const settings = await project.read("tasc.yaml");
+    const planned = async (most: number, ...only: readonly string[]) => {
+      await project.write({ "tasc.yaml": `${settings}policy: { maxGenerations: ${most} }\n` });
+      const forced = ["--rediscover", "testCase.shop.login", "--run", "batchGeneration.shop.spring"];
+      const ran = await project.run(["plan", ...forced, ...only.flatMap((one) => ["--only", one])]);
+      return [ran.code, /\d+ planned, at most \d+ allowed/.exec(ran.stdout)?.[0]];
+    };
+    for (const one of ["testCase.shop.login", "testCase.shop.cart", "batchGeneration.shop.spring"]) {
+      expect(await planned(0, one)).toEqual([1, "1 planned, at most 0 allowed"]);
+      expect(await planned(1, one)).toEqual([0, undefined]);
+    }
+    expect(await planned(2)).toEqual([1, "3 planned, at most 2 allowed"]);
+    expect(await planned(3)).toEqual([0, undefined]);
+  });
+});
+
 describe.concurrent("a sealed plan", () => {
   test("is refused whichever of its nodes is changed, taken out or added", async () => {
     await scene({}, async ({ project, service }) => {

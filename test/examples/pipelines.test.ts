@@ -16,7 +16,7 @@ afterAll(() => rmSync(nowhere, { recursive: true, force: true }));
 
 /** The arguments of each `tasc` in a script, as a shell would split them; variables stand for a stage. */
 function commands(script: string): readonly (readonly string[])[] {
-  return [...script.replaceAll(/\$\{OVERRIDE[^}]*\}/g, "").matchAll(/\bnpx --no tasc ([^\n|&;>#]*)/g)].map(
+  return [...script.replaceAll(/\$\{OVERRIDE[^}]*\}/g, "").matchAll(/\bnpx --no -- tasc ([^\n|&;>#]*)/g)].map(
     ([, line = ""]) =>
       [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, double, single, bare]) =>
         (double ?? single ?? bare ?? "").replaceAll(/\$\w+/g, "staging"),

@@ -1,16 +1,20 @@
+import { once } from "node:events";
+import { type Server, createServer } from "node:http";
 import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
 import type { Backend } from "../../src/state/backend.ts";
-import type { HttpConfig } from "../../src/state/config.ts";
+import { type HttpConfig, openBackend, readConfig } from "../../src/state/config.ts";
 import { applyEvents } from "../../src/state/events.ts";
 import { addressesOf } from "../../src/state/http.ts";
 import { createLockInfo } from "../../src/state/lock.ts";
 import { explainProblem } from "../../src/state/problem.ts";
 import { openSession } from "../../src/state/session.ts";
 import { type HttpFixture, httpFixture } from "./support/http-fixture.ts";
+import type { LockMethods } from "./support/http-server.ts";
 import { KILLING_TIMEOUT, killAtRandom } from "./support/killing.ts";
 import { SHOP, numbered, stateAfter, plain } from "./support/numbered.ts";
 import { problemOf, valueOf } from "./support/result.ts";
 import { describeBackend } from "./support/suite.ts";
+import { steppedClock } from "./support/world.ts";
 
 const OPTIONS = { why: "tasc apply", timeout: 0 };
 const GITLAB = { lock: "POST", unlock: "DELETE", suffix: "/lock", status: 409 };
@@ -21,6 +25,13 @@ const GITLAB_OPTIONS = {
   unlockMethod: "DELETE",
 };
 
+async function portOf(server: Server): Promise<number> {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
+
 describeBackend("http", async () => await httpFixture());
 describeBackend(
   "http (GitLab's addresses and methods)",
@@ -30,8 +41,8 @@ describeBackend(
 describe("the http backend alone", () => {
   let fixture: HttpFixture;
   let backend: Backend;
-  const begin = async (options?: Readonly<Record<string, string>>): Promise<void> => {
-    fixture = await httpFixture(options);
+  const begin = async (options?: Readonly<Record<string, string>>, methods?: LockMethods): Promise<void> => {
+    fixture = await httpFixture(options, methods);
     backend = await fixture.open();
   };
   beforeEach(async () => await begin());
@@ -109,6 +120,72 @@ describe("the http backend alone", () => {
     expect(valueOf(await backend.forceUnlock(SHOP))).toEqual(holder);
     expect(fixture.server.locks.size).toBe(0);
   });
+
+  it.each([
+    ["asker", undefined],
+    ["id", "somebody"],
+  ] as const)("frees the lock of a server that answers with the %s, by its id", async (says, who) => {
+    await fixture.dispose();
+    await begin({}, { lock: "LOCK", unlock: "UNLOCK", suffix: "", status: 409, says });
+    const [holder, asker] = [
+      createLockInfo(await fixture.world(), "tasc apply"),
+      createLockInfo(await fixture.world(), "tasc plan"),
+    ];
+    valueOf(await backend.lock(SHOP, holder));
+    const refused = problemOf(await backend.lock(SHOP, asker));
+    expect(refused).toMatchObject({ kind: "locked" });
+    if (refused.kind === "locked") expect(refused.holder?.who).toBe(who);
+    expect(explainProblem(refused).detail).not.toContain(asker.id);
+    expect(problemOf(await backend.forceUnlock(SHOP, "another-lock-s-id")).kind).toBe("locked");
+    expect(fixture.server.locks.size).toBe(1);
+    expect(valueOf(await backend.forceUnlock(SHOP, holder.id))?.id).toBe(holder.id);
+    expect(fixture.server.locks.size).toBe(0);
+  });
+
+  it("reads a document again that the server was writing", async () => {
+    await record(0);
+    const whole = (await fixture.text(SHOP)) ?? "";
+    const clock = steppedClock(() => fixture.put(SHOP, whole));
+    await fixture.put(SHOP, whole.slice(0, 100));
+    const other = await fixture.open({ clock });
+    expect(plain(valueOf(await other.read(SHOP))?.state)).toEqual(stateAfter(1));
+    expect(clock.slept).toHaveLength(1);
+    await other.close();
+  });
+
+  it("goes through the proxy that the environment names", async () => {
+    const asked: (string | undefined)[] = [];
+    const proxy = createServer();
+    proxy.on("connect", (request, socket) => {
+      asked.push(request.url);
+      socket.end("HTTP/1.1 403 Forbidden\r\n\r\n");
+    });
+    const options = { address: "https://state.example.com/base" };
+    const world = await fixture.world({
+      environment: { HTTPS_PROXY: `http://127.0.0.1:${await portOf(proxy)}` },
+    });
+    const reader = await openBackend(valueOf(readConfig({ backend: "http", options })), world);
+    expect(problemOf(await reader.read(SHOP)).kind).toBe("failed");
+    expect(new Set(asked)).toEqual(new Set(["state.example.com:443"]));
+    await reader.close();
+    proxy.close();
+  });
+
+  it("reads no answer without an end", async () => {
+    const piece = Buffer.alloc(4 * 1024 * 1024);
+    const endless = createServer((_, response) => {
+      const more = () => response.write(piece, (error) => (error ? undefined : more()));
+      more();
+      response.on("error", () => {});
+    });
+    const port = await portOf(endless);
+    const config = valueOf(readConfig({ backend: "http", options: { address: `http://127.0.0.1:${port}` } }));
+    const reader = await openBackend(config, await fixture.world());
+    expect(explainProblem(problemOf(await reader.read(SHOP))).detail).toContain("larger than 256 MB");
+    await reader.close();
+    endless.closeAllConnections();
+    endless.close();
+  }, 20_000);
 
   it("gathers what is recorded at once in few writes", async () => {
     const session = valueOf(await openSession(backend, SHOP, await fixture.world(), OPTIONS));

@@ -7,11 +7,13 @@ import type { Backend } from "../../src/state/backend.ts";
 import { erroredFile } from "../../src/state/errored.ts";
 import { foldedLine, pathsOf, readIfThere, targetOf } from "../../src/state/local-files.ts";
 import { readFiles, revisionOf, stateOf } from "../../src/state/local.ts";
+import { formatDocument } from "../../src/state/document.ts";
 import { createLockInfo } from "../../src/state/lock.ts";
 import { type Session, openSession } from "../../src/state/session.ts";
 import { type LocalFixture, localFixture } from "./support/local-fixture.ts";
 import { SHOP, numbered, stateAfter, plain } from "./support/numbered.ts";
 import { problemOf, valueOf } from "./support/result.ts";
+import { steppedClock } from "./support/world.ts";
 
 const CASE_0 = "testCase.shop.case-0";
 const CASE_1 = "testCase.shop.case-1";
@@ -366,6 +368,17 @@ describe("the journal", () => {
 });
 
 describe("a reader without a lock", () => {
+  it("reads a document again that something else was writing", async () => {
+    const fixture = await localFixture();
+    const whole = formatDocument(stateAfter(1));
+    const clock = steppedClock(() => fixture.put(SHOP, whole));
+    await fixture.put(SHOP, whole.slice(0, 100));
+    const backend = await fixture.open({ clock });
+    expect(valueOf(await backend.read(SHOP))?.state).toEqual(stateAfter(1));
+    expect(clock.slept).toHaveLength(1);
+    await fixture.dispose();
+  });
+
   it("sees a session that ends while it reads", async () => {
     const opened = await session();
     await opened.record([numbered(0)]);
