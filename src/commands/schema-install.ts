@@ -7,6 +7,7 @@ import { readProject } from "../manifest/load.ts";
 import { DEFAULT_MANIFESTS } from "../manifest/tables.ts";
 import { stop } from "../model/error.ts";
 import { writeJson } from "../render/json.ts";
+import { refuseLinks } from "../render/output-file.ts";
 import type { Console } from "./console.ts";
 
 export interface InstallOptions {
@@ -44,6 +45,7 @@ async function install({ root, schemas, console }: InstallOptions): Promise<void
 
   function put(file: string, text: string): void {
     const path = join(root, file);
+    refuseLinks(path, root);
     if (textOf(path) === text) return console.data(`kept   ${file}\n`);
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);

@@ -40,8 +40,6 @@ export interface LoadOptions extends ResolveOptions {
   readonly root: string;
   /** Whether a project without target documents will do: an import is what writes the first. */
   readonly mayBeEmpty?: boolean;
-  /** `--trust`, else TASC_TRUST: a file with limits that manifests cannot set. */
-  readonly trust?: string | undefined;
 }
 
 /** A project resolved for one stage, or what keeps it from being so. */
@@ -74,7 +72,7 @@ export interface LoadFailure {
 /** Reads a project's manifests and resolves them for one stage: read, check, choose, merge, fill in, check again. */
 export async function loadProject(
   options: LoadOptions,
-  folder: ProjectFolder = projectFolder(options.root, options.trust ?? options.env.TASC_TRUST),
+  folder: ProjectFolder = projectFolder(options.root, options.env.TASC_TRUST),
 ): Promise<Loaded> {
   const reading = await readProject(folder);
   const resolution = resolveProject(reading, options);
