@@ -127,7 +127,7 @@ function addOptions(command: Command, options: readonly OptionSpec[]): void {
 }
 
 function examples({ examples: list }: CommandSpec): string {
-  const width = Math.max(...list.map((example) => example.command.length));
-  const lines = list.map((example) => `  ${example.command.padEnd(width)}  ${example.does}`);
+  const width = Math.max(...Object.keys(list).map(({ length }) => length));
+  const lines = Object.entries(list).map(([line, does]) => `  ${line.padEnd(width)}  ${does}`);
   return `\nExamples:\n${lines.join("\n")}\n`;
 }

@@ -26,13 +26,13 @@ import type { Failure } from "../service/request.ts";
 import { createLockInfo } from "../state/lock.ts";
 import { describeHolder, explainProblem, type StateProblem } from "../state/problem.ts";
 import type { Context } from "./context.ts";
-import type { DoctorOptions } from "./table.ts";
+import type { OptionsOf } from "./table.ts";
 
 /**
  * `tasc doctor`: checks everything that a plan and an apply need, and says what to do. It removes stale locks, and
  * changes nothing else.
  */
-export async function run(options: DoctorOptions, { host, console }: Context): Promise<ExitCode> {
+export async function run(options: OptionsOf<"doctor">, { host, console }: Context): Promise<ExitCode> {
   const found = [
     ...(await checkProject(options, host)),
     checkVersion({ tasc: host.version, node: process.versions.node, platform: `${platform()} ${arch()}` }),
@@ -44,7 +44,7 @@ export async function run(options: DoctorOptions, { host, console }: Context): P
   return hasFailed(checks) ? EXIT.failed : EXIT.done;
 }
 
-async function checkProject(options: DoctorOptions, host: Host): Promise<readonly Check[]> {
+async function checkProject(options: OptionsOf<"doctor">, host: Host): Promise<readonly Check[]> {
   let answer: CallFinished | undefined;
   let local = 0;
   const heard: Host["heard"] = (event) => {

@@ -12,7 +12,7 @@ type Of<K extends Placeholder["kind"]> = Placeholder & { readonly kind: K };
  * resources share it.
  */
 export class Interpolator {
-  readonly #surroundings: InterpolationSources;
+  readonly #sources: InterpolationSources;
   readonly #filled = new Map<string, Interpolated>();
   readonly #variables = new Map<string, Interpolated>();
   /** Variables that are being worked out, outermost first. */
@@ -20,8 +20,8 @@ export class Interpolator {
   readonly #secrets = new Set<string>();
   #readable: readonly ((name: string) => boolean)[] | undefined;
 
-  constructor(surroundings: InterpolationSources) {
-    this.#surroundings = surroundings;
+  constructor(sources: InterpolationSources) {
+    this.#sources = sources;
   }
 
   /** All texts met so far that must not show. */
@@ -31,7 +31,7 @@ export class Interpolator {
 
   /** A variable as it is written. */
   variable(name: string): string | undefined {
-    const value = this.#surroundings.vars.get(name)?.value;
+    const value = this.#sources.vars.get(name)?.value;
     return value === undefined ? undefined : String(value);
   }
 
@@ -60,7 +60,7 @@ export class Interpolator {
   #placeholder(part: Placeholder): Interpolated {
     switch (part.kind) {
       case "stage":
-        return plain(this.#surroundings.stage);
+        return plain(this.#sources.stage);
       case "env":
         return this.#env(part);
       case "secret":
@@ -90,7 +90,7 @@ export class Interpolator {
       return { ...plain(value), sensitive: true, guarded: true, pieces: [value] };
     }
     const summary = `The secret ${name} is ${value === undefined ? "not set" : "empty"}`;
-    if (!this.#surroundings.allowMissingSecrets) {
+    if (!this.#sources.allowMissingSecrets) {
       const detail = `\`${source}\` takes its value from the environment variable ${name}. Set it.`;
       return failed(MISSING_SECRET, summary, detail, source);
     }
@@ -100,7 +100,7 @@ export class Interpolator {
 
   /** What a file holds may show, unless it stands where a secret belongs. */
   #file({ path, source }: Of<"file">): Interpolated {
-    const file = this.#surroundings.files.get(path) ?? { ok: false, reason: "It was not read." };
+    const file = this.#sources.files.get(path) ?? { ok: false, reason: "It was not read." };
     if (file.ok) return { ...plain(file.text), guarded: true, pieces: [file.text] };
     const summary = `The file ${path} cannot be used`;
     return failed("unreadable-file", summary, `\`${source}\`: ${file.reason}`, source);
@@ -109,7 +109,7 @@ export class Interpolator {
   #variable({ name, source }: Of<"var">): Interpolated {
     const known = this.#variables.get(name);
     if (known !== undefined) return known;
-    const variable = this.#surroundings.vars.get(name);
+    const variable = this.#sources.vars.get(name);
     if (variable === undefined) return this.#unknownVariable(name, source);
     if (this.#pending.includes(name)) return this.#circle(name);
     const { value, origin } = variable;
@@ -127,7 +127,7 @@ export class Interpolator {
   }
 
   #unknownVariable(name: string, source: string): Interpolated {
-    const { stage, vars } = this.#surroundings;
+    const { stage, vars } = this.#sources;
     const names = [...vars.keys()];
     const known = names.length === 0 ? "There are none." : `Known: ${listWords(names, "and")}.`;
     return failed(
@@ -144,16 +144,16 @@ export class Interpolator {
     const [first = name, next = name] = circle;
     const detail = `Each of these takes its value from the next: ${circle.join(" → ")}. Set one of them to a value.`;
     const circular = failed("var-cycle", "Circular variables", detail, `\${var:${next}}`);
-    return at(this.#surroundings.vars.get(first)?.origin, circular);
+    return at(this.#sources.vars.get(first)?.origin, circular);
   }
 
   #mayRead(name: string): boolean {
-    this.#readable ??= this.#surroundings.readable?.map((glob) => globTest(glob)) ?? [() => true];
+    this.#readable ??= this.#sources.readable?.map((glob) => globTest(glob)) ?? [() => true];
     return this.#readable.some((test) => test(name));
   }
 
   #environment(name: string): string | undefined {
-    const { env } = this.#surroundings;
+    const { env } = this.#sources;
     return Object.hasOwn(env, name) ? env[name] : undefined;
   }
 }

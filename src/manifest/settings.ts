@@ -20,7 +20,7 @@ import {
   isTemplate,
   parseTemplate,
 } from "./interpolation.ts";
-import { type Scene, mergedAt, resolveValue } from "./resolve.ts";
+import { type ResolveContext, mergedAt, resolveValue } from "./resolve.ts";
 import {
   type Branches,
   type ManifestPart,
@@ -43,11 +43,11 @@ export interface SettingsRequest {
   readonly stage: string;
   readonly stages: readonly string[];
   readonly layers: readonly Layer[];
-  readonly filler: Interpolator;
+  readonly interpolator: Interpolator;
   /** Whether the API key must be there; `validate` does without. */
   readonly needsApiKey: boolean;
   /** Whether something stands at a path, in any layer, that was found wrong before. */
-  readonly isSpoilt: (path: Path) => boolean;
+  readonly isInvalid: (path: Path) => boolean;
   /** Limits that the project cannot set. */
   readonly trust: Trust;
 }
@@ -58,7 +58,7 @@ export interface ResolvedSettings {
 }
 
 /** What settings are resolved with. */
-interface Resolution extends SettingsRequest, Scene {
+interface Resolution extends SettingsRequest, ResolveContext {
   /** Reports an error at the place that counts for a path. */
   readonly reportAt: (code: string, path: Path, summary: string, detail: string, more?: Details) => void;
 }
@@ -70,7 +70,7 @@ export function resolveSettings(request: SettingsRequest): ResolvedSettings {
   const problems: ManifestProblem[] = [];
   const { layers, stage, stages, trust } = request;
   const originOf = (path: Path): Origin => originIn(layers, path) ?? { file: PROJECT_FILE, path };
-  const report: Scene["report"] = (problem) => problems.push(problem);
+  const report: ResolveContext["report"] = (problem) => problems.push(problem);
   const reportAt = (code: string, path: Path, summary: string, detail: string, more?: Details): void =>
     report(manifestError(code, originOf(path), summary, detail, more));
   const resolution: Resolution = { ...request, originOf, report, reportAt };
@@ -114,11 +114,11 @@ const partOf = (key: string): ManifestPart => entryOf(bare(OVERRIDABLE), key) ??
 const [SERVICE_PART, STATE_PART, POLICY_PART] = [partOf("service"), partOf("state"), partOf("policy")];
 
 /** Where nobody needs the API key, it is left alone unless it is there; an address that is refused is not resolved. */
-function wantedService({ layers, filler, needsApiKey }: SettingsRequest, isRefused: boolean): Json {
+function wantedService({ layers, interpolator, needsApiKey }: SettingsRequest, isRefused: boolean): Json {
   const merged = mergedAt(layers, ["service"]) ?? {};
   if (!isObject(merged)) return merged;
   const { apiKey, baseUrl, ...rest } = merged;
-  const isLeftAlone = !needsApiKey && typeof apiKey === "string" && isMissing(apiKey, filler);
+  const isLeftAlone = !needsApiKey && typeof apiKey === "string" && isMissing(apiKey, interpolator);
   return {
     ...rest,
     ...defined({ apiKey: isLeftAlone ? undefined : apiKey, baseUrl: isRefused ? undefined : baseUrl }),
@@ -129,10 +129,10 @@ function wantedService({ layers, filler, needsApiKey }: SettingsRequest, isRefus
  * The address decides who gets the API key, and what stands in it goes there with every call: it is made of what a
  * reviewer sees, and of environment variables in its host alone.
  */
-function misplacedInBaseUrl({ layers, filler }: SettingsRequest): string | undefined {
+function misplacedInBaseUrl({ layers, interpolator }: SettingsRequest): string | undefined {
   const text = mergedAt(layers, BASE_URL);
   if (typeof text !== "string" || !isTemplate(text)) return undefined;
-  return firstMisplaced(text, (name) => filler.variable(name), []);
+  return firstMisplaced(text, (name) => interpolator.variable(name), []);
 }
 
 /** The first placeholder that an address may not have where it is. @param before variables that are being looked into */
@@ -160,7 +160,7 @@ function firstMisplaced(
 
 /** A stage that names another backend than the project does starts from nothing: options of one mean nothing to another. */
 function resolveState(resolution: Resolution): StateSettings {
-  const { layers, isSpoilt, reportAt } = resolution;
+  const { layers, isInvalid, reportAt } = resolution;
   const declared = mergedAt(layers, ["state", "backend"]);
   const backendPart = entryOf(STATE_PART, "backend") ?? STATE_PART;
   const resolved =
@@ -182,7 +182,7 @@ function resolveState(resolution: Resolution): StateSettings {
     resolveValue(STATE_PART, Object.fromEntries(own), ["state"], resolution),
   );
   for (const key of STATE_BRANCHES.of[backend]?.required ?? [])
-    if (rest[key] === undefined && !isSpoilt(["state", key]) && !isSpoilt(["state"])) {
+    if (rest[key] === undefined && !isInvalid(["state", key]) && !isInvalid(["state"])) {
       const detail = `The ${backend} backend requires it. Add it to tasc.yaml, for the project or for the stage.`;
       reportAt("missing-key", ["state"], `\`state.${key}\` is missing`, detail);
     }
@@ -255,14 +255,14 @@ function originOfUrl(address: string): string | undefined {
   return URL.canParse(address) ? new URL(address).origin : undefined;
 }
 
-function isMissing(text: string, filler: Interpolator): boolean {
-  const { problems } = filler.fill(text);
+function isMissing(text: string, interpolator: Interpolator): boolean {
+  const { problems } = interpolator.fill(text);
   return problems.length > 0 && problems.every(({ code }) => code === MISSING_SECRET);
 }
 
 /** What every call needs and neither the project nor the stage gives. */
 function missingParts(
-  { layers, needsApiKey, isSpoilt }: SettingsRequest,
+  { layers, needsApiKey, isInvalid }: SettingsRequest,
   service: ValueObject,
   isUrlRefused: boolean,
 ): ManifestProblem[] {
@@ -272,7 +272,7 @@ function missingParts(
   ];
   const origin = originIn(layers, ["service"]) ?? { file: PROJECT_FILE, path: [] };
   return needed
-    .filter(({ key, isNeeded }) => isNeeded && service[key] === undefined && !isSpoilt(["service", key]))
+    .filter(({ key, isNeeded }) => isNeeded && service[key] === undefined && !isInvalid(["service", key]))
     .map(({ key, example }) => {
       const detail = `Every request needs it. Add it to tasc.yaml, for the project or for the stage:\n  service: { ${key}: "${example}" }`;
       return manifestError("missing-key", origin, `\`service.${key}\` is missing`, detail);
@@ -344,12 +344,12 @@ export function chooseStage(
   variable: string | undefined,
 ): StageChoice {
   const stages = stagesOf(project);
-  const wish = requestedStage(project, option, variable);
+  const requested = requestedStage(project, option, variable);
   const [only] = stages;
-  if (wish !== undefined)
-    return stages.includes(wish.stage)
-      ? { ok: true, stage: wish.stage }
-      : { ok: false, problem: unknownStage(project, wish, stages) };
+  if (requested !== undefined)
+    return stages.includes(requested.stage)
+      ? { ok: true, stage: requested.stage }
+      : { ok: false, problem: unknownStage(project, requested, stages) };
   if (stages.includes(ONLY_STAGE)) return { ok: true, stage: ONLY_STAGE };
   if (only !== undefined && stages.length === 1) return { ok: true, stage: only };
   return { ok: false, problem: undecided(project, stages) };

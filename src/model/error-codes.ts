@@ -111,6 +111,7 @@ const ENTRIES: Readonly<Record<string, readonly [title: string, explanation: str
   "other-service": ["The plan is for another service", "`service.baseUrl` has changed since the plan was made.", "Make a new plan."],
   "other-stage": ["The plan is for another stage", "`--stage` contradicts the saved plan.", "Leave `--stage` out, or make a plan for that stage."],
   "other-target": ["Another target than expected", "The plan was made for another live target, or two addresses belong to different targets.", "Make a new plan, or correct the addresses."],
+  "override-without-base": ["An override has nothing to override", "`stages.NAME.testCases` has a key that no document declares, often the old key after a rename.", "Correct the key, or remove the override."],
   "plan-altered": ["The saved plan was altered", "The file does not fit its seal: it was edited, or the key of the seal has changed.", "Make a new plan."],
   "plan-applied-before": ["The plan was applied before", "A saved plan is applied once.", "Make a new plan; it contains what that apply left undone."],
   "plan-differs": ["The plan would do something else than it shows", "The changes that are left are not those that were reviewed.", "Make a new plan."],

@@ -43,7 +43,7 @@ export type Control = {
   readonly faults: FaultPlan;
   /** The settings the server was started with. */
   readonly startSettings: Settings;
-  readonly setSettings: (settings: Settings) => void;
+  settings: Settings;
 };
 
 type ControlOperation = (control: Control, call: HandlerCall) => Reply;
@@ -54,7 +54,7 @@ const done: Reply = { kind: "empty", status: 204 };
 
 /** GET /control/data: everything stored, what can only be written included. */
 const readData: ControlOperation = ({ service: { store } }) =>
-  ok(Object.fromEntries(KINDS.map((kind) => [kind, store[kind].documents()])));
+  ok(Object.fromEntries(KINDS.map((kind) => [kind, [...store[kind].all()]])));
 
 /** PUT /control/data: replaces everything. */
 const replaceData: ControlOperation = ({ service, runner }, call) => {
@@ -237,8 +237,8 @@ const addFault: ControlOperation = ({ faults }, call) => {
 
 /** What is left out is as the server was started with, so `{}` undoes all changes. */
 const replaceSettings: ControlOperation = (control, call) => {
-  control.setSettings(call.body(settingsReader(control.startSettings)));
-  return ok(control.service.settings());
+  control.settings = call.body(settingsReader(control.startSettings));
+  return ok(control.settings);
 };
 
 /** The control interface, under `/control`: no part of the described service, so no faults. */
@@ -254,7 +254,7 @@ const routes: readonly Route<ControlOperation>[] = [
   { method: "POST", path: "/reports", run: beginReport },
   { method: "POST", path: "/reports/{id}/results", run: finishResults },
   { method: "POST", path: "/discoveries/finish", run: ({ runner }) => ok({ finished: runner.finishAll() }) },
-  { method: "GET", path: "/settings", run: ({ service }) => ok(service.settings()) },
+  { method: "GET", path: "/settings", run: ({ settings }) => ok(settings) },
   { method: "PUT", path: "/settings", run: replaceSettings },
 ];
 

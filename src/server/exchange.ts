@@ -1,6 +1,6 @@
 import { type ServerResponse, validateHeaderName, validateHeaderValue } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Json, type JsonObject, parseJson } from "../model/json.ts";
+import { type Json, type JsonObject, defined, parseJson } from "../model/json.ts";
 import {
   type AnsweredJson,
   type HandlerAnswer,
@@ -13,53 +13,33 @@ import {
 import * as v from "./input.ts";
 import type { Settings } from "./settings.ts";
 
-/** What is done with the connection in the end. */
-type Delivery =
-  { readonly kind: "whole" | "half"; readonly reply: Reply } | { readonly kind: "reset" | "silence" };
-
-export type HttpExchange = {
-  readonly log: RequestLog;
-  readonly faults: FaultPlan;
-  /** Carries the request out. */
-  readonly act: (received: Received) => HandlerAnswer;
-  readonly errorBody: () => Settings["errorBody"];
-  /** Ends waits when the server closes. */
-  readonly closing: AbortSignal;
-};
-
-/** One request of the interface from its arrival to the last byte, with the fault that applies to it, if any. */
+/**
+ * One request of the interface from its arrival to the last byte, with the fault that applies to it, if any.
+ * @param act carries the request out
+ * @param closing ends waits when the server closes
+ */
 export async function exchange(
-  on: HttpExchange,
+  on: { readonly log: RequestLog; readonly faults: FaultPlan; readonly settings: Settings },
   received: Received,
+  act: () => HandlerAnswer,
   response: ServerResponse,
+  closing: AbortSignal,
 ): Promise<void> {
   const end = on.log.begin(received);
   const fault = on.faults.next(received);
-  if (fault?.type === "latency") await sleep(fault.ms, undefined, { signal: on.closing });
-  const performed = acts(fault) ? on.act(received) : undefined;
-  const delivery = deliveryOf(fault, performed?.reply, on.errorBody());
-  end({
-    ...("reply" in delivery ? { status: delivery.reply.status } : {}),
-    ...(fault === undefined ? {} : { fault: fault.type }),
-    ...(performed?.defect === undefined ? {} : { defect: performed.defect }),
-  });
-  await deliver(delivery, response);
+  if (fault?.type === "latency") await sleep(fault.ms, undefined, { signal: closing });
+  const performed = acts(fault) ? act() : undefined;
+  const isSilent = fault?.type === "reset" || fault?.type === "hang";
+  const made = fault?.type === "status" ? faultReply(fault, on.settings.errorBody) : performed?.reply;
+  const reply = isSilent ? undefined : made;
+  end(defined({ status: reply?.status, fault: fault?.type, defect: performed?.defect }));
+  if (fault?.type === "reset") response.socket?.resetAndDestroy();
+  if (reply !== undefined) await (fault?.type === "truncate" ? sendHalf : send)(response, reply);
 }
 
 function acts(fault: Fault | undefined): boolean {
   if (fault?.type === "status") return !fault.before;
   return fault?.type === "reset" || fault?.type === "hang" ? fault.when === "after" : true;
-}
-
-function deliveryOf(
-  fault: Fault | undefined,
-  reply: Reply | undefined,
-  errorBody: Settings["errorBody"],
-): Delivery {
-  if (fault?.type === "status") return { kind: "whole", reply: faultReply(fault, errorBody) };
-  if (fault?.type === "reset") return { kind: "reset" };
-  if (fault?.type === "hang" || reply === undefined) return { kind: "silence" };
-  return { kind: fault?.type === "truncate" ? "half" : "whole", reply };
 }
 
 /** Without a body of its own a status fault looks like any error of the service. */
@@ -71,19 +51,6 @@ function faultReply(
     return errorReply(new v.Refusal(status, "an injected fault", { headers }), errorBody);
   if (typeof body !== "string") return { kind: "json", status, headers, body };
   return { kind: "text", status, headers, type: "text/plain; charset=utf-8", text: body };
-}
-
-async function deliver(delivery: Delivery, response: ServerResponse): Promise<void> {
-  switch (delivery.kind) {
-    case "whole":
-      return send(response, delivery.reply);
-    case "half":
-      return sendHalf(response, delivery.reply);
-    case "reset":
-      response.socket?.resetAndDestroy();
-      break;
-    case "silence":
-  }
 }
 
 /** Older ones are dropped: the log lives in memory. */
@@ -109,7 +76,8 @@ export function createRequestLog(): RequestLog {
   return {
     begin(received) {
       const place = count++;
-      const request = asSeen(received);
+      const { method, path, query, body } = received;
+      const request = { method, path, query: Object.fromEntries(query), body: bodyOf(body.toString()) };
       log.set(place, request);
       log.delete(place - MOST);
       return (outcome) => {
@@ -119,10 +87,6 @@ export function createRequestLog(): RequestLog {
     entries: () => [...log.values()],
     clear: () => log.clear(),
   };
-}
-
-function asSeen({ method, path, query, body }: Received): JsonObject {
-  return { method, path, query: Object.fromEntries(query), body: bodyOf(body.toString()) };
 }
 
 /** The body as it was meant where it is JSON, as it was sent where it is not. */

@@ -1,7 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { createHash, timingSafeEqual } from "node:crypto";
-import { once } from "node:events";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import type { Json } from "../model/json.ts";
 import { type Reader, Refusal, type ServerRuntime, isUuid, notFound, parseForeign } from "./input.ts";
 import type { Settings } from "./settings.ts";
@@ -85,11 +86,6 @@ function* listed(items: Iterable<AnsweredJson>): Generator<string> {
   yield before === "[" ? "[]" : "]";
 }
 
-function contentType(reply: Reply): string | undefined {
-  if (reply.kind === "empty") return undefined;
-  return reply.kind === "text" ? reply.type : "application/json; charset=utf-8";
-}
-
 /** "Error status codes, error body shape and error codes ...: not shown" (Errors): so any of four forms. */
 export function errorReply(refusal: Refusal, form: Settings["errorBody"]): Reply {
   const { status, headers } = refusal;
@@ -102,14 +98,10 @@ const errorForms: Readonly<Record<Settings["errorBody"], (refusal: Refusal) => B
   html: ({ status, message }) => ({
     kind: "text",
     type: "text/html; charset=utf-8",
-    text: `<!doctype html><title>${status}</title><h1>${status}</h1><p>${escapeHtml(message)}</p>`,
+    text: `<!doctype html><title>${status}</title><h1>${status}</h1><p>${message.replaceAll("&", "&amp;").replaceAll("<", "&lt;")}</p>`,
   }),
   empty: () => ({ kind: "empty" }),
 };
-
-function escapeHtml(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
-}
 
 /**
  * What answers are made of: plain data in which a field may be undefined. Such a field is not written, which is how
@@ -135,15 +127,10 @@ export function answerOf(work: () => Reply, errorBody: Settings["errorBody"]): H
 /** Characters written at once, about. */
 const CHUNK = 64 * 1024;
 
-/** Writes an answer, no faster than it is read; ends early when the reader has gone. */
+/** Writes an answer, no faster than it is read; rejects when the reader has gone. */
 export async function send(response: ServerResponse, reply: Reply): Promise<void> {
   response.writeHead(reply.status, headersOf(reply));
-  for (const piece of inChunks(pieces(reply))) {
-    if (!response.write(piece)) await drained(response);
-    // Asked before the next piece is: making it may need a store that is closed by now.
-    if (response.destroyed) return;
-  }
-  response.end();
+  await pipeline(Readable.from(inChunks(pieces(reply))), response);
 }
 
 /** Writes the head of the whole answer and half of its body, then hangs up. */
@@ -157,8 +144,9 @@ export async function sendHalf(response: ServerResponse, reply: Reply): Promise<
 }
 
 function headersOf(reply: Reply): Record<string, string> {
-  const type = contentType(reply);
-  return { ...(type === undefined ? {} : { "content-type": type }), ...reply.headers };
+  if (reply.kind === "empty") return { ...reply.headers };
+  const type = reply.kind === "text" ? reply.type : "application/json; charset=utf-8";
+  return { "content-type": type, ...reply.headers };
 }
 
 /** Items are small: written one by one, a long list would be as many writes. */
@@ -171,16 +159,6 @@ function* inChunks(all: Iterable<string>): Generator<string> {
     chunk = "";
   }
   if (chunk !== "") yield chunk;
-}
-
-async function drained(response: ServerResponse): Promise<void> {
-  const gone = new AbortController();
-  const close = () => gone.abort();
-  response.once("close", close);
-  await once(response, "drain", { signal: gone.signal }).catch((error: unknown) => {
-    if (!gone.signal.aborted) throw error;
-  });
-  response.off("close", close);
 }
 
 /** A request as an operation sees it. */

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { type IncomingMessage, type RequestListener, type ServerResponse, createServer } from "node:http";
 import type { JsonObject } from "../model/json.ts";
 import { type Control, performControl, putData } from "./control.ts";
-import { type HttpExchange, createFaultPlan, createRequestLog, exchange } from "./exchange.ts";
+import { createFaultPlan, createRequestLog, exchange } from "./exchange.ts";
 import { createBatchGeneration, createDiscovery, createRunner } from "./generation.ts";
 import * as http from "./http.ts";
 import { Refusal, notFound } from "./input.ts";
@@ -11,7 +11,7 @@ import { listNotifications, listTestReports, readTestReport } from "./reports.ts
 import { serverRuntime } from "./resources.ts";
 import { type Operation, type Service, withExtraFields } from "./service.ts";
 import { DEFAULT_SETTINGS, type Settings } from "./settings.ts";
-import { type Store, openStore } from "./store.ts";
+import { openStore } from "./store.ts";
 import { listTestCases, updateElement, updateTestCase } from "./test-cases.ts";
 import * as targets from "./test-targets.ts";
 
@@ -57,16 +57,32 @@ export type RunningServer = {
  * driver is installed, and with a Refusal for a seed that it cannot hold.
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { basePath = "", host = "127.0.0.1" } = options;
+  const { apiKey, basePath = "", host = "127.0.0.1", seed } = options;
   checkAddress(basePath, host);
+  const { discoveryTime = DEFAULT_SETTINGS.discoveryTime } = options;
+  const startSettings: Settings = { ...DEFAULT_SETTINGS, discoveryTime, ...options.settings };
   const runtime = serverRuntime(options.clock ?? Date.now, options.ids ?? randomUUID);
   const store = await openStore(options.dataDir);
+  const service: Service = { store, runtime, settings: () => control.settings };
+  const runner = createRunner(service);
+  const control: Control = {
+    service,
+    runner,
+    log: createRequestLog(),
+    faults: createFaultPlan(),
+    startSettings,
+    settings: startSettings,
+  };
   const closing = new AbortController();
   try {
-    fill(store, runtime, options.seed);
-    const wiring = wire({ store, runtime }, options, basePath, closing.signal);
-    const { origin, stop } = await listen(createListener(wiring), host, options.port ?? 0);
-    const { runner } = wiring.control;
+    // A seed is for an empty data directory: on a restart, what was written since counts.
+    if (seed !== undefined && [...store.testTargets.all()].length === 0) putData(service, seed);
+    const handle = handlerOf(control, apiKey, basePath, closing.signal);
+    const listener: RequestListener = (request, response) => {
+      // Whatever goes wrong here is past any answer: the other side has gone, or half of the answer is out.
+      handle(request, response).catch(() => response.destroy());
+    };
+    const { origin, stop } = await listen(listener, host, options.port ?? 0);
     runner.schedule();
     const close = async () => {
       closing.abort();
@@ -88,53 +104,6 @@ function checkAddress(basePath: string, host: string): void {
     throw new RangeError(`basePath must be like /tenant/a, and not within /control: ${basePath}`);
   if (!["127.0.0.1", "localhost", "::1"].includes(host))
     throw new RangeError(`host must be a loopback address: ${host}`);
-}
-
-/** A seed is for an empty data directory: on a restart, what was written since counts. */
-function fill(store: Store, runtime: Service["runtime"], seed: ServerOptions["seed"]): void {
-  if (seed !== undefined && store.testTargets.documents().length === 0) putData({ store, runtime }, seed);
-}
-
-/** Where requests go: the described interface, or the one that controls this server. */
-type Wiring = {
-  readonly apiKey: string;
-  readonly basePath: string;
-  readonly control: Control;
-  readonly interface: HttpExchange;
-};
-
-function wire(
-  parts: Omit<Service, "settings">,
-  options: ServerOptions,
-  basePath: string,
-  closing: AbortSignal,
-): Wiring {
-  const { apiKey, discoveryTime = DEFAULT_SETTINGS.discoveryTime } = options;
-  const startSettings = { ...DEFAULT_SETTINGS, discoveryTime, ...options.settings };
-  let settings: Settings = startSettings;
-  const service: Service = { ...parts, settings: () => settings };
-  const runner = createRunner(service);
-  const log = createRequestLog();
-  const faults = createFaultPlan();
-  const setSettings = (wanted: Settings) => {
-    settings = wanted;
-  };
-  return {
-    apiKey,
-    basePath,
-    control: { service, runner, log, faults, startSettings, setSettings },
-    interface: {
-      log,
-      faults,
-      closing,
-      errorBody: () => settings.errorBody,
-      act: (received) => {
-        const answer = http.answerOf(() => perform(service, apiKey, received), settings.errorBody);
-        runner.schedule();
-        return answer;
-      },
-    },
-  };
 }
 
 const target = "/test-targets/{testTargetId}";
@@ -159,7 +128,7 @@ const operations: readonly http.Route<Operation>[] = [
 ];
 
 /** Carries out one request of the interface: key, path, method, ids, then the operation in one transaction. */
-function perform(service: Service, apiKey: string, received: http.Received): http.Reply {
+function performed(service: Service, apiKey: string, received: http.Received): http.Reply {
   http.checkKey(received.headers, apiKey, service.settings().wrongKeyStatus);
   const { route, call } = http.findRoute(operations, received, service.runtime);
   const run = () => route.run(service, call);
@@ -179,32 +148,34 @@ function* eachExtended(items: Extract<http.Reply, { kind: "list" }>["items"]) {
 /** Version 3 of the interface (Versioning). */
 const INTERFACE = "/apiKey/v3";
 
-function createListener(wiring: Wiring): RequestListener {
-  return (request, response) => {
-    // Whatever goes wrong here is past any answer: the other side has gone, or half of the answer is out.
-    handle(wiring, request, response).catch(() => response.destroy());
+/** Answers the described interface, and the one that controls this server. */
+function handlerOf(control: Control, apiKey: string, basePath: string, closing: AbortSignal) {
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { errorBody } = control.settings;
+    const received = await admitted(request);
+    if (received instanceof Refusal) return http.send(response, http.errorReply(received, errorBody));
+    /** Carries out what was asked, and starts the timers of what that began. */
+    const act = (work: () => http.Reply, form = control.settings.errorBody): http.HandlerAnswer => {
+      const answer = http.answerOf(work, form);
+      control.runner.schedule();
+      return answer;
+    };
+    const inInterface = below(received, basePath + INTERFACE);
+    if (inInterface !== undefined) {
+      const perform = () => act(() => performed(control.service, apiKey, inInterface));
+      return exchange(control, inInterface, perform, response, closing);
+    }
+    const inControl = below(received, "/control");
+    if (inControl === undefined) return http.send(response, http.errorReply(notFound("path"), errorBody));
+    const work = () => {
+      http.checkKey(received.headers, apiKey, 403);
+      return performControl(control, inControl);
+    };
+    return http.send(response, act(work, "json").reply);
   };
 }
 
-async function handle(wiring: Wiring, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { apiKey, control } = wiring;
-  const { errorBody } = control.service.settings();
-  const received = await admitted(request);
-  if (received instanceof Refusal) return http.send(response, http.errorReply(received, errorBody));
-  const inInterface = below(received, wiring.basePath + INTERFACE);
-  if (inInterface !== undefined) return exchange(wiring.interface, inInterface, response);
-  const inControl = below(received, "/control");
-  const work = () => {
-    if (inControl === undefined) throw notFound("path");
-    http.checkKey(received.headers, apiKey, 403);
-    return performControl(control, inControl);
-  };
-  const { reply } = http.answerOf(work, inControl === undefined ? errorBody : "json");
-  control.runner.schedule();
-  await http.send(response, reply);
-}
-
-/** The request, or why it is not looked at. */
+/** The request, or why it is refused. */
 async function admitted(request: IncomingMessage): Promise<http.Received | Refusal> {
   try {
     http.refuseForeignPages(request.headers);
