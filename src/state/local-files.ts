@@ -19,7 +19,7 @@ export async function attempt<T>(where: string, work: () => Promise<T>): Promise
   try {
     return await work();
   } catch (error) {
-    if (!isSystemError(error) && !(error instanceof TascError)) throw error;
+    if (error instanceof StateFailure || !(isSystemError(error) || error instanceof TascError)) throw error;
     throw new StateFailure({ kind: "failed", where, reason: error.message });
   }
 }
