@@ -189,7 +189,7 @@ async function nameFolders(
   for (const id of idleFolders(sources, given))
     console.say(
       "warn",
-      `Warning: --folder ${id} had no effect: these test cases are already declared. Add \`folder: ${given.get(id) ?? ""}\` to them.`,
+      `Folder ${id} is recorded as ${JSON.stringify(given.get(id))}. Its test cases are already declared, so no file changes; the folder is managed where they have \`folder: ${given.get(id) ?? ""}\`.`,
     );
   const open = unnamedFolders(sources, folderNames(sources, given));
   const terminal = { ...world, say: (text: string) => console.say("error", text) };

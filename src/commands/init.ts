@@ -67,7 +67,8 @@ const IGNORE = `# Secrets.
 # Saved plans.
 plan.json
 *.plan.json
-# Locks and journals of runs in progress, and the local service's data.
+# Locks and journals of runs in progress, and the local service's data. Commit .tasc/state and .tasc/history: they
+# hold no values.
 /.tasc/service/
 /.tasc/errored/
 /.tasc/**/*.lock*

@@ -44,6 +44,7 @@ const OPTIONS = {
   init: {},
   validate: {
     ...MISSING_SECRETS,
+    allStages: flag("--all-stages", "check all stages"),
     format: choice("--format <format>", "output format", ["text", "json", "github", "sarif", "junit"]),
   },
   schema: {

@@ -1,7 +1,8 @@
 import { type Session, withSession } from "../app/session.ts";
+import { forEachStage, stageNames, worstOf } from "../app/stages.ts";
 import { resourcesOf } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { EXIT, type ExitCode, TascError } from "../model/error.ts";
+import { EXIT, type ExitCode, TascError, stop } from "../model/error.ts";
 import { diagnosticView } from "../render/diagnostics.ts";
 import { renderDiagnosticsAs } from "../render/formats.ts";
 import { codedDiagnosticJson } from "../render/json.ts";
@@ -17,6 +18,7 @@ export async function run(options: OptionsOf<"validate">, context: Context): Pro
   keepYoungSpaceSmall();
   const { console, host } = context;
   const { format = "text" } = options;
+  if (options.allStages) return validateAll(options, context);
   try {
     return await withSession(options, host, (session) => printValid(session, format, context), {
       apiKey: false,
@@ -31,6 +33,37 @@ export async function run(options: OptionsOf<"validate">, context: Context): Pro
   }
 }
 
+/** `--all-stages`: what is wrong in several stages is said once. */
+async function validateAll(options: OptionsOf<"validate">, context: Context): Promise<ExitCode> {
+  if (options.format !== undefined || options.stage !== undefined)
+    throw stop(
+      "invalid",
+      "bad-arguments",
+      "--all-stages goes without --format and --stage",
+      "Validate each stage separately instead:\ntasc validate --stage STAGE",
+    );
+  const { stages } = await stageNames(options, context.host);
+  const said = new Set<string>();
+  const all = await forEachStage(
+    stages,
+    options,
+    context.host,
+    (session) => printValid(session, "text", context, said),
+    false,
+  );
+  for (const of of all)
+    if ("failure" in of) {
+      context.console.diagnostics(fresh(of.failure.diagnostics, said), of.failure.source);
+      context.console.say("error", `Not valid: stage ${of.stage}`);
+    }
+  return worstOf(all.map((of) => ("value" in of ? of.value : EXIT[of.failure.reason])));
+}
+
+/** Those that were not printed for an earlier stage. */
+function fresh(diagnostics: readonly Diagnostic[], said: Set<string>): readonly Diagnostic[] {
+  return diagnostics.filter((one) => said.size < said.add(JSON.stringify(one)).size);
+}
+
 async function printAs(
   format: string,
   diagnostics: readonly Diagnostic[],
@@ -40,12 +73,17 @@ async function printAs(
   console.writer.document((await renderDiagnosticsAs(format, views, `tasc ${host.version}`)) ?? "");
 }
 
-async function printValid(session: Session, format: string, context: Context): Promise<ExitCode> {
+async function printValid(
+  session: Session,
+  format: string,
+  context: Context,
+  said = new Set<string>(),
+): Promise<ExitCode> {
   const { console } = context;
   const { project, desired, source } = session;
   const { diagnostics, documents } = project;
   if (format === "text") {
-    console.diagnostics(diagnostics, source);
+    console.diagnostics(fresh(diagnostics, said), source);
     const resources = count(desired.targets.flatMap(resourcesOf).length, "resource");
     console.data(`Valid: ${resources} in ${count(documents.length, "document")}, stage ${desired.stage}\n`);
   } else if (format === "json")

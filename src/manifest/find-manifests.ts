@@ -64,7 +64,7 @@ function noManifests(project: Document): ManifestProblem {
     "no-manifests",
     manifestsOrigin(project),
     "There are no target documents",
-    `No files match ${patterns}. Write one, for example targets/shop.yaml, or correct \`manifests:\`.`,
+    `No files match ${patterns}. Write one with \`tasc new target shop\`, write those of a running service with \`tasc import\`, or correct \`manifests:\`.`,
   );
 }
 

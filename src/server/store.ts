@@ -1,7 +1,5 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Json } from "../model/json.ts";
-import { parseOwn } from "./input.ts";
 import type { Data, Collection } from "./resources.ts";
 
 export type Tables = { readonly [K in Collection]: Table<Data[K][number]> };
@@ -177,8 +175,6 @@ export type Table<T> = {
   /** The rows of one test target, read as the walk goes on: rows written meanwhile may or may not be met. */
   of(testTargetId: string): Iterable<T>;
   all(): Iterable<T>;
-  /** The rows as they are stored. */
-  documents(): Json[];
   remove(id: string): void;
   clear(): void;
 };
@@ -210,7 +206,6 @@ function openTable<T extends { readonly id: string }>(
     },
     of: (target) => walk((after) => pageOf.all(target, after), parse),
     all: () => walk((after) => page.all(after), parse),
-    documents: () => [...walk((after) => page.all(after), parseOwn)],
     remove: (id) => void remove.run(id),
     clear: () => void clear.run(),
   };

@@ -7,7 +7,7 @@ import { parse } from "yaml";
 /*
  * Stand-ins for the machines that run pipelines: the scripts of a pipeline are run in their order by a real shell, in
  * the project's folder, with what a host would hand them in the environment. What the network would answer stands on
- * the path under its own name: `npx --no tasc` is the built executable, `gh` asks the stand-in of the host's API.
+ * the path under its own name: `npx --no -- tasc` is the built executable, `gh` asks the stand-in of the host's API.
  */
 
 type Env = Readonly<Record<string, string>>;
@@ -25,7 +25,7 @@ const EXECUTABLE = resolve(process.env["TASC_EXECUTABLE"] ?? "dist/tasc.cjs");
 
 const PROGRAMS: Env = {
   npm: "exit 0",
-  npx: `test "$1 $2" = "--no tasc" || exit 97\nshift 2\nexec "${process.execPath}" "${EXECUTABLE}" "$@"`,
+  npx: `test "$1 $2 $3" = "--no -- tasc" || exit 97\nshift 3\nexec "${process.execPath}" "${EXECUTABLE}" "$@"`,
   gh: `case "$1 $2" in
   api*) curl --silent --fail "$GITHUB_API_URL/$2" | jq --raw-output --compact-output "$4" ;;
   "run download") cp -r "$ARTIFACTS/$7" "$9" ;;

@@ -113,6 +113,12 @@ describe("unquoted scalars mean what YAML 1.2 core says", () => {
   });
 });
 
+it("keeps lists apart that are too long to be remembered", () => {
+  const list = (item: string): string => `[${Array.from({ length: 100 }, () => item).join(", ")}]`;
+  expect(readFast(`a: ${list("x")}\n`)).toEqual({ a: Array.from({ length: 100 }, () => "x") });
+  expect(readFast(`a: ${list("y")}\n`)).toEqual({ a: Array.from({ length: 100 }, () => "y") });
+});
+
 describe("keys are the text they are written as", () => {
   it.each([
     [

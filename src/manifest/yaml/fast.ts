@@ -69,6 +69,11 @@ const JSON_ESCAPES = /\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4})/g;
 const EXPECTED = new Map<string | number, string>();
 const MOST_EXPECTED = 1000;
 
+/** Lists in one line as they were read, by how they are written: manifests repeat their tags, and share what they repeat. */
+const LISTS = new Map<string, Json>();
+const MOST_LISTS = 1000;
+const LONGEST_LIST = 200;
+
 /** Reads at a place in the text, which stands at the content of a line, or behind the last one. */
 class Reader {
   /** With a line end behind the last line, which may be ours. */
@@ -287,13 +292,23 @@ class Reader {
   }
 
   #flowList(parent: number): Json {
+    const end = this.#text.indexOf("]", this.#at) + 1;
+    const written = end - this.#at > LONGEST_LIST ? "" : this.#text.slice(this.#at, end);
+    const known = LISTS.get(written);
+    if (known !== undefined) {
+      this.#at = end;
+      return known;
+    }
     const items: Json[] = [];
     while (this.#entersFlow(parent, LIST_END)) {
       items.push(this.#flowValue(parent));
       this.#endEntry(parent, LIST_END);
     }
     // Without the room that is left for further items: a list of three would keep that of seventeen.
-    return items.slice();
+    const list = items.slice();
+    const isShort = written !== "" && !written.includes("\n");
+    if (isShort && this.#at === end && LISTS.size < MOST_LISTS) LISTS.set(written, list);
+    return list;
   }
 
   #flowMap(parent: number): Json {
@@ -366,8 +381,8 @@ class Reader {
     const token = text.slice(from, end + 1);
     if (token.includes("\n")) defer();
     this.#at = end + 1;
-    if (!isDouble) return token.slice(1, -1).replaceAll("''", "'");
-    if (!token.includes("\\")) return token.slice(1, -1);
+    if (!isDouble) return once(token.slice(1, -1).replaceAll("''", "'"));
+    if (!token.includes("\\")) return once(token.slice(1, -1));
     if (token.replaceAll(JSON_ESCAPES, "").includes("\\")) defer();
     const parsed: unknown = JSON.parse(token);
     return typeof parsed === "string" ? parsed : defer();
@@ -415,19 +430,30 @@ function folded(lines: readonly string[]): string {
 
 /** A plain scalar as it is written, with what it means. */
 function plain(text: string): Json {
-  const value = plainValue(text.length > LONGEST_REPEATED ? text : once(text));
+  const value = plainValue(once(text));
   return value === NOT_PLAIN_DATA ? defer() : value;
 }
 
-/** Texts that manifests repeat, a status or a tag, are kept once; longer ones are but windows into the file's text. */
+/**
+ * Texts that manifests repeat, a status or a tag, are kept once. Longer ones are but windows into the file's text, which
+ * would stay with them as a whole: they are copied out of it.
+ */
 const REPEATED = new Map<string, string>();
 const LONGEST_REPEATED = 12;
 const MOST_REPEATED = 1000;
 
 function once(text: string): string {
+  if (text.length > LONGEST_REPEATED) return copyOf(text);
   const known = REPEATED.get(text);
   if (known === undefined && REPEATED.size < MOST_REPEATED) REPEATED.set(text, text);
   return known ?? text;
+}
+
+const parse: (text: string) => string = JSON.parse;
+
+/** The engine offers nothing that copies a text; this is the fastest that does. */
+function copyOf(text: string): string {
+  return parse(JSON.stringify(text));
 }
 
 /**

@@ -17,7 +17,7 @@ export type Reading =
   | {
       readonly ok: false;
       readonly problems: readonly YamlProblem[];
-      /** What the text means but for its problems, where that can be told: the rest is then checked in the same run. */
+      /** What the text means but for its problems, where that is known: the rest is then checked in the same run. */
       readonly value?: Json;
     };
 
@@ -45,10 +45,10 @@ export function readSlow(text: string): Reading {
   ];
   if (all.length === 0 && !isEmpty(tree)) return { ok: true, value };
   const problems = all.length === 0 ? [emptiness(text)] : all;
-  const told = problems.toSorted((a, b) => a.offset - b.offset).map(problemOf);
+  const sorted = problems.toSorted((a, b) => a.offset - b.offset).map(problemOf);
   return all.length > 0 && all.every(isOfKeys)
-    ? { ok: false, problems: told, value }
-    : { ok: false, problems: told };
+    ? { ok: false, problems: sorted, value }
+    : { ok: false, problems: sorted };
 
   function problemOf({ offset, ...rest }: Finding): YamlProblem {
     return { ...placeOf(offset), ...rest };
@@ -114,28 +114,28 @@ function explainFaults(tree: Tree): Finding[] {
     : tree.faults.slice(0, 1);
   const findings = new Map<number, Finding>();
   for (const fault of faults.toSorted((a, b) => a.offset - b.offset)) {
-    const scene = sceneOf(fault, tree);
-    if (!findings.has(scene.lineStart)) findings.set(scene.lineStart, explainFault(scene));
+    const context = contextOf(fault, tree);
+    if (!findings.has(context.lineStart)) findings.set(context.lineStart, explainFault(context));
   }
   return [...findings.values()];
 }
 
-function explainFault(scene: Scene): Finding {
+function explainFault(context: FaultContext): Finding {
   for (const { when, at, code = "syntax", message, hint } of EXPLANATIONS) {
-    if (!when(scene)) continue;
-    const advice = typeof hint === "function" ? hint(scene) : hint;
+    if (!when(context)) continue;
+    const advice = typeof hint === "function" ? hint(context) : hint;
     return {
-      offset: at === undefined ? scene.offset : at(scene),
+      offset: at === undefined ? context.offset : at(context),
       code,
-      message: typeof message === "function" ? message(scene) : message,
+      message: typeof message === "function" ? message(context) : message,
       ...(advice === undefined ? {} : { hint: advice }),
     };
   }
-  return { offset: scene.offset, code: "syntax", message: `invalid YAML: ${scene.words}` };
+  return { offset: context.offset, code: "syntax", message: `invalid YAML: ${context.words}` };
 }
 
 /** What an explanation may look at: the parser's complaint, and the text around it. */
-type Scene = SyntaxFault & {
+type FaultContext = SyntaxFault & {
   readonly text: string;
   readonly lineStart: number;
   /** The line of the fault, without its end. */
@@ -148,7 +148,7 @@ type Scene = SyntaxFault & {
   readonly inFlow: boolean;
 };
 
-function sceneOf(fault: SyntaxFault, { text, unclosed, flows }: Tree): Scene {
+function contextOf(fault: SyntaxFault, { text, unclosed, flows }: Tree): FaultContext {
   const { offset } = fault;
   const lineStart = text.lastIndexOf("\n", offset - 1) + 1;
   const line = /^.*/.exec(text.slice(lineStart))?.[0] ?? "";
@@ -165,11 +165,11 @@ function sceneOf(fault: SyntaxFault, { text, unclosed, flows }: Tree): Scene {
 
 /** A mistake, and what is said of it: at `at`, or where the parser stumbled. */
 type Explanation = {
-  readonly when: (scene: Scene) => boolean;
-  readonly at?: (scene: Scene) => number;
+  readonly when: (context: FaultContext) => boolean;
+  readonly at?: (context: FaultContext) => number;
   readonly code?: Finding["code"];
-  readonly message: string | ((scene: Scene) => string);
-  readonly hint?: string | ((scene: Scene) => string | undefined);
+  readonly message: string | ((context: FaultContext) => string);
+  readonly hint?: string | ((context: FaultContext) => string | undefined);
 };
 
 const CLOSERS: Readonly<Record<string, string>> = {
@@ -181,7 +181,8 @@ const CLOSERS: Readonly<Record<string, string>> = {
 
 /** Where a line is indented with a tab; -1 if it is not. */
 const tabIn = (line: string): number => line.search(/(?<=^[ ]*)\t/);
-const isNoPair = ({ code }: Scene): boolean => code === "MISSING_CHAR" || code === "MULTILINE_IMPLICIT_KEY";
+const isNoPair = ({ code }: FaultContext): boolean =>
+  code === "MISSING_CHAR" || code === "MULTILINE_IMPLICIT_KEY";
 
 /**
  * The mistakes that manifests really have, the first that applies. They look at the text, since the parser's
@@ -274,12 +275,12 @@ const EXPLANATIONS: readonly Explanation[] = [
     hint: "begin it in the same column as the keys it belongs to",
   },
   {
-    when: (scene) => isNoPair(scene) && /^-(?:\s|$)/.test(scene.rest),
+    when: (context) => isNoPair(context) && /^-(?:\s|$)/.test(context.rest),
     message: "a list item stands among the keys of a map",
     hint: "indent it under the key that it belongs to",
   },
   {
-    when: (scene) => isNoPair(scene) && /^[^\s:]+:[^\s:/]/.test(scene.rest),
+    when: (context) => isNoPair(context) && /^[^\s:]+:[^\s:/]/.test(context.rest),
     message: "there is no space after the colon, so this is read as one text and not as a key and its value",
     hint: "write a space after the colon",
   },
