@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { nearest } from "../manifest/document.ts";
 import { isTemplate, parseTemplate } from "../manifest/interpolation.ts";
@@ -16,7 +16,7 @@ import { type Backend, NO_DOCUMENT } from "../state/backend.ts";
 import { STATE_FOLDER, openBackend, readConfig } from "../state/config.ts";
 import { parseJsonText } from "../service/json-stream.ts";
 import { formatDocument, isRecord, isText, parseDocument, parseJson } from "../state/document.ts";
-import { fileName, makeFolder } from "../state/local-files.ts";
+import { fileName, makeFolder, replaceFile } from "../state/local-files.ts";
 import { type DocumentKey, explainTakeover } from "../state/problem.ts";
 import { lockDocuments, unlockAll } from "../state/session.ts";
 import type { Host, Session } from "./session.ts";
@@ -414,7 +414,7 @@ export async function noteBackend(session: Session, { place }: Backend): Promise
   const text = `${JSON.stringify({ backend, place }, undefined, 2)}\n`;
   // It is there for a warning: a project that cannot be written to does without.
   await makeFolder(dirname(file), session.root)
-    .then(() => writeFile(file, text))
+    .then(() => replaceFile(file, text))
     .catch(() => {});
 }
 
