@@ -3,14 +3,14 @@ import { type DiagnosticView, placeText, planDiagnostics } from "./diagnostics.t
 import {
   annotationMessage,
   annotationProperty,
+  html,
   printedJson,
   safeLine,
   safeLines,
   withoutWorkflowCommands,
-  xml,
   xmlAttribute,
 } from "./escape.ts";
-import { fieldLine } from "./fields.ts";
+import { fieldsText } from "./fields.ts";
 import { type PlanExtras, writeJson } from "./json.ts";
 import { alsoLine, groupBy, needsAttention, placeOf, planLine } from "./words.ts";
 
@@ -59,15 +59,16 @@ function diagnosticNote(diagnostic: DiagnosticView): Annotation {
   return { level: severity, title: summary, message: `${detail || summary}${subject}`, place: diagnostic };
 }
 
-/** Characters of a value in a message. */
-const MOST = 200;
+/** Characters of a value: in a message that GitHub shows in a box, and in reports. */
+const MOST_IN_MESSAGE = 200;
+const MOST = 400;
 
 function changeNote(change: ChangeJson, extras: PlanExtras): Annotation {
-  const { address, action, fields } = change;
+  const { address, action } = change;
   return {
     level: needsAttention(change) ? "warning" : "notice",
     title: `${action} ${address}`,
-    message: fields.map((field) => fieldLine(field, action, MOST)).join("\n") || action,
+    message: fieldsText(change, MOST_IN_MESSAGE) || action,
     place: extras.places?.[address] ?? {},
   };
 }
@@ -137,15 +138,14 @@ function diagnosticCase(diagnostic: DiagnosticView): Case {
   };
 }
 
-const MOSTJunit = 400;
-
-function changeCase({ address, action, fields }: ChangeJson, extras: PlanExtras): Case {
+function changeCase(change: ChangeJson, extras: PlanExtras): Case {
+  const { address, action } = change;
   return {
     suite: placeOf(address).target,
     name: address,
     outcome: "skipped",
     message: `to ${action}`,
-    text: fields.map((field) => fieldLine(field, action, MOSTJunit)).join("\n"),
+    text: fieldsText(change, MOST),
     place: extras.places?.[address] ?? {},
   };
 }
@@ -177,7 +177,7 @@ function caseXml({ suite, name, outcome, message, text, place }: Case): string {
   const line = place.line === undefined ? "" : ` line="${place.line}"`;
   return (
     `    <testcase classname="${xmlAttribute(suite)}" name="${xmlAttribute(name)}"${file}${line}>\n` +
-    `      <${outcome} message="${xmlAttribute(message)}">${xml(text)}</${outcome}>\n` +
+    `      <${outcome} message="${xmlAttribute(message)}">${html(text)}</${outcome}>\n` +
     `    </testcase>\n`
   );
 }
@@ -212,15 +212,12 @@ function diagnosticResult(diagnostic: DiagnosticView): TestResultView {
   };
 }
 
-const MOSTSarif = 400;
-
 function changeResult(change: ChangeJson, extras: PlanExtras): TestResultView {
-  const { address, action, fields } = change;
-  const lines = fields.map((field) => fieldLine(field, action, MOSTSarif));
+  const { address, action } = change;
   return {
     ruleId: `plan-${action}`,
     level: needsAttention(change) ? "warning" : "note",
-    text: [`${action} ${address}`, ...lines].join("\n"),
+    text: `${action} ${address}\n${fieldsText(change, MOST)}`.trimEnd(),
     address,
     place: extras.places?.[address] ?? {},
   };
