@@ -27,7 +27,7 @@ import { makePlan } from "../plan/plan.ts";
 import { changedFields } from "../plan/staleness.ts";
 import { printedJson } from "../render/escape.ts";
 import type { Redactor } from "../render/redact.ts";
-import { destinationOf } from "../render/terminal.ts";
+import { refuseSpecialFile } from "../render/output-file.ts";
 import { readTargets, readTestCase } from "../service/answers.ts";
 import type { Client } from "../service/client.ts";
 import type { Collector } from "../service/exchange.ts";
@@ -468,7 +468,7 @@ function folderSeeds(state: State, targets: readonly LiveTarget[]): readonly Jso
 }
 
 function testCaseSeed(
-  { elements, discovery, description, tags, ...rest }: LiveTestCase,
+  { elements, discovery, description, tags, ...rest }: Omit<LiveTestCase, "asDeclared">,
   testTargetId: string,
 ): JsonObject {
   return {
@@ -543,8 +543,8 @@ const BUFFERED = 256 * 1024;
  * A file that is readable for its owner alone from the first moment, and in its place only when it is whole.
  * @throws the system's error where it cannot be written
  */
-export function fileSink(path: string): FileSink {
-  const destination = destinationOf(path);
+export function fileSink(path: string, root: string): FileSink {
+  refuseSpecialFile(path, root);
   const temporary = `${path}.${process.pid}.tmp`;
   const file = openSync(temporary, "wx", 0o600);
   let waiting = "";
@@ -578,7 +578,7 @@ export function fileSink(path: string): FileSink {
     keep() {
       flush();
       close();
-      renameSync(temporary, destination);
+      renameSync(temporary, path);
     },
     drop() {
       if (open) close();
@@ -874,7 +874,10 @@ function withoutTexts(value: Json): Json {
 }
 
 /** As the service lists it (service-api.md, "Test case"), as far as a plan reads it. */
-function testCaseJson({ elements, discovery, ...plain }: LiveTestCase, testTargetId: string): JsonObject {
+function testCaseJson(
+  { elements, discovery, ...plain }: Omit<LiveTestCase, "asDeclared">,
+  testTargetId: string,
+): JsonObject {
   return {
     ...known({ testTargetId, ...plain }),
     ...(elements === undefined ? {} : { elements: elements.map(({ raw }) => raw) }),
