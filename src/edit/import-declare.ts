@@ -8,7 +8,8 @@ import {
   TEST_CASE_FIELDS,
   fieldsOf,
 } from "../model/fields.ts";
-import { type Json, type JsonObject, isArray } from "../model/json.ts";
+import { type Json, type JsonObject, isArray, valueAt } from "../model/json.ts";
+import { shortened } from "../manifest/document.ts";
 import { readField } from "../plan/compare.ts";
 import { elementInWords } from "../plan/elements.ts";
 import type { LiveEnvironment, LiveTarget, LiveTestCase } from "../model/live.ts";
@@ -28,7 +29,6 @@ import {
   countValues,
   declarable,
   isEmpty,
-  valueIn,
   withValue,
   withoutValue,
 } from "./import-known.ts";
@@ -51,75 +51,48 @@ interface DeclaredElements {
   readonly notes: readonly string[];
 }
 
-/** A field of a resource: its value in the manifest, or why it has none; neither where there is nothing to say. */
-interface Declaration {
-  readonly value?: Json;
-  readonly note?: string;
-}
-
-const SILENT: Declaration = {};
-
 /** Declares what the interface shows of a resource. References to others are for `prerequisites.ts` to add. */
 export function declareFields<L>(rows: readonly Field<L>[], live: L, around: Around): DeclaredElements {
   const notes: string[] = [];
   let fields: JsonObject = {};
   for (const row of rows) {
-    const { value, note } = judge(row, live, around);
+    const { value, note } = declare(row, live, around);
     if (value !== undefined) fields = withValue(fields, row.path, value);
     if (note !== undefined) notes.push(`${row.name}: ${note}`);
   }
   return { fields, notes };
 }
 
-function judge<L>(row: Field<L>, live: L, around: Around): Declaration {
-  if (row.shape.type === "reference") return SILENT;
-  const reading = readField(row, live, around.folderName);
+/** A field's value in the manifest, or why it has none; neither where there is nothing to say. */
+function declare<L>(
+  row: Field<L>,
+  live: L,
+  { elements, defaults, folderName, holdsSecret }: Around,
+): { readonly value?: Json; readonly note?: string } {
+  const { behaviour, shape, nullable, update } = row;
+  const isElements = behaviour.kind === "elements";
+  const reading = readField(row, live, folderName);
   // Folders without a name are told of once for all test cases in them.
-  if (reading.kind !== "shown") return SILENT;
-  const { behaviour } = row;
-  if (behaviour.kind === "elements")
-    return around.elements ? elements(row, behaviour.read(live).map(elementInWords), around) : SILENT;
-  return row.update === undefined ? fixed(row, reading.value) : readable(row, reading.value, around);
+  if (shape.type === "reference" || reading.kind !== "shown" || (isElements && !elements)) return {};
+  const shown = isElements ? behaviour.read(live).map(elementInWords) : reading.value;
+  const value = declarable(shape, shown);
+  // A fixed value that creations do not know is no choice that somebody made.
+  if (update === undefined) return value === undefined ? {} : { value };
+  // What is not there is left out, unless a default would then be taken for it.
+  if (isNothing(shown)) return defaults.has(row.name) && (isArray(shown) || nullable) ? { value: shown } : {};
+  if (holdsSecret(shown))
+    return {
+      note: isElements
+        ? "they repeat the value of a secret, so they are not written here."
+        : "it repeats the value of a secret, so it is not written here.",
+    };
+  if (value !== undefined) return { value };
+  if (isElements) return { note: "a manifest cannot declare all that they hold." };
+  return { note: `the service has ${shortened(JSON.stringify(shown))}, which a manifest cannot declare.` };
 }
 
-function readable<L>(row: Field<L>, live: Json, around: Around): Declaration {
-  if (isNothing(live)) return nothing(row, live, around);
-  if (around.holdsSecret(live))
-    return { note: "it repeats the value of a secret, so it is not written here." };
-  const value = declarable(row.shape, live);
-  return value === undefined
-    ? { note: `the service has ${shortly(live)}, which a manifest cannot declare.` }
-    : { value };
-}
-
-/** What is not there is left out, unless a default would then be taken for it. */
-function nothing<L>(row: Field<L>, live: Json, { defaults }: Around): Declaration {
-  const declarableAsIs = isArray(live) || row.nullable;
-  return defaults.has(row.name) && declarableAsIs ? { value: live } : SILENT;
-}
-
-function elements<L>(row: Field<L>, live: Json, around: Around): Declaration {
-  if (isNothing(live)) return nothing(row, live, around);
-  if (around.holdsSecret(live))
-    return { note: "they repeat the value of a secret, so they are not written here." };
-  const value = declarable(row.shape, live);
-  return value === undefined ? { note: "a manifest cannot declare all that they hold." } : { value };
-}
-
-/** A value that creations do not know is no choice that somebody made; there is nothing to say about it. */
-function fixed<L>(row: Field<L>, live: Json): Declaration {
-  const value = declarable(row.shape, live);
-  return value === undefined ? SILENT : { value };
-}
-
-function isNothing(value: Json): boolean {
+export function isNothing(value: Json): boolean {
   return value === null || (isArray(value) && value.length === 0);
-}
-
-/** As much of a value as fits into a comment. */
-function shortly(value: Json): string {
-  const text = JSON.stringify(value);
-  return text.length > 60 ? `${text.slice(0, 59)}…` : text;
 }
 
 /** What becomes of the parts of a target. */
@@ -437,7 +410,7 @@ function withoutPrerequisites(
   if (lost.size === 0 || FIELD === undefined) return entries;
   const { path } = FIELD;
   return entries.map((entry) => {
-    const key = valueIn(entry.fields, path);
+    const key = valueAt(entry.fields, path);
     if (typeof key !== "string" || !lost.has(key)) return entry;
     return noted(
       { ...entry, fields: withoutValue(entry.fields, path) },

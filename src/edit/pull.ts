@@ -1,15 +1,9 @@
-import { liveEnvironmentOf, liveTargetOf, liveTestCaseOf } from "../inspect/explain.ts";
+import { addressOfId, withLive } from "../inspect/explain.ts";
 import type { ProjectFolder } from "../manifest/files.ts";
 import { type LoadOptions, loadProject } from "../manifest/load.ts";
 import { type Address, parseAddress } from "../model/address.ts";
 import { type DesiredResource, originOf, resourcesOf } from "../model/desired.ts";
-import {
-  ENVIRONMENT_FIELDS,
-  type Field,
-  TARGET_FIELDS,
-  TEST_CASE_FIELDS,
-  fieldsOf,
-} from "../model/fields.ts";
+import { type Field, TEST_CASE_FIELDS, fieldsOf } from "../model/fields.ts";
 import { type Json, type JsonArray, type JsonObject, isArray, isObject, sameJson } from "../model/json.ts";
 import type { LiveElement } from "../model/live.ts";
 import type { Change } from "../model/plan.ts";
@@ -262,26 +256,13 @@ function findingsIn(matched: MatchedTarget, start: Manifests, request: PullReque
   const changes = new Map(planned.plan.changes.map((change) => [change.address, change]));
   return resourcesOf(matched.target)
     .filter(({ address }) => inScope(address))
-    .flatMap((resource) => {
-      const change = changes.get(resource.address);
-      const judged = <L extends { readonly id: string }>(
-        rows: readonly Field<L>[],
-        live: L | undefined,
-      ): readonly Finding[] =>
-        live === undefined
-          ? []
-          : rows.flatMap((row) => findingOf(row, live, matched, resource, change, start, request) ?? []);
-      switch (resource.kind) {
-        case "target":
-          return judged(TARGET_FIELDS, liveTargetOf(matched));
-        case "environment":
-          return judged(ENVIRONMENT_FIELDS, liveEnvironmentOf(resource, matched));
-        case "testCase":
-          return judged(TEST_CASE_FIELDS, liveTestCaseOf(resource, matched));
-        case "batchGeneration":
-          return [];
-      }
-    });
+    .flatMap((resource) =>
+      withLive(resource, matched, (rows, live) => {
+        const change = changes.get(resource.address);
+        if (live === undefined) return [];
+        return rows.flatMap((row) => findingOf(row, live, matched, resource, change, start, request) ?? []);
+      }),
+    );
 }
 
 function findingOf<L extends { readonly id: string }>(
@@ -316,11 +297,6 @@ function findingOf<L extends { readonly id: string }>(
       ? { ref, isMet: (now: Json | undefined) => sameWritten(now, verdict.written) }
       : undefined;
   return { resource, field, verdict, wanted, pending };
-}
-
-function addressOfId(id: string, { testCaseMatches }: MatchedTarget): Address | undefined {
-  for (const [address, match] of testCaseMatches) if (match.found && match.id === id) return address;
-  return undefined;
 }
 
 /** A value to be written; or the placeholders that the old one came through, which a pull leaves. */

@@ -17,8 +17,7 @@ import {
   TEST_CASE_FIELDS,
   fieldsOf,
 } from "../model/fields.ts";
-import { type Json, type JsonObject, type Path, isArray, isObject } from "../model/json.ts";
-import type { LiveEnvironment, LiveTarget, LiveTestCase } from "../model/live.ts";
+import { type Json, isArray, isObject, valueAt } from "../model/json.ts";
 import type { Action, CallJson, Change, FieldChange } from "../model/plan.ts";
 import type { State } from "../model/state.ts";
 import { SENSITIVE, type Value, isSensitive, isUnknown, isValueObject } from "../model/value.ts";
@@ -78,20 +77,11 @@ export function explain(request: ExplainRequest): Explanation {
 
 function explainFields(ground: Ground, names: readonly string[]): readonly ExplainedField[] {
   const { resource, matched } = ground;
-  const rows = <L>(table: readonly Field<L>[], live: L | undefined): readonly ExplainedField[] =>
+  return withLive(resource, matched, (table, live) =>
     table
       .filter(({ name }) => (names.length === 0 ? resource.fields[name] !== undefined : names.includes(name)))
-      .map((field) => explainField(field, live, ground));
-  switch (resource.kind) {
-    case "target":
-      return rows(TARGET_FIELDS, liveTargetOf(matched));
-    case "environment":
-      return rows(ENVIRONMENT_FIELDS, liveEnvironmentOf(resource, matched));
-    case "testCase":
-      return rows(TEST_CASE_FIELDS, liveTestCaseOf(resource, matched));
-    case "batchGeneration":
-      return rows(BATCH_GENERATION_FIELDS, undefined);
-  }
+      .map((field) => explainField(field, live, ground)),
+  );
 }
 
 function decision(
@@ -336,24 +326,28 @@ function nameOf({ kind, key, fields }: DesiredResource): string {
   return fields["externalId"] === undefined ? "`description`" : "`externalId` or `description`";
 }
 
-/** The live resource of a kind; nothing where there is none. */
-export function liveTargetOf(matched: MatchedTarget | undefined): LiveTarget | undefined {
-  return matched?.live;
+/** A table of fields with the live resource that its rows read; nothing where there is none. */
+type UseFields<T> = <L extends { readonly id: string }>(table: readonly Field<L>[], live: L | undefined) => T;
+
+/** Hands over the fields of a resource, and what it is on the service. */
+export function withLive<T>(
+  { kind, address }: DesiredResource,
+  matched: MatchedTarget | undefined,
+  use: UseFields<T>,
+): T {
+  switch (kind) {
+    case "target":
+      return use(TARGET_FIELDS, matched?.live);
+    case "environment":
+      return use(ENVIRONMENT_FIELDS, liveIn(matched?.environmentMatches.get(address)));
+    case "testCase":
+      return use(TEST_CASE_FIELDS, liveIn(matched?.testCaseMatches.get(address)));
+    case "batchGeneration":
+      return use(BATCH_GENERATION_FIELDS, undefined);
+  }
 }
 
-export function liveEnvironmentOf(
-  { address }: DesiredResource,
-  matched: MatchedTarget | undefined,
-): LiveEnvironment | undefined {
-  const match = matched?.environmentMatches.get(address);
-  return match?.found === true ? match.live : undefined;
-}
-
-export function liveTestCaseOf(
-  { address }: DesiredResource,
-  matched: MatchedTarget | undefined,
-): LiveTestCase | undefined {
-  const match = matched?.testCaseMatches.get(address);
+function liveIn<L>(match: Match<L> | undefined): L | undefined {
   return match?.found === true ? match.live : undefined;
 }
 
@@ -390,7 +384,8 @@ function readShown<L>(
   return { live: isReference ? (addressOfId(shown, matched) ?? shown) : shown };
 }
 
-function addressOfId(id: string, matched: MatchedTarget | undefined): Address | undefined {
+/** The declared test case that a live one is. */
+export function addressOfId(id: string, matched: MatchedTarget | undefined): Address | undefined {
   for (const [address, match] of matched?.testCaseMatches ?? [])
     if (match.found && match.id === id) return address;
   return undefined;
@@ -517,7 +512,7 @@ function rememberedOf<L>(
 /** The layers of a resource that give a field a value, lowest first. */
 function sourcesOf<L>(resource: DesiredResource, field: Field<L>, hidden: Hidden): readonly LayerSource[] {
   const found = resource.layers.flatMap((layer) => {
-    const written = at(layer.value, field.path);
+    const written = valueAt(layer.value, field.path);
     return written === undefined ? [] : [{ layer, written }];
   });
   return found.map(({ layer, written }, place) => ({
@@ -532,12 +527,6 @@ function sourcesOf<L>(resource: DesiredResource, field: Field<L>, hidden: Hidden
 function roleOf([own, ...later]: readonly Json[]): LayerSource["role"] {
   if (later.length === 0) return "counts";
   return isObject(own) && later.every(isObject) ? "merged" : "replaced";
-}
-
-function at(value: JsonObject, path: Path): Json | undefined {
-  let node: Json | undefined = value;
-  for (const step of path) node = isObject(node) && Object.hasOwn(node, step) ? node[step] : undefined;
-  return node;
 }
 
 /** Which parts of a field must not show as they are written: all, or those of that name. */
@@ -566,7 +555,7 @@ function veiled(written: Json): Json {
 
 /** The written values that count, for the interpolations in them. */
 function countingValues<L>(resource: DesiredResource, field: Field<L>): readonly Json[] {
-  const written = resource.layers.flatMap((layer) => at(layer.value, field.path) ?? []);
+  const written = resource.layers.flatMap((layer) => valueAt(layer.value, field.path) ?? []);
   return written.filter((_, place) => roleOf(written.slice(place)) !== "replaced");
 }
 
