@@ -204,7 +204,7 @@ interface Ground {
 
 /** @param live the live resource; nothing where there is none, or nobody has asked */
 function explainField<L>(field: Field<L>, live: L | undefined, ground: Ground): ExplainedField {
-  const { resource, state, fingerprints, change, asked, problem, id, matched } = ground;
+  const { resource, state, fingerprints, change, id, matched } = ground;
   const value = resource.fields[field.name];
   const shown: LiveShown = live === undefined ? noLive(ground) : liveOf(field, live, value, matched);
   const memory = id === undefined ? undefined : memoryOf(resource.address, id, state, fingerprints);
@@ -212,7 +212,9 @@ function explainField<L>(field: Field<L>, live: L | undefined, ground: Ground): 
     field.path.every((step, at) => path[at] === step),
   );
   const hidden = value !== undefined && isHidden(value);
-  const raw = rawLive(field, live);
+  const { behaviour } = field;
+  // To be compared, and not to be shown.
+  const raw = live !== undefined && behaviour.kind === "readable" ? behaviour.read(live) : undefined;
   return {
     name: field.name,
     sources: sourcesOf(resource, field, hidingIn(value)),
@@ -225,22 +227,14 @@ function explainField<L>(field: Field<L>, live: L | undefined, ground: Ground): 
         : rememberedOf(field, value, raw, memory, state, fingerprints),
     changes,
     why: whyField(field, {
+      ...ground,
       value,
-      change,
       changes,
       shown: "live" in shown,
       recorded: memory?.binding?.fields[field.name] !== undefined,
-      asked,
       exists: live !== undefined,
-      runs: resource.kind === "batchGeneration",
-      problem,
     }),
   };
-}
-
-/** The live value as it is, to be compared and not to be shown. */
-function rawLive<L>(field: Field<L>, live: L | undefined): Json | undefined {
-  return live !== undefined && field.behaviour.kind === "readable" ? field.behaviour.read(live) : undefined;
 }
 
 function noLive({ asked, resource }: Ground): LiveShown {
@@ -493,7 +487,7 @@ function rememberedOf<L>(
   if (fingerprints === undefined) return "a record; the API key is needed to compare it";
   if (value === undefined) return "a record, from when it was declared";
   if (isUnknown(value)) return "a record; the declared value is unknown, so they cannot be compared";
-  if (live !== undefined && field.behaviour.kind === "readable") {
+  if (live !== undefined) {
     const by = changedBy(field, value, live, memory);
     if (by === "service") return "the declared value was applied; the service has changed since";
     if (by === "both") return "a different value was applied; manifest and service have both changed since";
@@ -567,24 +561,16 @@ function textsIn(value: Json): readonly string[] {
 }
 
 /** What a field's reason follows from. */
-export interface ReasonFacts {
+interface ReasonFacts extends Ground {
   readonly value: Value | undefined;
-  /** What the plan does with the resource. */
-  readonly change: Change | undefined;
-  /** The part of it that is about this field. */
+  /** The part of the change that is about this field. */
   readonly changes: readonly FieldChange[];
   /** Whether the service shows a value, so that there was something to compare. */
   readonly shown: boolean;
   /** Whether state has a record of the field that counts. */
   readonly recorded: boolean;
-  /** Whether the service was asked. */
-  readonly asked: boolean;
   /** Whether there is a live resource. */
   readonly exists: boolean;
-  /** It belongs to a batch generation, which runs as a whole or not at all. */
-  readonly runs: boolean;
-  /** An error must be fixed first. */
-  readonly problem: boolean;
 }
 
 /** Why a field is sent, or why it is not. The first that holds. */
@@ -594,17 +580,12 @@ function whyField<L>(field: Field<L>, grounds: ReasonFacts): string {
   if (isUnknown(value)) return "A secret is missing, so it is neither compared nor sent.";
   if (!grounds.asked) return "The service was not called, so there is no plan for it.";
   if (grounds.problem) return "The error below must be fixed first.";
-  if (grounds.runs) return whyRun(change);
+  if (grounds.resource.kind === "batchGeneration")
+    return `It is sent when the batch generation runs, which is ${change === undefined ? "not " : ""}planned.`;
   if (!exists && change === undefined) return "It does not exist, and no creation is planned.";
   if (change?.action === "create") return whyCreated(field, value, change);
   if (changes.length > 0) return whyChanged(field, grounds);
   return whyUnchanged(field, grounds);
-}
-
-function whyRun(change: Change | undefined): string {
-  return change === undefined
-    ? "It is sent when the batch generation runs, which is not planned."
-    : "It is sent when the batch generation runs, which is planned.";
 }
 
 function whyCreated<L>(field: Field<L>, value: Value, { calls }: Change): string {
