@@ -104,36 +104,87 @@ interface ImportedParts {
 
 const DEFAULT_KEY = "default";
 
+/** How parts of one kind are imported. */
+interface PartRules<L> {
+  readonly kind: "environment" | "testCase";
+  readonly fields: readonly Field<L>[];
+  /** Whether nothing that it declares finds it and no other. */
+  readonly mustBind: (live: L, declared: JsonObject) => boolean;
+  /** What it is called on the service. */
+  readonly title: (live: L) => string | undefined;
+  /** What else a declared resource may find it by. */
+  readonly mark: (live: L) => string | null | undefined;
+  /** The title as a name to make a key of. */
+  readonly nameOf: (title: string) => string;
+  readonly noun: string;
+  readonly folderId: (live: L) => string | null;
+  /** The id of the one that has the key `default` whatever it is called; no other gets that key. */
+  readonly defaultId?: (live: readonly L[]) => string | undefined;
+}
+
+/** The parts that no manifest declares. */
+function importParts<L extends { readonly id: string }>(
+  all: readonly L[],
+  known: KnownParts,
+  around: Omit<Around, "defaults">,
+  rules: PartRules<L>,
+): ImportedParts {
+  const leftOut: Omit<Skipped, "app">[] = [];
+  // The planner takes the last of those that are listed under one id.
+  const fresh = [...new Map(all.map((one) => [one.id, one])).values()].filter(
+    ({ id }) => !known.managed.has(id),
+  );
+  const judged = fresh.flatMap((live) => {
+    const { id } = live;
+    const declared = declareFields(rules.fields, live, { ...around, defaults: known.defaults });
+    const bind = rules.mustBind(live, declared.fields);
+    const name = rules.title(live);
+    const isDoubtful = known.isDoubtful(id, [name, rules.mark(live)]);
+    if (!isDoubtful && (!bind || canBind(id))) return [{ id, live, declared, bind, name }];
+    leftOut.push({ kind: rules.kind, id, name, reason: isDoubtful ? UNCLEAR : NOT_BINDABLE });
+    return [];
+  });
+  const reserved = rules.defaultId === undefined ? [] : [DEFAULT_KEY];
+  const defaultId = known.declared.has(DEFAULT_KEY)
+    ? undefined
+    : rules.defaultId?.(judged.map(({ live }) => live));
+  const keys = new Map(defaultId === undefined ? [] : [[defaultId, DEFAULT_KEY]]);
+  for (const { id } of judged) {
+    const key = known.remembered.get(id);
+    if (key !== undefined && !reserved.includes(key) && !keys.has(id)) keys.set(id, key);
+  }
+  const wishes = judged.flatMap(({ id, name }) => {
+    const shown = name === undefined || around.holdsSecret(name) ? undefined : rules.nameOf(name);
+    return keys.has(id) ? [] : [{ id, name: shown, noun: rules.noun }];
+  });
+  for (const [id, key] of chooseKeys(wishes, new Set([...known.taken, ...reserved]))) keys.set(id, key);
+  const entries = judged.map(({ id, live, declared, bind }): ImportedResource => {
+    return { id, key: keys.get(id) ?? "", bind, ...declared, folderId: rules.folderId(live) };
+  });
+  return { entries: entries.toSorted((a, b) => compareText(a.key, b.key)), leftOut };
+}
+
 /** The environments that no manifest declares. */
 export function importEnvironments(
-  target: LiveTarget,
+  { environments }: LiveTarget,
   known: KnownParts,
   around: Omit<Around, "defaults">,
 ): ImportedParts {
-  const fresh = uniqueById(target.environments).filter(({ id }) => !known.managed.has(id));
-  const leftOut: Omit<Skipped, "app">[] = [];
-  const judged = fresh.flatMap((live) => {
-    const declared = declareFields(ENVIRONMENT_FIELDS, live, { ...around, defaults: known.defaults });
-    const bind = mustBind(live, declared.fields["discoveryUrl"], target.environments);
-    const reason = known.isDoubtful(live.id, [live.discoveryUrl, live.type])
-      ? UNCLEAR
-      : bind && !canBind(live.id)
-        ? NOT_BINDABLE
-        : undefined;
-    if (reason === undefined) return [{ live, declared, bind }];
-    leftOut.push({ kind: "environment", id: live.id, name: live.discoveryUrl, reason });
-    return [];
+  return importParts(environments, known, around, {
+    kind: "environment",
+    fields: ENVIRONMENT_FIELDS,
+    mustBind: (live, { discoveryUrl }) => mustBind(live, discoveryUrl, environments),
+    title: ({ discoveryUrl }) => discoveryUrl,
+    mark: ({ type }) => type,
+    nameOf: nameOfUrl,
+    noun: "environment",
+    folderId: () => null,
+    defaultId: (live) =>
+      live
+        .flatMap(({ id, type }) => (type === "DEFAULT" ? [id] : []))
+        .toSorted(compareText)
+        .at(0),
   });
-  const keys = environmentKeys(
-    judged.map(({ live }) => live),
-    known,
-    around,
-  );
-  const entries = judged.map(({ live, declared, bind }): ImportedResource => {
-    const key = keys.get(live.id) ?? "";
-    return { id: live.id, key, bind, ...declared, folderId: null };
-  });
-  return { entries: entries.toSorted((a, b) => compareText(a.key, b.key)), leftOut };
 }
 
 /**
@@ -148,42 +199,11 @@ function mustBind(live: LiveEnvironment, url: Json | undefined, all: readonly Li
   return counts.get(normalise("url", live.discoveryUrl ?? null)) !== 1;
 }
 
-function environmentKeys(
-  live: readonly LiveEnvironment[],
-  known: KnownParts,
-  { holdsSecret }: Omit<Around, "defaults">,
-): ReadonlyMap<string, string> {
-  const isDefaultFree = !known.declared.has(DEFAULT_KEY);
-  const [first] = live
-    .filter(({ type }) => type === "DEFAULT")
-    .map(({ id }) => id)
-    .toSorted(compareText);
-  const keys = new Map<string, string>();
-  if (isDefaultFree && first !== undefined) keys.set(first, DEFAULT_KEY);
-  for (const { id } of live) {
-    const key = known.remembered.get(id);
-    if (key !== undefined && key !== DEFAULT_KEY && !keys.has(id)) keys.set(id, key);
-  }
-  const wishes = live
-    .filter(({ id }) => !keys.has(id))
-    .map(({ id, discoveryUrl: url }) => {
-      const name = url === undefined || holdsSecret(url) ? undefined : nameOfUrl(url);
-      return { id, name, noun: "environment" };
-    });
-  const taken = new Set([...known.taken, DEFAULT_KEY]);
-  return new Map([...keys, ...chooseKeys(wishes, taken)]);
-}
-
 /** Host and path: what is readable of a URL, and tells environments of one application apart. */
 function nameOfUrl(text: string): string {
   if (!URL.canParse(text)) return text;
   const { hostname, port, pathname } = new URL(text);
   return `${hostname.replace(/^www\./, "")} ${port} ${pathname}`;
-}
-
-/** The planner takes the last of those that are listed under one id. */
-function uniqueById<L extends { readonly id: string }>(live: readonly L[]): readonly L[] {
-  return [...new Map(live.map((one) => [one.id, one])).values()];
 }
 
 /** A folder that the service shows by id alone, of which no name is known. */
@@ -441,67 +461,24 @@ export function importTestCases(
   around: Omit<Around, "defaults">,
 ): ImportedParts {
   const live = all.filter(({ status }) => status !== DELETED);
-  const mustBind = binding(live);
-  const leftOut: Omit<Skipped, "app">[] = [];
-  const judged = uniqueById(live)
-    .filter(({ id }) => !known.managed.has(id))
-    .flatMap((testCase) => {
-      const declared = declareFields(TEST_CASE_FIELDS, testCase, { ...around, defaults: known.defaults });
-      const bind = mustBind(testCase, declared);
-      const reason = obstacle(testCase, bind, known);
-      if (reason === undefined) return [{ testCase, declared, bind }];
-      leftOut.push({ kind: "testCase", id: testCase.id, name: testCase.description, reason });
-      return [];
-    });
-  const keys = testCaseKeys(
-    judged.map(({ testCase }) => testCase),
-    known,
-    around,
-  );
-  const entries = judged.map(({ testCase, declared, bind }): ImportedResource => {
-    const key = keys.get(testCase.id) ?? "";
-    return { id: testCase.id, key, bind, ...declared, folderId: testCase.folderId ?? null };
-  });
-  const sorted = entries.toSorted((a, b) => compareText(a.key, b.key));
-  const wanted = new Map(live.map(({ id, prerequisiteId }) => [id, prerequisiteId ?? null]));
-  return { entries: linkPrerequisites(sorted, wanted, known.managed, prerequisites), leftOut };
-}
-
-function obstacle(testCase: LiveTestCase, bind: boolean, known: KnownParts): string | undefined {
-  if (known.isDoubtful(testCase.id, [testCase.description, testCase.externalId])) return UNCLEAR;
-  return bind && !canBind(testCase.id) ? NOT_BINDABLE : undefined;
-}
-
-/** A test case is found by its external id, or else by its name; by either only if it is the only one. */
-function binding(
-  live: readonly LiveTestCase[],
-): (testCase: LiveTestCase, declared: DeclaredElements) => boolean {
   const names = countValues(live.map(({ description }) => description));
   const externalIds = countValues(live.map(({ externalId }) => externalId ?? undefined));
-  return (testCase, { fields }) => {
-    if (typeof fields["externalId"] === "string")
-      return externalIds.get(testCase.externalId ?? undefined) !== 1;
-    return fields["description"] === undefined || names.get(testCase.description) !== 1;
-  };
-}
-
-function testCaseKeys(
-  live: readonly LiveTestCase[],
-  known: KnownParts,
-  { holdsSecret }: Omit<Around, "defaults">,
-): ReadonlyMap<string, string> {
-  const old = live.flatMap(({ id }): [string, string][] => {
-    const key = known.remembered.get(id);
-    return key === undefined ? [] : [[id, key]];
+  const { entries, leftOut } = importParts(live, known, around, {
+    kind: "testCase",
+    fields: TEST_CASE_FIELDS,
+    // It is found by its external id, or else by its name; by either only if it is the only one.
+    mustBind: (testCase, { externalId, description }) =>
+      typeof externalId === "string"
+        ? externalIds.get(testCase.externalId ?? undefined) !== 1
+        : description === undefined || names.get(testCase.description) !== 1,
+    title: ({ description }) => description,
+    mark: ({ externalId }) => externalId,
+    nameOf: (title) => title,
+    noun: "case",
+    folderId: ({ folderId }) => folderId ?? null,
   });
-  const remembered = new Map(old);
-  const wishes = live
-    .filter(({ id }) => !remembered.has(id))
-    .map(({ id, description }) => {
-      const name = description === undefined || holdsSecret(description) ? undefined : description;
-      return { id, name, noun: "case" };
-    });
-  return new Map([...remembered, ...chooseKeys(wishes, known.taken)]);
+  const wanted = new Map(live.map(({ id, prerequisiteId }) => [id, prerequisiteId ?? null]));
+  return { entries: linkPrerequisites(entries, wanted, known.managed, prerequisites), leftOut };
 }
 
 /** The drafts without some addresses, which are left out for the reasons given. */
