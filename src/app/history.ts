@@ -11,7 +11,7 @@ import {
   readHistory,
 } from "../state/history.ts";
 import { createLockInfo } from "../state/lock.ts";
-import { explainProblem, valueOrThrow } from "../state/problem.ts";
+import { StateFailure } from "../state/problem.ts";
 import type { Session as StateSession } from "../state/session.ts";
 import { git } from "./base.ts";
 import { stale } from "./saved-plan.ts";
@@ -104,9 +104,12 @@ export async function endRun(
     outcome: outcomes.get(address) ?? ("unknown" as const),
   }));
   const { backend } = await session.states();
-  if (changes.length > 0) {
-    const added = await backend.addHistory(session.settings.stage, historyJson(entryOf(run, true, changes)));
-    if (!added.ok) return session.host.warn([explainProblem(added.problem)]);
+  try {
+    if (changes.length > 0)
+      await backend.addHistory(session.settings.stage, historyJson(entryOf(run, true, changes)));
+  } catch (error) {
+    if (!(error instanceof StateFailure)) throw error;
+    return session.host.warn(error.diagnostics);
   }
   const open = [...sessions.values()].filter(({ state }) => state.run !== undefined);
   await Promise.all(open.map((one) => one.note([{ type: "ended" }])));
@@ -117,9 +120,9 @@ export async function historyOf(session: Session): Promise<readonly HistoryEntry
   const { stage } = session.settings;
   const { backend } = await session.states();
   const [entries, targets] = await Promise.all([backend.history(stage), backend.list(stage)]);
-  const stored = await backend.readAll(valueOrThrow(targets).map((target) => session.stateKey(target)));
-  const open = [...valueOrThrow(stored).values()].flatMap(({ state: { run } }) =>
+  const stored = await backend.readAll(targets.map((target) => session.stateKey(target)));
+  const open = [...stored.values()].flatMap(({ state: { run } }) =>
     run === undefined || run.changes.size === 0 ? [] : historyJson(entryOfInterrupted(run)),
   );
-  return readHistory([...valueOrThrow(entries), ...open]);
+  return readHistory([...entries, ...open]);
 }

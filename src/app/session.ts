@@ -27,11 +27,11 @@ import { createFingerprinter } from "../state/fingerprint.ts";
 import { type LockInfo, readProcesses } from "../state/lock.ts";
 import {
   type DocumentKey,
+  StateFailure,
   type StateKey,
   explainProblem,
   explainTakeover,
   explainWaiting,
-  valueOrThrow,
 } from "../state/problem.ts";
 import { Leases, type Session as StateSession, openSessions } from "../state/session.ts";
 import type { PlanRequest } from "./plan.ts";
@@ -85,6 +85,10 @@ export interface ProjectNeeds {
   readonly apiKey?: boolean;
   /** Whether a project without target documents will do. */
   readonly mayBeEmpty?: boolean;
+  /** Whether the texts of the manifests are kept, for edits; they are unless this says otherwise. */
+  readonly texts?: boolean;
+  /** Is told how many manifests there are before they are read. */
+  readonly counted?: (files: number) => void;
 }
 
 /** Opens a project, does the work, and closes whatever the work opened. @throws TascError */
@@ -103,6 +107,8 @@ export async function withSession<T>(
     allowMissingSecrets: options.allowMissingSecrets ?? false,
     needsApiKey: needs.apiKey ?? true,
     mayBeEmpty: needs.mayBeEmpty ?? false,
+    texts: needs.texts ?? true,
+    counted: needs.counted,
   });
   for (const secret of project.secrets) host.secrets.add(secret);
   if (!project.ok)
@@ -258,7 +264,7 @@ export class Session {
   /** The states of targets as they are, without a lock. Targets without state have none. */
   async readStates(targets: readonly string[]): Promise<ReadonlyMap<string, State>> {
     const { backend } = await this.states();
-    const stored = valueOrThrow(await backend.readAll(targets.map((target) => this.stateKey(target))));
+    const stored = await backend.readAll(targets.map((target) => this.stateKey(target)));
     return new Map([...stored].map(([target, { state }]) => [target, state]));
   }
 
@@ -304,7 +310,7 @@ export class Session {
     const { warn } = this.host;
     const waiting = (key: StateKey, holder: LockInfo | undefined) => warn([explainWaiting(key, holder)]);
     const keys = targets.map((target) => this.stateKey(target));
-    const sessions = valueOrThrow(await openSessions(backend, keys, world, { ...options, waiting }));
+    const sessions = await openSessions(backend, keys, world, { ...options, waiting });
     await noteBackend(this, backend);
     const lost = new AbortController();
     let ending: NodeJS.Timeout | undefined;
@@ -340,7 +346,7 @@ export class Session {
   }
 
   async #openStates(): Promise<States> {
-    const config = valueOrThrow(readConfig(this.settings.state, { insecure: this.#insecure }));
+    const config = readConfig(this.settings.state, { insecure: this.#insecure });
     const world: StateRuntime = {
       projectFolder: this.root,
       clock: {
@@ -362,7 +368,7 @@ export class Session {
     const declared = desired.targets.map(({ key }) => key);
     const { backend } = await this.states();
     const states = await this.readStates(declared);
-    const listed = valueOrThrow(await backend.list(settings.stage));
+    const listed = await backend.list(settings.stage);
     const strays = await this.readStates(listed.filter((key) => !declared.includes(key)));
     if (states.size + strays.size === 0) await warnOfOldState(this);
     return withRemovedTargets({ desired, states, strays: [...strays.values()] }, this.disableRemoved);
@@ -374,12 +380,13 @@ export class Session {
     if (backend.takeSends === undefined) throw new TypeError("a backend that cannot count sends");
     // What names the key must not be a way to guess it, so it is derived as fingerprints are.
     this.#bucket ??= `${normalAddress(this.settings.baseUrl)} ${createFingerprinter(apiKey, "").keyCheck}`;
-    const wait = await backend.takeSends(this.#bucket, sends, perSecond);
-    if (wait.ok) return wait.value;
-    const { detail } = explainProblem(wait.problem);
-    const summary = "The rate limit is not shared with other jobs";
-    this.host.warn([{ severity: "warning", code: "rate-not-shared", summary, detail }]);
-    return valueOrThrow(wait);
+    return await backend.takeSends(this.#bucket, sends, perSecond).catch((error: unknown) => {
+      if (!(error instanceof StateFailure)) throw error;
+      const { detail } = explainProblem(error.problem);
+      const summary = "The rate limit is not shared with other jobs";
+      this.host.warn([{ severity: "warning", code: "rate-not-shared", summary, detail }]);
+      throw error;
+    });
   }
 
   #connect(): Client {

@@ -468,7 +468,7 @@ function folderSeeds(state: State, targets: readonly LiveTarget[]): readonly Jso
 }
 
 function testCaseSeed(
-  { elements, discovery, description, tags, ...rest }: LiveTestCase,
+  { elements, discovery, description, tags, ...rest }: Omit<LiveTestCase, "asDeclared">,
   testTargetId: string,
 ): JsonObject {
   return {
@@ -874,7 +874,10 @@ function withoutTexts(value: Json): Json {
 }
 
 /** As the service lists it (service-api.md, "Test case"), as far as a plan reads it. */
-function testCaseJson({ elements, discovery, ...plain }: LiveTestCase, testTargetId: string): JsonObject {
+function testCaseJson(
+  { elements, discovery, ...plain }: Omit<LiveTestCase, "asDeclared">,
+  testTargetId: string,
+): JsonObject {
   return {
     ...known({ testTargetId, ...plain }),
     ...(elements === undefined ? {} : { elements: elements.map(({ raw }) => raw) }),

@@ -7,7 +7,7 @@ import { type ExitCode } from "../model/error.ts";
 import { nextSteps, openDisplay, sayOutcome } from "./apply-display.ts";
 import { openEventStream } from "./apply-events.ts";
 import { type Context } from "./context.ts";
-import { optimiseLate } from "./engine.ts";
+import { fitHeapTo, optimiseLate } from "./engine.ts";
 import { printReview } from "./print-plan.ts";
 import { askToApply } from "./question.ts";
 import type { OptionsOf } from "./table.ts";
@@ -63,7 +63,8 @@ export async function run(options: OptionsOf<"apply">, context: Context): Promis
     return applied.exitCode;
   };
   try {
-    if (planFile === undefined) return await withSession(options, host, work);
+    if (planFile === undefined)
+      return await withSession(options, host, work, { texts: false, counted: fitHeapTo });
     return await withSavedPlan(planFile, options, host, work);
   } finally {
     stop.end();

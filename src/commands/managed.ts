@@ -14,7 +14,7 @@ export function liveIds(
   states: ReadonlyMap<string, State>,
   targets: readonly LiveTarget[],
 ): ReadonlyMap<string, string> {
-  return liveTargets(
+  const found = liveTargets(
     {
       desired,
       states,
@@ -28,6 +28,7 @@ export function liveIds(
     },
     targets,
   );
+  return new Map([...found].map(([key, { id }]) => [key, id]));
 }
 
 /** The managed targets that are live, or the one that was asked for. */

@@ -8,6 +8,7 @@ import { planJson, writeJson } from "../render/json.ts";
 import { redactDiagnostic, redactPlan } from "../render/redact.ts";
 import { planLine } from "../render/words.ts";
 import type { Context } from "./context.ts";
+import { fitHeapTo } from "./engine.ts";
 import { failureJson } from "./failure.ts";
 import { printReview } from "./print-plan.ts";
 import type { OptionsOf } from "./table.ts";
@@ -25,7 +26,7 @@ export async function run(options: OptionsOf<"plan">, context: Context): Promise
       await printReview(reviewed, session, options, context);
       return exitCodeOf(reviewed, detailedExitcode);
     },
-    { apiKey: snapshot === undefined },
+    { apiKey: snapshot === undefined, texts: false, counted: fitHeapTo },
   );
 }
 

@@ -16,7 +16,6 @@ import { DELETED } from "../model/fields.ts";
 import type { LiveTarget, Read, Reader } from "../model/live.ts";
 import { kindNoun } from "../render/words.ts";
 import { bindAddress, idTaken } from "../state/edit.ts";
-import { valueOrThrow } from "../state/problem.ts";
 import type { Context } from "./context.ts";
 import { liveIds } from "./managed.ts";
 import type { OptionsOf } from "./table.ts";
@@ -86,7 +85,7 @@ async function refuseTaken(
       "Remove it from that manifest first.",
     );
   const { backend } = await session.states();
-  const listed = valueOrThrow(await backend.list(key.stage)).filter((target) => target !== key.target);
+  const listed = (await backend.list(key.stage)).filter((target) => target !== key.target);
   for (const { bindings } of (await session.readStates(listed)).values())
     for (const [other, binding] of bindings) if (binding.id === id) throw idTaken(id, other);
 }

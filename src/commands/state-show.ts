@@ -8,7 +8,6 @@ import { count } from "../render/words.ts";
 import type { Section } from "../render/view.ts";
 import { knownAddresses, knows } from "../state/edit.ts";
 import type { LockInfo } from "../state/lock.ts";
-import { valueOrThrow } from "../state/problem.ts";
 import type { Context } from "./context.ts";
 import type { OptionsOf } from "./table.ts";
 
@@ -28,10 +27,7 @@ export async function run(options: OptionsOf<"state show">, { host, console }: C
       );
     }
     const { backend } = await session.states();
-    const holder =
-      parts.kind === "target"
-        ? valueOrThrow(await backend.holder(session.stateKey(parts.target)))
-        : undefined;
+    const holder = parts.kind === "target" ? await backend.holder(session.stateKey(parts.target)) : undefined;
     const shown = holder === undefined ? remembered : { ...remembered, lock: holderJson(holder) };
     console.show({ json: shown, text: [rememberedBlocks(shown)] }, options.format);
     return EXIT.done;

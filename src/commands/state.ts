@@ -19,7 +19,7 @@ import { count, list as listed } from "../render/words.ts";
 import { forgetAddress, forgetTarget, knownAddresses, moveAddress, moveTarget } from "../state/edit.ts";
 import { applyEvents } from "../state/events.ts";
 import { historyJson } from "../state/history.ts";
-import { describeHolder, valueOrThrow } from "../state/problem.ts";
+import { describeHolder } from "../state/problem.ts";
 import type { Context } from "./context.ts";
 import { holderJson } from "./state-show.ts";
 import type { OptionsOf } from "./table.ts";
@@ -45,7 +45,7 @@ export async function list(options: OptionsOf<"state list">, context: Context): 
   return await withState(options, context, async (session) => {
     const { console } = context;
     const { backend } = await session.states();
-    const targets = valueOrThrow(await backend.list(session.settings.stage));
+    const targets = await backend.list(session.settings.stage);
     const states = await session.readStates(targets);
     const entries = [...states.values()].flatMap(entriesOf);
     const sorted = entries.toSorted((a, b) => compareAddresses(a.address, b.address));
@@ -183,7 +183,7 @@ export async function unlock(options: OptionsOf<"state unlock">, context: Contex
   return await withState(options, context, async (session) => {
     const { stage } = session.settings;
     const { backend } = await session.states();
-    const holder = valueOrThrow(await backend.forceUnlock({ stage, target }, options.id));
+    const holder = await backend.forceUnlock({ stage, target }, options.id);
     if (holder === undefined) await mustKnowTarget(session, target);
     const json = { target, stage, holder: holder === undefined ? null : holderJson(holder) };
     const became = holder === undefined ? "was not locked." : `is unlocked. ${describeHolder(holder)}`;
@@ -246,7 +246,7 @@ export async function history(options: OptionsOf<"state history">, context: Cont
         `The ${session.settings.state.backend} backend does not keep earlier versions`,
         "Only postgres does. Use git for local state, and the features of your server for http state.",
       );
-    const versions = valueOrThrow(await backend.versions(session.stateKey(target)));
+    const versions = await backend.versions(session.stateKey(target));
     if (versions.length === 0) await mustKnowTarget(session, target);
     const shown = versions.map(({ serial, written }) => ({ serial: Number(serial), written }));
     const lines = shown.map(({ serial, written }) => `${serial}  ${written}`);

@@ -9,19 +9,20 @@ import { codedDiagnosticJson } from "../render/json.ts";
 import { redactDiagnostic } from "../render/redact.ts";
 import { count } from "../render/words.ts";
 import type { Context } from "./context.ts";
-import { keepYoungSpaceSmall } from "./engine.ts";
+import { fitHeapTo } from "./engine.ts";
 import { failureJson } from "./failure.ts";
 import type { OptionsOf } from "./table.ts";
 
 /** `tasc validate`: reads and checks the manifests; it calls nothing. */
 export async function run(options: OptionsOf<"validate">, context: Context): Promise<ExitCode> {
-  keepYoungSpaceSmall();
   const { console, host } = context;
   const { format = "text" } = options;
   if (options.allStages) return validateAll(options, context);
   try {
     return await withSession(options, host, (session) => printValid(session, format, context), {
       apiKey: false,
+      texts: false,
+      counted: fitHeapTo,
     });
   } catch (error) {
     if (format === "text" || !(error instanceof TascError)) throw error;
@@ -81,11 +82,11 @@ async function printValid(
 ): Promise<ExitCode> {
   const { console } = context;
   const { project, desired, source } = session;
-  const { diagnostics, documents } = project;
+  const { diagnostics, documentCount } = project;
   if (format === "text") {
     console.diagnostics(fresh(diagnostics, said), source);
     const resources = count(desired.targets.flatMap(resourcesOf).length, "resource");
-    console.data(`Valid: ${resources} in ${count(documents.length, "document")}, stage ${desired.stage}\n`);
+    console.data(`Valid: ${resources} in ${count(documentCount, "document")}, stage ${desired.stage}\n`);
   } else if (format === "json")
     console.json({ valid: true, diagnostics: diagnostics.map(codedDiagnosticJson) });
   else await printAs(format, diagnostics, context);

@@ -40,6 +40,10 @@ export interface LoadOptions extends ResolveOptions {
   readonly root: string;
   /** Whether a project without target documents will do: an import is what writes the first. */
   readonly mayBeEmpty?: boolean;
+  /** Whether the texts of manifests are kept, as whoever edits them must; else they are read again to show a place. */
+  readonly texts?: boolean;
+  /** Is told how many files there are before they are read. */
+  readonly counted?: ((files: number) => void) | undefined;
 }
 
 /** A project resolved for one stage, or what keeps it from being so. */
@@ -57,8 +61,10 @@ export interface LoadedProject {
   readonly secrets: readonly string[];
   /** `tasc.yaml` as it stands in the file. */
   readonly project: Document;
-  /** The target documents as they stand in their files, sorted by file. */
+  /** The target documents as they stand in their files, sorted by file; none where texts are not kept. */
   readonly documents: readonly Document[];
+  /** How many there are. */
+  readonly documentCount: number;
 }
 
 export interface LoadFailure {
@@ -74,7 +80,7 @@ export async function loadProject(
   options: LoadOptions,
   folder: ProjectFolder = projectFolder(options.root, options.env.TASC_TRUST),
 ): Promise<Loaded> {
-  const reading = await readProject(folder);
+  const reading = await readProject(folder, options);
   const resolution = resolveProject(reading, options);
   const found = [...reading.problems, ...resolution.problems];
   const problems = options.mayBeEmpty ? found.filter(({ code }) => code !== "no-manifests") : found;
@@ -83,7 +89,9 @@ export async function loadProject(
   const { resolved, secrets } = resolution;
   if (resolved === undefined || project === undefined || hasErrors(problems))
     return { ok: false, diagnostics, sources, secrets };
-  return { ok: true, ...resolved, diagnostics, sources, secrets, project, documents };
+  const kept = options.texts === false ? [] : documents;
+  const documentCount = documents.length;
+  return { ok: true, ...resolved, diagnostics, sources, secrets, project, documents: kept, documentCount };
 }
 
 /** A project as it was read from its folder: checked by itself, but nothing is chosen, merged or filled in yet. */
@@ -102,8 +110,13 @@ export interface ProjectReading {
   readonly trust: TrustOf;
 }
 
-/** Reads `tasc.yaml` and all target documents. The only function that reads manifests from the disk. */
-export async function readProject(folder: ProjectFolder): Promise<ProjectReading> {
+/**
+ * Reads `tasc.yaml` and all target documents. Without their texts, those are read again where one is asked for. The only function that reads manifests from the disk.
+ */
+export async function readProject(
+  folder: ProjectFolder,
+  { texts = true, counted }: Pick<LoadOptions, "texts" | "counted"> = {},
+): Promise<ProjectReading> {
   const trust: TrustOf = (await folder.trust?.()) ?? (() => NO_LIMITS);
   const { project, usable, templates, sources, problems } = await readProjectFile(folder);
   if (project === undefined)
@@ -117,7 +130,8 @@ export async function readProject(folder: ProjectFolder): Promise<ProjectReading
       trust,
     };
   const found = findManifests(folder, project, usable);
-  const targets = await readTargets(folder, found.files, usable ? stagesOf(project) : undefined);
+  counted?.(found.files.length);
+  const targets = await readTargets(folder, found.files, usable ? stagesOf(project) : undefined, texts);
   return {
     project: usable ? project : undefined,
     documents: targets.documents,
@@ -167,27 +181,52 @@ async function readTargets(
   folder: ProjectFolder,
   files: readonly string[],
   stages: readonly string[] | undefined,
+  texts: boolean,
 ): Promise<TargetFiles> {
-  const read = await readDocuments(folder, files, { several: true });
   const documents: Document[] = [];
+  const sources: SourceText[] = [];
   const templates: FoundTemplate[] = [];
-  const problems = [...read.problems];
-  let complete = problems.length === 0;
-  for (const raw of read.documents) {
+  const problems: ManifestProblem[] = [];
+  let complete = true;
+  const take = async (raw: Document): Promise<void> => {
     const checked = validateTarget(raw.value)
       ? whole(raw)
       : await explained("target", raw, validateTarget.errors);
     const { problems: ofShape, lossy } = checked;
     const document = withoutExtensions(checked.document, TARGET_PART);
     const found = findTemplates(document);
-    documents.push(document);
+    documents.push(texts ? document : { ...document, text: "" });
     for (const template of found) templates.push(template);
     for (const problem of ofShape) problems.push(problem);
     for (const problem of checkTargetDocument(document, found, stages)) problems.push(problem);
     complete &&= !lossy;
+  };
+  // One file after the other, so that its text can be let go.
+  for (const file of files) {
+    const read = await readDocuments(folder, [file], { several: true });
+    for (const problem of read.problems) problems.push(problem);
+    complete &&= read.problems.length === 0;
+    for (const document of read.documents) await take(document);
+    for (const source of read.sources) sources.push(texts ? source : new RereadText(folder, source.file));
   }
   for (const target of groupByTarget(documents)) problems.push(...findDuplicates(target, stages ?? []));
-  return { documents, templates, sources: read.sources, problems, complete };
+  return { documents, templates, sources, problems, complete };
+}
+
+/** The text of a file that is not kept: whoever asks for it is about to show a place in it. */
+class RereadText implements SourceText {
+  readonly file: string;
+  readonly #folder: ProjectFolder;
+
+  constructor(folder: ProjectFolder, file: string) {
+    this.#folder = folder;
+    this.file = file;
+  }
+
+  get text(): string {
+    const read = this.#folder.read(this.file);
+    return read.ok && read.decoded.ok ? read.decoded.text : "";
+  }
 }
 
 /** A document in whose shape nothing is wrong. */

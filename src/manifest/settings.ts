@@ -58,7 +58,7 @@ export interface ResolvedSettings {
 }
 
 /** What settings are resolved with. */
-interface Resolution extends SettingsRequest, ResolveContext {
+interface SettingsContext extends SettingsRequest, ResolveContext {
   /** Reports an error at the place that counts for a path. */
   readonly reportAt: (code: string, path: Path, summary: string, detail: string, more?: Details) => void;
 }
@@ -73,11 +73,11 @@ export function resolveSettings(request: SettingsRequest): ResolvedSettings {
   const report: ResolveContext["report"] = (problem) => problems.push(problem);
   const reportAt = (code: string, path: Path, summary: string, detail: string, more?: Details): void =>
     report(manifestError(code, originOf(path), summary, detail, more));
-  const resolution: Resolution = { ...request, originOf, report, reportAt };
+  const context: SettingsContext = { ...request, originOf, report, reportAt };
   const misplaced = misplacedInBaseUrl(request);
   const wanted = wantedService(request, misplaced !== undefined);
-  const service = mapOf(resolveValue(SERVICE_PART, wanted, ["service"], resolution));
-  const state = resolveState(resolution);
+  const service = mapOf(resolveValue(SERVICE_PART, wanted, ["service"], context));
+  const state = resolveState(context);
   if (misplaced !== undefined)
     reportAt(
       "base-url-interpolation",
@@ -103,9 +103,9 @@ export function resolveSettings(request: SettingsRequest): ResolvedSettings {
     retries: numberOf(service.retries) ?? DEFAULT_RETRIES,
     ...(typeof service.rateLimit === "string" ? { rateLimit: parseRate(service.rateLimit) ?? 1 } : {}),
     state,
-    policy: stricter(trust.policy ?? {}, resolvePolicy(resolution)),
+    policy: stricter(trust.policy ?? {}, resolvePolicy(context)),
   };
-  refuseUntrusted(settings, resolution);
+  refuseUntrusted(settings, context);
   return { settings, problems };
 }
 
@@ -159,14 +159,12 @@ function firstMisplaced(
 }
 
 /** A stage that names another backend than the project does starts from nothing: options of one mean nothing to another. */
-function resolveState(resolution: Resolution): StateSettings {
-  const { layers, isInvalid, reportAt } = resolution;
+function resolveState(context: SettingsContext): StateSettings {
+  const { layers, isInvalid, reportAt } = context;
   const declared = mergedAt(layers, ["state", "backend"]);
   const backendPart = entryOf(STATE_PART, "backend") ?? STATE_PART;
   const resolved =
-    declared === undefined
-      ? undefined
-      : resolveValue(backendPart, declared, ["state", "backend"], resolution);
+    declared === undefined ? undefined : resolveValue(backendPart, declared, ["state", "backend"], context);
   const backend = resolved === "postgres" || resolved === "http" ? resolved : "local";
   const setIn = (key: string): number =>
     layers.findLastIndex(({ value }) => isObject(value.state) && value.state[key] !== undefined);
@@ -174,12 +172,12 @@ function resolveState(resolution: Resolution): StateSettings {
   const merged = mergedAt(layers, ["state"]);
   const own = Object.entries(isObject(merged) ? merged : {}).filter(([key]) => {
     if (!foreign.includes(key)) return true;
-    const { file, path } = resolution.originOf(["state", key]);
-    if (setIn(key) >= setIn("backend")) resolution.report(foreignKey(file, path, STATE_BRANCHES, backend));
+    const { file, path } = context.originOf(["state", key]);
+    if (setIn(key) >= setIn("backend")) context.report(foreignKey(file, path, STATE_BRANCHES, backend));
     return false;
   });
   const { fingerprintKey, ...rest } = mapOf(
-    resolveValue(STATE_PART, Object.fromEntries(own), ["state"], resolution),
+    resolveValue(STATE_PART, Object.fromEntries(own), ["state"], context),
   );
   for (const key of STATE_BRANCHES.of[backend]?.required ?? [])
     if (rest[key] === undefined && !isInvalid(["state", key]) && !isInvalid(["state"])) {
@@ -220,18 +218,18 @@ export function foreignKey(file: string, path: Path, branches: Branches, value: 
 }
 
 /** A stage can only make a policy stricter: who may override it there may not be who wrote it for the project. */
-function resolvePolicy(resolution: Resolution): Policy {
-  const policies = resolution.layers.flatMap(({ file, path, value }) => {
+function resolvePolicy(context: SettingsContext): Policy {
+  const policies = context.layers.flatMap(({ file, path, value }) => {
     if (!isObject(value.policy)) return [];
     const originOf = (inside: Path): Origin => ({ file, path: [...path, ...inside] });
-    const resolved = resolveValue(POLICY_PART, value.policy, ["policy"], { ...resolution, originOf });
+    const resolved = resolveValue(POLICY_PART, value.policy, ["policy"], { ...context, originOf });
     return [policyOf(mapOf(resolved))];
   });
   return policies.reduce(stricter, {});
 }
 
 /** Refuses what goes past the limits of the trust file. */
-function refuseUntrusted({ baseUrl, state, stage }: Settings, { trust, reportAt }: Resolution): void {
+function refuseUntrusted({ baseUrl, state, stage }: Settings, { trust, reportAt }: SettingsContext): void {
   const refuse = (path: Path, what: string, allowed: readonly string[]): void => {
     const list = allowed.length === 0 ? "nothing" : listWords(allowed, "and");
     const detail = `Allowed: ${list}. The trust file is set by \`--trust\` or TASC_TRUST; manifests cannot change it.`;

@@ -1,3 +1,4 @@
+import type { DesiredResource } from "./desired.ts";
 import type { JsonObject } from "./json.ts";
 
 /**
@@ -34,6 +35,8 @@ export interface LiveTestCase {
   readonly prerequisiteId: string | null | undefined;
   readonly elements: readonly LiveElement[] | undefined;
   readonly discovery: LiveDiscovery | undefined;
+  /** The declared resource that it is bound to and that a plan has found it to be like: there is nothing to do. */
+  readonly asDeclared?: DesiredResource<"testCase"> | undefined;
 }
 
 /** service-api.md, "Test case", field `discovery`; absent and null mean the same to us. */

@@ -9,7 +9,7 @@ export const KNOWN_AFTER_APPLY = "(known after apply)";
 const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 
 /** Whatever prints it prints `(sensitive)`: string conversion, JSON and the debugger's view alike. */
-class Hidden {
+class SensitiveValue {
   toString(): string {
     return SENSITIVE;
   }
@@ -24,7 +24,7 @@ class Hidden {
 }
 
 /** A value that must not show. Only the transport, the fingerprints and comparisons call `reveal`. */
-export class Secret extends Hidden {
+export class Secret extends SensitiveValue {
   readonly #text: string;
 
   constructor(text: string) {
@@ -38,7 +38,7 @@ export class Secret extends Hidden {
 }
 
 /** A value of which a secret is missing (`--allow-missing-secrets`): it is neither compared nor sent. */
-export class Unknown extends Hidden {}
+export class Unknown extends SensitiveValue {}
 
 export const UNKNOWN = new Unknown();
 

@@ -362,6 +362,17 @@ export interface ElementsDiff {
 
 const ELEMENTS = TEST_CASE_FIELDS.find((field) => field.name === "elements");
 
+/** The locator lines to be written to a test case whose elements are as declared. */
+export function locatorsToWrite(
+  { fields }: DesiredTestCase,
+  { elements = [] }: LiveTestCase,
+  memory: Memory,
+): readonly ElementMatch[] {
+  return declaredElements(fields["elements"])
+    .map((declared, at) => ({ declared, at, live: elements[at] }))
+    .filter((match) => locatorDifference(match, memory) !== undefined);
+}
+
 /** When only locator lines differ, an element call each; else one PATCH of all elements, and lines after it. */
 export function diffElements(resource: DesiredTestCase, live: LiveTestCase, memory: Memory): ElementsDiff {
   const value = resource.fields["elements"];

@@ -134,6 +134,10 @@ export interface Shard {
 
 export const EVERYTHING: Scope = { only: [], exclude: [] };
 
+export function isEverything({ only, exclude, shard }: Scope): boolean {
+  return only.length + exclude.length === 0 && shard === undefined;
+}
+
 /** A test for addresses from a scope, its globs compiled once. */
 export function scopeTest(scope: Scope): (address: Address) => boolean {
   const only = scope.only.map(globTest);

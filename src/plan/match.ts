@@ -265,7 +265,8 @@ function addTo<T>(lists: Map<string, T[]>, name: string, first: T, next: T): voi
   else list.push(next);
 }
 
-function lazy<T extends object>(make: () => T): () => T {
+/** Made when it is first asked for. */
+export function lazy<T extends object>(make: () => T): () => T {
   let made: T | undefined;
   return () => (made ??= make());
 }

@@ -49,17 +49,27 @@ export function makePlan(input: PlanInput): Planned {
   };
 }
 
+/** A target that is live. */
+export interface LiveMatch {
+  readonly id: string;
+  /** After moves. */
+  readonly state: State | undefined;
+}
+
 /** The targets whose test cases a plan must read: those that are live, by key. */
 export function liveTargets(
   input: Omit<PlanInput, "live">,
   targets: readonly LiveTarget[],
-): ReadonlyMap<string, string> {
+): ReadonlyMap<string, LiveMatch> {
   const remembered = bringAllUpToDate({ ...input, live: { targets, testCases: new Map() } });
-  const matches = matchTargets(input.desired.targets, targets, statesOf(remembered)).byAddress;
-  const found = new Map<string, string>();
-  for (const target of input.desired.targets) {
-    const match = matches.get(target.address);
-    if (match?.found === true) found.set(target.key, match.id);
+  const states = statesOf(remembered);
+  const matches = matchTargets(input.desired.targets, targets, states).byAddress;
+  const found = new Map<string, LiveMatch>();
+  for (const { key, address, moved } of input.desired.targets) {
+    const match = matches.get(address);
+    const before = input.states.get(key);
+    const state = before && applyEvents(before, pendingMoves(moved, before));
+    if (match?.found === true) found.set(key, { id: match.id, state });
   }
   return found;
 }

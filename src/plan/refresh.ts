@@ -1,63 +1,108 @@
 import { type Desired, type DesiredResource, type DesiredTarget, resourcesOf } from "../model/desired.ts";
+import { type Json, type JsonObject, sameJson } from "../model/json.ts";
 import type { LiveElement, LiveTestCase, Read, Reader } from "../model/live.ts";
 import type { State } from "../model/state.ts";
-import { isUnknown, reveal } from "../model/value.ts";
+import { type Value, type ValueObject, isSensitive, isUnknown, reveal } from "../model/value.ts";
 import { declaredElements, sameElements } from "./elements.ts";
-import { type PlanInput, type Scope, targetInScope } from "./input.ts";
-import { type Planned, liveTargets, makePlan } from "./plan.ts";
+import { type PlanInput, type Scope, isEverything, targetInScope } from "./input.ts";
+import { lazy } from "./match.ts";
+import { memoryOf } from "./memory.ts";
+import { type LiveMatch, type Planned, liveTargets, makePlan } from "./plan.ts";
+import { isAsDeclared } from "./resources.ts";
 
 /**
  * What a plan keeps of a live test case. Elements are nine tenths of a list, and a plan needs them only where they are
- * declared, and as they came only where they differ; so the rest is let go as it streams by. And a text that is as
- * declared is kept once, as the manifest has it. Without this, a service of 100,000 test cases would have to fit into
- * memory whole.
+ * declared, and as they came only where they differ; so the rest is let go as it streams by. And what is as declared is
+ * kept once, as the manifest has it. Without this, a service of 100,000 test cases would have to fit into memory whole.
  *
- * It decides nothing: what is let go is what no comparison asks for, and what is kept reads as it came.
+ * What is let go is what no comparison asks for, and what is kept reads as it came. Most test cases are bound and as
+ * declared: that is found out on the way in, while the answer is at hand, and not asked again.
  */
-function retaining(target: DesiredTarget, state: State | undefined): (live: LiveTestCase) => LiveTestCase {
-  const declaring = target.testCases.filter((resource) => resource.fields["elements"] !== undefined);
-  const byId = new Map<string, DesiredResource>();
-  const byName = new Map<string, DesiredResource[]>();
-  for (const resource of declaring) {
-    const id = resource.id ?? state?.bindings.get(resource.address)?.id;
-    if (id !== undefined) byId.set(id, resource);
-    for (const name of namesOf(resource)) byName.set(name, [...(byName.get(name) ?? []), resource]);
-  }
-  const share = sharing(target);
+function retaining(
+  target: DesiredTarget,
+  state: State | undefined,
+  { fingerprints }: RefreshOptions,
+): (live: LiveTestCase) => LiveTestCase {
+  const bound = boundResources(target, state);
+  // What an interrupted creation made is told only when all have been read.
+  const isSettled = state?.intents.size === 0;
+  const names = lazy(() => new Names(target.testCases));
+  const share = sharing();
   return (live) => {
-    const candidates =
-      declaring.length === 0
-        ? declaring
-        : [
-            byId.get(live.id),
-            ...(byName.get(`description ${live.description ?? ""}`) ?? []),
-            ...(byName.get(`externalId ${live.externalId ?? ""}`) ?? []),
-          ].filter((resource) => resource !== undefined);
-    return share(live, keptElements(live.elements, candidates));
+    const own = bound.get(live.id);
+    if (own !== undefined && isSettled) {
+      const memory = memoryOf(own.address, live.id, state, fingerprints);
+      if (isAsDeclared(own, live, memory)) return share(live, own, sharedElements(live.elements, own), own);
+    }
+    const named = names().of(live);
+    const candidates = own === undefined ? named : [own, ...named];
+    return share(live, own ?? named[0], keptElements(live.elements, candidates));
   };
 }
 
-/** Test cases are told apart by their names here: where one is mistaken for another, nothing is shared. */
-function sharing(
-  target: DesiredTarget,
-): (live: LiveTestCase, elements: LiveTestCase["elements"]) => LiveTestCase {
-  const byDescription = new Map<string, DesiredResource>();
-  for (const resource of target.testCases) {
-    const { description } = resource.fields;
-    if (typeof description === "string") byDescription.set(description, resource);
+/** By the id that the manifest or state says; what two of them say is left to matching. */
+function boundResources(
+  { testCases }: DesiredTarget,
+  state: State | undefined,
+): ReadonlyMap<string, DesiredResource<"testCase">> {
+  const bound = new Map<string, DesiredResource<"testCase">>();
+  const contested = new Set<string>();
+  for (const resource of testCases) {
+    const id = resource.id ?? state?.bindings.get(resource.address)?.id;
+    if (id === undefined) continue;
+    if (bound.has(id)) contested.add(id);
+    bound.set(id, resource);
   }
-  const folders = new Map<string, string>();
-  return (live, elements) => {
-    const fields = byDescription.get(live.description ?? "")?.fields ?? {};
+  for (const id of contested) bound.delete(id);
+  return bound;
+}
+
+/** Test cases by what they may be called. */
+class Names {
+  readonly #known = new Map<string, DesiredResource[]>();
+
+  constructor(resources: readonly DesiredResource[]) {
+    for (const resource of resources)
+      for (const name of namesOf(resource)) {
+        const known = this.#known.get(name);
+        if (known === undefined) this.#known.set(name, [resource]);
+        else known.push(resource);
+      }
+  }
+
+  of({ description = "", externalId }: LiveTestCase): readonly DesiredResource[] {
+    const known = (name: string): readonly DesiredResource[] => this.#known.get(name) ?? [];
+    return [...known(`description ${description}`), ...known(`externalId ${externalId ?? ""}`)];
+  }
+}
+
+type Share = (
+  live: LiveTestCase,
+  declared: DesiredResource | undefined,
+  elements: LiveTestCase["elements"],
+  asDeclared?: LiveTestCase["asDeclared"],
+) => LiveTestCase;
+
+/** Where a test case is mistaken for another of the same name, nothing is shared. */
+function sharing(): Share {
+  const texts = new Map<string, string>();
+  return (live, declared, elements, asDeclared) => {
+    const fields = declared?.fields ?? NO_FIELDS;
     const { discovery } = live;
+    // Written out: what is made by spreading gets a shape of its own, which takes more room than the rest.
     return {
-      ...live,
+      id: live.id,
       description: sharedText(live.description, fields["description"]),
+      status: live.status,
+      runStatus: live.runStatus,
+      type: live.type,
       entryPointUrlPath: sharedText(live.entryPointUrlPath, fields["entryPointUrlPath"]),
-      folderId: sharedFolder(folders, live.folderId),
+      folderId: sharedFolder(texts, live.folderId),
       externalId: sharedText(live.externalId, fields["externalId"]),
       tags: sharedTexts(live.tags, fields["tags"]),
+      prerequisiteId: live.prerequisiteId,
       elements,
+      asDeclared,
       discovery:
         discovery === undefined
           ? undefined
@@ -65,6 +110,8 @@ function sharing(
     };
   };
 }
+
+const NO_FIELDS: DesiredResource["fields"] = {};
 
 /** The declared text in place of an equal one. */
 function sharedText<T>(live: T, declared: unknown): T {
@@ -108,12 +155,42 @@ function keptElements(
   elements: readonly LiveElement[] | undefined,
   candidates: readonly DesiredResource[],
 ): readonly LiveElement[] | undefined {
-  if (elements === undefined || candidates.length === 0) return undefined;
-  const same = candidates.every(({ fields }) => {
-    const value = fields["elements"];
-    return value !== undefined && !isUnknown(value) && sameElements(declaredElements(value), elements);
+  const declaring = candidates.filter(({ fields }) => fields["elements"] !== undefined);
+  if (elements === undefined || declaring.length === 0) return undefined;
+  const same = declaring.every(({ fields }) => {
+    const value = fields["elements"] ?? null;
+    return !isUnknown(value) && sameElements(declaredElements(value), elements);
   });
-  return same ? elements.map((element) => ({ ...element, raw: NOTHING })) : elements;
+  return same ? sharedElements(elements, declaring[0]) : elements;
+}
+
+/** Of elements that are as declared: none where none are declared. */
+function sharedElements(
+  elements: readonly LiveElement[] | undefined,
+  resource: DesiredResource | undefined,
+): readonly LiveElement[] | undefined {
+  if (resource?.fields["elements"] === undefined) return undefined;
+  const declared = declaredElements(resource.fields["elements"]);
+  return elements?.map(({ id, parts }, at) => ({
+    id,
+    parts: sharedParts(parts, declared[at]),
+    raw: NOTHING,
+  }));
+}
+
+/** The same parts, in place of those that a manifest declares alike the manifest's own. */
+function sharedParts(parts: JsonObject, declared: ValueObject = {}): JsonObject {
+  const shared: Record<string, Json> = {};
+  for (const name in parts) {
+    const [live, own] = [parts[name] ?? null, declared[name]];
+    shared[name] = isPlainData(own) && sameJson(own, live) ? own : live;
+  }
+  return shared;
+}
+
+/** No object of it is a secret: those show nothing that could be shared. */
+function isPlainData(value: Value | undefined): value is Json {
+  return value !== undefined && !isSensitive(value);
 }
 
 const NOTHING: LiveElement["raw"] = {};
@@ -128,6 +205,7 @@ export interface Refreshed {
 
 /** The project cut down to the targets of which anything can be in scope: the others are not read. */
 export function desiredInScope(desired: Desired, scope: Scope, states: ReadonlyMap<string, State>): Desired {
+  if (isEverything(scope)) return desired;
   const targets = desired.targets.filter((target) => {
     const orphans = states.get(target.key)?.bindings.keys() ?? [];
     return targetInScope(scope, [...resourcesOf(target).map((resource) => resource.address), ...orphans]);
@@ -152,12 +230,12 @@ export async function refresh<F>(reader: Reader<F>, options: RefreshOptions): Pr
 /** By target id. A function of its own, so that what only the reading needs is gone when the plan is made. */
 async function readTestCases<F>(
   reader: Reader<F>,
-  { desired, states }: RefreshOptions,
-  ids: ReadonlyMap<string, string>,
+  options: RefreshOptions,
+  matches: ReadonlyMap<string, LiveMatch>,
 ): Promise<Read<ReadonlyMap<string, readonly LiveTestCase[]>, F>> {
-  const keepers = desired.targets.flatMap((target) => {
-    const id = ids.get(target.key);
-    return id === undefined ? [] : [[id, retaining(target, states.get(target.key))] as const];
+  const keepers = options.desired.targets.flatMap((target) => {
+    const match = matches.get(target.key);
+    return match === undefined ? [] : [[match.id, retaining(target, match.state, options)] as const];
   });
   const reads = [...new Map(keepers)].map(
     async ([id, keep]) => [id, await reader.listTestCases(id, keep)] as const,

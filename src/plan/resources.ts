@@ -19,6 +19,7 @@ import {
   type FieldDiff,
   type MatchedTarget,
   UNCHANGED,
+  compareField,
   declaredChanges,
   diffFields,
   fixedWarnings,
@@ -33,6 +34,7 @@ import {
   declaredElements,
   diffElements,
   elementBodies,
+  locatorsToWrite,
   namelessElements,
 } from "./elements.ts";
 import { type Fingerprinter, type PlanInput, caution, knownText, problem, sendable } from "./input.ts";
@@ -232,6 +234,8 @@ function decideTestCase(matched: MatchedTarget, resource: DesiredTestCase, redis
   const match = matched.testCaseMatches.get(resource.address);
   if (match === undefined) return UNCHANGED;
   if (!match.found) return createTestCase(matched, resource);
+  if (match.live.asDeclared === resource && !rediscover) return UNCHANGED;
+  if (match.live.asDeclared === resource && !rediscover) return UNCHANGED;
   const memory = memoryOf(resource.address, match.id, matched.state, matched.fingerprints);
   const change = updateTestCase(matched, resource, match.live, memory, rediscover);
   const diagnostics = [
@@ -242,6 +246,23 @@ function decideTestCase(matched: MatchedTarget, resource: DesiredTestCase, redis
   ];
   if (change !== undefined) return { change, diagnostics };
   return diagnostics.length === 0 ? UNCHANGED : { diagnostics };
+}
+
+/**
+ * Whether a plan has nothing to say of a test case that is bound to a resource: told from the two alone, and so without
+ * those that refer to others.
+ */
+export function isAsDeclared(resource: DesiredTestCase, live: LiveTestCase, memory: Memory): boolean {
+  for (const field of TEST_CASE_FIELDS) {
+    const value = resource.fields[field.name];
+    if (value === undefined) continue;
+    if (field.shape.type === "reference") return false;
+    const expected = typeof value === "string" ? value : undefined;
+    if (compareField(field, value, live, memory, expected).kind === "differs") return false;
+  }
+  return (
+    locatorsToWrite(resource, live, memory).length === 0 && namelessElements(resource, live).length === 0
+  );
 }
 
 function updateTestCase(

@@ -33,7 +33,7 @@ import {
 } from "./resources.ts";
 import type { Service } from "./service.ts";
 import { type Settings, settingsReader } from "./settings.ts";
-import type { Store, Table, Tables } from "./store.ts";
+import type { Store, StoredRows, StoredTables } from "./store.ts";
 
 /** What the control interface can reach: the service, and the machinery around it. */
 export type Control = {
@@ -72,8 +72,12 @@ export function putData({ store, runtime }: Pick<Service, "store" | "runtime">, 
   });
 }
 
-function replaceRows<K extends Collection>(tables: Pick<Tables, K>, kind: K, data: Pick<Data, K>): void {
-  const table: Table<Data[K][number]> = tables[kind];
+function replaceRows<K extends Collection>(
+  tables: Pick<StoredTables, K>,
+  kind: K,
+  data: Pick<Data, K>,
+): void {
+  const table: StoredRows<Data[K][number]> = tables[kind];
   table.clear();
   for (const row of data[kind]) table.insert(row);
 }
@@ -120,7 +124,7 @@ const EDITS: Readonly<Record<v.Read<typeof edit>["kind"], Edit>> = {
 /** The stored row with some fields replaced, and read again: so an edit can no more break a row than a request can. */
 function overwrite<T>(
   { runtime }: Service,
-  table: Table<T>,
+  table: StoredRows<T>,
   read: v.Reader<T>,
   id: string,
   set: JsonObject,

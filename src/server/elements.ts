@@ -165,9 +165,9 @@ export function selectorsOf(locatorLine: string, runtime: v.ServerRuntime): Sele
 }
 
 /** Scroll states are in "list response only" (Test case element). */
-export type Shape = "list" | "update";
+export type ElementShape = "list" | "update";
 
-export function elementView(element: Element, testCaseId: string, shape: Shape): AnsweredJson {
+export function elementView(element: Element, testCaseId: string, shape: ElementShape): AnsweredJson {
   const { id: testCaseElementId, interaction: does, assertion: checks } = element;
   const isListed = shape === "list";
   return {

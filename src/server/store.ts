@@ -2,9 +2,9 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Data, Collection } from "./resources.ts";
 
-export type Tables = { readonly [K in Collection]: Table<Data[K][number]> };
+export type StoredTables = { readonly [K in Collection]: StoredRows<Data[K][number]> };
 
-export type Store = Tables & {
+export type Store = StoredTables & {
   /** Runs one write as one transaction: all of it is kept or, when it throws, nothing. */
   write<T>(work: () => T): T;
   readonly close: () => void;
@@ -45,7 +45,7 @@ function storeIn(db: Database, place: string, closed: () => void): Store {
   }
 }
 
-function openTables(db: Database): Tables {
+function openTables(db: Database): StoredTables {
   return {
     testTargets: openTable(db, "test_targets", (row) => row.id),
     environments: openTable(db, "environments", (row) => row.testTargetId),
@@ -167,7 +167,7 @@ async function withoutWarning<T>(load: () => Promise<T>): Promise<T> {
 const PAGE = 200;
 
 /** One kind of resource, a row each, in creation order. */
-export type Table<T> = {
+export type StoredRows<T> = {
   insert(row: T): void;
   /** Replaces the row of the same id; its place in the order stays. */
   update(row: T): void;
@@ -183,7 +183,7 @@ function openTable<T extends { readonly id: string }>(
   db: Database,
   name: string,
   testTargetId: (row: T) => string,
-): Table<T> {
+): StoredRows<T> {
   createTable(db, name);
   const insert = db.prepare(`INSERT INTO ${name} (id, target, json) VALUES (?, ?, ?)`);
   const update = db.prepare(`UPDATE ${name} SET json = ? WHERE id = ?`);

@@ -1,4 +1,4 @@
-import { type Shape, elementView, elementsAfter, selectorsOf, writtenElements } from "./elements.ts";
+import { type ElementShape, elementView, elementsAfter, selectorsOf, writtenElements } from "./elements.ts";
 import { startDiscovery } from "./generation.ts";
 import type { AnsweredJson, AnsweredObject } from "./http.ts";
 import * as v from "./input.ts";
@@ -144,7 +144,7 @@ function listedTestCaseView(testCase: TestCase, settings: Settings): AnsweredJso
   };
 }
 
-function common(testCase: TestCase, shape: Shape, settings: Settings): AnsweredObject {
+function common(testCase: TestCase, shape: ElementShape, settings: Settings): AnsweredObject {
   return {
     ...pick(testCase, "id", "testTargetId", "description", "status", "runStatus", "createdAt", "updatedAt"),
     ...pick(testCase, "entryPointUrlPath", "folderId", "externalId"),

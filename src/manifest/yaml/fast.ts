@@ -37,7 +37,7 @@ export function readFast(text: string): Json | undefined {
   const lines = text.includes("\r") ? text.replaceAll("\r\n", "\n") : text;
   if (UNUSUAL.test(lines)) return undefined;
   try {
-    return new Reader(lines).document();
+    return new FastReader(lines).document();
   } catch (error) {
     if (error instanceof Deferred) return undefined;
     throw error;
@@ -75,7 +75,7 @@ const MOST_LISTS = 1000;
 const LONGEST_LIST = 200;
 
 /** Reads at a place in the text, which stands at the content of a line, or behind the last one. */
-class Reader {
+class FastReader {
   /** With a line end behind the last line, which may be ours. */
   readonly #text: string;
   /** Whether that was there, since how much of it is text is seen differently where a block scalar ends. */

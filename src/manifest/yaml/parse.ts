@@ -40,38 +40,6 @@ import {
  * parser.
  */
 export function parseTree(text: string): Tree {
-  const { documents, directives, strayOffsets, beforeRoot } = compose(text);
-  const [first, ...further] = documents;
-  if (first === undefined) throw new Error("a composer that is told to force a document made none");
-  const gathered: Gathered = { unclosed: [], flows: [] };
-  const root =
-    first.contents === null ? emptyNode(text.length) : nodeOf(first.contents, beforeRoot, gathered);
-  return {
-    text,
-    root,
-    furtherDocuments: further.map((document) => document.range[0]),
-    directives,
-    faults: [
-      ...documents.flatMap((document) => faultsOf(document, strayOffsets)),
-      ...gathered.unclosed.map(({ end }) => ({
-        offset: end,
-        code: "MISSING_CHAR",
-        words: "a closing mark is missing",
-      })),
-    ],
-    ...gathered,
-  };
-}
-
-type Composed = {
-  documents: Document.Parsed[];
-  directives: { offset: number; text: string }[];
-  /** Offsets of tokens outside of every node. */
-  strayOffsets: Set<number>;
-  beforeRoot: Before;
-};
-
-function compose(text: string): Composed {
   const composer = new Composer({
     version: "1.2",
     schema: "core",
@@ -82,15 +50,35 @@ function compose(text: string): Composed {
     // Else `!!binary`, `!!timestamp` and others of YAML 1.1 would come to life when written out.
     resolveKnownTags: false,
   });
-  const composed: Composed = { documents: [], directives: [], strayOffsets: new Set(), beforeRoot: [] };
-  for (const token of new Parser().parse(text)) {
-    if (token.type === "directive") composed.directives.push({ offset: token.offset, text: token.source });
-    if (token.type === "document" && composed.documents.length === 0) composed.beforeRoot = token.start;
-    if (token.type === "error") composed.strayOffsets.add(token.offset);
-    composed.documents.push(...composer.next(token));
-  }
-  composed.documents.push(...composer.end(true, text.length));
-  return composed;
+  const tokens = [...new Parser().parse(text)];
+  const documents = [...composer.compose(tokens, true, text.length)];
+  const [first, ...further] = documents;
+  if (first === undefined) throw new Error("a composer that is told to force a document made none");
+  const begun = tokens.find((token) => token.type === "document");
+  const gathered: Gathered = { unclosed: [], flows: [] };
+  const root =
+    first.contents === null
+      ? emptyNode(text.length)
+      : nodeOf(first.contents, begun?.type === "document" ? begun.start : [], gathered);
+  // Tokens outside of every node.
+  const stray = new Set(tokens.flatMap(({ type, offset }) => (type === "error" ? [offset] : [])));
+  return {
+    text,
+    root,
+    furtherDocuments: further.map((document) => document.range[0]),
+    directives: tokens.flatMap((token) =>
+      token.type === "directive" ? [{ offset: token.offset, text: token.source }] : [],
+    ),
+    faults: [
+      ...documents.flatMap((document) => faultsOf(document, stray)),
+      ...gathered.unclosed.map(({ end }) => ({
+        offset: end,
+        code: "MISSING_CHAR",
+        words: "a closing mark is missing",
+      })),
+    ],
+    ...gathered,
+  };
 }
 
 function faultsOf(document: Document.Parsed, strayOffsets: ReadonlySet<number>): SyntaxFault[] {

@@ -89,8 +89,8 @@ const POLICY = [
 ].join("; ");
 
 const ADVICE: Readonly<Record<Verdict["kind"], string>> = {
-  blocked: "It cannot be applied.",
-  attention: "Review these changes before it is applied.",
+  blocked: "This plan cannot be applied.",
+  attention: "Review these changes before you apply the plan.",
   safe: "No test stops running, is generated again, or checks less.",
 };
 
