@@ -319,7 +319,7 @@ function graft(written: Json, meant: Json, live: Json, lost: Lost): Json {
     for (const key of Object.keys(written))
       if (!Object.hasOwn(live, key)) lost.push(...placeholdersIn(written[key] ?? null));
     const added = Object.keys(live).filter((key) => !Object.hasOwn(written, key));
-    const entries = [...kept, ...added].map((key) => [
+    const entries = [...kept, ...added].map((key): [string, Json] => [
       key,
       part(written[key], meant[key], live[key] ?? null),
     ]);
