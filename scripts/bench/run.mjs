@@ -31,11 +31,11 @@ export async function once(args, { env = {}, usage = false, accept = [0] } = {})
   return { ms, cpu, mib: maxRSS / 1024 };
 }
 
-/** A server with ready-made answers. */
-export async function serve(targets, cases, latency, shape = "plain") {
+/** A server with ready-made answers. @param port which to take if it is free */
+export async function serve(targets, cases, latency, shape = "plain", port = 0) {
   const child = spawn(
     process.execPath,
-    ["--max-old-space-size=8192", join(here, "server.mjs"), targets, cases, latency, shape].map(String),
+    ["--max-old-space-size=8192", join(here, "server.mjs"), targets, cases, latency, shape, port].map(String),
     {
       stdio: ["ignore", "pipe", "inherit"],
     },
