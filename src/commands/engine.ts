@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 
 /** The versions of Node in which the flags are known to be there and to be heeded while a program runs. */
-const [OLDEST, NEWEST] = [20, 24];
+const [OLDEST, NEWEST] = [20, 26];
 
 /**
  * Inlining pays where a program runs for long. In one that is over in a second or two, what is saved by it is less
