@@ -178,9 +178,12 @@ function section(spec: CommandSpec, above: string): readonly string[] {
     ...(spec.commands !== undefined ? [] : [fence("text", synopsis.join(" "))]),
     ...(args.length === 0 ? [] : [argumentTable(args)]),
     ...(options.length === 0 ? [] : [optionTable(options)]),
-    ...(examples.length === 0
-      ? []
-      : [fence("sh", examples.map(({ command, does }) => `${command}   # ${does}`).join("\n"))]),
+    fence(
+      "sh",
+      Object.entries(examples)
+        .map(([command, does]) => `${command}   # ${does}`)
+        .join("\n"),
+    ),
     ...children,
   ];
 }

@@ -30,9 +30,11 @@ function planStage(stage) {
   const options = ["--format=github", "--detailed-exitcode", `--out=${file}`];
   const planned = tasc(env, ["plan", ...options, ...limits, ...base, ...offline(stage), ...common]);
   log(env, planned);
-  const shown = tasc(env, ["show", file, "--format=markdown", `--budget=${PLAN_BUDGET}`]);
+  const [pull, ...others] = links();
+  const shown = tasc(env, ["show", file, "--format=markdown", `--budget=${PLAN_BUDGET}`, ...others]);
   if (shown.code !== 0) return failed(stage, planned);
-  writeFileSync(join(artifacts, `${name}.html`), tasc(env, ["show", file, "--format=html"]).stdout);
+  const page = tasc(env, ["show", file, "--format=html", pull, ...others].filter(Boolean));
+  writeFileSync(join(artifacts, `${name}.html`), page.stdout);
   publish(stage, shown.stdout);
   const { summary, changes } = JSON.parse(readFileSync(file, "utf8"));
   return {
@@ -43,6 +45,21 @@ function planStage(stage) {
     ...summary,
     changes: changes.length,
   };
+}
+
+/** What the plan belongs to: the pull request, which only the page leads to, then commit and run. */
+function links() {
+  const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository, GITHUB_RUN_ID: run } = env;
+  const commit = request?.commit ?? env.GITHUB_SHA;
+  const link = (text, id, path) =>
+    server && repository && id ? `--link=${text}=${server}/${repository}/${path}/${id}` : undefined;
+  return [
+    link(`Pull request #${request?.number}`, request?.number, "pull"),
+    ...[
+      link(`Commit ${commit?.slice(0, 7)}`, commit, "commit"),
+      link(`Run ${run}`, run, "actions/runs"),
+    ].filter((one) => one !== undefined),
+  ];
 }
 
 /**

@@ -196,7 +196,7 @@ async function carryOut(
   begins?.();
   const startedAt = now();
   const { plan } = refreshed.planned;
-  const run = await beginRun(session, plan, saved?.digest);
+  const run = await beginRun(session, plan, saved?.digest, wait !== undefined);
   const outcome = await apply({
     service: serviceOf(session.client()),
     sessions,

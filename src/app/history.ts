@@ -11,7 +11,7 @@ import {
   readHistory,
 } from "../state/history.ts";
 import { createLockInfo } from "../state/lock.ts";
-import { explainProblem, valueOrThrow } from "../state/problem.ts";
+import { StateFailure } from "../state/problem.ts";
 import type { Session as StateSession } from "../state/session.ts";
 import { git } from "./base.ts";
 import { stale } from "./saved-plan.ts";
@@ -21,13 +21,15 @@ import type { Session } from "./session.ts";
  * An apply that is about to begin; nothing where nothing is to be changed.
  *
  * @param digest of a saved plan, by which a second apply of it is told
+ * @param mayFollowUp whether it may patch what an earlier discovery has made
  */
 export async function beginRun(
   session: Session,
   plan: Plan,
   digest: string | undefined,
+  mayFollowUp: boolean,
 ): Promise<Omit<RunRecord, "changes"> | undefined> {
-  if (plan.changes.length === 0) return undefined;
+  if (plan.changes.length === 0 && !mayFollowUp) return undefined;
   const { world } = await session.states();
   const { id, since, who, job, folder } = createLockInfo(world, "tasc apply");
   const commit = commitOf(session);
@@ -95,14 +97,20 @@ export async function endRun(
     ...outcome.failed.map(({ address }) => [address, "failed"] as const),
     ...outcome.skipped.map(({ address }) => [address, "skipped"] as const),
   ]);
-  const changes = plan.changes.map(({ address, action }) => ({
+  const actions = new Map<string, string>(plan.changes.map(({ address, action }) => [address, action]));
+  const changes = [...new Set([...actions.keys(), ...outcomes.keys()])].map((address) => ({
     address,
-    action,
+    action: actions.get(address) ?? "update",
     outcome: outcomes.get(address) ?? ("unknown" as const),
   }));
   const { backend } = await session.states();
-  const added = await backend.addHistory(session.settings.stage, historyJson(entryOf(run, true, changes)));
-  if (!added.ok) return session.host.warn([explainProblem(added.problem)]);
+  try {
+    if (changes.length > 0)
+      await backend.addHistory(session.settings.stage, historyJson(entryOf(run, true, changes)));
+  } catch (error) {
+    if (!(error instanceof StateFailure)) throw error;
+    return session.host.warn(error.diagnostics);
+  }
   const open = [...sessions.values()].filter(({ state }) => state.run !== undefined);
   await Promise.all(open.map((one) => one.note([{ type: "ended" }])));
 }
@@ -112,9 +120,9 @@ export async function historyOf(session: Session): Promise<readonly HistoryEntry
   const { stage } = session.settings;
   const { backend } = await session.states();
   const [entries, targets] = await Promise.all([backend.history(stage), backend.list(stage)]);
-  const stored = await backend.readAll(valueOrThrow(targets).map((target) => session.stateKey(target)));
-  const open = [...valueOrThrow(stored).values()].flatMap(({ state: { run } }) =>
-    run === undefined ? [] : historyJson(entryOfInterrupted(run)),
+  const stored = await backend.readAll(targets.map((target) => session.stateKey(target)));
+  const open = [...stored.values()].flatMap(({ state: { run } }) =>
+    run === undefined || run.changes.size === 0 ? [] : historyJson(entryOfInterrupted(run)),
   );
-  return readHistory([...valueOrThrow(entries), ...open]);
+  return readHistory([...entries, ...open]);
 }

@@ -7,7 +7,7 @@ import type { Diagnostic, Place } from "../model/diagnostic.ts";
 import { TascError, stop } from "../model/error.ts";
 import type { Plan } from "../model/plan.ts";
 import { POLICY_RULES, type PolicyRule } from "../model/settings.ts";
-import { type Scope, type Shard, idlePatterns, scopeTest } from "../plan/input.ts";
+import { type Scope, type Shard, idlePatterns, scopeTest, targetOf } from "../plan/input.ts";
 import type { Refreshed } from "../plan/refresh.ts";
 import { type Remembered, withRemovedTargets } from "../plan/orphans.ts";
 import type { Planned } from "../plan/plan.ts";
@@ -228,7 +228,9 @@ function onDemandFaults(
 }
 
 function unknownAddress(text: string, known: readonly Address[]): Diagnostic {
-  const close = nearest(text, known);
+  const named = known.find((address) => address.split(".").includes(text));
+  const isTarget = named !== undefined && targetOf(named) === text;
+  const close = named === undefined ? nearest(text, known) : isTarget ? `"*.${text}.*"` : named;
   const hint = close === undefined ? "" : ` Did you mean ${close}?`;
   return fault(
     "unknown-address",

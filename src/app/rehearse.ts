@@ -16,7 +16,6 @@ import type { RunningServer } from "../server/index.ts";
 import { inAList } from "../service/exchange.ts";
 import { NO_DOCUMENT } from "../state/backend.ts";
 import { createLockInfo } from "../state/lock.ts";
-import { valueOrThrow } from "../state/problem.ts";
 import { applyProject } from "./apply.ts";
 import { startLocalService } from "./local-service.ts";
 import { type ReviewOptions, survey } from "./plan.ts";
@@ -179,11 +178,9 @@ async function withCopy<T>(
 async function fillStates(copy: Session, states: readonly State[]): Promise<void> {
   const { backend, world } = await copy.states();
   for (const state of states) {
-    const lock = valueOrThrow(
-      await backend.lock(copy.stateKey(state.target), createLockInfo(world, "tasc rehearse")),
-    );
-    valueOrThrow(await lock.write({ ...state, service: copy.settings.baseUrl }, NO_DOCUMENT));
-    valueOrThrow(await lock.unlock());
+    const lock = await backend.lock(copy.stateKey(state.target), createLockInfo(world, "tasc rehearse"));
+    await lock.write({ ...state, service: copy.settings.baseUrl }, NO_DOCUMENT);
+    await lock.unlock();
   }
 }
 

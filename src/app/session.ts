@@ -12,6 +12,7 @@ import { type ReadSource, TascError, stop } from "../model/error.ts";
 import type { ClientEvent } from "../model/events.ts";
 import type { Settings } from "../model/settings.ts";
 import type { State } from "../model/state.ts";
+import type { Secret } from "../model/value.ts";
 import type { Fingerprinter } from "../plan/input.ts";
 import { type Refreshed, refresh } from "../plan/refresh.ts";
 import { type Remembered, withRemovedTargets } from "../plan/orphans.ts";
@@ -19,21 +20,22 @@ import { type Redactor, createRedactor } from "../render/redact.ts";
 import { type Client, createClient } from "../service/client.ts";
 import { describeFailure } from "../service/describe-failure.ts";
 import { type Failure, checkBaseUrl, isOutOfReach } from "../service/request.ts";
-import type { Backend, StateRuntime } from "../state/backend.ts";
+import { type Backend, type StateRuntime, normalAddress } from "../state/backend.ts";
 import { openBackend, readConfig } from "../state/config.ts";
 import { createFingerprinter } from "../state/fingerprint.ts";
 import { type LockInfo, readProcesses } from "../state/lock.ts";
 import {
   type DocumentKey,
+  StateFailure,
   type StateKey,
+  explainProblem,
   explainTakeover,
   explainWaiting,
-  valueOrThrow,
 } from "../state/problem.ts";
 import { Leases, type Session as StateSession, openSessions } from "../state/session.ts";
 import type { PlanRequest } from "./plan.ts";
 import { readerOf } from "./service.ts";
-import { warnOfOldState } from "./state.ts";
+import { noteBackend, warnOfOldState } from "./state.ts";
 
 /** What the application needs of the process that it runs in: the command line, or whoever uses the library. */
 export interface Host {
@@ -197,6 +199,7 @@ export class Session {
   #remembered: Promise<Remembered> | undefined;
   #client: Client | undefined;
   #leases: Leases | undefined;
+  #bucket: string | undefined;
   /** Ends all calls at once. */
   readonly #ending = new AbortController();
 
@@ -251,7 +254,7 @@ export class Session {
   /** The states of targets as they are, without a lock. Targets without state have none. */
   async readStates(targets: readonly string[]): Promise<ReadonlyMap<string, State>> {
     const { backend } = await this.states();
-    const stored = valueOrThrow(await backend.readAll(targets.map((target) => this.stateKey(target))));
+    const stored = await backend.readAll(targets.map((target) => this.stateKey(target)));
     return new Map([...stored].map(([target, { state }]) => [target, state]));
   }
 
@@ -297,7 +300,8 @@ export class Session {
     const { warn } = this.host;
     const waiting = (key: StateKey, holder: LockInfo | undefined) => warn([explainWaiting(key, holder)]);
     const keys = targets.map((target) => this.stateKey(target));
-    const sessions = valueOrThrow(await openSessions(backend, keys, world, { ...options, waiting }));
+    const sessions = await openSessions(backend, keys, world, { ...options, waiting });
+    await noteBackend(this, backend);
     const lost = new AbortController();
     let ending: NodeJS.Timeout | undefined;
     for (const [target, session] of sessions) {
@@ -332,7 +336,7 @@ export class Session {
   }
 
   async #openStates(): Promise<States> {
-    const config = valueOrThrow(readConfig(this.settings.state, { insecure: this.#insecure }));
+    const config = readConfig(this.settings.state, { insecure: this.#insecure });
     const world: StateRuntime = {
       projectFolder: this.root,
       clock: {
@@ -354,14 +358,29 @@ export class Session {
     const declared = desired.targets.map(({ key }) => key);
     const { backend } = await this.states();
     const states = await this.readStates(declared);
-    const listed = valueOrThrow(await backend.list(settings.stage));
+    const listed = await backend.list(settings.stage);
     const strays = await this.readStates(listed.filter((key) => !declared.includes(key)));
     if (states.size + strays.size === 0) await warnOfOldState(this);
     return withRemovedTargets({ desired, states, strays: [...strays.values()] }, this.disableRemoved);
   }
 
+  /** Sends of the rate that all jobs with this API key keep together, where their state is in one database. */
+  async #takeSends(apiKey: Secret, perSecond: number, sends: number): Promise<number> {
+    const { backend } = await this.states();
+    if (backend.takeSends === undefined) throw new TypeError("a backend that cannot count sends");
+    // What names the key must not be a way to guess it, so it is derived as fingerprints are.
+    this.#bucket ??= `${normalAddress(this.settings.baseUrl)} ${createFingerprinter(apiKey, "").keyCheck}`;
+    return await backend.takeSends(this.#bucket, sends, perSecond).catch((error: unknown) => {
+      if (!(error instanceof StateFailure)) throw error;
+      const { detail } = explainProblem(error.problem);
+      const summary = "The rate limit is not shared with other jobs";
+      this.host.warn([{ severity: "warning", code: "rate-not-shared", summary, detail }]);
+      throw error;
+    });
+  }
+
   #connect(): Client {
-    const { baseUrl, apiKey } = this.settings;
+    const { baseUrl, apiKey, rateLimit, state } = this.settings;
     const base = checkBaseUrl(baseUrl, { insecure: this.#insecure });
     if (!base.ok) throw stop("invalid", "base-url", base.failure.summary, base.failure.detail);
     if (apiKey === undefined)
@@ -376,7 +395,11 @@ export class Session {
       baseUrl: base.value,
       apiKey,
       ...this.calls,
-      rateLimit: this.settings.rateLimit,
+      rateLimit,
+      ...(state.backend === "postgres" &&
+        rateLimit !== undefined && {
+          shareRate: (sends: number) => this.#takeSends(apiKey, rateLimit, sends),
+        }),
       world: {
         now,
         random,

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { readFile, writeFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
 import { nearest } from "../manifest/document.ts";
 import { isTemplate, parseTemplate } from "../manifest/interpolation.ts";
 import { type Address, type AddressParts, isAddress, parseAddress } from "../model/address.ts";
@@ -15,7 +16,8 @@ import { type Backend, NO_DOCUMENT } from "../state/backend.ts";
 import { STATE_FOLDER, openBackend, readConfig } from "../state/config.ts";
 import { parseJsonText } from "../service/json-stream.ts";
 import { formatDocument, isRecord, isText, parseDocument, parseJson } from "../state/document.ts";
-import { type DocumentKey, explainTakeover, valueOrThrow } from "../state/problem.ts";
+import { fileName, makeFolder } from "../state/local-files.ts";
+import { type DocumentKey, explainTakeover } from "../state/problem.ts";
 import { lockDocuments, unlockAll } from "../state/session.ts";
 import type { Host, Session } from "./session.ts";
 
@@ -68,11 +70,11 @@ export async function withDocuments<T>(
 ): Promise<T> {
   const { backend, world } = await session.states();
   const keys = targets.map((target) => session.stateKey(target));
-  const locks = valueOrThrow(await lockDocuments(backend, keys, world, { timeout: lockTimeout, why }));
+  const locks = await lockDocuments(backend, keys, world, { timeout: lockTimeout, why });
   try {
     for (const { key, lock } of locks)
       if (lock.takenOver !== undefined) session.host.warn([explainTakeover(key, lock.takenOver)]);
-    const all = valueOrThrow(await backend.readAll(keys));
+    const all = await backend.readAll(keys);
     const documents = keys.map((key) => {
       const stored = all.get(key.target);
       const lock = locks.find((one) => one.key.target === key.target)?.lock;
@@ -84,7 +86,7 @@ export async function withDocuments<T>(
         replace: async (next: State) => {
           if (lock === undefined) throw new TypeError(`the document of ${key.target} was not locked`);
           const lineage = next.lineage ?? stored?.state.lineage ?? world.newId();
-          valueOrThrow(await lock.write({ ...next, lineage }, stored?.revision ?? NO_DOCUMENT));
+          await lock.write({ ...next, lineage }, stored?.revision ?? NO_DOCUMENT);
         },
       };
     });
@@ -150,8 +152,7 @@ export function isDeclared(session: Session, { address, parts }: NamedAddress): 
 export async function mustKnowTarget(session: Session, target: string): Promise<void> {
   const { stage } = session.settings;
   const { backend } = await session.states();
-  const stored = await backend.list(stage);
-  const known = [...session.desired.targets.map(({ key }) => key), ...(stored.ok ? stored.value : [])];
+  const known = [...session.desired.targets.map(({ key }) => key), ...(await backend.list(stage))];
   if (known.includes(target)) return;
   const close = nearest(target, known);
   throw stop(
@@ -170,8 +171,8 @@ const BACKUP = "tasc-state-backup";
 export async function pullStates(session: Session, target: string | undefined): Promise<JsonObject> {
   const { stage, baseUrl } = session.settings;
   const { backend } = await session.states();
-  const targets = target === undefined ? valueOrThrow(await backend.list(stage)) : [target];
-  const stored = valueOrThrow(await backend.readAll(targets.map((key) => session.stateKey(key))));
+  const targets = target === undefined ? await backend.list(stage) : [target];
+  const stored = await backend.readAll(targets.map((key) => session.stateKey(key)));
   if (target !== undefined && stored.size === 0) await mustKnowTarget(session, target);
   const documents: Record<string, Json> = {};
   for (const [key, { state, revision }] of stored)
@@ -252,10 +253,7 @@ function readBackup(session: Session, file: string): ReadonlyMap<string, BackedU
     );
   const entries = Object.entries(root["documents"]).map(([target, document]): readonly [string, BackedUp] => {
     const text = JSON.stringify(document);
-    return [
-      target,
-      valueOrThrow(parseDocument(text, session.stateKey(target), `${file}, document ${target}`)),
-    ];
+    return [target, parseDocument(text, session.stateKey(target), `${file}, document ${target}`)];
   });
   return new Map(entries);
 }
@@ -281,20 +279,18 @@ export async function migrateStates(session: Session, file: string, options: Edi
   const { stage } = session.settings;
   const settings = await readSection(session, file);
   const { world } = await session.states();
-  const from = await openBackend(valueOrThrow(readConfig(settings, { insecure: true })), world);
+  const from = await openBackend(readConfig(settings, { insecure: true }), world);
   try {
-    const listed = valueOrThrow(await from.list(stage));
+    const listed = await from.list(stage);
     const targets = [...new Set([...listed, ...session.desired.targets.map(({ key }) => key)])].toSorted();
     const keys = targets.map((target) => session.stateKey(target));
-    const found = valueOrThrow(await from.readAll(keys));
+    const found = await from.readAll(keys);
     const present = keys.filter(({ target }) => found.has(target));
     const why = "tasc state migrate";
-    const locks = valueOrThrow(
-      await lockDocuments(from, present, world, { timeout: options.lockTimeout ?? 0, why }),
-    );
+    const locks = await lockDocuments(from, present, world, { timeout: options.lockTimeout ?? 0, why });
     try {
       // Once more, under the locks.
-      const states = valueOrThrow(await from.readAll(present));
+      const states = await from.readAll(present);
       return await copyInto(
         session,
         new Map([...states].map(([key, { state }]) => [key, state])),
@@ -330,11 +326,9 @@ async function copyInto(
       );
     const open = documents.filter((document) => !isSame(document));
     if (backend.register !== undefined)
-      valueOrThrow(
-        await backend.register(
-          session.settings.stage,
-          open.map(({ key }) => key.target),
-        ),
+      await backend.register(
+        session.settings.stage,
+        open.map(({ key }) => key.target),
       );
     for (const document of open) await document.replace(states.get(document.key.target) ?? document.state);
     return documents.filter((document) => isSame(document)).map(({ key }) => key.target);
@@ -404,24 +398,52 @@ function filled(session: Session, text: string): string | Secret {
   return new Secret(pieces.join(""));
 }
 
-/**
- * The warning for an empty backend where the project has state in files: a new backend, and nothing was migrated.
- * Silence would mean that everything is matched by name and write-only fields are sent again.
+/*
+ * An empty backend of a project that had state elsewhere: a new backend, and nothing was migrated. Silence would mean
+ * that everything is matched by name and write-only fields are sent again. Files of state tell by themselves; of another
+ * backend a small file tells, which is fit to be committed.
  */
+
+function backendFile({ root, settings }: Session): string {
+  return join(root, ".tasc", "backend", `${fileName(settings.stage)}.json`);
+}
+
+/** Notes where the stage's state is, for a later run that finds another backend in tasc.yaml. */
+export async function noteBackend(session: Session, { place }: Backend): Promise<void> {
+  const file = backendFile(session);
+  if (place === undefined || (await notedBackend(file))?.["place"] === place) return;
+  const { backend } = session.settings.state;
+  const text = `${JSON.stringify({ backend, place }, undefined, 2)}\n`;
+  // It is there for a warning: a project that cannot be written to does without.
+  await makeFolder(dirname(file), session.root)
+    .then(() => writeFile(file, text))
+    .catch(() => {});
+}
+
+async function notedBackend(file: string): Promise<Readonly<Record<string, unknown>> | undefined> {
+  const noted = parseJson(await readFile(file, "utf8").catch(() => ""));
+  return isRecord(noted) ? noted : undefined;
+}
+
 export async function warnOfOldState(session: Session): Promise<void> {
   const { settings, host } = session;
-  if (settings.state.backend === "local") return;
-  const { world } = await session.states();
-  const local: Backend = await openBackend({ backend: "local", path: STATE_FOLDER }, world);
-  const listed = await local.list(settings.stage);
-  if (!listed.ok || listed.value.length === 0) return;
+  const { world, backend } = await session.states();
+  const noted = await notedBackend(backendFile(session));
+  const { place, backend: kind } = noted ?? {};
+  const local = await openBackend({ backend: "local", path: STATE_FOLDER }, world);
+  const listed = settings.state.backend === "local" ? [] : await local.list(settings.stage);
+  const isLocal = listed.length > 0;
+  if (!isLocal && (!isText(place) || place === backend.place)) return;
   host.warn([
     {
       severity: "warning",
       code: "state-not-migrated",
-      summary: `The ${settings.state.backend} backend has no state of stage "${settings.stage}", but .tasc/state has`,
-      detail:
-        "Without state, resources are matched by name, write-only fields are sent again, and batch generations are held. To copy it:\n  echo 'backend: local' | tasc state migrate --from-config -",
+      summary: `The ${settings.state.backend} backend has no state of stage "${settings.stage}", but ${isLocal ? ".tasc/state has" : `it was in ${String(place)} before`}`,
+      detail: `Without state, resources are matched by name, write-only fields are sent again, and batch generations are held. ${
+        isLocal
+          ? "To copy it:\n  echo 'backend: local' | tasc state migrate --from-config -"
+          : `To copy it, write the previous \`state:\` section (backend: ${String(kind)}) into a file:\n  tasc state migrate --from-config FILE`
+      }`,
     },
   ]);
 }

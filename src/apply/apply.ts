@@ -26,6 +26,7 @@ import { notKnown, recordRefresh, reread, rereadTestCases } from "./create.ts";
 import {
   type Step,
   changesOf,
+  endsWithAnswers,
   fail,
   finishChange,
   isFinished,
@@ -91,14 +92,14 @@ async function runPhases(
 }
 
 async function recordStart(run: Run): Promise<void> {
-  const { planned, fingerprints, input, sessions, run: began } = run.context;
+  const { planned, fingerprints, input, sessions, wait, run: began } = run.context;
   const inScope = scopeTest(input.scope);
   const records = [...sessions.keys()].map(async (key) => {
     const matched = planned.matched.get(key);
     await record(run, key, [
       ...(planned.stateEvents.get(key) ?? []),
       ...(matched === undefined ? [] : refreshEvents(matched, fingerprints, inScope)),
-      ...(began === undefined ? [] : beganEvents(began, key, planned.plan.changes)),
+      ...(began === undefined ? [] : beganEvents(began, key, planned.plan.changes, wait !== undefined)),
     ]);
   });
   await Promise.all(records);
@@ -109,12 +110,14 @@ function beganEvents(
   run: NonNullable<ApplyContext["run"]>,
   target: string,
   changes: readonly Change[],
+  mayFollowUp: boolean,
 ): readonly StateEvent[] {
   const own = changes.filter(({ address }) => targetOf(address) === target);
-  if (own.length === 0) return [];
-  const entries = own.map(
-    ({ address, action, calls }) => [address, { action, calls: calls.length }] as const,
-  );
+  if (own.length === 0 && !mayFollowUp) return [];
+  const entries = own.map((change) => {
+    const calls = change.calls.length + (endsWithAnswers(change) ? 0 : 1);
+    return [change.address, { action: change.action, calls }] as const;
+  });
   return [{ type: "began", run, changes: Object.fromEntries(entries) }];
 }
 

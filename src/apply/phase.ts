@@ -89,8 +89,17 @@ function missingFor({ progress }: Run, { change, after }: Step): Address | undef
   return change.dependsOn.find(isMissing) ?? after.find((address) => open.has(address));
 }
 
-export function finishChange({ context, progress }: Run, { address, action }: Change): void {
+/** Whether a change is done when its calls are answered: nothing is to be looked at afterwards. */
+export function endsWithAnswers({ calls, followUps }: Change): boolean {
+  return calls.length > 0 && followUps.length === 0;
+}
+
+export function finishChange(run: Run, change: Change): void {
+  const { context, progress } = run;
+  const { address, action } = change;
   progress.done.add(address);
+  if (context.run !== undefined && !endsWithAnswers(change))
+    recordSoon(run, targetOf(address), [{ type: "answered", address, last: true }], "from a crash");
   context.emit({ type: "changeDone", address, action });
 }
 

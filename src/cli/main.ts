@@ -28,7 +28,10 @@ async function main(world: ProcessContext): Promise<ExitCode> {
     return (await request.spec.start?.(raw, context)) ?? EXIT.invalid;
   } catch (error) {
     const { reportFailure } = await import("./failure.ts");
-    return reportFailure(error, context ?? (await openContext(raw, world)), raw.options["format"]);
+    context ??= await openContext(raw, world);
+    const { format } = raw.options;
+    if (first === "apply" && format === "json") context.console.streams = true;
+    return reportFailure(error, context, format);
   }
 }
 

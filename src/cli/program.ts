@@ -42,26 +42,27 @@ export function readCommandLine(argv: readonly string[], world: ProcessContext):
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return undefined;
-    throw argumentError(error);
+    throw argumentError(error, argv);
   }
   return request;
 }
 
-function argumentError({ code, message }: CommanderError): Error {
+function argumentError({ code, message }: CommanderError, argv: readonly string[]): Error {
   // tasc without a command: its help has been printed.
   if (code === "commander.help") return new TascError("invalid", []);
   const [summary = "", ...rest] = message.replace(/^error: /, "").split("\n");
-  const [, word = ""] = /^unknown (?:command|option) '-{0,2}([a-z-]+)/.exec(summary) ?? [];
-  const habit = HABITS.get(word);
-  const help = "Run the command with --help for usage.";
-  const detail = habit === undefined ? [...rest, help].join("\n") : habit;
+  const [, dashes, word = ""] = /^unknown (?:command|option) '(-{0,2})([a-z-]+)/.exec(summary) ?? [];
+  const command = COMMANDS.find(({ name }) => argv.includes(name));
+  const isLong = command?.options?.some(({ flags }) => flags.split(/[ ,]/).includes(`--${word}`));
+  const habit = dashes === "-" && isLong ? `Options have two dashes: --${word}` : HABITS.get(word);
+  const help = `Run 'tasc ${command === undefined ? "" : `${command.name} `}--help' for usage.`;
+  const detail = habit ?? [...rest, help].join("\n");
   return stop("invalid", "bad-arguments", summary.charAt(0).toUpperCase() + summary.slice(1), detail);
 }
 
 /** What other tools call something, and what it is here. */
 const HABITS: ReadonlyMap<string, string> = new Map([
   ["target", "A plan is narrowed by address:\ntasc plan --only testCase.shop.login"],
-  ["auto-approve", "Options have two dashes:\ntasc apply --auto-approve"],
   [
     "destroy",
     "The service has no delete. Disable test cases with `status: DISABLED`, or use `onRemove: disable` for test cases removed from the manifests:\ntasc plan",
@@ -126,7 +127,7 @@ function addOptions(command: Command, options: readonly OptionSpec[]): void {
 }
 
 function examples({ examples: list }: CommandSpec): string {
-  const width = Math.max(...list.map((example) => example.command.length));
-  const lines = list.map((example) => `  ${example.command.padEnd(width)}  ${example.does}`);
+  const width = Math.max(...Object.keys(list).map(({ length }) => length));
+  const lines = Object.entries(list).map(([line, does]) => `  ${line.padEnd(width)}  ${does}`);
   return `\nExamples:\n${lines.join("\n")}\n`;
 }

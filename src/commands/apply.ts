@@ -10,11 +10,11 @@ import { type Context } from "./context.ts";
 import { fitHeapTo, optimiseLate } from "./engine.ts";
 import { printReview } from "./print-plan.ts";
 import { askToApply } from "./question.ts";
-import { type ApplyOptions } from "./table.ts";
+import type { OptionsOf } from "./table.ts";
 import { listenForStop } from "./stop.ts";
 
 /** `tasc apply`: plans, asks, and makes the service what the manifests say. */
-export async function run(options: ApplyOptions, context: Context): Promise<ExitCode> {
+export async function run(options: OptionsOf<"apply">, context: Context): Promise<ExitCode> {
   const { world, console } = context;
   const { file, autoApprove, verbose } = options;
   const events = options.format === "json" ? openEventStream(context) : undefined;

@@ -2,10 +2,10 @@ import { EXIT, type ExitCode } from "../model/error.ts";
 import type { ViewJson } from "../render/view.ts";
 import type { Context } from "./context.ts";
 import { type CommandSpec, GLOBAL, type OptionSpec } from "./options.ts";
-import { COMMANDS, type CommandsOptions } from "./table.ts";
+import { COMMANDS, type OptionsOf } from "./table.ts";
 
 /** `tasc commands`: the table of commands, for programs that call them. */
-export async function run({ format }: CommandsOptions, { console }: Context): Promise<ExitCode> {
+export async function run({ format }: OptionsOf<"commands">, { console }: Context): Promise<ExitCode> {
   const all = COMMANDS.flatMap((spec) => withChildren(spec, ""));
   const headings = ["command", "what it does"];
   const rows = all.map(({ name, summary }) => [name, summary]);
@@ -28,7 +28,7 @@ function commandJson({ name, summary, args = [], options = [], examples }: Comma
     summary,
     arguments: args.map((arg) => ({ ...arg, required: arg.name.startsWith("<") })),
     options: options.map(optionJson),
-    examples: examples.map((example) => ({ ...example })),
+    examples: Object.entries(examples).map(([command, does]) => ({ command, does })),
   };
 }
 

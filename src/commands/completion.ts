@@ -1,10 +1,13 @@
 import { EXIT, type ExitCode } from "../model/error.ts";
 import type { Context } from "./context.ts";
-import type { CompletionOptions, Shell } from "./table.ts";
+import type { OptionsOf, Shell } from "./table.ts";
 
 /** `tasc completion bash|zsh|fish`: prints a script for the shell. */
-export async function run({ shell }: CompletionOptions, { console }: Context): Promise<ExitCode> {
-  console.writer.document(SCRIPTS[shell]);
+export async function run(
+  { shell, format }: OptionsOf<"completion">,
+  { console }: Context,
+): Promise<ExitCode> {
+  console.show({ json: { shell, script: SCRIPTS[shell] }, text: [[{ lines: SCRIPTS[shell] }]] }, format);
   return EXIT.done;
 }
 

@@ -4,10 +4,10 @@ import { diffStages, originsIn, stageDiffView } from "../inspect/stages.ts";
 import { EXIT, type ExitCode } from "../model/error.ts";
 import { scopeTest } from "../plan/input.ts";
 import type { Context } from "./context.ts";
-import type { DiffOptions } from "./table.ts";
+import type { OptionsOf } from "./table.ts";
 
 /** `tasc diff`: what two stages resolve differently. It calls nothing and changes nothing. */
-export async function run(options: DiffOptions, { host, console }: Context): Promise<ExitCode> {
+export async function run(options: OptionsOf<"diff">, { host, console }: Context): Promise<ExitCode> {
   const { from, to, scope, reading } = await openTwoStages(options, host);
   const diff = diffStages(from, to, options.all ? "all" : "promoted", scopeTest(scope));
   const placeOf = await placesOf(originsIn(diff), reading.sources);

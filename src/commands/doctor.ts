@@ -24,15 +24,15 @@ import { describeFailure } from "../service/describe-failure.ts";
 import { parseHttpDate } from "../service/exchange.ts";
 import type { Failure } from "../service/request.ts";
 import { createLockInfo } from "../state/lock.ts";
-import { describeHolder, explainProblem, type StateProblem } from "../state/problem.ts";
+import { StateFailure, describeHolder, explainProblem } from "../state/problem.ts";
 import type { Context } from "./context.ts";
-import type { DoctorOptions } from "./table.ts";
+import type { OptionsOf } from "./table.ts";
 
 /**
  * `tasc doctor`: checks everything that a plan and an apply need, and says what to do. It removes stale locks, and
  * changes nothing else.
  */
-export async function run(options: DoctorOptions, { host, console }: Context): Promise<ExitCode> {
+export async function run(options: OptionsOf<"doctor">, { host, console }: Context): Promise<ExitCode> {
   const found = [
     ...(await checkProject(options, host)),
     checkVersion({ tasc: host.version, node: process.versions.node, platform: `${platform()} ${arch()}` }),
@@ -44,7 +44,7 @@ export async function run(options: DoctorOptions, { host, console }: Context): P
   return hasFailed(checks) ? EXIT.failed : EXIT.done;
 }
 
-async function checkProject(options: DoctorOptions, host: Host): Promise<readonly Check[]> {
+async function checkProject(options: OptionsOf<"doctor">, host: Host): Promise<readonly Check[]> {
   let answer: CallFinished | undefined;
   let local = 0;
   const heard: Host["heard"] = (event) => {
@@ -194,9 +194,12 @@ function failedBy(name: CheckName, { diagnostics, message }: TascError): Check {
 async function checkState(session: Session): Promise<readonly Check[]> {
   try {
     const locks = await tryLocks(session);
-    const read = await readStates(session);
+    const read = await readStates(session).catch((error: unknown) => {
+      if (error instanceof TascError) return failedBy("state", error);
+      throw error;
+    });
     const { unwritable } = locks;
-    const state = read.status === "fail" || unwritable === undefined ? read : problem(unwritable);
+    const state = read.status === "fail" || unwritable === undefined ? read : failedBy("state", unwritable);
     return [
       state,
       state.status === "fail" && locks.check.status === "ok" ? skipped("lock", "state") : locks.check,
@@ -212,18 +215,16 @@ async function readStates(session: Session): Promise<Check> {
   const { stage, state: config } = session.settings;
   const { backend } = await session.states();
   const listed = await backend.list(stage);
-  if (!listed.ok) return problem(listed.problem);
-  const targets = [...new Set([...keysOf(session), ...listed.value])];
+  const targets = [...new Set([...keysOf(session), ...listed])];
   const keyCheck = session.fingerprints?.keyCheck;
   const [stored, otherKey, journalled]: [string[], string[], string[]] = [[], [], []];
   for (const target of targets) {
     // oxlint-disable-next-line no-await-in-loop -- one after the other, as every command reads them
     const read = await backend.read(session.stateKey(target));
-    if (!read.ok) return problem(read.problem);
-    if (read.value === undefined) continue;
+    if (read === undefined) continue;
     stored.push(target);
-    const { state } = read.value;
-    if (read.value.journalled) journalled.push(target);
+    const { state } = read;
+    if (read.journalled) journalled.push(target);
     if (keyCheck !== undefined && state.keyCheck !== undefined && state.keyCheck !== keyCheck)
       otherKey.push(target);
   }
@@ -243,15 +244,10 @@ async function readStates(session: Session): Promise<Check> {
   return check("state", words.length === 0 ? "ok" : "warn", summary, words.join("\n"));
 }
 
-function problem(found: StateProblem): Check {
-  const { summary, detail } = explainProblem(found);
-  return check("state", "fail", summary, detail);
-}
-
 interface Locks {
   readonly check: Check;
   /** Why the place of the locks, which is that of the documents, cannot be written. */
-  readonly unwritable: StateProblem | undefined;
+  readonly unwritable: StateFailure | undefined;
 }
 
 /**
@@ -270,16 +266,23 @@ async function tryLocks(session: Session): Promise<Locks> {
   const stale: string[] = [];
   for (const target of targets) {
     // oxlint-disable-next-line no-await-in-loop -- never several at once
-    const lock = await backend.lock(session.stateKey(target), createLockInfo(world, "tasc doctor"));
-    if (lock.ok) {
-      const { takenOver } = lock.value;
-      if (takenOver !== undefined)
-        stale.push(`${target}: stale lock from a finished run, removed. ${describeHolder(takenOver)}`);
-      // oxlint-disable-next-line no-await-in-loop -- given back before the next is tried
-      await lock.value.unlock();
-    } else if (lock.problem.kind === "locked")
-      held.push(`${explainProblem(lock.problem).summary}\n${explainProblem(lock.problem).detail}`);
-    else return { check: skipped("lock", "state"), unwritable: lock.problem };
+    const lock = await backend
+      .lock(session.stateKey(target), createLockInfo(world, "tasc doctor"))
+      .catch((error: unknown) => {
+        if (error instanceof StateFailure) return error;
+        throw error;
+      });
+    if (lock instanceof StateFailure) {
+      if (lock.problem.kind !== "locked") return { check: skipped("lock", "state"), unwritable: lock };
+      const { summary, detail } = explainProblem(lock.problem);
+      held.push(`${summary}\n${detail}`);
+      continue;
+    }
+    const { takenOver } = lock;
+    if (takenOver !== undefined)
+      stale.push(`${target}: stale lock from a finished run, removed. ${describeHolder(takenOver)}`);
+    // oxlint-disable-next-line no-await-in-loop -- given back before the next is tried
+    await lock.unlock();
   }
   return { check: lockCheck(targets.length, held, stale), unwritable: undefined };
 }

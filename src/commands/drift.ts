@@ -7,10 +7,10 @@ import type { Diagnostic } from "../model/diagnostic.ts";
 import { EXIT, type ExitCode } from "../model/error.ts";
 import { planExtras } from "../render/json.ts";
 import type { Context } from "./context.ts";
-import type { DriftOptions } from "./table.ts";
+import type { OptionsOf } from "./table.ts";
 
 /** `tasc drift`: what the service changed since the last apply. It changes nothing. */
-export async function run(options: DriftOptions, { host, console }: Context): Promise<ExitCode> {
+export async function run(options: OptionsOf<"drift">, { host, console }: Context): Promise<ExitCode> {
   return withSession(options, host, async (session) => {
     const found = await survey(session, options);
     const { planned, request, remembered } = found;

@@ -11,13 +11,13 @@ import { EXIT, type ExitCode, stop } from "../model/error.ts";
 import { targetOf } from "../plan/input.ts";
 import type { View } from "../render/view.ts";
 import type { Context } from "./context.ts";
-import type { ExplainOptions } from "./table.ts";
+import type { OptionsOf } from "./table.ts";
 
 /**
  * `tasc explain ADDRESS [FIELD]`: where values come from, and what follows from them. `tasc explain CODE`: the entry of the
  * catalogue of errors. It changes nothing.
  */
-export async function run(options: ExplainOptions, { host, console }: Context): Promise<ExitCode> {
+export async function run(options: OptionsOf<"explain">, { host, console }: Context): Promise<ExitCode> {
   if (isCode(options)) {
     console.show(codeView(options.address), options.format);
     return EXIT.done;
@@ -44,7 +44,7 @@ export async function run(options: ExplainOptions, { host, console }: Context): 
 }
 
 /** Addresses have dots, and codes have none; a kind alone is the beginning of an address. */
-function isCode({ address, field }: ExplainOptions): boolean {
+function isCode({ address, field }: OptionsOf<"explain">): boolean {
   return field === undefined && !address.includes(".") && !KINDS.some((kind) => kind === address);
 }
 
@@ -71,7 +71,7 @@ function codeView(code: string): View {
   };
 }
 
-async function explanationOf(options: ExplainOptions, session: Session): Promise<Explanation> {
+async function explanationOf(options: OptionsOf<"explain">, session: Session): Promise<Explanation> {
   // Reading one target is enough, so the plan is narrowed to what is asked for.
   const surveyed = options.offline ? undefined : await survey(session, { only: [options.address] });
   const { resource, fields } = wantedOf(options, session);
@@ -89,7 +89,7 @@ async function explanationOf(options: ExplainOptions, session: Session): Promise
 
 /** What the command line asks for. @throws TascError if there is nothing of that name */
 function wantedOf(
-  { address, field }: ExplainOptions,
+  { address, field }: OptionsOf<"explain">,
   { desired }: Session,
 ): { readonly resource: DesiredResource; readonly fields: readonly string[] } {
   const resources = desired.targets.flatMap(resourcesOf);

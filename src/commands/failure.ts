@@ -1,12 +1,13 @@
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { FailureReason } from "../model/error.ts";
 import type { JsonObject } from "../model/json.ts";
+import { codedDiagnosticJson } from "../render/json.ts";
 
 /** What a program reads of a failure: what was wrong, all that was said of it, and the commands that help. */
 export function failureJson(reason: FailureReason, said: readonly Diagnostic[]): JsonObject {
   return {
     error: errorOf(reason, said),
-    diagnostics: said.map(diagnosticJson),
+    diagnostics: said.map(codedDiagnosticJson),
     next: nextSteps(reason, said),
   };
 }
@@ -15,11 +16,6 @@ function errorOf(reason: FailureReason, said: readonly Diagnostic[]): JsonObject
   const first = said.find(({ severity }) => severity === "error");
   const { code = "", summary = reason } = first ?? {};
   return { code: code === "" ? reason : code, message: summary };
-}
-
-/** With its code, which the diagnostics of a plan leave out. */
-export function diagnosticJson({ severity, code, address, summary, detail, place }: Diagnostic): JsonObject {
-  return { severity, code, ...(address === undefined ? {} : { address }), summary, detail, ...place };
 }
 
 /** What helps where no diagnostic names a command. */

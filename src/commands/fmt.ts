@@ -6,10 +6,10 @@ import { formatManifest } from "../manifest/format.ts";
 import { readProject } from "../manifest/load.ts";
 import { EXIT, type ExitCode, TascError } from "../model/error.ts";
 import type { Context } from "./context.ts";
-import type { FmtOptions } from "./table.ts";
+import type { OptionsOf } from "./table.ts";
 
 /** `tasc fmt`: puts the keys of all manifests in their usual order, and changes nothing else of them. */
-export async function run(options: FmtOptions, { host, console }: Context): Promise<ExitCode> {
+export async function run(options: OptionsOf<"fmt">, { host, console }: Context): Promise<ExitCode> {
   const root = projectRoot(options, host);
   const { project, documents, problems, sources } = await readProject(projectFolder(root));
   // Mistakes inside of a document are no reason to leave the others; without tasc.yaml nobody knows which files.
@@ -24,7 +24,6 @@ export async function run(options: FmtOptions, { host, console }: Context): Prom
   });
   if (!options.check) writeTexts(root, changed);
   const names = changed.map(({ file }) => file);
-  if (options.format === "json") console.json({ check: options.check, changed: names });
-  else console.data(names.map((file) => `${file}\n`).join(""));
+  console.show({ json: { check: options.check, changed: names }, text: [names] }, options.format);
   return options.check && names.length > 0 ? EXIT.failed : EXIT.done;
 }

@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readerOf } from "../app/service.ts";
 import { type Session, serviceError, withSession } from "../app/session.ts";
-import { type NewText, patchOf, withoutFile, writeTexts } from "../edit/edit-files.ts";
+import { type NewText, withoutFile, writeTexts } from "../edit/edit-files.ts";
 import {
   type FolderNames,
   type FolderSources,
@@ -27,6 +27,7 @@ import {
   targetQuestion,
   unnamedLine,
 } from "../edit/import.ts";
+import { patchOf } from "../edit/patch.ts";
 import { nearest } from "../manifest/document.ts";
 import { type ProjectFolder, projectFolder } from "../manifest/files.ts";
 import { readProject, resolveProject } from "../manifest/load.ts";
@@ -34,12 +35,13 @@ import { EXIT, type ExitCode, TascError, stop } from "../model/error.ts";
 import { type Json, sameJson } from "../model/json.ts";
 import type { LiveTarget } from "../model/live.ts";
 import { EVERYTHING } from "../plan/input.ts";
+import type { View } from "../render/view.ts";
 import type { Context } from "./context.ts";
 import { SAMPLE_FILE, SAMPLE_TARGET } from "./init.ts";
-import type { ImportOptions } from "./table.ts";
+import type { OptionsOf } from "./table.ts";
 
 /** `tasc import`: writes manifests for live targets, such that a plan right after it is empty. */
-export async function run(options: ImportOptions, context: Context): Promise<ExitCode> {
+export async function run(options: OptionsOf<"import">, context: Context): Promise<ExitCode> {
   const given = readArguments(options);
   return withSession(
     options,
@@ -59,11 +61,12 @@ export async function run(options: ImportOptions, context: Context): Promise<Exi
       });
       refuse(prepared);
       for (const line of skippedLines(prepared.leftOut)) context.console.say("warn", line);
-      if (options.dryRun) {
-        context.console.data([...prepared.texts.map(patchOf), previewOf(prepared.files)].join(""));
-        return EXIT.done;
-      }
-      await carryOut(session, prepared, hasSample, options.lockTimeout ?? 0, context);
+      const { files, texts } = prepared;
+      const isSampleGone = hasSample && files.length > 0;
+      if (!options.dryRun) await carryOut(session, prepared, isSampleGone, options.lockTimeout ?? 0);
+      if (options.dryRun && options.format !== "json")
+        context.console.data([...texts.map(patchOf), previewOf(files)].join(""));
+      else context.console.show(importView(session, prepared, isSampleGone, options.dryRun), options.format);
       return EXIT.done;
     },
     { mayBeEmpty: true },
@@ -186,7 +189,7 @@ async function nameFolders(
   for (const id of idleFolders(sources, given))
     console.say(
       "warn",
-      `Warning: --folder ${id} had no effect: these test cases are already declared. Add \`folder: ${given.get(id) ?? ""}\` to them.`,
+      `Folder ${id} is recorded as ${JSON.stringify(given.get(id))}. Its test cases are already declared, so no file changes; the folder is managed where they have \`folder: ${given.get(id) ?? ""}\`.`,
     );
   const open = unnamedFolders(sources, folderNames(sources, given));
   const terminal = { ...world, say: (text: string) => console.say("error", text) };
@@ -234,11 +237,9 @@ function refuse({ problems, unmatched }: Prepared): void {
 async function carryOut(
   session: Session,
   { files, texts, learnt }: Prepared,
-  hasSample: boolean,
+  isSampleGone: boolean,
   timeout: number,
-  { console }: Context,
 ): Promise<void> {
-  const isSampleGone = hasSample && files.length > 0;
   const added = files.map(({ file, text }): NewText => ({
     file,
     bom: false,
@@ -256,9 +257,42 @@ async function carryOut(
       throw error;
     }
   });
-  if (isSampleGone) console.data(`removed  ${SAMPLE_FILE}  (the unchanged sample of tasc init)\n`);
-  for (const { file } of texts) console.data(`merged  ${file}\n`);
-  for (const file of files) console.data(`${fileLine(file)}\n`);
-  if (files.length + texts.length === 0)
-    console.data("Nothing to import: everything on the service is already declared.\n");
+}
+
+/** What was written and what was left out; of a dry run with the texts. */
+function importView(
+  { settings: { stage, baseUrl } }: Session,
+  { files, texts, leftOut }: Prepared,
+  isSampleGone: boolean,
+  dryRun: boolean,
+): View {
+  const lines = [
+    ...(isSampleGone ? [`removed  ${SAMPLE_FILE}  (the unchanged sample of tasc init)`] : []),
+    ...texts.map(({ file }) => `merged  ${file}`),
+    ...files.map(fileLine),
+  ];
+  const json = {
+    formatVersion: "1.0",
+    stage,
+    baseUrl,
+    written: !dryRun && files.length + texts.length > 0,
+    files: [
+      ...(isSampleGone ? [{ file: SAMPLE_FILE, change: "removed" }] : []),
+      ...texts.map((text) => ({
+        file: text.file,
+        change: "merged",
+        diff: dryRun ? patchOf(text) : undefined,
+      })),
+      ...files.map(({ file, environments, testCases, text }) => ({
+        file,
+        change: "added",
+        environments,
+        testCases,
+        text: dryRun ? text : undefined,
+      })),
+    ],
+    leftOut: leftOut.map(({ app, kind, id, name, reason }) => ({ app, kind, id, name, reason })),
+  };
+  const nothing = "Nothing to import: everything on the service is already declared.";
+  return { json, text: [lines.length === 0 ? [nothing] : lines] };
 }

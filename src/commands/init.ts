@@ -6,7 +6,7 @@ import target from "../../schemas/target.schema.json" with { type: "json" };
 import { EXIT, type ExitCode, stop } from "../model/error.ts";
 import { writeJson } from "../render/json.ts";
 import type { Context } from "./context.ts";
-import type { InitOptions } from "./table.ts";
+import type { OptionsOf } from "./table.ts";
 
 const KEY_FILE = "fingerprint.key";
 
@@ -67,7 +67,8 @@ const IGNORE = `# Secrets.
 # Saved plans.
 plan.json
 *.plan.json
-# Locks and journals of runs in progress, and the local service's data.
+# Locks and journals of runs in progress, and the local service's data. Commit .tasc/state and .tasc/history: they
+# hold no values.
 /.tasc/service/
 /.tasc/errored/
 /.tasc/**/*.lock*
@@ -76,7 +77,7 @@ plan.json
 `;
 
 /** `tasc init`: writes a project. A file that is there already stays as it is. */
-export function run(options: InitOptions, { host, console }: Context): Promise<ExitCode> {
+export function run(options: OptionsOf<"init">, { host, console }: Context): Promise<ExitCode> {
   const root = resolve(host.cwd, options.chdir ?? ".");
   const files: readonly (readonly [file: string, text: string, mode?: number])[] = [
     ["tasc.yaml", PROJECT],
@@ -94,18 +95,24 @@ export function run(options: InitOptions, { host, console }: Context): Promise<E
       "This folder already contains a project",
       "tasc.yaml exists and was not changed. Use --chdir to choose another folder.",
     );
+  const written: string[] = [];
+  const kept: string[] = [];
   for (const [file, text, mode = 0o666] of files) {
     const path = join(root, file);
     if (existsSync(path)) {
       console.say("warn", `kept   ${file}, which already existed`);
+      kept.push(file);
       continue;
     }
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text, { flag: "wx", mode });
-    console.data(`wrote  ${file}\n`);
+    written.push(file);
   }
-  console.data(
-    "\nNext, in another terminal:  tasc serve\nThen:                       TASC_API_KEY=KEY tasc plan, with the key that it prints\n",
-  );
+  const next = [
+    "Next, in another terminal:  tasc serve",
+    "Then:                       TASC_API_KEY=KEY tasc plan, with the key that it prints",
+  ];
+  const text = [written.map((file) => `wrote  ${file}`), next];
+  console.show({ json: { written, kept }, text }, options.format);
   return Promise.resolve(EXIT.done);
 }

@@ -7,10 +7,10 @@ import { withSkeleton } from "../manifest/skeleton.ts";
 import { parseAddress } from "../model/address.ts";
 import { EXIT, type ExitCode, TascError, stop } from "../model/error.ts";
 import type { Context } from "./context.ts";
-import type { NewOptions } from "./table.ts";
+import type { OptionsOf } from "./table.ts";
 
 /** `tasc new KIND ADDRESS`: writes a commented skeleton of a resource into the right file. */
-export async function run(options: NewOptions, { host, console }: Context): Promise<ExitCode> {
+export async function run(options: OptionsOf<"new">, { host, console }: Context): Promise<ExitCode> {
   const { kind, address } = options;
   const prefix = `${kind}.`;
   const parts = parseAddress(address.startsWith(prefix) ? address : `${prefix}${address}`);
@@ -30,8 +30,8 @@ export async function run(options: NewOptions, { host, console }: Context): Prom
     throw new TascError("invalid", await locate(found, sources), (file) => sources.get(file)?.text);
   const made = withSkeleton(parts, project, documents);
   writeTexts(root, [made]);
-  if (options.format === "json")
-    console.json({ address: made.address, file: made.file, created: made.before === undefined });
-  else console.data(`${made.before === undefined ? "wrote" : "changed"}  ${made.file}\n`);
+  const created = made.before === undefined;
+  const json = { address: made.address, file: made.file, created };
+  console.show({ json, text: [[`${created ? "wrote" : "changed"}  ${made.file}`]] }, options.format);
   return EXIT.done;
 }

@@ -10,10 +10,13 @@ import { EXIT, type ExitCode, TascError, stop } from "../model/error.ts";
 import type { Console } from "./console.ts";
 import type { Context } from "./context.ts";
 import { type ManagedTargets, managedTargets } from "./managed.ts";
-import type { NotificationsOptions } from "./table.ts";
+import type { OptionsOf } from "./table.ts";
 
 /** `tasc notifications`: what the service reported of managed targets, oldest first. */
-export async function run(options: NotificationsOptions, { host, console }: Context): Promise<ExitCode> {
+export async function run(
+  options: OptionsOf<"notifications">,
+  { host, console }: Context,
+): Promise<ExitCode> {
   const { follow, interval = 5000, format, target } = options;
   if (follow && format === "json")
     throw stop(

@@ -163,6 +163,11 @@ export const GLOBAL = {
 
 export type GlobalOptions = Options<typeof GLOBAL>;
 
+/** Of commands that read state, which may be on a server. */
+export const INSECURE = {
+  insecure: flag("--insecure", "allow plain HTTP to hosts other than localhost"),
+} as const;
+
 /** Of commands that call the service. */
 export const SERVICE = {
   requestTimeout: duration("--request-timeout <duration>", "time limit of each request, e.g. 30s", {
@@ -171,7 +176,7 @@ export const SERVICE = {
   }),
   retries: whole("--retries <n>", "maximum number of retries per request", 0),
   concurrency: whole("--concurrency <n>", "maximum number of concurrent requests", 1),
-  insecure: flag("--insecure", "allow plain HTTP to hosts other than localhost"),
+  ...INSECURE,
 } as const;
 
 export const SCOPE = {
@@ -234,7 +239,8 @@ export interface CommandSpec {
   readonly summary: string;
   readonly args?: readonly ArgumentSpec[];
   readonly options?: readonly OptionSpec[];
-  readonly examples: readonly Example[];
+  /** A command line, and what it does. */
+  readonly examples: Readonly<Record<string, string>>;
   readonly start?: (raw: Raw, context: Context) => Promise<ExitCode>;
   /** Commands below this one. */
   readonly commands?: readonly CommandSpec[];
@@ -243,39 +249,49 @@ export interface CommandSpec {
 /** `name` is in the parser's form, `<file>` or `[file]`. */
 export type ArgumentSpec = Pick<OptionSpec, "description" | "choices"> & { readonly name: string };
 
-export interface Example {
-  readonly command: string;
-  readonly does: string;
-}
+/** What a command gets: the values of its options, the format, and the global ones. */
+export type CommandOptions<R> = Options<Omit<typeof TEXT_OR_JSON, keyof R> & R> & GlobalOptions;
 
-/** A row of the table: `run` of the loaded module gets the values of exactly the options that are declared here. */
-export function command<R extends OptionRecord>(row: {
-  readonly name: string;
-  readonly summary: string;
-  readonly options: R;
-  readonly examples: readonly Example[];
-  readonly load?: () => Promise<{
-    readonly run: (options: Options<R> & GlobalOptions, context: Context) => Promise<ExitCode>;
-  }>;
-}): CommandSpec {
-  const { name, summary, options, examples, load } = row;
-  const all = Object.values(options);
+/**
+ * A row of the table: `run` of the loaded module gets the values of exactly the options that are declared here.
+ *
+ * @param path the command with those above it, `state mv`
+ * @param own its options besides `--format text|json`, which a format of its own replaces, and the global ones
+ */
+export function command<R extends OptionRecord>(
+  path: string,
+  own: R,
+  row: Pick<CommandSpec, "summary" | "examples"> & {
+    readonly load: () => Promise<{
+      readonly run: (options: CommandOptions<R>, context: Context) => Promise<ExitCode>;
+    }>;
+  },
+): CommandSpec {
+  const { summary, examples, load } = row;
+  const all = Object.values({ ...TEXT_OR_JSON, ...own });
   return {
-    name,
+    name: path.slice(path.lastIndexOf(" ") + 1),
     summary,
     args: all.filter(isArgument).map(({ flags, ...rest }) => ({ name: flags, ...rest })),
-    options: all.filter((option) => !isArgument(option)),
+    options: all.filter((option) => !isArgument(option)).flatMap(withShortForm),
     examples,
-    ...(load === undefined
-      ? {}
-      : {
-          start: async (raw, context) => {
-            const values = readOptions({ ...options, ...GLOBAL }, raw);
-            const { run } = await load();
-            return run(values, context);
-          },
-        }),
+    start: async (raw, context) => {
+      const values = commandOptions(own, raw);
+      const { run } = await load();
+      return run(values, context);
+    },
   };
+}
+
+/** `--json` goes with every `--format` that has it. */
+function withShortForm(option: OptionSpec): readonly OptionSpec[] {
+  const isFormat = option.flags.startsWith("--format ") && option.choices?.includes("json") === true;
+  return isFormat ? [option, { flags: "--json", description: "short for --format json" }] : [option];
+}
+
+function commandOptions<R extends OptionRecord>(own: R, raw: Raw): CommandOptions<R>;
+function commandOptions(own: OptionRecord, raw: Raw): Record<string, unknown> {
+  return readOptions({ ...TEXT_OR_JSON, ...own, ...GLOBAL }, raw);
 }
 
 function isArgument({ flags }: OptionSpec): boolean {

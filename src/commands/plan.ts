@@ -4,16 +4,17 @@ import { savePlan, toSavedPlan } from "../app/saved-plan.ts";
 import { type Session, withSession } from "../app/session.ts";
 import { forEachStage, type OfStage, stageNames, worstOf } from "../app/stages.ts";
 import { EXIT, type ExitCode, stop } from "../model/error.ts";
-import { diagnosticJson, planJson, writeJson } from "../render/json.ts";
+import { planJson, writeJson } from "../render/json.ts";
 import { redactDiagnostic, redactPlan } from "../render/redact.ts";
 import { planLine } from "../render/words.ts";
 import type { Context } from "./context.ts";
-import { printReview } from "./print-plan.ts";
 import { fitHeapTo } from "./engine.ts";
-import type { PlanOptions } from "./table.ts";
+import { failureJson } from "./failure.ts";
+import { printReview } from "./print-plan.ts";
+import type { OptionsOf } from "./table.ts";
 
 /** `tasc plan`: reads manifests, state and service, and shows what an apply would do. It changes nothing. */
-export async function run(options: PlanOptions, context: Context): Promise<ExitCode> {
+export async function run(options: OptionsOf<"plan">, context: Context): Promise<ExitCode> {
   if (options.allStages) return runAll(options, context);
   const { snapshot, out, expires, detailedExitcode } = options;
   return withSession(
@@ -29,7 +30,7 @@ export async function run(options: PlanOptions, context: Context): Promise<ExitC
   );
 }
 
-async function planned(session: Session, options: PlanOptions): Promise<Review> {
+async function planned(session: Session, options: OptionsOf<"plan">): Promise<Review> {
   const { snapshot, base, overridePolicy } = options;
   const read = await (snapshot === undefined
     ? survey(session, options)
@@ -47,7 +48,7 @@ function exitCodeOf({ plan }: Review, detailed: boolean): ExitCode {
 type StagePlan = OfStage<{ readonly reviewed: Review; readonly session: Session }>;
 
 /** `--all-stages`: a table of the stages, then the plan of each. The exit code is that of the worst. */
-async function runAll(options: PlanOptions, context: Context): Promise<ExitCode> {
+async function runAll(options: OptionsOf<"plan">, context: Context): Promise<ExitCode> {
   const { host, console } = context;
   const { format = "text", out, snapshot, stage: only, detailedExitcode } = options;
   const isPrintable = format === "text" || format === "json";
@@ -89,14 +90,9 @@ async function runAll(options: PlanOptions, context: Context): Promise<ExitCode>
 function jsonOf(of: StagePlan, { host, console }: Context) {
   if ("value" in of)
     return { plan: redactPlan(planJson(of.value.reviewed.plan, planMeta(host)), console.redactor) };
-  const diagnostics = of.failure.diagnostics.map((one) =>
-    redactDiagnostic(diagnosticJson(one), console.redactor),
+  const { reason, diagnostics } = of.failure;
+  return failureJson(
+    reason,
+    diagnostics.map((one) => redactDiagnostic(one, console.redactor)),
   );
-  return {
-    error: {
-      code: of.failure.diagnostics[0]?.code ?? of.failure.reason,
-      message: console.redactor.text(of.failure.message),
-    },
-    diagnostics,
-  };
 }

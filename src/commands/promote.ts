@@ -5,10 +5,10 @@ import { scopeTest } from "../plan/input.ts";
 import { count, list } from "../render/words.ts";
 import type { Context } from "./context.ts";
 import { runRewrite } from "./rewrite.ts";
-import type { PromoteOptions } from "./table.ts";
+import type { OptionsOf } from "./table.ts";
 
 /** `tasc promote`: edits the manifests so that one stage resolves what promotion carries as another does. */
-export async function run(options: PromoteOptions, { host, console }: Context): Promise<ExitCode> {
+export async function run(options: OptionsOf<"promote">, { host, console }: Context): Promise<ExitCode> {
   const opened = await openTwoStages(options, host);
   const { from, to, reading, scope } = opened;
   const { documents } = reading;
@@ -32,7 +32,7 @@ export async function run(options: PromoteOptions, { host, console }: Context): 
       ...options,
       root: opened.root,
       documents,
-      make: (excluded) => promote(request, excluded),
+      make: (excluded) => (excluded.size === 0 ? rewrite : promote(request, excluded)),
       prove: (texts, made) => provePromotion(texts, made, request),
       head,
       title: `Stage ${from.stage} → ${to.stage}`,
@@ -49,7 +49,7 @@ const WORDS: Readonly<Record<Refused["outcome"], string>> = {
 };
 
 function refuse(
-  { format }: PromoteOptions,
+  { format }: OptionsOf<"promote">,
   { refused, reports }: GateResult,
   head: { readonly from: string; readonly to: string },
   console: Context["console"],

@@ -10,10 +10,10 @@ import { type Json, sameJson } from "../model/json.ts";
 import { scopeTest } from "../plan/input.ts";
 import type { Context } from "./context.ts";
 import { runRewrite } from "./rewrite.ts";
-import type { PullOptions } from "./table.ts";
+import type { OptionsOf } from "./table.ts";
 
 /** `tasc pull`: writes live values into the manifests, where they declare something else. */
-export async function run(options: PullOptions, { host, console }: Context): Promise<ExitCode> {
+export async function run(options: OptionsOf<"pull">, { host, console }: Context): Promise<ExitCode> {
   const fields = namedFields(options.fields);
   return withSession(options, host, async (session) => {
     const { planned, input } = await survey(session, options);

@@ -3,10 +3,10 @@ import { type SavedPlan, readPlanFile, withSavedPlan } from "../app/saved-plan.t
 import { type Session, withSession } from "../app/session.ts";
 import { EXIT, type ExitCode } from "../model/error.ts";
 import type { Context } from "./context.ts";
-import type { RehearseOptions } from "./table.ts";
+import type { OptionsOf } from "./table.ts";
 
 /** `tasc rehearse [PLAN]`: plans and applies on a local copy of the service. */
-export async function run(options: RehearseOptions, { host, console }: Context): Promise<ExitCode> {
+export async function run(options: OptionsOf<"rehearse">, { host, console }: Context): Promise<ExitCode> {
   const work = async (session: Session, saved?: SavedPlan): Promise<ExitCode> => {
     const rehearsal = await rehearse(session, { ...options, saved });
     console.show(rehearsalView(rehearsal), options.format);

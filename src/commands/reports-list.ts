@@ -4,10 +4,10 @@ import { compareText } from "../model/address.ts";
 import { EXIT, type ExitCode } from "../model/error.ts";
 import type { Context } from "./context.ts";
 import { managedTargets } from "./managed.ts";
-import type { ReportsListOptions } from "./table.ts";
+import type { OptionsOf } from "./table.ts";
 
 /** `tasc reports list`: the reports of managed targets, newest first. */
-export async function run(options: ReportsListOptions, { host, console }: Context): Promise<ExitCode> {
+export async function run(options: OptionsOf<"reports list">, { host, console }: Context): Promise<ExitCode> {
   return withSession(options, host, async (session) => {
     const { target, limit = Number.MAX_SAFE_INTEGER } = options;
     const { targets } = await managedTargets(session, target);

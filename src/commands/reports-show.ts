@@ -4,10 +4,10 @@ import { EXIT, type ExitCode, stop } from "../model/error.ts";
 import type { Failure } from "../service/request.ts";
 import type { Context } from "./context.ts";
 import { type ManagedTargets, managedTargets } from "./managed.ts";
-import type { ReportsShowOptions } from "./table.ts";
+import type { OptionsOf } from "./table.ts";
 
 /** `tasc reports show ID`: one report with its results. */
-export async function run(options: ReportsShowOptions, { host, console }: Context): Promise<ExitCode> {
+export async function run(options: OptionsOf<"reports show">, { host, console }: Context): Promise<ExitCode> {
   const { id, format, junit, target } = options;
   if (format === "json" && junit)
     throw stop("invalid", "bad-option", "--junit and --format json cannot be combined; choose one");

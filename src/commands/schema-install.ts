@@ -7,18 +7,17 @@ import { readProject } from "../manifest/load.ts";
 import { DEFAULT_MANIFESTS } from "../manifest/tables.ts";
 import { stop } from "../model/error.ts";
 import { writeJson } from "../render/json.ts";
-import type { Console } from "./console.ts";
+import type { View } from "../render/view.ts";
 
 export interface InstallOptions {
   readonly root: string;
   readonly schemas: { readonly project: unknown; readonly target: unknown };
-  readonly console: Console;
 }
 
 /** `tasc schema --install vscode`. @throws TascError with what keeps it from writing */
-export async function installForVscode(options: InstallOptions): Promise<void> {
+export async function installForVscode(options: InstallOptions): Promise<View> {
   try {
-    await install(options);
+    return await install(options);
   } catch (error) {
     if (!(error instanceof Error && "syscall" in error)) throw error;
     throw stop("failed", "schemas-unwritable", "The schemas cannot be installed", `${error.message}.`);
@@ -26,11 +25,12 @@ export async function installForVscode(options: InstallOptions): Promise<void> {
 }
 
 /** Puts the schemas into the project, and names them in the editor's settings. */
-async function install({ root, schemas, console }: InstallOptions): Promise<void> {
+async function install({ root, schemas }: InstallOptions): Promise<View> {
   const { project } = await readProject(projectFolder(root));
   const manifests = project === undefined ? DEFAULT_MANIFESTS : patternsOf(project);
   const before = textOf(join(root, SETTINGS_FILE));
   const merged = mergeSettings(before, manifests);
+  const files: { readonly file: string; readonly written: boolean }[] = [];
   put(SCHEMA_FILES.project, writeJson(schemas.project));
   put(SCHEMA_FILES.target, writeJson(schemas.target));
   if (!merged.ok)
@@ -41,13 +41,21 @@ async function install({ root, schemas, console }: InstallOptions): Promise<void
       `It was left unchanged so that nothing is lost. Add this to it:\n${settingsToAdd(manifests)}`,
     );
   put(SETTINGS_FILE, merged.text);
+  return {
+    json: {
+      written: files.flatMap(({ file, written }) => (written ? [file] : [])),
+      kept: files.flatMap(({ file, written }) => (written ? [] : [file])),
+    },
+    text: [files.map(({ file, written }) => `${written ? "wrote" : "kept "}  ${file}`)],
+  };
 
   function put(file: string, text: string): void {
     const path = join(root, file);
-    if (textOf(path) === text) return console.data(`kept   ${file}\n`);
+    const written = textOf(path) !== text;
+    files.push({ file, written });
+    if (!written) return;
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);
-    console.data(`wrote  ${file}\n`);
   }
 }
 

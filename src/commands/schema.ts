@@ -5,13 +5,13 @@ import { projectRoot } from "../app/session.ts";
 import { EXIT, type ExitCode, stop } from "../model/error.ts";
 import { writeJson } from "../render/json.ts";
 import type { Context } from "./context.ts";
-import type { SchemaOptions } from "./table.ts";
+import type { OptionsOf } from "./table.ts";
 
 const SCHEMAS = { project, target, plan };
 
 /** `tasc schema project|target|plan`: prints a JSON Schema. `--install vscode` puts them where an editor finds them. */
-export async function run(options: SchemaOptions, { console, host }: Context): Promise<ExitCode> {
-  const { which, install } = options;
+export async function run(options: OptionsOf<"schema">, { console, host }: Context): Promise<ExitCode> {
+  const { which, install, format } = options;
   if ((which === undefined) !== (install !== undefined))
     throw stop(
       "invalid",
@@ -23,7 +23,8 @@ export async function run(options: SchemaOptions, { console, host }: Context): P
     );
   if (which === undefined) {
     const { installForVscode } = await import("./schema-install.ts");
-    await installForVscode({ root: projectRoot(options, host), schemas: { project, target }, console });
+    const root = projectRoot(options, host);
+    console.show(await installForVscode({ root, schemas: { project, target } }), format);
   } else console.writer.document(writeJson(SCHEMAS[which]));
   return EXIT.done;
 }

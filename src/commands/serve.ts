@@ -7,10 +7,10 @@ import { openSnapshot, seedOf } from "../app/snapshot.ts";
 import { EXIT, type ExitCode, stop } from "../model/error.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { Context } from "./context.ts";
-import type { ServeOptions } from "./table.ts";
+import type { OptionsOf } from "./table.ts";
 
 /** `tasc serve`: runs the local service until it is told to stop. */
-export async function run(options: ServeOptions, context: Context): Promise<ExitCode> {
+export async function run(options: OptionsOf<"serve">, context: Context): Promise<ExitCode> {
   // Its data holds the passwords that it is given.
   process.umask(0o077);
   const port = portOf(options);
@@ -28,15 +28,28 @@ export async function run(options: ServeOptions, context: Context): Promise<Exit
     ...(seed === undefined ? {} : { seed }),
   });
   if (key.origin === "new") writeFileSync(keyFile(dataDir), `${key.value}\n`, { mode: 0o600 });
-  context.console.data(
-    `Serving on ${server.url}\n  API key: ${key.origin === "given" ? "as given" : key.value}\n  data:    ${dataDir}\n  control: ${server.controlUrl}\nPress Ctrl-C to stop; the data is kept.\n`,
+  // Whoever reads the address may stop it at once.
+  const stopped = new Promise<void>((end) =>
+    process.once("SIGINT", () => end()).once("SIGTERM", () => end()),
   );
-  await new Promise<void>((end) => process.once("SIGINT", () => end()).once("SIGTERM", () => end()));
+  const { url, controlUrl: control } = server;
+  const lines = [
+    `Serving on ${url}`,
+    `  API key: ${key.origin === "given" ? "as given" : key.value}`,
+    `  data:    ${dataDir}`,
+    `  control: ${control}`,
+    "Press Ctrl-C to stop; the data is kept.",
+  ];
+  const json = { url, apiKey: key.origin === "given" ? null : key.value, data: dataDir, control };
+  // One line, so that whoever waits for the address need not look for the end of an object.
+  if (options.format === "json") context.console.event(json);
+  else context.console.show({ json, text: [lines] });
+  await stopped;
   await server.close();
   return EXIT.done;
 }
 
-function portOf({ port: text }: ServeOptions): number {
+function portOf({ port: text }: OptionsOf<"serve">): number {
   const port = Number(text ?? 4010);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
   throw stop("invalid", "bad-option", "--port takes a number from 0 to 65535; 0 selects a free port");
@@ -62,7 +75,7 @@ function keyFile(dataDir: string): string {
 
 /** `--from`: what an empty data folder begins with. One that holds data keeps it, so that a restart goes on. */
 function readSeed(
-  { from: file }: ServeOptions,
+  { from: file }: OptionsOf<"serve">,
   { world, console }: Context,
   dataDir: string,
 ): JsonObject | undefined {

@@ -4,10 +4,13 @@ import { EXIT, type ExitCode } from "../model/error.ts";
 import { diagnosticJson } from "../render/json.ts";
 import { type Context } from "./context.ts";
 import { printPlan } from "./print-plan.ts";
-import type { MergePlansOptions, ShowOptions } from "./table.ts";
+import type { OptionsOf } from "./table.ts";
 
 /** `tasc show FILE` and `tasc merge-plans FILE…`: print saved plans again, and say if one is not as it was saved. */
-export async function run(options: ShowOptions | MergePlansOptions, context: Context): Promise<ExitCode> {
+export async function run(
+  options: OptionsOf<"show"> | OptionsOf<"merge-plans">,
+  context: Context,
+): Promise<ExitCode> {
   const { host, console } = context;
   const names = "file" in options ? [options.file] : options.files;
   const shown = [];

@@ -5,17 +5,22 @@ import { type Sink, fileSink, memorySink, takeSnapshot } from "../app/snapshot.t
 import { EXIT, type ExitCode, stop } from "../model/error.ts";
 import type { Context } from "./context.ts";
 import { liveIds } from "./managed.ts";
-import type { SnapshotOptions } from "./table.ts";
+import type { OptionsOf } from "./table.ts";
 
 /** `tasc snapshot [--out FILE]`: what a plan reads, for plans without network and key. */
-export async function run(options: SnapshotOptions, { host, console }: Context): Promise<ExitCode> {
+export async function run(options: OptionsOf<"snapshot">, { host, console }: Context): Promise<ExitCode> {
   return withSession(options, host, async (session) => {
     const { out } = options;
     if (out === undefined) {
       const sink = memorySink();
       await take(session, sink);
       for (const piece of sink.pieces()) console.writer.document(piece);
-    } else await toFile(session, out);
+    } else {
+      await toFile(session, out);
+      // For people, nothing to say is good news.
+      const { stage, baseUrl } = session.settings;
+      console.show({ json: { stage, baseUrl, out }, text: [] }, options.format);
+    }
     return EXIT.done;
   });
 }

@@ -1,10 +1,10 @@
 import { forEachStage, stageNames } from "../app/stages.ts";
 import { EXIT, type ExitCode } from "../model/error.ts";
 import type { Context } from "./context.ts";
-import type { StagesOptions } from "./table.ts";
+import type { OptionsOf } from "./table.ts";
 
 /** `tasc stages`: what the project has in each stage. It calls nothing. */
-export async function run(options: StagesOptions, { host, console }: Context): Promise<ExitCode> {
+export async function run(options: OptionsOf<"stages">, { host, console }: Context): Promise<ExitCode> {
   const { stages, chosen } = await stageNames(options, host);
   const project = { ...options, allowMissingSecrets: true };
   const found = await forEachStage(
@@ -18,6 +18,8 @@ export async function run(options: StagesOptions, { host, console }: Context): P
     }),
     false,
   );
+  const [first] = found;
+  if (first !== undefined && "failure" in first && found.every((of) => "failure" in of)) throw first.failure;
   const json = found.map(({ stage, ...of }) => ({
     stage,
     chosen: stage === chosen,

@@ -16,13 +16,12 @@ import { DELETED } from "../model/fields.ts";
 import type { LiveTarget, Read, Reader } from "../model/live.ts";
 import { kindNoun } from "../render/words.ts";
 import { bindAddress, idTaken } from "../state/edit.ts";
-import { valueOrThrow } from "../state/problem.ts";
 import type { Context } from "./context.ts";
 import { liveIds } from "./managed.ts";
-import type { StateBindOptions } from "./table.ts";
+import type { OptionsOf } from "./table.ts";
 
 /** `tasc state bind ADDRESS ID`: says which live resource an address means. */
-export async function run(options: StateBindOptions, { host, console }: Context): Promise<ExitCode> {
+export async function run(options: OptionsOf<"state bind">, { host, console }: Context): Promise<ExitCode> {
   const named = readAddress(options.address);
   const { address, parts } = named;
   const { kind, target } = parts;
@@ -62,7 +61,8 @@ export async function run(options: StateBindOptions, { host, console }: Context)
       return document.stored?.bindings.get(address)?.id;
     });
     const instead = before === undefined || before === id ? "" : ` It was bound to ${before}.`;
-    console.data(`${address} is bound to ${id}.${instead}\n`);
+    const json = { stage: session.settings.stage, address, id, before: before ?? null };
+    console.show({ json, text: [[`${address} is bound to ${id}.${instead}`]] }, options.format);
     return EXIT.done;
   };
   return withSession({ ...options, allowMissingSecrets: true }, host, work, { apiKey: false });
@@ -85,7 +85,7 @@ async function refuseTaken(
       "Remove it from that manifest first.",
     );
   const { backend } = await session.states();
-  const listed = valueOrThrow(await backend.list(key.stage)).filter((target) => target !== key.target);
+  const listed = (await backend.list(key.stage)).filter((target) => target !== key.target);
   for (const { bindings } of (await session.readStates(listed)).values())
     for (const [other, binding] of bindings) if (binding.id === id) throw idTaken(id, other);
 }

@@ -4,17 +4,15 @@ import { nearest } from "../manifest/document.ts";
 import { type Address, parseAddress } from "../model/address.ts";
 import { EXIT, type ExitCode, stop } from "../model/error.ts";
 import type { BatchRecord, State } from "../model/state.ts";
-import { safeLine } from "../render/escape.ts";
 import { count } from "../render/words.ts";
-import type { Style } from "../render/style.ts";
+import type { Section } from "../render/view.ts";
 import { knownAddresses, knows } from "../state/edit.ts";
 import type { LockInfo } from "../state/lock.ts";
-import { valueOrThrow } from "../state/problem.ts";
 import type { Context } from "./context.ts";
-import type { StateShowOptions } from "./table.ts";
+import type { OptionsOf } from "./table.ts";
 
 /** `tasc state show ADDRESS`: what state remembers of one address. */
-export async function run(options: StateShowOptions, { host, console }: Context): Promise<ExitCode> {
+export async function run(options: OptionsOf<"state show">, { host, console }: Context): Promise<ExitCode> {
   const { address, parts } = readAddress(options.address);
   const work = async (session: Session): Promise<ExitCode> => {
     const state = await stateOf(session, parts.target);
@@ -29,13 +27,9 @@ export async function run(options: StateShowOptions, { host, console }: Context)
       );
     }
     const { backend } = await session.states();
-    const holder =
-      parts.kind === "target"
-        ? valueOrThrow(await backend.holder(session.stateKey(parts.target)))
-        : undefined;
+    const holder = parts.kind === "target" ? await backend.holder(session.stateKey(parts.target)) : undefined;
     const shown = holder === undefined ? remembered : { ...remembered, lock: holderJson(holder) };
-    if (options.format === "json") console.json(shown);
-    else console.data(renderRemembered(shown, console.style.stdout));
+    console.show({ json: shown, text: [rememberedBlocks(shown)] }, options.format);
     return EXIT.done;
   };
   return withSession({ ...options, allowMissingSecrets: true }, host, work, { apiKey: false });
@@ -118,26 +112,27 @@ function bindingOf(state: State, address: Address): Pick<Remembered, "id" | "fie
 }
 
 /** `tasc state show` for people: one thing a line. */
-function renderRemembered(remembered: Remembered, style: Style): string {
-  const lines = [
-    `${style.strong(remembered.address)}  ${style.faint(`stage ${safeLine(remembered.stage)}`)}`,
-    ...bindingLines(remembered),
-    ...otherLines(remembered),
-    ...targetLines(remembered),
-  ];
-  return lines.map((line) => `${line}\n`).join("");
+function rememberedBlocks(remembered: Remembered): Section {
+  const { address, stage } = remembered;
+  const head = [
+    { style: "strong", text: address },
+    "  ",
+    { style: "faint", text: `stage ${stage}` },
+  ] as const;
+  const lines = [...bindingLines(remembered), ...otherLines(remembered), ...targetLines(remembered)];
+  return [head, { indent: 2, blocks: lines }];
 }
 
 function bindingLines({ id, fields = {}, locators = [] }: Remembered): readonly string[] {
   if (id === undefined) return [];
   const recorded = Object.entries(fields).map(([name, parts]) =>
-    parts === true ? safeLine(name) : `${safeLine(name)} (${parts.map(safeLine).join(", ")})`,
+    parts === true ? name : `${name} (${parts.join(", ")})`,
   );
   return [
-    `  id: ${safeLine(id)}`,
-    `  recorded fields: ${recorded.length === 0 ? "none" : recorded.join(", ")}`,
-    ...(locators.length === 0 ? [] : [`  recorded locator lines: ${count(locators.length, "element")}`]),
-    ...locators.map((element) => `    ${safeLine(element)}`),
+    `id: ${id}`,
+    `recorded fields: ${recorded.length === 0 ? "none" : recorded.join(", ")}`,
+    ...(locators.length === 0 ? [] : [`recorded locator lines: ${count(locators.length, "element")}`]),
+    ...locators.map((element) => `  ${element}`),
   ];
 }
 
@@ -150,12 +145,12 @@ const BATCH: Readonly<Record<NonNullable<Remembered["batch"]>, string>> = {
 
 function otherLines({ batch, intent }: Remembered): readonly string[] {
   return [
-    ...(batch === undefined ? [] : [`  batch generation: ${BATCH[batch]}`]),
+    ...(batch === undefined ? [] : [`batch generation: ${BATCH[batch]}`]),
     ...(intent === undefined
       ? []
       : [
-          `  creation under way: since ${safeLine(intent.at)}; the next apply looks what became of it`,
-          ...intent.existing.map((id) => `    there before: ${safeLine(id)}`),
+          `creation under way: since ${intent.at}; the next apply looks what became of it`,
+          ...intent.existing.map((id) => `  there before: ${id}`),
         ]),
   ];
 }
@@ -164,11 +159,9 @@ function targetLines({ folders, addresses, lock }: Remembered): readonly string[
   if (folders === undefined) return [];
   const names = Object.entries(folders);
   return [
-    `  addresses in this target: ${addresses ?? 0}`,
-    `  folders: ${names.length === 0 ? "none known" : ""}`.trimEnd(),
-    ...names.map(([name, id]) => `    ${safeLine(name)}: ${safeLine(id)}`),
-    ...(lock === undefined
-      ? []
-      : [`  lock: ${safeLine(lock.id)}, held by ${safeLine(lock.who)} since ${safeLine(lock.since)}`]),
+    `addresses in this target: ${addresses ?? 0}`,
+    `folders:${names.length === 0 ? " none known" : ""}`,
+    ...names.map(([name, id]) => `  ${name}: ${id}`),
+    ...(lock === undefined ? [] : [`lock: ${lock.id}, held by ${lock.who} since ${lock.since}`]),
   ];
 }

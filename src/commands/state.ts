@@ -15,26 +15,14 @@ import { type Address, compareAddresses, isAddress } from "../model/address.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { EXIT, type ExitCode, stop } from "../model/error.ts";
 import { type State, emptyState } from "../model/state.ts";
-import { safeLine } from "../render/escape.ts";
 import { count, list as listed } from "../render/words.ts";
 import { forgetAddress, forgetTarget, knownAddresses, moveAddress, moveTarget } from "../state/edit.ts";
 import { applyEvents } from "../state/events.ts";
 import { historyJson } from "../state/history.ts";
-import { describeHolder, valueOrThrow } from "../state/problem.ts";
+import { describeHolder } from "../state/problem.ts";
 import type { Context } from "./context.ts";
 import { holderJson } from "./state-show.ts";
-import type {
-  HistoryOptions,
-  StateHistoryOptions,
-  StateListOptions,
-  StateMarkOptions,
-  StateMigrateOptions,
-  StateMvOptions,
-  StatePullOptions,
-  StatePushOptions,
-  StateRmOptions,
-  StateUnlockOptions,
-} from "./table.ts";
+import type { OptionsOf } from "./table.ts";
 
 /*
  * The commands that look at state and edit it, but for `show` and `bind`. Secrets of the manifests may be missing:
@@ -53,18 +41,16 @@ async function withState(
 }
 
 /** `tasc state list`: the stage's bindings and batch generations. */
-export async function list(options: StateListOptions, context: Context): Promise<ExitCode> {
+export async function list(options: OptionsOf<"state list">, context: Context): Promise<ExitCode> {
   return await withState(options, context, async (session) => {
     const { console } = context;
     const { backend } = await session.states();
-    const targets = valueOrThrow(await backend.list(session.settings.stage));
+    const targets = await backend.list(session.settings.stage);
     const states = await session.readStates(targets);
     const entries = [...states.values()].flatMap(entriesOf);
     const sorted = entries.toSorted((a, b) => compareAddresses(a.address, b.address));
-    if (options.format === "json") console.json(sorted);
-    else
-      for (const entry of sorted)
-        console.data(`${entry.address}  ${"id" in entry ? entry.id : entry.status}\n`);
+    const lines = sorted.map((entry) => `${entry.address}  ${"id" in entry ? entry.id : entry.status}`);
+    console.show({ json: sorted, text: [lines] }, options.format);
     return EXIT.done;
   });
 }
@@ -77,7 +63,7 @@ function entriesOf({ bindings, batchGenerations }: State) {
 }
 
 /** `tasc state mv FROM TO`: what is known of one address becomes known of another one. */
-export async function mv(options: StateMvOptions, context: Context): Promise<ExitCode> {
+export async function mv(options: OptionsOf<"state mv">, context: Context): Promise<ExitCode> {
   const [from, to] = [readAddress(options.from), readAddress(options.to)];
   const { target } = from.parts;
   if (from.address === to.address) throw stop("invalid", "same-address", "Both addresses are the same");
@@ -97,26 +83,27 @@ export async function mv(options: StateMvOptions, context: Context): Promise<Exi
     );
   const why = "tasc state mv";
   return await withState(options, context, async (session) => {
-    if (from.parts.kind !== "target") {
+    const isTarget = from.parts.kind === "target";
+    if (!isTarget)
       await withDocument(session, target, why, options, async ({ state, replace }) => {
         await replace(moveAddress(state, from.address, to.address));
       });
-      context.console.data(`${from.address} is now ${to.address}.\n`);
-      return EXIT.done;
-    }
-    await withDocuments(session, [target, to.parts.target], why, options, async ([old, next]) => {
-      if (old === undefined || next === undefined) throw new TypeError("a document was not locked");
-      // The new document first: cut off in between, everything is known twice and the same command ends it.
-      await next.replace(moveTarget(old.state, to.parts.target, next.stored));
-      await old.replace(emptyState(old.key.stage, target, old.key.service));
-    });
-    context.console.data(`${from.address} is now ${to.address}, with all that is in it.\n`);
+    else
+      await withDocuments(session, [target, to.parts.target], why, options, async ([old, next]) => {
+        if (old === undefined || next === undefined) throw new TypeError("a document was not locked");
+        // The new document first: cut off in between, everything is known twice and the same command ends it.
+        await next.replace(moveTarget(old.state, to.parts.target, next.stored));
+        await old.replace(emptyState(old.key.stage, target, old.key.service));
+      });
+    const line = `${from.address} is now ${to.address}${isTarget ? ", with all that is in it" : ""}.`;
+    const json = { stage: session.settings.stage, from: from.address, to: to.address };
+    context.console.show({ json, text: [[line]] }, options.format);
     return EXIT.done;
   });
 }
 
 /** `tasc state rm ADDRESS`: forgets it. The service is not called. */
-export async function rm(options: StateRmOptions, context: Context): Promise<ExitCode> {
+export async function rm(options: OptionsOf<"state rm">, context: Context): Promise<ExitCode> {
   const { address, parts } = readAddress(options.address);
   const whole = parts.kind === "target";
   return await withState(options, context, async (session) => {
@@ -136,7 +123,8 @@ export async function rm(options: StateRmOptions, context: Context): Promise<Exi
     const what = whole
       ? `${address} is forgotten, with all that is in it (${count(gone.length, "address", "addresses")}).`
       : `${address} is forgotten.`;
-    context.console.data(`${what} The service was not called.\n`);
+    const json = { stage: session.settings.stage, forgotten: gone };
+    context.console.show({ json, text: [[`${what} The service was not called.`]] }, options.format);
     return EXIT.done;
   });
 }
@@ -164,7 +152,7 @@ function consequences(state: State, gone: readonly Address[]): readonly Diagnost
 }
 
 /** `tasc state mark ADDRESS done|undone`: whether a batch generation ran, which the service does not tell. */
-export async function mark(options: StateMarkOptions, { host, console }: Context): Promise<ExitCode> {
+export async function mark(options: OptionsOf<"state mark">, { host, console }: Context): Promise<ExitCode> {
   const { address, parts } = readAddress(options.address);
   // What it ran with is recorded under the key, secrets and all, so both must be there.
   return await withSession(options, host, async (session) => {
@@ -183,30 +171,29 @@ export async function mark(options: StateMarkOptions, { host, console }: Context
       const record = { status, ...contentOf(resource, session.fingerprints) } as const;
       await replace(applyEvents(state, [{ type: "batch", address, record }]));
     });
-    console.data(`${address} is marked ${options.what}.\n`);
+    const json = { stage: session.settings.stage, address, status };
+    console.show({ json, text: [[`${address} is marked ${options.what}.`]] }, options.format);
     return EXIT.done;
   });
 }
 
 /** `tasc state unlock TARGET [ID]`: takes a lock away from whoever holds it, and says who that was. */
-export async function unlock(options: StateUnlockOptions, context: Context): Promise<ExitCode> {
+export async function unlock(options: OptionsOf<"state unlock">, context: Context): Promise<ExitCode> {
   const target = options.target.replace(/^target\./, "");
   return await withState(options, context, async (session) => {
-    const { console } = context;
     const { stage } = session.settings;
     const { backend } = await session.states();
-    const holder = valueOrThrow(await backend.forceUnlock({ stage, target }, options.id));
+    const holder = await backend.forceUnlock({ stage, target }, options.id);
     if (holder === undefined) await mustKnowTarget(session, target);
-    if (options.format === "json")
-      console.json({ target, stage, holder: holder === undefined ? null : holderJson(holder) });
-    else if (holder === undefined) console.data(`Target ${target} in stage ${stage} was not locked.\n`);
-    else console.data(`Target ${target} in stage ${stage} is unlocked. ${describeHolder(holder)}\n`);
+    const json = { target, stage, holder: holder === undefined ? null : holderJson(holder) };
+    const became = holder === undefined ? "was not locked." : `is unlocked. ${describeHolder(holder)}`;
+    context.console.show({ json, text: [[`Target ${target} in stage ${stage} ${became}`]] }, options.format);
     return EXIT.done;
   });
 }
 
 /** `tasc state pull`: the stage's documents as one JSON object. */
-export async function pull(options: StatePullOptions, context: Context): Promise<ExitCode> {
+export async function pull(options: OptionsOf<"state pull">, context: Context): Promise<ExitCode> {
   return await withState(options, context, async (session) => {
     context.console.json(await pullStates(session, options.target));
     return EXIT.done;
@@ -214,19 +201,18 @@ export async function pull(options: StatePullOptions, context: Context): Promise
 }
 
 /** `tasc state push FILE`: writes the documents of a backup. */
-export async function push(options: StatePushOptions, context: Context): Promise<ExitCode> {
+export async function push(options: OptionsOf<"state push">, context: Context): Promise<ExitCode> {
   return await withState(options, context, async (session) => {
     const targets = await pushStates(session, options.file, options);
-    if (options.format === "json")
-      context.console.json({ stage: session.settings.stage, restored: [...targets] });
-    else
-      context.console.data(`Restored the state of ${count(targets.length, "target")}: ${listed(targets)}.\n`);
+    const line = `Restored the state of ${count(targets.length, "target")}: ${listed(targets)}.`;
+    const json = { stage: session.settings.stage, restored: targets };
+    context.console.show({ json, text: [[line]] }, options.format);
     return EXIT.done;
   });
 }
 
 /** `tasc state migrate --from-config FILE`: copies state from another backend to that of tasc.yaml. */
-export async function migrate(options: StateMigrateOptions, context: Context): Promise<ExitCode> {
+export async function migrate(options: OptionsOf<"state migrate">, context: Context): Promise<ExitCode> {
   const { fromConfig } = options;
   if (fromConfig === undefined)
     throw stop(
@@ -238,19 +224,18 @@ export async function migrate(options: StateMigrateOptions, context: Context): P
   return await withState(options, context, async (session) => {
     const { copied, same } = await migrateStates(session, fromConfig, options);
     const { stage, state } = session.settings;
-    if (options.format === "json") context.console.json({ stage, copied: [...copied], same: [...same] });
-    else {
-      const already = same.length === 0 ? "" : ` ${count(same.length, "target")} had been copied before.`;
-      context.console.data(
-        `Copied and verified the state of ${count(copied.length, "target")} of stage ${stage} to the ${state.backend} backend.${already}\nThe old backend was not changed. tasc.yaml now names the new one, so all further runs use it: commit it, and remove the old state once all stages are migrated.\n`,
-      );
-    }
+    const already = same.length === 0 ? "" : ` ${count(same.length, "target")} had been copied before.`;
+    const lines = [
+      `Copied and verified the state of ${count(copied.length, "target")} of stage ${stage} to the ${state.backend} backend.${already}`,
+      "The old backend was not changed. tasc.yaml now names the new one, so all further runs use it: commit it, and remove the old state once all stages are migrated.",
+    ];
+    context.console.show({ json: { stage, copied, same }, text: [lines] }, options.format);
     return EXIT.done;
   });
 }
 
 /** `tasc state history TARGET`: the versions of a document that the backend keeps. */
-export async function history(options: StateHistoryOptions, context: Context): Promise<ExitCode> {
+export async function history(options: OptionsOf<"state history">, context: Context): Promise<ExitCode> {
   const target = options.target.replace(/^target\./, "");
   return await withState(options, context, async (session) => {
     const { backend } = await session.states();
@@ -261,18 +246,18 @@ export async function history(options: StateHistoryOptions, context: Context): P
         `The ${session.settings.state.backend} backend does not keep earlier versions`,
         "Only postgres does. Use git for local state, and the features of your server for http state.",
       );
-    const versions = valueOrThrow(await backend.versions(session.stateKey(target)));
+    const versions = await backend.versions(session.stateKey(target));
     if (versions.length === 0) await mustKnowTarget(session, target);
     const shown = versions.map(({ serial, written }) => ({ serial: Number(serial), written }));
-    if (options.format === "json") context.console.json(shown);
-    else if (shown.length === 0) context.console.data("There are no earlier versions.\n");
-    else for (const { serial, written } of shown) context.console.data(`${serial}  ${written}\n`);
+    const lines = shown.map(({ serial, written }) => `${serial}  ${written}`);
+    const text = lines.length === 0 ? ["There are no earlier versions."] : lines;
+    context.console.show({ json: shown, text: [text] }, options.format);
     return EXIT.done;
   });
 }
 
 /** `tasc history [ADDRESS]`: the applies of the stage, the newest first. */
-export async function applies(options: HistoryOptions, context: Context): Promise<ExitCode> {
+export async function applies(options: OptionsOf<"history">, context: Context): Promise<ExitCode> {
   const { address } = options;
   if (address !== undefined && !isAddress(address)) readAddress(address);
   return await withState(options, context, async (session) => {
@@ -280,23 +265,21 @@ export async function applies(options: HistoryOptions, context: Context): Promis
       const changes = entry.changes.filter((change) => address === undefined || change.address === address);
       return address !== undefined && changes.length === 0 ? [] : [{ ...entry, changes }];
     });
-    if (options.format === "json") {
-      context.console.json(entries.map(historyJson));
-      return EXIT.done;
-    }
-    for (const { at, who, where, commit, plan, ended, changes } of entries) {
-      const from = [where, commit === undefined ? undefined : `commit ${commit.slice(0, 12)}`].filter(
-        (part) => part !== undefined,
-      );
-      context.console.data(
-        `${at}  ${safeLine(who)}${from.map((part) => `  ${safeLine(part)}`).join("")}  plan ${safeLine(plan)}${ended ? "" : "  (interrupted)"}\n`,
-      );
-      for (const change of changes)
-        context.console.data(
-          `  ${change.outcome.padEnd(7)}  ${safeLine(change.action).padEnd(10)}  ${safeLine(change.address)}\n`,
-        );
-    }
-    if (entries.length === 0) context.console.data("No apply is recorded.\n");
+    const lines = entries.flatMap(({ at, who, where, commit, plan, ended, changes }) => [
+      [
+        at,
+        who,
+        ...(where === undefined ? [] : [where]),
+        ...(commit === undefined ? [] : [`commit ${commit.slice(0, 12)}`]),
+        `plan ${plan}`,
+        ...(ended ? [] : ["(interrupted)"]),
+      ].join("  "),
+      ...changes.map((change) =>
+        ["", change.outcome.padEnd(7), change.action.padEnd(10), change.address].join("  "),
+      ),
+    ]);
+    const text = lines.length === 0 ? ["No apply is recorded."] : lines;
+    context.console.show({ json: entries.map(historyJson), text: [text] }, options.format);
     return EXIT.done;
   });
 }

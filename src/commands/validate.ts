@@ -1,20 +1,23 @@
 import { type Session, withSession } from "../app/session.ts";
+import { forEachStage, stageNames, worstOf } from "../app/stages.ts";
 import { resourcesOf } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { EXIT, type ExitCode, TascError } from "../model/error.ts";
+import { EXIT, type ExitCode, TascError, stop } from "../model/error.ts";
 import { diagnosticView } from "../render/diagnostics.ts";
 import { renderDiagnosticsAs } from "../render/formats.ts";
+import { codedDiagnosticJson } from "../render/json.ts";
 import { redactDiagnostic } from "../render/redact.ts";
 import { count } from "../render/words.ts";
 import type { Context } from "./context.ts";
 import { fitHeapTo } from "./engine.ts";
-import { diagnosticJson, failureJson } from "./failure.ts";
-import type { ValidateOptions } from "./table.ts";
+import { failureJson } from "./failure.ts";
+import type { OptionsOf } from "./table.ts";
 
 /** `tasc validate`: reads and checks the manifests; it calls nothing. */
-export async function run(options: ValidateOptions, context: Context): Promise<ExitCode> {
+export async function run(options: OptionsOf<"validate">, context: Context): Promise<ExitCode> {
   const { console, host } = context;
   const { format = "text" } = options;
+  if (options.allStages) return validateAll(options, context);
   try {
     return await withSession(options, host, (session) => printValid(session, format, context), {
       apiKey: false,
@@ -31,6 +34,37 @@ export async function run(options: ValidateOptions, context: Context): Promise<E
   }
 }
 
+/** `--all-stages`: what is wrong in several stages is said once. */
+async function validateAll(options: OptionsOf<"validate">, context: Context): Promise<ExitCode> {
+  if (options.format !== undefined || options.stage !== undefined)
+    throw stop(
+      "invalid",
+      "bad-arguments",
+      "--all-stages goes without --format and --stage",
+      "Validate each stage separately instead:\ntasc validate --stage STAGE",
+    );
+  const { stages } = await stageNames(options, context.host);
+  const said = new Set<string>();
+  const all = await forEachStage(
+    stages,
+    options,
+    context.host,
+    (session) => printValid(session, "text", context, said),
+    false,
+  );
+  for (const of of all)
+    if ("failure" in of) {
+      context.console.diagnostics(fresh(of.failure.diagnostics, said), of.failure.source);
+      context.console.say("error", `Not valid: stage ${of.stage}`);
+    }
+  return worstOf(all.map((of) => ("value" in of ? of.value : EXIT[of.failure.reason])));
+}
+
+/** Those that were not printed for an earlier stage. */
+function fresh(diagnostics: readonly Diagnostic[], said: Set<string>): readonly Diagnostic[] {
+  return diagnostics.filter((one) => said.size < said.add(JSON.stringify(one)).size);
+}
+
 async function printAs(
   format: string,
   diagnostics: readonly Diagnostic[],
@@ -40,15 +74,21 @@ async function printAs(
   console.writer.document((await renderDiagnosticsAs(format, views, `tasc ${host.version}`)) ?? "");
 }
 
-async function printValid(session: Session, format: string, context: Context): Promise<ExitCode> {
+async function printValid(
+  session: Session,
+  format: string,
+  context: Context,
+  said = new Set<string>(),
+): Promise<ExitCode> {
   const { console } = context;
   const { project, desired, source } = session;
   const { diagnostics, documentCount } = project;
   if (format === "text") {
-    console.diagnostics(diagnostics, source);
+    console.diagnostics(fresh(diagnostics, said), source);
     const resources = count(desired.targets.flatMap(resourcesOf).length, "resource");
     console.data(`Valid: ${resources} in ${count(documentCount, "document")}, stage ${desired.stage}\n`);
-  } else if (format === "json") console.json({ valid: true, diagnostics: diagnostics.map(diagnosticJson) });
+  } else if (format === "json")
+    console.json({ valid: true, diagnostics: diagnostics.map(codedDiagnosticJson) });
   else await printAs(format, diagnostics, context);
   return EXIT.done;
 }

@@ -11,13 +11,13 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { FILE_HEADERS_ONLY, createTwoFilesPatch } from "diff";
 import type { Document } from "../manifest/document.ts";
 import type { FolderEntry, ProjectFolder } from "../manifest/files.ts";
 import type { Address } from "../model/address.ts";
 import { stop } from "../model/error.ts";
 import type { Path } from "../model/json.ts";
-import { decodedText } from "../manifest/yaml/parse.ts";
+import { decodedText } from "../manifest/yaml/text.ts";
+import type { Splice } from "../manifest/yaml/tree.ts";
 import type { FileEdit, Rewrite } from "./rewrite.ts";
 
 /** A manifest with what it was and what it is to be; texts without byte order mark. */
@@ -27,6 +27,13 @@ export interface NewText {
   /** Nothing for a file that is not there yet. */
   readonly before: string | undefined;
   readonly after: string;
+}
+
+/** A manifest that is edited. */
+export interface EditedText extends NewText {
+  readonly before: string;
+  /** What makes the new text of the old one, in its order. */
+  readonly splices: readonly Splice[];
 }
 
 /** An edit that cannot be made in a text. */
@@ -39,7 +46,7 @@ export interface EditFailure {
 export async function editTexts(
   documents: readonly Document[],
   edits: readonly FileEdit[],
-): Promise<readonly NewText[] | EditFailure> {
+): Promise<readonly EditedText[] | EditFailure> {
   const { editYaml } = await import("../manifest/yaml/edit.ts");
   const byFile = new Map<string, FileEdit["edit"][]>();
   for (const { file, edit } of edits) {
@@ -47,7 +54,7 @@ export async function editTexts(
     if (known === undefined) byFile.set(file, [edit]);
     else known.push(edit);
   }
-  const texts: NewText[] = [];
+  const texts: EditedText[] = [];
   for (const { file, bom, text } of documents) {
     const own = byFile.get(file);
     if (own === undefined) continue;
@@ -55,7 +62,8 @@ export async function editTexts(
     byFile.delete(file);
     const edited = editYaml(text, own, { prune: true });
     if (!edited.ok) return { file, reason: edited.reason };
-    if (edited.text !== text) texts.push({ file, bom, before: text, after: edited.text });
+    if (edited.text !== text)
+      texts.push({ file, bom, before: text, after: edited.text, splices: edited.splices });
   }
   return texts;
 }
@@ -78,7 +86,7 @@ export function changeKey({
 /** A rewriting with the texts that it makes. */
 export interface Rewrote {
   readonly rewrite: Rewrite;
-  readonly texts: readonly NewText[];
+  readonly texts: readonly EditedText[];
 }
 
 /**
@@ -124,15 +132,8 @@ export async function makeTexts(
   return made;
 }
 
-function isTexts(texts: readonly NewText[] | EditFailure): texts is readonly NewText[] {
+function isTexts(texts: readonly EditedText[] | EditFailure): texts is readonly EditedText[] {
   return Array.isArray(texts);
-}
-
-/** The change of a file as `git diff` shows it, without line ends of their own kind. */
-export function patchOf({ file, before = "", after }: NewText): string {
-  const options = { context: 3, headerOptions: FILE_HEADERS_ONLY };
-  const patch = createTwoFilesPatch(`a/${file}`, `b/${file}`, before, after, undefined, undefined, options);
-  return patch.replaceAll("\r", "");
 }
 
 /** A project folder as it will be once some texts stand in it. */

@@ -67,23 +67,18 @@ export interface KnownSources {
 }
 
 export function knownOf(sources: KnownSources): Known {
-  const { desired, planned, states, strays } = sources;
+  const { desired, planned, states, strays, documents } = sources;
   const doubtful = desired.targets.filter(({ key }) => !planned.matched.has(key));
   const ids = new Set(doubtful.flatMap((target) => idsOf(target, states.get(target.key))));
   const apps = new Set(doubtful.flatMap((target) => knownText(target, "app") ?? []));
-  const inFiles = sources.documents.flatMap(({ value: { target } }) =>
-    typeof target === "string" ? [target] : [],
-  );
+  const inFiles = documents.flatMap(({ value: { target } }) => (typeof target === "string" ? [target] : []));
   const keys = [...inFiles, ...strays.map(({ target }) => target)];
-  const freshParts = (section: SectionRow): KnownParts => ({
-    ...NOTHING_KNOWN,
-    defaults: defaultsOf([sources.project], desired.stage, section),
-  });
+  const fresh = (section: SectionRow): KnownParts => partsOf(sources, "", section, undefined);
   return {
     targetKeys: new Set(keys.map((key) => key.toLowerCase())),
-    targets: new Map([...strayTargets(strays), ...declaredTargets(sources)]),
+    targets: new Map([...strayTargets(sources), ...declaredTargets(sources)]),
     isDoubtful: (live) => ids.has(live.id) || apps.has(live.app),
-    fresh: { environments: freshParts(ENVIRONMENTS), testCases: freshParts(TEST_CASES) },
+    fresh: { environments: fresh(ENVIRONMENTS), testCases: fresh(TEST_CASES) },
   };
 }
 
@@ -91,22 +86,16 @@ function declaredTargets(sources: KnownSources): readonly (readonly [string, Kno
   return sources.desired.targets.flatMap((target) => {
     const matched = sources.planned.matched.get(target.key);
     if (matched?.live === undefined) return [];
-    const state = matched.state;
-    const documents = sources.documents.filter(({ value }) => value["target"] === target.key);
-    const parts = <L>(
-      section: SectionRow,
-      resources: readonly DesiredResource[],
-      matches: ReadonlyMap<Address, Match<L>>,
-    ): KnownParts => ({
-      ...partsOf(section, resources, matches, state, target, keysIn(documents, section)),
-      defaults: defaultsOf([sources.project, ...documents], sources.desired.stage, section),
-    });
+    const { key, environments, testCases } = target;
+    const { state, environmentMatches, testCaseMatches } = matched;
+    const parts = (section: SectionRow, declared: DeclaredParts): KnownParts =>
+      partsOf(sources, key, section, state, declared, target);
     const known: KnownTarget = {
-      key: target.key,
+      key,
       declared: true,
       state,
-      environments: parts(ENVIRONMENTS, target.environments, matched.environmentMatches),
-      testCases: parts(TEST_CASES, target.testCases, matched.testCaseMatches),
+      environments: parts(ENVIRONMENTS, { resources: environments, matches: environmentMatches }),
+      testCases: parts(TEST_CASES, { resources: testCases, matches: testCaseMatches }),
       prerequisites: prerequisitesOf(target),
     };
     return [[matched.live.id, known] as const];
@@ -114,16 +103,14 @@ function declaredTargets(sources: KnownSources): readonly (readonly [string, Kno
 }
 
 /** A target that was declared once gets its key again, and so do its parts. */
-function strayTargets(strays: readonly State[]): readonly (readonly [string, KnownTarget])[] {
-  return strays.flatMap((state) => {
-    const id = state.bindings.get(targetAddress(state.target))?.id;
+function strayTargets(sources: KnownSources): readonly (readonly [string, KnownTarget])[] {
+  return sources.strays.flatMap((state) => {
+    const { target: key } = state;
+    const id = state.bindings.get(targetAddress(key))?.id;
     if (id === undefined) return [];
-    const parts = (section: SectionRow): KnownParts => ({
-      ...partsOf(section, [], new Map(), state, undefined),
-      defaults: new Set<string>(),
-    });
+    const parts = (section: SectionRow): KnownParts => partsOf(sources, key, section, state);
     const known: KnownTarget = {
-      key: state.target,
+      key,
       declared: false,
       state,
       environments: parts(ENVIRONMENTS),
@@ -134,29 +121,30 @@ function strayTargets(strays: readonly State[]): readonly (readonly [string, Kno
   });
 }
 
-const NOTHING_KNOWN: KnownParts = {
-  managed: new Map(),
-  remembered: new Map(),
-  declared: new Set(),
-  taken: new Set(),
-  defaults: new Set(),
-  isDoubtful: () => false,
-};
+/** What this stage declares of a section, and what is live of it. */
+interface DeclaredParts {
+  readonly resources: readonly DesiredResource[];
+  readonly matches: ReadonlyMap<Address, Match<unknown>>;
+}
 
-function partsOf<L>(
-  { kind }: SectionRow,
-  resources: readonly DesiredResource[],
-  matches: ReadonlyMap<Address, Match<L>>,
+function partsOf(
+  { documents, project, desired }: KnownSources,
+  targetKey: string,
+  section: SectionRow,
   state: State | undefined,
-  target: DesiredTarget | undefined,
-  inFiles: readonly string[] = [],
-): Omit<KnownParts, "defaults"> {
+  { resources, matches }: DeclaredParts = { resources: [], matches: new Map() },
+  target?: DesiredTarget,
+): KnownParts {
+  const { kind } = section;
+  const own = documents.filter(({ value }) => value["target"] === targetKey);
   const managed = new Map<string, string>();
   for (const { address, key } of resources) {
     const match = matches.get(address);
     if (match?.found === true) managed.set(match.id, key);
   }
-  const declared = new Set([...inFiles, ...resources.map(({ key }) => key)]);
+  const declared = new Set(
+    resources.map(({ key }) => key).concat(target === undefined ? [] : keysIn(own, section)),
+  );
   const bound = [...(state?.bindings ?? [])].flatMap(([address, { id }]) => {
     const parts = parseAddress(address);
     return parts?.kind === kind ? [{ id, key: parts.key }] : [];
@@ -172,6 +160,7 @@ function partsOf<L>(
     declared,
     remembered: new Map(free.map(({ id, key }) => [id, key])),
     taken: new Set([...declared, ...bound.map(({ key }) => key), ...others].map((key) => key.toLowerCase())),
+    defaults: defaultsOf([project, ...own], desired.stage, section),
     isDoubtful: doubts(
       resources.filter(({ address }) => !matches.has(address)),
       state,

@@ -1,6 +1,5 @@
 import { type Document } from "../manifest/document.ts";
 import { type ProjectReading, type ResolveOptions, resolveProject } from "../manifest/load.ts";
-import { mergedAt } from "../manifest/resolve.ts";
 import { type Address, KINDS, compareText, parseAddress, targetAddress } from "../model/address.ts";
 import { type Desired, type DesiredResource, resourcesOf } from "../model/desired.ts";
 import {
@@ -25,6 +24,7 @@ import {
   type FileEdit,
   Manifests,
   Rewriter,
+  onlyStagesOf,
   removals,
   sameWritten,
   setAt,
@@ -156,21 +156,6 @@ function lifting(
 
 function addressesOf(manifests: Manifests, key: string): readonly Address[] {
   return KINDS.flatMap((kind) => manifests.addressesOf(key, kind));
-}
-
-/** The list of a resource, and where it stands; nothing where there is none. */
-function onlyStagesOf(manifests: Manifests, address: Address, stages: readonly string[]) {
-  for (const stage of stages) {
-    const layers = manifests.layersOf({ stage, address });
-    const only = mergedAt(layers, ["onlyStages"]);
-    const layer = layers.findLast(({ value }) => value["onlyStages"] !== undefined);
-    if (isArray(only) && layer !== undefined)
-      return {
-        stages: only.filter((one) => typeof one === "string"),
-        slot: { layer: layer.kind, file: layer.file, path: [...layer.path, "onlyStages"] },
-      };
-  }
-  return undefined;
 }
 
 /** A stage's targets as they are once it is merged, but for the values that differ. */

@@ -15,7 +15,7 @@ import { keyHolds } from "../plan/memory.ts";
 import { type Planned, makePlan } from "../plan/plan.ts";
 import { refreshEvents } from "../plan/record.ts";
 import { applyEvents } from "../state/events.ts";
-import { type NewText, editTexts, withTexts } from "./edit-files.ts";
+import { type EditedText, type NewText, editTexts, withTexts } from "./edit-files.ts";
 import {
   type FolderNames,
   type FolderSources,
@@ -54,7 +54,7 @@ export interface PrepareOptions {
 export interface Prepared {
   readonly files: readonly NewFile[];
   /** Manifests that are there already, with what is merged into them. */
-  readonly texts: readonly NewText[];
+  readonly texts: readonly EditedText[];
   readonly leftOut: readonly Skipped[];
   /** Target key → what its state is to learn. */
   readonly learnt: ReadonlyMap<string, readonly StateEvent[]>;

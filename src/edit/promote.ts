@@ -8,11 +8,12 @@ import {
 import { hasErrors } from "../manifest/document.ts";
 import type { ProjectFolder } from "../manifest/files.ts";
 import type { EnvironmentVariables } from "../manifest/interpolation.ts";
-import { readProject, resolveProject } from "../manifest/load.ts";
-import { type Address, parseAddress } from "../model/address.ts";
+import { type ProjectReading, readProject, resolveProject } from "../manifest/load.ts";
+import { type Address, parseAddress, targetAddress } from "../model/address.ts";
 import { type Field, fieldsOf } from "../model/fields.ts";
-import { type Json, sameJson } from "../model/json.ts";
+import { type Json, type Path, sameJson } from "../model/json.ts";
 import { isSensitive, reveal } from "../model/value.ts";
+import { targetOf } from "../plan/input.ts";
 import type { LiveReport } from "../service/answers.ts";
 import { type Excluded, type NewText, NOTHING_EXCLUDED, changeKey, withTexts } from "./edit-files.ts";
 import {
@@ -29,12 +30,15 @@ import {
   type RewriteScope,
   changedFields,
   escaped,
+  onlyStagesOf,
   placeholdersIn,
   removals,
   setAt,
 } from "./rewrite.ts";
 
 export interface PromoteRequest extends ProjectDocuments {
+  readonly reading: ProjectReading;
+  readonly env: EnvironmentVariables;
   readonly from: StageView;
   readonly to: StageView;
   /** All stages of the project. */
@@ -50,13 +54,13 @@ export interface PromoteRequest extends ProjectDocuments {
  * not taken away, or the next change of the base would reach the stage without a promotion. Where that place is shared
  * with another stage or test case that is to stay as it is, the value goes into the stage's own override.
  *
- * A test case that only one of the stages has is left and said. To make one it takes a description, an external id and
- * what is fixed after creation, which promotion never carries; and the interface can delete none.
+ * A test case whose `onlyStages` leaves stage `to` out is added to that stage. Any other that only one of the stages has
+ * is left and said: to make one it takes a description, an external id and what is fixed after creation, which promotion
+ * never carries; and the interface can delete none.
  */
-export function promote(
-  { from, to, stages, inScope, ...sources }: PromoteRequest,
-  excluded: Excluded = NOTHING_EXCLUDED,
-): Rewrite {
+export function promote(request: PromoteRequest, excluded: Excluded = NOTHING_EXCLUDED): Rewrite {
+  const { from, stages, inScope } = request;
+  const { to, sources, extensions, refused } = extendStage(request, excluded);
   const diff = diffStages(from, to, "promoted", inScope);
   const start = new Manifests(sources);
   const left: NotRewritten[] = [];
@@ -84,9 +88,75 @@ export function promote(
       changes.push(rewritten(one, slots.get(one) ?? rewriter.manifests.topSlot(ref)));
     else left.push({ ...whyLeft(one), ...whereOf(one) });
   }
-  for (const { address, origin } of diff.onlyFrom) left.push(lone(address, from, to, origin));
+  for (const { address, origin } of diff.onlyFrom)
+    left.push({ ...lone(address, from, to, origin), ...refused.get(address) });
   for (const { address, origin } of diff.onlyTo) left.push(lone(address, to, from, origin));
-  return { edits: rewriter.edits, changes, left };
+  return {
+    edits: [...extensions.map(({ slot, after }) => setAt(slot, after)), ...rewriter.edits],
+    changes: [...extensions.map(extensionChange), ...changes],
+    left,
+  };
+}
+
+/** A resource that is to exist in one more stage. */
+interface Extension {
+  readonly address: Address;
+  readonly slot: Slot;
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+}
+
+const ONLY_STAGES: Path = ["onlyStages"];
+
+function extensionChange({ address, slot, before, after }: Extension): Rewritten {
+  const origin = { file: slot.file, path: slot.path };
+  return { address, path: ONLY_STAGES, before, after, layer: slot.layer, origin };
+}
+
+/**
+ * Stage `to` with the test cases and targets that `onlyStages` kept out of it, but for those with which the stage could
+ * not be read.
+ */
+function extendStage(request: PromoteRequest, excluded: Excluded) {
+  const { from, to, reading, env, project, inScope } = request;
+  const start = new Manifests(request);
+  const refused = new Map<Address, { readonly reason: string; readonly failed: true }>();
+  const refuse = (address: Address, reason: string): unknown =>
+    refused.set(address, { reason, failed: true });
+  const all = new Set<Address>();
+  for (const { address } of diffStages(from, to, "promoted", inScope).onlyFrom) {
+    const target = targetAddress(targetOf(address));
+    const isKeptOut = onlyStagesOf(start, target, [from.stage])?.stages.includes(to.stage) === false;
+    if (isKeptOut && !inScope(target))
+      refuse(address, `${target} does not exist in ${to.stage}; promote it as well.`);
+    else for (const one of [target, address]) all.add(one);
+  }
+  for (const address of all) {
+    const reason = excluded.get(changeKey({ address, path: ONLY_STAGES }));
+    if (reason !== undefined) refuse(address, reason);
+  }
+  for (;;) {
+    const extensions = [...all].flatMap((address): readonly Extension[] => {
+      const only = onlyStagesOf(start, address, [from.stage]);
+      const isRefused = refused.has(address) || refused.has(targetAddress(targetOf(address)));
+      if (only === undefined || isRefused || only.stages.includes(to.stage)) return [];
+      return [{ address, slot: only.slot, before: only.stages, after: [...only.stages, to.stage] }];
+    });
+    const manifests = new Manifests(request);
+    manifests.apply(extensions.map(({ slot, after }) => setAt(slot, after)));
+    const sources = { project, documents: manifests.documents };
+    if (extensions.length === 0) return { to, sources: request, extensions, refused };
+    const options = { env, stage: to.stage, allowMissingSecrets: true, needsApiKey: false };
+    const { resolved, problems } = resolveProject({ ...reading, documents: manifests.documents }, options);
+    const errors = problems.filter(({ severity }) => severity === "error");
+    if (resolved !== undefined && errors.length === 0)
+      return { to: new StageView(resolved.desired, project, reading, env), sources, extensions, refused };
+    const own = extensions.filter(({ address }) => errors.some((error) => error.address === address));
+    for (const { address } of own.length === 0 ? extensions : own) {
+      const error = errors.find((one) => one.address === address) ?? errors[0];
+      refuse(address, `It cannot exist in ${to.stage}: ${error?.summary ?? "the stage could not be read"}.`);
+    }
+  }
 }
 
 /**
@@ -255,13 +325,16 @@ export async function provePromotion(
   if (differing !== undefined)
     return `${differing.address} would still differ in ${differing.path.join(".")}`;
   const promoted = new Set(changes.map(changeKey));
+  const extended = new Set(changes.filter(({ path }) => path === ONLY_STAGES).map(({ address }) => address));
+  const isExtended = (address: Address): boolean =>
+    extended.has(address) || extended.has(targetAddress(targetOf(address)));
   const spoilt = changedFields(
     new Manifests(request),
     new Manifests({ project, documents: reading.documents }),
     stages,
   ).find(
     ({ stage, address, field: { path } }) =>
-      stage !== to.stage || !promoted.has(changeKey({ address, path })),
+      stage !== to.stage || !(isExtended(address) || promoted.has(changeKey({ address, path }))),
   );
   return spoilt && `${spoilt.address} would change in ${spoilt.field.name}, in stage ${spoilt.stage}`;
 }

@@ -3,7 +3,8 @@ import type { JsonObject } from "../model/json.ts";
 import { fieldName } from "../render/fields.ts";
 import { type Block, type Line, Outside, type Section, type View } from "../render/view.ts";
 import { count } from "../render/words.ts";
-import { type NewText, patchOf } from "./edit-files.ts";
+import type { EditedText } from "./edit-files.ts";
+import { patchOf } from "./patch.ts";
 import type { NotRewritten, Rewriting, Rewritten } from "./rewrite.ts";
 
 export interface RewritingFacts {
@@ -14,7 +15,7 @@ export interface RewritingFacts {
   /** In place of the summary where there is nothing to do and nothing is left. */
   readonly nothing: string;
   readonly dryRun: boolean;
-  readonly texts: readonly NewText[];
+  readonly texts: readonly EditedText[];
   readonly placeOf: PlaceOf;
 }
 
@@ -80,7 +81,7 @@ function leftSection(left: readonly NotRewritten[], placeOf: PlaceOf): Section {
   ];
 }
 
-function patchSection(text: NewText): Section {
+function patchSection(text: EditedText): Section {
   return patchOf(text)
     .replace(/\n$/, "")
     .split("\n")

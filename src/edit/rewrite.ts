@@ -209,6 +209,25 @@ export class Manifests {
   }
 }
 
+/** The `onlyStages` of a resource, and where it stands; nothing where there is none. */
+export function onlyStagesOf(
+  manifests: Manifests,
+  address: Address,
+  stages: readonly string[],
+): { readonly stages: readonly string[]; readonly slot: Slot } | undefined {
+  for (const stage of stages) {
+    const layers = manifests.layersOf({ stage, address });
+    const only = mergedAt(layers, ["onlyStages"]);
+    const layer = layers.findLast(({ value }) => value["onlyStages"] !== undefined);
+    if (isArray(only) && layer !== undefined)
+      return {
+        stages: only.filter((one) => typeof one === "string"),
+        slot: { layer: layer.kind, file: layer.file, path: [...layer.path, "onlyStages"] },
+      };
+  }
+  return undefined;
+}
+
 /** Which of several documents in a file a path is of; nothing for the first. */
 function numberIn([first]: Path): number | undefined {
   return typeof first === "number" ? first : undefined;

@@ -212,7 +212,7 @@ export class StageView {
   readonly stage: string;
   readonly desired: Desired;
   readonly #surroundings: InterpolationSources;
-  readonly #filler: Interpolator;
+  readonly #interpolator: Interpolator;
 
   constructor(
     desired: Desired,
@@ -224,14 +224,14 @@ export class StageView {
     this.stage = desired.stage;
     this.desired = desired;
     this.#surroundings = { stage: this.stage, env, files: textFiles, vars, allowMissingSecrets: true };
-    this.#filler = new Interpolator(this.#surroundings);
+    this.#interpolator = new Interpolator(this.#surroundings);
   }
 
   /** What a value would mean in this stage, if it were written for the field. */
   meaningOf(field: Field<never>, written: Json | undefined): StageValue | undefined {
     if (written === undefined) return undefined;
     const value = resolveValue(field, written, field.path, {
-      filler: this.#filler,
+      interpolator: this.#interpolator,
       originOf: (path) => ({ file: "", path }),
       // The manifests were checked as they stand; a text that does not fit is unknown, and equal to nothing else.
       report: () => undefined,
@@ -241,7 +241,7 @@ export class StageView {
 
   /** Texts met so far that must not show. */
   get secrets(): ReadonlySet<string> {
-    return this.#filler.secrets;
+    return this.#interpolator.secrets;
   }
 }
 

@@ -2,8 +2,8 @@ import { compareText } from "../model/address.ts";
 import type { Diagnostic, Origin, Place, Severity } from "../model/diagnostic.ts";
 import { type Json, type JsonObject, type Path, isArray, isObject } from "../model/json.ts";
 import type { ProjectFolder } from "./files.ts";
-import type { YamlProblem } from "./yaml/problem.ts";
-import { readFast } from "./yaml/read.ts";
+import type { YamlProblem } from "./yaml/text.ts";
+import { readFast } from "./yaml/fast.ts";
 import { splitDocuments } from "./yaml/tree.ts";
 
 /** The file that makes a folder a project. */

@@ -3,7 +3,7 @@ import { join, sep } from "node:path";
 import { compareText } from "../model/address.ts";
 import { compileGlob } from "../model/glob.ts";
 import { type TrustOf, readTrust } from "./trust.ts";
-import { type Decoded, decodeUtf8, decodedText } from "./yaml/parse.ts";
+import { type Decoded, decodeUtf8, decodedText } from "./yaml/text.ts";
 
 /**
  * The project folder as manifests see it: all paths are relative to it and use forward slashes. The only door

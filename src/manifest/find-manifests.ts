@@ -1,7 +1,7 @@
 import type { Origin } from "../model/diagnostic.ts";
 import { isArray } from "../model/json.ts";
 import { type Document, type ManifestProblem, PROJECT_FILE, manifestError } from "./document.ts";
-import { type Pattern, type ProjectFolder, compilePattern, findFiles } from "./files.ts";
+import { type ProjectFolder, compilePattern, findFiles } from "./files.ts";
 import { DEFAULT_MANIFESTS } from "./tables.ts";
 
 export interface FoundManifests {
@@ -11,11 +11,15 @@ export interface FoundManifests {
 
 /** The files that `manifests:` means. That there are none is an error, unless the patterns are not `certain`. */
 export function findManifests(folder: ProjectFolder, project: Document, certain: boolean): FoundManifests {
-  const { patterns, problems } = compilePatterns(project);
+  const compiled = patternsOf(project).map(compilePattern);
+  const patterns = compiled.flatMap((result) => ("patterns" in result ? result.patterns : []));
   const { files, escaping } = findFiles(folder, patterns);
   const manifests = files.filter((file) => file !== PROJECT_FILE);
-  const all = [...problems, ...escaping.map((path) => escapingLink(project, path))];
-  if (manifests.length > 0 || all.length > 0 || !certain) return { files: manifests, problems: all };
+  const problems = [
+    ...compiled.flatMap((result, at) => ("fault" in result ? [badPattern(project, at, result.fault)] : [])),
+    ...escaping.map((path) => escapingLink(project, path)),
+  ];
+  if (manifests.length > 0 || problems.length > 0 || !certain) return { files: manifests, problems };
   return { files: [], problems: [noManifests(project)] };
 }
 
@@ -23,19 +27,6 @@ export function findManifests(folder: ProjectFolder, project: Document, certain:
 export function patternsOf(project: Document): readonly string[] {
   const { manifests } = project.value;
   return isArray(manifests) ? manifests.filter((item) => typeof item === "string") : DEFAULT_MANIFESTS;
-}
-
-function compilePatterns(project: Document): {
-  readonly patterns: readonly Pattern[];
-  readonly problems: readonly ManifestProblem[];
-} {
-  const compiled = patternsOf(project).map(compilePattern);
-  return {
-    patterns: compiled.flatMap((result) => ("patterns" in result ? result.patterns : [])),
-    problems: compiled.flatMap((result, at) =>
-      "fault" in result ? [badPattern(project, at, result.fault)] : [],
-    ),
-  };
 }
 
 function badPattern(project: Document, at: number, fault: string): ManifestProblem {
@@ -64,7 +55,7 @@ function noManifests(project: Document): ManifestProblem {
     "no-manifests",
     manifestsOrigin(project),
     "There are no target documents",
-    `No files match ${patterns}. Write one, for example targets/shop.yaml, or correct \`manifests:\`.`,
+    `No files match ${patterns}. Write one with \`tasc new target shop\`, write those of a running service with \`tasc import\`, or correct \`manifests:\`.`,
   );
 }
 

@@ -1,9 +1,10 @@
 import { isObject, sameJson } from "../model/json.ts";
 import { type ManifestPart, bare, entryOf, itemOf } from "./shape.ts";
 import { PROJECT, TARGET_DOCUMENT } from "./tables.ts";
-import { findCharacters, parseTree } from "./yaml/parse.ts";
+import { parseTree } from "./yaml/parse.ts";
 import { readSlow } from "./yaml/read-slow.ts";
-import { type MapNode, type Node, type Pair, splitDocuments } from "./yaml/tree.ts";
+import { findCharacters } from "./yaml/text.ts";
+import { type MapNode, type Node, type Pair, entryOfPair, splitDocuments } from "./yaml/tree.ts";
 
 /**
  * Puts the keys of a manifest in their usual order and changes nothing else: a pair moves together with the comments
@@ -67,8 +68,8 @@ class Formatter {
   #flow(map: MapNode, start: number, end: number, part: ManifestPart | undefined): string {
     const text = this.#text;
     const spans = map.pairs.map((pair) => {
-      const past = Math.max(pair.key.end, pair.colon === undefined ? 0 : pair.colon + 1, pair.value.end);
-      return { start: pair.start, end: past, text: this.#pair(pair, pair.start, past, part) };
+      const span = entryOfPair(pair);
+      return { ...span, text: this.#pair(pair, span.start, span.end, part) };
     });
     // A comment beside a pair would stay where the pair was.
     const isPlain = !text.slice(map.start, map.end).includes("#");

@@ -12,7 +12,7 @@ type Of<K extends Placeholder["kind"]> = Placeholder & { readonly kind: K };
  * resources share it.
  */
 export class Interpolator {
-  readonly #surroundings: InterpolationSources;
+  readonly #sources: InterpolationSources;
   readonly #filled = new Map<string, Interpolated>();
   readonly #variables = new Map<string, Interpolated>();
   /** Variables that are being worked out, outermost first. */
@@ -20,8 +20,8 @@ export class Interpolator {
   readonly #secrets = new Set<string>();
   #readable: readonly ((name: string) => boolean)[] | undefined;
 
-  constructor(surroundings: InterpolationSources) {
-    this.#surroundings = surroundings;
+  constructor(sources: InterpolationSources) {
+    this.#sources = sources;
   }
 
   /** All texts met so far that must not show. */
@@ -31,7 +31,7 @@ export class Interpolator {
 
   /** A variable as it is written. */
   variable(name: string): string | undefined {
-    const value = this.#surroundings.vars.get(name)?.value;
+    const value = this.#sources.vars.get(name)?.value;
     return value === undefined ? undefined : String(value);
   }
 
@@ -60,7 +60,7 @@ export class Interpolator {
   #placeholder(part: Placeholder): Interpolated {
     switch (part.kind) {
       case "stage":
-        return plain(this.#surroundings.stage);
+        return plain(this.#sources.stage);
       case "env":
         return this.#env(part);
       case "secret":
@@ -77,56 +77,48 @@ export class Interpolator {
     const value = this.#environment(name);
     if (value !== undefined && (value !== "" || fallback === undefined)) return plain(value);
     if (fallback !== undefined) return plain(fallback);
-    return failed({
-      code: "missing-env",
-      summary: `The environment variable ${name} is not set`,
-      detail: `\`${source}\` takes its value from it. Set it, or add a fallback: \`\${env:${name}:-…}\`.`,
-      within: source,
-    });
+    const detail = `\`${source}\` takes its value from it. Set it, or add a fallback: \`\${env:${name}:-…}\`.`;
+    return failed("missing-env", `The environment variable ${name} is not set`, detail, source);
   }
 
   /** Pipelines hand over a missing secret as an empty one. */
   #secret({ name, source }: Of<"secret">): Interpolated {
     if (!this.#mayRead(name)) return unreadable(name, source);
     const value = this.#environment(name);
-    if (value === undefined || value === "") return this.#missingSecret(name, source, value);
-    this.protect(value);
-    return hidden(value);
+    if (value !== undefined && value !== "") {
+      this.protect(value);
+      return { ...plain(value), sensitive: true, guarded: true, pieces: [value] };
+    }
+    const summary = `The secret ${name} is ${value === undefined ? "not set" : "empty"}`;
+    if (!this.#sources.allowMissingSecrets) {
+      const detail = `\`${source}\` takes its value from the environment variable ${name}. Set it.`;
+      return failed(MISSING_SECRET, summary, detail, source);
+    }
+    const detail = `\`${source}\` is treated as unknown. Fields that use it are neither compared nor planned.`;
+    return { ...failed(MISSING_SECRET, summary, detail, source, "warning"), sensitive: true };
   }
 
-  #missingSecret(name: string, source: string, value: "" | undefined): Interpolated {
-    const { allowMissingSecrets } = this.#surroundings;
-    const problem = {
-      code: MISSING_SECRET,
-      summary: `The secret ${name} is ${value === undefined ? "not set" : "empty"}`,
-      detail: allowMissingSecrets
-        ? `\`${source}\` is treated as unknown. Fields that use it are neither compared nor planned.`
-        : `\`${source}\` takes its value from the environment variable ${name}. Set it.`,
-      within: source,
-    };
-    return allowMissingSecrets ? missingValue(problem) : failed(problem);
-  }
-
+  /** What a file holds may show, unless it stands where a secret belongs. */
   #file({ path, source }: Of<"file">): Interpolated {
-    const file = this.#surroundings.files.get(path) ?? { ok: false, reason: "It was not read." };
-    if (file.ok) return fromFile(file.text);
-    return failed({
-      code: "unreadable-file",
-      summary: `The file ${path} cannot be used`,
-      detail: `\`${source}\`: ${file.reason}`,
-      within: source,
-    });
+    const file = this.#sources.files.get(path) ?? { ok: false, reason: "It was not read." };
+    if (file.ok) return { ...plain(file.text), guarded: true, pieces: [file.text] };
+    const summary = `The file ${path} cannot be used`;
+    return failed("unreadable-file", summary, `\`${source}\`: ${file.reason}`, source);
   }
 
   #variable({ name, source }: Of<"var">): Interpolated {
     const known = this.#variables.get(name);
     if (known !== undefined) return known;
-    const variable = this.#surroundings.vars.get(name);
+    const variable = this.#sources.vars.get(name);
     if (variable === undefined) return this.#unknownVariable(name, source);
     if (this.#pending.includes(name)) return this.#circle(name);
-    if (this.#pending.length >= DEEPEST) return this.#tooDeep(name, source);
-    this.#pending.push(name);
     const { value, origin } = variable;
+    if (this.#pending.length >= DEEPEST) {
+      const summary = `Variables are nested more than ${DEEPEST} levels deep`;
+      const detail = `\`${source}\` exceeds the limit. Use a value instead.`;
+      return at(origin, failed("var-depth", summary, detail, source));
+    }
+    this.#pending.push(name);
     const filled = at(origin, typeof value === "string" ? this.fill(value) : plain(value));
     this.#pending.pop();
     // Also in the middle of a circle, or variables that double one another would be worked out again and again.
@@ -134,61 +126,45 @@ export class Interpolator {
     return filled;
   }
 
-  #tooDeep(name: string, source: string): Interpolated {
-    const origin = this.#surroundings.vars.get(name)?.origin;
-    const problem = failed({
-      code: "var-depth",
-      summary: `Variables are nested more than ${DEEPEST} levels deep`,
-      detail: `\`${source}\` exceeds the limit. Use a value instead.`,
-      within: source,
-    });
-    return origin === undefined ? problem : at(origin, problem);
-  }
-
   #unknownVariable(name: string, source: string): Interpolated {
-    const { stage, vars } = this.#surroundings;
+    const { stage, vars } = this.#sources;
     const names = [...vars.keys()];
     const known = names.length === 0 ? "There are none." : `Known: ${listWords(names, "and")}.`;
-    return failed({
-      code: "unknown-var",
-      summary: `Unknown variable \`${name}\` in stage ${stage}`,
-      detail: `\`${source}\` refers to an entry of \`vars\` in tasc.yaml, in the project or the stage. ${known}${didYouMean(nearest(name, names))}`,
-      within: source,
-    });
+    return failed(
+      "unknown-var",
+      `Unknown variable \`${name}\` in stage ${stage}`,
+      `\`${source}\` refers to an entry of \`vars\` in tasc.yaml, in the project or the stage. ${known}${didYouMean(nearest(name, names))}`,
+      source,
+    );
   }
 
   /** Told from the same variable whichever one it was entered by, so that it is told once. */
   #circle(name: string): Interpolated {
     const circle = fromFirst(this.#pending.slice(this.#pending.indexOf(name)));
     const [first = name, next = name] = circle;
-    const circular = failed({
-      code: CIRCULAR,
-      summary: "Circular variables",
-      detail: `Each of these takes its value from the next: ${circle.join(" → ")}. Set one of them to a value.`,
-      within: `\${var:${next}}`,
-    });
-    const origin = this.#surroundings.vars.get(first)?.origin;
-    return origin === undefined ? circular : at(origin, circular);
+    const detail = `Each of these takes its value from the next: ${circle.join(" → ")}. Set one of them to a value.`;
+    const circular = failed("var-cycle", "Circular variables", detail, `\${var:${next}}`);
+    return at(this.#sources.vars.get(first)?.origin, circular);
   }
 
   #mayRead(name: string): boolean {
-    this.#readable ??= this.#surroundings.readable?.map((glob) => globTest(glob)) ?? [() => true];
+    this.#readable ??= this.#sources.readable?.map((glob) => globTest(glob)) ?? [() => true];
     return this.#readable.some((test) => test(name));
   }
 
   #environment(name: string): string | undefined {
-    const { env } = this.#surroundings;
+    const { env } = this.#sources;
     return Object.hasOwn(env, name) ? env[name] : undefined;
   }
 }
 
 function unreadable(name: string, source: string): Interpolated {
-  return failed({
-    code: "untrusted",
-    summary: `The trust file does not allow the variable ${name}`,
-    detail: `\`${source}\` reads it. Only variables that the file lists under \`variables\` can be read in this stage.`,
-    within: source,
-  });
+  return failed(
+    "untrusted",
+    `The trust file does not allow the variable ${name}`,
+    `\`${source}\` reads it. Only variables that the file lists under \`variables\` can be read in this stage.`,
+    source,
+  );
 }
 
 /** What a template comes to in one stage. */
@@ -223,44 +199,27 @@ export const MISSING_SECRET = "missing-secret";
 /** How many variables may stand for one another in a row. */
 const DEEPEST = 100;
 
-/** Code of the problem that variables go in a circle. */
-const CIRCULAR = "var-cycle";
-
 /** Room for any prompt, and a bound on variables that double one another. */
 const LONGEST = 1_000_000;
 
-const NOTHING: Interpolated = {
-  value: "",
-  sensitive: false,
-  unknown: true,
-  guarded: false,
-  problems: [],
-  pieces: [],
-};
-
 /** A value that may show. */
 function plain(value: Scalar): Interpolated {
-  return { ...NOTHING, value, unknown: false };
+  return { value, sensitive: false, unknown: false, guarded: false, problems: [], pieces: [] };
 }
 
-/** What a secret holds. */
-function hidden(value: string): Interpolated {
-  return { ...NOTHING, value, sensitive: true, unknown: false, guarded: true, pieces: [value] };
-}
-
-/** What a file holds: it may show, unless it stands where a secret belongs. */
-function fromFile(text: string): Interpolated {
-  return { ...NOTHING, value: text, unknown: false, guarded: true, pieces: [text] };
-}
-
-/** A secret that is missing, and may be. */
-function missingValue(problem: Omit<InterpolationProblem, "severity">): Interpolated {
-  return { ...NOTHING, sensitive: true, guarded: true, problems: [{ severity: "warning", ...problem }] };
-}
-
-/** What cannot be had. It counts as guarded, so that a missing variable is not told as a literal password, too. */
-function failed(problem: Omit<InterpolationProblem, "severity">): Interpolated {
-  return { ...NOTHING, guarded: true, problems: [{ severity: "error", ...problem }] };
+/**
+ * What cannot be had, or with a warning is missing and may be. It counts as guarded, so that a missing variable is not
+ * reported as a literal password, too.
+ */
+function failed(
+  code: string,
+  summary: string,
+  detail: string,
+  within: string,
+  severity: Severity = "error",
+): Interpolated {
+  const problems = [{ severity, code, summary, detail, within }];
+  return { ...plain(""), unknown: true, guarded: true, problems };
 }
 
 /** The pieces of a template in one. `flawed`: there is more to it, which was told of before. */
@@ -268,7 +227,10 @@ function join(pieces: readonly Interpolated[], flawed: boolean): Interpolated {
   const [only] = pieces;
   if (only !== undefined && pieces.length === 1 && !flawed) return only;
   const length = pieces.reduce((sum, { value }) => sum + String(value).length, 0);
-  if (length > LONGEST) return tooLong(length);
+  if (length > LONGEST) {
+    const detail = `It would have ${length} characters; at most ${LONGEST} are allowed.`;
+    return failed("too-long", "The interpolated text is too long", detail, "");
+  }
   return {
     value: pieces.map(({ value }) => String(value)).join(""),
     sensitive: pieces.some(({ sensitive }) => sensitive),
@@ -280,20 +242,10 @@ function join(pieces: readonly Interpolated[], flawed: boolean): Interpolated {
   };
 }
 
-function tooLong(length: number): Interpolated {
-  return failed({
-    code: "too-long",
-    summary: "The interpolated text is too long",
-    detail: `It would have ${length} characters; at most ${LONGEST} are allowed.`,
-    within: "",
-  });
-}
-
 /** The same with its problems at a place, unless they are those of a place further in. */
-function at(origin: Origin, filled: Interpolated): Interpolated {
-  const placed = (problem: InterpolationProblem): InterpolationProblem =>
-    problem.origin === undefined ? { ...problem, origin } : problem;
-  return filled.problems.length === 0 ? filled : { ...filled, problems: filled.problems.map(placed) };
+function at(origin: Origin | undefined, filled: Interpolated): Interpolated {
+  if (origin === undefined || filled.problems.length === 0) return filled;
+  return { ...filled, problems: filled.problems.map((problem) => ({ origin, ...problem })) };
 }
 
 /** A text of a document that is to be filled in. */
@@ -398,8 +350,8 @@ export function parseTemplate(text: string): Template {
     const close = text.indexOf("}", end);
     if (close < 0) {
       // Nothing that follows is closed either.
-      const { source, reason } = unclosed(text.slice(start));
-      faults.set(source, { source, reason });
+      const source = text.slice(start).split("\n", 1)[0] ?? "";
+      faults.set(source, { source, reason: `The closing \`}\` is missing. ${ESCAPE}` });
       end = text.length;
       break;
     }
@@ -416,56 +368,41 @@ export function parseTemplate(text: string): Template {
 
 function placeholder(source: string, body: string): Placeholder | TemplateFault {
   if (body === "stage") return { source, kind: "stage" };
+  const fault = (reason: string): TemplateFault => ({ source, reason });
   const [, kind, rest] = BODY.exec(body) ?? [];
-  if (kind === undefined || rest === undefined) return unknownKind(source, body);
+  if (kind === undefined || rest === undefined) return fault(unknownKind(body));
   if (rest.includes("${"))
-    return fault(
-      source,
-      `Interpolations cannot be nested. Define the inner one under \`vars\` and use \`\${var:name}\`.`,
-    );
+    return fault("Interpolations cannot be nested. Define the inner one under `vars` and use `${var:name}`.");
   switch (kind) {
-    case "env":
-      return envPlaceholder(source, rest);
+    case "env": {
+      const [, name, fallback] = ENV.exec(rest) ?? [];
+      if (name !== undefined) return { source, kind, name, fallback };
+      return fault(
+        "`env:` takes the name of an environment variable (letters, digits and `_`), optionally followed by `:-` and a fallback.",
+      );
+    }
     case "secret":
-      return ENV_NAME.test(rest) ? { source, kind, name: rest } : badSecret(source, rest);
+      if (ENV_NAME.test(rest)) return { source, kind, name: rest };
+      return fault(
+        rest.includes(":-")
+          ? "A secret cannot have a fallback, because the fallback would be readable here."
+          : "`secret:` takes the name of an environment variable: letters, digits and `_`.",
+      );
     case "file":
-      return rest.trim() === "" ? fault(source, "The path is missing.") : { source, kind, path: rest };
+      return rest.trim() === "" ? fault("The path is missing.") : { source, kind, path: rest };
     default:
       return KEY.test(rest)
         ? { source, kind: "var", name: rest }
-        : fault(source, "`var:` takes a name under `vars`: letters, digits, `_` and `-`.");
+        : fault("`var:` takes a name under `vars`: letters, digits, `_` and `-`.");
   }
 }
 
-function envPlaceholder(source: string, rest: string): Placeholder | TemplateFault {
-  const [, name, fallback] = ENV.exec(rest) ?? [];
-  if (name !== undefined) return { source, kind: "env", name, fallback };
-  return fault(
-    source,
-    "`env:` takes the name of an environment variable (letters, digits and `_`), optionally followed by `:-` and a fallback.",
-  );
-}
-
-function badSecret(source: string, rest: string): TemplateFault {
-  if (rest.includes(":-"))
-    return fault(source, "A secret cannot have a fallback, because the fallback would be readable here.");
-  return fault(source, "`secret:` takes the name of an environment variable: letters, digits and `_`.");
-}
-
-function unknownKind(source: string, body: string): TemplateFault {
+function unknownKind(body: string): string {
   const word = body.trim().split(":", 1)[0] ?? "";
   const guess = nearest(word, ["env", "secret", "file", "var", "stage"]);
   const hint =
     guess === undefined ? "" : ` Did you mean \`${guess === "stage" ? "${stage}" : `\${${guess}:…}`}\`?`;
-  return fault(source, `An interpolation is ${FORMS}.${hint} ${ESCAPE}`);
-}
-
-function unclosed(rest: string): TemplateFault {
-  return fault(rest.split("\n", 1)[0] ?? rest, `The closing \`}\` is missing. ${ESCAPE}`);
-}
-
-function fault(source: string, reason: string): TemplateFault {
-  return { source, reason };
+  return `An interpolation is ${FORMS}.${hint} ${ESCAPE}`;
 }
 
 /** The values of environment variables, as the process or a `--dotenv` file gives them. */

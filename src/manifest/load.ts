@@ -28,7 +28,7 @@ import {
 } from "./interpolation.ts";
 import { validate as validateProject } from "./schema/generated/project.js";
 import { validate as validateTarget } from "./schema/generated/target.js";
-import type { SchemaFinding } from "./schema/validator.ts";
+import type { SchemaFinding } from "./shape.ts";
 import { type ManifestPart, bare, entryOf, itemOf } from "./shape.ts";
 import { chooseStage, resolveSettings, settingsLayers, stagesOf, variablesOf } from "./settings.ts";
 import { PROJECT, TARGET_DOCUMENT } from "./tables.ts";
@@ -318,7 +318,7 @@ function resolveStage(
 ): Resolution {
   const layers = settingsLayers(project, stage);
   const trust = reading.trust(stage);
-  const filler = new Interpolator({
+  const interpolator = new Interpolator({
     stage,
     env: options.env,
     files: reading.textFiles,
@@ -332,23 +332,23 @@ function resolveStage(
     stage,
     stages: stagesOf(project),
     layers,
-    filler,
+    interpolator,
     needsApiKey,
-    isSpoilt: (path) => isSpoilt(project, path, reading.problems),
+    isInvalid: (path) => isInvalid(project, path, reading.problems),
     trust,
   });
   problems.push(...settings.problems);
-  const request = { stage, filler, onRemove: settings.settings.policy.onRemove, settings: layers };
+  const request = { stage, interpolator, onRemove: settings.settings.policy.onRemove, settings: layers };
   const targets = groupByTarget(reading.documents).flatMap(
     (target) => resolveTarget(target, request, problems) ?? [],
   );
   problems.push(...checkTargets(targets, reading.complete));
   const resolved = { settings: settings.settings, desired: { stage, targets } };
-  return { resolved, problems: distinct(problems), secrets: secretsOf(filler) };
+  return { resolved, problems: distinct(problems), secrets: secretsOf(interpolator) };
 }
 
 /** Whether a problem of `tasc.yaml` lies at a path, or above it, for the project or for any stage. */
-function isSpoilt({ file }: Document, path: Path, problems: readonly ManifestProblem[]): boolean {
+function isInvalid({ file }: Document, path: Path, problems: readonly ManifestProblem[]): boolean {
   return problems.some(({ origin }) => {
     const inside = origin.path[0] === "stages" ? origin.path.slice(2) : origin.path;
     const above = inside.length > 0 && inside.every((step, at) => step === path[at]);
@@ -370,8 +370,8 @@ function distinct(problems: readonly ManifestProblem[]): readonly ManifestProble
 /** Shorter texts would black out half of every output. */
 const SHORTEST_SECRET = 4;
 
-function secretsOf(filler: Interpolator): readonly string[] {
-  return [...filler.secrets]
+function secretsOf(interpolator: Interpolator): readonly string[] {
+  return [...interpolator.secrets]
     .filter((text) => text.length >= SHORTEST_SECRET)
     .toSorted((a, b) => b.length - a.length);
 }

@@ -21,8 +21,8 @@ import {
 import { setOwn } from "./yaml/tree.ts";
 
 /** What a value is resolved in. Paths count from where resolving began. */
-export interface Scene {
-  readonly filler: Interpolator;
+export interface ResolveContext {
+  readonly interpolator: Interpolator;
   /** Where the value at a path stands, of several layers in the one that counts. */
   originOf(path: Path): Origin;
   report(problem: ManifestProblem): void;
@@ -32,37 +32,37 @@ export interface Scene {
  * A declared value with its interpolations filled in, converted to its shape, and its sensitive leaves wrapped.
  * Where that fails it is unknown, and the problem is reported; the rest is trusted, since JSON Schema has checked it.
  */
-export function resolveValue(part: ManifestPart, json: Json, path: Path, scene: Scene): Value {
+export function resolveValue(part: ManifestPart, json: Json, path: Path, context: ResolveContext): Value {
   if (isPlain(json) && !holdsHidden(part)) return json;
-  return resolve(part, json, path, scene);
+  return resolve(part, json, path, context);
 }
 
-function resolve(part: ManifestPart, json: Json, path: Path, scene: Scene): Value {
-  if (typeof json === "string") return resolveText(part, json, path, scene);
-  if (isArray(json)) return json.map((item, at) => resolve(itemOf(part), item, [...path, at], scene));
-  if (isObject(json)) return resolveMap(part, json, path, scene);
-  return isHidden(part) && json !== null ? protect(String(json), scene) : json;
+function resolve(part: ManifestPart, json: Json, path: Path, context: ResolveContext): Value {
+  if (typeof json === "string") return resolveText(part, json, path, context);
+  if (isArray(json)) return json.map((item, at) => resolve(itemOf(part), item, [...path, at], context));
+  if (isObject(json)) return resolveMap(part, json, path, context);
+  return isHidden(part) && json !== null ? protect(String(json), context) : json;
 }
 
-function resolveMap(part: ManifestPart, json: JsonObject, path: Path, scene: Scene): Value {
+function resolveMap(part: ManifestPart, json: JsonObject, path: Path, context: ResolveContext): Value {
   return Object.fromEntries(
     Object.entries(json).map(([key, value]) => [
       key,
-      resolve(entryOf(part, key) ?? UNTYPED, value, [...path, key], scene),
+      resolve(entryOf(part, key) ?? UNTYPED, value, [...path, key], context),
     ]),
   );
 }
 
-function resolveText(part: ManifestPart, text: string, path: Path, scene: Scene): Value {
-  if (!isTemplate(text)) return isHidden(part) ? protect(text, scene) : text;
-  const filled = scene.filler.fill(text);
-  const problems = problemsOf(part, filled, text, () => scene.originOf(path));
-  for (const problem of problems) scene.report(problem);
+function resolveText(part: ManifestPart, text: string, path: Path, context: ResolveContext): Value {
+  if (!isTemplate(text)) return isHidden(part) ? protect(text, context) : text;
+  const filled = context.interpolator.fill(text);
+  const problems = problemsOf(part, filled, text, () => context.originOf(path));
+  for (const problem of problems) context.report(problem);
   if (filled.unknown || problems.length > 0) return UNKNOWN;
   const value = convert(part.shape, filled.value) ?? filled.value;
   if (!filled.sensitive && !isHidden(part)) return value;
-  if (isHidden(part)) for (const piece of filled.pieces) scene.filler.protect(piece);
-  return protect(String(value), scene);
+  if (isHidden(part)) for (const piece of filled.pieces) context.interpolator.protect(piece);
+  return protect(String(value), context);
 }
 
 /** What keeps a filled text from standing where it does; its place is looked up only if there is anything. */
@@ -123,8 +123,8 @@ function notFitting(origin: Origin, part: ManifestPart, filled: Interpolated, te
 
 const UNTYPED = bare({ type: "json" });
 
-function protect(text: string, { filler }: Scene): Secret {
-  filler.protect(text);
+function protect(text: string, { interpolator }: ResolveContext): Secret {
+  interpolator.protect(text);
   return new Secret(text);
 }
 

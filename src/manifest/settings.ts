@@ -1,6 +1,6 @@
 import { type Layer, originIn } from "../model/desired.ts";
 import type { Origin } from "../model/diagnostic.ts";
-import { type Json, type Path, isObject } from "../model/json.ts";
+import { type Json, type Path, defined, isObject } from "../model/json.ts";
 import type { Policy, Settings, StateSettings } from "../model/settings.ts";
 import { Secret, Unknown, type Value, type ValueObject, isValueList, isValueObject } from "../model/value.ts";
 import { checkBaseUrl } from "../service/request.ts";
@@ -20,7 +20,7 @@ import {
   isTemplate,
   parseTemplate,
 } from "./interpolation.ts";
-import { type Scene, mergedAt, resolveValue } from "./resolve.ts";
+import { type ResolveContext, mergedAt, resolveValue } from "./resolve.ts";
 import {
   type Branches,
   type ManifestPart,
@@ -43,11 +43,11 @@ export interface SettingsRequest {
   readonly stage: string;
   readonly stages: readonly string[];
   readonly layers: readonly Layer[];
-  readonly filler: Interpolator;
+  readonly interpolator: Interpolator;
   /** Whether the API key must be there; `validate` does without. */
   readonly needsApiKey: boolean;
   /** Whether something stands at a path, in any layer, that was found wrong before. */
-  readonly isSpoilt: (path: Path) => boolean;
+  readonly isInvalid: (path: Path) => boolean;
   /** Limits that the project cannot set. */
   readonly trust: Trust;
 }
@@ -57,53 +57,71 @@ export interface ResolvedSettings {
   readonly problems: readonly ManifestProblem[];
 }
 
+/** What settings are resolved with. */
+interface SettingsContext extends SettingsRequest, ResolveContext {
+  /** Reports an error at the place that counts for a path. */
+  readonly reportAt: (code: string, path: Path, summary: string, detail: string, more?: Details) => void;
+}
+
+type Details = Parameters<typeof manifestError>[4];
+
 /** The settings of one stage: merged, filled in, completed with defaults. */
 export function resolveSettings(request: SettingsRequest): ResolvedSettings {
   const problems: ManifestProblem[] = [];
-  const { layers, trust } = request;
-  const scene: Scene = {
-    filler: request.filler,
-    originOf: (path) => originIn(layers, path) ?? { file: PROJECT_FILE, path },
-    report: (problem) => problems.push(problem),
-  };
+  const { layers, stage, stages, trust } = request;
+  const originOf = (path: Path): Origin => originIn(layers, path) ?? { file: PROJECT_FILE, path };
+  const report: ResolveContext["report"] = (problem) => problems.push(problem);
+  const reportAt = (code: string, path: Path, summary: string, detail: string, more?: Details): void =>
+    report(manifestError(code, originOf(path), summary, detail, more));
+  const context: SettingsContext = { ...request, originOf, report, reportAt };
   const misplaced = misplacedInBaseUrl(request);
-  const service = mapOf(resolveValue(SERVICE_PART, wantedService(request, misplaced), ["service"], scene));
-  const state = resolveState(request, scene);
-  const refused = misplaced.length > 0 ? ["baseUrl"] : [];
-  problems.push(
-    ...misplaced,
-    ...missingParts(request, service, refused),
-    ...unusableBaseUrl(request, service),
-  );
+  const wanted = wantedService(request, misplaced !== undefined);
+  const service = mapOf(resolveValue(SERVICE_PART, wanted, ["service"], context));
+  const state = resolveState(context);
+  if (misplaced !== undefined)
+    reportAt(
+      "base-url-interpolation",
+      BASE_URL,
+      `\`${misplaced}\` cannot be part of \`service.baseUrl\``,
+      `The API key is sent to this address. Only \`\${env:…}\`, \`\${var:…}\` and \`\${stage}\` are interpolated in it, and only before its path.`,
+      { within: misplaced },
+    );
+  problems.push(...missingParts(request, service, misplaced !== undefined));
+  // What no call could be sent to. That plain http is allowed is for the command line to say.
+  const checked =
+    typeof service.baseUrl === "string" ? checkBaseUrl(service.baseUrl, { insecure: true }) : undefined;
+  if (checked?.ok === false)
+    reportAt(checked.failure.code, BASE_URL, checked.failure.summary, checked.failure.detail);
   const settings: Settings = {
-    stage: request.stage,
-    stages: request.stages,
-    baseUrl: baseUrlOf(service.baseUrl),
+    stage,
+    stages,
+    // Paths are put behind it with a slash of their own.
+    baseUrl: typeof service.baseUrl === "string" ? service.baseUrl.replace(/\/+$/, "") : "",
     apiKey: service.apiKey instanceof Secret ? service.apiKey : undefined,
     concurrency: numberOf(service.concurrency) ?? DEFAULT_CONCURRENCY,
     requestTimeout: durationOf(service.requestTimeout),
     retries: numberOf(service.retries) ?? DEFAULT_RETRIES,
     ...(typeof service.rateLimit === "string" ? { rateLimit: parseRate(service.rateLimit) ?? 1 } : {}),
     state,
-    policy: stricter(trust.policy ?? {}, resolvePolicy(request, scene)),
+    policy: stricter(trust.policy ?? {}, resolvePolicy(context)),
   };
-  problems.push(...untrusted(settings, scene, trust));
+  refuseUntrusted(settings, context);
   return { settings, problems };
 }
 
+const BASE_URL = ["service", "baseUrl"];
 const partOf = (key: string): ManifestPart => entryOf(bare(OVERRIDABLE), key) ?? bare({ type: "json" });
 const [SERVICE_PART, STATE_PART, POLICY_PART] = [partOf("service"), partOf("state"), partOf("policy")];
 
 /** Where nobody needs the API key, it is left alone unless it is there; an address that is refused is not resolved. */
-function wantedService({ layers, filler, needsApiKey }: SettingsRequest, refused: readonly unknown[]): Json {
+function wantedService({ layers, interpolator, needsApiKey }: SettingsRequest, isRefused: boolean): Json {
   const merged = mergedAt(layers, ["service"]) ?? {};
   if (!isObject(merged)) return merged;
   const { apiKey, baseUrl, ...rest } = merged;
-  const isLeftAlone = !needsApiKey && typeof apiKey === "string" && isMissing(apiKey, filler);
+  const isLeftAlone = !needsApiKey && typeof apiKey === "string" && isMissing(apiKey, interpolator);
   return {
     ...rest,
-    ...(apiKey === undefined || isLeftAlone ? {} : { apiKey }),
-    ...(baseUrl === undefined || refused.length > 0 ? {} : { baseUrl }),
+    ...defined({ apiKey: isLeftAlone ? undefined : apiKey, baseUrl: isRefused ? undefined : baseUrl }),
   };
 }
 
@@ -111,22 +129,10 @@ function wantedService({ layers, filler, needsApiKey }: SettingsRequest, refused
  * The address decides who gets the API key, and what stands in it goes there with every call: it is made of what a
  * reviewer sees, and of environment variables in its host alone.
  */
-function misplacedInBaseUrl({ layers, filler }: SettingsRequest): ManifestProblem[] {
-  const path = ["service", "baseUrl"];
-  const text = mergedAt(layers, path);
-  if (typeof text !== "string" || !isTemplate(text)) return [];
-  const found = firstMisplaced(text, (name) => filler.variable(name), []);
-  if (found === undefined) return [];
-  const origin = originIn(layers, path) ?? { file: PROJECT_FILE, path };
-  return [
-    manifestError(
-      "base-url-interpolation",
-      origin,
-      `\`${found}\` cannot be part of \`service.baseUrl\``,
-      `The API key is sent to this address. Only \`\${env:…}\`, \`\${var:…}\` and \`\${stage}\` are interpolated in it, and only before its path.`,
-      { within: found },
-    ),
-  ];
+function misplacedInBaseUrl({ layers, interpolator }: SettingsRequest): string | undefined {
+  const text = mergedAt(layers, BASE_URL);
+  if (typeof text !== "string" || !isTemplate(text)) return undefined;
+  return firstMisplaced(text, (name) => interpolator.variable(name), []);
 }
 
 /** The first placeholder that an address may not have where it is. @param before variables that are being looked into */
@@ -143,70 +149,56 @@ function firstMisplaced(
     }
     const isInHost = /^(?:[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?#]*)?$/.test(prefix);
     if (!isInHost || part.kind === "secret" || part.kind === "file") return part.source;
-    const inner = part.kind === "var" && !before.includes(part.name) ? variable(part.name) : undefined;
-    const misplaced =
-      inner === undefined || part.kind !== "var"
-        ? undefined
-        : firstMisplaced(prefix + inner, variable, [...before, part.name]);
-    if (misplaced !== undefined) return part.source;
+    const name = part.kind === "var" && !before.includes(part.name) ? part.name : undefined;
+    const inner = name === undefined ? undefined : variable(name);
+    if (name !== undefined && inner !== undefined)
+      if (firstMisplaced(prefix + inner, variable, [...before, name]) !== undefined) return part.source;
     prefix += inner !== undefined && !isTemplate(inner) ? inner : "x";
   }
   return undefined;
 }
 
 /** A stage that names another backend than the project does starts from nothing: options of one mean nothing to another. */
-function resolveState(request: SettingsRequest, scene: Scene): StateSettings {
-  const { layers, isSpoilt } = request;
+function resolveState(context: SettingsContext): StateSettings {
+  const { layers, isInvalid, reportAt } = context;
   const declared = mergedAt(layers, ["state", "backend"]);
   const backendPart = entryOf(STATE_PART, "backend") ?? STATE_PART;
   const resolved =
-    declared === undefined ? undefined : resolveValue(backendPart, declared, ["state", "backend"], scene);
+    declared === undefined ? undefined : resolveValue(backendPart, declared, ["state", "backend"], context);
   const backend = resolved === "postgres" || resolved === "http" ? resolved : "local";
-  const chosenIn = layers.findLastIndex(
-    ({ value }) => isObject(value.state) && value.state.backend !== undefined,
-  );
+  const setIn = (key: string): number =>
+    layers.findLastIndex(({ value }) => isObject(value.state) && value.state[key] !== undefined);
   const foreign = foreignKeys(STATE_BRANCHES, backend);
   const merged = mergedAt(layers, ["state"]);
   const own = Object.entries(isObject(merged) ? merged : {}).filter(([key]) => {
     if (!foreign.includes(key)) return true;
-    const at = layers.findLastIndex(({ value }) => isObject(value.state) && value.state[key] !== undefined);
-    if (at >= chosenIn) {
-      const { file, path } = scene.originOf(["state", key]);
-      scene.report(foreignKey(file, path, STATE_BRANCHES, backend));
-    }
+    const { file, path } = context.originOf(["state", key]);
+    if (setIn(key) >= setIn("backend")) context.report(foreignKey(file, path, STATE_BRANCHES, backend));
     return false;
   });
   const { fingerprintKey, ...rest } = mapOf(
-    resolveValue(STATE_PART, Object.fromEntries(own), ["state"], scene),
+    resolveValue(STATE_PART, Object.fromEntries(own), ["state"], context),
   );
   for (const key of STATE_BRANCHES.of[backend]?.required ?? [])
-    if (rest[key] === undefined && !isSpoilt(["state", key]) && !isSpoilt(["state"]))
-      scene.report(
-        manifestError(
-          "missing-key",
-          scene.originOf(["state"]),
-          `\`state.${key}\` is missing`,
-          `The ${backend} backend requires it. Add it to tasc.yaml, for the project or for the stage.`,
-        ),
-      );
+    if (rest[key] === undefined && !isInvalid(["state", key]) && !isInvalid(["state"])) {
+      const detail = `The ${backend} backend requires it. Add it to tasc.yaml, for the project or for the stage.`;
+      reportAt("missing-key", ["state"], `\`state.${key}\` is missing`, detail);
+    }
   if (fingerprintKey instanceof Secret && fingerprintKey.reveal().length < SHORTEST_FINGERPRINT_KEY)
-    scene.report(
-      manifestError(
-        "weak-fingerprint-key",
-        scene.originOf(["state", "fingerprintKey"]),
-        `\`state.fingerprintKey\` is shorter than ${SHORTEST_FINGERPRINT_KEY} characters`,
-        "A weak key lets others test guessed passwords against the fingerprints in state. Use a random value, e.g. from `openssl rand -base64 32`.",
-      ),
+    reportAt(
+      "weak-fingerprint-key",
+      ["state", "fingerprintKey"],
+      `\`state.fingerprintKey\` is shorter than ${SHORTEST_FINGERPRINT_KEY} characters`,
+      "A weak key lets others test guessed passwords against the fingerprints in state. Use a random value, e.g. from `openssl rand -base64 32`.",
     );
+  const options = Object.entries(rest).flatMap(([key, value]): [string, StateOption][] =>
+    key !== "backend" && isOption(value) ? [[key, value]] : [],
+  );
   return {
     backend,
     ...(fingerprintKey instanceof Secret ? { fingerprintKey } : {}),
     ...(fingerprintKey instanceof Unknown ? { fingerprintKeyUnknown: true } : {}),
-    options: Object.fromEntries(
-      Object.entries(rest).flatMap(([key, value]): [string, StateOption][] =>
-        key !== "backend" && isOption(value) ? [[key, value]] : [],
-      ),
-    ),
+    options: Object.fromEntries(options),
   };
 }
 
@@ -226,100 +218,63 @@ export function foreignKey(file: string, path: Path, branches: Branches, value: 
 }
 
 /** A stage can only make a policy stricter: who may override it there may not be who wrote it for the project. */
-function resolvePolicy({ layers }: SettingsRequest, scene: Scene): Policy {
-  return layers
-    .filter(({ value }) => isObject(value.policy))
-    .map(({ file, path, value }) =>
-      policyOf(
-        mapOf(
-          resolveValue(POLICY_PART, value.policy ?? {}, ["policy"], {
-            ...scene,
-            originOf: (inside) => ({ file, path: [...path, ...inside] }),
-          }),
-        ),
-      ),
-    )
-    .reduce(stricter, {});
+function resolvePolicy(context: SettingsContext): Policy {
+  const policies = context.layers.flatMap(({ file, path, value }) => {
+    if (!isObject(value.policy)) return [];
+    const originOf = (inside: Path): Origin => ({ file, path: [...path, ...inside] });
+    const resolved = resolveValue(POLICY_PART, value.policy, ["policy"], { ...context, originOf });
+    return [policyOf(mapOf(resolved))];
+  });
+  return policies.reduce(stricter, {});
 }
 
-/** Where the settings go past the limits of the trust file. */
-function untrusted({ baseUrl, state, stage }: Settings, scene: Scene, trust: Trust): ManifestProblem[] {
-  const problems: ManifestProblem[] = [];
+/** Refuses what goes past the limits of the trust file. */
+function refuseUntrusted({ baseUrl, state, stage }: Settings, { trust, reportAt }: SettingsContext): void {
   const refuse = (path: Path, what: string, allowed: readonly string[]): void => {
     const list = allowed.length === 0 ? "nothing" : listWords(allowed, "and");
-    problems.push(
-      manifestError(
-        "untrusted",
-        scene.originOf(path),
-        `The trust file does not allow ${what} in stage ${stage}`,
-        `Allowed: ${list}. The trust file is set by \`--trust\` or TASC_TRUST; manifests cannot change it.`,
-      ),
-    );
+    const detail = `Allowed: ${list}. The trust file is set by \`--trust\` or TASC_TRUST; manifests cannot change it.`;
+    reportAt("untrusted", path, `The trust file does not allow ${what} in stage ${stage}`, detail);
   };
-  if (
-    trust.origins !== undefined &&
-    URL.canParse(baseUrl) &&
-    !originsOf(trust.origins).includes(new URL(baseUrl).origin)
-  )
-    refuse(["service", "baseUrl"], `the service ${new URL(baseUrl).origin}`, trust.origins);
-  for (const [key, value] of trust.stateHosts === undefined ? [] : Object.entries(state.options)) {
+  const { origins, stateHosts } = trust;
+  const origin = originOfUrl(baseUrl);
+  if (origins !== undefined && origin !== undefined)
+    if (!origins.some((address) => (originOfUrl(address) ?? address) === origin))
+      refuse(BASE_URL, `the service ${origin}`, origins);
+  for (const [key, value] of stateHosts === undefined ? [] : Object.entries(state.options)) {
     const text = value instanceof Secret ? value.reveal() : String(value);
     if (!/^[a-z]+:\/\//.test(text)) continue;
     const host = URL.canParse(text) ? new URL(text).hostname : "";
-    if (!(trust.stateHosts ?? []).includes(host))
-      refuse(["state", key], `state at ${host === "" ? "this address" : host}`, trust.stateHosts ?? []);
+    if (stateHosts?.includes(host) === false)
+      refuse(["state", key], `state at ${host === "" ? "this address" : host}`, stateHosts);
   }
-  return problems;
 }
 
-function originsOf(addresses: readonly string[]): readonly string[] {
-  return addresses.map((address) => (URL.canParse(address) ? new URL(address).origin : address));
+function originOfUrl(address: string): string | undefined {
+  return URL.canParse(address) ? new URL(address).origin : undefined;
 }
 
-function isMissing(text: string, filler: Interpolator): boolean {
-  const { problems } = filler.fill(text);
+function isMissing(text: string, interpolator: Interpolator): boolean {
+  const { problems } = interpolator.fill(text);
   return problems.length > 0 && problems.every(({ code }) => code === MISSING_SECRET);
 }
 
 /** What every call needs and neither the project nor the stage gives. */
 function missingParts(
-  request: SettingsRequest,
+  { layers, needsApiKey, isInvalid }: SettingsRequest,
   service: ValueObject,
-  refused: readonly string[],
+  isUrlRefused: boolean,
 ): ManifestProblem[] {
-  const { layers, needsApiKey, isSpoilt } = request;
-  const wanted = [
-    { key: "baseUrl", example: "https://service.example.com", needed: true },
-    { key: "apiKey", example: "${secret:TASC_API_KEY}", needed: needsApiKey },
+  const needed = [
+    { key: "baseUrl", example: "https://service.example.com", isNeeded: !isUrlRefused },
+    { key: "apiKey", example: "${secret:TASC_API_KEY}", isNeeded: needsApiKey },
   ];
   const origin = originIn(layers, ["service"]) ?? { file: PROJECT_FILE, path: [] };
-  return wanted
-    .filter(({ key, needed }) => needed && service[key] === undefined && !refused.includes(key))
-    .filter(({ key }) => !isSpoilt(["service", key]))
-    .map(({ key, example }) =>
-      manifestError(
-        "missing-key",
-        origin,
-        `\`service.${key}\` is missing`,
-        `Every request needs it. Add it to tasc.yaml, for the project or for the stage:\n  service: { ${key}: "${example}" }`,
-      ),
-    );
-}
-
-/** What no call could be sent to. That plain http is allowed is for the command line to say. */
-function unusableBaseUrl({ layers }: SettingsRequest, { baseUrl }: ValueObject): ManifestProblem[] {
-  if (typeof baseUrl !== "string") return [];
-  const checked = checkBaseUrl(baseUrl, { insecure: true });
-  const path = ["service", "baseUrl"];
-  const origin = originIn(layers, path) ?? { file: PROJECT_FILE, path };
-  return checked.ok
-    ? []
-    : [manifestError(checked.failure.code, origin, checked.failure.summary, checked.failure.detail)];
-}
-
-/** Paths are put behind it with a slash of their own. */
-function baseUrlOf(value: Value | undefined): string {
-  return typeof value === "string" ? value.replace(/\/+$/, "") : "";
+  return needed
+    .filter(({ key, isNeeded }) => isNeeded && service[key] === undefined && !isInvalid(["service", key]))
+    .map(({ key, example }) => {
+      const detail = `Every request needs it. Add it to tasc.yaml, for the project or for the stage:\n  service: { ${key}: "${example}" }`;
+      return manifestError("missing-key", origin, `\`service.${key}\` is missing`, detail);
+    });
 }
 
 function durationOf(value: Value | undefined): number {
@@ -334,23 +289,17 @@ function isOption(value: Value): value is StateOption {
 }
 
 function policyOf(policy: ValueObject): Policy {
-  const { onRemove } = policy;
-  const [maxChanges, maxDisabledPercent] = [numberOf(policy.maxChanges), numberOf(policy.maxDisabledPercent)];
-  const [maxGenerations, planExpiry] = [
-    numberOf(policy.maxGenerations),
-    typeof policy.planExpiry === "string" ? parseDuration(policy.planExpiry, 30) : undefined,
-  ];
-  const [protectedGlobs, requireTags] = [textsOf(policy.protected), textsOf(policy.requireTags)];
-  return {
-    ...(maxChanges === undefined ? {} : { maxChanges }),
-    ...(maxDisabledPercent === undefined ? {} : { maxDisabledPercent }),
-    ...(protectedGlobs === undefined ? {} : { protected: protectedGlobs }),
-    ...(requireTags === undefined ? {} : { requireTags }),
-    ...(maxGenerations === undefined ? {} : { maxGenerations }),
-    ...(planExpiry === undefined ? {} : { planExpiry }),
-    ...(policy.sameCommit === true ? { sameCommit: true } : {}),
-    ...(onRemove === "ignore" || onRemove === "disable" ? { onRemove } : {}),
-  };
+  const { onRemove, planExpiry } = policy;
+  return defined({
+    maxChanges: numberOf(policy.maxChanges),
+    maxDisabledPercent: numberOf(policy.maxDisabledPercent),
+    protected: textsOf(policy.protected),
+    requireTags: textsOf(policy.requireTags),
+    maxGenerations: numberOf(policy.maxGenerations),
+    planExpiry: typeof planExpiry === "string" ? parseDuration(planExpiry, 30) : undefined,
+    sameCommit: policy.sameCommit === true ? true : undefined,
+    onRemove: onRemove === "ignore" || onRemove === "disable" ? onRemove : undefined,
+  });
 }
 
 function mapOf(value: Value | undefined): ValueObject {
@@ -393,12 +342,12 @@ export function chooseStage(
   variable: string | undefined,
 ): StageChoice {
   const stages = stagesOf(project);
-  const wish = requestedStage(project, option, variable);
+  const requested = requestedStage(project, option, variable);
   const [only] = stages;
-  if (wish !== undefined)
-    return stages.includes(wish.stage)
-      ? { ok: true, stage: wish.stage }
-      : { ok: false, problem: unknownStage(project, wish, stages) };
+  if (requested !== undefined)
+    return stages.includes(requested.stage)
+      ? { ok: true, stage: requested.stage }
+      : { ok: false, problem: unknownStage(project, requested, stages) };
   if (stages.includes(ONLY_STAGE)) return { ok: true, stage: ONLY_STAGE };
   if (only !== undefined && stages.length === 1) return { ok: true, stage: only };
   return { ok: false, problem: undecided(project, stages) };

@@ -292,13 +292,7 @@ function inside(
   return holds(number) && number >= minimum && number <= maximum ? number : undefined;
 }
 
-const UNITS: ReadonlyMap<string, number> = new Map([
-  ["ms", 1],
-  ["s", 1000],
-  ["m", 60_000],
-  ["h", 3_600_000],
-  ["d", 86_400_000],
-]);
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /**
  * Milliseconds of a duration; `undefined` for what is none, for nothing at all and for what is too long. A timer of more
@@ -307,7 +301,7 @@ const UNITS: ReadonlyMap<string, number> = new Map([
 export function parseDuration(text: string, longestDays = 1): number | undefined {
   const [, count, unit] = /^([0-9]+(?:\.[0-9]+)?)(ms|s|m|h|d)$/.exec(text) ?? [];
   if (count === undefined || unit === undefined) return undefined;
-  const milliseconds = Math.round(Number(count) * (UNITS.get(unit) ?? Number.NaN));
+  const milliseconds = Math.round(Number(count) * (UNITS[unit] ?? Number.NaN));
   return milliseconds >= 1 && milliseconds <= longestDays * 86_400_000 ? milliseconds : undefined;
 }
 
@@ -316,5 +310,20 @@ const IS_RATE = new RegExp(RATE, "u");
 /** Calls a second. */
 export function parseRate(text: string): number | undefined {
   const [count = "", unit = ""] = text.split("/");
-  return IS_RATE.test(text) ? (Number(count) * 1000) / (UNITS.get(unit) ?? Number.NaN) : undefined;
+  return IS_RATE.test(text) ? (Number(count) * 1000) / (UNITS[unit] ?? Number.NaN) : undefined;
+}
+
+/** A validator as ajv makes it. It leaves its findings on itself, until it is called again. */
+export interface Validate {
+  (value: unknown): boolean;
+  errors?: readonly SchemaFinding[] | null;
+}
+
+/** One keyword of a schema that a value does not satisfy. */
+export interface SchemaFinding {
+  /** JSON pointer to the value. */
+  readonly instancePath: string;
+  readonly schemaPath: string;
+  readonly keyword: string;
+  readonly params: Readonly<Record<string, unknown>>;
 }

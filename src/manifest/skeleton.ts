@@ -16,11 +16,11 @@ export interface Skeleton {
   readonly after: string;
 }
 
-type Parts = { readonly kind: Kind; readonly target: string; readonly key: string | undefined };
+type NewResource = { readonly kind: Kind; readonly target: string; readonly key: string | undefined };
 
 /** A new resource with what it needs, and all else that it may have as comments. @throws TascError */
 export function withSkeleton(
-  { kind, target, key = "" }: Parts,
+  { kind, target, key = "" }: NewResource,
   project: Document,
   documents: readonly Document[],
 ): Skeleton {

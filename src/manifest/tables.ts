@@ -8,7 +8,7 @@ import {
   TEST_CASE_FIELDS,
   URL_TEXT,
 } from "../model/fields.ts";
-import type { Branches, ManifestPart, MapShape, ObjectShape, Parts } from "./shape.ts";
+import type { Branches, ManifestPart, ObjectShape, Parts } from "./shape.ts";
 
 /** What manifests need of a row of the field table. */
 export type FieldRow = Pick<Field<never>, "name" | "path" | "shape" | "nullable" | "description">;
@@ -110,34 +110,22 @@ const ONLY_STAGES: ManifestPart = {
   description: "The stages in which the resource is declared. Default: all stages.",
 };
 
-/** A section with all that a document may say of its resources. */
-interface SectionTable {
-  readonly section: SectionRow;
-  readonly fields: Parts;
-  readonly resource: ObjectShape;
-  readonly resources: ManifestPart;
-  readonly defaults: ManifestPart;
+/** The fields of each section; the same parts for its resources and for their defaults. */
+const FIELDS: ReadonlyMap<InnerKind, Parts> = new Map(
+  SECTIONS.map(({ kind, fields }) => [kind, partsOf(fields)]),
+);
+
+/** An id and the stages are each resource's own: they have no defaults. */
+function resourcesPart({ kind, noun, description, itemDescription }: SectionRow): ManifestPart {
+  const parts = { id: idPart(noun), onlyStages: ONLY_STAGES, ...FIELDS.get(kind) };
+  const resource: ObjectShape = { type: "object", description: itemDescription, parts };
+  return { shape: { type: "map", of: resource, keys: "logical" }, description };
 }
 
-const TABLES: readonly SectionTable[] = SECTIONS.map((section) => {
-  const fields = partsOf(section.fields);
-  const resource: ObjectShape = {
-    type: "object",
-    description: section.itemDescription,
-    parts: { id: idPart(section.noun), onlyStages: ONLY_STAGES, ...fields },
-  };
-  return {
-    section,
-    fields,
-    resource,
-    resources: { shape: { type: "map", of: resource, keys: "logical" }, description: section.description },
-    // An id and the stages are each resource's own.
-    defaults: {
-      shape: { type: "object", parts: fields },
-      description: `Default values for each ${section.noun}.`,
-    },
-  };
-});
+function defaultsPart({ kind, noun }: SectionRow): ManifestPart {
+  const shape: ObjectShape = { type: "object", parts: FIELDS.get(kind) ?? {} };
+  return { shape, description: `Default values for each ${noun}.` };
+}
 
 const TARGET_PARTS: Parts = {
   id: idPart("test target"),
@@ -149,7 +137,7 @@ const TARGET_PARTS: Parts = {
 const DEFAULTS: ManifestPart = {
   shape: {
     type: "object",
-    parts: Object.fromEntries(TABLES.map(({ section, defaults }) => [section.name, defaults])),
+    parts: Object.fromEntries(SECTIONS.map((section) => [section.name, defaultsPart(section)])),
   },
   description: "Default values for all resources of a kind.",
 };
@@ -194,7 +182,7 @@ const SERVICE: ObjectShape = {
     rateLimit: {
       shape: { type: "rate" },
       description:
-        "Maximum rate of requests with one API key, per second, minute or hour, e.g. `20/s` or `600/m`.",
+        "Maximum rate of requests with one API key, per second, minute or hour, e.g. `20/s` or `600/m`. Jobs whose state is in one PostgreSQL database share it.",
     },
   },
 };
@@ -363,35 +351,18 @@ export const PROJECT: ObjectShape = {
   required: ["version"],
 };
 
-/** What is defined once and referred to by name. */
-export const PROJECT_DEFINITIONS: ReadonlyMap<ManifestPart | ObjectShape, string> = new Map<
-  ManifestPart | ObjectShape,
-  string
->([
-  [OVERRIDABLE, "stage"],
-  ...Object.entries(OVERRIDABLE.parts).map(([key, part]) => [part, key] as const),
-  ...TABLES.flatMap(({ section, fields }) => named(section.kind, fields)),
-]);
-
-/** What a document declares and each stage may override. */
-/** As people read it: where it runs, what holds for all tests, the tests. */
-const SECTION_PARTS: Parts = Object.fromEntries(
-  TABLES.flatMap(({ section, resources }): [string, ManifestPart][] => [
-    ...(section === TEST_CASES ? [["defaults", DEFAULTS] satisfies [string, ManifestPart]] : []),
-    [section.name, resources],
-  ]),
-);
-
 const OVERRIDABLE_IN_TARGET: ObjectShape = {
   type: "object",
   description: "Overrides for one stage. It may also add resources that exist only in that stage.",
   parts: {
     ...TARGET_PARTS,
-    ...SECTION_PARTS,
+    // As people read it: where it runs, what holds for all tests, the tests.
+    environments: resourcesPart(ENVIRONMENTS),
+    defaults: DEFAULTS,
+    testCases: resourcesPart(TEST_CASES),
+    batchGenerations: resourcesPart(BATCH_GENERATIONS),
   },
 };
-
-const STAGES: MapShape = { type: "map", of: OVERRIDABLE_IN_TARGET, keys: "logical" };
 
 const MOVE: ObjectShape = {
   type: "object",
@@ -414,7 +385,7 @@ export const TARGET_DOCUMENT: ObjectShape = {
     },
     ...OVERRIDABLE_IN_TARGET.parts,
     stages: {
-      shape: STAGES,
+      shape: { type: "map", of: OVERRIDABLE_IN_TARGET, keys: "logical" },
       description: "Overrides by stage. Maps merge key by key; strings, numbers and lists replace.",
     },
     moved: {
@@ -424,23 +395,3 @@ export const TARGET_DOCUMENT: ObjectShape = {
   },
   required: ["target"],
 };
-
-/** What is defined once and referred to by name: for documents, overrides and defaults alike. */
-export const TARGET_DEFINITIONS: ReadonlyMap<ManifestPart | ObjectShape, string> = new Map<
-  ManifestPart | ObjectShape,
-  string
->([
-  [OVERRIDABLE_IN_TARGET, "stage"],
-  [DEFAULTS, "defaults"],
-  [MOVE, "move"],
-  ...named("target", TARGET_PARTS),
-  ...TABLES.flatMap(({ section, fields, resource, resources }): [ManifestPart | ObjectShape, string][] => [
-    [resources, section.name],
-    [resource, section.kind],
-    ...named(section.kind, fields),
-  ]),
-]);
-
-function named(kind: string, parts: Parts): [ManifestPart, string][] {
-  return Object.entries(parts).map(([key, part]) => [part, `${kind}.${key}`]);
-}

@@ -20,7 +20,7 @@ import type { Policy } from "../model/settings.ts";
 import type { Value } from "../model/value.ts";
 import { type Document, type ManifestProblem, PROJECT_FILE, manifestError, valueAt } from "./document.ts";
 import type { Interpolator } from "./interpolation.ts";
-import { type Scene, mergedAt, resolveValue } from "./resolve.ts";
+import { type ResolveContext, mergedAt, resolveValue } from "./resolve.ts";
 import { bare } from "./shape.ts";
 import {
   BATCH_GENERATIONS,
@@ -37,7 +37,7 @@ import {
 
 export interface TargetRequest {
   readonly stage: string;
-  readonly filler: Interpolator;
+  readonly interpolator: Interpolator;
   /** What holds for a target that does not say it itself. */
   readonly onRemove: Policy["onRemove"];
   /** What `tasc.yaml` says for the stage; its defaults are below those of the target. */
@@ -59,7 +59,7 @@ export function resolveTarget(
   const inner = <K extends InnerKind>(section: SectionRow<K>): readonly DesiredResource<K>[] =>
     resolveSection(target.key, section, origins, request, problems);
   return {
-    ...resolveResource(parts, request.filler, problems),
+    ...resolveResource(parts, request.interpolator, problems),
     onRemove: onRemoveOf(parts, request, problems),
     environments: inner(ENVIRONMENTS),
     testCases: inner(TEST_CASES),
@@ -86,7 +86,7 @@ export function existsIn(stage: string, layers: readonly Layer[]): boolean {
 
 function onRemoveOf(
   parts: ResourceParts<"target">,
-  { filler, onRemove = "ignore" }: TargetRequest,
+  { interpolator, onRemove = "ignore" }: TargetRequest,
   problems: ManifestProblem[],
 ): DesiredTarget["onRemove"] {
   const declared = mergedAt(parts.layers, ["onRemove"]);
@@ -95,7 +95,7 @@ function onRemoveOf(
     ON_REMOVE_PART,
     declared,
     ["onRemove"],
-    new ResourceScene(parts, filler, problems),
+    new ResourceContext(parts, interpolator, problems),
   );
   return value === "disable" ? "disable" : "ignore";
 }
@@ -104,7 +104,7 @@ function resolveSection<K extends InnerKind>(
   target: string,
   section: SectionRow<K>,
   origins: Origins,
-  { stage, filler }: TargetRequest,
+  { stage, interpolator }: TargetRequest,
   problems: ManifestProblem[],
 ): readonly DesiredResource<K>[] {
   const layers = sectionLayers(origins, section);
@@ -117,7 +117,7 @@ function resolveSection<K extends InnerKind>(
     if (!existsIn(stage, own)) continue;
     const address: Address = `${above}${key}`;
     const parts = { kind: section.kind, address, key, layers: own, rows: section.fields };
-    resources.push(resolveResource(parts, filler, problems));
+    resources.push(resolveResource(parts, interpolator, problems));
   }
   return resources;
 }
@@ -413,26 +413,26 @@ interface ResourceParts<K extends Kind> {
 /** A resource from its layers, merged and filled in, its fields in the order of the table. */
 function resolveResource<K extends Kind>(
   parts: ResourceParts<K>,
-  filler: Interpolator,
+  interpolator: Interpolator,
   problems: ManifestProblem[],
 ): DesiredResource<K> {
   const { kind, address, key, layers, rows } = parts;
-  const scene = new ResourceScene(parts, filler, problems);
-  const fields = resolveFields(rows, layers, scene);
-  const id = resolveId(layers, scene);
+  const context = new ResourceContext(parts, interpolator, problems);
+  const fields = resolveFields(rows, layers, context);
+  const id = resolveId(layers, context);
   return id === undefined
     ? { kind, address, key, fields, layers }
     : { kind, address, key, id, fields, layers };
 }
 
-/** The scene of a resource's values: their problems go to the list that is handed in. */
-class ResourceScene implements Scene {
-  readonly filler: Interpolator;
+/** The context of a resource's values: their problems go to the list that is handed in. */
+class ResourceContext implements ResolveContext {
+  readonly interpolator: Interpolator;
   readonly #parts: ResourceParts<Kind>;
   readonly #problems: ManifestProblem[];
 
-  constructor(parts: ResourceParts<Kind>, filler: Interpolator, problems: ManifestProblem[]) {
-    this.filler = filler;
+  constructor(parts: ResourceParts<Kind>, interpolator: Interpolator, problems: ManifestProblem[]) {
+    this.interpolator = interpolator;
     this.#parts = parts;
     this.#problems = problems;
   }
@@ -453,18 +453,22 @@ function isShared({ file, path }: Origin): boolean {
   return file === PROJECT_FILE || first === "defaults" || (first === "stages" && third === "defaults");
 }
 
-function resolveFields(rows: readonly FieldRow[], layers: readonly Layer[], scene: Scene): DesiredFields {
+function resolveFields(
+  rows: readonly FieldRow[],
+  layers: readonly Layer[],
+  context: ResolveContext,
+): DesiredFields {
   const fields: Record<string, Value> = {};
   for (const row of rows) {
     const value = mergedAt(layers, row.path);
-    if (value !== undefined) fields[row.name] = resolveValue(row, value, row.path, scene);
+    if (value !== undefined) fields[row.name] = resolveValue(row, value, row.path, context);
   }
   return fields;
 }
 
-function resolveId(layers: readonly Layer[], scene: Scene): string | undefined {
+function resolveId(layers: readonly Layer[], context: ResolveContext): string | undefined {
   const json = mergedAt(layers, ["id"]);
-  const id = json === undefined ? undefined : resolveValue(ID_PART, json, ["id"], scene);
+  const id = json === undefined ? undefined : resolveValue(ID_PART, json, ["id"], context);
   return typeof id === "string" ? id : undefined;
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { type TascError, stop } from "../model/error.ts";
 import { compileGlob } from "../model/glob.ts";
-import { type Json, type JsonObject, isArray, isObject } from "../model/json.ts";
+import { type Json, type JsonObject, defined, isArray, isObject } from "../model/json.ts";
 import type { Policy } from "../model/settings.ts";
 import { nearest } from "./document.ts";
 import { parseDuration } from "./shape.ts";
@@ -73,12 +73,8 @@ function trustOf(file: string, map: JsonObject): Trust {
     const compiled = compileGlob(glob);
     if ("fault" in compiled) throw wrong(file, `\`${glob}\` in \`variables\`: ${compiled.fault}`);
   }
-  return {
-    ...(origins === undefined ? {} : { origins }),
-    ...(stateHosts === undefined ? {} : { stateHosts }),
-    ...(variables === undefined ? {} : { variables }),
-    ...(map.policy === undefined ? {} : { policy: policyOf(file, mapOf(file, "`policy`", map.policy)) }),
-  };
+  const policy = map.policy === undefined ? undefined : policyOf(file, mapOf(file, "`policy`", map.policy));
+  return defined({ origins, stateHosts, variables, policy });
 }
 
 function policyOf(file: string, map: JsonObject): Policy {

@@ -82,12 +82,8 @@ export type ApplyEvent =
   | { readonly type: "started"; readonly changes: number }
   | { readonly type: "changeStarted"; readonly address: Address; readonly action: Action }
   | { readonly type: "changeDone"; readonly address: Address; readonly action: Action }
-  | {
-      readonly type: "changeFailed";
-      readonly address: Address;
-      readonly failure: Pick<Failure, "summary" | "detail">;
-    }
-  | { readonly type: "changeSkipped"; readonly address: Address; readonly reason: SkipReason }
+  | ({ readonly type: "changeFailed" } & Failed)
+  | ({ readonly type: "changeSkipped" } & Skipped)
   /** A creation had no readable answer, so the service is looked at before anything is repeated. */
   | { readonly type: "lookingUp"; readonly address: Address; readonly why: string }
   | { readonly type: "adopted"; readonly address: Address; readonly id: string }

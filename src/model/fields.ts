@@ -90,6 +90,11 @@ function readable<L>(read: (live: L) => Json | undefined, compare: Compare = "pl
   return { kind: "readable", read, compare };
 }
 
+/** The key in the bodies of creation and PATCH alike. */
+function sentAs(key: string): { readonly create: string; readonly update: string } {
+  return { create: key, update: key };
+}
+
 const TEXT: Shape = { type: "string" };
 export const NAME: Shape = { type: "string", minLength: 1 };
 export const URL_TEXT: Shape = { type: "url" };
@@ -99,8 +104,7 @@ export const TARGET_FIELDS: readonly Field<LiveTarget>[] = [
   field("app", {
     shape: NAME,
     behaviour: readable((live) => live.app),
-    create: "app",
-    update: "app",
+    ...sentAs("app"),
     description: "App or project name on the service. Also used to match an existing target on first apply.",
   }),
   field("testIdAttribute", {
@@ -149,19 +153,17 @@ const password: Part = {
  */
 export const ENVIRONMENT_FIELDS: readonly Field<LiveEnvironment>[] = [
   field("name", {
-    shape: { type: "string", minLength: 1 },
+    shape: NAME,
     nullable: true,
     behaviour: { kind: "writeOnly" },
-    create: "name",
-    update: "name",
+    ...sentAs("name"),
     description: "Name on the service. Default on creation: the environment's key.",
   }),
   field("discoveryUrl", {
     shape: URL_TEXT,
     nullable: true,
     behaviour: readable((live) => live.discoveryUrl, "url"),
-    create: "discoveryUrl",
-    update: "discoveryUrl",
+    ...sentAs("discoveryUrl"),
     description:
       "URL of the application. Also used to match an existing additional environment on first apply.",
   }),
@@ -180,8 +182,7 @@ export const ENVIRONMENT_FIELDS: readonly Field<LiveEnvironment>[] = [
     },
     nullable: true,
     behaviour: { kind: "writeOnly" },
-    create: "testAccount",
-    update: "testAccount",
+    ...sentAs("testAccount"),
     description:
       "Account used by the tests to sign in. All declared parts are sent together; null removes it.",
   }),
@@ -189,25 +190,22 @@ export const ENVIRONMENT_FIELDS: readonly Field<LiveEnvironment>[] = [
     shape: { type: "object", parts: { username, password } },
     nullable: true,
     behaviour: { kind: "writeOnly" },
-    create: "basicAuth",
-    update: "basicAuth",
+    ...sentAs("basicAuth"),
     description:
       "HTTP basic authentication of the environment. All declared parts are sent together; null removes it.",
   }),
   field("privateLocationName", {
-    shape: { type: "string", minLength: 1 },
+    shape: NAME,
     nullable: true,
     behaviour: { kind: "writeOnly" },
-    create: "privateLocationName",
-    update: "privateLocationName",
+    ...sentAs("privateLocationName"),
     description: "Name of the private location that runs the tests.",
   }),
   field("additionalHeaderFields", {
     shape: { type: "map", of: TEXT, sensitive: true },
     nullable: true,
     behaviour: { kind: "writeOnly" },
-    create: "additionalHeaderFields",
-    update: "additionalHeaderFields",
+    ...sentAs("additionalHeaderFields"),
     description:
       "Extra HTTP header fields, name to value. Values are never printed. All are sent together; null removes them.",
   }),
@@ -287,8 +285,7 @@ export const TEST_CASE_FIELDS: readonly Field<LiveTestCase>[] = [
     shape: NAME,
     nullable: true,
     behaviour: readable((live) => live.externalId ?? null),
-    create: "externalId",
-    update: "externalId",
+    ...sentAs("externalId"),
     description:
       "Id in another system. Also used to match an existing test case on first apply, before its description.",
   }),
@@ -324,8 +321,7 @@ export const TEST_CASE_FIELDS: readonly Field<LiveTestCase>[] = [
     shape: NAME,
     nullable: true,
     behaviour: { kind: "indirect", readId: (live) => live.folderId ?? null },
-    create: "folderName",
-    update: "folderName",
+    ...sentAs("folderName"),
     promoted: true,
     description: "Name of the folder; null removes the test case from its folder.",
   }),
@@ -333,8 +329,7 @@ export const TEST_CASE_FIELDS: readonly Field<LiveTestCase>[] = [
     shape: TEXT,
     nullable: true,
     behaviour: readable((live) => live.entryPointUrlPath ?? null),
-    create: "entryPointUrlPath",
-    update: "entryPointUrlPath",
+    ...sentAs("entryPointUrlPath"),
     promoted: true,
     description: "URL path where the test starts.",
   }),

@@ -26,6 +26,18 @@ export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
   );
 }
 
+/** An object in which fields that may be undefined are left out instead. */
+export type Defined<T> = {
+  readonly [K in keyof T as undefined extends T[K] ? never : K]: T[K];
+} & { readonly [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined> };
+
+/** The fields that are not undefined. */
+export function defined<const T extends object>(fields: T): Defined<T> {
+  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the type lets be absent is what was left out
+  return Object.fromEntries(entries) as Defined<T>;
+}
+
 /** Reads JSON. @throws SyntaxError for anything else */
 export function parseJson(text: string): Json {
   // oxlint-disable-next-line typescript/no-unsafe-return -- JSON.parse gives nothing but Json, and says any

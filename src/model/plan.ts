@@ -1,5 +1,5 @@
 import type { Address } from "./address.ts";
-import type { Diagnostic } from "./diagnostic.ts";
+import type { Diagnostic, Place } from "./diagnostic.ts";
 import type { Json, Path } from "./json.ts";
 import type { IdOf, IdOfElement, Value } from "./value.ts";
 
@@ -107,24 +107,16 @@ export interface Summary {
   readonly followUps: number;
 }
 
-/** The plan as `--format json` prints it and `--out` saves it; keys in this order. */
-export interface PlanJson {
+/** The plan as `--format json` prints it and `--out` saves it. */
+export interface PlanJson extends Pick<Plan, "stage" | "baseUrl" | "summary" | "orphaned"> {
   readonly formatVersion: string;
   readonly tool: string;
-  readonly stage: string;
-  readonly baseUrl: string;
   readonly createdAt: string;
-  readonly summary: Summary;
   readonly changes: readonly ChangeJson[];
-  readonly orphaned: readonly Orphan[];
   readonly diagnostics: readonly DiagnosticJson[];
 }
 
-export interface ChangeJson {
-  readonly address: Address;
-  readonly action: Action;
-  /** With `plan --base` alone. */
-  readonly cause?: Cause;
+export interface ChangeJson extends Pick<Change, "address" | "action" | "cause"> {
   /** `(known after apply)` for what is yet to be made. */
   readonly id: string;
   readonly fields: readonly FieldJson[];
@@ -132,14 +124,7 @@ export interface ChangeJson {
   readonly followUps: readonly CallJson[];
 }
 
-export interface FieldJson {
-  readonly path: Path;
-  readonly before?: Json;
-  readonly after?: Json;
-  readonly sensitive?: true;
-  readonly movedFrom?: number;
-  readonly harmful?: Harm;
-}
+export type FieldJson = Omit<FieldChange, "changedBy">;
 
 export interface CallJson {
   readonly method: Method;
@@ -148,12 +133,5 @@ export interface CallJson {
   readonly body: Json;
 }
 
-export interface DiagnosticJson {
-  readonly severity: Diagnostic["severity"];
-  readonly address?: Address;
-  readonly summary: string;
-  readonly detail: string;
-  readonly file?: string;
-  readonly line?: number;
-  readonly column?: number;
-}
+export interface DiagnosticJson
+  extends Pick<Diagnostic, "severity" | "address" | "summary" | "detail">, Partial<Place> {}

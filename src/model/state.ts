@@ -97,7 +97,7 @@ export interface RunRecord {
 
 export interface RunChange {
   readonly action: string;
-  /** Calls that the plan lists for it. */
+  /** Calls that the plan lists for it, and one more where what follows from them is still to be seen. */
   readonly calls: number;
   /** Calls that were answered with success. */
   readonly answered: number;
@@ -154,8 +154,8 @@ export type StateEvent =
   | { readonly type: "generated"; readonly address: Address }
   /** An apply begins; what an earlier one left is in the history by then. */
   | { readonly type: "began"; readonly run: Omit<RunRecord, "changes">; readonly changes: RunChanges }
-  /** A call of a change was answered with success. */
-  | { readonly type: "answered"; readonly address: Address }
+  /** A call of a change was answered with success. `last`: nothing of the change is left to do. */
+  | { readonly type: "answered"; readonly address: Address; readonly last?: true }
   /** The run's entry in the history is written. */
   | { readonly type: "ended" };
 

@@ -8,48 +8,37 @@ export const KNOWN_AFTER_APPLY = "(known after apply)";
 
 const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 
-/**
- * A value that must not show. Whatever prints it prints `(sensitive)`: string conversion, JSON and the
- * debugger's view alike. Only the transport, the fingerprints and comparisons call `reveal`.
- */
-export class Secret {
+/** Whatever prints it prints `(sensitive)`: string conversion, JSON and the debugger's view alike. */
+class SensitiveValue {
+  toString(): string {
+    return SENSITIVE;
+  }
+
+  toJSON(): string {
+    return SENSITIVE;
+  }
+
+  [INSPECT](): string {
+    return SENSITIVE;
+  }
+}
+
+/** A value that must not show. Only the transport, the fingerprints and comparisons call `reveal`. */
+export class Secret extends SensitiveValue {
   readonly #text: string;
 
   constructor(text: string) {
+    super();
     this.#text = text;
   }
 
   reveal(): string {
     return this.#text;
   }
-
-  toString(): string {
-    return SENSITIVE;
-  }
-
-  toJSON(): string {
-    return SENSITIVE;
-  }
-
-  [INSPECT](): string {
-    return SENSITIVE;
-  }
 }
 
 /** A value of which a secret is missing (`--allow-missing-secrets`): it is neither compared nor sent. */
-export class Unknown {
-  toString(): string {
-    return SENSITIVE;
-  }
-
-  toJSON(): string {
-    return SENSITIVE;
-  }
-
-  [INSPECT](): string {
-    return SENSITIVE;
-  }
-}
+export class Unknown extends SensitiveValue {}
 
 export const UNKNOWN = new Unknown();
 

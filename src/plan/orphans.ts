@@ -1,10 +1,14 @@
 import { parseAddress, targetAddress } from "../model/address.ts";
-import type { Desired, DesiredTarget } from "../model/desired.ts";
+import type { Desired, DesiredResource, DesiredTarget } from "../model/desired.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import { TEST_CASE_FIELDS } from "../model/fields.ts";
 import type { LiveTarget } from "../model/live.ts";
 import type { Change, Orphan } from "../model/plan.ts";
 import type { State } from "../model/state.ts";
-import type { MatchedTarget } from "./compare.ts";
+import { type MatchedTarget, compareField } from "./compare.ts";
+import { caution } from "./input.ts";
 import { matchedIds } from "./match.ts";
+import { memoryOf } from "./memory.ts";
 
 /** What state binds of a target and no manifest declares any more, as far as the service still lists it. */
 export function orphansOf(matched: MatchedTarget): readonly Orphan[] {
@@ -49,6 +53,45 @@ export function countUnmanaged(matched: MatchedTarget, orphans: readonly Orphan[
   if (matched.target.left) return 0;
   const known = new Set([...managedIds(matched), ...orphans.map((orphan) => orphan.id), matched.live?.id]);
   return [...listedIds(matched)].filter((id) => !known.has(id)).length;
+}
+
+/** Beyond this many pairs nobody looks for what was renamed. */
+const MOST_PAIRS = 100_000;
+
+/** Test cases that would be created though an orphaned one has all that they declare but the name. */
+export function renamedWarnings(
+  { resources, testCases, state, fingerprints }: MatchedTarget,
+  changes: readonly Change[],
+  orphans: readonly Orphan[],
+): readonly Diagnostic[] {
+  const created = changes.flatMap(({ action, address }) => {
+    const resource = action === "create" ? resources.get(address) : undefined;
+    return resource?.kind === "testCase" ? [resource] : [];
+  });
+  if (created.length * orphans.length > MOST_PAIRS) return [];
+  const live = new Map(orphans.length === 0 ? [] : testCases.map((one) => [one.id, one]));
+  const isSame = (resource: DesiredResource, { address, id }: Orphan): boolean => {
+    const other = live.get(id);
+    const memory = memoryOf(address, id, state, fingerprints);
+    return TEST_CASE_FIELDS.every((field) => {
+      const value = resource.fields[field.name];
+      if (value === undefined || field.name === "description") return true;
+      return other !== undefined && compareField(field, value, other, memory).kind !== "differs";
+    });
+  };
+  return created.flatMap((resource) => {
+    const old = orphans.find((orphan) => isSame(resource, orphan))?.address;
+    if (old === undefined) return [];
+    const { address } = resource;
+    return [
+      caution(
+        "looks-renamed",
+        resource,
+        `${address} looks renamed from ${old}`,
+        `${old} left the manifests, and the service has it with the same prompt, so ${address} would be a second one. If it is the same test case, add to the target:\nmoved: [{ from: ${old}, to: ${address} }]`,
+      ),
+    ];
+  });
 }
 
 /** With `onRemove: disable`, an orphaned test case that is still in use is set to DISABLED. */

@@ -40,7 +40,7 @@ import {
 import { type Fingerprinter, type PlanInput, caution, knownText, problem, sendable } from "./input.ts";
 import { type Match, matchEnvironments, matchTestCases } from "./match.ts";
 import { type Memory, keyHolds, memoryOf } from "./memory.ts";
-import { countUnmanaged, disableOrphan, orphansOf } from "./orphans.ts";
+import { countUnmanaged, disableOrphan, orphansOf, renamedWarnings } from "./orphans.ts";
 
 /** service-api.md, operations 2 and 4. */
 function decideTarget(matched: MatchedTarget): Decision {
@@ -724,10 +724,11 @@ export function planTarget(
     return unclear(target, [...diagnostics, ...own.diagnostics]);
   const decisions = [own, ...decideParts(matched, input)];
   const orphans = orphansOf(matched);
+  const changes = decisions.flatMap(({ change }) => change ?? []);
   return {
     target,
     matched,
-    changes: decisions.flatMap(({ change }) => change ?? []),
+    changes,
     disables: disablesOrphans(target, input)
       ? orphans.flatMap((one) => disableOrphan(matched, one) ?? [])
       : [],
@@ -740,6 +741,7 @@ export function planTarget(
       ...environments.problems,
       ...cases.problems,
       ...decisions.flatMap((decision) => decision.diagnostics),
+      ...renamedWarnings(matched, changes, orphans),
     ],
   };
 }

@@ -3,7 +3,7 @@ import type { Path } from "../model/json.ts";
 import type { DiagnosticJson, PlanJson } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
 import { safeLine, safeLines, withoutWorkflowCommands } from "./escape.ts";
-import { type PlanExtras, diagnosticJson, writeJson } from "./json.ts";
+import { type PlanExtras, diagnosticJson } from "./json.ts";
 import { type Style, textWidth, wrap } from "./style.ts";
 
 export interface DiagnosticOptions {
@@ -104,24 +104,7 @@ export function placeText({ file, line, column }: DiagnosticView): string | unde
   return line === undefined ? file : column === undefined ? `${file}:${line}` : `${file}:${line}:${column}`;
 }
 
-/** Errors and warnings as one JSON value, keys in a fixed order. */
-export function renderDiagnosticsJson(diagnostics: readonly DiagnosticView[]): string {
-  return writeJson({
-    formatVersion: "1.0",
-    diagnostics: diagnostics.map(({ severity, code, address, summary, detail, file, line, column }) => ({
-      severity,
-      ...(code === undefined ? {} : { code }),
-      ...(address === undefined ? {} : { address }),
-      summary,
-      detail,
-      ...(file === undefined ? {} : { file }),
-      ...(line === undefined ? {} : { line }),
-      ...(column === undefined ? {} : { column }),
-    })),
-  });
-}
-
-export interface SourceLine {
+interface SourceLine {
   readonly line: string;
   readonly beforeCaret: string;
 }

@@ -1,6 +1,6 @@
 import type { Address } from "../model/address.ts";
 import type { Diagnostic, Place } from "../model/diagnostic.ts";
-import type { Json, Path } from "../model/json.ts";
+import type { Json, JsonObject, Path } from "../model/json.ts";
 import type {
   BodyValue,
   CallJson,
@@ -137,6 +137,12 @@ export function diagnosticJson({
     ...(file === undefined ? {} : { file }),
     ...(place === undefined ? {} : { line: place.line, column: place.column }),
   };
+}
+
+/** With its code, which the public form of a plan leaves out. */
+export function codedDiagnosticJson(diagnostic: Diagnostic): JsonObject {
+  const { severity, ...rest } = diagnosticJson(diagnostic);
+  return { severity, code: diagnostic.code, ...rest };
 }
 
 /**

@@ -3,6 +3,7 @@ import { type DiagnosticView, placeText, planDiagnostics } from "./diagnostics.t
 import {
   annotationMessage,
   annotationProperty,
+  printedJson,
   safeLine,
   safeLines,
   withoutWorkflowCommands,
@@ -83,12 +84,19 @@ function annotation({ level, title, message, place }: Annotation): string {
 
 /**
  * GitLab's Terraform report: the counts of the merge request's widget. A rediscovery is an update there; a test that
- * stops running is a deletion, the one thing that a reviewer must not miss.
+ * stops running is a deletion, the one thing that a reviewer must not miss. The counts of a plan that was altered are
+ * nobody's: a report without them shows in the widget as one that failed.
  */
-export function renderPlanGitlab({ summary }: PlanJson): string {
-  const { create, update, rediscover, disable } = summary;
-  return `${JSON.stringify({ create, update: update + rediscover, delete: disable })}\n`;
+export function renderPlanGitlab(plan: PlanJson, extras: PlanExtras): string {
+  const { create, update, rediscover, disable } = plan.summary;
+  const counted = { create, update: update + rediscover, delete: disable };
+  const seal = planDiagnostics(plan, extras).find(({ code = "" }) => SEAL_CODES.includes(code));
+  const mark = seal === undefined ? {} : { [seal.severity]: `${seal.summary}.` };
+  return printedJson(`${JSON.stringify({ ...(seal?.severity === "error" ? {} : counted), ...mark })}\n`);
 }
+
+/** What `tasc show` says of a seal that is broken, or that it cannot check. */
+const SEAL_CODES: readonly string[] = ["plan-altered", "plan-not-verified"];
 
 /** A case of a JUnit report: errors fail, warnings and changes that wait are skipped. */
 interface Case {

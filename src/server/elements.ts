@@ -1,18 +1,14 @@
 import type { AnsweredJson } from "./http.ts";
+import * as v from "./input.ts";
 import {
-  type Read,
-  badValue,
-  flag,
-  freeForm,
-  integerFrom,
-  nonEmptyText,
-  nullable,
-  numbered,
-  object,
-  text,
-  uuid,
-} from "./input.ts";
-import type { Assertion, Element, Interaction, Selector, TestCase, ServerRuntime } from "./resources.ts";
+  type Element,
+  type Selector,
+  type TestCase,
+  assertion,
+  interaction,
+  pick,
+  selector,
+} from "./resources.ts";
 
 /*
  * The `elements` of an update (operation 8). The array replaces the stored one whole, and so does every element in
@@ -20,60 +16,41 @@ import type { Assertion, Element, Interaction, Selector, TestCase, ServerRuntime
  * stored element has in its place: else a client that writes back an assertion without its id would make a new one.
  */
 
-const writtenInteraction = object((fields) => ({
-  id: fields.optional("id", uuid),
-  action: fields.required("action", nonEmptyText),
-  calledWith: fields.optional("calledWith", text),
-  testCaseElementId: fields.optional("testCaseElementId", uuid),
-}));
-
-const writtenAssertion = object((fields) => ({
-  id: fields.optional("id", uuid),
-  expectation: fields.required("expectation", nonEmptyText),
-  calledWith: fields.optional("calledWith", text),
-  testCaseElementId: fields.optional("testCaseElementId", uuid),
-}));
-
-const writtenSelector = (position: number) =>
-  object((fields) => ({
-    id: fields.optional("id", uuid),
-    index: fields.optional("index", integerFrom(0)) ?? position,
-    selector: fields.required("selector", text),
-    selectorType: fields.required("selectorType", nonEmptyText),
-    options: fields.optional("options", freeForm) ?? {},
-    testCaseElementId: fields.optional("testCaseElementId", uuid),
-  }));
+const part = { id: v.optional(v.uuid), testCaseElementId: v.optional(v.uuid) };
+const index = (position: number) => v.or(v.integerFrom(0), position);
 
 const writtenElement = (position: number) =>
-  object((fields) => ({
-    id: fields.optional("id", uuid),
-    index: fields.optional("index", integerFrom(0)) ?? position,
-    interaction: fields.optional("interaction", nullable(writtenInteraction)) ?? null,
-    assertion: fields.optional("assertion", nullable(writtenAssertion)) ?? null,
-    selectors: fields.optional("selectors", numbered(writtenSelector)) ?? [],
-    testCaseId: fields.optional("testCaseId", uuid),
-    ignoreFailure: fields.optional("ignoreFailure", flag) ?? false,
-  }));
+  v.object({
+    id: v.optional(v.uuid),
+    index: index(position),
+    interaction: v.or(v.nullable(v.object({ ...part, ...interaction })), null),
+    assertion: v.or(v.nullable(v.object({ ...part, ...assertion })), null),
+    selectors: v.or(
+      v.numbered((at) => v.object({ ...part, index: index(at), ...selector })),
+      [],
+    ),
+    testCaseId: v.optional(v.uuid),
+    ignoreFailure: v.or(v.flag, false),
+  });
 
 /** Elements as a request has them; `scrollState` is not among the fields a request may carry. */
-export const writtenElements = numbered(writtenElement);
+export const writtenElements = v.numbered(writtenElement);
 
-type Written = Read<ReturnType<typeof writtenElement>>;
+type Written = v.Read<ReturnType<typeof writtenElement>>;
 
 /** The elements the case has afterwards; refuses ids that are not of this case, or come twice. */
 export function elementsAfter(
   written: readonly Written[],
   testCase: TestCase,
-  world: ServerRuntime,
+  runtime: v.ServerRuntime,
 ): Element[] {
-  const stored = new Map(testCase.elements.map((each) => [each.id, each]));
-  refuseRepeated("elements", "id", written);
-  refuseRepeated("elements", "index", written);
+  v.refuseRepeated("elements", "id", written);
+  v.refuseRepeated("elements", "index", written);
   return written
     .map((each, at) => {
       const place = `elements[${at}]`;
       mustBe(`${place}.testCaseId`, each.testCaseId, testCase.id);
-      return elementAfter(each, place, known(`${place}.id`, each.id, stored), world);
+      return elementAfter(each, place, known(`${place}.id`, each.id, testCase.elements), runtime);
     })
     .toSorted((a, b) => a.index - b.index);
 }
@@ -82,83 +59,68 @@ function elementAfter(
   written: Written,
   at: string,
   stored: Element | undefined,
-  world: ServerRuntime,
+  runtime: v.ServerRuntime,
 ): Element {
-  refuseRepeated(`${at}.selectors`, "index", written.selectors);
-  refuseRepeated(`${at}.selectors`, "id", written.selectors);
-  const part = { at, stored, world };
+  v.refuseRepeated(`${at}.selectors`, "index", written.selectors);
+  v.refuseRepeated(`${at}.selectors`, "id", written.selectors);
+  const id = stored?.id ?? runtime.newId();
+  const { interaction: does, assertion: checks } = written;
+  const partAfter = (name: "interaction" | "assertion"): string => {
+    const before = stored?.[name]?.id;
+    mustBe(`${at}.${name}.testCaseElementId`, written[name]?.testCaseElementId, stored?.id);
+    mustBe(`${at}.${name}.id`, written[name]?.id, before);
+    return before ?? runtime.newId();
+  };
   return {
-    id: stored?.id ?? world.newId(),
+    id,
     index: written.index,
-    interaction: interactionAfter(written, part),
-    assertion: assertionAfter(written, part),
-    selectors: selectorsAfter(written, part),
-    scrollState: stored?.scrollState,
+    interaction: does && { ...pick(does, "action", "calledWith"), id: partAfter("interaction") },
+    assertion: checks && { ...pick(checks, "expectation", "calledWith"), id: partAfter("assertion") },
+    selectors: selectorsAfter(written, at, stored, runtime),
+    ...(stored?.scrollState === undefined ? {} : { scrollState: stored.scrollState }),
     ignoreFailure: written.ignoreFailure,
-    locatorLine: undefined,
   };
 }
 
-type Part = { readonly at: string; readonly stored: Element | undefined; readonly world: ServerRuntime };
-
-function interactionAfter(written: Written, { at, stored, world }: Part): Interaction | null {
-  if (written.interaction === null) return null;
-  const { testCaseElementId, id, ...rest } = written.interaction;
-  const place = `${at}.interaction`;
-  mustBe(`${place}.testCaseElementId`, testCaseElementId, stored?.id);
-  mustBe(`${place}.id`, id, stored?.interaction?.id);
-  return { id: stored?.interaction?.id ?? world.newId(), ...rest };
-}
-
-function assertionAfter(written: Written, { at, stored, world }: Part): Assertion | null {
-  if (written.assertion === null) return null;
-  const { testCaseElementId, id, ...rest } = written.assertion;
-  const place = `${at}.assertion`;
-  mustBe(`${place}.testCaseElementId`, testCaseElementId, stored?.id);
-  mustBe(`${place}.id`, id, stored?.assertion?.id);
-  return { id: stored?.assertion?.id ?? world.newId(), ...rest };
-}
-
-function selectorsAfter(written: Written, { at, stored, world }: Part): Selector[] {
+function selectorsAfter(
+  { selectors }: Written,
+  at: string,
+  stored: Element | undefined,
+  runtime: v.ServerRuntime,
+): Selector[] {
   const before = stored?.selectors ?? [];
-  const byId = new Map(before.map((each) => [each.id, each]));
-  const named = new Set(written.selectors.map((each) => each.id));
-  return written.selectors
-    .map(({ testCaseElementId, id, ...rest }, position) => {
+  const named = new Set(selectors.map((each) => each.id));
+  return selectors
+    .map((written, position) => {
       const place = `${at}.selectors[${position}]`;
-      mustBe(`${place}.testCaseElementId`, testCaseElementId, stored?.id);
+      mustBe(`${place}.testCaseElementId`, written.testCaseElementId, stored?.id);
       const inPlace = before[position];
-      const same = id === undefined ? inPlace : known(`${place}.id`, id, byId);
       // The one in this place may have moved: then its id is spoken for elsewhere in the request.
-      const kept = id === undefined && named.has(inPlace?.id) ? undefined : same;
-      return { id: kept?.id ?? world.newId(), ...rest, scrollStateId: kept?.scrollStateId };
+      const free = named.has(inPlace?.id) ? undefined : inPlace;
+      const kept = written.id === undefined ? free : known(`${place}.id`, written.id, before);
+      const { id = runtime.newId(), scrollStateId } = kept ?? {};
+      return {
+        ...pick(written, "index", "selector", "selectorType", "options"),
+        id,
+        ...(scrollStateId === undefined ? {} : { scrollStateId }),
+      };
     })
     .toSorted((a, b) => a.index - b.index);
 }
 
-function known<T>(at: string, id: string | undefined, stored: ReadonlyMap<string, T>): T | undefined {
-  if (id === undefined) return undefined;
-  const found = stored.get(id);
-  if (found === undefined) throw badValue(at, "is not of this test case");
+/** The stored one of that id, where an id is given. */
+function known<T extends { readonly id: string }>(
+  at: string,
+  id: string | undefined,
+  stored: readonly T[],
+): T | undefined {
+  const found = stored.find((each) => each.id === id);
+  if (id !== undefined && found === undefined) throw v.badValue(at, "is not of this test case");
   return found;
 }
 
 function mustBe(at: string, given: string | undefined, own: string | undefined): void {
-  if (given !== undefined && given !== own) throw badValue(at, "is not of this test case");
-}
-
-function refuseRepeated<K extends "id" | "index">(
-  at: string,
-  name: K,
-  items: readonly { readonly [key in K]: string | number | undefined }[],
-): void {
-  const seen = new Set<string | number>();
-  for (const [position, item] of items.entries()) {
-    const value = item[name];
-    if (value === undefined) continue;
-    if (seen.has(value)) throw badValue(`${at}[${position}].${name}`, "comes twice");
-    seen.add(value);
-  }
+  if (given !== undefined && given !== own) throw v.badValue(at, "is not of this test case");
 }
 
 /** The calls a locator line is made of, and the selector type each stands for. */
@@ -184,45 +146,40 @@ const NAME = /\bname\s*:\s*(?:'([^']*)'|"([^"]*)")/;
  * "How the locator line maps onto selectors: not shown" (operation 9). Here every call of the line that finds
  * something is one selector, in order, and a line without any is a selector as it stands.
  */
-export function selectorsOf(locatorLine: string, world: ServerRuntime): Selector[] {
+export function selectorsOf(locatorLine: string, runtime: v.ServerRuntime): Selector[] {
   const calls = [...locatorLine.matchAll(CALL)];
-  if (calls.length === 0) return [selectorAt(world, 0, "LOCATOR", locatorLine.trim(), undefined)];
-  return calls.map(([, call = "", single, double, rest = ""], index) => {
-    const name = NAME.exec(rest);
-    const type = TYPES.get(call) ?? "LOCATOR";
-    return selectorAt(world, index, type, single ?? double ?? "", name?.[1] ?? name?.[2]);
-  });
-}
-
-function selectorAt(
-  world: ServerRuntime,
-  index: number,
-  selectorType: string,
-  selector: string,
-  name: string | undefined,
-): Selector {
-  const options = name === undefined ? {} : { name };
-  return { id: world.newId(), index, selector, selectorType, options, scrollStateId: undefined };
+  const found =
+    calls.length === 0
+      ? [{ selectorType: "LOCATOR", selector: locatorLine.trim(), options: {} }]
+      : calls.map(([, call = "", single, double, rest = ""]) => {
+          const [, inSingle, inDouble] = NAME.exec(rest) ?? [];
+          const name = inSingle ?? inDouble;
+          const selectorType = TYPES.get(call) ?? "LOCATOR";
+          return {
+            selectorType,
+            selector: single ?? double ?? "",
+            options: name === undefined ? {} : { name },
+          };
+        });
+  return found.map((each, index) => ({ id: runtime.newId(), index, ...each }));
 }
 
 /** Scroll states are in "list response only" (Test case element). */
-export type Shape = "list" | "update";
+export type ElementShape = "list" | "update";
 
-export function elementView(element: Element, testCaseId: string, shape: Shape): AnsweredJson {
-  const { interaction, assertion, id: testCaseElementId } = element;
+export function elementView(element: Element, testCaseId: string, shape: ElementShape): AnsweredJson {
+  const { id: testCaseElementId, interaction: does, assertion: checks } = element;
+  const isListed = shape === "list";
   return {
-    id: element.id,
-    index: element.index,
-    interaction: interaction && { ...interaction, testCaseElementId },
-    assertion: assertion && { ...assertion, testCaseElementId },
-    scrollState: shape === "list" ? element.scrollState : undefined,
-    selectors: element.selectors.map((selector) => selectorView(selector, testCaseElementId, shape)),
+    ...pick(element, "id", "index", "ignoreFailure"),
+    interaction: does && { ...does, testCaseElementId },
+    assertion: checks && { ...checks, testCaseElementId },
+    scrollState: isListed ? element.scrollState : undefined,
+    selectors: element.selectors.map(({ scrollStateId, ...each }) => ({
+      ...each,
+      scrollStateId: isListed ? scrollStateId : undefined,
+      testCaseElementId,
+    })),
     testCaseId,
-    ignoreFailure: element.ignoreFailure,
   };
-}
-
-function selectorView(selector: Selector, testCaseElementId: string, shape: Shape): AnsweredJson {
-  const scrollStateId = shape === "list" ? selector.scrollStateId : undefined;
-  return { ...selector, scrollStateId, testCaseElementId };
 }

@@ -1,62 +1,40 @@
 import { type ServerResponse, validateHeaderName, validateHeaderValue } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Json, JsonObject } from "../model/json.ts";
+import { type Json, type JsonObject, defined, parseJson } from "../model/json.ts";
 import {
-  type HandlerAnswer,
   type AnsweredJson,
+  type HandlerAnswer,
   type Received,
   type Reply,
   errorReply,
   send,
   sendHalf,
 } from "./http.ts";
-import {
-  type Read,
-  type Reader,
-  Refusal,
-  badValue,
-  flag,
-  freeForm,
-  integerFrom,
-  nonEmptyText,
-  object,
-  oneOf,
-  parseOwn,
-  text,
-} from "./input.ts";
+import * as v from "./input.ts";
 import type { Settings } from "./settings.ts";
 
-/** What is done with the connection in the end. */
-type Delivery =
-  { readonly kind: "whole" | "half"; readonly reply: Reply } | { readonly kind: "reset" | "silence" };
-
-export type HttpExchange = {
-  readonly log: RequestLog;
-  readonly faults: FaultPlan;
-  /** Carries the request out. */
-  readonly act: (received: Received) => HandlerAnswer;
-  readonly errorBody: () => Settings["errorBody"];
-  /** Ends waits when the server closes. */
-  readonly closing: AbortSignal;
-};
-
-/** One request of the interface from its arrival to the last byte, with the fault that applies to it, if any. */
+/**
+ * One request of the interface from its arrival to the last byte, with the fault that applies to it, if any.
+ * @param act carries the request out
+ * @param closing ends waits when the server closes
+ */
 export async function exchange(
-  on: HttpExchange,
+  on: { readonly log: RequestLog; readonly faults: FaultPlan; readonly settings: Settings },
   received: Received,
+  act: () => HandlerAnswer,
   response: ServerResponse,
+  closing: AbortSignal,
 ): Promise<void> {
   const end = on.log.begin(received);
   const fault = on.faults.next(received);
-  if (fault?.type === "latency") await sleep(fault.ms, undefined, { signal: on.closing });
-  const performed = acts(fault) ? on.act(received) : undefined;
-  const delivery = deliveryOf(fault, performed?.reply, on.errorBody());
-  end({
-    ...("reply" in delivery ? { status: delivery.reply.status } : {}),
-    ...(fault === undefined ? {} : { fault: fault.type }),
-    ...(performed?.defect === undefined ? {} : { defect: performed.defect }),
-  });
-  await deliver(delivery, response);
+  if (fault?.type === "latency") await sleep(fault.ms, undefined, { signal: closing });
+  const performed = acts(fault) ? act() : undefined;
+  const isSilent = fault?.type === "reset" || fault?.type === "hang";
+  const made = fault?.type === "status" ? faultReply(fault, on.settings.errorBody) : performed?.reply;
+  const reply = isSilent ? undefined : made;
+  end(defined({ status: reply?.status, fault: fault?.type, defect: performed?.defect }));
+  if (fault?.type === "reset") response.socket?.resetAndDestroy();
+  if (reply !== undefined) await (fault?.type === "truncate" ? sendHalf : send)(response, reply);
 }
 
 function acts(fault: Fault | undefined): boolean {
@@ -64,38 +42,15 @@ function acts(fault: Fault | undefined): boolean {
   return fault?.type === "reset" || fault?.type === "hang" ? fault.when === "after" : true;
 }
 
-function deliveryOf(
-  fault: Fault | undefined,
-  reply: Reply | undefined,
-  errorBody: Settings["errorBody"],
-): Delivery {
-  if (fault?.type === "status") return { kind: "whole", reply: faultReply(fault, errorBody) };
-  if (fault?.type === "reset") return { kind: "reset" };
-  if (fault?.type === "hang" || reply === undefined) return { kind: "silence" };
-  return { kind: fault?.type === "truncate" ? "half" : "whole", reply };
-}
-
 /** Without a body of its own a status fault looks like any error of the service. */
 function faultReply(
   { status, headers, body }: Extract<Fault, { type: "status" }>,
   errorBody: Settings["errorBody"],
 ): Reply {
-  if (body === undefined) return errorReply(new Refusal(status, "an injected fault", { headers }), errorBody);
+  if (body === undefined)
+    return errorReply(new v.Refusal(status, "an injected fault", { headers }), errorBody);
   if (typeof body !== "string") return { kind: "json", status, headers, body };
   return { kind: "text", status, headers, type: "text/plain; charset=utf-8", text: body };
-}
-
-async function deliver(delivery: Delivery, response: ServerResponse): Promise<void> {
-  switch (delivery.kind) {
-    case "whole":
-      return send(response, delivery.reply);
-    case "half":
-      return sendHalf(response, delivery.reply);
-    case "reset":
-      response.socket?.resetAndDestroy();
-      break;
-    case "silence":
-  }
 }
 
 /** Older ones are dropped: the log lives in memory. */
@@ -121,7 +76,8 @@ export function createRequestLog(): RequestLog {
   return {
     begin(received) {
       const place = count++;
-      const request = asSeen(received);
+      const { method, path, query, body } = received;
+      const request = { method, path, query: Object.fromEntries(query), body: bodyOf(body.toString()) };
       log.set(place, request);
       log.delete(place - MOST);
       return (outcome) => {
@@ -133,97 +89,63 @@ export function createRequestLog(): RequestLog {
   };
 }
 
-function asSeen({ method, path, query, body }: Received): JsonObject {
-  return { method, path, query: Object.fromEntries(query), body: bodyOf(body.toString()) };
-}
-
 /** The body as it was meant where it is JSON, as it was sent where it is not. */
 function bodyOf(sent: string): Json {
   if (sent === "") return null;
   try {
-    return parseOwn(sent);
+    return parseJson(sent);
   } catch {
     return sent;
   }
 }
 
-/** What goes wrong with a request. "before" and "after" say whether the request is carried out. */
-export type Fault =
-  | { readonly type: "latency"; readonly ms: number }
-  | {
-      readonly type: "status";
-      readonly status: number;
-      readonly before: boolean;
-      readonly headers: Readonly<Record<string, string>>;
-      readonly body: Json | undefined;
-    }
-  | { readonly type: "reset" | "hang"; readonly when: "before" | "after" }
-  | { readonly type: "truncate" };
-
-const when = oneOf("before", "after");
-
-const headers: Reader<Readonly<Record<string, string>>> = (value, at) =>
+const headers: v.Reader<Readonly<Record<string, string>>> = (value, at, runtime) =>
   Object.fromEntries(
-    Object.entries(freeForm(value, at)).map(([name, content]) => [
-      name,
-      header(name, content, `${at}.${name}`),
-    ]),
+    Object.entries(v.freeForm(value, at, runtime)).map(([name, content]) => {
+      const sent = v.text(content, `${at}.${name}`, runtime);
+      try {
+        validateHeaderName(name);
+        validateHeaderValue(name, sent);
+        return [name, sent];
+      } catch {
+        throw v.badValue(`${at}.${name}`, "must be a header");
+      }
+    }),
   );
 
-function header(name: string, content: Json, at: string): string {
-  const value = text(content, at);
-  try {
-    validateHeaderName(name);
-    validateHeaderValue(name, value);
-    return value;
-  } catch {
-    throw badValue(at, "must be a header");
-  }
-}
+const when = v.or(v.oneOf("before", "after"), "before");
 
-const anything: Reader<Json> = (value) => value;
-
-const faults: { readonly [type in Fault["type"]]: Reader<Fault> } = {
-  latency: typed("latency", (fields) => ({
-    type: "latency",
-    ms: fields.required("ms", integerFrom(0, 600_000)),
-  })),
-  status: typed("status", (fields) => ({
-    type: "status",
-    status: fields.required("status", integerFrom(200, 599)),
-    before: fields.optional("before", flag) ?? true,
-    headers: fields.optional("headers", headers) ?? {},
-    body: fields.optional("body", anything),
-  })),
-  reset: typed("reset", (fields) => ({
-    type: "reset",
-    when: fields.optional("when", when) ?? "before",
-  })),
-  hang: typed("hang", (fields) => ({ type: "hang", when: fields.optional("when", when) ?? "before" })),
-  truncate: typed("truncate", () => ({ type: "truncate" })),
+/** What goes wrong with a request. "before" and "after" say whether the request is carried out. */
+const FAULTS = {
+  latency: v.object({ type: v.oneOf("latency"), ms: v.integerFrom(0, 600_000) }),
+  status: v.object({
+    type: v.oneOf("status"),
+    status: v.integerFrom(200, 599),
+    before: v.or(v.flag, true),
+    headers: v.or(headers, {}),
+    body: v.optional(v.anything),
+  }),
+  reset: v.object({ type: v.oneOf("reset"), when }),
+  hang: v.object({ type: v.oneOf("hang"), when }),
+  truncate: v.object({ type: v.oneOf("truncate") }),
 };
 
-function typed(type: Fault["type"], build: Parameters<typeof object<Fault>>[0]): Reader<Fault> {
-  return object((fields) => {
-    fields.required("type", oneOf(type));
-    return build(fields);
-  });
-}
+export type Fault = v.Read<(typeof FAULTS)[keyof typeof FAULTS]>;
 
-const faultType = oneOf("latency", "status", "reset", "hang", "truncate");
+const faultType = v.oneOf("latency", "status", "reset", "hang", "truncate");
 
-const fault: Reader<Fault> = (value, at) => {
-  const { type } = freeForm(value, at);
-  if (type === undefined) throw badValue(`${at}.type`, "is required");
-  return faults[faultType(type, `${at}.type`)](value, at);
+const fault: v.Reader<Fault> = (value, at, runtime) => {
+  const { type } = v.freeForm(value, at, runtime);
+  if (type === undefined) throw v.badValue(`${at}.type`, "is required");
+  return FAULTS[faultType(type, `${at}.type`, runtime)](value, at, runtime);
 };
 
-const pattern: Reader<string> = (value, at) => {
-  const source = nonEmptyText(value, at);
+const pattern: v.Reader<string> = (value, at, runtime) => {
+  const source = v.nonEmptyText(value, at, runtime);
   try {
     return new RegExp(source).source;
   } catch {
-    throw badValue(at, "must be a regular expression");
+    throw v.badValue(at, "must be a regular expression");
   }
 };
 
@@ -231,15 +153,15 @@ const pattern: Reader<string> = (value, at) => {
  * A fault and the requests it applies to: those of `method` whose path after /apiKey/v3 matches the expression `path`;
  * of these the `nth` and all later ones, at most `times` of them. Given `nth` alone it is that request only.
  */
-export const faultRule = object((fields) => ({
-  method: fields.optional("method", nonEmptyText),
-  path: fields.optional("path", pattern),
-  nth: fields.optional("nth", integerFrom(1)),
-  times: fields.optional("times", integerFrom(1)),
-  fault: fields.required("fault", fault),
-}));
+export const faultRule = v.object({
+  method: v.optional(v.nonEmptyText),
+  path: v.optional(pattern),
+  nth: v.optional(v.integerFrom(1)),
+  times: v.optional(v.integerFrom(1)),
+  fault,
+});
 
-type FaultRule = Read<typeof faultRule>;
+type FaultRule = v.Read<typeof faultRule>;
 
 /** The rules in force, and how many requests each has matched so far. */
 export type FaultPlan = {

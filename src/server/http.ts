@@ -1,9 +1,10 @@
 import { isUtf8 } from "node:buffer";
 import { createHash, timingSafeEqual } from "node:crypto";
-import { once } from "node:events";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import type { Json } from "../model/json.ts";
-import { Refusal, isUuid, notFound, parseForeign } from "./input.ts";
+import { type Reader, Refusal, type ServerRuntime, isUuid, notFound, parseForeign } from "./input.ts";
 import type { Settings } from "./settings.ts";
 
 /** Far beyond any honest request; the text gives no size bounds (Limits). */
@@ -45,7 +46,7 @@ async function wholeBody(request: IncomingMessage): Promise<Buffer> {
 }
 
 /** "Bodies are `application/json`" (Endpoints). */
-export function jsonBody(received: Received): Json {
+function jsonBody(received: Received): Json {
   const type = (received.headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase();
   if (type !== "application/json") throw new Refusal(415, "the content-type must be application/json");
   if (!isUtf8(received.body)) throw new Refusal(400, "the body is not UTF-8");
@@ -85,11 +86,6 @@ function* listed(items: Iterable<AnsweredJson>): Generator<string> {
   yield before === "[" ? "[]" : "]";
 }
 
-function contentType(reply: Reply): string | undefined {
-  if (reply.kind === "empty") return undefined;
-  return reply.kind === "text" ? reply.type : "application/json; charset=utf-8";
-}
-
 /** "Error status codes, error body shape and error codes ...: not shown" (Errors): so any of four forms. */
 export function errorReply(refusal: Refusal, form: Settings["errorBody"]): Reply {
   const { status, headers } = refusal;
@@ -102,14 +98,10 @@ const errorForms: Readonly<Record<Settings["errorBody"], (refusal: Refusal) => B
   html: ({ status, message }) => ({
     kind: "text",
     type: "text/html; charset=utf-8",
-    text: `<!doctype html><title>${status}</title><h1>${status}</h1><p>${escapeHtml(message)}</p>`,
+    text: `<!doctype html><title>${status}</title><h1>${status}</h1><p>${message.replaceAll("&", "&amp;").replaceAll("<", "&lt;")}</p>`,
   }),
   empty: () => ({ kind: "empty" }),
 };
-
-function escapeHtml(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
-}
 
 /**
  * What answers are made of: plain data in which a field may be undefined. Such a field is not written, which is how
@@ -135,15 +127,10 @@ export function answerOf(work: () => Reply, errorBody: Settings["errorBody"]): H
 /** Characters written at once, about. */
 const CHUNK = 64 * 1024;
 
-/** Writes an answer, no faster than it is read; ends early when the reader has gone. */
+/** Writes an answer, no faster than it is read; rejects when the reader has gone. */
 export async function send(response: ServerResponse, reply: Reply): Promise<void> {
   response.writeHead(reply.status, headersOf(reply));
-  for (const piece of inChunks(pieces(reply))) {
-    if (!response.write(piece)) await drained(response);
-    // Asked before the next piece is: making it may need a store that is closed by now.
-    if (response.destroyed) return;
-  }
-  response.end();
+  await pipeline(Readable.from(inChunks(pieces(reply))), response);
 }
 
 /** Writes the head of the whole answer and half of its body, then hangs up. */
@@ -157,8 +144,9 @@ export async function sendHalf(response: ServerResponse, reply: Reply): Promise<
 }
 
 function headersOf(reply: Reply): Record<string, string> {
-  const type = contentType(reply);
-  return { ...(type === undefined ? {} : { "content-type": type }), ...reply.headers };
+  if (reply.kind === "empty") return { ...reply.headers };
+  const type = reply.kind === "text" ? reply.type : "application/json; charset=utf-8";
+  return { "content-type": type, ...reply.headers };
 }
 
 /** Items are small: written one by one, a long list would be as many writes. */
@@ -173,15 +161,14 @@ function* inChunks(all: Iterable<string>): Generator<string> {
   if (chunk !== "") yield chunk;
 }
 
-async function drained(response: ServerResponse): Promise<void> {
-  const gone = new AbortController();
-  const close = () => gone.abort();
-  response.once("close", close);
-  await once(response, "drain", { signal: gone.signal }).catch((error: unknown) => {
-    if (!gone.signal.aborted) throw error;
-  });
-  response.off("close", close);
-}
+/** A request as an operation sees it. */
+export type HandlerCall = {
+  /** A uuid of the path, by its name there. */
+  readonly id: (name: string) => string;
+  readonly query: URLSearchParams;
+  /** Read on demand, so that an unknown resource is named before a bad body. */
+  readonly body: <T>(read: Reader<T>) => T;
+};
 
 /** One row of a table of operations; `{name}` in a path stands for a uuid. */
 export type Route<Run> = { readonly method: string; readonly path: string; readonly run: Run };
@@ -189,51 +176,33 @@ export type Route<Run> = { readonly method: string; readonly path: string; reado
 /** Finds the row for a request: unknown paths are 404, methods no row has 405 with Allow, ids no uuid 400. */
 export function findRoute<Run>(
   routes: readonly Route<Run>[],
-  method: string,
-  path: string,
-): { readonly route: Route<Run>; readonly id: (name: string) => string } {
-  const atPath = routes.filter((route) => matches(route.path, path));
+  received: Received,
+  runtime: ServerRuntime,
+): { readonly route: Route<Run>; readonly call: HandlerCall } {
+  const { method, path, query } = received;
+  const atPath = routes.filter((route) => idsIn(route.path, path) !== undefined);
   if (atPath.length === 0) throw notFound("path");
   const route = atPath.find((each) => each.method === method);
   if (route === undefined) {
     const allow = atPath.map((each) => each.method).join(", ");
     throw new Refusal(405, `${method} is not allowed here`, { headers: { allow } });
   }
-  const ids = idsIn(route.path, path);
-  return {
-    route,
-    id(name) {
-      const id = ids.get(name);
-      if (id === undefined) throw new Error(`the path has no ${name}`);
-      return id;
-    },
+  const ids = idsIn(route.path, path) ?? {};
+  for (const [name, id] of Object.entries(ids))
+    if (!isUuid(id)) throw new Refusal(400, `${name} in the path must be a UUID`, { field: name });
+  const id = (name: string): string => {
+    const found = ids[name];
+    if (found === undefined) throw new Error(`the path has no ${name}`);
+    return found.toLowerCase();
   };
+  return { route, call: { id, query, body: (read) => read(jsonBody(received), "", runtime) } };
 }
 
-function matches(pattern: string, path: string): boolean {
-  const wanted = pattern.split("/");
-  const given = path.split("/");
-  return (
-    wanted.length === given.length &&
-    wanted.every((part, at) => (isParameter(part) ? given[at] !== "" : part === given[at]))
-  );
-}
-
-function idsIn(pattern: string, path: string): ReadonlyMap<string, string> {
-  const given = path.split("/");
-  const ids = new Map<string, string>();
-  for (const [at, part] of pattern.split("/").entries()) {
-    const value = given[at] ?? "";
-    if (!isParameter(part)) continue;
-    const name = part.slice(1, -1);
-    if (!isUuid(value)) throw new Refusal(400, `${name} in the path must be a UUID`, { field: name });
-    ids.set(name, value.toLowerCase());
-  }
-  return ids;
-}
-
-function isParameter(part: string): boolean {
-  return part.startsWith("{");
+/** What stands in a path for each `{name}` of a pattern; undefined for a path that does not match it. */
+function idsIn(pattern: string, path: string): Readonly<Record<string, string>> | undefined {
+  const source = pattern.replaceAll(/\{(\w+)\}/g, "(?<$1>[^/]+)");
+  const match = new RegExp(`^${source}$`).exec(path);
+  return match === null ? undefined : { ...match.groups };
 }
 
 /**

@@ -3,15 +3,17 @@ import { once } from "node:events";
 import { type IncomingMessage, type RequestListener, type ServerResponse, createServer } from "node:http";
 import type { JsonObject } from "../model/json.ts";
 import { type Control, performControl, putData } from "./control.ts";
-import { type HttpExchange, createFaultPlan, createRequestLog, exchange } from "./exchange.ts";
-import { createRunner } from "./generation.ts";
-import { type Received, answerOf, checkKey, errorReply, receive, refuseForeignPages, send } from "./http.ts";
+import { createFaultPlan, createRequestLog, exchange } from "./exchange.ts";
+import { createBatchGeneration, createDiscovery, createRunner } from "./generation.ts";
+import * as http from "./http.ts";
 import { Refusal, notFound } from "./input.ts";
-import type { Service } from "./service.ts";
-import { perform } from "./operations.ts";
+import { listNotifications, listTestReports, readTestReport } from "./reports.ts";
 import { serverRuntime } from "./resources.ts";
+import { type Operation, type Service, withExtraFields } from "./service.ts";
 import { DEFAULT_SETTINGS, type Settings } from "./settings.ts";
-import { type Store, openStore } from "./store.ts";
+import { openStore } from "./store.ts";
+import { listTestCases, updateElement, updateTestCase } from "./test-cases.ts";
+import * as targets from "./test-targets.ts";
 
 export type { Settings } from "./settings.ts";
 export { DataDirInUseError, DriverMissingError } from "./store.ts";
@@ -55,16 +57,32 @@ export type RunningServer = {
  * driver is installed, and with a Refusal for a seed that it cannot hold.
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { basePath = "", host = "127.0.0.1" } = options;
+  const { apiKey, basePath = "", host = "127.0.0.1", seed } = options;
   checkAddress(basePath, host);
-  const world = serverRuntime(options.clock ?? Date.now, options.ids ?? randomUUID);
+  const { discoveryTime = DEFAULT_SETTINGS.discoveryTime } = options;
+  const startSettings: Settings = { ...DEFAULT_SETTINGS, discoveryTime, ...options.settings };
+  const runtime = serverRuntime(options.clock ?? Date.now, options.ids ?? randomUUID);
   const store = await openStore(options.dataDir);
+  const service: Service = { store, runtime, settings: () => control.settings };
+  const runner = createRunner(service);
+  const control: Control = {
+    service,
+    runner,
+    log: createRequestLog(),
+    faults: createFaultPlan(),
+    startSettings,
+    settings: startSettings,
+  };
   const closing = new AbortController();
   try {
-    fill(store, world, options.seed);
-    const wiring = wire({ store, world }, options, basePath, closing.signal);
-    const { origin, stop } = await listen(createListener(wiring), host, options.port ?? 0);
-    const { runner } = wiring.control;
+    // A seed is for an empty data directory: on a restart, what was written since counts.
+    if (seed !== undefined && [...store.testTargets.all()].length === 0) putData(service, seed);
+    const handle = handlerOf(control, apiKey, basePath, closing.signal);
+    const listener: RequestListener = (request, response) => {
+      // Whatever goes wrong here is past any answer: the other side has gone, or half of the answer is out.
+      handle(request, response).catch(() => response.destroy());
+    };
+    const { origin, stop } = await listen(listener, host, options.port ?? 0);
     runner.schedule();
     const close = async () => {
       closing.abort();
@@ -88,86 +106,80 @@ function checkAddress(basePath: string, host: string): void {
     throw new RangeError(`host must be a loopback address: ${host}`);
 }
 
-/** A seed is for an empty data directory: on a restart, what was written since counts. */
-function fill(store: Store, world: Service["world"], seed: ServerOptions["seed"]): void {
-  if (seed !== undefined && store.testTargets.documents().length === 0) putData({ store, world }, seed);
+const target = "/test-targets/{testTargetId}";
+const testCase = `${target}/test-cases/{testCaseId}`;
+
+/** The table of "Endpoints", row by row; paths are relative to `/apiKey/v3`. */
+const operations: readonly http.Route<Operation>[] = [
+  { method: "GET", path: "/test-targets", run: targets.listTestTargets },
+  { method: "POST", path: "/test-targets", run: targets.createTestTarget },
+  { method: "GET", path: target, run: targets.readTestTarget },
+  { method: "PATCH", path: target, run: targets.updateTestTarget },
+  { method: "POST", path: `${target}/environments`, run: targets.createEnvironment },
+  { method: "PATCH", path: `${target}/environments/{environmentId}`, run: targets.updateEnvironment },
+  { method: "GET", path: `${target}/test-cases`, run: listTestCases },
+  { method: "PATCH", path: testCase, run: updateTestCase },
+  { method: "PATCH", path: `${testCase}/elements/{elementId}`, run: updateElement },
+  { method: "POST", path: `${target}/discoveries`, run: createDiscovery },
+  { method: "POST", path: `${target}/batch-generations`, run: createBatchGeneration },
+  { method: "GET", path: `${target}/test-reports`, run: listTestReports },
+  { method: "GET", path: `${target}/test-reports/{testReportId}`, run: readTestReport },
+  { method: "GET", path: `${target}/notifications`, run: listNotifications },
+];
+
+/** Carries out one request of the interface: key, path, method, ids, then the operation in one transaction. */
+function performed(service: Service, apiKey: string, received: http.Received): http.Reply {
+  http.checkKey(received.headers, apiKey, service.settings().wrongKeyStatus);
+  const { route, call } = http.findRoute(operations, received, service.runtime);
+  const run = () => route.run(service, call);
+  const reply = route.method === "GET" ? run() : service.store.write(run);
+  return service.settings().extraFields ? extended(reply) : reply;
 }
 
-/** Where requests go: the described interface, or the one that controls this server. */
-type Wiring = {
-  readonly apiKey: string;
-  readonly basePath: string;
-  readonly control: Control;
-  readonly interface: HttpExchange;
-};
+function extended(reply: http.Reply): http.Reply {
+  if (reply.kind === "json") return { ...reply, body: withExtraFields(reply.body) };
+  return reply.kind === "list" ? { ...reply, items: eachExtended(reply.items) } : reply;
+}
 
-function wire(
-  parts: Omit<Service, "settings">,
-  options: ServerOptions,
-  basePath: string,
-  closing: AbortSignal,
-): Wiring {
-  const { apiKey, discoveryTime = DEFAULT_SETTINGS.discoveryTime } = options;
-  const startSettings = { ...DEFAULT_SETTINGS, discoveryTime, ...options.settings };
-  let settings: Settings = startSettings;
-  const service: Service = { ...parts, settings: () => settings };
-  const runner = createRunner(service);
-  const log = createRequestLog();
-  const faults = createFaultPlan();
-  const setSettings = (wanted: Settings) => {
-    settings = wanted;
-  };
-  return {
-    apiKey,
-    basePath,
-    control: { service, runner, log, faults, startSettings, setSettings },
-    interface: {
-      log,
-      faults,
-      closing,
-      errorBody: () => settings.errorBody,
-      act: (received) => {
-        const answer = answerOf(() => perform(service, apiKey, received), settings.errorBody);
-        runner.schedule();
-        return answer;
-      },
-    },
-  };
+function* eachExtended(items: Extract<http.Reply, { kind: "list" }>["items"]) {
+  for (const item of items) yield withExtraFields(item);
 }
 
 /** Version 3 of the interface (Versioning). */
 const INTERFACE = "/apiKey/v3";
 
-function createListener(wiring: Wiring): RequestListener {
-  return (request, response) => {
-    // Whatever goes wrong here is past any answer: the other side has gone, or half of the answer is out.
-    handle(wiring, request, response).catch(() => response.destroy());
+/** Answers the described interface, and the one that controls this server. */
+function handlerOf(control: Control, apiKey: string, basePath: string, closing: AbortSignal) {
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { errorBody } = control.settings;
+    const received = await admitted(request);
+    if (received instanceof Refusal) return http.send(response, http.errorReply(received, errorBody));
+    /** Carries out what was asked, and starts the timers of what that began. */
+    const act = (work: () => http.Reply, form = control.settings.errorBody): http.HandlerAnswer => {
+      const answer = http.answerOf(work, form);
+      control.runner.schedule();
+      return answer;
+    };
+    const inInterface = below(received, basePath + INTERFACE);
+    if (inInterface !== undefined) {
+      const perform = () => act(() => performed(control.service, apiKey, inInterface));
+      return exchange(control, inInterface, perform, response, closing);
+    }
+    const inControl = below(received, "/control");
+    if (inControl === undefined) return http.send(response, http.errorReply(notFound("path"), errorBody));
+    const work = () => {
+      http.checkKey(received.headers, apiKey, 403);
+      return performControl(control, inControl);
+    };
+    return http.send(response, act(work, "json").reply);
   };
 }
 
-async function handle(wiring: Wiring, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { apiKey, control } = wiring;
-  const { errorBody } = control.service.settings();
-  const received = await admitted(request);
-  if (received instanceof Refusal) return send(response, errorReply(received, errorBody));
-  const inInterface = below(received, wiring.basePath + INTERFACE);
-  if (inInterface !== undefined) return exchange(wiring.interface, inInterface, response);
-  const inControl = below(received, "/control");
-  const work = () => {
-    if (inControl === undefined) throw notFound("path");
-    checkKey(received.headers, apiKey, 403);
-    return performControl(control, inControl);
-  };
-  const { reply } = answerOf(work, inControl === undefined ? errorBody : "json");
-  control.runner.schedule();
-  await send(response, reply);
-}
-
-/** The request, or why it is not looked at. */
-async function admitted(request: IncomingMessage): Promise<Received | Refusal> {
+/** The request, or why it is refused. */
+async function admitted(request: IncomingMessage): Promise<http.Received | Refusal> {
   try {
-    refuseForeignPages(request.headers);
-    return await receive(request);
+    http.refuseForeignPages(request.headers);
+    return await http.receive(request);
   } catch (error) {
     if (error instanceof Refusal) return error;
     throw error;
@@ -175,7 +187,7 @@ async function admitted(request: IncomingMessage): Promise<Received | Refusal> {
 }
 
 /** The request as seen from below a path, or undefined when it is not for there. */
-function below(received: Received, prefix: string): Received | undefined {
+function below(received: http.Received, prefix: string): http.Received | undefined {
   if (!received.path.startsWith(`${prefix}/`)) return undefined;
   return { ...received, path: received.path.slice(prefix.length) };
 }

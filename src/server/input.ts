@@ -1,4 +1,12 @@
-import { type Json, type JsonObject, isArray, isObject } from "../model/json.ts";
+import {
+  type Defined,
+  type Json,
+  type JsonObject,
+  defined,
+  isArray,
+  isObject,
+  parseJson,
+} from "../model/json.ts";
 
 /**
  * The service says no. The one exception of the server that is an answer rather than a defect: whoever finds a
@@ -32,57 +40,69 @@ export function notFound(what: string): Refusal {
   return new Refusal(404, `no such ${what}`);
 }
 
+/** Refuses a list in which two items have the same id or index. */
+export function refuseRepeated<K extends "id" | "index">(
+  at: string,
+  name: K,
+  items: readonly { readonly [key in K]?: string | number }[],
+): void {
+  const known = new Set<string | number>();
+  for (const [position, item] of items.entries()) {
+    const value: string | number | undefined = item[name];
+    if (value === undefined) continue;
+    if (known.has(value)) throw badValue(`${at}[${position}].${name}`, "comes twice");
+    known.add(value);
+  }
+}
+
+/** What differs from one server to the next: the time and the ids that it gives. */
+export type ServerRuntime = {
+  /** The time, as ISO 8601; later than every time before. */
+  readonly now: () => string;
+  readonly newId: () => string;
+};
+
 /**
  * Turns plain data into a typed value or throws a Refusal that names the place. Bodies, stored rows and seeds all
  * enter through readers, so behind them nothing asks again whether a field is there or of the right type.
  */
-export type Reader<T> = (value: Json, at: string) => T;
+export type Reader<T> = (value: Json, at: string, runtime: ServerRuntime) => T;
 
-/** What a reader makes. */
-export type Read<R> = R extends Reader<infer T> ? T : never;
+/** A field that may be left out, and what it is then; undefined leaves it out of the object that is read. */
+type Optional<T> = { readonly read: Reader<T>; readonly absent: (runtime: ServerRuntime) => T };
 
-/** The fields of one object while it is read; every field asked for counts as known. */
-export type Fields = {
-  required<T>(name: string, read: Reader<T>): T;
-  optional<T>(name: string, read: Reader<T>): T | undefined;
-  /** A field that may be there and says nothing new, as a parent's id in a nested object. */
-  ignored(name: string): void;
-};
+/** What a reader or a field makes. */
+export type Read<F> = F extends Reader<infer T> ? T : F extends Optional<infer T> ? T : never;
 
-/** An object with exactly the fields that `build` asks for: a field nobody asked for is refused by name. */
-export function object<T>(build: (fields: Fields) => T): Reader<T> {
-  return (value, at) => {
+type Fields = Readonly<Record<string, Reader<unknown> | Optional<unknown>>>;
+type ReadObject<S extends Fields> = Defined<{ [K in keyof S]: Read<S[K]> }>;
+
+/** An object with these fields and no others. */
+export function object<S extends Fields>(fields: S): Reader<ReadObject<S>> {
+  return (value, at, runtime) => {
     if (!isObject(value)) throw badValue(at, "must be an object");
-    const known = new Set<string>();
-    const field = (name: string): Json | undefined => {
-      known.add(name);
-      return Object.hasOwn(value, name) ? value[name] : undefined;
+    const inside = (name: string): string => (at === "" ? name : `${at}.${name}`);
+    const read = ([name, field]: [string, Fields[string]]): [string, unknown] => {
+      const sent = Object.hasOwn(value, name) ? value[name] : undefined;
+      if (sent !== undefined)
+        return [name, (typeof field === "function" ? field : field.read)(sent, inside(name), runtime)];
+      if (typeof field === "function") throw badValue(inside(name), "is required");
+      return [name, field.absent(runtime)];
     };
-    const built = build(fieldsOf(field, at));
-    const unknown = Object.keys(value).find((name) => !known.has(name));
-    if (unknown !== undefined) throw badValue(inside(at, unknown), "is not a known field");
-    return built;
+    const entries = Object.entries(fields).map(read);
+    const unknown = Object.keys(value).find((name) => !Object.hasOwn(fields, name));
+    if (unknown !== undefined) throw badValue(inside(unknown), "is not a known field");
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each entry was made by the reader of its field
+    return defined(Object.fromEntries(entries)) as ReadObject<S>;
   };
 }
 
-function fieldsOf(field: (name: string) => Json | undefined, at: string): Fields {
-  const optional: Fields["optional"] = (name, read) => {
-    const value = field(name);
-    return value === undefined ? undefined : read(value, inside(at, name));
-  };
-  return {
-    optional,
-    required(name, read) {
-      const value = optional(name, read);
-      if (value === undefined) throw badValue(inside(at, name), "is required");
-      return value;
-    },
-    ignored: (name) => void field(name),
-  };
+export function optional<T>(read: Reader<T>): Optional<T | undefined> {
+  return { read, absent: () => undefined };
 }
 
-function inside(at: string, name: string): string {
-  return at === "" ? name : `${at}.${name}`;
+export function or<T>(read: Reader<T>, absent: T): Optional<T> {
+  return { read, absent: () => absent };
 }
 
 /** A list whose items all satisfy `read`. */
@@ -92,71 +112,16 @@ export function list<T>(read: Reader<T>): Reader<readonly T[]> {
 
 /** A list whose items know their position, for those that may leave their `index` out. */
 export function numbered<T>(read: (position: number) => Reader<T>): Reader<readonly T[]> {
-  return (value, at) => {
+  return (value, at, runtime) => {
     if (!isArray(value)) throw badValue(at, "must be an array");
-    return value.map((item, position) => read(position)(item, `${at}[${position}]`));
+    return value.map((item, position) => read(position)(item, `${at}[${position}]`, runtime));
   };
 }
 
 /** `T|null` of the text's notation. */
 export function nullable<T>(read: Reader<T>): Reader<T | null> {
-  return (value, at) => (value === null ? null : read(value, at));
+  return (value, at, runtime) => (value === null ? null : read(value, at, runtime));
 }
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/;
-
-/** "`uuid` is a string in UUID format" (Resources and their fields). */
-export function isUuid(text: string): boolean {
-  return UUID.test(text);
-}
-
-export const text: Reader<string> = (value, at) => {
-  if (typeof value !== "string") throw badValue(at, "must be a string");
-  return value;
-};
-
-export const nonEmptyText: Reader<string> = checked(
-  text,
-  (value) => value.trim() !== "",
-  "must not be empty",
-);
-
-export const uuid: Reader<string> = checked(text, isUuid, "must be a UUID");
-
-export const dateTime: Reader<string> = checked(
-  text,
-  (value) => DATE_TIME.test(value) && !Number.isNaN(Date.parse(value)),
-  "must be an ISO 8601 timestamp",
-);
-
-/** URL fields take what a browser could open: absolute, http or https. */
-export const webUrl: Reader<string> = checked(
-  text,
-  (value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol),
-  "must be an absolute http or https URL",
-);
-
-export const flag: Reader<boolean> = (value, at) => {
-  if (typeof value !== "boolean") throw badValue(at, "must be true or false");
-  return value;
-};
-
-export const integer: Reader<number> = (value, at) => {
-  if (typeof value !== "number" || !Number.isSafeInteger(value)) throw badValue(at, "must be an integer");
-  return value;
-};
-
-export function integerFrom(least: number, most = Number.MAX_SAFE_INTEGER): Reader<number> {
-  const range = (value: number) => value >= least && value <= most;
-  return checked(integer, range, `must be from ${least} to ${most}`);
-}
-
-/** An object whose keys the text leaves open. */
-export const freeForm: Reader<JsonObject> = (value, at) => {
-  if (!isObject(value)) throw badValue(at, "must be an object");
-  return value;
-};
 
 /** An enumeration whose whole list the text gives. */
 export function oneOf<const T extends string | number>(...values: readonly T[]): Reader<T> {
@@ -167,26 +132,67 @@ export function oneOf<const T extends string | number>(...values: readonly T[]):
   };
 }
 
+/** A value for which `holds` is true. */
+function checked<I, T extends I>(read: Reader<I>, holds: (value: I) => value is T, must: string): Reader<T>;
+function checked<T>(read: Reader<T>, holds: (value: T) => boolean, must: string): Reader<T>;
 function checked<T>(read: Reader<T>, holds: (value: T) => boolean, must: string): Reader<T> {
-  return (value, at) => {
-    const found = read(value, at);
+  return (value, at, runtime) => {
+    const found = read(value, at, runtime);
     if (!holds(found)) throw badValue(at, must);
     return found;
   };
 }
 
-/** What JSON.parse makes is Json by definition; saying so once keeps `any` out of every caller. */
-const parse: (text: string) => Json = JSON.parse;
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/;
 
-/** JSON this service wrote itself. */
-export function parseOwn(written: string): Json {
-  return parse(written);
+/** "`uuid` is a string in UUID format" (Resources and their fields). */
+export function isUuid(text: string): boolean {
+  return UUID.test(text);
 }
+
+export const anything: Reader<Json> = (value) => value;
+export const text = checked(anything, (value) => typeof value === "string", "must be a string");
+export const nonEmptyText = checked(text, (value) => value.trim() !== "", "must not be empty");
+export const uuid = checked(text, isUuid, "must be a UUID");
+export const dateTime = checked(
+  text,
+  (value) => DATE_TIME.test(value) && !Number.isNaN(Date.parse(value)),
+  "must be an ISO 8601 timestamp",
+);
+/** URL fields take what a browser could open: absolute, http or https. */
+export const webUrl = checked(
+  text,
+  (value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol),
+  "must be an absolute http or https URL",
+);
+export const flag = checked(anything, (value) => typeof value === "boolean", "must be true or false");
+export const integer = checked(
+  anything,
+  (value): value is number => typeof value === "number" && Number.isSafeInteger(value),
+  "must be an integer",
+);
+/** An object whose keys the text leaves open. */
+export const freeForm = checked(
+  anything,
+  (value): value is JsonObject => isObject(value),
+  "must be an object",
+);
+
+export function integerFrom(least: number, most = Number.MAX_SAFE_INTEGER): Reader<number> {
+  return checked(integer, (value) => value >= least && value <= most, `must be from ${least} to ${most}`);
+}
+
+/** A field that is made where it is left out. */
+export const newId: Optional<string> = { read: uuid, absent: (runtime) => runtime.newId() };
+export const now: Optional<string> = { read: dateTime, absent: (runtime) => runtime.now() };
+/** A field that may be there and says nothing new, as a parent's id in a nested object. */
+export const ignored: Optional<undefined> = { read: () => undefined, absent: () => undefined };
 
 /** JSON from outside; `what` says in the refusal which text is not JSON. */
 export function parseForeign(sent: string, what: string): Json {
   try {
-    return parse(sent);
+    return parseJson(sent);
   } catch {
     throw new Refusal(400, `${what} is not JSON`);
   }

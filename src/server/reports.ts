@@ -1,6 +1,6 @@
 import { type AnsweredJson, type AnsweredObject, ok } from "./http.ts";
-import { dateTime, object, parseForeign } from "./input.ts";
-import { type Operation, openEnum, testReportOf, testTargetOf } from "./service.ts";
+import * as v from "./input.ts";
+import { type Operation, type Service, openEnum, testReportOf, testTargetOf } from "./service.ts";
 import { type TestReport, type TestResult, derivedStatus } from "./resources.ts";
 import type { Settings } from "./settings.ts";
 
@@ -11,7 +11,7 @@ import type { Settings } from "./settings.ts";
 export const listTestReports: Operation = (service, call) => {
   const target = testTargetOf(service, call);
   const { pageSize, pageParameter } = service.settings();
-  const before = cursor(call.query, pageParameter);
+  const before = cursor(service, call.query, pageParameter);
   const rest = [...service.store.testReports.of(target.id)]
     .toSorted(newestFirst)
     .filter((report) => before === undefined || Date.parse(report.createdAt) < before);
@@ -28,13 +28,19 @@ export const listTestReports: Operation = (service, call) => {
 export const readTestReport: Operation = (service, call) =>
   ok(testReportView(testReportOf(service, call, testTargetOf(service, call))));
 
-const key = object((fields) => ({ createdAt: fields.required("createdAt", dateTime) }));
+const key = v.object({ createdAt: v.dateTime });
 
-function cursor(query: URLSearchParams, parameter: Settings["pageParameter"]): number | undefined {
+function cursor(
+  { runtime }: Service,
+  query: URLSearchParams,
+  parameter: Settings["pageParameter"],
+): number | undefined {
   const sent = parameter === "none" ? null : query.get(parameter);
   if (sent === null) return undefined;
   return Date.parse(
-    parameter === "key" ? key(parseForeign(sent, "key"), "key").createdAt : dateTime(sent, parameter),
+    parameter === "key"
+      ? key(v.parseForeign(sent, "key"), "key", runtime).createdAt
+      : v.dateTime(sent, parameter, runtime),
   );
 }
 
@@ -81,17 +87,7 @@ function reportOfOne(result: TestResult, report: TestReport): AnsweredJson {
 }
 
 function head(report: TestReport, results: readonly TestResult[]): AnsweredObject {
-  return {
-    id: report.id,
-    testTargetId: report.testTargetId,
-    createdAt: report.createdAt,
-    updatedAt: report.updatedAt,
-    executionUrl: report.executionUrl,
-    status: derivedStatus(results),
-    context: report.context,
-    breakpoint: report.breakpoint,
-    browser: report.browser,
-  };
+  return { ...report, status: derivedStatus(results) };
 }
 
 function resultView(result: TestResult, { id, testTargetId }: TestReport): AnsweredJson {

@@ -1,43 +1,26 @@
-import type { Json } from "../model/json.ts";
-import type { AnsweredJson, Reply } from "./http.ts";
-import { badValue, notFound } from "./input.ts";
-import {
-  type Environment,
-  type TestCase,
-  type TestReport,
-  type TestTarget,
-  type ServerRuntime,
-  isLive,
-} from "./resources.ts";
+import type { AnsweredJson, HandlerCall, Reply } from "./http.ts";
+import { type ServerRuntime, badValue, notFound } from "./input.ts";
+import { type Environment, type TestCase, type TestReport, type TestTarget, isLive } from "./resources.ts";
 import type { Settings } from "./settings.ts";
 import type { Store } from "./store.ts";
 
 /** What every operation works with. */
 export type Service = {
   readonly store: Store;
-  readonly world: ServerRuntime;
+  readonly runtime: ServerRuntime;
   readonly settings: () => Settings;
-};
-
-/** A request as an operation sees it. */
-export type HandlerCall = {
-  /** A uuid of the path, by its name there. */
-  readonly id: (name: string) => string;
-  readonly query: URLSearchParams;
-  /** Read on demand, so that an unknown resource is named before a bad body. */
-  readonly body: () => Json;
 };
 
 /** One of the 14 operations: answers, or throws a Refusal and nothing is written. */
 export type Operation = (service: Service, call: HandlerCall) => Reply;
 
 /** The answer of a POST; its status is not shown (Errors). */
-export function created({ settings }: Service, body: AnsweredJson): Reply {
+export function createdReply({ settings }: Service, body: AnsweredJson): Reply {
   return { kind: "json", status: settings().createStatus, body };
 }
 
 /** The answer of a PATCH whose status is not shown (Errors). */
-export function updated({ settings }: Service, body: AnsweredJson): Reply {
+export function updatedReply({ settings }: Service, body: AnsweredJson): Reply {
   const status = settings().updateStatus;
   return status === 204 ? { kind: "empty", status } : { kind: "json", status, body };
 }
@@ -76,13 +59,13 @@ export function testReportOf({ store }: Service, call: HandlerCall, target: Test
 
 /** The folder of that name, made when the target has none; null is no folder (Test case, `folderName`). */
 export function folderIdNamed(
-  { store, world }: Service,
+  { store, runtime }: Service,
   testTargetId: string,
   name: string | null,
 ): string | null {
   if (name === null) return null;
   for (const folder of store.folders.of(testTargetId)) if (folder.name === name) return folder.id;
-  const folder = { id: world.newId(), testTargetId, name };
+  const folder = { id: runtime.newId(), testTargetId, name };
   store.folders.insert(folder);
   return folder.id;
 }
@@ -110,16 +93,6 @@ export function prerequisiteIdNamed({ store }: Service, testTargetId: string, na
   if (found === undefined) throw badValue("prerequisiteName", "names no test case of the test target");
   if (named.length > 1) throw badValue("prerequisiteName", `is the name of ${named.length} test cases`);
   return found.id;
-}
-
-/** A field of a PATCH: one that is absent leaves the current value alone, null included it replaces it. */
-export function changed<T>(given: T | undefined, current: T): T {
-  return given === undefined ? current : given;
-}
-
-/** The same for a field that is absent when it has no value. */
-export function changedOrCleared<T>(given: T | null | undefined, current: T | undefined): T | undefined {
-  return given === undefined ? current : (given ?? undefined);
 }
 
 /** Objects whose keys are data, not fields: a key added there would be a lie about the data. */

@@ -1,12 +1,10 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Json } from "../model/json.ts";
-import { parseOwn } from "./input.ts";
 import type { Data, Collection } from "./resources.ts";
 
-export type Tables = { readonly [K in Collection]: Table<Data[K][number]> };
+export type StoredTables = { readonly [K in Collection]: StoredRows<Data[K][number]> };
 
-export type Store = Tables & {
+export type Store = StoredTables & {
   /** Runs one write as one transaction: all of it is kept or, when it throws, nothing. */
   write<T>(work: () => T): T;
   readonly close: () => void;
@@ -47,7 +45,7 @@ function storeIn(db: Database, place: string, closed: () => void): Store {
   }
 }
 
-function openTables(db: Database): Tables {
+function openTables(db: Database): StoredTables {
   return {
     testTargets: openTable(db, "test_targets", (row) => row.id),
     environments: openTable(db, "environments", (row) => row.testTargetId),
@@ -169,7 +167,7 @@ async function withoutWarning<T>(load: () => Promise<T>): Promise<T> {
 const PAGE = 200;
 
 /** One kind of resource, a row each, in creation order. */
-export type Table<T> = {
+export type StoredRows<T> = {
   insert(row: T): void;
   /** Replaces the row of the same id; its place in the order stays. */
   update(row: T): void;
@@ -177,8 +175,6 @@ export type Table<T> = {
   /** The rows of one test target, read as the walk goes on: rows written meanwhile may or may not be met. */
   of(testTargetId: string): Iterable<T>;
   all(): Iterable<T>;
-  /** The rows as they are stored. */
-  documents(): Json[];
   remove(id: string): void;
   clear(): void;
 };
@@ -187,7 +183,7 @@ function openTable<T extends { readonly id: string }>(
   db: Database,
   name: string,
   testTargetId: (row: T) => string,
-): Table<T> {
+): StoredRows<T> {
   createTable(db, name);
   const insert = db.prepare(`INSERT INTO ${name} (id, target, json) VALUES (?, ?, ?)`);
   const update = db.prepare(`UPDATE ${name} SET json = ? WHERE id = ?`);
@@ -210,7 +206,6 @@ function openTable<T extends { readonly id: string }>(
     },
     of: (target) => walk((after) => pageOf.all(target, after), parse),
     all: () => walk((after) => page.all(after), parse),
-    documents: () => [...walk((after) => page.all(after), parseOwn)],
     remove: (id) => void remove.run(id),
     clear: () => void clear.run(),
   };

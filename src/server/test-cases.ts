@@ -1,45 +1,33 @@
-import { type Shape, elementView, elementsAfter, selectorsOf, writtenElements } from "./elements.ts";
+import { type ElementShape, elementView, elementsAfter, selectorsOf, writtenElements } from "./elements.ts";
 import { startDiscovery } from "./generation.ts";
 import type { AnsweredJson, AnsweredObject } from "./http.ts";
+import * as v from "./input.ts";
 import {
-  type Read,
-  type Reader,
-  list,
-  nonEmptyText,
-  notFound,
-  nullable,
-  object,
-  parseForeign,
-  text,
-  uuid,
-} from "./input.ts";
+  type Discovery,
+  type TestCase,
+  caseStatus,
+  interactionStatus,
+  isLive,
+  pick,
+  runStatus,
+  settableStatus,
+} from "./resources.ts";
 import {
   type Operation,
   type Service,
-  changed,
   folderIdNamed,
   openEnum,
   tagsNamed,
   testCaseOf,
   testTargetOf,
-  updated,
+  updatedReply,
 } from "./service.ts";
-import {
-  type Discovery,
-  type Element,
-  type TestCase,
-  caseStatus,
-  interactionStatus,
-  isLive,
-  runStatus,
-  settableStatus,
-} from "./resources.ts";
 import type { Settings } from "./settings.ts";
 
 /** Operation 7: GET /test-targets/{testTargetId}/test-cases, in the order of creation. */
 export const listTestCases: Operation = (service, call) => {
   const target = testTargetOf(service, call);
-  const wanted = readFilter(call.query.get("filter"));
+  const wanted = readFilter(service, call.query.get("filter"));
   return { kind: "list", status: 200, items: listed(service, target.id, wanted) };
 };
 
@@ -53,18 +41,18 @@ function* listed(
 }
 
 /** "Body (all optional)". */
-const update = object((fields) => ({
-  elements: fields.optional("elements", writtenElements),
-  description: fields.optional("description", text),
-  entryPointUrlPath: fields.optional("entryPointUrlPath", nullable(text)),
-  status: fields.optional("status", settableStatus),
-  runStatus: fields.optional("runStatus", runStatus),
-  folderName: fields.optional("folderName", nullable(text)),
-  interactionStatus: fields.optional("interactionStatus", interactionStatus),
-  createBackendDiscoveryPrompt: fields.optional("createBackendDiscoveryPrompt", nonEmptyText),
-  assignedTagNames: fields.optional("assignedTagNames", list(text)),
-  externalId: fields.optional("externalId", nullable(text)),
-}));
+const update = v.object({
+  elements: v.optional(writtenElements),
+  description: v.optional(v.text),
+  entryPointUrlPath: v.optional(v.nullable(v.text)),
+  status: v.optional(settableStatus),
+  runStatus: v.optional(runStatus),
+  folderName: v.optional(v.nullable(v.text)),
+  interactionStatus: v.optional(interactionStatus),
+  createBackendDiscoveryPrompt: v.optional(v.nonEmptyText),
+  assignedTagNames: v.optional(v.list(v.text)),
+  externalId: v.optional(v.nullable(v.text)),
+});
 
 /**
  * Operation 8: PATCH /test-targets/{testTargetId}/test-cases/{testCaseId}. A createBackendDiscoveryPrompt starts a
@@ -72,48 +60,43 @@ const update = object((fields) => ({
  */
 export const updateTestCase: Operation = (service, call) => {
   const current = testCaseOf(service, call, testTargetOf(service, call));
-  const given = update(call.body(), "");
-  const testCase = withChanges(service, current, given);
+  const {
+    elements,
+    folderName,
+    assignedTagNames: tags,
+    createBackendDiscoveryPrompt: prompt,
+    ...given
+  } = call.body(update);
+  const owner = current.testTargetId;
+  const testCase: TestCase = {
+    ...current,
+    ...given,
+    ...(elements && { elements: elementsAfter(elements, current, service.runtime) }),
+    ...(folderName !== undefined && { folderId: folderIdNamed(service, owner, folderName) }),
+    ...(tags && { tags: tagsNamed(service, owner, tags) }),
+    updatedAt: service.runtime.now(),
+  };
   service.store.testCases.update(testCase);
-  const prompt = given.createBackendDiscoveryPrompt;
   if (prompt !== undefined) startDiscovery(service, testCase, prompt);
-  return updated(service, updatedTestCaseView(testCase, service.settings()));
+  // The shape of an update's answer leaves out what is "list only" (operation 8).
+  return updatedReply(service, common(testCase, "update", service.settings()));
 };
 
-function withChanges(service: Service, current: TestCase, given: Read<typeof update>): TestCase {
-  const { elements, folderName, assignedTagNames: tags } = given;
-  const owner = current.testTargetId;
-  return {
-    ...current,
-    elements: elements === undefined ? current.elements : elementsAfter(elements, current, service.world),
-    description: changed(given.description, current.description),
-    entryPointUrlPath: changed(given.entryPointUrlPath, current.entryPointUrlPath),
-    status: changed(given.status, current.status),
-    runStatus: changed(given.runStatus, current.runStatus),
-    folderId: folderName === undefined ? current.folderId : folderIdNamed(service, owner, folderName),
-    interactionStatus: changed(given.interactionStatus, current.interactionStatus),
-    tags: tags === undefined ? current.tags : tagsNamed(service, owner, tags),
-    externalId: changed(given.externalId, current.externalId),
-    updatedAt: service.world.now(),
-  };
-}
-
-const updateElements = object((fields) => ({ locatorLine: fields.required("locatorLine", nonEmptyText) }));
+const elementUpdate = v.object({ locatorLine: v.nonEmptyText });
 
 /** Operation 9: PATCH .../test-cases/{testCaseId}/elements/{elementId}. The line's selectors replace all others. */
 export const updateElement: Operation = (service, call) => {
   const testCase = testCaseOf(service, call, testTargetOf(service, call));
   const current = testCase.elements.find((each) => each.id === call.id("elementId"));
-  if (current === undefined) throw notFound("test case element");
-  const { locatorLine } = updateElements(call.body(), "");
-  const selectors = selectorsOf(locatorLine, service.world);
-  const element: Element = { ...current, locatorLine, selectors };
+  if (current === undefined) throw v.notFound("test case element");
+  const { locatorLine } = call.body(elementUpdate);
+  const element = { ...current, locatorLine, selectors: selectorsOf(locatorLine, service.runtime) };
   service.store.testCases.update({
     ...testCase,
-    elements: testCase.elements.map((each) => (each.id === element.id ? element : each)),
-    updatedAt: service.world.now(),
+    elements: testCase.elements.map((each) => (each === current ? element : each)),
+    updatedAt: service.runtime.now(),
   });
-  return updated(service, elementView(element, testCase.id, "update"));
+  return updatedReply(service, elementView(element, testCase.id, "update"));
 };
 
 type Filter = (testCase: TestCase) => boolean;
@@ -123,71 +106,49 @@ type Filter = (testCase: TestCase) => boolean;
  * must be equal, and AND, OR and NOT take arrays of filters; NOT holds when none of its filters does. Without a
  * filter everything but DELETED is listed; a filter says all of what it wants.
  */
-function readFilter(sent: string | null): Filter {
-  return sent === null ? isLive : filter(parseForeign(sent, "filter"), "filter");
+function readFilter({ runtime }: Service, sent: string | null): Filter {
+  return sent === null ? isLive : filter(v.parseForeign(sent, "filter"), "filter", runtime);
 }
 
-const filter: Reader<Filter> = object((fields) => {
-  const equal = <K extends keyof TestCase>(name: K, read: Reader<TestCase[K]>): Filter => {
-    const wanted = fields.optional(name, read);
-    return (testCase) => wanted === undefined || testCase[name] === wanted;
-  };
-  const conditions = [
-    equal("id", uuid),
-    equal("testTargetId", uuid),
-    equal("description", text),
-    equal("status", caseStatus),
-    equal("runStatus", runStatus),
-    equal("folderId", nullable(text)),
-    equal("externalId", nullable(text)),
-  ];
-  const combined = {
-    and: fields.optional("AND", list(nested)) ?? [],
-    or: fields.optional("OR", list(nested)),
-    not: fields.optional("NOT", list(nested)) ?? [],
-  };
+const filter: v.Reader<Filter> = (...sent) => {
+  const { AND = [], OR, NOT = [], ...wanted } = filterFields(...sent);
   return (testCase) =>
-    [...conditions, ...combined.and].every((condition) => condition(testCase)) &&
-    (combined.or === undefined || combined.or.some((condition) => condition(testCase))) &&
-    !combined.not.some((condition) => condition(testCase));
-});
+    Object.entries(wanted).every(([name, value]) => Reflect.get(testCase, name) === value) &&
+    AND.every((condition) => condition(testCase)) &&
+    (OR === undefined || OR.some((condition) => condition(testCase))) &&
+    !NOT.some((condition) => condition(testCase));
+};
 
 /** Filters nest; the reader of the nested ones is looked up when one is met. */
-function nested(...given: Parameters<Reader<Filter>>): Filter {
-  return filter(...given);
-}
+const filters = v.optional(v.list<Filter>((...sent) => filter(...sent)));
+const filterFields = v.object({
+  id: v.optional(v.uuid),
+  testTargetId: v.optional(v.uuid),
+  description: v.optional(v.text),
+  status: v.optional(caseStatus),
+  runStatus: v.optional(runStatus),
+  folderId: v.optional(v.nullable(v.text)),
+  externalId: v.optional(v.nullable(v.text)),
+  AND: filters,
+  OR: filters,
+  NOT: filters,
+});
 
 /** The list shape: all response fields of the table (Test case, operation 7). */
 function listedTestCaseView(testCase: TestCase, settings: Settings): AnsweredJson {
   return {
     ...common(testCase, "list", settings),
-    type: testCase.type,
+    ...pick(testCase, "type", "prerequisiteId", "proposalRunId", "teardownTestCaseId"),
     createdBy: openEnum(testCase.createdBy, settings),
-    prerequisiteId: testCase.prerequisiteId,
-    proposalRunId: testCase.proposalRunId,
-    teardownTestCaseId: testCase.teardownTestCaseId,
     discovery: settings.showDiscovery ? discoveryView(testCase.discovery, settings) : undefined,
   };
 }
 
-/** The shape of an update's answer, which leaves out what is "list only" (operation 8). */
-function updatedTestCaseView(testCase: TestCase, settings: Settings): AnsweredJson {
-  return common(testCase, "update", settings);
-}
-
-function common(testCase: TestCase, shape: Shape, settings: Settings): AnsweredObject {
+function common(testCase: TestCase, shape: ElementShape, settings: Settings): AnsweredObject {
   return {
-    id: testCase.id,
-    testTargetId: testCase.testTargetId,
-    description: testCase.description,
-    status: testCase.status,
-    runStatus: testCase.runStatus,
-    createdAt: testCase.createdAt,
-    updatedAt: testCase.updatedAt,
-    entryPointUrlPath: testCase.entryPointUrlPath,
+    ...pick(testCase, "id", "testTargetId", "description", "status", "runStatus", "createdAt", "updatedAt"),
+    ...pick(testCase, "entryPointUrlPath", "folderId", "externalId"),
     elements: testCase.elements.map((element) => elementView(element, testCase.id, shape)),
-    folderId: testCase.folderId,
-    externalId: testCase.externalId,
     tags: settings.tagOrder === "sorted" ? testCase.tags.toSorted() : testCase.tags,
   };
 }

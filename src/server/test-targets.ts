@@ -1,23 +1,27 @@
 import { type AnsweredJson, ok } from "./http.ts";
-import { type Read, type Reader, freeForm, integer, nullable, object, text, webUrl } from "./input.ts";
-import {
-  type Operation,
-  type Service,
-  changed,
-  changedOrCleared,
-  created,
-  environmentOf,
-  openEnum,
-  testTargetOf,
-  updated,
-} from "./service.ts";
+import * as v from "./input.ts";
 import {
   type Environment,
   type PrivateLocation,
   type TestTarget,
-  type ServerRuntime,
+  environmentReader,
+  basicAuthBody,
+  fresh,
+  pick,
+  privateLocationReader,
+  testAccountBody,
+  testTargetReader,
   trackerIntegration,
 } from "./resources.ts";
+import {
+  type Operation,
+  type Service,
+  createdReply,
+  environmentOf,
+  openEnum,
+  testTargetOf,
+  updatedReply,
+} from "./service.ts";
 import type { Settings } from "./settings.ts";
 
 /** Operation 1: GET /test-targets. */
@@ -28,107 +32,73 @@ export const listTestTargets: Operation = (service) => ({
 });
 
 /** "Whether the inner fields are required: not shown": they are, so that leaving one out is noticed. */
-const creation = object((fields) => ({
-  testTarget: fields.required(
-    "testTarget",
-    object((inner) => ({
-      app: inner.required("app", text),
-      discoveryUrl: inner.required("discoveryUrl", webUrl),
-    })),
-  ),
-}));
+const creation = v.object({ testTarget: v.object({ app: v.text, discoveryUrl: v.webUrl }) });
 
 /** Operation 2: POST /test-targets. Also makes the target's DEFAULT environment, at the discoveryUrl. */
 export const createTestTarget: Operation = (service, call) => {
-  const { app, discoveryUrl } = creation(call.body(), "").testTarget;
-  const target: TestTarget = {
-    id: service.world.newId(),
-    app,
-    tags: [],
-    testIdAttribute: undefined,
-    trackerIntegration: undefined,
-    timeoutPerStep: undefined,
-    updatedAt: service.world.now(),
-  };
+  const { app, discoveryUrl } = call.body(creation).testTarget;
+  const target = fresh(testTargetReader, service.runtime, { app });
   service.store.testTargets.insert(target);
   service.store.environments.insert({
-    ...freshEnvironment(service.world, target.id, "DEFAULT"),
+    ...freshEnvironment(service.runtime, target.id, "DEFAULT"),
     discoveryUrl,
   });
-  return created(service, view(service, target));
+  return createdReply(service, view(service, target));
 };
 
 /** Operation 3: GET /test-targets/{testTargetId}. */
 export const readTestTarget: Operation = (service, call) => ok(view(service, testTargetOf(service, call)));
 
-const update = object((fields) => ({
-  app: fields.optional("app", text),
-  testIdAttribute: fields.optional("testIdAttribute", text),
-  trackerIntegration: fields.optional("trackerIntegration", trackerIntegration),
-  timeoutPerStep: fields.optional("timeoutPerStep", integer),
-}));
+const update = v.object({
+  app: v.optional(v.text),
+  testIdAttribute: v.optional(v.text),
+  trackerIntegration: v.optional(trackerIntegration),
+  timeoutPerStep: v.optional(v.integer),
+});
 
 /** Operation 4: PATCH /test-targets/{testTargetId}. */
 export const updateTestTarget: Operation = (service, call) => {
   const current = testTargetOf(service, call);
-  const given = update(call.body(), "");
-  const target: TestTarget = {
-    ...current,
-    app: changed(given.app, current.app),
-    testIdAttribute: changed(given.testIdAttribute, current.testIdAttribute),
-    trackerIntegration: changed(given.trackerIntegration, current.trackerIntegration),
-    timeoutPerStep: changed(given.timeoutPerStep, current.timeoutPerStep),
-    updatedAt: service.world.now(),
-  };
+  const target = { ...current, ...call.body(update), updatedAt: service.runtime.now() };
   service.store.testTargets.update(target);
-  if (service.settings().patchTargetBody === "resource") return updated(service, view(service, target));
+  if (service.settings().patchTargetBody === "resource") return updatedReply(service, view(service, target));
   return { kind: "empty", status: service.settings().updateStatus };
 };
 
-function view(service: Service, target: TestTarget): AnsweredJson {
-  return testTargetView(target, service.store.environments.of(target.id));
+/** A test target as answered: id, app, tags and environments, and nothing else that was written (Test target). */
+function view({ store }: Service, { id, app, tags }: TestTarget): AnsweredJson {
+  return { id, app, tags, environments: Array.from(store.environments.of(id), summary) };
 }
 
-const accountBody = object((fields) => ({
-  username: fields.optional("username", text),
-  password: fields.optional("password", text),
-  otpInitializerKey: fields.optional("otpInitializerKey", text),
-}));
-
-const basicAuthBody = object((fields) => ({
-  username: fields.optional("username", text),
-  password: fields.optional("password", text),
-}));
-
 /** The request fields, where `plain` says whether the plain strings among them may be null. */
-const body = (plain: (read: Reader<string>) => Reader<string | null>) =>
-  object((fields) => ({
-    name: fields.optional("name", plain(text)),
-    discoveryUrl: fields.optional("discoveryUrl", plain(webUrl)),
-    privateLocationName: fields.optional("privateLocationName", plain(text)),
-    testAccount: fields.optional("testAccount", nullable(accountBody)),
-    basicAuth: fields.optional("basicAuth", nullable(basicAuthBody)),
-    additionalHeaderFields: fields.optional("additionalHeaderFields", nullable(freeForm)),
-  }));
+const environmentBody = (plain: (read: v.Reader<string>) => v.Reader<string | null>) =>
+  v.object({
+    name: v.optional(plain(v.text)),
+    discoveryUrl: v.optional(plain(v.webUrl)),
+    privateLocationName: v.optional(plain(v.text)),
+    testAccount: v.optional(v.nullable(testAccountBody)),
+    basicAuth: v.optional(v.nullable(basicAuthBody)),
+    additionalHeaderFields: v.optional(v.nullable(v.freeForm)),
+  });
 
 /** "On create, name, discoveryUrl and privateLocationName are plain (non-null) strings" (Environment). */
-const creationEnvironments = body((read) => read);
+const creationEnvironments = environmentBody((read) => read);
 /** "On update, name, discoveryUrl and privateLocationName may also be null" (Environment). */
-const updateEnvironments = body(nullable);
+const updateEnvironments = environmentBody(v.nullable);
 
 /** Operation 5: POST /test-targets/{testTargetId}/environments. The DEFAULT one came with the target. */
 export const createEnvironment: Operation = (service, call) => {
   const target = testTargetOf(service, call);
-  const fresh = freshEnvironment(service.world, target.id, "ADDITIONAL");
-  const environment = withChanges(service, fresh, creationEnvironments(call.body(), ""));
+  const made = freshEnvironment(service.runtime, target.id, "ADDITIONAL");
+  const environment = withChanges(service, made, call.body(creationEnvironments));
   service.store.environments.insert(environment);
-  return created(service, environmentView(environment, service.settings()));
+  return createdReply(service, environmentView(environment, service.settings()));
 };
 
 /** Operation 6: PATCH /test-targets/{testTargetId}/environments/{environmentId}, "Response 200". */
 export const updateEnvironment: Operation = (service, call) => {
   const current = environmentOf(service, call, testTargetOf(service, call));
-  const environment = withChanges(service, current, updateEnvironments(call.body(), ""));
+  const environment = withChanges(service, current, call.body(updateEnvironments));
   service.store.environments.update(environment);
   return ok(environmentView(environment, service.settings()));
 };
@@ -136,68 +106,43 @@ export const updateEnvironment: Operation = (service, call) => {
 /** Objects are replaced whole: a testAccount without a password has none afterwards. */
 function withChanges(
   service: Service,
-  current: Environment,
-  given: Read<typeof updateEnvironments>,
+  { discoveryUrl, privateLocation, ...current }: Environment,
+  given: v.Read<typeof updateEnvironments>,
 ): Environment {
-  const updatedAt = service.world.now();
+  const updatedAt = service.runtime.now();
+  const { discoveryUrl: url = discoveryUrl, privateLocationName, testAccount, basicAuth, ...rest } = given;
+  const location =
+    typeof privateLocationName === "string"
+      ? locationNamed(service, privateLocationName)
+      : privateLocationName;
+  const privateLocationAfter = location === undefined ? privateLocation : location;
   return {
     ...current,
-    name: changed(given.name, current.name),
-    discoveryUrl: changedOrCleared(given.discoveryUrl, current.discoveryUrl),
-    testAccount: changed(given.testAccount && { ...given.testAccount, updatedAt }, current.testAccount),
-    basicAuth: changed(given.basicAuth && { ...given.basicAuth, updatedAt }, current.basicAuth),
-    privateLocation: changedOrCleared(
-      locationNamed(service, given.privateLocationName),
-      current.privateLocation,
-    ),
-    additionalHeaderFields: changed(given.additionalHeaderFields, current.additionalHeaderFields),
+    ...rest,
+    ...(typeof url === "string" && { discoveryUrl: url }),
+    ...(privateLocationAfter && { privateLocation: privateLocationAfter }),
+    ...(testAccount !== undefined && { testAccount: testAccount && { ...testAccount, updatedAt } }),
+    ...(basicAuth !== undefined && { basicAuth: basicAuth && { ...basicAuth, updatedAt } }),
     updatedAt,
   };
 }
 
 /** No operation makes private locations, so a name met for the first time makes one. */
-function locationNamed(
-  { store, world }: Service,
-  name: string | null | undefined,
-): PrivateLocation | null | undefined {
-  if (name === null || name === undefined) return name;
+function locationNamed({ store, runtime }: Service, name: string): PrivateLocation {
   for (const { privateLocation } of store.environments.all())
     if (privateLocation?.name === name) return privateLocation;
-  return { id: world.newId(), name, status: "ACTIVE", type: "PRIVATE" };
+  return fresh(privateLocationReader, runtime, { name });
 }
 
 /** An environment before anything is written to it; the service gives every one an address of its own. */
 function freshEnvironment(
-  world: ServerRuntime,
+  runtime: v.ServerRuntime,
   testTargetId: string,
   type: Environment["type"],
 ): Environment {
-  const id = world.newId();
-  return {
-    id,
-    testTargetId,
-    name: null,
-    type,
-    discoveryUrl: undefined,
-    additionalHeaderFields: null,
-    testAccount: null,
-    basicAuth: null,
-    emailDomain: "mail.example.com",
-    emailPrefix: `env-${id.slice(0, 8)}`,
-    enableCrossOriginIframes: false,
-    privateLocation: undefined,
-    updatedAt: world.now(),
-  };
-}
-
-/** A test target as answered: id, app, tags and environments, and nothing else that was written (Test target). */
-function testTargetView(target: TestTarget, environments: Iterable<Environment>): AnsweredJson {
-  return {
-    id: target.id,
-    app: target.app,
-    tags: target.tags,
-    environments: Array.from(environments, summary),
-  };
+  const environment = fresh(environmentReader, runtime, { testTargetId, type });
+  const emailPrefix = `env-${environment.id.slice(0, 8)}`;
+  return { ...environment, emailDomain: "mail.example.com", emailPrefix };
 }
 
 function summary({ id, type, discoveryUrl, emailPrefix, emailDomain }: Environment): AnsweredJson {
@@ -211,41 +156,19 @@ function summary({ id, type, discoveryUrl, emailPrefix, emailDomain }: Environme
  * them; secrets are still left out.
  */
 function environmentView(environment: Environment, settings: Settings): AnsweredJson {
-  const { testAccount, basicAuth, privateLocation } = environment;
+  const { name, type, testAccount: account, basicAuth: auth, privateLocation, ...rest } = environment;
+  const isListed = name === "DEFAULT" || name === "ADDITIONAL";
   return {
-    id: environment.id,
-    name: answeredName(environment, settings),
-    type: environment.type,
-    testTargetId: environment.testTargetId,
-    updatedAt: environment.updatedAt,
-    discoveryUrl: environment.discoveryUrl,
-    additionalHeaderFields: environment.additionalHeaderFields,
-    testAccount: testAccount && accountView(testAccount),
-    basicAuth: basicAuth && accountView(basicAuth),
-    emailDomain: environment.emailDomain,
-    emailPrefix: environment.emailPrefix,
-    enableCrossOriginIframes: environment.enableCrossOriginIframes,
+    ...rest,
+    // A request's name is any string, an answer's one of two: by default the answer keeps to its table.
+    name: name !== null && (isListed || settings.environmentName === "given") ? name : type,
+    type,
+    testAccount: account && pick(account, "username", "updatedAt"),
+    basicAuth: auth && pick(auth, "username", "updatedAt"),
     privateLocation: privateLocation && {
-      id: privateLocation.id,
-      name: privateLocation.name,
+      ...privateLocation,
       status: openEnum(privateLocation.status, settings),
       type: openEnum(privateLocation.type, settings),
     },
   };
-}
-
-/** A request's name is any string, an answer's one of two: by default the answer keeps to its table. */
-function answeredName({ name, type }: Environment, settings: Settings): string {
-  if (settings.environmentName === "given") return name ?? type;
-  return name === "DEFAULT" || name === "ADDITIONAL" ? name : type;
-}
-
-function accountView({
-  username,
-  updatedAt,
-}: {
-  username: string | undefined;
-  updatedAt: string;
-}): AnsweredJson {
-  return { username, updatedAt };
 }

@@ -27,7 +27,7 @@ import {
   wholeAnswer,
 } from "./exchange.ts";
 import { type BeforeSend, Calls } from "./calls.ts";
-import { Limiter } from "./limiter.ts";
+import { Limiter, type ShareRate } from "./limiter.ts";
 import {
   type BaseUrl,
   type AnswerProblem,
@@ -48,6 +48,8 @@ export interface ClientOptions {
   readonly concurrency: number;
   /** Sends in a second, of any call. */
   readonly rateLimit?: number | undefined;
+  /** Where the rate is kept together with other processes. */
+  readonly shareRate?: ShareRate | undefined;
   /**
    * Milliseconds that one send may take, from connecting to the answer's last byte. For the streamed list of test
    * cases, it is the time for each 256 KiB.
@@ -110,7 +112,7 @@ const MAX_TIMER = 2 ** 31 - 1;
 
 /** Makes a client. Nothing is connected, and no HTTP library loaded, before the first call. */
 export function createClient(options: ClientOptions): Client {
-  const { concurrency, rateLimit, world } = options;
+  const { concurrency, rateLimit, shareRate, world } = options;
   const ending = endingSignal(options.signal);
   const requestTimeout = Math.min(options.requestTimeout, MAX_TIMER);
   const transport = lazily(async () => {
@@ -121,7 +123,7 @@ export function createClient(options: ClientOptions): Client {
     base: options.baseUrl,
     apiKey: options.apiKey,
     transport: () => transport.get(),
-    limiter: new Limiter({ concurrency, rateLimit, world, signal: ending.signal }),
+    limiter: new Limiter({ concurrency, rateLimit, shareRate, world, signal: ending.signal }),
     requestTimeout,
     retries: options.retries,
     world,

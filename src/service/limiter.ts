@@ -5,16 +5,29 @@ export interface LimiterOptions {
   readonly concurrency: number;
   /** Sends in a second, of any call; no bound without it. */
   readonly rateLimit?: number | undefined;
+  readonly shareRate?: ShareRate | undefined;
   readonly world: Pick<ClientRuntime, "now" | "sleep">;
   /** Ends all waiting. */
   readonly signal: AbortSignal;
 }
+
+/**
+ * Takes the next sends of a rate that several processes keep together; they are for nobody else, and spaced by the rate.
+ * Where it fails, the rate is kept by each process alone.
+ * @returns milliseconds until the first of them
+ */
+export type ShareRate = (sends: number) => Promise<number>;
 
 /** Told whether its turn has come; false when there is no more waiting. */
 type Waiter = (mayGo: boolean) => void;
 
 /** Milliseconds that sends may be behind the rate and still catch up: timers are that late. */
 const LATENESS = 20;
+/** The same for sends that were taken from a shared rate: nobody else can have them. */
+const SHARED_LATENESS = 250;
+/** Sends that are taken at first, and at most; each time twice as many, so that a short run leaves few unused. */
+const FIRST_BATCH = 4;
+const LARGEST_BATCH = 20;
 
 /**
  * Decides which call may send next.
@@ -45,12 +58,16 @@ export class Limiter {
   /** When the rate allows the next send. */
   #nextSend = 0;
   #isSpacing = false;
+  /** The end of the sends that were taken from a shared rate. */
+  #takenUntil = Infinity;
+  #batch = FIRST_BATCH;
 
   constructor(options: LimiterOptions) {
     this.#options = options;
     this.#max = Math.max(1, options.concurrency);
     this.#limit = this.#max;
     this.#spacing = options.rateLimit === undefined ? 0 : 1000 / options.rateLimit;
+    if (options.shareRate !== undefined) this.#takenUntil = 0;
     options.signal.addEventListener("abort", () => {
       for (const waiter of [...this.#returners.takeAll(), ...this.#newcomers.takeAll()]) waiter(false);
     });
@@ -132,16 +149,31 @@ export class Limiter {
   /** Whether the rate allows a send, which is then taken as made; if not, who waits is asked again when it does. */
   #isDue(): boolean {
     if (this.#spacing === 0) return true;
+    if (this.#isSpacing) return false;
     const now = this.#options.world.now();
-    if (now >= this.#nextSend) {
-      this.#nextSend = Math.max(this.#nextSend, now - LATENESS) + this.#spacing;
+    const lateness = this.#takenUntil === Infinity ? LATENESS : SHARED_LATENESS;
+    const next = Math.max(this.#nextSend, now - lateness);
+    // Half a send earlier: sums of fractions are not exact.
+    const isTaken = next < this.#takenUntil - this.#spacing / 2;
+    if (isTaken && now >= next) {
+      this.#nextSend = next + this.#spacing;
       return true;
     }
-    if (!this.#isSpacing) {
-      this.#isSpacing = true;
-      this.#after(Math.ceil(this.#nextSend - now), () => (this.#isSpacing = false));
-    }
+    this.#isSpacing = true;
+    if (isTaken) this.#after(Math.ceil(next - now), () => (this.#isSpacing = false));
+    else void this.#take();
     return false;
+  }
+
+  async #take(): Promise<void> {
+    const { shareRate, world } = this.#options;
+    const sends = this.#batch;
+    this.#batch = Math.min(LARGEST_BATCH, sends * 2);
+    const wait = await shareRate?.(sends).catch(() => undefined);
+    if (wait !== undefined) this.#nextSend = world.now() + wait;
+    this.#takenUntil = wait === undefined ? Infinity : this.#nextSend + sends * this.#spacing;
+    this.#isSpacing = false;
+    this.#letGo();
   }
 
   #after(ms: number, change: () => void): void {

@@ -22,17 +22,23 @@ export async function openTransport(
 ): Promise<Transport> {
   // undici's own limits on answers are off: they are coarse, and an exchange has its own.
   const options = { connectTimeout, headersTimeout: 0, bodyTimeout: 0 };
-  const proxies = proxiesFor(origin, env);
-  const dispatcher =
-    proxies === undefined ? new Pool(origin, options) : await throughProxies({ ...options, ...proxies });
+  const proxied = await throughProxies(origin, env, options);
+  const dispatcher = proxied ?? new Pool(origin, options);
   return {
-    isProxied: proxies !== undefined,
+    isProxied: proxied !== undefined,
     send: (request, receiver) => void dispatcher.dispatch(optionsOf(origin, request), handlerFor(receiver)),
     close: () => dispatcher.destroy(),
   };
 }
 
-async function throughProxies(options: EnvHttpProxyAgent.Options): Promise<Dispatcher> {
+/** Connects through the proxies that the environment names; nothing where it names none for this origin. */
+export async function throughProxies(
+  origin: string,
+  env: Readonly<Record<string, string | undefined>>,
+  options: EnvHttpProxyAgent.Options,
+): Promise<Dispatcher | undefined> {
+  const proxies = proxiesFor(origin, env);
+  if (proxies === undefined) return undefined;
   const [{ default: Agent }, { default: connect }] = await Promise.all([
     import("undici/lib/dispatcher/env-http-proxy-agent.js"),
     import("undici/lib/api/api-connect.js"),
@@ -40,7 +46,7 @@ async function throughProxies(options: EnvHttpProxyAgent.Options): Promise<Dispa
   // The package's index gives every dispatcher this method; the agent asks a proxy with it.
   const clientFactory = (proxy: URL, more: object): Dispatcher =>
     Object.assign(new Pool(proxy, more), { connect });
-  return new Agent({ ...options, clientFactory });
+  return new Agent({ ...options, ...proxies, clientFactory });
 }
 
 /** The proxies of the environment, as undici takes them; none for this machine itself. */

@@ -1,42 +1,47 @@
 import type { JsonObject } from "../model/json.ts";
 import type { State, StateEvent } from "../model/state.ts";
 import type { LockInfo, Processes } from "./lock.ts";
-import type { DocumentKey, StateResult, StateKey } from "./problem.ts";
+import { type DocumentKey, type StateKey, problemOf } from "./problem.ts";
 
-/**
- * A keeper of state documents. All of them answer alike; what can go wrong comes back as a `StateProblem`, never
- * as an exception.
- */
+/** A keeper of state documents. All of them answer alike, and throw StateFailure for what can go wrong. */
 export interface Backend {
+  /** Where documents are, without credentials; absent where they are files of the project. */
+  readonly place?: string;
   /**
    * The document with everything journalled on top; `undefined` if there is none. It needs no lock and writes
    * nothing. What it sees is at least all that was recorded before a session that has ended ended.
    */
-  read(key: DocumentKey): Promise<StateResult<StoredState | undefined>>;
+  read(key: DocumentKey): Promise<StoredState | undefined>;
   /**
    * The documents of several targets of one stage, by target, in as few round trips as there can be. Those without a
    * document are absent; the first problem ends it.
    */
-  readAll(keys: readonly DocumentKey[]): Promise<StateResult<ReadonlyMap<string, StoredState>>>;
+  readAll(keys: readonly DocumentKey[]): Promise<ReadonlyMap<string, StoredState>>;
   /** Keys of the targets that have state in a stage, sorted. */
-  list(stage: string): Promise<StateResult<readonly string[]>>;
+  list(stage: string): Promise<readonly string[]>;
   /** Takes the lock if it is free, or held by a process that is gone; it does not wait (see `acquireLock`). */
-  lock(key: DocumentKey, info: LockInfo): Promise<StateResult<HeldLock>>;
+  lock(key: DocumentKey, info: LockInfo): Promise<HeldLock>;
   /** Who holds the lock; `undefined` if nobody, or where the backend cannot tell without taking it. */
-  holder(key: StateKey): Promise<StateResult<LockInfo | undefined>>;
+  holder(key: StateKey): Promise<LockInfo | undefined>;
   /**
    * Takes the lock away from whoever holds it; with an id, only that very lock. Returns who held it; `undefined` if
    * nobody did.
    */
-  forceUnlock(key: StateKey, id?: string): Promise<StateResult<LockInfo | undefined>>;
+  forceUnlock(key: StateKey, id?: string): Promise<LockInfo | undefined>;
   /** Adds targets to the list, before they are first written, where the backend cannot list by itself. */
-  readonly register?: (stage: string, targets: readonly string[]) => Promise<StateResult<void>>;
+  readonly register?: (stage: string, targets: readonly string[]) => Promise<void>;
   /** Earlier versions of a document, the newest first, where the backend keeps them. */
-  readonly versions?: (key: StateKey) => Promise<StateResult<readonly Version[]>>;
+  readonly versions?: (key: StateKey) => Promise<readonly Version[]>;
+  /**
+   * Takes sends of a rate that all jobs on this backend keep together, where the backend can count for them.
+   * @param bucket names the rate
+   * @returns milliseconds until the first of them
+   */
+  readonly takeSends?: (bucket: string, sends: number, perSecond: number) => Promise<number>;
   /** Adds an entry, a JSON value, to the stage's history of applies. */
-  addHistory(stage: string, entry: JsonObject): Promise<StateResult<void>>;
+  addHistory(stage: string, entry: JsonObject): Promise<void>;
   /** The entries in the order in which they were added, from the oldest that is kept. */
-  history(stage: string): Promise<StateResult<readonly unknown[]>>;
+  history(stage: string): Promise<readonly unknown[]>;
   /** Lets go of connections, and with them of locks still held. Nothing may be called afterwards. */
   close(): Promise<void>;
 }
@@ -50,26 +55,22 @@ export interface HeldLock {
    * Replaces the document, if its revision still is `base` and the lock still is ours; what was journalled on
    * top of `base` is then part of the document, which `state` is to contain. Durable once it resolves.
    */
-  write(state: State, base: Revision): Promise<StateResult<Revision>>;
+  write(state: State, base: Revision): Promise<Revision>;
   /**
    * Adds events on top of revision `base`, in little time however large the document. Once it resolves they outlive
    * this process, and if they are to be `lasting`, a power cut as well, with all that was added before.
    * Absent where the keeper knows only whole documents. One call at a time.
    */
-  readonly append?: (
-    events: readonly StateEvent[],
-    base: Revision,
-    lasting: boolean,
-  ) => Promise<StateResult<void>>;
+  readonly append?: (events: readonly StateEvent[], base: Revision, lasting: boolean) => Promise<void>;
   /**
    * Makes sure that the lock still is ours, right before something is sent to the service: looks when the last look is
    * not fresh. Absent where only a write tells.
    */
-  readonly confirm?: () => Promise<StateResult<void>>;
+  readonly confirm?: () => Promise<void>;
   /** Aborted as soon as the lock is known to be lost, where the backend hears of that by itself. */
   readonly lost?: AbortSignal;
   /** Frees the lock, if it still is ours. */
-  unlock(): Promise<StateResult<void>>;
+  unlock(): Promise<void>;
 }
 
 export interface StoredState {
@@ -86,6 +87,37 @@ export interface Version {
   /** ISO 8601. */
   readonly written: string;
   readonly document: string;
+}
+
+/** A document that cannot be read is read once more: something may have been writing it. */
+export async function readWhole<T>(read: () => Promise<T>, clock: Clock, milliseconds: number): Promise<T> {
+  return await read().catch(async (error: unknown) => {
+    problemOf(error, "corrupt");
+    await clock.sleep(milliseconds);
+    return await read();
+  });
+}
+
+/** Requests to a backend at once; a database gets them in one go anyway. */
+const SIDE_BY_SIDE = 32;
+
+/** Does the work for all items, some at a time. After a failure nothing is begun; it is thrown when the rest has ended. */
+export async function sideBySide<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const failures: unknown[] = [];
+  const waiting = items.entries();
+  const worker = async (): Promise<void> => {
+    for (const [at, item] of waiting) {
+      if (failures.length > 0) return;
+      await work(item).then(
+        (result) => (results[at] = result),
+        (error: unknown) => failures.push(error),
+      );
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(SIDE_BY_SIDE, items.length) }, worker));
+  if (failures.length > 0) throw failures[0];
+  return results;
 }
 
 /** Milliseconds that a look at a lock holds for. */
@@ -139,10 +171,11 @@ export interface Clock {
 
 /** Whether two base addresses mean one service: neither a slash at the end nor the host's case counts. */
 export function sameService(a: string, b: string): boolean {
-  return a === b || normal(a) === normal(b);
+  return a === b || normalAddress(a) === normalAddress(b);
 }
 
-function normal(address: string): string {
+/** A base address in the form that two of one service have in common. */
+export function normalAddress(address: string): string {
   const text = URL.canParse(address) ? new URL(address).href : address;
   return text.replace(/\/+$/, "");
 }

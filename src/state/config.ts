@@ -1,7 +1,7 @@
 import type { StateSettings } from "../model/settings.ts";
 import { Secret } from "../model/value.ts";
 import type { Backend, StateRuntime } from "./backend.ts";
-import { type StateResult, refusal, success } from "./problem.ts";
+import { StateFailure } from "./problem.ts";
 
 /** What a backend needs to know, complete; `readConfig` makes it of what the project says. */
 export type BackendConfig = LocalConfig | PostgresConfig | HttpConfig;
@@ -65,17 +65,16 @@ export interface HttpLocking {
 export function readConfig(
   { backend, options }: StateSettings,
   security: { readonly insecure?: boolean } = {},
-): StateResult<BackendConfig> {
+): BackendConfig {
   const allowed = OPTIONS[backend];
   const known = Object.values(OPTIONS).flat();
   const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown !== undefined)
-    return misconfigured(`state.${unknown} is unknown to the ${backend} backend; it knows ${list(allowed)}`);
-  const texts = new Texts(options);
-  const config = READERS[backend](texts);
-  if (texts.flaw !== undefined) return misconfigured(texts.flaw);
+    throw misconfigured(`state.${unknown} is unknown to the ${backend} backend; it knows ${list(allowed)}`);
+  const config = READERS[backend](new Texts(options));
   const open = security.insecure === true ? undefined : openCredentials(config);
-  return open === undefined ? success(config) : misconfigured(open);
+  if (open !== undefined) throw misconfigured(open);
+  return config;
 }
 
 const OPTIONS: Readonly<Record<StateSettings["backend"], readonly string[]>> = {
@@ -111,26 +110,13 @@ function readLocal(texts: Texts): LocalConfig {
 function readPostgres(texts: Texts): PostgresConfig {
   const name = { test: (text: string) => SQL_NAME.test(text), form: "letters, digits and _, 55 at most" };
   const url = texts.get("url", { test: isPostgresUrl, form: "postgres://user:password@host:port/database" });
-  const connection = readPostgresUrl(url === "" ? "postgres://" : url);
-  if (typeof connection === "string") texts.reject(`state.url is wrong: ${connection}`);
   return {
     backend: "postgres",
-    connection: typeof connection === "string" ? NO_CONNECTION : connection,
+    connection: readPostgresUrl(url),
     schema: texts.get("schema", { default: "tasc", ...name }),
     table: texts.get("table", { default: "state", ...name }),
   };
 }
-
-const NO_CONNECTION: PostgresConnection = {
-  hosts: [],
-  database: "",
-  user: undefined,
-  password: undefined,
-  tls: "verify-full",
-  rootCertificate: undefined,
-  applicationName: "tasc",
-  sessionAttributes: undefined,
-};
 
 const PARAMETERS = [
   "sslmode",
@@ -144,21 +130,20 @@ const PARAMETERS = [
 const SESSION_ATTRIBUTES = ["any", "read-write", "primary", "read-only", "standby", "prefer-standby"];
 
 /**
- * Reads a connection string, or says what is wrong with it, without repeating its values. Passwords are often pasted
+ * Reads a connection string. What is wrong with it is said without repeating its values. Passwords are often pasted
  * as they are, so the user and password end at the last @, and only what is a valid escape is taken for one.
  */
-export function readPostgresUrl(url: string): PostgresConnection | string {
+export function readPostgresUrl(url: string): PostgresConnection {
   const rest = url.slice(url.indexOf("://") + 3);
   const query = /\?(?:[\w-]+=[^&?@]*)(?:&[\w-]+=[^&@]*)*$/.exec(rest);
   const place = query === null ? rest : rest.slice(0, query.index);
   const at = place.lastIndexOf("@");
   const [hosts = "", ...path] = place.slice(at + 1).split("/");
   const parameters = new URLSearchParams(query?.[0] ?? "");
-  const wrong = wrongParameter(parameters);
-  if (wrong !== undefined) return wrong;
+  checkParameters(parameters);
   const places = hosts.split(",").map(hostAndPort);
   if (places.some(({ port }) => !(port > 0 && port < 65_536)))
-    return "its port is not a number from 1 to 65535";
+    throw wrongUrl("its port is not a number from 1 to 65535");
   const mode = parameters.get("sslmode");
   const isLocal = places.every(({ host }) => isLoopback(host));
   const [user, password] = at < 0 ? [undefined, undefined] : credentials(place.slice(0, at));
@@ -166,7 +151,7 @@ export function readPostgresUrl(url: string): PostgresConnection | string {
     hosts: places,
     database: unescaped(path.join("/")) || user || "postgres",
     user,
-    password: password === undefined ? undefined : new Secret(password),
+    password: secretOf(password),
     tls: TLS_MODES.find((known) => known === mode) ?? (isLocal ? "disable" : "verify-full"),
     rootCertificate: parameters.get("sslrootcert") ?? undefined,
     applicationName: parameters.get("application_name") ?? "tasc",
@@ -174,21 +159,28 @@ export function readPostgresUrl(url: string): PostgresConnection | string {
   };
 }
 
-function wrongParameter(parameters: URLSearchParams): string | undefined {
+function wrongUrl(reason: string): StateFailure {
+  return misconfigured(`state.url is wrong: ${reason}`);
+}
+
+function checkParameters(parameters: URLSearchParams): void {
   const unknown = [...parameters.keys()].find((name) => !PARAMETERS.includes(name));
   if (unknown !== undefined)
-    return `the parameter ${unknown} is not supported; it may have ${list(PARAMETERS)}`;
+    throw wrongUrl(`the parameter ${unknown} is not supported; it may have ${list(PARAMETERS)}`);
   const mode = parameters.get("sslmode");
   if (mode !== null && !TLS_MODES.some((known) => known === mode))
-    return `sslmode must be one of ${list(TLS_MODES)}`;
+    throw wrongUrl(`sslmode must be one of ${list(TLS_MODES)}`);
   const attributes = parameters.get("target_session_attrs");
   if (attributes !== null && !SESSION_ATTRIBUTES.includes(attributes))
-    return `target_session_attrs must be one of ${list(SESSION_ATTRIBUTES)}`;
+    throw wrongUrl(`target_session_attrs must be one of ${list(SESSION_ATTRIBUTES)}`);
   if (parameters.get("channel_binding") === "require")
-    return "channel_binding=require is not supported; use sslmode=verify-full, which identifies the server by its certificate";
+    throw wrongUrl(
+      "channel_binding=require is not supported; use sslmode=verify-full, which identifies the server by its certificate",
+    );
   if (parameters.get("pgbouncer") === "true")
-    return "pgbouncer=true means a pooler that lends a connection for each transaction, and locks belong to connections; use the address of the database itself";
-  return undefined;
+    throw wrongUrl(
+      "pgbouncer=true means a pooler that lends a connection for each transaction, and locks belong to connections; use the address of the database itself",
+    );
 }
 
 function hostAndPort(text: string): { readonly host: string; readonly port: number } {
@@ -282,9 +274,8 @@ interface Rule {
   readonly form?: string;
 }
 
-/** Reads options one by one, and keeps the first that does not fit. */
+/** Reads options one by one. */
 class Texts {
-  flaw: string | undefined;
   readonly #options: StateSettings["options"];
 
   constructor(options: StateSettings["options"]) {
@@ -296,25 +287,22 @@ class Texts {
     return value instanceof Secret ? value.reveal() : value?.toString();
   }
 
-  /** The option or its default; where there is neither, or it does not fit, an empty text, and the flaw is kept. */
+  /** The option or its default. @throws StateFailure where there is neither, or it does not fit */
   get(name: string, rule: Rule): string {
     const text = this.find(name) ?? rule.default;
-    if (text === undefined || text === "") return this.reject(`state.${name} is missing`, rule);
+    if (text === undefined || text === "") throw this.#wrong(`state.${name} is missing`, rule);
     // The value stays out of the message: an address may hold credentials.
-    if (rule.test?.(text) === false) return this.reject(`state.${name} does not fit`, rule);
+    if (rule.test?.(text) === false) throw this.#wrong(`state.${name} does not fit`, rule);
     return text;
   }
 
   isOff(name: string): boolean {
-    const text = this.find(name);
-    if (text !== undefined && text !== "true" && text !== "false")
-      this.reject(`state.${name} does not fit`, { form: "true or false" });
-    return text === "false";
+    const test = (text: string) => text === "true" || text === "false";
+    return this.get(name, { default: "true", test, form: "true or false" }) === "false";
   }
 
-  reject(what: string, { form }: Rule = {}): string {
-    this.flaw ??= form === undefined ? what : `${what}; it must be ${form}`;
-    return "";
+  #wrong(what: string, { form }: Rule): StateFailure {
+    return misconfigured(form === undefined ? what : `${what}; it must be ${form}`);
   }
 }
 
@@ -322,8 +310,8 @@ function list(names: readonly string[]): string {
   return names.join(", ");
 }
 
-function misconfigured(reason: string): StateResult<never> {
-  return refusal({ kind: "misconfigured", reason });
+function misconfigured(reason: string): StateFailure {
+  return new StateFailure({ kind: "misconfigured", reason });
 }
 
 /** The backend that is configured. The others, and what they depend on, are not even loaded. */

@@ -11,7 +11,7 @@ import type {
   StateEvent,
 } from "../model/state.ts";
 import { sameService } from "./backend.ts";
-import { type DocumentKey, type StateResult, type StateProblem, refusal, success } from "./problem.ts";
+import { type DocumentKey, StateFailure } from "./problem.ts";
 
 /*
  * The text form of a state: JSON, made to be kept in git. All keys are sorted, so that the same state is the same
@@ -208,7 +208,7 @@ const EVENTS: Readonly<Record<StateEvent["type"], readonly [Members, Members?]>>
   generating: [{ address: isAddress, shown: isText }],
   generated: [{ address: isAddress }],
   began: [{ run: isRun, changes: arePlannedChanges }],
-  answered: [{ address: isAddress }],
+  answered: [{ address: isAddress }, { last: (value) => value === true }],
   ended: [{}],
 };
 
@@ -289,57 +289,62 @@ type Root = Readonly<Record<string, unknown>>;
  * version, stage and target, service, content. A document that fails any of them is never written over.
  *
  * @param where for problems: the file, row or address that the text came from.
+ * @throws StateFailure
  */
-export function parseDocument(
-  text: string,
-  expected: DocumentKey,
-  where: string,
-): StateResult<ParsedDocument> {
-  const root = rootOf(text, where);
-  if (!root.ok) return root;
-  const problem = identityProblem(root.value, expected, where);
-  if (problem !== undefined) return refusal(problem);
-  const content = readContent(root.value, expected);
-  if (typeof content === "string") return refusal({ kind: "corrupt", where, reason: content });
+export function parseDocument(text: string, expected: DocumentKey, where: string): ParsedDocument {
+  const corrupt: Corrupt = (reason) => new StateFailure({ kind: "corrupt", where, reason });
+  const root = rootOf(text, where, corrupt);
+  checkIdentity(root, expected, where, corrupt);
+  const content = readContent(root, expected, corrupt);
   const line = doubledEntryLine(text, entryCount(content.state));
-  return line === undefined ? success(content) : refusal({ kind: "conflicted", where, line });
+  if (line !== undefined) throw new StateFailure({ kind: "conflicted", where, line });
+  return content;
 }
 
-function rootOf(text: string, where: string): StateResult<Root> {
-  try {
-    const root: unknown = JSON.parse(text);
-    if (isRecord(root)) return success(root);
-    return refusal({ kind: "corrupt", where, reason: "it is JSON, but not an object" });
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    const line = conflictMarkerLine(text);
-    if (line !== undefined) return refusal({ kind: "conflicted", where, line });
-    return refusal({ kind: "corrupt", where, reason: "invalid JSON; the file may be truncated" });
-  }
+/** Makes the error of a document that is damaged, of what is wrong with it. */
+type Corrupt = (reason: string) => StateFailure;
+
+function rootOf(text: string, where: string, corrupt: Corrupt): Root {
+  const root = parseJson(text);
+  if (isRecord(root)) return root;
+  if (root !== undefined) throw corrupt("it is JSON, but not an object");
+  const line = conflictMarkerLine(text);
+  if (line !== undefined) throw new StateFailure({ kind: "conflicted", where, line });
+  throw corrupt("invalid JSON; the file may be truncated");
 }
 
 function entryCount({ bindings, folders, batchGenerations, intents }: State): number {
   return bindings.size + folders.size + batchGenerations.size + intents.size;
 }
 
-function identityProblem(root: Root, expected: DocumentKey, where: string): StateProblem | undefined {
-  const { format, version, stage, target, service } = root;
-  if (format !== FORMAT) return { kind: "corrupt", where, reason: `its "format" is not "${FORMAT}"` };
-  if (!isCount(version) || version === 0)
-    return { kind: "corrupt", where, reason: 'its "version" is not a whole number from 1 up' };
-  if (version > VERSION) return { kind: "newer", where, version, understood: VERSION };
-  if (!isText(stage) || !isText(target) || !isText(service))
-    return { kind: "corrupt", where, reason: 'it does not name its "stage", "target" and "service"' };
+function checkIdentity(root: Root, expected: DocumentKey, where: string, corrupt: Corrupt): void {
+  const { format, version } = root;
+  if (format !== FORMAT) throw corrupt(`its "format" is not "${FORMAT}"`);
+  if (!isCount(version) || version === 0) throw corrupt('its "version" is not a whole number from 1 up');
+  if (version > VERSION) throw new StateFailure({ kind: "newer", where, version, understood: VERSION });
+  if (!isDocumentKey(root)) throw corrupt('it does not name its "stage", "target" and "service"');
+  checkKey(root, expected, where);
+}
+
+export function isDocumentKey(value: Root): value is Root & DocumentKey {
+  return isText(value["stage"]) && isText(value["target"]) && isText(value["service"]);
+}
+
+/** Whether a text is of the stage, target and service that it is expected to be of. @throws StateFailure */
+export function checkKey(
+  { stage, target, service }: DocumentKey,
+  expected: DocumentKey,
+  where: string,
+): void {
   if (stage !== expected.stage || target !== expected.target)
-    return {
+    throw new StateFailure({
       kind: "misplaced",
       where,
       expected: { stage: expected.stage, target: expected.target },
       found: { stage, target },
-    };
+    });
   if (!sameService(service, expected.service))
-    return { kind: "other-service", where, expected: expected.service, found: service };
-  return undefined;
+    throw new StateFailure({ kind: "other-service", where, expected: expected.service, found: service });
 }
 
 const MEMBERS = [
@@ -358,62 +363,58 @@ const MEMBERS = [
   "intents",
 ];
 
-/** The content, or what is wrong with it. */
-function readContent(root: Root, { stage, target, service }: DocumentKey): ParsedDocument | string {
+function readContent(root: Root, { stage, target, service }: DocumentKey, corrupt: Corrupt): ParsedDocument {
   const { keyCheck, serial, lineage } = root;
   const unknown = Object.keys(root).find((name) => !MEMBERS.includes(name));
-  if (unknown !== undefined) return `it has a member ${JSON.stringify(unknown)} that tasc does not know`;
-  if (keyCheck !== undefined && !isText(keyCheck)) return '"keyCheck" is not a string';
-  if (lineage !== undefined && !isText(lineage)) return '"lineage" is not a string';
-  if (serial !== undefined && !isCount(serial)) return '"serial" is not a whole number';
-  const bindings = mapOf<Address, Binding>(root, "bindings", isAddress, isBinding);
-  if (typeof bindings === "string") return bindings;
-  const folders = mapOf(root, "folders", isText, isText);
-  if (typeof folders === "string") return folders;
-  const batches = mapOf<Address, BatchRecord>(root, "batchGenerations", isAddress, isBatchRecord);
-  if (typeof batches === "string") return batches;
-  const intents = mapOf<Address, Intent>(root, "intents", isAddress, isIntent);
-  if (typeof intents === "string") return intents;
-  const run = root["run"] === undefined ? undefined : readRun(root["run"]);
-  if (typeof run === "string") return run;
+  if (unknown !== undefined)
+    throw corrupt(`it has a member ${JSON.stringify(unknown)} that tasc does not know`);
+  if (keyCheck !== undefined && !isText(keyCheck)) throw corrupt('"keyCheck" is not a string');
+  if (lineage !== undefined && !isText(lineage)) throw corrupt('"lineage" is not a string');
+  if (serial !== undefined && !isCount(serial)) throw corrupt('"serial" is not a whole number');
   const state = {
     ...(lineage !== undefined && { lineage }),
     stage,
     target,
     service,
     keyCheck,
-    bindings,
-    folders,
-    batchGenerations: batches,
-    intents,
-    ...(run && { run }),
+    bindings: mapOf<Address, Binding>(root, "bindings", isAddress, isBinding, corrupt),
+    folders: mapOf(root, "folders", isText, isText, corrupt),
+    batchGenerations: mapOf<Address, BatchRecord>(
+      root,
+      "batchGenerations",
+      isAddress,
+      isBatchRecord,
+      corrupt,
+    ),
+    intents: mapOf<Address, Intent>(root, "intents", isAddress, isIntent, corrupt),
+    ...(root["run"] !== undefined && { run: readRun(root["run"], corrupt) }),
   };
   return { state, serial };
 }
 
-function readRun(value: unknown): RunRecord | string {
-  if (!isRecord(value)) return '"run" is not an object';
+function readRun(value: unknown, corrupt: Corrupt): RunRecord {
+  if (!isRecord(value)) throw corrupt('"run" is not an object');
   const { changes: _, ...run } = value;
-  const changes = mapOf<Address, RunChange>(value, "changes", isAddress, isRunChange);
-  if (typeof changes === "string") return changes;
-  return isRun(run) ? { ...run, changes } : '"run" is not in the expected format';
+  if (!isRun(run)) throw corrupt('"run" is not in the expected format');
+  return { ...run, changes: mapOf<Address, RunChange>(value, "changes", isAddress, isRunChange, corrupt) };
 }
 
-/** A member that maps keys to records, or what is wrong with it. */
+/** A member that maps keys to records. */
 function mapOf<K extends string, V>(
   root: Root,
   member: string,
   isKey: (key: unknown) => key is K,
   isValue: (value: unknown) => value is V,
-): Map<K, V> | string {
+  corrupt: Corrupt,
+): Map<K, V> {
   const record = root[member];
-  if (!isRecord(record)) return `"${member}" is missing or not an object`;
+  if (!isRecord(record)) throw corrupt(`"${member}" is missing or not an object`);
   const map = new Map<K, V>();
   for (const key of Object.keys(record)) {
     const value = record[key];
-    if (!isKey(key)) return `"${member}" has a key ${JSON.stringify(key)} that is not an address`;
+    if (!isKey(key)) throw corrupt(`"${member}" has a key ${JSON.stringify(key)} that is not an address`);
     if (!isValue(value))
-      return `the entry ${JSON.stringify(key)} of "${member}" is not in the expected format`;
+      throw corrupt(`the entry ${JSON.stringify(key)} of "${member}" is not in the expected format`);
     map.set(key, value);
   }
   return map;

@@ -5,7 +5,7 @@ import type { State, StateEvent } from "../model/state.ts";
 import type { StateRuntime } from "./backend.ts";
 import { areStateEvents, formatDocument, isRecord, isText, parseJson } from "./document.ts";
 import { attempt, fileName, makeFolder, readIfThere, replaceFile } from "./local-files.ts";
-import { type DocumentKey, type StateResult, type StateKey, refusal, success } from "./problem.ts";
+import { type DocumentKey, StateFailure, type StateKey } from "./problem.ts";
 
 /*
  * What an apply did and could not save, since its backend or its lock was gone: `.tasc/errored/STAGE/TARGET.json`. The
@@ -35,33 +35,39 @@ export async function writeErrored(
   key: DocumentKey,
   saved: State,
   events: readonly StateEvent[],
-): Promise<StateResult<string>> {
+): Promise<string> {
   const file = erroredFile(world, key);
   const { stage, target, service } = key;
   const content = { format: FORMAT, version: 1, stage, target, service, saved: digestOf(saved), events };
   return await attempt(file, async () => {
     await makeFolder(join(file, ".."), world.projectFolder);
     await replaceFile(file, `${JSON.stringify(content, undefined, 2)}\n`);
-    return success(file);
+    return file;
   });
 }
 
-export async function readErrored(
-  world: ProjectFolderOf,
-  key: DocumentKey,
-): Promise<StateResult<Errored | undefined>> {
+export async function readErrored(world: ProjectFolderOf, key: DocumentKey): Promise<Errored | undefined> {
   const file = erroredFile(world, key);
   return await attempt(file, async () => {
     const bytes = await readIfThere(file);
-    if (bytes === undefined) return success(undefined);
+    if (bytes === undefined) return undefined;
     const content = parseJson(bytes.toString("utf8"));
     if (!isRecord(content) || content["format"] !== FORMAT || !isText(content["saved"]))
-      return refusal({ kind: "corrupt", where: file, reason: "it is not in the expected format" });
+      throw new StateFailure({ kind: "corrupt", where: file, reason: "it is not in the expected format" });
     const { saved, events, service } = content;
     if (service !== key.service)
-      return refusal({ kind: "other-service", where: file, expected: key.service, found: String(service) });
-    if (areStateEvents(events)) return success({ saved, events });
-    return refusal({ kind: "corrupt", where: file, reason: 'its "events" are not as tasc writes them' });
+      throw new StateFailure({
+        kind: "other-service",
+        where: file,
+        expected: key.service,
+        found: String(service),
+      });
+    if (areStateEvents(events)) return { saved, events };
+    throw new StateFailure({
+      kind: "corrupt",
+      where: file,
+      reason: 'its "events" are not as tasc writes them',
+    });
   });
 }
 

@@ -113,7 +113,7 @@ function change(draft: MutableState, event: StateEvent): void {
       draft.changes = new LazyCopy(plannedChanges(event.changes));
       return;
     case "answered":
-      return countAnswer(draft.changes, event.address);
+      return countAnswer(draft, event);
     case "ended":
       draft.run = undefined;
       return;
@@ -180,9 +180,11 @@ function plannedChanges(changes: EventOf<"began">["changes"]): ReadonlyMap<Addre
   return new Map(entries);
 }
 
-function countAnswer(changes: LazyCopy<Address, RunChange>, address: Address): void {
-  const change = changes.get(address);
-  if (change !== undefined) changes.set(address, { ...change, answered: change.answered + 1 });
+/** What no plan listed is a patch of what an earlier discovery has made. */
+function countAnswer({ run, changes }: MutableState, { address, last }: EventOf<"answered">): void {
+  if (run === undefined) return;
+  const change = changes.get(address) ?? { action: "update", calls: 1, answered: 0 };
+  changes.set(address, { ...change, answered: last === true ? change.calls : change.answered + 1 });
 }
 
 /** A folder has one name: a new one means that it was renamed. */

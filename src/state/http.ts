@@ -1,6 +1,7 @@
 import type { Dispatcher } from "undici";
 import type { JsonObject } from "../model/json.ts";
 import type { State } from "../model/state.ts";
+import { throughProxies } from "../service/transport.ts";
 import {
   type Backend,
   type Clock,
@@ -10,18 +11,13 @@ import {
   Stopwatch,
   type StateRuntime,
   type StoredState,
+  readWhole,
+  sideBySide,
 } from "./backend.ts";
 import type { HttpConfig } from "./config.ts";
 import { formatDocument, isCount, isRecord, isText, isTexts, parseDocument, parseJson } from "./document.ts";
 import { type LockInfo, createLockInfo, isLockInfo } from "./lock.ts";
-import {
-  type DocumentKey,
-  type StateResult,
-  type StateKey,
-  type StateProblem,
-  refusal,
-  success,
-} from "./problem.ts";
+import { type DocumentKey, StateFailure, type StateKey, problemOf } from "./problem.ts";
 
 /*
  * Keeps documents on a server that speaks the REST protocol of Terraform's http backend: GET and POST of a whole
@@ -30,15 +26,13 @@ import {
  */
 
 export async function openHttpBackend(config: HttpConfig, world: StateRuntime): Promise<Backend> {
-  return new HttpBackend(await openClient(config, world.clock), config, world);
+  return new HttpBackend(await openClient(config, world), config, world);
 }
 
 /** No target's key begins like this. */
 const INDEX = "_index";
 const HISTORY = "_history";
 
-/** Documents that are asked for at once. */
-const SIDE_BY_SIDE = 16;
 /** Entries that the history keeps. */
 const ENTRIES = 200;
 /** Tries to add to a document that nobody locks, until the addition is seen in it. */
@@ -47,6 +41,7 @@ const TRIES = 6;
 const HALF_WRITTEN = 250;
 
 class HttpBackend implements Backend {
+  readonly place: string;
   readonly #client: StateClient;
   readonly #config: HttpConfig;
   readonly #world: StateRuntime;
@@ -55,46 +50,29 @@ class HttpBackend implements Backend {
     this.#client = client;
     this.#config = config;
     this.#world = world;
+    this.place = decodeURI(shown(config.address));
   }
 
-  async read(key: DocumentKey): Promise<StateResult<StoredState | undefined>> {
-    const first = await this.#readOnce(key);
-    if (first.ok || first.problem.kind !== "corrupt") return first;
-    await this.#world.clock.sleep(HALF_WRITTEN);
-    return await this.#readOnce(key);
-  }
-
-  async #readOnce(key: DocumentKey): Promise<StateResult<StoredState | undefined>> {
-    const text = await this.#at(key).get();
-    if (!text.ok || text.value === undefined) return text.ok ? success(undefined) : text;
-    const parsed = parseDocument(text.value, key, shown(addressesOf(this.#config, key).document));
-    if (!parsed.ok) return parsed;
-    const { state, serial } = parsed.value;
-    return success({ state, revision: String(serial ?? 0), journalled: false });
-  }
-
-  async readAll(keys: readonly DocumentKey[]): Promise<StateResult<ReadonlyMap<string, StoredState>>> {
-    const found = new Map<string, StoredState>();
-    let problem: StateProblem | undefined;
-    const waiting = keys.values();
-    const worker = async (): Promise<void> => {
-      for (const key of waiting) {
-        const stored = await this.read(key);
-        if (!stored.ok) problem ??= stored.problem;
-        else if (stored.value !== undefined) found.set(key.target, stored.value);
-        if (problem !== undefined) return;
-      }
+  async read(key: DocumentKey): Promise<StoredState | undefined> {
+    const read = async (): Promise<StoredState | undefined> => {
+      const text = await this.#at(key).get();
+      if (text === undefined) return undefined;
+      const { state, serial } = parseDocument(text, key, this.#where(key.stage, key.target));
+      return { state, revision: String(serial ?? 0), journalled: false };
     };
-    await Promise.all(Array.from({ length: SIDE_BY_SIDE }, worker));
-    return problem === undefined ? success(found) : refusal(problem);
+    return await readWhole(read, this.#world.clock, HALF_WRITTEN);
   }
 
-  async list(stage: string): Promise<StateResult<readonly string[]>> {
+  async readAll(keys: readonly DocumentKey[]): Promise<ReadonlyMap<string, StoredState>> {
+    const found = await sideBySide(keys, async (key) => [key.target, await this.read(key)] as const);
+    return new Map(found.flatMap(([target, stored]) => (stored === undefined ? [] : [[target, stored]])));
+  }
+
+  async list(stage: string): Promise<readonly string[]> {
     const index = await this.#readShared(stage, INDEX);
-    if (!index.ok) return index;
-    const targets = index.value["targets"] ?? [];
-    if (isTexts(targets)) return success(targets);
-    return refusal({
+    const targets = index["targets"] ?? [];
+    if (isTexts(targets)) return targets;
+    throw new StateFailure({
       kind: "corrupt",
       where: this.#where(stage, INDEX),
       reason: "it is not a list of targets",
@@ -102,42 +80,41 @@ class HttpBackend implements Backend {
   }
 
   /** A target is added before it is first written: an entry without a document does no harm. */
-  async register(stage: string, targets: readonly string[]): Promise<StateResult<void>> {
-    return await this.#change(stage, INDEX, ({ targets: before }) => {
+  async register(stage: string, targets: readonly string[]): Promise<void> {
+    await this.#change(stage, INDEX, ({ targets: before }) => {
       const listed = isTexts(before) ? before : [];
       if (targets.every((target) => listed.includes(target))) return undefined;
       return { targets: [...new Set([...listed, ...targets])].toSorted() };
     });
   }
 
-  async addHistory(stage: string, entry: JsonObject): Promise<StateResult<void>> {
+  async addHistory(stage: string, entry: JsonObject): Promise<void> {
     const text = JSON.stringify(entry);
-    return await this.#change(stage, HISTORY, ({ entries = [] }) => {
+    await this.#change(stage, HISTORY, ({ entries = [] }) => {
       const before: readonly unknown[] = Array.isArray(entries) ? entries : [];
       if (before.some((one) => JSON.stringify(one) === text)) return undefined;
       return { entries: [...before, entry].slice(-ENTRIES) };
     });
   }
 
-  async history(stage: string): Promise<StateResult<readonly unknown[]>> {
-    const read = await this.#readShared(stage, HISTORY);
-    if (!read.ok) return read;
-    const entries = read.value["entries"];
-    return success(Array.isArray(entries) ? entries : []);
+  async history(stage: string): Promise<readonly unknown[]> {
+    const { entries = [] } = await this.#readShared(stage, HISTORY);
+    const list: readonly unknown[] = Array.isArray(entries) ? entries : [];
+    return list;
   }
 
   /** A document that several runs add to. */
-  async #readShared(stage: string, name: string): Promise<StateResult<Shared>> {
+  async #readShared(stage: string, name: string): Promise<Shared> {
     const text = await this.#at({ stage, target: name }).get();
-    if (!text.ok) return text;
-    if (text.value === undefined) return success({});
-    const root = parseJson(text.value);
+    if (text === undefined) return {};
+    const root = parseJson(text);
     const where = this.#where(stage, name);
     if (!isRecord(root) || root["format"] !== `tasc-state-${name.slice(1)}` || root["stage"] !== stage)
-      return refusal({ kind: "corrupt", where, reason: "it is not in the expected format" });
+      throw new StateFailure({ kind: "corrupt", where, reason: "it is not in the expected format" });
     const { version } = root;
-    if (isCount(version) && version > 1) return refusal({ kind: "newer", where, version, understood: 1 });
-    return success(root);
+    if (isCount(version) && version > 1)
+      throw new StateFailure({ kind: "newer", where, version, understood: 1 });
+    return root;
   }
 
   /**
@@ -147,17 +124,12 @@ class HttpBackend implements Backend {
    *
    * @param add the new members; nothing if all is there
    */
-  async #change(
-    stage: string,
-    name: string,
-    add: (before: Shared) => Shared | undefined,
-  ): Promise<StateResult<void>> {
+  async #change(stage: string, name: string, add: (before: Shared) => Shared | undefined): Promise<void> {
     for (let left = TRIES; left > 0; left -= 1) {
       const before = await this.#readShared(stage, name);
-      if (!before.ok) return before;
-      const added = add(before.value);
-      if (added === undefined) return success(undefined);
-      const { serial } = before.value;
+      const added = add(before);
+      if (added === undefined) return;
+      const { serial } = before;
       const next = {
         format: `tasc-state-${name.slice(1)}`,
         version: 1,
@@ -165,40 +137,43 @@ class HttpBackend implements Backend {
         stage,
         ...added,
       };
-      const written = await this.#at({ stage, target: name }).put(`${JSON.stringify(next, undefined, 2)}\n`);
-      if (!written.ok) return written.problem.kind === "lock-lost" ? success(undefined) : written;
+      try {
+        await this.#at({ stage, target: name }).put(`${JSON.stringify(next, undefined, 2)}\n`);
+      } catch (error) {
+        problemOf(error, "lock-lost");
+        return;
+      }
       if (left < TRIES) await this.#world.clock.sleep(20 + Math.random() * 200);
     }
-    return success(undefined);
   }
 
-  async lock(key: DocumentKey, info: LockInfo): Promise<StateResult<HeldLock>> {
+  async lock(key: DocumentKey, info: LockInfo): Promise<HeldLock> {
     const exchange = this.#at(key);
-    const locked = await exchange.lock(info);
-    return locked.ok ? success(new HttpLock(exchange, info)) : locked;
+    await exchange.lock(info);
+    return new HttpLock(exchange, info);
   }
 
   /** The protocol tells who holds a lock only to who asks for it. */
-  async holder(): Promise<StateResult<LockInfo | undefined>> {
-    return await Promise.resolve(success(undefined));
+  async holder(): Promise<LockInfo | undefined> {
+    return await Promise.resolve(undefined);
   }
 
   /** Asks for the lock, to learn who holds it, and frees what it gets. */
-  async forceUnlock(key: StateKey, id?: string): Promise<StateResult<LockInfo | undefined>> {
+  async forceUnlock(key: StateKey, id?: string): Promise<LockInfo | undefined> {
     const exchange = this.#at(key);
-    if (this.#config.locking === undefined) return success(undefined);
+    if (this.#config.locking === undefined) return undefined;
     const info = createLockInfo(this.#world, "tasc state unlock");
-    const locked = await exchange.lock(info);
-    if (locked.ok) {
-      const freed = await exchange.unlock(info);
-      return freed.ok ? success(undefined) : freed;
+    try {
+      await exchange.lock(info);
+    } catch (error) {
+      // Where the server does not say whose it is, the id that was given is taken at its word.
+      const { holder = id === undefined ? undefined : unknownHolder(id) } = problemOf(error, "locked");
+      if (holder === undefined || (id !== undefined && holder.id !== id)) throw error;
+      await exchange.unlock(holder, "strictly");
+      return holder;
     }
-    if (locked.problem.kind !== "locked") return locked;
-    // Where the server does not say whose it is, the id that was given is taken at its word.
-    const holder = locked.problem.holder ?? (id === undefined ? undefined : unknownHolder(id));
-    if (holder === undefined || (id !== undefined && holder.id !== id)) return locked;
-    const freed = await exchange.unlock(holder, "strictly");
-    return freed.ok ? success(holder) : freed;
+    await exchange.unlock(info);
+    return undefined;
   }
 
   async close(): Promise<void> {
@@ -288,84 +263,84 @@ class StateRequest {
   }
 
   /** The document's text; `undefined` if there is none. */
-  async get(how?: "once"): Promise<StateResult<string | undefined>> {
+  async get(how?: "once"): Promise<string | undefined> {
     const call = { method: "GET", address: this.addresses.document };
-    const answer = await this.#client.send(call, how);
-    if (!answer.ok) return answer;
-    const { status, text } = answer.value;
-    if (NONE.has(status) || (status === 200 && text === "")) return success(undefined);
-    return status === 200 ? success(text) : unexpected(call, status);
+    const { status, text } = await this.#client.send(call, how);
+    if (NONE.has(status) || (status === 200 && text === "")) return undefined;
+    if (status !== 200) throw unexpected(call, status);
+    return text;
   }
 
   /**
    * Writes the document. After a lost answer it is looked up before it is sent again: a server that counts versions
    * refuses the same one twice. @param holder absent if nobody holds the lock
    */
-  async put(text: string, holder?: LockInfo): Promise<StateResult<void>> {
+  async put(text: string, holder?: LockInfo): Promise<void> {
     const address = withLockId(this.addresses.document, holder?.id);
     const call = { method: this.#config.updateMethod, address, body: text };
-    const answer = await this.#carefully(call, async () => {
-      const there = await this.get("once");
-      return there.ok && there.value === text;
-    });
-    if (!answer.ok || answer.value === "arrived") return answer.ok ? success(undefined) : answer;
-    const { status, text: body } = answer.value;
-    if (isSuccess(status)) return success(undefined);
-    if (!LOCKED.has(status)) return unexpected(call, status);
-    const other = parseLockBody(body);
+    const isThere = async () => (await this.get("once").catch(() => undefined)) === text;
+    const answer = await this.#carefully(call, isThere);
+    if (answer === undefined) return;
+    const other = parseLockBody(answer);
     const told = other !== undefined && other.id !== holder?.id;
     const reason = told ? `${other.who} holds it since ${other.since}` : "the server refused the lock's id";
-    return refusal({ kind: "lock-lost", key: this.key, reason });
+    throw new StateFailure({ kind: "lock-lost", key: this.key, reason });
   }
 
   /** After a lost answer the lock may be ours: it is freed, and asked for again. */
-  async lock(info: LockInfo): Promise<StateResult<void>> {
+  async lock(info: LockInfo): Promise<void> {
     const { locking } = this.#config;
-    if (locking === undefined) return success(undefined);
+    if (locking === undefined) return;
     const call = { method: locking.lockMethod, address: this.addresses.lock, body: this.#lockBody(info) };
     const answer = await this.#carefully(call, async () => {
-      await this.unlock(info);
+      await this.unlock(info).catch(() => {});
       return false;
     });
-    if (!answer.ok || answer.value === "arrived") return answer.ok ? success(undefined) : answer;
-    const { status, text } = answer.value;
-    if (isSuccess(status)) return success(undefined);
-    if (!LOCKED.has(status)) return unexpected(call, status);
-    const holder = parseLockBody(text);
+    if (answer === undefined) return;
+    const holder = parseLockBody(answer);
     // Some servers, GitLab's among them, answer with what was sent: that is not the holder.
-    return refusal({ kind: "locked", key: this.key, ...(holder && holder.id !== info.id && { holder }) });
+    throw new StateFailure({
+      kind: "locked",
+      key: this.key,
+      ...(holder && holder.id !== info.id && { holder }),
+    });
   }
 
   /** Frees the lock of this holder. That it is somebody else's by now is a problem only where that matters. */
-  async unlock(holder: LockInfo, how: "gladly" | "strictly" = "gladly"): Promise<StateResult<void>> {
+  async unlock(holder: LockInfo, how: "gladly" | "strictly" = "gladly"): Promise<void> {
     const { locking } = this.#config;
-    if (locking === undefined) return success(undefined);
+    if (locking === undefined) return;
     const address = withLockId(this.addresses.unlock, holder.id);
     const call = { method: locking.unlockMethod, address, body: this.#lockBody(holder) };
-    const answer = await this.#client.send(call);
-    if (!answer.ok) return answer;
-    const { status } = answer.value;
-    if (isSuccess(status) || status === 404) return success(undefined);
-    if (!LOCKED.has(status)) return unexpected(call, status);
-    return how === "gladly" ? success(undefined) : refusal({ kind: "locked", key: this.key });
+    const { status } = await this.#client.send(call);
+    if (isSuccess(status) || status === 404) return;
+    if (!LOCKED.has(status)) throw unexpected(call, status);
+    if (how === "strictly") throw new StateFailure({ kind: "locked", key: this.key });
   }
 
-  /** Sends what must not be repeated blindly. @param arrived asked after a lost answer */
-  async #carefully(
-    call: StateCall,
-    arrived: () => Promise<boolean>,
-  ): Promise<StateResult<StateAnswer | "arrived">> {
+  /**
+   * Sends what must not be repeated blindly.
+   *
+   * @param arrived asked after a lost answer
+   * @returns nothing if it succeeded, or what the server says of a lock that somebody else holds
+   */
+  async #carefully(call: StateCall, arrived: () => Promise<boolean>): Promise<string | undefined> {
     const began = new Stopwatch();
     began.now();
     for (let tries = 0; ; tries += 1) {
-      const answer = await this.#client.send(call);
-      const isUncertain = answer.ok ? UNCERTAIN.has(answer.value.status) : answer.problem.kind === "failed";
-      const isRefused = answer.ok && answer.value.status === TOO_MANY;
-      if (!isUncertain && !isRefused) return answer;
-      const pause = PAUSES[tries];
-      if (pause === undefined || this.#client.isGivenUp() || began.isOver(LIMIT)) return answer;
+      let error: unknown;
+      const { status, text } = await this.#client.send(call).catch((failure: unknown) => {
+        problemOf((error = failure), "failed");
+        return { status: 0, text: "" };
+      });
+      if (isSuccess(status)) return undefined;
+      if (LOCKED.has(status)) return text;
+      const isUncertain = error !== undefined || UNCERTAIN.has(status);
+      const pause = isUncertain || status === TOO_MANY ? PAUSES[tries] : undefined;
+      if (pause === undefined || this.#client.isGivenUp() || began.isOver(LIMIT))
+        throw error ?? unexpected(call, status);
       await this.#client.clock.sleep(pause);
-      if (isUncertain && (await arrived())) return success("arrived");
+      if (isUncertain && (await arrived())) return undefined;
     }
   }
 
@@ -399,11 +374,11 @@ const HINTS: Readonly<Record<number, string>> = {
   501: "the server does not know this method: check state.lockMethod, or set state.lock to false if it has no locks",
 };
 
-function unexpected({ method, address }: StateCall, status: number): StateResult<never> {
+function unexpected({ method, address }: StateCall, status: number): StateFailure {
   const isRedirect = status >= 300 && status < 400;
   const hint = isRedirect ? "redirects are not followed: state.address must be the final one" : HINTS[status];
   const reason = `${method} was answered with status ${status}${hint === undefined ? "" : `; ${hint}`}`;
-  return refusal({ kind: "failed", where: shown(address), reason });
+  return new StateFailure({ kind: "failed", where: shown(address), reason });
 }
 
 /** The holder, from a server's answer; `undefined` if it does not tell. Some answer with nothing but the id. */
@@ -444,40 +419,42 @@ class HttpLock implements HeldLock {
   /** What we sent last, to tell it from what somebody else wrote. */
   #sent: string | undefined;
   /** Set for good once the server said that the lock is not ours. */
-  #lost: StateProblem | undefined;
+  #lost: StateFailure | undefined;
 
   constructor(exchange: StateRequest, info: LockInfo) {
     this.#exchange = exchange;
     this.info = info;
   }
 
-  async write(state: State, base: Revision): Promise<StateResult<Revision>> {
-    if (this.#lost !== undefined) return refusal(this.#lost);
+  async write(state: State, base: Revision): Promise<Revision> {
+    if (this.#lost !== undefined) throw this.#lost;
     const below = await this.#revisionBelow(base);
-    if (!below.ok) return below;
-    const serial = Number(below.value) + 1;
+    const serial = Number(below) + 1;
     this.#known = undefined;
     this.#sent = formatDocument(state, serial);
     const { isLocking } = this.#exchange;
-    const written = await this.#exchange.put(this.#sent, isLocking ? this.info : undefined);
-    if (!written.ok && written.problem.kind === "lock-lost") this.#lost = written.problem;
-    if (!written.ok) return written;
+    await this.#exchange.put(this.#sent, isLocking ? this.info : undefined).catch((error: unknown) => {
+      if (error instanceof StateFailure && error.problem.kind === "lock-lost") this.#lost = error;
+      throw error;
+    });
     if (isLocking) this.#known = String(serial);
-    return success(String(serial));
+    return String(serial);
   }
 
-  async unlock(): Promise<StateResult<void>> {
-    return await this.#exchange.unlock(this.info);
+  async unlock(): Promise<void> {
+    await this.#exchange.unlock(this.info);
   }
 
   /** The revision to write upon: `base`, or our own last write, if that arrived without our knowing. */
-  async #revisionBelow(base: Revision): Promise<StateResult<Revision>> {
-    const changed = refusal({ kind: "changed", where: shown(this.#exchange.addresses.document) });
-    if (this.#known !== undefined) return this.#known === base ? success(base) : changed;
-    const text = await this.#exchange.get();
-    if (!text.ok) return text;
-    const revision = text.value === undefined ? NO_DOCUMENT : String(serialOf(text.value));
-    return revision === base || text.value === this.#sent ? success(revision) : changed;
+  async #revisionBelow(base: Revision): Promise<Revision> {
+    let revision = this.#known;
+    if (revision === undefined) {
+      const text = await this.#exchange.get();
+      revision = text === undefined ? NO_DOCUMENT : String(serialOf(text));
+      if (text !== undefined && text === this.#sent) return revision;
+    }
+    if (revision === base) return revision;
+    throw new StateFailure({ kind: "changed", where: shown(this.#exchange.addresses.document) });
   }
 }
 
@@ -509,7 +486,7 @@ interface StateClient {
    * Sends a call; what may be repeated blindly again if that may help. Redirects are not followed: credentials go
    * where they belong.
    */
-  send(call: StateCall, how?: "once"): Promise<StateResult<StateAnswer>>;
+  send(call: StateCall, how?: "once"): Promise<StateAnswer>;
   /** Whether the server did not answer for so long that nothing more is tried for long. */
   isGivenUp(): boolean;
   close(): Promise<void>;
@@ -522,7 +499,10 @@ const LAST_LIMIT = 1_000;
 const MAX_BYTES = 256 * 1024 * 1024;
 
 /** These parts are what undici's index exports under these names, without what else that loads. */
-async function openClient(config: HttpConfig, clock: Clock): Promise<StateClient> {
+async function openClient(
+  config: HttpConfig,
+  { clock, environment }: Pick<StateRuntime, "clock" | "environment">,
+): Promise<StateClient> {
   const { username, password, locking, updateMethod } = config;
   const others = [updateMethod, locking?.lockMethod];
   // To free a lock twice does no harm.
@@ -533,7 +513,9 @@ async function openClient(config: HttpConfig, clock: Clock): Promise<StateClient
     import("undici/lib/dispatcher/retry-agent.js"),
     import("undici/lib/api/api-request.js"),
   ]);
-  const agent = new Agent({ connectTimeout: LIMIT, headersTimeout: LIMIT, bodyTimeout: LIMIT });
+  const limits = { connectTimeout: LIMIT, headersTimeout: LIMIT, bodyTimeout: LIMIT };
+  const proxied = await throughProxies(new URL(config.address).origin, environment, limits);
+  const agent = proxied ?? new Agent(limits);
   const retrying = new RetryAgent(agent, {
     maxRetries: 3,
     minTimeout: 250,
@@ -551,10 +533,13 @@ async function openClient(config: HttpConfig, clock: Clock): Promise<StateClient
       const signal = AbortSignal.timeout(givenUp ? LAST_LIMIT : LIMIT);
       const dispatcher = givenUp || how === "once" ? agent : retrying;
       const send: Send = async (options) => await request.call(dispatcher, { ...options, signal });
-      const answer = await sendOnce(send, call, authorization, signal);
-      if (signal.aborted) givenUp = true;
-      else if (answer.ok) givenUp = false;
-      return answer;
+      try {
+        const answer = await sendOnce(send, call, authorization, signal);
+        givenUp = false;
+        return answer;
+      } finally {
+        givenUp ||= signal.aborted;
+      }
     },
     close: async () => await agent.close(),
   };
@@ -573,12 +558,12 @@ async function sendOnce(
   { method, address, body }: StateCall,
   authorization: Readonly<Record<string, string>>,
   signal: AbortSignal,
-): Promise<StateResult<StateAnswer>> {
+): Promise<StateAnswer> {
   const headers = { ...authorization, ...(body === undefined ? {} : { "content-type": "application/json" }) };
   const { origin, pathname, search } = new URL(address);
   const path = `${pathname}${search}`;
   const failed = (reason: string) =>
-    refusal({ kind: "failed", where: shown(address), reason: `${method}: ${reason}` });
+    new StateFailure({ kind: "failed", where: shown(address), reason: `${method}: ${reason}` });
   try {
     const answer = await send({ origin, path, method, headers, body: body ?? null });
     const pieces: Buffer[] = [];
@@ -586,14 +571,14 @@ async function sendOnce(
     for await (const piece of answer.body) {
       if (!Buffer.isBuffer(piece)) continue;
       size += piece.length;
-      if (size > MAX_BYTES) return failed(`the answer is larger than ${MAX_BYTES / 1024 / 1024} MB`);
+      if (size > MAX_BYTES) throw failed(`the answer is larger than ${MAX_BYTES / 1024 / 1024} MB`);
       pieces.push(piece);
     }
-    return success({ status: answer.statusCode, text: Buffer.concat(pieces).toString("utf8") });
+    return { status: answer.statusCode, text: Buffer.concat(pieces).toString("utf8") };
   } catch (error) {
-    if (signal.aborted) return failed("no answer in time");
-    if (!isConnectionError(error)) throw error;
-    return failed(error.message === "" ? error.code : error.message);
+    if (signal.aborted) throw failed("no answer in time");
+    if (error instanceof StateFailure || !isConnectionError(error)) throw error;
+    throw failed(error.message === "" ? error.code : error.message);
   }
 }
 

@@ -3,32 +3,22 @@ import { constants, readFileSync } from "node:fs";
 import { type FileHandle, link, lstat, mkdir, open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, sep } from "node:path";
 import type { StateEvent } from "../model/state.ts";
-import { type Revision, sameService } from "./backend.ts";
-import { areStateEvents, isCount, isRecord, isText, parseJson } from "./document.ts";
+import type { Revision } from "./backend.ts";
+import { areStateEvents, checkKey, isCount, isDocumentKey, isRecord, isText, parseJson } from "./document.ts";
 import { type LockInfo, type Processes, isGone, isLockInfo } from "./lock.ts";
-import {
-  type DocumentKey,
-  type StateResult,
-  type StateKey,
-  type StateProblem,
-  refusal,
-  success,
-} from "./problem.ts";
+import { type DocumentKey, StateFailure, type StateKey } from "./problem.ts";
 
 /**
  * Errors of the file system become a problem; anything else is a mistake of ours and stays an exception.
  *
  * @param where the file that it is about, for people.
  */
-export async function attempt<T>(
-  where: string,
-  work: () => Promise<StateResult<T>>,
-): Promise<StateResult<T>> {
+export async function attempt<T>(where: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (!isSystemError(error) && !(error instanceof LinkedFolder)) throw error;
-    return refusal({ kind: "failed", where, reason: error.message });
+    throw new StateFailure({ kind: "failed", where, reason: error.message });
   }
 }
 
@@ -190,25 +180,20 @@ function valueOfLine(text: string): unknown {
 }
 
 /** Reads a journal; `undefined` if not even its first line was finished. @param where the file, for problems */
-export function parseJournal(
-  bytes: Buffer,
-  expected: DocumentKey,
-  where: string,
-): StateResult<Journal | undefined> {
+export function parseJournal(bytes: Buffer, expected: DocumentKey, where: string): Journal | undefined {
   const { values, spoilt, soundBytes } = parseLines(bytes);
-  if (spoilt !== undefined) return refusal(damaged(where, spoilt));
+  if (spoilt !== undefined) throw damaged(where, spoilt);
   const [header, ...rest] = values;
-  if (header === undefined) return success(undefined);
+  if (header === undefined) return undefined;
   const base = readHeader(header, expected, where);
-  if (!base.ok) return base;
   const events: StateEvent[] = [];
   const folded: Revision[] = [];
   for (const [at, value] of rest.entries()) {
     if (areStateEvents(value)) for (const event of value) events.push(event);
     else if (isRecord(value) && isText(value["folded"])) folded.push(value["folded"]);
-    else return refusal(damaged(where, at + 2));
+    else throw damaged(where, at + 2);
   }
-  return success({ base: base.value, events, folded, soundBytes });
+  return { base, events, folded, soundBytes };
 }
 
 interface Lines {
@@ -239,34 +224,19 @@ function startOfLastLine(bytes: Buffer, end: number): number {
 }
 
 /** The revision that the journal continues. */
-function readHeader(header: unknown, expected: DocumentKey, where: string): StateResult<Revision> {
-  if (!isRecord(header) || header["format"] !== FORMAT) return refusal(damaged(where, 1));
-  const { version, stage, target, service, base } = header;
+function readHeader(header: unknown, expected: DocumentKey, where: string): Revision {
+  if (!isRecord(header) || header["format"] !== FORMAT) throw damaged(where, 1);
+  const { version, base } = header;
   if (isCount(version) && version > VERSION)
-    return refusal({ kind: "newer", where, version, understood: VERSION });
-  if (
-    !isCount(version) ||
-    version === 0 ||
-    !isText(stage) ||
-    !isText(target) ||
-    !isText(service) ||
-    !isText(base)
-  )
-    return refusal(damaged(where, 1));
-  if (stage !== expected.stage || target !== expected.target)
-    return refusal({
-      kind: "misplaced",
-      where,
-      expected: { stage: expected.stage, target: expected.target },
-      found: { stage, target },
-    });
-  if (!sameService(service, expected.service))
-    return refusal({ kind: "other-service", where, expected: expected.service, found: service });
-  return success(base);
+    throw new StateFailure({ kind: "newer", where, version, understood: VERSION });
+  if (!isCount(version) || version === 0 || !isDocumentKey(header) || !isText(base)) throw damaged(where, 1);
+  checkKey(header, expected, where);
+  return base;
 }
 
-function damaged(where: string, lineNumber: number): StateProblem {
-  return { kind: "corrupt", where, reason: `line ${lineNumber} is not in the expected format` };
+function damaged(where: string, lineNumber: number): StateFailure {
+  const reason = `line ${lineNumber} is not in the expected format`;
+  return new StateFailure({ kind: "corrupt", where, reason });
 }
 
 /*

@@ -11,6 +11,7 @@ import {
   type Revision,
   type StateRuntime,
   type StoredState,
+  readWhole,
 } from "./backend.ts";
 import { type LocalConfig, STATE_FOLDER } from "./config.ts";
 import { formatDocument, parseDocument, parseJson } from "./document.ts";
@@ -38,14 +39,7 @@ import {
   targetOf,
 } from "./local-files.ts";
 import { type LockInfo, createLockInfo } from "./lock.ts";
-import {
-  type DocumentKey,
-  type StateResult,
-  type StateKey,
-  type StateProblem,
-  refusal,
-  success,
-} from "./problem.ts";
+import { type DocumentKey, StateFailure, type StateKey, problemOf } from "./problem.ts";
 
 /** Keeps documents as files of the project: STAGE/TARGET.json, beside it the lock and, during an apply, a journal. */
 export function openLocalBackend(config: LocalConfig, world: StateRuntime): Backend {
@@ -73,40 +67,31 @@ async function read(
   root: string,
   key: DocumentKey,
   { clock }: StateRuntime,
-): Promise<StateResult<StoredState | undefined>> {
-  const first = await readOnce(root, key);
-  if (first.ok || first.problem.kind !== "corrupt") return first;
-  await clock.sleep(HALF_WRITTEN);
-  return await readOnce(root, key);
-}
-
-async function readOnce(root: string, key: DocumentKey): Promise<StateResult<StoredState | undefined>> {
+): Promise<StoredState | undefined> {
   const paths = pathsOf(root, key);
-  return await attempt(paths.document, async () => {
-    const files = await readFiles(paths, key);
-    return files.ok ? stateOf(files.value, key, paths.document) : files;
-  });
+  const once = () =>
+    attempt(paths.document, async () => stateOf(await readFiles(paths, key), key, paths.document));
+  return await readWhole(once, clock, HALF_WRITTEN);
 }
 
 async function readAll(
   root: string,
   keys: readonly DocumentKey[],
   world: StateRuntime,
-): Promise<StateResult<ReadonlyMap<string, StoredState>>> {
+): Promise<ReadonlyMap<string, StoredState>> {
   const all = new Map<string, StoredState>();
   for (const key of keys) {
     const stored = await read(root, key, world);
-    if (!stored.ok) return stored;
-    if (stored.value !== undefined) all.set(key.target, stored.value);
+    if (stored !== undefined) all.set(key.target, stored);
   }
-  return success(all);
+  return all;
 }
 
-async function list(root: string, stage: string): Promise<StateResult<readonly string[]>> {
+async function list(root: string, stage: string): Promise<readonly string[]> {
   const folder = stageFolder(root, stage);
   return await attempt(folder, async () => {
     const targets = (await filesIn(folder)).map(targetOf).filter((target) => target !== undefined);
-    return success([...new Set(targets)].toSorted());
+    return [...new Set(targets)].toSorted();
   });
 }
 
@@ -119,19 +104,14 @@ async function filesIn(folder: string): Promise<readonly string[]> {
   }
 }
 
-async function lock(
-  root: string,
-  key: DocumentKey,
-  info: LockInfo,
-  world: StateRuntime,
-): Promise<StateResult<HeldLock>> {
+async function lock(root: string, key: DocumentKey, info: LockInfo, world: StateRuntime): Promise<HeldLock> {
   const paths = pathsOf(root, key);
   return await attempt(paths.lock, async () => {
     await makeFolder(paths.folder, world.projectFolder);
     const taking = await takeLock(paths.lock, info, world.processes);
-    if (taking.taken) return success(new LocalLock(key, paths, info, world, taking.from));
+    if (taking.taken) return new LocalLock(key, paths, info, world, taking.from);
     const { stage, target } = key;
-    return refusal({ kind: "locked", key: { stage, target }, ...holderOf(taking.holder) });
+    throw new StateFailure({ kind: "locked", key: { stage, target }, ...holderOf(taking.holder) });
   });
 }
 
@@ -139,9 +119,9 @@ function holderOf(holder: LockInfo | undefined): { readonly holder?: LockInfo } 
   return holder === undefined ? {} : { holder };
 }
 
-async function holder(root: string, key: StateKey): Promise<StateResult<LockInfo | undefined>> {
+async function holder(root: string, key: StateKey): Promise<LockInfo | undefined> {
   const { lock: path } = pathsOf(root, key);
-  return await attempt(path, async () => success(readLock(path)));
+  return await attempt(path, async () => readLock(path));
 }
 
 async function forceUnlock(
@@ -149,17 +129,17 @@ async function forceUnlock(
   { stage, target }: StateKey,
   world: StateRuntime,
   id: string | undefined,
-): Promise<StateResult<LockInfo | undefined>> {
+): Promise<LockInfo | undefined> {
   const key = { stage, target };
   const paths = pathsOf(root, key);
   return await attempt(paths.lock, async () => {
     const found = readLock(paths.lock);
     if (found !== undefined && id !== undefined && found.id !== id)
-      return refusal({ kind: "locked", key, holder: found });
+      throw new StateFailure({ kind: "locked", key, holder: found });
     // A file that is not a lock of ours has no id to make sure of.
     if (found === undefined) await rm(paths.lock, { force: true });
     else await removeLock(paths.lock, found, createLockInfo(world, "tasc state unlock"), world.processes);
-    return success(found);
+    return found;
   });
 }
 
@@ -170,7 +150,7 @@ async function addHistory(
   { folder, current, before, lock: guard }: HistoryFiles,
   entry: JsonObject,
   world: StateRuntime,
-): Promise<StateResult<void>> {
+): Promise<void> {
   return await attempt(current, async () => {
     await makeFolder(folder, world.projectFolder);
     const info = createLockInfo(world, "tasc history");
@@ -185,15 +165,14 @@ async function addHistory(
       await file.close();
       if (guarded.taken) await removeLock(guard, info, info, world.processes);
     }
-    return success(undefined);
   });
 }
 
-async function history({ current, before }: HistoryFiles): Promise<StateResult<readonly unknown[]>> {
+async function history({ current, before }: HistoryFiles): Promise<readonly unknown[]> {
   return await attempt(current, async () => {
     const bytes = [await readIfThere(before), await readIfThere(current)];
     const lines = bytes.flatMap((one) => one?.toString("utf8").split("\n") ?? []);
-    return success(lines.map(parseJson));
+    return lines.map(parseJson);
   });
 }
 
@@ -237,19 +216,17 @@ class LocalLock implements HeldLock {
     if (takenOver !== undefined) this.takenOver = takenOver;
   }
 
-  async write(state: State, base: Revision): Promise<StateResult<Revision>> {
+  async write(state: State, base: Revision): Promise<Revision> {
     return await attempt(this.#paths.document, async () => {
       await this.#closeJournal();
       const ready = await this.#readUnderLock(base);
-      if (!ready.ok) return ready;
       const bytes = Buffer.from(formatDocument(state));
       const revision = revisionOf(bytes);
-      await this.#markJournal(ready.value.journal, revision);
-      const lost = this.#lossOfLock();
-      if (lost !== undefined) return refusal(lost);
+      await this.#markJournal(ready.journal, revision);
+      this.#checkLock();
       await replaceFile(this.#paths.document, bytes);
       await rm(this.#paths.journal, { force: true });
-      return success(revision);
+      return revision;
     });
   }
 
@@ -257,55 +234,45 @@ class LocalLock implements HeldLock {
    * The lock is looked at after the flush: if it is still ours then, nobody can have folded the journal without
    * these events. What need not last may be missing there, so for that it is looked at from time to time only.
    */
-  readonly append = async (
-    events: readonly StateEvent[],
-    base: Revision,
-    lasting: boolean,
-  ): Promise<StateResult<void>> =>
+  readonly append = async (events: readonly StateEvent[], base: Revision, lasting: boolean): Promise<void> =>
     await attempt(this.#paths.journal, async () => {
       const opened = await this.#openJournal(base);
-      if (!opened.ok) return opened;
-      if (lasting) await flush(opened.value, eventsLine(events));
+      if (lasting) await flush(opened, eventsLine(events));
       // The system has it, and keeps it whatever becomes of this process.
-      else appendFileSync(opened.value.fd, eventsLine(events));
-      const lost = lasting || this.#isLookDue() ? this.#lossOfLock() : undefined;
-      return lost === undefined ? success(undefined) : refusal(lost);
+      else appendFileSync(opened.fd, eventsLine(events));
+      if (lasting || this.#isLookDue()) this.#checkLock();
     });
 
-  readonly confirm = async (): Promise<StateResult<void>> =>
+  readonly confirm = async (): Promise<void> =>
     await attempt(this.#paths.lock, async () => {
-      const lost = this.#isLookDue() ? this.#lossOfLock() : undefined;
-      return lost === undefined ? success(undefined) : refusal(lost);
+      if (this.#isLookDue()) this.#checkLock();
     });
 
-  async unlock(): Promise<StateResult<void>> {
+  async unlock(): Promise<void> {
     return await attempt(this.#paths.lock, async () => {
       await this.#closeJournal();
       await removeLock(this.#paths.lock, this.info, this.info, this.#world.processes);
-      return success(undefined);
     });
   }
 
-  async #openJournal(base: Revision): Promise<StateResult<FileHandle>> {
-    if (this.#journal !== undefined) return success(this.#journal);
+  async #openJournal(base: Revision): Promise<FileHandle> {
+    if (this.#journal !== undefined) return this.#journal;
     const files = await this.#readUnderLock(base);
-    if (!files.ok) return files;
-    if (files.value.journalled === "pending")
-      return refusal({ kind: "changed", where: this.#paths.document });
+    if (files.journalled === "pending")
+      throw new StateFailure({ kind: "changed", where: this.#paths.document });
     await rm(this.#paths.journal, { force: true });
     const journal = await openForAppend(this.#paths.journal, "new");
     this.#journal = journal;
     await flush(journal, headerLine(this.#key, base));
     await syncFolder(this.#paths.folder);
-    return success(journal);
+    return journal;
   }
 
-  async #readUnderLock(base: Revision): Promise<StateResult<StoredFiles>> {
-    const lost = this.#lossOfLock();
-    if (lost !== undefined) return refusal(lost);
+  async #readUnderLock(base: Revision): Promise<StoredFiles> {
+    this.#checkLock();
     const files = await readFiles(this.#paths, this.#key);
-    if (!files.ok || files.value.revision === base) return files;
-    return refusal({ kind: "changed", where: this.#paths.document });
+    if (files.revision === base) return files;
+    throw new StateFailure({ kind: "changed", where: this.#paths.document });
   }
 
   /** Notes in the journal, after its last sound line, which revision is about to have its events in it. */
@@ -332,13 +299,14 @@ class LocalLock implements HeldLock {
     return elapsed < 0 || elapsed >= LOOK_EVERY;
   }
 
-  #lossOfLock(): StateProblem | undefined {
+  /** @throws StateFailure if the lock is not ours any more */
+  #checkLock(): void {
     this.#lookedAt = this.#world.clock.now().getTime();
     const holder = readLock(this.#paths.lock);
-    if (holder?.id === this.info.id) return undefined;
+    if (holder?.id === this.info.id) return;
     const { stage, target } = this.#key;
     const reason = holder === undefined ? "its file is gone" : `${holder.who} holds it since ${holder.since}`;
-    return { kind: "lock-lost", key: { stage, target }, reason };
+    throw new StateFailure({ kind: "lock-lost", key: { stage, target }, reason });
   }
 }
 
@@ -379,17 +347,20 @@ export async function readFiles(
   paths: StatePaths,
   key: DocumentKey,
   read = readIfThere,
-): Promise<StateResult<StoredFiles>> {
+): Promise<StoredFiles> {
   let journalBytes = await read(paths.journal);
   for (let look = 1; look <= LOOKS; look += 1) {
     const document = await read(paths.document);
-    const files = fit(document, journalBytes, key, paths);
-    if (files.ok || files.problem.kind !== "stranded-journal") return files;
-    const again = await read(paths.journal);
-    if (sameBytes(again, journalBytes)) return files;
-    journalBytes = again;
+    try {
+      return fit(document, journalBytes, key, paths);
+    } catch (error) {
+      problemOf(error, "stranded-journal");
+      const again = await read(paths.journal);
+      if (sameBytes(again, journalBytes)) throw error;
+      journalBytes = again;
+    }
   }
-  return refusal({ kind: "changed", where: paths.document });
+  throw new StateFailure({ kind: "changed", where: paths.document });
 }
 
 function fit(
@@ -397,18 +368,14 @@ function fit(
   journalBytes: Buffer | undefined,
   key: DocumentKey,
   paths: StatePaths,
-): StateResult<StoredFiles> {
+): StoredFiles {
   const revision = revisionOf(document);
-  if (journalBytes === undefined)
-    return success({ document, revision, journal: undefined, journalled: "no" });
-  const parsed = parseJournal(journalBytes, key, paths.journal);
-  if (!parsed.ok) return parsed;
-  const journal = parsed.value;
-  if (journal === undefined) return success({ document, revision, journal, journalled: "folded" });
-  if (journal.folded.includes(revision))
-    return success({ document, revision, journal, journalled: "folded" });
-  if (journal.base === revision) return success({ document, revision, journal, journalled: "pending" });
-  return refusal({ kind: "stranded-journal", where: paths.document, journal: paths.journal });
+  if (journalBytes === undefined) return { document, revision, journal: undefined, journalled: "no" };
+  const journal = parseJournal(journalBytes, key, paths.journal);
+  if (journal === undefined) return { document, revision, journal, journalled: "folded" };
+  if (journal.folded.includes(revision)) return { document, revision, journal, journalled: "folded" };
+  if (journal.base === revision) return { document, revision, journal, journalled: "pending" };
+  throw new StateFailure({ kind: "stranded-journal", where: paths.document, journal: paths.journal });
 }
 
 function sameBytes(a: Buffer | undefined, b: Buffer | undefined): boolean {
@@ -416,25 +383,19 @@ function sameBytes(a: Buffer | undefined, b: Buffer | undefined): boolean {
 }
 
 /** The state that the files amount to. */
-export function stateOf(
-  files: StoredFiles,
-  key: DocumentKey,
-  where: string,
-): StateResult<StoredState | undefined> {
+export function stateOf(files: StoredFiles, key: DocumentKey, where: string): StoredState | undefined {
   const { document, revision, journal } = files;
   const journalled = files.journalled === "pending";
-  if (document === undefined && !journalled) return success(undefined);
-  const below = document === undefined ? success(empty(key)) : parse(document, key, where);
-  if (!below.ok) return below;
-  const state = journalled ? applyEvents(below.value, journal?.events ?? []) : below.value;
-  return success({ state, revision, journalled });
+  if (document === undefined && !journalled) return undefined;
+  const { stage, target, service } = key;
+  const below = document === undefined ? emptyState(stage, target, service) : parse(document, key, where);
+  return { state: journalled ? applyEvents(below, journal?.events ?? []) : below, revision, journalled };
 }
 
-function parse(document: Buffer, key: DocumentKey, where: string): StateResult<State> {
+function parse(document: Buffer, key: DocumentKey, where: string): State {
   const text = decode(document);
-  if (text === undefined) return refusal({ kind: "corrupt", where, reason: "it is not UTF-8 text" });
-  const parsed = parseDocument(text, key, where);
-  return parsed.ok ? success(parsed.value.state) : parsed;
+  if (text === undefined) throw new StateFailure({ kind: "corrupt", where, reason: "it is not UTF-8 text" });
+  return parseDocument(text, key, where).state;
 }
 
 function decode(bytes: Buffer): string | undefined {
@@ -443,8 +404,4 @@ function decode(bytes: Buffer): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function empty({ stage, target, service }: DocumentKey): State {
-  return emptyState(stage, target, service);
 }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile, readlink } from "node:fs/promises";
 import type { Backend, Clock, HeldLock, StateRuntime } from "./backend.ts";
 import { isCount, isRecord, isText } from "./document.ts";
-import { type DocumentKey, type StateResult, type StateKey, refusal } from "./problem.ts";
+import { type DocumentKey, StateFailure, type StateKey, problemOf } from "./problem.ts";
 
 /** Who holds a lock, where, since when and why: enough to find and ask them. */
 export interface LockInfo {
@@ -214,17 +214,17 @@ export async function acquireLock(
   info: LockInfo,
   clock: Clock,
   { timeout, signal, waiting }: LockWait,
-): Promise<StateResult<HeldLock>> {
+): Promise<HeldLock> {
   const deadline = clock.now().getTime() + timeout;
   let told: string | undefined;
   for (let pause = FIRST_PAUSE; ; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
-    const lock = await backend.lock(key, info);
-    if (lock.ok || lock.problem.kind !== "locked") return lock;
-    if (signal?.aborted === true) return refusal({ kind: "interrupted" });
+    const lock = await backend.lock(key, info).catch((error: unknown) => ({ error }));
+    if (!("error" in lock)) return lock;
+    const { holder } = problemOf(lock.error, "locked");
+    if (signal?.aborted === true) throw new StateFailure({ kind: "interrupted" });
     const left = deadline - clock.now().getTime();
-    if (left <= 0) return lock;
-    const { holder } = lock.problem;
-    if (told !== (holder?.id ?? "")) waiting?.(lock.problem.key, holder);
+    if (left <= 0) throw lock.error;
+    if (told !== (holder?.id ?? "")) waiting?.({ stage: key.stage, target: key.target }, holder);
     told = holder?.id ?? "";
     await clock.sleep(Math.min(pause, left), signal);
   }

@@ -1,10 +1,10 @@
-import { once } from "node:events";
+import { once, setMaxListeners } from "node:events";
 import { readFile } from "node:fs/promises";
 import { type Socket, connect as connectTcp, isIP } from "node:net";
 import { type ConnectionOptions, checkServerIdentity, connect as connectTls } from "node:tls";
 import type { Sql } from "postgres";
 import type { PostgresConnection } from "./config.ts";
-import { type StateResult, StateFailure, refusal } from "./problem.ts";
+import { StateFailure } from "./problem.ts";
 
 /*
  * The one module that knows postgres.js. One connection serves all, for locks belong to a connection. When it closes,
@@ -88,6 +88,8 @@ class Connection {
 
   constructor(config: PostgresConnection) {
     const { signal } = this.#loss;
+    // Every lock listens.
+    setMaxListeners(0, signal);
     this.#lost = new Promise((_, reject) => {
       signal.addEventListener("abort", () => reject(this.#reason), { once: true });
     });
@@ -278,18 +280,15 @@ function refusingClearPasswords(socket: Socket): Socket {
 }
 
 /** Errors of the database or the way to it become a problem; anything else stays an exception. */
-export async function attempt<T>(
-  where: string,
-  work: () => Promise<StateResult<T>>,
-): Promise<StateResult<T>> {
+export async function attempt<T>(where: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof StateFailure) return refusal(error.problem);
+    if (error instanceof StateFailure) throw error;
     const code = codeOf(error);
     if (code === undefined || !(error instanceof Error)) throw error;
     // A refused connection may come without a message, for it is several errors: one for each address.
-    return refusal({ kind: "failed", where, reason: error.message === "" ? code : error.message });
+    throw new StateFailure({ kind: "failed", where, reason: error.message === "" ? code : error.message });
   }
 }
 

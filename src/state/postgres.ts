@@ -16,14 +16,7 @@ import { areStateEvents, formatDocument, parseDocument, parseJson } from "./docu
 import { applyEvents } from "./events.ts";
 import { type LockInfo, isLockInfo } from "./lock.ts";
 import { PostgresClient, type Row, attempt, codeOf, isLossOfConnection } from "./postgres-client.ts";
-import {
-  type DocumentKey,
-  type StateResult,
-  type StateKey,
-  StateFailure,
-  refusal,
-  success,
-} from "./problem.ts";
+import { type DocumentKey, StateFailure, type StateKey, problemOf } from "./problem.ts";
 
 /**
  * Keeps documents in a PostgreSQL database. A lock is an advisory lock of the connection, so that the database
@@ -51,6 +44,8 @@ interface Tables {
   readonly versions: string;
   /** A row for each entry of the history of applies. */
   readonly history: string;
+  /** A row for each rate that jobs keep together: when the next send is free. */
+  readonly rates: string;
   /** One row: the number of the last migration. */
   readonly meta: string;
   readonly metaName: string;
@@ -66,6 +61,7 @@ function tablesOf({ schema, table }: PostgresConfig): Tables {
     locks: name("_lock"),
     versions: name("_version"),
     history: name("_history"),
+    rates: name("_rate"),
     meta: name("_meta"),
     metaName: `${table}_meta`,
   };
@@ -90,6 +86,7 @@ function migrations({
   locks,
   versions,
   history,
+  rates,
 }: Tables): readonly string[] {
   const key = "stage text not null, target text not null";
   return [
@@ -103,6 +100,7 @@ function migrations({
        primary key (stage, target, serial));
      create table ${history} (n bigint generated always as identity primary key, stage text not null,
        at timestamptz not null default now(), entry json not null);`,
+    `create table ${rates} (bucket text primary key, next timestamptz not null);`,
   ];
 }
 
@@ -110,8 +108,12 @@ function migrations({
 const VERSIONS = 20;
 const ENTRIES = 1000;
 
-const UNDEFINED_TABLE = "42P01";
-const INVALID_SCHEMA = "3F000";
+/** SQLSTATE of a table and of a schema that are not there. */
+const MISSING = ["42P01", "3F000"];
+
+function isMissing(error: unknown): boolean {
+  return MISSING.includes(codeOf(error) ?? "");
+}
 
 /** Milliseconds that another session is waited for: while it migrates, and after its connection was ended. */
 const MIGRATION_TIMEOUT = 60_000;
@@ -121,6 +123,7 @@ const UNLOCK_TIMEOUT = 10_000;
 const NO_SERIAL = "0";
 
 class PostgresBackend implements Backend {
+  readonly place: string;
   readonly client: PostgresClient;
   readonly tables: Tables;
   /** Locks of this process, by number: to its own connection, the database would give them once more. */
@@ -135,18 +138,18 @@ class PostgresBackend implements Backend {
   constructor(client: PostgresClient, tables: Tables) {
     this.client = client;
     this.tables = tables;
+    this.place = `${tables.documents} in ${client.name}`;
     client.isHolding = () => this.#granted.size > 0;
   }
 
-  async read(key: DocumentKey): Promise<StateResult<StoredState | undefined>> {
-    const all = await this.readAll([key]);
-    return all.ok ? success(all.value.get(key.target)) : all;
+  async read(key: DocumentKey): Promise<StoredState | undefined> {
+    return (await this.readAll([key])).get(key.target);
   }
 
   /** Documents and journals, as of one moment. Without tables there are none, and reading makes none. */
-  async readAll(keys: readonly DocumentKey[]): Promise<StateResult<ReadonlyMap<string, StoredState>>> {
+  async readAll(keys: readonly DocumentKey[]): Promise<ReadonlyMap<string, StoredState>> {
     const [first] = keys;
-    if (first === undefined) return success(new Map());
+    if (first === undefined) return new Map();
     const { documents, journal } = this.tables;
     return await attempt(this.client.name, async () => {
       const rows = await this.#queryIfMade(
@@ -164,36 +167,40 @@ class PostgresBackend implements Backend {
       for (const row of rows) {
         const key = { ...first, target: row["target"] ?? "" };
         const stored = storedOf(row, key, this.where(key));
-        if (!stored.ok) return stored;
-        if (stored.value !== undefined) all.set(key.target, stored.value);
+        if (stored !== undefined) all.set(key.target, stored);
       }
-      return success(all);
+      return all;
     });
   }
 
-  async list(stage: string): Promise<StateResult<readonly string[]>> {
+  async list(stage: string): Promise<readonly string[]> {
     const { documents, journal } = this.tables;
     const query = `select target from ${documents} where stage = $1
       union select target from ${journal} where stage = $1`;
     return await attempt(this.client.name, async () => {
       const rows = await this.#queryIfMade(query, stage);
-      return success(rows.map((row) => row["target"] ?? "").toSorted());
+      return rows.map((row) => row["target"] ?? "").toSorted();
     });
   }
 
-  async lock({ stage, target }: DocumentKey, info: LockInfo): Promise<StateResult<HeldLock>> {
+  async lock({ stage, target }: DocumentKey, info: LockInfo): Promise<HeldLock> {
     const key = { stage, target };
     const number = lockNumber(this.tables, key);
     const mine = this.#held.get(number);
-    if (mine !== undefined) return locked(key, mine);
+    if (mine !== undefined) throw locked(key, mine);
     this.#held.set(number, info);
-    const lock = await attempt(this.where(key), async () => await this.#take(key, number, info));
-    if (!lock.ok) this.#held.delete(number);
-    return lock;
+    return await attempt(this.where(key), async () => {
+      try {
+        return await this.#take(key, number, info);
+      } catch (error) {
+        this.#held.delete(number);
+        throw error;
+      }
+    });
   }
 
   /** Takes the lock and says so in its row, in one statement: nobody sees the one without the other. */
-  async #take(key: StateKey, number: string, info: LockInfo): Promise<StateResult<HeldLock>> {
+  async #take(key: StateKey, number: string, info: LockInfo): Promise<HeldLock> {
     await this.#prepared();
     const { lost } = this.client;
     const { locks } = this.tables;
@@ -212,9 +219,9 @@ class PostgresBackend implements Backend {
       number,
     );
     const holder = parseInfo(row?.["info"]);
-    if (row?.["taken"] !== "true") return locked(key, holder);
+    if (row?.["taken"] !== "true") throw locked(key, holder);
     this.#granted.set(number, info.id);
-    return success(new PostgresLock(this, key, number, info, holder, lost));
+    return new PostgresLock(this, key, number, info, holder, lost);
   }
 
   /** Each connection is prepared once. */
@@ -318,8 +325,8 @@ class PostgresBackend implements Backend {
     this.#granted.delete(number);
   }
 
-  async holder(key: StateKey): Promise<StateResult<LockInfo | undefined>> {
-    return await attempt(this.where(key), async () => success(await this.#holderOf(key)));
+  async holder(key: StateKey): Promise<LockInfo | undefined> {
+    return await attempt(this.where(key), async () => await this.#holderOf(key));
   }
 
   /** The row of a lock that somebody holds; one that a process left behind when it died tells of nobody. */
@@ -339,12 +346,12 @@ class PostgresBackend implements Backend {
    * Takes the lock away from whoever holds it, by ending the connection that does: as long as that lives, the
    * database keeps the lock for it. The row goes with it, in one statement, or stays if it may not be ended.
    */
-  async forceUnlock({ stage, target }: StateKey, id?: string): Promise<StateResult<LockInfo | undefined>> {
+  async forceUnlock({ stage, target }: StateKey, id?: string): Promise<LockInfo | undefined> {
     const key = { stage, target };
     const number = lockNumber(this.tables, key);
     return await attempt(this.where(key), async () => {
       const holder = await this.#holderOf(key);
-      if (holder !== undefined && id !== undefined && holder.id !== id) return locked(key, holder);
+      if (holder !== undefined && id !== undefined && holder.id !== id) throw locked(key, holder);
       const ended = await this.#queryIfMade(
         `with gone as (delete from ${this.tables.locks}
              where stage = $1 and target = $2 and ($4::text is null or id = $4) returning id)
@@ -355,14 +362,14 @@ class PostgresBackend implements Backend {
         number,
         holder?.id ?? id ?? null,
       );
-      if (ended.length === 0) return success(holder);
+      if (ended.length === 0) return holder;
       // The end of a connection takes a moment; to get its lock is to wait for that.
       await this.client.queryFor(UNLOCK_TIMEOUT, `select pg_advisory_xact_lock($1::bigint)::text`, number);
-      return success(holder);
+      return holder;
     });
   }
 
-  async versions({ stage, target }: StateKey): Promise<StateResult<readonly Version[]>> {
+  async versions({ stage, target }: StateKey): Promise<readonly Version[]> {
     return await attempt(this.where({ stage, target }), async () => {
       const rows = await this.#queryIfMade(
         `select serial::text as serial, document::text as document,
@@ -371,17 +378,36 @@ class PostgresBackend implements Backend {
         stage,
         target,
       );
-      return success(
-        rows.map((row) => ({
-          serial: row["serial"] ?? "",
-          written: row["written"] ?? "",
-          document: row["document"] ?? "",
-        })),
-      );
+      return rows.map((row) => ({
+        serial: row["serial"] ?? "",
+        written: row["written"] ?? "",
+        document: row["document"] ?? "",
+      }));
     });
   }
 
-  async addHistory(stage: string, entry: JsonObject): Promise<StateResult<void>> {
+  /** A token bucket as the time of its next token: what is not taken in time is lost, so nothing can pile up. */
+  async takeSends(bucket: string, sends: number, perSecond: number): Promise<number> {
+    const { rates } = this.tables;
+    return await attempt(`${rates} in ${this.client.name}`, async () => {
+      const take = async (): Promise<readonly Row[]> =>
+        await this.client.query(
+          `insert into ${rates} as r (bucket, next) values ($1, clock_timestamp() + $2::interval)
+           on conflict (bucket) do update set next = greatest(r.next, clock_timestamp()) + $2::interval
+           returning (extract(epoch from next - $2::interval - clock_timestamp()) * 1000)::text as wait`,
+          bucket,
+          `${sends / perSecond} seconds`,
+        );
+      const [row] = await take().catch(async (error: unknown) => {
+        if (!isMissing(error)) throw error;
+        await this.#prepared();
+        return await take();
+      });
+      return Math.max(0, Number(row?.["wait"]));
+    });
+  }
+
+  async addHistory(stage: string, entry: JsonObject): Promise<void> {
     const { history } = this.tables;
     return await attempt(history, async () => {
       await this.client.query(
@@ -391,15 +417,14 @@ class PostgresBackend implements Backend {
         stage,
         JSON.stringify(entry),
       );
-      return success(undefined);
     });
   }
 
-  async history(stage: string): Promise<StateResult<readonly unknown[]>> {
+  async history(stage: string): Promise<readonly unknown[]> {
     const query = `select entry::text as entry from ${this.tables.history} where stage = $1 order by n`;
     return await attempt(this.tables.history, async () => {
       const rows = await this.#queryIfMade(query, stage);
-      return success(rows.map((row) => parseJson(row["entry"] ?? "")));
+      return rows.map((row) => parseJson(row["entry"] ?? ""));
     });
   }
 
@@ -419,8 +444,7 @@ class PostgresBackend implements Backend {
     try {
       return await this.client.query(text, ...parameters);
     } catch (error) {
-      const code = codeOf(error);
-      if (code !== UNDEFINED_TABLE && code !== INVALID_SCHEMA) throw error;
+      if (!isMissing(error)) throw error;
       const [row] = await this.client.query(
         `select to_regclass($1)::text as made, to_regclass($2)::text as migrated`,
         this.tables.documents,
@@ -444,8 +468,8 @@ interface LockCheck {
 const POOLER =
   "state.url leads to a pooler that lends a connection for each transaction (PgBouncer's pool_mode = transaction). Locks belong to connections, so they would be lost or never freed. Use the address of the database itself, or a pool with pool_mode = session";
 
-function locked(key: StateKey, holder: LockInfo | undefined): StateResult<never> {
-  return refusal({ kind: "locked", key, ...(holder === undefined ? {} : { holder }) });
+function locked(key: StateKey, holder: LockInfo | undefined): StateFailure {
+  return new StateFailure({ kind: "locked", key, ...(holder === undefined ? {} : { holder }) });
 }
 
 /** The number that a document's lock goes by: 64 bits of a digest, signed. */
@@ -467,26 +491,24 @@ function parseInfo(text: string | null | undefined): LockInfo | undefined {
   return isLockInfo(info) ? info : undefined;
 }
 
-function storedOf(row: Row, key: DocumentKey, where: string): StateResult<StoredState | undefined> {
+function storedOf(row: Row, key: DocumentKey, where: string): StoredState | undefined {
   if (row["stranded"] === "true")
-    return refusal({ kind: "stranded-journal", where, journal: `the journal of ${where}` });
+    throw new StateFailure({ kind: "stranded-journal", where, journal: `the journal of ${where}` });
   const document = row["document"] ?? undefined;
   const journal = row["events"] ?? undefined;
-  if (document === undefined && journal === undefined) return success(undefined);
+  if (document === undefined && journal === undefined) return undefined;
   const below = belowJournal(document, key, where);
-  if (!below.ok) return below;
   const events = eventsOf(journal);
   if (events === undefined)
-    return refusal({ kind: "corrupt", where, reason: "its journal is not in the expected format" });
+    throw new StateFailure({ kind: "corrupt", where, reason: "its journal is not in the expected format" });
   const revision = document === undefined ? NO_DOCUMENT : (row["serial"] ?? NO_DOCUMENT);
-  const state = applyEvents(below.value, events);
-  return success({ state, revision, journalled: events.length > 0 });
+  const state = applyEvents(below, events);
+  return { state, revision, journalled: events.length > 0 };
 }
 
-function belowJournal(document: string | undefined, key: DocumentKey, where: string): StateResult<State> {
-  if (document === undefined) return success(emptyState(key.stage, key.target, key.service));
-  const parsed = parseDocument(document, key, where);
-  return parsed.ok ? success(parsed.value.state) : parsed;
+function belowJournal(document: string | undefined, key: DocumentKey, where: string): State {
+  if (document === undefined) return emptyState(key.stage, key.target, key.service);
+  return parseDocument(document, key, where).state;
 }
 
 /** The events of all rows in their order; `undefined` if they are not events. */
@@ -528,7 +550,7 @@ class PostgresLock implements HeldLock {
     if (lost !== undefined) this.lost = lost;
   }
 
-  async write(state: State, base: Revision): Promise<StateResult<Revision>> {
+  async write(state: State, base: Revision): Promise<Revision> {
     const { documents, journal, versions } = this.#backend.tables;
     const serial = serialOf(base);
     const next = (BigInt(serial) + 1n).toString();
@@ -550,7 +572,7 @@ class PostgresLock implements HeldLock {
     );
   }
 
-  readonly append = async (events: readonly StateEvent[], base: Revision): Promise<StateResult<void>> => {
+  readonly append = async (events: readonly StateEvent[], base: Revision): Promise<void> => {
     const { journal } = this.#backend.tables;
     const serial = serialOf(base);
     return await this.#fenced(
@@ -562,23 +584,17 @@ class PostgresLock implements HeldLock {
     );
   };
 
-  readonly confirm = async (): Promise<StateResult<void>> =>
+  readonly confirm = async (): Promise<void> =>
     await this.#orLost(async () => {
-      if (await this.#backend.confirm(this.info)) return success(undefined);
-      return refusal({ kind: "lock-lost", key: this.#key, reason: TAKEN });
+      if (!(await this.#backend.confirm(this.info))) throw this.#lockLost(TAKEN);
     });
 
-  async unlock(): Promise<StateResult<void>> {
+  async unlock(): Promise<void> {
     const { client, tables } = this.#backend;
-    if (this.#isUnlocked) return success(undefined);
+    if (this.#isUnlocked) return;
     this.#isUnlocked = true;
-    // With the connection went the lock.
-    if (this.lost?.aborted === true) {
-      this.#backend.release(this.#number);
-      return success(undefined);
-    }
     const { stage, target } = this.#key;
-    const done = await this.#orLost(async () => {
+    const unlocking = this.#orLost(async () => {
       // The row first, or the next holder would take it for one that was left behind.
       const row = client.query(
         `delete from ${tables.locks} where stage = $1 and target = $2 and id = $3`,
@@ -587,14 +603,15 @@ class PostgresLock implements HeldLock {
         this.info.id,
       );
       await Promise.all([row, client.query(`select pg_advisory_unlock($1::bigint)::text`, this.#number)]);
-      return success(undefined);
     });
-    this.#backend.release(this.#number);
-    return done.ok || done.problem.kind === "lock-lost" ? success(undefined) : done;
+    // With a connection went its locks.
+    await unlocking
+      .catch((error: unknown) => void problemOf(error, "lock-lost"))
+      .finally(() => this.#backend.release(this.#number));
   }
 
   /** Runs a write. Its parameters: stage, target, id and serial of what it needs, the content, number of the lock. */
-  async #fenced<R>(serial: string, statement: string, content: string, value: R): Promise<StateResult<R>> {
+  async #fenced<R>(serial: string, statement: string, content: string, value: R): Promise<R> {
     const { client } = this.#backend;
     const { stage, target } = this.#key;
     return await this.#orLost(async () => {
@@ -607,7 +624,8 @@ class PostgresLock implements HeldLock {
         content,
         this.#number,
       );
-      return rows.length === 1 ? success(value) : refusal(await this.#whyNot());
+      if (rows.length !== 1) throw await this.#whyNot();
+      return value;
     });
   }
 
@@ -619,7 +637,7 @@ class PostgresLock implements HeldLock {
       and coalesce((select serial from ${documents} where stage = $1 and target = $2), ${NO_SERIAL}) = $4::bigint`;
   }
 
-  async #whyNot() {
+  async #whyNot(): Promise<StateFailure> {
     const { client, tables } = this.#backend;
     const { stage, target } = this.#key;
     const [row] = await client.query(
@@ -630,22 +648,24 @@ class PostgresLock implements HeldLock {
       this.info.id,
       this.#number,
     );
-    if (row?.["connected"] !== "true") return { kind: "lock-lost", key: this.#key, reason: BROKEN } as const;
-    if (row["holder"] !== "true") return { kind: "lock-lost", key: this.#key, reason: TAKEN } as const;
-    return { kind: "changed", where: this.#backend.where(this.#key) } as const;
+    if (row?.["connected"] !== "true") return this.#lockLost(BROKEN);
+    if (row["holder"] !== "true") return this.#lockLost(TAKEN);
+    return new StateFailure({ kind: "changed", where: this.#backend.where(this.#key) });
+  }
+
+  #lockLost(reason: string): StateFailure {
+    return new StateFailure({ kind: "lock-lost", key: this.#key, reason });
   }
 
   /** With the connection goes the lock, whatever became of the statement. */
-  async #orLost<T>(work: () => Promise<StateResult<T>>): Promise<StateResult<T>> {
+  async #orLost<T>(work: () => Promise<T>): Promise<T> {
     return await attempt(this.#backend.where(this.#key), async () => {
       try {
-        if (this.lost?.aborted === true)
-          return refusal({ kind: "lock-lost", key: this.#key, reason: BROKEN });
+        if (this.lost?.aborted === true) throw this.#lockLost(BROKEN);
         return await work();
       } catch (error) {
-        if (!isLossOfConnection(error)) throw error;
-        const reason = error instanceof Error ? `${BROKEN}: ${error.message}` : BROKEN;
-        return refusal({ kind: "lock-lost", key: this.#key, reason });
+        if (error instanceof StateFailure || !isLossOfConnection(error)) throw error;
+        throw this.#lockLost(error instanceof Error ? `${BROKEN}: ${error.message}` : BROKEN);
       }
     });
   }

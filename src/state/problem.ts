@@ -59,18 +59,6 @@ export type StateProblem =
   /** `state:` of the project does not fit its backend. */
   | { readonly kind: "misconfigured"; readonly reason: string };
 
-/** What was asked for, or why it could not be had. */
-export type StateResult<T> =
-  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: StateProblem };
-
-export function success<T>(value: T): StateResult<T> {
-  return { ok: true, value };
-}
-
-export function refusal(problem: StateProblem): { readonly ok: false; readonly problem: StateProblem } {
-  return { ok: false, problem };
-}
-
 const REASONS: Partial<Record<StateProblem["kind"], FailureReason>> = {
   misconfigured: "invalid",
   locked: "locked",
@@ -87,10 +75,20 @@ export class StateFailure extends TascError {
   }
 }
 
-/** The value. @throws StateFailure */
-export function valueOrThrow<T>(result: StateResult<T>): T {
-  if (!result.ok) throw new StateFailure(result.problem);
-  return result.value;
+/** The problem that an error tells of, if it is of this kind. @throws the error otherwise */
+export function problemOf<K extends StateProblem["kind"]>(
+  error: unknown,
+  kind: K,
+): Extract<StateProblem, { readonly kind: K }> {
+  if (error instanceof StateFailure && isOfKind(error.problem, kind)) return error.problem;
+  throw error;
+}
+
+function isOfKind<K extends StateProblem["kind"]>(
+  problem: StateProblem,
+  kind: K,
+): problem is Extract<StateProblem, { readonly kind: K }> {
+  return problem.kind === kind;
 }
 
 /** A problem for the person who must act: what is so, why it matters, what to do. */

@@ -10,20 +10,13 @@ import {
   Stopwatch,
   type StateRuntime,
   type StoredState,
+  sideBySide,
 } from "./backend.ts";
 import { readErrored, removeErrored, erroredEvents, writeErrored } from "./errored.ts";
 import { applyEvents } from "./events.ts";
 import { entryOfInterrupted, historyJson } from "./history.ts";
 import { type LockInfo, type LockWait, acquireLock, createLockInfo } from "./lock.ts";
-import {
-  type DocumentKey,
-  type StateResult,
-  StateFailure,
-  type StateProblem,
-  refusal,
-  success,
-  valueOrThrow,
-} from "./problem.ts";
+import { type DocumentKey, StateFailure, type StateProblem, problemOf } from "./problem.ts";
 
 /**
  * A target's state while its lock is held, by an apply or by a command that alters state. After a kill at any moment,
@@ -78,11 +71,11 @@ export async function openSession(
   key: DocumentKey,
   world: StateRuntime,
   options: SessionOptions,
-): Promise<StateResult<Session>> {
+): Promise<Session> {
   const sessions = await openSessions(backend, [key], world, options);
-  if (!sessions.ok) return sessions;
-  const session = sessions.value.get(key.target);
-  return session === undefined ? refusal({ kind: "interrupted" }) : success(session);
+  const session = sessions.get(key.target);
+  if (session === undefined) throw new TypeError("a session that was not opened");
+  return session;
 }
 
 /** The same for several targets of one stage, side by side: all of them or none. */
@@ -91,12 +84,14 @@ export async function openSessions(
   keys: readonly DocumentKey[],
   world: StateRuntime,
   options: SessionOptions,
-): Promise<StateResult<ReadonlyMap<string, Session>>> {
+): Promise<ReadonlyMap<string, Session>> {
   const locks = await lockDocuments(backend, keys, world, options);
-  if (!locks.ok) return locks;
-  const opened = await openLocked(backend, locks.value, world);
-  if (!opened.ok) await unlockAll(locks.value);
-  return opened;
+  try {
+    return await openLocked(backend, locks, world);
+  } catch (error) {
+    await unlockAll(locks);
+    throw error;
+  }
 }
 
 /** A document's lock, and which document that is. */
@@ -104,9 +99,6 @@ export interface LockedKey {
   readonly key: DocumentKey;
   readonly lock: HeldLock;
 }
-
-/** Requests to a backend at once; a database gets them in one go anyway. */
-const SIDE_BY_SIDE = 32;
 
 /**
  * Locks documents side by side, all or none. While it waits for one, it holds only those that come before it in the
@@ -117,116 +109,84 @@ export async function lockDocuments(
   keys: readonly DocumentKey[],
   world: StateRuntime,
   { why, ...patience }: SessionOptions,
-): Promise<StateResult<readonly LockedKey[]>> {
+): Promise<readonly LockedKey[]> {
   const inOrder = keys.toSorted((a, b) => compareText(a.target, b.target));
   const deadline = world.clock.now().getTime() + patience.timeout;
   const held: LockedKey[] = [];
-  const left = () => Math.max(0, deadline - world.clock.now().getTime());
-  while (held.length < inOrder.length) {
-    const rest = inOrder.slice(held.length);
-    const tried = await sideBySide(rest, async (key) => ({
-      key,
-      lock: await backend.lock(key, createLockInfo(world, why)),
-    }));
-    const failed = tried.findIndex(({ lock }) => !lock.ok);
-    const taken = tried.flatMap(({ key, lock }, at) => (lock.ok ? [{ key, lock: lock.value, at }] : []));
-    held.push(...taken.filter(({ at }) => failed < 0 || at < failed));
-    await unlockAll(taken.filter(({ at }) => failed >= 0 && at > failed));
-    const refused = tried[failed];
-    if (refused === undefined || refused.lock.ok) continue;
-    const { key } = refused;
-    const mayWait = refused.lock.problem.kind === "locked" && left() > 0;
-    const lock = mayWait
-      ? await acquireLock(backend, key, createLockInfo(world, why), world.clock, {
-          ...patience,
-          timeout: left(),
-        })
-      : refused.lock;
-    if (!lock.ok) {
-      await unlockAll(held);
-      return lock;
+  try {
+    while (held.length < inOrder.length) {
+      const tried = await sideBySide(inOrder.slice(held.length), async (key) => {
+        const lock = await backend
+          .lock(key, createLockInfo(world, why))
+          .catch((error: unknown) => ({ error }));
+        return "error" in lock ? { key, error: lock.error } : { key, lock };
+      });
+      const failed = tried.findIndex((one) => "error" in one);
+      const taken = tried.map((one, at) => ("error" in one ? [] : [{ ...one, at }])).flat();
+      held.push(...taken.filter(({ at }) => failed < 0 || at < failed));
+      await unlockAll(taken.filter(({ at }) => failed >= 0 && at > failed));
+      const refused = tried[failed];
+      if (refused === undefined || !("error" in refused)) continue;
+      problemOf(refused.error, "locked");
+      const timeout = deadline - world.clock.now().getTime();
+      if (timeout <= 0) throw refused.error;
+      const info = createLockInfo(world, why);
+      const lock = await acquireLock(backend, refused.key, info, world.clock, { ...patience, timeout });
+      held.push({ key: refused.key, lock });
     }
-    held.push({ key, lock: lock.value });
+    return held;
+  } catch (error) {
+    await unlockAll(held);
+    throw error;
   }
-  return success(held);
 }
 
+/** What cannot be freed is left: whoever wants the lock is told who has it. */
 export async function unlockAll(locks: readonly LockedKey[]): Promise<void> {
-  await sideBySide(locks, async ({ lock }) => await lock.unlock());
-}
-
-async function sideBySide<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  const waiting = items.entries();
-  const worker = async (): Promise<void> => {
-    for (const [at, item] of waiting) results[at] = await work(item);
-  };
-  await Promise.all(Array.from({ length: Math.min(SIDE_BY_SIDE, items.length) }, worker));
-  return results;
+  await sideBySide(locks, async ({ lock }) => await lock.unlock().catch(ignoreStateFailure));
 }
 
 async function openLocked(
   backend: Backend,
   locks: readonly LockedKey[],
   world: StateRuntime,
-): Promise<StateResult<ReadonlyMap<string, Session>>> {
+): Promise<ReadonlyMap<string, Session>> {
   const stored = await backend.readAll(locks.map(({ key }) => key));
-  if (!stored.ok) return stored;
-  const fresh = locks.flatMap(({ key }) => (stored.value.has(key.target) ? [] : key.target));
+  const fresh = locks.flatMap(({ key }) => (stored.has(key.target) ? [] : key.target));
   const [first] = locks;
-  if (fresh.length > 0 && first !== undefined && backend.register !== undefined) {
-    const registered = await backend.register(first.key.stage, fresh);
-    if (!registered.ok) return registered;
-  }
+  if (fresh.length > 0 && first !== undefined) await backend.register?.(first.key.stage, fresh);
   const opened = await sideBySide(locks, async ({ key, lock }) => {
-    const start = await folded(lock, stored.value.get(key.target));
-    return start.ok
-      ? await recovered(backend, new LockedSession(key, lock, start.value, world), key, world)
-      : start;
+    const start = await folded(lock, stored.get(key.target));
+    const session = new LockedSession(key, lock, start, world);
+    await recover(backend, session, key, world);
+    return [key.target, session] as const;
   });
-  const sessions = new Map<string, Session>();
-  for (const [at, session] of opened.entries()) {
-    if (!session.ok) return session;
-    sessions.set(locks[at]?.key.target ?? "", session.value);
-  }
-  return success(sessions);
+  return new Map(opened);
 }
 
 /** The document with the journal of an interrupted session in it. */
-async function folded(
-  lock: HeldLock,
-  stored: StoredState | undefined,
-): Promise<StateResult<StoredState | undefined>> {
-  if (stored?.journalled !== true) return success(stored);
+async function folded(lock: HeldLock, stored: StoredState | undefined): Promise<StoredState | undefined> {
+  if (stored?.journalled !== true) return stored;
   const { state } = stored;
-  const revision = await lock.write(state, stored.revision);
-  return revision.ok ? success({ state, revision: revision.value, journalled: false }) : revision;
+  return { state, revision: await lock.write(state, stored.revision), journalled: false };
 }
 
 /** Takes in what an earlier run could not save, and writes the history of one that was cut off. */
-async function recovered(
+async function recover(
   backend: Backend,
   session: LockedSession,
   key: DocumentKey,
   world: StateRuntime,
-): Promise<StateResult<Session>> {
+): Promise<void> {
   const errored = await readErrored(world, key);
-  if (!errored.ok) return errored;
-  try {
-    if (errored.value !== undefined) {
-      await session.record(erroredEvents(session.state, errored.value));
-      await removeErrored(world, key);
-    }
-    const { run } = session.state;
-    if (run === undefined) return success(session);
-    const added = await backend.addHistory(key.stage, historyJson(entryOfInterrupted(run)));
-    if (!added.ok) return added;
-    await session.record([{ type: "ended" }]);
-    return success(session);
-  } catch (error) {
-    if (error instanceof StateFailure) return refusal(error.problem);
-    throw error;
+  if (errored !== undefined) {
+    await session.record(erroredEvents(session.state, errored));
+    await removeErrored(world, key);
   }
+  const { run } = session.state;
+  if (run === undefined) return;
+  if (run.changes.size > 0) await backend.addHistory(key.stage, historyJson(entryOfInterrupted(run)));
+  await session.record([{ type: "ended" }]);
 }
 
 class LockedSession implements Session {
@@ -268,7 +228,9 @@ class LockedSession implements Session {
     this.#revision = stored?.revision ?? NO_DOCUMENT;
     this.#commit = new GroupCommit((events, lasting) => this.#save(events, lasting));
     this.#written.now();
-    lock.lost?.addEventListener("abort", () => this.#lose(undefined), { once: true });
+    const reason = "the connection that held it broke";
+    const broken = new StateFailure({ kind: "lock-lost", key: { stage, target }, reason });
+    lock.lost?.addEventListener("abort", () => this.#loss.abort(broken), { once: true });
   }
 
   get state(): State {
@@ -291,11 +253,8 @@ class LockedSession implements Session {
 
   async confirm(): Promise<void> {
     if (this.#unsaved.length > 0 && this.#waiting.isOver(FRESH)) await this.#commit.idle();
-    if (this.#lock.confirm !== undefined) {
-      const held = await this.#lock.confirm();
-      if (!held.ok) this.#lose(held.problem);
-      valueOrThrow(held);
-    } else if (this.#written.isOver(FRESH)) await this.#commit.add([], true);
+    if (this.#lock.confirm !== undefined) await this.#orLose(this.#lock.confirm());
+    else if (this.#written.isOver(FRESH)) await this.#commit.add([], true);
   }
 
   async close(): Promise<void> {
@@ -316,29 +275,27 @@ class LockedSession implements Session {
   }
 
   async #save(events: readonly StateEvent[], lasting: boolean): Promise<void> {
-    try {
-      if (this.#lock.append === undefined) await this.#writeDocument(applyEvents(this.#document, events));
-      else {
-        valueOrThrow(await this.#lock.append(events, this.#revision, lasting));
-        for (const event of events) this.#appended.push(event);
-      }
-    } catch (error) {
-      if (error instanceof StateFailure) this.#lose(error.problem);
-      throw error;
+    if (this.#lock.append === undefined)
+      await this.#orLose(this.#writeDocument(applyEvents(this.#document, events)));
+    else {
+      await this.#orLose(this.#lock.append(events, this.#revision, lasting));
+      for (const event of events) this.#appended.push(event);
     }
     this.#unsaved = this.#unsaved.slice(events.length);
     this.#waiting.now();
     this.#written.now();
   }
 
-  #lose(problem: StateProblem | undefined): void {
-    const { stage, target } = this.#key;
-    const reason = "the connection that held it broke";
-    this.#loss.abort(new StateFailure(problem ?? { kind: "lock-lost", key: { stage, target }, reason }));
+  /** Once something cannot be saved, nothing may be sent any more. */
+  async #orLose(work: Promise<void>): Promise<void> {
+    return await work.catch((error: unknown) => {
+      if (error instanceof StateFailure) this.#loss.abort(error);
+      throw error;
+    });
   }
 
   async #writeDocument(state: State): Promise<void> {
-    this.#revision = valueOrThrow(await this.#lock.write(state, this.#revision));
+    this.#revision = await this.#lock.write(state, this.#revision);
     this.#document = state;
     this.#appended = [];
   }
@@ -346,20 +303,17 @@ class LockedSession implements Session {
   async #finish(): Promise<void> {
     // What failed was thrown to those who recorded it; here is one more try to save it.
     await this.#commit.idle().catch(ignoreStateFailure);
-    const written = await this.#writeRest();
-    const unlocked = await this.#lock.unlock();
-    if (!written.ok && this.#unsaved.length > 0) {
+    try {
+      if (this.#unsaved.length + this.#appended.length > 0)
+        await this.#lock.write(this.state, this.#revision);
+    } catch (error) {
+      await this.#lock.unlock().catch(ignoreStateFailure);
+      if (!(error instanceof StateFailure) || this.#unsaved.length === 0) throw error;
       const saved = applyEvents(this.#document, this.#appended);
-      const file = valueOrThrow(await writeErrored(this.#world, this.#key, saved, this.#unsaved));
-      throw new StateFailure(keptIn(file, written.problem));
+      const file = await writeErrored(this.#world, this.#key, saved, this.#unsaved);
+      throw new StateFailure(keptIn(file, error.problem));
     }
-    valueOrThrow(written);
-    valueOrThrow(unlocked);
-  }
-
-  async #writeRest(): Promise<StateResult<unknown>> {
-    if (this.#unsaved.length + this.#appended.length === 0) return success(undefined);
-    return await this.#lock.write(this.state, this.#revision);
+    await this.#lock.unlock();
   }
 }
 

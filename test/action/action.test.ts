@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { scripts } from "../examples/scripts.ts";
 import { MANIFEST, type Scene, appliedScene } from "../look/scene.ts";
 import { type Comment, type Host, type HostOptions, startHost } from "./host.ts";
-import { runAction } from "./workflow.ts";
+import { COMMIT, runAction } from "./workflow.ts";
 
 const CHANGED = MANIFEST.replace("tags: [smoke]", "tags: [smoke, auth]");
 const MARK = "<!-- tasc:action ";
@@ -23,6 +23,10 @@ describe("the action", () => {
       const github = await host();
       const first = await runAction(scene, github);
       expect(first.comment.log).toContain("Comment created");
+      expect(github.comments[0]?.body).toContain(`(<https://github.example/acme/shop/commit/${COMMIT}>)`);
+      const page = readFileSync(String(first.outputs.get("html-file")), "utf8");
+      for (const link of ["pull/7", `commit/${COMMIT}`, "actions/runs/42"])
+        expect(page).toContain(`<a href="https://github.example/acme/shop/${link}"`);
       expect(github.comments).toHaveLength(1);
       expect(github.comments[0]?.body).toContain("1 to update");
       expect(github.comments[0]?.body).toContain("https://github.example/acme/shop/actions/runs/42");

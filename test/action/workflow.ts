@@ -24,6 +24,9 @@ export interface WorkflowOptions {
   readonly labels?: readonly string[];
 }
 
+/** The commit of the pull request. */
+export const COMMIT = "4f5e6d7c8b9a0f1e2d3c4b5a69788796a5b4c3d2";
+
 let runs = 0;
 
 /** Plays the action's steps as a runner does: a process each, with nothing but the environment to go by. */
@@ -42,7 +45,7 @@ export async function runAction(
     JSON.stringify({
       pull_request: {
         number: 7,
-        head: repo(fork ? "stranger" : "acme"),
+        head: { ...repo(fork ? "stranger" : "acme"), sha: COMMIT },
         base: repo("acme"),
         labels: labels.map((name) => ({ name })),
       },

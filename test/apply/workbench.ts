@@ -56,10 +56,7 @@ export class Workbench {
   }
 
   #parse(key: string, text: string): State {
-    const parsed = parseDocument(text, { stage: "default", target: key, service: BASE_URL }, key);
-    if (!parsed.ok)
-      throw new Error(`the document of ${key} cannot be read: ${JSON.stringify(parsed.problem)}`);
-    return parsed.value.state;
+    return parseDocument(text, { stage: "default", target: key, service: BASE_URL }, key).state;
   }
 
   setState(key: string, state: State): void {

@@ -131,7 +131,7 @@ zpty -r shell seen '*READY*'
 for typed in "$@"; do
   zpty -w -n shell "$typed"$'\\t\\C-a'"print -r -- 'RES''ULT<"$'\\C-e'">'"$'\\n'
   zpty -r shell seen '*RESULT<*>*'
-  result=\${matched##*RESULT<}
+  result=\${seen##*RESULT<}
   print -r -- "\${result%%>*}"
 done
 zpty -d shell`;

@@ -428,6 +428,29 @@ describe.concurrent("bad input: exit 3", () => {
     });
   });
 
+  test.for<[args: string, hint: string]>([
+    ["plan -target testCase.shop.login", "tasc plan --only testCase.shop.login"],
+    ["apply -auto-approve", "Options have two dashes: --auto-approve"],
+    ["plan -json", "Options have two dashes: --json"],
+    ["destroy", "status: DISABLED"],
+    ["sync", "tasc apply"],
+    ["dump", "tasc import"],
+    ["version", "tasc --version"],
+    ["workspace list", "tasc stages"],
+    ["plan --bogus", "Run 'tasc plan --help' for usage."],
+    ["plan --only shop", 'Did you mean "*.shop.*"?'],
+    ["plan --only login", "Did you mean testCase.shop.login?"],
+  ])("what other tools call it, with a hint: %s", async ([args, hint]) => {
+    await scene({}, async ({ project }) => {
+      await project.write({
+        "targets/shop.yaml": "target: shop\napp: Web Shop\ntestCases: { login: { description: Log in } }\n",
+      });
+      const ran = await project.run(args.split(" "));
+      expect(ran.code).toBe(3);
+      expect(ran.stderr.replaceAll(/\s+/g, " ")).toContain(hint);
+    });
+  });
+
   test("a folder without tasc.yaml", async () => {
     await scene({}, async ({ project, service }) => {
       await project.remove("tasc.yaml");

@@ -1,7 +1,7 @@
 // What left the manifests as a whole, with `onRemove: disable` as the project's policy.
 import { describe, expect, test } from "vitest";
 import { scene, type Project } from "./support/cli.ts";
-import { at, list } from "./support/json.ts";
+import { at, list, text } from "./support/json.ts";
 import { changed, seed, type Live } from "./support/story.ts";
 
 const DESK =
@@ -35,6 +35,27 @@ describe.concurrent("a target that left the manifests", () => {
         "testCase.desk.tell",
       ]);
       expect(service.log).toHaveLength(2);
+    });
+  });
+
+  test("is no rename: that is hinted where all but key and description is as before", async () => {
+    await scene({}, async ({ project, service }) => {
+      seed(service);
+      const manifest = (key: string, name: string, prompt: string): string =>
+        `target: shop\napp: Web Shop\ntestCases: { ${key}: { description: ${name}, discovery: { prompt: ${prompt} } } }\n`;
+      await project.write({ "targets/shop.yaml": manifest("pay", "Pay", "Pay it.") });
+      const ran = await project.run(["apply", "--auto-approve"]);
+      expect(ran.code, ran.stdout + ran.stderr).toBe(0);
+      const hints = async (prompt: string): Promise<readonly string[]> => {
+        await project.write({ "targets/shop.yaml": manifest("check-out", "Check out", prompt) });
+        const { value } = await project.json(["plan"]);
+        const summaries = list(value["diagnostics"]).map((one) => text(at(one, "summary")));
+        return summaries.filter((summary) => summary.includes("looks renamed"));
+      };
+      expect(await hints("Pay it.")).toEqual([
+        "testCase.shop.check-out looks renamed from testCase.shop.pay",
+      ]);
+      expect(await hints("Check it.")).toEqual([]);
     });
   });
 

@@ -5,6 +5,7 @@ import { openSaved, type PlanFile, readPlanFile } from "../../src/app/saved-plan
 import { type Host, withSession } from "../../src/app/session.ts";
 import { TascError } from "../../src/model/error.ts";
 import { type Json, isArray, isObject } from "../../src/model/json.ts";
+import { PLAN_FORMATS } from "../../src/render/formats.ts";
 import { scene, type Project } from "./support/cli.ts";
 import { seed } from "./support/story.ts";
 
@@ -42,6 +43,33 @@ async function save(project: Project, args: readonly string[] = []): Promise<voi
   const ran = await project.run(["plan", "--out", "plan.json", ...args]);
   expect(ran.code, ran.stderr).toBe(0);
 }
+
+test("policy.maxGenerations counts each creation, rediscovery and batch generation", async () => {
+  await scene({}, async ({ project, service }) => {
+    seed(service);
+    const prompt = "discovery: { prompt: Do it. }";
+    await project.write({
+      "targets/shop.yaml": `target: shop
+app: Web Shop
+testCases: { login: { description: Log in, ${prompt} }, cart: { description: Cart, ${prompt} } }
+batchGenerations: { spring: { prompt: Cover it. } }
+`,
+    });
+    const settings = await project.read("tasc.yaml");
+    const planned = async (most: number, ...only: readonly string[]) => {
+      await project.write({ "tasc.yaml": `${settings}policy: { maxGenerations: ${most} }\n` });
+      const forced = ["--rediscover", "testCase.shop.login", "--run", "batchGeneration.shop.spring"];
+      const ran = await project.run(["plan", ...forced, ...only.flatMap((one) => ["--only", one])]);
+      return [ran.code, /\d+ planned, at most \d+ allowed/.exec(ran.stdout)?.[0]];
+    };
+    for (const one of ["testCase.shop.login", "testCase.shop.cart", "batchGeneration.shop.spring"]) {
+      expect(await planned(0, one)).toEqual([1, "1 planned, at most 0 allowed"]);
+      expect(await planned(1, one)).toEqual([0, undefined]);
+    }
+    expect(await planned(2)).toEqual([1, "3 planned, at most 2 allowed"]);
+    expect(await planned(3)).toEqual([0, undefined]);
+  });
+});
 
 describe.concurrent("a sealed plan", () => {
   test("is refused whichever of its nodes is changed, taken out or added", async () => {
@@ -94,13 +122,19 @@ describe.concurrent("a sealed plan", () => {
       expect(ran.stderr).toContain("was changed after it was saved");
       expect(service.log).toEqual([]);
       expect(live.login.status).not.toBe("DISABLED");
-      for (const format of ["text", "json", "markdown", "html", "github", "sarif", "junit"]) {
+      for (const format of PLAN_FORMATS) {
         const shown = await project.run(["show", "plan.json", "--format", format]);
         expect(shown.stdout, format).toContain("changed after it was saved");
+        // Nobody may take the counts of a forged plan for those of the widget.
+        if (format === "gitlab") expect(shown.stdout).not.toMatch(/create|update|delete/);
       }
       await project.write({ "plan.json": text });
       const without = await project.run(["show", "plan.json"], { TASC_API_KEY: "" });
       expect(without.stdout).toContain("This plan is not verified");
+      for (const format of PLAN_FORMATS) {
+        const shown = await project.run(["show", "plan.json", "--format", format], { TASC_API_KEY: "" });
+        expect(shown.stdout, format).toContain("is not verified");
+      }
       expect((await project.run(["show", "plan.json"])).stdout).not.toMatch(/changed after|not verified/u);
     });
   });

@@ -48,6 +48,10 @@ describe.concurrent("a project with stages", () => {
       const text = await project.run(["plan", "--all-stages"]);
       expect(text.stdout).toMatch(/^stage +plan\na +Plan: 0 to create, 1 to update/u);
       expect((await project.run(["plan", "--all-stages", "--out", "plan.json"])).code).toBe(3);
+
+      const checked = await project.run(["validate", "--all-stages"]);
+      expect([checked.code, checked.stdout.match(/stage \w+/g)]).toEqual([0, ["stage a", "stage b"]]);
+      expect((await project.run(["validate", "--all-stages", "--stage", "staging"])).code).toBe(3);
     });
   });
 

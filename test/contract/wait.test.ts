@@ -128,5 +128,12 @@ test("--wait run again patches what the discovery of an earlier run has changed,
     expect(ran.stdout).toContain("~ testCase.shop.cart\n");
     expect(linesOf(service)).toEqual(["getByText('Add')", "getByText('1 item')"]);
     await expectNothingLeft(project);
+    // Such a patch is in no plan, and yet in the history; an apply that sends nothing has no entry there.
+    expect((await project.run(["apply", "--auto-approve", "--wait"])).code).toBe(0);
+    const history = (await project.run(["history", "testCase.shop.cart"])).stdout;
+    expect(history.match(/\w+ +\w+ +testCase\.shop\.cart/g)).toEqual([
+      "done     update      testCase.shop.cart",
+      "done     create      testCase.shop.cart",
+    ]);
   });
 });

@@ -14,12 +14,14 @@ const PIPELINES = ["examples/github", "examples/gitlab"].flatMap((folder) =>
 const nowhere = mkdtempSync(join(tmpdir(), "tasc-nowhere-"));
 afterAll(() => rmSync(nowhere, { recursive: true, force: true }));
 
-/** The arguments of each `tasc` in a script, as a shell would split them; variables stand for a stage. */
+/** The arguments of each `tasc` in a script, as a shell would split them; variables stand for a shard or a stage. */
 function commands(script: string): readonly (readonly string[])[] {
-  return [...script.replaceAll(/\$\{OVERRIDE[^}]*\}/g, "").matchAll(/\bnpx --no tasc ([^\n|&;>#]*)/g)].map(
+  return [...script.replaceAll(/\$\{OVERRIDE[^}]*\}/g, "").matchAll(/\bnpx --no -- tasc ([^\n|&;>#]*)/g)].map(
     ([, line = ""]) =>
       [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, double, single, bare]) =>
-        (double ?? single ?? bare ?? "").replaceAll(/\$\w+/g, "staging"),
+        (double ?? single ?? bare ?? "")
+          .replaceAll(/\$(?:SHARD|CI_NODE_\w+)/g, "1")
+          .replaceAll(/\$\w+/g, "staging"),
       ),
   );
 }

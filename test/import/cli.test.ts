@@ -97,6 +97,13 @@ test("imports, plans nothing, applies nothing, and imports nothing again", async
     stdout: "Nothing to import: everything on the service is already declared.\n",
   });
   expect(await project.files()).toEqual(files);
+
+  // A folder's name is corrected by naming it again.
+  const corrected = await project.run(["import", "--elements", "--folder", `${FOLDER}=checkout`]);
+  expect(corrected.stderr).toContain(`Folder ${FOLDER} is recorded as "checkout"`);
+  const written = await project.read("targets/web-shop.yaml");
+  await project.write({ "targets/web-shop.yaml": written.replaceAll("folder: Checkout", "folder: checkout") });
+  expect((await project.run(["plan", "--detailed-exitcode"])).code).toBe(0);
 });
 
 const PRODUCTION = idOf(1, 2);

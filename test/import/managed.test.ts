@@ -62,6 +62,22 @@ test("defaults that reach into an imported case are countered by its own values"
   expect((await plan(after(world, found))).planned.plan.changes).toEqual([]);
 });
 
+test("defaults of the project are countered as well, also for a target that only state knows", async () => {
+  const tasc = `${PROJECT}defaults: { testCases: { folder: Inbox, tags: [web] } }\n`;
+  const cases = [liveCase(idOf(3, 1), { description: "A", folderId: null, tags: [] })];
+  const state = applyEvents(emptyState("default", "old-shop", "http://127.0.0.1:4010"), [
+    { type: "bound", address: "target.old-shop", id: SHOP.id, fields: {} },
+  ]);
+  for (const manifest of ["", "target: shop\napp: Shop\n"])
+    for (const states of [new Map(), new Map(manifest === "" ? [["old-shop", state]] : [])]) {
+      const world = { ...project(cases, manifest, tasc), states };
+      const found = await prepared(world);
+      expect(found.leftOut).toEqual([]);
+      expect(texts(found)).toContain("    tags: []\n    folder: null\n");
+      expect((await plan(after(world, found))).planned.plan.changes).toEqual([]);
+    }
+});
+
 test("a case that defaults would change whatever it declares is left out, and so is the way to it", async () => {
   const world = project(
     [

@@ -400,7 +400,7 @@ stages: { nope: {} }
       { kind: "delete", path: [2, "stages"] },
       { kind: "set", path: ["app"], value: "Shop" },
     ]);
-    expect(edited).toEqual({
+    expect(edited).toMatchObject({
       ok: true,
       text: text
         .replace("{ description: B }", "{ description: B, status: DRAFT }")

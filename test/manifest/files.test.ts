@@ -105,7 +105,7 @@ describe("a project that cannot be found is an error", () => {
     {
       rule: "no target documents at all",
       errors: [
-        "tasc.yaml:1:1 no-manifests: There are no target documents / No files match `targets/**/*.{yaml,yml}`. Write one, for example targets/shop.yaml, or correct `manifests:`.",
+        "tasc.yaml:1:1 no-manifests: There are no target documents / No files match `targets/**/*.{yaml,yml}`. Write one with `tasc new target shop`, write those of a running service with `tasc import`, or correct `manifests:`.",
       ],
     },
     {
@@ -113,7 +113,7 @@ describe("a project that cannot be found is an error", () => {
       project: `${PROJECT}manifests: ["e2e/**/*.yaml", "more/*.yml"]\n`,
       document: GOOD,
       errors: [
-        "tasc.yaml:3:1 no-manifests: There are no target documents / At `manifests`. No files match `e2e/**/*.yaml`, `more/*.yml`. Write one, for example targets/shop.yaml, or correct `manifests:`.",
+        "tasc.yaml:3:1 no-manifests: There are no target documents / At `manifests`. No files match `e2e/**/*.yaml`, `more/*.yml`. Write one with `tasc new target shop`, write those of a running service with `tasc import`, or correct `manifests:`.",
       ],
     },
     {

@@ -1,5 +1,5 @@
 import type { Destination, FileRead, FolderEntry, ProjectFolder } from "../../src/manifest/files.ts";
-import { decodeUtf8, decodedText } from "../../src/manifest/yaml/parse.ts";
+import { decodeUtf8, decodedText } from "../../src/manifest/yaml/text.ts";
 
 /** Where a symbolic link of a folder in memory leads: a path in it, or nowhere in it. */
 export class Link {

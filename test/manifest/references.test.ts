@@ -59,6 +59,14 @@ testCases:
       ],
     },
     {
+      rule: "an override has a test case to override, unless it declares one of its stage alone",
+      document:
+        "target: shop\ntestCases: { login: { description: L } }\nstages: { default: { testCases: { logni: { status: DRAFT }, other: { description: O } } } }\n",
+      errors: [
+        "targets/shop.yaml:3:35 override-without-base: This override has no test case `logni` to override / At `stages.default.testCases.logni`. No document declares it outside `stages`. Correct the key, or remove the override. Did you mean `login`?",
+      ],
+    },
+    {
       rule: "nothing is said of missing ones where a file that may have them cannot be read",
       document: "target: shop\ntestCases: { cart: { discovery: { prerequisite: login } } }\n",
       files: { "targets/more.yaml": "target: [" },

@@ -1,135 +1,187 @@
-// `--format json`: every command that prints has it, and what it prints fits its schema, also when it fails.
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+// `--format json`: every command has it, and what it prints fits its schema, also when it fails.
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
-import { type CommandSpec, type Raw } from "../../src/commands/options.ts";
+import { type CommandSpec } from "../../src/commands/options.ts";
 import { COMMANDS } from "../../src/commands/table.ts";
-import { type Json, isObject, parseJson } from "../../src/model/json.ts";
-import { COOKIE, LOGIN, type Scene, TARGET, appliedScene, at, textAt } from "../look/scene.ts";
+import { type Json, isArray, isObject, parseJson } from "../../src/model/json.ts";
+import { COOKIE, LOGIN, PROJECT, type Ran, type Scene, TARGET, appliedScene, textAt } from "../look/scene.ts";
 
-const ajv = new Ajv2020({ allowUnionTypes: true, strictRequired: false, strictTypes: false });
-const schemas = parseJson(readFileSync("schemas/views.schema.json", "utf8"));
-if (!isObject(schemas)) throw new Error("no schemas");
-ajv.addSchema(schemas, "views");
+const ajv = new Ajv2020({
+  allowUnionTypes: true,
+  strictRequired: false,
+  strictTypes: false,
+  validateFormats: false,
+});
+for (const name of ["views", "plan", "events"]) {
+  const schema = parseJson(readFileSync(`schemas/${name}.schema.json`, "utf8"));
+  if (!isObject(schema)) throw new Error("no schema");
+  ajv.addSchema(schema, name);
+}
 
-function expectFits(definition: string, value: Json): void {
-  const validate = ajv.getSchema(`views#/$defs/${definition}`);
-  expect(validate?.(value), `${definition}: ${ajv.errorsText(validate?.errors)}`).toBe(true);
+/** Of commands whose result has a schema of its own. */
+const OTHERS: Readonly<Record<string, string>> = {
+  plan: "plan",
+  show: "plan",
+  "merge-plans": "plan",
+  apply: "events",
+  code: "views#/$defs/code",
+};
+
+function errorsOf(name: string, value: Json): string {
+  const validate = ajv.getSchema(OTHERS[name] ?? `views#/$defs/${name.replace(" ", "-")}`);
+  if (validate === undefined) return `there is no schema of ${name}`;
+  return validate(value) === true ? "" : `${name}: ${ajv.errorsText(validate.errors)}`;
 }
 
 interface Leaf {
-  readonly words: readonly string[];
+  readonly name: string;
   readonly spec: CommandSpec;
 }
 
-function leaves(specs: readonly CommandSpec[], above: readonly string[] = []): readonly Leaf[] {
+function leaves(specs: readonly CommandSpec[], above = ""): readonly Leaf[] {
   return specs.flatMap((spec) => {
-    const words = [...above, spec.name];
-    return spec.commands === undefined ? [{ words, spec }] : leaves(spec.commands, words);
+    const name = `${above}${spec.name}`;
+    return spec.commands === undefined ? [{ name, spec }] : leaves(spec.commands, `${name} `);
   });
 }
 
-function formats({ spec }: Leaf): readonly string[] {
-  return spec.options?.find(({ flags }) => flags.startsWith("--format "))?.choices ?? [];
+/** How each command gets to a result. Those without a word here need none. */
+const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
+  init: ["--chdir", "elsewhere"],
+  schema: ["--install", "vscode"],
+  new: ["testCase", "shop.more"],
+  show: ["plan.json"],
+  "merge-plans": ["plan.json"],
+  apply: ["--auto-approve"],
+  import: ["--dry-run"],
+  pull: ["--dry-run"],
+  promote: ["--from", "default", "--to", "next", "--dry-run"],
+  diff: ["--from", "default", "--to", "next", "--all"],
+  explain: ["testCase.shop.login"],
+  snapshot: ["--out", "snapshot.json"],
+  "state show": ["target.shop"],
+  "state mv": ["testCase.shop.login", "testCase.shop.sign-in"],
+  "state rm": ["testCase.shop.login"],
+  "state bind": ["testCase.shop.login", LOGIN],
+  "state mark": ["batchGeneration.shop.spring", "done"],
+  "state unlock": ["shop"],
+  "state push": ["backup.json"],
+  "state migrate": ["--from-config", "old.yaml"],
+  "state history": ["shop"],
+  completion: ["bash"],
+  // It is refused: `serve` would run on.
+  serve: ["--port", "none"],
+};
+
+/** What must be there before. */
+async function prepare(name: string, stage: Scene): Promise<readonly string[]> {
+  stage.write("tasc.yaml", `${PROJECT}stages: { default: {}, next: {} }\n`);
+  if (name === "show" || name === "merge-plans") await stage.run(["plan", "--out", "plan.json"]);
+  if (name === "state push") stage.write("backup.json", (await stage.run(["state", "pull"])).stdout);
+  if (name === "state migrate") stage.write("old.yaml", "backend: local\npath: old\n");
+  if (name === "reports show") {
+    const report = { testTargetId: TARGET, testCaseIds: [COOKIE] };
+    return [textAt(await stage.control("POST", "/reports", report), "id")];
+  }
+  return ARGUMENTS[name] ?? [];
+}
+
+/** The one value on standard output; of the events of an apply, the last. */
+function resultOf(name: string, { stdout, stderr, code }: Ran): Json {
+  const text = name === "apply" ? (stdout.trimEnd().split("\n").at(-1) ?? "") : stdout;
+  try {
+    return parseJson(text);
+  } catch {
+    throw new Error(`${name} printed no JSON (exit ${code}):\n${stdout}\n--\n${stderr}`);
+  }
+}
+
+/** A result that says no is a result; of any other failure there is an object that says what would help. */
+const REFUSALS = ["doctor", "validate"];
+
+function expectFits(name: string, ran: Ran): void {
+  const value = resultOf(name, ran);
+  const isResult =
+    ran.code === 0 || ran.code === 2 || (REFUSALS.includes(name) && errorsOf(name, value) === "");
+  expect(errorsOf(isResult ? name : "failure", value), `${name}: exit ${ran.code}\n${ran.stderr}`).toBe("");
 }
 
 const ALL = leaves(COMMANDS);
-const WITH_JSON = ALL.filter((leaf) => formats(leaf).includes("json"));
+const applied = appliedScene();
 
-/** They print no result of their own: files, a document of another kind, or what was done. */
-const WITHOUT: Readonly<Record<string, string>> = {
-  init: "writes files",
-  new: "writes files",
-  fmt: "writes files",
-  import: "writes files",
-  schema: "prints a JSON Schema",
-  snapshot: "prints JSON",
-  serve: "runs until it is stopped",
-  completion: "prints a script",
-  "state mv": "changes state",
-  "state rm": "changes state",
-  "state bind": "changes state",
-  "state mark": "changes state",
-  "state push": "changes state",
-  "state migrate": "changes state",
-};
+describe.concurrent.each(ALL.map(({ name }) => name))("the JSON of tasc %s", (name) => {
+  const play = (run: (stage: Scene, tasc: Tasc) => Promise<void>): Promise<void> =>
+    applied(async (stage) => {
+      const args = await prepare(name, stage);
+      await run(stage, (more = [], env = {}) =>
+        stage.run([...name.split(" "), ...args, ...more, "--json"], env),
+      );
+    });
 
-test("every command that prints a result has it", () => {
-  const without = ALL.filter((leaf) => !formats(leaf).includes("json")).map(({ words }) => words.join(" "));
-  expect(without.filter((name) => WITHOUT[name] === undefined)).toEqual([]);
-});
+  test("fits the schema of its result", async () => {
+    await play(async (_, tasc) => {
+      const ran = await tasc();
+      expectFits(name, ran);
+      if (name === "serve" || name === "state history") return expect(ran.code).toBe(3);
+      expect(ran.code, ran.stderr).toBe(0);
+      // A schema that takes anything shows nothing.
+      expect(errorsOf(name, isArray(resultOf(name, ran)) ? [{}] : {})).not.toBe("");
+    });
+  });
 
-describe.concurrent("a failure is one object that says what would help", () => {
-  const applied = appliedScene();
-
-  // `commands` needs nothing that could be missing.
-  const needing = WITH_JSON.filter(({ spec }) => spec.name !== "commands");
-
-  test.each(needing.map((leaf) => [leaf.words.join(" "), leaf] as const))(
-    "of tasc %s without a project",
-    async (_, { words, spec }) => {
-      await applied(async (stage) => {
-        const folder = mkdtempSync(join(tmpdir(), "tasc-json-"));
-        try {
-          const args = (spec.args ?? []).filter(({ name }) => name.startsWith("<")).map(argument);
-          const ran = await stage.run([...words, ...args, "--format", "json", "--chdir", folder]);
-          // That something is wrong is the very result of these.
-          const [name = ""] = words;
-          if (name === "doctor" || name === "validate") return expectFits(name, parseJson(ran.stdout));
-          // An apply prints an event a line.
-          const lines = words[0] === "apply" ? ran.stdout.trimEnd().split("\n") : [ran.stdout];
-          const failure = parseJson(lines.at(-1) ?? "");
-          expect(ran.code).toBeGreaterThan(0);
-          expectFits("failure", failure);
-        } finally {
-          rmSync(folder, { recursive: true, force: true });
-        }
+  test.each([
+    ["wrong arguments", (_, tasc) => tasc(["--no-such-option"])],
+    [
+      "a folder without a project",
+      (stage, tasc) => {
+        mkdirSync(join(stage.dir, "empty"));
+        return tasc(["--chdir", "empty"]);
+      },
+    ],
+    [
+      "a bad manifest",
+      (stage, tasc) => {
+        stage.write("targets/shop.yaml", "target: shop\napp: [Web Shop]\n");
+        return tasc();
+      },
+    ],
+    ["no service", (_, tasc) => tasc([], { TASC_BASE_URL: "http://127.0.0.1:1" })],
+  ] satisfies readonly (readonly [string, (stage: Scene, tasc: Tasc) => Promise<Ran>])[])(
+    "is one object that says what would help: %s",
+    async (situation, run) => {
+      await play(async (stage, tasc) => {
+        const ran = await run(stage, tasc);
+        expectFits(name, ran);
+        if (situation === "wrong arguments") expect(ran.code).toBe(3);
       });
     },
   );
 });
 
-function argument({ choices }: NonNullable<CommandSpec["args"]>[number]): Raw["args"][number] {
-  return choices?.[0] ?? "testCase.shop.login";
-}
+type Tasc = (more?: readonly string[], env?: Readonly<Record<string, string>>) => Promise<Ran>;
 
 describe.concurrent("a result fits its schema", () => {
-  const applied = appliedScene();
-  const print = async (stage: Scene, ...args: readonly string[]): Promise<Json> =>
-    parseJson((await stage.run([...args, "--json"])).stdout);
-
   test.each([
     ["drift", ["drift"]],
-    ["explain", ["explain", "testCase.shop.login"]],
     ["code", ["explain", "unknown-key"]],
-    ["graph", ["graph"]],
-    ["doctor", ["doctor"]],
-    ["notifications", ["notifications"]],
-  ])("of tasc %s", async (definition, args) => {
+    ["apply", ["apply", "--auto-approve"]],
+    ["pull", ["pull", "--dry-run"]],
+    ["rehearse", ["rehearse"]],
+  ])("of tasc %s where something was changed", async (name, args) => {
     await applied(async (stage) => {
       await stage.edit(LOGIN, { status: "DISABLED" });
-      const value = await print(stage, ...args);
-      expectFits(definition, value);
-      expectWrong(definition, value);
+      expectFits(name, await stage.run([...args, "--json"]));
     });
   });
 
-  test("of tasc reports", async () => {
+  test("of tasc serve, when it listens", async () => {
     await applied(async (stage) => {
-      const begun = await stage.control("POST", "/reports", { testTargetId: TARGET, testCaseIds: [COOKIE] });
-      const list = await print(stage, "reports", "list");
-      expectFits("reports", list);
-      expect(at(list, "reports", 0, "id")).toBe(textAt(begun, "id"));
-      expectFits("report", await print(stage, "reports", "show", textAt(begun, "id")));
+      const running = stage.start(["serve", "--port", "0", "--data", "data", "--json"]);
+      await running.saw(/\}\n/);
+      running.child.kill("SIGTERM");
+      expectFits("serve", await running.done);
     });
   });
 });
-
-/** A schema that takes anything shows nothing. */
-function expectWrong(definition: string, value: Json): void {
-  if (!isObject(value)) throw new Error("no object");
-  const [, ...rest] = Object.entries(value);
-  expect(ajv.getSchema(`views#/$defs/${definition}`)?.(Object.fromEntries(rest))).toBe(false);
-}

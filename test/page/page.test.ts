@@ -121,6 +121,13 @@ describe.skipIf(NO_BROWSER)("the plan's page in Chromium", () => {
     const { page } = await open(REFUSED);
     await page.click(".attention a[href='#testCase.shop.gone']");
     await page.locator("[id='testCase.shop.gone'][open]").waitFor();
+    await page.click(".diagnostic.error a[href='#testCase.shop.wishlist']");
+    const problem = page.locator("[id='testCase.shop.wishlist'][open]");
+    expect(await problem.innerText()).toContain("Two live test cases fit");
+    await page.check("input[name='action'][value='problem']");
+    await page.getByText(`0 of ${REFUSED.changes.length} changes`).waitFor();
+    expect(await page.locator(".change:visible").count()).toBe(1);
+    await page.click("button[type=reset]");
     await page.click(".diagnostic.warning a[href='#testCase.shop.login']");
     await page.locator("[id='testCase.shop.login'][open]").waitFor();
     expect(await page.locator("svg a").count()).toBe(6);

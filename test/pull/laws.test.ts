@@ -2,7 +2,8 @@
 // pulled values differ, and every comment is still there.
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { editTexts, makeTexts, patchOf } from "../../src/edit/edit-files.ts";
+import { editTexts, makeTexts } from "../../src/edit/edit-files.ts";
+import { patchOf } from "../../src/edit/patch.ts";
 import { provePull, pull } from "../../src/edit/pull.ts";
 import { type LoadedProject, loadProject } from "../../src/manifest/load.ts";
 import { type Address, addressOf } from "../../src/model/address.ts";

@@ -1,10 +1,5 @@
 import { describe, expect, test } from "vitest";
-import {
-  type DiagnosticView,
-  diagnosticView,
-  renderDiagnostics,
-  renderDiagnosticsJson,
-} from "../../src/render/diagnostics.ts";
+import { type DiagnosticView, diagnosticView, renderDiagnostics } from "../../src/render/diagnostics.ts";
 import {
   renderDiagnosticsGithub,
   renderDiagnosticsJunit,
@@ -18,7 +13,6 @@ const OPTIONS = { style: PLAIN, width: 80, source: (): string => SOURCE };
 
 const FORMATS: readonly (readonly [string, (views: readonly DiagnosticView[]) => string])[] = [
   ["txt", (views) => renderDiagnostics(views, OPTIONS)],
-  ["json", renderDiagnosticsJson],
   ["github.txt", renderDiagnosticsGithub],
   ["sarif.json", (views) => renderDiagnosticsSarif(views, "tasc 1.0.0")],
   ["junit.xml", (views) => renderDiagnosticsJunit(views, "tasc validate")],

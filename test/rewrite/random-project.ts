@@ -60,12 +60,19 @@ const values = fc
     moved: fc.boolean(),
     alike: fc.boolean(),
     lonely: fc.option(fc.constantFrom(...STAGES)),
+    only: fc.option(fc.shuffledSubarray([...STAGES], { minLength: 1 })),
   })
-  .map(({ cases, defaults, overrides: stages, moved, alike, lonely }): readonly JsonObject[] => {
+  .map(({ cases, defaults, overrides: stages, moved, alike, lonely, only }): readonly JsonObject[] => {
     const described = Object.fromEntries(
       Object.entries(cases).map(
         ([key, own]) =>
-          [key, alike && key !== "login" ? cases.cart : { description: `Case ${key}`, ...own }] as const,
+          [
+            key,
+            {
+              ...(alike && key !== "login" ? cases.cart : { description: `Case ${key}`, ...own }),
+              ...(key === "pay" && only !== null ? { onlyStages: only } : {}),
+            },
+          ] as const,
       ),
     );
     const { late, ...most } = described;

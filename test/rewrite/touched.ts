@@ -1,4 +1,4 @@
-import type { NewText } from "../../src/edit/edit-files.ts";
+import type { EditedText } from "../../src/edit/edit-files.ts";
 import type { FileEdit } from "../../src/edit/rewrite.ts";
 import { parseTree } from "../../src/manifest/yaml/parse.ts";
 import { TreeIndex } from "../../src/manifest/yaml/tree.ts";
@@ -7,7 +7,7 @@ import { lineDiff } from "../../src/render/fields.ts";
 
 /** Lines of the old text that are no longer there and that no edit is about: there should be none. */
 export function strayLines(
-  { file, before = "", after }: NewText,
+  { file, before, after }: EditedText,
   edits: readonly FileEdit[],
 ): readonly string[] {
   const lines = before.split("\n");

@@ -2,7 +2,8 @@
 // anything else, and every comment is still there.
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { changeKey, editTexts, makeTexts, patchOf } from "../../src/edit/edit-files.ts";
+import { changeKey, editTexts, makeTexts } from "../../src/edit/edit-files.ts";
+import { patchOf } from "../../src/edit/patch.ts";
 import { promote, provePromotion } from "../../src/edit/promote.ts";
 import { Manifests, changedFields } from "../../src/edit/rewrite.ts";
 import { StageView, diffStages } from "../../src/inspect/stages.ts";
@@ -94,6 +95,8 @@ test("after a promotion the stages agree, and nothing else is declared different
           to: viewOf(read, to),
           stages: STAGES,
           inScope: () => true,
+          reading: read,
+          env: {},
           ...sourcesOf(read),
         };
         const result = promote(request);
@@ -117,7 +120,7 @@ test("after a promotion the stages agree, and nothing else is declared different
           expect(`${path?.join(".")} ${reason}`).toContain("discovery.prompt It contains a secret");
         const others = STAGES.filter((stage) => stage !== to);
         expect(changedFields(manifestsOf(read), manifestsOf(now), others)).toEqual([]);
-        const proof = { ...request, folder: memoryFolder(files), env: {} };
+        const proof = { ...request, folder: memoryFolder(files) };
         expect(await provePromotion(texts, result, proof)).toBeUndefined();
         const goes = result.changes.some(({ after: value }) => value === undefined);
         const lost = comments(files[SHOP] ?? "").filter((one) => !comments(after[SHOP] ?? "").includes(one));
@@ -151,9 +154,11 @@ test("a promotion edits the values of the fields that it carries and no other li
           to: viewOf(read, to),
           stages: STAGES,
           inScope: () => true,
+          reading: read,
+          env: {},
           ...sourcesOf(read),
         };
-        const proof = { ...request, folder: memoryFolder(files), env: {} };
+        const proof = { ...request, folder: memoryFolder(files) };
         const { rewrite, texts } = await makeTexts(
           documents,
           (excluded) => promote(request, excluded),
@@ -162,7 +167,13 @@ test("a promotion edits the values of the fields that it carries and no other li
         const after = { ...files, ...Object.fromEntries(texts.map((one) => [one.file, one.after])) };
         const now = await reading(after);
         const left = new Set(rewrite.left.map(changeKey));
-        const { differences } = diffStages(viewOf(now, from), viewOf(now, to), "promoted", () => true);
+        const { differences, onlyFrom } = diffStages(
+          viewOf(now, from),
+          viewOf(now, to),
+          "promoted",
+          () => true,
+        );
+        expect(onlyFrom.filter(({ address }) => !left.has(changeKey({ address })))).toEqual([]);
         expect(differences.filter((one) => !left.has(changeKey(one)))).toEqual([]);
         const others = STAGES.filter((stage) => stage !== to);
         const manifests = [manifestsOf(read), manifestsOf(now)] as const;
@@ -170,7 +181,11 @@ test("a promotion edits the values of the fields that it carries and no other li
         const carried = new Set(rewrite.changes.map(changeKey));
         const changed = changedFields(...manifests, [to]);
         expect(
-          changed.filter(({ address, field: { path } }) => !carried.has(changeKey({ address, path }))),
+          changed.filter(
+            ({ address, field: { path } }) =>
+              !carried.has(changeKey({ address, path })) &&
+              !carried.has(changeKey({ address, path: ["onlyStages"] })),
+          ),
         ).toEqual([]);
         const gone = new Set(
           rewrite.changes.filter((one) => one.after === undefined).map(({ path }) => path.join("/")),
@@ -180,16 +195,17 @@ test("a promotion edits the values of the fields that it carries and no other li
           const was = leavesOf(document.value, "");
           const is = new Map(leavesOf(now.documents[at]?.value ?? {}, ""));
           for (const [path, value] of was) {
-            const field = /(?:status|runStatus|tags|folder|entryPointUrlPath|prompt|elements)/.exec(
-              path.split("/").at(-1) ?? "",
-            )?.[0];
+            const field =
+              /(?:onlyStages|status|runStatus|tags|folder|entryPointUrlPath|prompt|elements)/.exec(
+                path.split("/").at(-1) ?? "",
+              )?.[0];
             const name = field === "prompt" ? "discovery/prompt" : field;
             if (!is.has(path)) expect([path, gone.has(name ?? "")]).toEqual([path, true]);
             else if (is.get(path) !== value) expect([path, edited.has(name ?? "")]).toEqual([path, true]);
           }
         }
         // The helper reads one document a file.
-        for (const one of texts.filter(({ before = "" }) => !/^---/m.test(before)))
+        for (const one of texts.filter(({ before }) => !/^---/m.test(before)))
           expect(strayLines(one, rewrite.edits), patchOf(one)).toEqual([]);
       },
     ),

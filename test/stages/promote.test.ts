@@ -32,6 +32,8 @@ async function promoted(stages: readonly string[], shop: string): Promise<string
     inScope: () => true,
     documents,
     project: reading.project,
+    reading,
+    env: {},
   };
   const { texts } = await makeTexts(
     documents,
@@ -84,6 +86,30 @@ test.for<[sentence: string, stages: string[], before: string, after: string]>([
     ["a", "b"],
     `${CASES}stages:\n  a: { testCases: { one: { folder: Kept } } }\n  b: { defaults: { testCases: { folder: Kept } } }\n`,
     `${CASES}stages:\n  a: { testCases: { one: { folder: Kept } } }\n  b:\n    testCases:\n      one:\n        folder: Kept\n`,
+  ],
+  [
+    "the stage into `onlyStages` of a test case that it lacks, and the values that differ then",
+    ["a", "b", "c"],
+    "testCases:\n  one: { description: One, status: ENABLED, onlyStages: [a] } # new\n  two: { description: Two, onlyStages: [c] }\nstages: { a: { testCases: { one: { status: DRAFT } } } }\n",
+    "testCases:\n  one: { description: One, status: DRAFT, onlyStages: [a, b] } # new\n  two: { description: Two, onlyStages: [c] }\nstages: { a: { testCases: { one: { status: DRAFT } } } }\n",
+  ],
+  [
+    "the stage into `onlyStages` of a target that it lacks",
+    ["a", "b"],
+    `onlyStages: [a]\n${CASES}`,
+    `onlyStages: [a, b]\n${CASES}`,
+  ],
+  [
+    "no stage for a test case with which that could not be read",
+    ["a", "b"],
+    "testCases:\n  one: { description: One, onlyStages: [a], discovery: { prompt: One, prerequisite: two } }\nstages: { a: { testCases: { two: { description: Two } } } }\n",
+    "unchanged",
+  ],
+  [
+    "an override into the document that has the test case",
+    ["a", "b", "c"],
+    `x-first: 1\n---\ntarget: shop\ntestCases:\n  one: { description: One, status: ENABLED }\nstages:\n  a: { testCases: { one: { status: DRAFT } } }\n`,
+    `x-first: 1\n---\ntarget: shop\ntestCases:\n  one: { description: One, status: ENABLED }\nstages:\n  a: { testCases: { one: { status: DRAFT } } }\n  b:\n    testCases:\n      one:\n        status: DRAFT\n`,
   ],
 ])("a promotion writes %s", async ([, stages, before, after]) => {
   expect(await promoted(stages, before)).toBe(after);

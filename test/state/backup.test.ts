@@ -1,8 +1,9 @@
 // Backups, migration and the history of applies, as processes.
-import { writeFileSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Fleet } from "./support/fleet.ts";
+import { startHttpServer } from "./support/http-server.ts";
 import { type PostgresServer, startPostgres } from "./support/postgres-server.ts";
 
 let database: PostgresServer;
@@ -50,6 +51,54 @@ describe("state", () => {
         );
         expect(JSON.parse(again.stdout)).toMatchObject({ copied: [], same: ["t0", "t1"] });
       });
+    },
+    TIMEOUT,
+  );
+
+  it(
+    "that was in a database is missed by an empty server, and moves there",
+    async () => {
+      const keeper = await startHttpServer();
+      const old = `{ backend: postgres, url: "${database.url.replace("tasc@", "tasc:hush-hush@")}", schema: left }`;
+      await withFleet(old, async (fleet) => {
+        expect((await fleet.run(...APPLY)).code).toBe(0);
+        fleet.setState(`{ backend: http, address: "${keeper.address}" }`);
+        const warned = await fleet.run("plan");
+        expect(warned.stderr).toMatch(
+          /http backend has no state of stage "default", but it was in "left"\."state"/,
+        );
+        expect(warned.stderr).toContain("tasc state migrate --from-config FILE");
+        expect(warned.stderr).not.toContain("hush-hush");
+        writeFileSync(join(fleet.folder, "old.yaml"), `state: ${old}\n`);
+        const migrated = await fleet.run("state", "migrate", "--from-config", join(fleet.folder, "old.yaml"));
+        expect(migrated.code, migrated.stderr).toBe(0);
+        const plan = await fleet.run("plan", "--detailed-exitcode");
+        expect([plan.code, plan.stderr]).toEqual([0, expect.not.stringContaining("migrate")]);
+        expect((await fleet.start([...APPLY, "--only", "testCase.t0.a"], "two").ended).code).toBe(0);
+        fleet.setState(`{ backend: http, address: "${keeper.address}/other" }`);
+        expect((await fleet.run("plan")).stderr).toContain(`but it was in ${keeper.address} before`);
+      });
+      await keeper.stop();
+    },
+    TIMEOUT,
+  );
+
+  it(
+    "can be in another backend for one stage",
+    async () => {
+      const base = `{ backend: postgres, url: "${database.url}", schema: staged }`;
+      await withFleet(
+        `${base}\nstages: { one: {}, two: { state: { backend: local, path: two } } }`,
+        async (fleet) => {
+          for (const stage of ["one", "two"])
+            expect((await fleet.run(...APPLY, "--stage", stage)).code, stage).toBe(0);
+          expect(readdirSync(join(fleet.folder, "two", "two"))).toEqual(["t0.json", "t1.json"]);
+          const versions = await fleet.run("state", "history", "t0", "--stage", "one", "--json");
+          expect(versions.code).toBe(0);
+          for (const stage of ["one", "two"])
+            expect((await fleet.run("plan", "--stage", stage, "--detailed-exitcode")).code, stage).toBe(0);
+        },
+      );
     },
     TIMEOUT,
   );

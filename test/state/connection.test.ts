@@ -1,20 +1,19 @@
 // Ways to a database: what connection strings mean, and what is refused.
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { type Socket, connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
-import { type PostgresConnection, openBackend, readConfig, readPostgresUrl } from "../../src/state/config.ts";
+import { openBackend, readConfig, readPostgresUrl } from "../../src/state/config.ts";
 import { explainProblem } from "../../src/state/problem.ts";
 import { createLockInfo } from "../../src/state/lock.ts";
+import { Fleet } from "./support/fleet.ts";
 import { SHOP } from "./support/numbered.ts";
 import { type PostgresServer, startPostgres } from "./support/postgres-server.ts";
-import { problemOf, valueOf } from "./support/result.ts";
+import { problemOf } from "./support/result.ts";
 import { realWorld } from "./support/world.ts";
-
-function connectionOf(url: string): PostgresConnection {
-  const connection = readPostgresUrl(url);
-  if (typeof connection === "string") throw new Error(connection);
-  return connection;
-}
 
 describe("a connection string", () => {
   test.each([
@@ -22,7 +21,7 @@ describe("a connection string", () => {
     ["postgres://ci:a#b/c%d@e?f@db.example.com/state", "a#b/c%d@e?f"],
     ["postgres://ci:100%@db.example.com/state?sslmode=verify-full", "100%"],
   ])("%s has the password %s", (url, password) => {
-    const connection = connectionOf(url);
+    const connection = readPostgresUrl(url);
     expect(connection.password?.reveal()).toBe(password);
     expect(connection).toMatchObject({
       user: "ci",
@@ -39,7 +38,7 @@ describe("a connection string", () => {
     ["postgres://127.0.0.1,db.example.com/x", "verify-full"],
     ["postgres://db.example.com/x?sslmode=require", "require"],
   ])("%s has the TLS mode %s", (url, tls) => {
-    expect(connectionOf(url).tls).toBe(tls);
+    expect(readPostgresUrl(url).tls).toBe(tls);
   });
 
   test.each([
@@ -48,20 +47,116 @@ describe("a connection string", () => {
     ["postgres://db/x?channel_binding=require", "channel_binding=require is not supported"],
     ["postgres://db/x?sslmod=require", "sslmod is not supported"],
     ["postgres://db:port/x", "port"],
-  ])("%s is refused", (url, words) => {
-    const problem = problemOf(readConfig({ backend: "postgres", options: { url } }));
+  ])("%s is refused", async (url, words) => {
+    const problem = await problemOf(() => readConfig({ backend: "postgres", options: { url } }));
     expect(problem.kind).toBe("misconfigured");
     expect(explainProblem(problem).detail).toContain(words);
   });
 });
 
-test("credentials do not go to another machine over plain http unless that is allowed", () => {
+test("credentials do not go to another machine over plain http unless that is allowed", async () => {
   const options = { address: "http://state.example.com", username: "ci", password: "x" };
-  expect(problemOf(readConfig({ backend: "http", options })).kind).toBe("misconfigured");
-  expect(readConfig({ backend: "http", options }, { insecure: true }).ok).toBe(true);
-  expect(readConfig({ backend: "http", options: { address: "http://127.0.0.1:1", username: "ci" } }).ok).toBe(
-    true,
-  );
+  const refused = await problemOf(() => readConfig({ backend: "http", options }));
+  expect(refused.kind).toBe("misconfigured");
+  readConfig({ backend: "http", options }, { insecure: true });
+  readConfig({ backend: "http", options: { address: "http://127.0.0.1:1", username: "ci" } });
+});
+
+describe("TLS", () => {
+  const folder = mkdtempSync(join(tmpdir(), "tasc-tls-"));
+  const at = (file: string) => join(folder, file);
+  const openssl = (...args: readonly string[]) =>
+    execFileSync("openssl", args, { cwd: folder, stdio: "ignore" });
+  let database: PostgresServer;
+  let other: PostgresServer;
+  beforeAll(async () => {
+    const authority = [
+      "-x509",
+      "-newkey",
+      "rsa:2048",
+      "-nodes",
+      "-days",
+      "2",
+      "-keyout",
+      "ca.key",
+      "-out",
+      "ca.crt",
+    ];
+    openssl("req", ...authority, "-subj", "/CN=test authority");
+    for (const [name, names] of [
+      ["here", "DNS:localhost,IP:127.0.0.1"],
+      ["elsewhere", "DNS:db.example.com"],
+    ] as const) {
+      openssl(
+        "req",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-keyout",
+        `${name}.key`,
+        "-out",
+        `${name}.csr`,
+        "-subj",
+        "/CN=db",
+      );
+      writeFileSync(at(`${name}.ext`), `subjectAltName=${names}`);
+      const signed = [
+        "-CA",
+        "ca.crt",
+        "-CAkey",
+        "ca.key",
+        "-CAcreateserial",
+        "-days",
+        "2",
+        "-extfile",
+        `${name}.ext`,
+      ];
+      openssl("x509", "-req", "-in", `${name}.csr`, "-out", `${name}.crt`, ...signed);
+    }
+    const server = (name: string) =>
+      startPostgres({
+        cert: readFileSync(at(`${name}.crt`), "utf8"),
+        key: readFileSync(at(`${name}.key`), "utf8"),
+      });
+    [database, other] = await Promise.all([server("here"), server("elsewhere")]);
+  }, 60_000);
+  afterAll(async () => {
+    await Promise.all([database.stop(), other.stop()]);
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const read = async (server: PostgresServer, host: string, query: string) => {
+    const url = `${server.url.replace("127.0.0.1", host)}?${query}`;
+    const world = await realWorld(folder);
+    const backend = await openBackend(readConfig({ backend: "postgres", options: { url } }), world);
+    try {
+      return await backend.read(SHOP);
+    } finally {
+      await backend.close();
+    }
+  };
+  const CA = `sslrootcert=${at("ca.crt")}`;
+
+  test.each([
+    ["127.0.0.1", `sslmode=verify-full&${CA}`],
+    ["localhost", `sslmode=verify-full&${CA}`],
+    ["127.0.0.1", "sslmode=require"],
+  ])("the server at %s is known by %s", async (host, query) => {
+    expect(await read(database, host, query)).toBeUndefined();
+  });
+
+  test.each([
+    ["an unknown authority", "sslmode=verify-full", "certificate"],
+    ["another name", `sslmode=verify-full&${CA}`, "altnames"],
+    ["a missing file", "sslmode=verify-full&sslrootcert=/no/such/file", "ENOENT"],
+  ])("%s is refused", async (_, query, words) => {
+    const problem = await problemOf(read(other, "127.0.0.1", query));
+    expect(explainProblem(problem).detail).toContain(words);
+  });
+
+  it("a certificate for another name does where only its authority is asked for", async () => {
+    expect(await read(other, "127.0.0.1", `sslmode=verify-ca&${CA}`)).toBeUndefined();
+  });
 });
 
 describe("a server on the way", () => {
@@ -76,7 +171,7 @@ describe("a server on the way", () => {
   const lockThrough = async (port: number) => {
     const url = `postgres://tasc:hush-hush@127.0.0.1:${port}/postgres`;
     const world = await realWorld("/tmp");
-    const backend = await openBackend(valueOf(readConfig({ backend: "postgres", options: { url } })), world);
+    const backend = await openBackend(readConfig({ backend: "postgres", options: { url } }), world);
     try {
       return await backend.lock(SHOP, createLockInfo(world, "test"));
     } finally {
@@ -86,15 +181,30 @@ describe("a server on the way", () => {
 
   it("that lends a connection for each transaction is refused with the reason", async () => {
     const pooler = await openPooler(Number(new URL(database.url).port), "transaction");
-    const problem = problemOf(await lockThrough(pooler.port));
+    const problem = await problemOf(lockThrough(pooler.port));
     expect(problem.kind).toBe("misconfigured");
     expect(explainProblem(problem).detail).toContain("pool_mode = transaction");
     pooler.close();
   });
 
+  it("that lends a connection for each transaction is found by doctor, and takes part in no apply", async () => {
+    const pooler = await openPooler(Number(new URL(database.url).port), "transaction");
+    const fleet = await Fleet.open(
+      1,
+      `{ backend: postgres, url: "postgres://tasc@127.0.0.1:${pooler.port}/postgres" }`,
+    );
+    for (const args of [["doctor"], ["apply", "--auto-approve"]]) {
+      const ended = await fleet.run(...args);
+      expect(ended.code).not.toBe(0);
+      expect(ended.stdout + ended.stderr).toMatch(/pool_mode =\s+transaction/);
+    }
+    await fleet.close();
+    pooler.close();
+  }, 30_000);
+
   it("that lends a connection for a session may be used", async () => {
     const pooler = await openPooler(Number(new URL(database.url).port), "session");
-    expect((await lockThrough(pooler.port)).ok).toBe(true);
+    expect((await lockThrough(pooler.port)).takenOver).toBeUndefined();
     pooler.close();
   });
 
@@ -107,7 +217,7 @@ describe("a server on the way", () => {
       });
       socket.on("error", () => {});
     });
-    const problem = problemOf(await lockThrough(await portOf(server)));
+    const problem = await problemOf(lockThrough(await portOf(server)));
     expect(explainProblem(problem).detail).toContain("clear text");
     expect(Buffer.concat(heard).toString()).not.toContain("hush-hush");
     server.close();
@@ -125,6 +235,16 @@ async function portOf(server: ReturnType<typeof createServer>): Promise<number> 
 const KEY_DATA = 75;
 const READY = 90;
 const IDLE = 73;
+const SYNC = 83;
+const QUERY = 81;
+const TERMINATE = 88;
+
+function messages(bytes: Buffer, ...kinds: readonly number[]): number {
+  let count = 0;
+  for (let at = 0; at + 5 <= bytes.length; at += bytes.readUInt32BE(at + 1) + 1)
+    if (kinds.includes(bytes[at] ?? 0)) count += 1;
+  return count;
+}
 
 /**
  * A pooler as PgBouncer is one: it announces a process of its own making, and lends each client a connection of the
@@ -137,6 +257,8 @@ async function openPooler(to: number, mode: "transaction" | "session") {
     sockets.push(client);
     let lent: Socket | undefined;
     let startup: Buffer | undefined;
+    /** Requests that the database has not finished; statements are sent without waiting. */
+    let pending = 1;
     client.on("error", () => {});
     client.on("data", (bytes) => {
       if (startup === undefined) {
@@ -153,16 +275,19 @@ async function openPooler(to: number, mode: "transaction" | "session") {
           client.write(Buffer.from([READY, 0, 0, 0, 5, IDLE]));
           idle.unshift(lent);
           lent = undefined;
+          pending = 0;
           return;
         }
         listen(lent);
         return;
       }
+      if (bytes[0] === TERMINATE) return;
       if (lent === undefined) {
         lent = idle.shift();
         if (lent === undefined) return void client.destroy();
         listen(lent);
       }
+      pending += messages(bytes, SYNC, QUERY);
       lent.write(bytes);
     });
     const listen = (socket: Socket): void => {
@@ -170,8 +295,8 @@ async function openPooler(to: number, mode: "transaction" | "session") {
       socket.on("error", () => {});
       socket.on("data", (bytes) => {
         client.write(withoutProcess(bytes));
-        const isReady = bytes.at(-6) === READY && bytes.at(-1) === IDLE;
-        if (mode === "session" || !isReady) return;
+        pending -= messages(bytes, READY);
+        if (mode === "session" || pending > 0) return;
         lent = undefined;
         idle.unshift(socket);
       });

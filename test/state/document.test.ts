@@ -4,7 +4,7 @@ import { isAddress as isModelAddress } from "../../src/model/address.ts";
 import { type State, type StateEvent, emptyState } from "../../src/model/state.ts";
 import { formatDocument, isAddress, isStateEvent, parseDocument } from "../../src/state/document.ts";
 import { applyEvents } from "../../src/state/events.ts";
-import type { DocumentKey, StateProblem } from "../../src/state/problem.ts";
+import { type DocumentKey, StateFailure, type StateProblem } from "../../src/state/problem.ts";
 import { state as anyState, event } from "./support/arbitrary.ts";
 import { SERVICE } from "./support/numbered.ts";
 
@@ -65,14 +65,17 @@ const SAMPLE_TEXT = `{
 `;
 
 function problemOf(text: string, key = KEY): StateProblem | undefined {
-  const parsed = parseDocument(text, key, WHERE);
-  return parsed.ok ? undefined : parsed.problem;
+  try {
+    parseDocument(text, key, WHERE);
+    return undefined;
+  } catch (error) {
+    if (error instanceof StateFailure) return error.problem;
+    throw error;
+  }
 }
 
 function stateOf(text: string): State {
-  const parsed = parseDocument(text, KEY, WHERE);
-  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problem));
-  return parsed.value.state;
+  return parseDocument(text, KEY, WHERE).state;
 }
 
 describe("the document's text", () => {
@@ -97,10 +100,7 @@ describe("the document's text", () => {
 
   it("has a serial only for keepers that count", () => {
     expect(formatDocument(sample, 7)).toBe(SAMPLE_TEXT.replace('  "service"', '  "serial": 7,\n  "service"'));
-    expect(parseDocument(formatDocument(sample, 7), KEY, WHERE)).toEqual({
-      ok: true,
-      value: { state: sample, serial: 7 },
-    });
+    expect(parseDocument(formatDocument(sample, 7), KEY, WHERE)).toEqual({ state: sample, serial: 7 });
   });
 
   it("gives back the state it was made of", () => {

@@ -7,7 +7,7 @@ import { type HttpServer, startHttpServer } from "./support/http-server.ts";
 import { type PostgresServer, startPostgres } from "./support/postgres-server.ts";
 
 const LONG = process.env["TASC_FLEET"] === "all";
-const [PROCESSES, TARGETS, MILLISECONDS] = LONG ? [8, 50, 120_000] : [3, 6, 4_000];
+const [PROCESSES, TARGETS, MILLISECONDS] = LONG ? [8, 50, 120_000] : [3, 6, 2_500];
 const PAUSES = LONG ? [500, 3_000, 12_000] : [300];
 
 let database: PostgresServer;
@@ -97,6 +97,7 @@ describe.each(["local", "postgres", "http"] as const)("a fleet with %s state", (
         expect(await fleet.wrong(), story).toEqual([]);
         expect((await fleet.run("plan", "--detailed-exitcode")).code, story).toBe(0);
         expect(fleet.errored.filter((file) => file.endsWith(".json"))).toEqual([]);
+        expect((await fleet.run("doctor")).stdout).toMatch(/lock +ok +free/);
         if (LONG) process.stdout.write(`${name} ${JSON.stringify(counts)}\n`);
       } finally {
         for (const run of running) run.process.kill("SIGKILL");
@@ -104,5 +105,33 @@ describe.each(["local", "postgres", "http"] as const)("a fleet with %s state", (
       }
     },
     MILLISECONDS * 2 + 120_000,
+  );
+});
+
+describe.runIf(LONG)("throughput", () => {
+  it.each(["local", "postgres", "http"] as const)(
+    "of 1, 2, 4 and 8 processes with %s state",
+    async (name) => {
+      for (const processes of [1, 2, 4, 8]) {
+        const fleet = await Fleet.open(64, states(name).replace("fleet", `speed_${processes}`));
+        const apply = (round: string) =>
+          Array.from({ length: processes }, (_, n) =>
+            fleet.start(["apply", "--auto-approve", "--shard", `${n + 1}/${processes}`], round),
+          );
+        const timed = async (round: string) => {
+          const began = performance.now();
+          for (const { code, stderr } of await Promise.all(apply(round).map(({ ended }) => ended)))
+            expect(code, stderr).toBe(0);
+          return ((performance.now() - began) / 1000).toFixed(1);
+        };
+        // Targets, environments and discoveries first, with their patches; then one patch of each test case.
+        const [made, patched] = [await timed("one"), await timed("two")];
+        process.stdout.write(`${name}, ${processes} processes: made ${made} s, 128 patches ${patched} s\n`);
+        if (name === "http") keeper.documents.clear();
+        expect(await fleet.wrong()).toEqual([]);
+        await fleet.close();
+      }
+    },
+    600_000,
   );
 });

@@ -1,16 +1,20 @@
+import { once } from "node:events";
+import { type Server, createServer } from "node:http";
 import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
 import type { Backend } from "../../src/state/backend.ts";
-import type { HttpConfig } from "../../src/state/config.ts";
+import { type HttpConfig, openBackend, readConfig } from "../../src/state/config.ts";
 import { applyEvents } from "../../src/state/events.ts";
 import { addressesOf } from "../../src/state/http.ts";
 import { createLockInfo } from "../../src/state/lock.ts";
 import { explainProblem } from "../../src/state/problem.ts";
 import { openSession } from "../../src/state/session.ts";
 import { type HttpFixture, httpFixture } from "./support/http-fixture.ts";
+import type { LockMethods } from "./support/http-server.ts";
 import { KILLING_TIMEOUT, killAtRandom } from "./support/killing.ts";
 import { SHOP, numbered, stateAfter, plain } from "./support/numbered.ts";
-import { problemOf, valueOf } from "./support/result.ts";
+import { problemOf } from "./support/result.ts";
 import { describeBackend } from "./support/suite.ts";
+import { steppedClock } from "./support/world.ts";
 
 const OPTIONS = { why: "tasc apply", timeout: 0 };
 const GITLAB = { lock: "POST", unlock: "DELETE", suffix: "/lock", status: 409 };
@@ -21,6 +25,13 @@ const GITLAB_OPTIONS = {
   unlockMethod: "DELETE",
 };
 
+async function portOf(server: Server): Promise<number> {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
+
 describeBackend("http", async () => await httpFixture());
 describeBackend(
   "http (GitLab's addresses and methods)",
@@ -30,8 +41,8 @@ describeBackend(
 describe("the http backend alone", () => {
   let fixture: HttpFixture;
   let backend: Backend;
-  const begin = async (options?: Readonly<Record<string, string>>): Promise<void> => {
-    fixture = await httpFixture(options);
+  const begin = async (options?: Readonly<Record<string, string>>, methods?: LockMethods): Promise<void> => {
+    fixture = await httpFixture(options, methods);
     backend = await fixture.open();
   };
   beforeEach(async () => await begin());
@@ -41,7 +52,7 @@ describe("the http backend alone", () => {
   });
 
   const record = async (...numbers: readonly number[]): Promise<void> => {
-    const session = valueOf(await openSession(backend, SHOP, await fixture.world(), OPTIONS));
+    const session = await openSession(backend, SHOP, await fixture.world(), OPTIONS);
     await session.record(numbers.map(numbered));
     await session.close();
   };
@@ -51,7 +62,7 @@ describe("the http backend alone", () => {
     let id = 0;
     const world = await fixture.world({ newId: () => `id-${(id += 1)}` });
     const save = async (n: number) => {
-      const session = valueOf(await openSession(backend, SHOP, world, OPTIONS));
+      const session = await openSession(backend, SHOP, world, OPTIONS);
       await session.record([numbered(n)]);
       await session.close();
     };
@@ -87,7 +98,7 @@ describe("the http backend alone", () => {
   it("sends a lock in the protocol's words", async () => {
     const world = await fixture.world({ newId: () => "id-1", user: "ci" });
     const info = createLockInfo(world, "tasc apply");
-    valueOf(await backend.lock(SHOP, info));
+    await backend.lock(SHOP, info);
     const body: unknown = JSON.parse(fixture.server.locks.get("/base/staging/shop") ?? "");
     expect(body).toEqual({
       ID: "id-1",
@@ -103,18 +114,84 @@ describe("the http backend alone", () => {
   it("tells who holds a lock that another program took", async () => {
     const other = { ID: "x-1", Operation: "OperationTypeApply", Who: "ann@laptop", Created: "2026-01-02" };
     fixture.server.locks.set("/base/staging/shop", JSON.stringify(other));
-    const refused = problemOf(await backend.lock(SHOP, createLockInfo(await fixture.world(), "tasc apply")));
+    const refused = await problemOf(backend.lock(SHOP, createLockInfo(await fixture.world(), "tasc apply")));
     const holder = { id: "x-1", who: "ann@laptop", since: "2026-01-02", why: "OperationTypeApply" };
     expect(refused).toEqual({ kind: "locked", key: { stage: "staging", target: "shop" }, holder });
-    expect(valueOf(await backend.forceUnlock(SHOP))).toEqual(holder);
+    expect(await backend.forceUnlock(SHOP)).toEqual(holder);
     expect(fixture.server.locks.size).toBe(0);
   });
 
+  it.each([
+    ["asker", undefined],
+    ["id", "somebody"],
+  ] as const)("frees the lock of a server that answers with the %s, by its id", async (says, who) => {
+    await fixture.dispose();
+    await begin({}, { lock: "LOCK", unlock: "UNLOCK", suffix: "", status: 409, says });
+    const [holder, asker] = [
+      createLockInfo(await fixture.world(), "tasc apply"),
+      createLockInfo(await fixture.world(), "tasc plan"),
+    ];
+    await backend.lock(SHOP, holder);
+    const refused = await problemOf(backend.lock(SHOP, asker));
+    expect(refused).toMatchObject({ kind: "locked" });
+    if (refused.kind === "locked") expect(refused.holder?.who).toBe(who);
+    expect(explainProblem(refused).detail).not.toContain(asker.id);
+    expect((await problemOf(backend.forceUnlock(SHOP, "another-lock-s-id"))).kind).toBe("locked");
+    expect(fixture.server.locks.size).toBe(1);
+    expect((await backend.forceUnlock(SHOP, holder.id))?.id).toBe(holder.id);
+    expect(fixture.server.locks.size).toBe(0);
+  });
+
+  it("reads a document again that the server was writing", async () => {
+    await record(0);
+    const whole = (await fixture.text(SHOP)) ?? "";
+    const clock = steppedClock(() => fixture.put(SHOP, whole));
+    await fixture.put(SHOP, whole.slice(0, 100));
+    const other = await fixture.open({ clock });
+    expect(plain((await other.read(SHOP))?.state)).toEqual(stateAfter(1));
+    expect(clock.slept).toHaveLength(1);
+    await other.close();
+  });
+
+  it("goes through the proxy that the environment names", async () => {
+    const asked: (string | undefined)[] = [];
+    const proxy = createServer();
+    proxy.on("connect", (request, socket) => {
+      asked.push(request.url);
+      socket.end("HTTP/1.1 403 Forbidden\r\n\r\n");
+    });
+    const options = { address: "https://state.example.com/base" };
+    const world = await fixture.world({
+      environment: { HTTPS_PROXY: `http://127.0.0.1:${await portOf(proxy)}` },
+    });
+    const reader = await openBackend(readConfig({ backend: "http", options }), world);
+    expect((await problemOf(reader.read(SHOP))).kind).toBe("failed");
+    expect(new Set(asked)).toEqual(new Set(["state.example.com:443"]));
+    await reader.close();
+    proxy.close();
+  });
+
+  it("reads no answer without an end", async () => {
+    const piece = Buffer.alloc(4 * 1024 * 1024);
+    const endless = createServer((_, response) => {
+      const more = () => response.write(piece, (error) => (error ? undefined : more()));
+      more();
+      response.on("error", () => {});
+    });
+    const port = await portOf(endless);
+    const config = readConfig({ backend: "http", options: { address: `http://127.0.0.1:${port}` } });
+    const reader = await openBackend(config, await fixture.world());
+    expect(explainProblem(await problemOf(reader.read(SHOP))).detail).toContain("larger than 256 MB");
+    await reader.close();
+    endless.closeAllConnections();
+    endless.close();
+  }, 20_000);
+
   it("gathers what is recorded at once in few writes", async () => {
-    const session = valueOf(await openSession(backend, SHOP, await fixture.world(), OPTIONS));
+    const session = await openSession(backend, SHOP, await fixture.world(), OPTIONS);
     await Promise.all(Array.from({ length: 500 }, (_, n) => session.record([numbered(n)])));
     await session.close();
-    expect(plain(valueOf(await backend.read(SHOP))?.state)).toEqual(stateAfter(500));
+    expect(plain((await backend.read(SHOP))?.state)).toEqual(stateAfter(500));
     expect(calls().filter((call) => call.startsWith("POST /base/staging/shop")).length).toBeLessThanOrEqual(
       3,
     );
@@ -125,12 +202,12 @@ describe("the http backend alone", () => {
     const world = await fixture.world();
     await Promise.all(
       targets.map(async (target) => {
-        const session = valueOf(await openSession(backend, { ...SHOP, target }, world, OPTIONS));
+        const session = await openSession(backend, { ...SHOP, target }, world, OPTIONS);
         await session.record([{ type: "folder", name: target, id: "f" }]);
         await session.close();
       }),
     );
-    expect(valueOf(await backend.list("staging"))).toEqual(targets);
+    expect(await backend.list("staging")).toEqual(targets);
   });
 
   it.each(["cut before", "cut after", 500, 429, 503] as const)("tries again after: %s", async (fault) => {
@@ -143,12 +220,12 @@ describe("the http backend alone", () => {
     };
     await record(0);
     await record(1);
-    expect(plain(valueOf(await backend.read(SHOP))?.state)).toEqual(stateAfter(2));
+    expect(plain((await backend.read(SHOP))?.state)).toEqual(stateAfter(2));
     expect(fixture.server.locks.size).toBe(0);
   });
 
   it("gives up after four tries, and saves at the end what could not be saved before", async () => {
-    const session = valueOf(await openSession(backend, SHOP, await fixture.world(), OPTIONS));
+    const session = await openSession(backend, SHOP, await fixture.world(), OPTIONS);
     await session.record([numbered(0)]);
     fixture.server.seen.length = 0;
     fixture.server.fault = () => "cut after";
@@ -157,7 +234,7 @@ describe("the http backend alone", () => {
     await expect(session.record([numbered(2)])).rejects.toMatchObject({ problem: { kind: "failed" } });
     fixture.server.fault = () => undefined;
     await session.close();
-    expect(plain(valueOf(await backend.read(SHOP))?.state)).toEqual(stateAfter(3));
+    expect(plain((await backend.read(SHOP))?.state)).toEqual(stateAfter(3));
   });
 
   it.each([
@@ -168,7 +245,7 @@ describe("the http backend alone", () => {
     [418, "status 418"],
   ])("refuses status %i and says what to do", async (status, words) => {
     fixture.server.fault = () => status;
-    const problem = problemOf(await openSession(backend, SHOP, await fixture.world(), OPTIONS));
+    const problem = await problemOf(openSession(backend, SHOP, await fixture.world(), OPTIONS));
     expect(problem).toMatchObject({ kind: "failed", where: `${fixture.server.address}/staging/shop` });
     expect(explainProblem(problem).detail).toContain(words);
     expect(fixture.server.seen).toHaveLength(1);
@@ -183,33 +260,33 @@ describe("the http backend alone", () => {
       new Set([expected]),
     );
     fixture.server.fault = () => 401;
-    expect(JSON.stringify(problemOf(await backend.read(SHOP)))).not.toContain("hush-hush");
+    expect(JSON.stringify(await problemOf(backend.read(SHOP)))).not.toContain("hush-hush");
   });
 
   it("does without locks where the server has none, and still overwrites nobody's work", async () => {
     await fixture.dispose();
     await begin({ lock: "false", updateMethod: "PUT" });
     fixture.server.fault = ({ method }) => (method === "GET" || method === "PUT" ? undefined : 405);
-    const first = valueOf(await openSession(backend, SHOP, await fixture.world(), OPTIONS));
-    const second = valueOf(await openSession(backend, SHOP, await fixture.world(), OPTIONS));
+    const first = await openSession(backend, SHOP, await fixture.world(), OPTIONS);
+    const second = await openSession(backend, SHOP, await fixture.world(), OPTIONS);
     await first.record([numbered(0)]);
     await expect(second.record([numbered(1)])).rejects.toMatchObject({ problem: { kind: "changed" } });
     await first.close();
     await expect(second.close()).rejects.toMatchObject({ problem: { kind: "changed" } });
-    expect(plain(valueOf(await backend.read(SHOP))?.state)).toEqual(stateAfter(1));
-    expect(valueOf(await backend.list("staging"))).toEqual(["shop"]);
+    expect(plain((await backend.read(SHOP))?.state)).toEqual(stateAfter(1));
+    expect(await backend.list("staging")).toEqual(["shop"]);
   });
 
   it("takes an answer without content for no document", async () => {
     fixture.server.fault = () => 204;
-    expect(valueOf(await backend.read(SHOP))).toBeUndefined();
+    expect(await backend.read(SHOP)).toBeUndefined();
   });
 
   it("refuses an index that is not ours", async () => {
     fixture.server.documents.set("/base/staging/_index", "{}");
-    expect(problemOf(await backend.list("staging")).kind).toBe("corrupt");
-    const refused = await openSession(backend, SHOP, await fixture.world(), OPTIONS);
-    expect(problemOf(refused).kind).toBe("corrupt");
+    expect((await problemOf(backend.list("staging"))).kind).toBe("corrupt");
+    const refused = openSession(backend, SHOP, await fixture.world(), OPTIONS);
+    expect((await problemOf(refused)).kind).toBe("corrupt");
     expect(fixture.server.locks.size).toBe(0);
     expect(fixture.server.documents.get("/base/staging/_index")).toBe("{}");
   });
@@ -219,9 +296,7 @@ describe("the http backend alone", () => {
     const text = (await fixture.text(SHOP)) ?? "";
     await fixture.put(SHOP, text.replace(/ {2}"serial": \d+,\n/, ""));
     await record(1);
-    expect(plain(valueOf(await backend.read(SHOP))?.state)).toEqual(
-      applyEvents(stateAfter(1), [numbered(1)]),
-    );
+    expect(plain((await backend.read(SHOP))?.state)).toEqual(applyEvents(stateAfter(1), [numbered(1)]));
   });
 
   it(

@@ -7,11 +7,13 @@ import type { Backend } from "../../src/state/backend.ts";
 import { erroredFile } from "../../src/state/errored.ts";
 import { foldedLine, pathsOf, readIfThere, targetOf } from "../../src/state/local-files.ts";
 import { readFiles, revisionOf, stateOf } from "../../src/state/local.ts";
+import { formatDocument } from "../../src/state/document.ts";
 import { createLockInfo } from "../../src/state/lock.ts";
 import { type Session, openSession } from "../../src/state/session.ts";
 import { type LocalFixture, localFixture } from "./support/local-fixture.ts";
 import { SHOP, numbered, stateAfter, plain } from "./support/numbered.ts";
-import { problemOf, valueOf } from "./support/result.ts";
+import { problemOf } from "./support/result.ts";
+import { steppedClock } from "./support/world.ts";
 
 const CASE_0 = "testCase.shop.case-0";
 const CASE_1 = "testCase.shop.case-1";
@@ -27,7 +29,7 @@ afterEach(async () => {
 });
 
 async function session(): Promise<Session> {
-  return valueOf(await openSession(backend, SHOP, await fixture.world(), { why: "tasc apply", timeout: 0 }));
+  return await openSession(backend, SHOP, await fixture.world(), { why: "tasc apply", timeout: 0 });
 }
 
 const path = (ending: string): string => fixture.path(SHOP, ending);
@@ -44,7 +46,7 @@ async function save(...numbers: readonly number[]): Promise<void> {
 async function interrupted(...numbers: readonly number[]): Promise<string> {
   const opened = await session();
   for (const n of numbers) await opened.record([numbered(n)]);
-  valueOf(await backend.forceUnlock(SHOP));
+  await backend.forceUnlock(SHOP);
   await expect(opened.close()).rejects.toMatchObject({ problem: { kind: "lock-lost" } });
   return (await fileText(".journal")) ?? "";
 }
@@ -61,7 +63,7 @@ function resealed(journal: string): string {
 }
 
 const modeOf = async (file: string): Promise<number> => (await stat(file)).mode & 0o777;
-const count = async (): Promise<number> => valueOf(await backend.read(SHOP))?.state.bindings.size ?? 0;
+const count = async (): Promise<number> => (await backend.read(SHOP))?.state.bindings.size ?? 0;
 
 describe("a folder of state that is a link", () => {
   it("is not written through", async () => {
@@ -70,8 +72,8 @@ describe("a folder of state that is a link", () => {
     const folder = dirname(path(".json"));
     await mkdir(dirname(folder), { recursive: true });
     await symlink(elsewhere, folder);
-    const refused = await openSession(backend, SHOP, await fixture.world(), { why: "x", timeout: 0 });
-    expect(problemOf(refused)).toMatchObject({ kind: "failed" });
+    const refused = openSession(backend, SHOP, await fixture.world(), { why: "x", timeout: 0 });
+    expect(await problemOf(refused)).toMatchObject({ kind: "failed" });
     expect(await readdir(elsewhere)).toEqual([]);
   });
 
@@ -97,7 +99,7 @@ describe("what could not be saved", () => {
     expect(await readFile(erroredFile(await fixture.world(), key), "utf8")).toContain("case-1");
     const next = await session();
     await next.close();
-    expect(plain(valueOf(await backend.read(SHOP))?.state)).toEqual(stateAfter(2));
+    expect(plain((await backend.read(SHOP))?.state)).toEqual(stateAfter(2));
     expect(await readFile(erroredFile(await fixture.world(), key), "utf8").catch(() => "gone")).toBe("gone");
   });
 
@@ -177,18 +179,18 @@ describe("files of the local backend", () => {
 
   it("that cannot be read or written are a problem, not an exception", async () => {
     await mkdir(path(".json"), { recursive: true });
-    expect(problemOf(await backend.read(SHOP))).toMatchObject({ kind: "failed", where: path(".json") });
+    expect(await problemOf(backend.read(SHOP))).toMatchObject({ kind: "failed", where: path(".json") });
     await rm(dirname(path(".json")), { recursive: true });
     await writeFile(dirname(path(".json")), "a file where a folder should be");
-    const locked = await backend.lock(SHOP, createLockInfo(await fixture.world(), "x"));
-    expect(problemOf(locked)).toMatchObject({ kind: "failed", where: path(".lock") });
+    const locked = backend.lock(SHOP, createLockInfo(await fixture.world(), "x"));
+    expect(await problemOf(locked)).toMatchObject({ kind: "failed", where: path(".lock") });
   });
 
   it("that git left in conflict are refused and stay", async () => {
     await save(0);
     const text = `<<<<<<< HEAD\n${await fileText(".json")}=======\n{}\n>>>>>>> other\n`;
     await fixture.put(SHOP, text);
-    expect(problemOf(await backend.read(SHOP))).toEqual({
+    expect(await problemOf(backend.read(SHOP))).toEqual({
       kind: "conflicted",
       where: path(".json"),
       line: 1,
@@ -231,10 +233,10 @@ describe("the journal", () => {
   it("of a first session that was interrupted is a state of its own", async () => {
     await interrupted(0, 1);
     expect(await fileText(".json")).toBeUndefined();
-    expect(valueOf(await backend.list("staging"))).toEqual(["shop"]);
-    expect(plain(valueOf(await backend.read(SHOP))?.state)).toEqual(stateAfter(2));
+    expect(await backend.list("staging")).toEqual(["shop"]);
+    expect(plain((await backend.read(SHOP))?.state)).toEqual(stateAfter(2));
     await save(2);
-    expect(plain(valueOf(await backend.read(SHOP))?.state)).toEqual(stateAfter(3));
+    expect(plain((await backend.read(SHOP))?.state)).toEqual(stateAfter(3));
   });
 
   it("counts up to any byte where the writing was cut", async () => {
@@ -252,7 +254,7 @@ describe("the journal", () => {
     const journal = await interrupted(1, 2);
     await writeFile(path(".journal"), journal.slice(0, -20));
     await save(9);
-    expect([...(valueOf(await backend.read(SHOP))?.state.bindings.keys() ?? [])]).toEqual([
+    expect([...((await backend.read(SHOP))?.state.bindings.keys() ?? [])]).toEqual([
       "testCase.shop.case-0",
       "testCase.shop.case-1",
       "testCase.shop.case-9",
@@ -272,7 +274,7 @@ describe("the journal", () => {
     await save(0);
     const journal = await interrupted(1);
     await writeFile(path(".journal"), journal.replace("s-1", "s-7"));
-    expect(problemOf(await backend.read(SHOP))).toMatchObject({ kind: "corrupt" });
+    expect(await problemOf(backend.read(SHOP))).toMatchObject({ kind: "corrupt" });
   });
 
   it("that is damaged before its end is refused and stays", async () => {
@@ -280,14 +282,14 @@ describe("the journal", () => {
     const journal = await interrupted(1, 2, 3);
     const damaged = journal.replace("case-2", 'case"2');
     await writeFile(path(".journal"), damaged);
-    const problem = problemOf(await backend.read(SHOP));
+    const problem = await problemOf(backend.read(SHOP));
     expect(problem).toEqual({
       kind: "corrupt",
       where: path(".journal"),
       reason: "line 3 is not in the expected format",
     });
     const world = await fixture.world();
-    expect(problemOf(await openSession(backend, SHOP, world, { why: "x", timeout: 0 }))).toEqual(problem);
+    expect(await problemOf(openSession(backend, SHOP, world, { why: "x", timeout: 0 }))).toEqual(problem);
     expect(await fileText(".journal")).toBe(damaged);
   });
 
@@ -300,7 +302,7 @@ describe("the journal", () => {
     await save(0);
     const journal = await interrupted(1);
     await writeFile(path(".journal"), resealed(journal.replace(from, to)));
-    expect(problemOf(await backend.read(SHOP)).kind).toBe(kind);
+    expect((await problemOf(backend.read(SHOP))).kind).toBe(kind);
   });
 
   it("is not folded twice when the end of a session was interrupted", async () => {
@@ -317,7 +319,7 @@ describe("the journal", () => {
     expect(await count()).toBe(1);
     // After it was replaced: the journal's events are in it.
     await writeFile(path(".json"), document);
-    expect(valueOf(await backend.read(SHOP))?.journalled).toBe(false);
+    expect((await backend.read(SHOP))?.journalled).toBe(false);
     const next = await session();
     await next.record([unbound]);
     expect(await count()).toBe(0);
@@ -331,7 +333,7 @@ describe("the journal", () => {
     await save(1);
     const journal = await interrupted(2);
     await fixture.put(SHOP, other);
-    expect(problemOf(await backend.read(SHOP))).toEqual({
+    expect(await problemOf(backend.read(SHOP))).toEqual({
       kind: "stranded-journal",
       where: path(".json"),
       journal: path(".journal"),
@@ -366,6 +368,17 @@ describe("the journal", () => {
 });
 
 describe("a reader without a lock", () => {
+  it("reads a document again that something else was writing", async () => {
+    const fixture = await localFixture();
+    const whole = formatDocument(stateAfter(1));
+    const clock = steppedClock(() => fixture.put(SHOP, whole));
+    await fixture.put(SHOP, whole.slice(0, 100));
+    const backend = await fixture.open({ clock });
+    expect((await backend.read(SHOP))?.state).toEqual(stateAfter(1));
+    expect(clock.slept).toHaveLength(1);
+    await fixture.dispose();
+  });
+
   it("sees a session that ends while it reads", async () => {
     const opened = await session();
     await opened.record([numbered(0)]);
@@ -397,7 +410,7 @@ async function readDuring(happens: () => Promise<void>): Promise<number> {
     hasHappened ||= file === paths.document;
     return await readIfThere(file);
   });
-  return valueOf(stateOf(valueOf(files), SHOP, "here"))?.state.bindings.size ?? 0;
+  return stateOf(files, SHOP, "here")?.state.bindings.size ?? 0;
 }
 
 function documentOf(stage: string): string {

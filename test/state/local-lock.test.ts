@@ -14,7 +14,7 @@ import { openSession } from "../../src/state/session.ts";
 import { type Child, buildChild, startChild } from "./support/child.ts";
 import { type LocalFixture, localFixture } from "./support/local-fixture.ts";
 import { SHOP, numbered } from "./support/numbered.ts";
-import { problemOf, valueOf } from "./support/result.ts";
+import { problemOf } from "./support/result.ts";
 import { goneProcess } from "./support/world.ts";
 
 const OPTIONS = { why: "tasc apply", timeout: 0 };
@@ -90,9 +90,9 @@ describe("whether a process is gone", () => {
 describe("a lock that was left behind", () => {
   it("is taken over, with a word about whose it was", async () => {
     const backend = await fixture.open();
-    const left = valueOf(await backend.lock(SHOP, leftBehind()));
+    const left = await backend.lock(SHOP, leftBehind());
     await left.append?.([numbered(0)], "", true);
-    const session = valueOf(await openSession(backend, SHOP, world, OPTIONS));
+    const session = await openSession(backend, SHOP, world, OPTIONS);
     expect(session.takenOver).toMatchObject({ why: "tasc apply", process: { pid: 1 } });
     expect(session.state.bindings.size).toBe(1);
     await left.unlock(); // changes nothing: the lock is another's
@@ -104,21 +104,21 @@ describe("a lock that was left behind", () => {
     const backend = await fixture.open();
     const process = { ...goneProcess(world.processes.self), host: "another" };
     const holder = { ...leftBehind(), process };
-    valueOf(await backend.lock(SHOP, holder));
-    const problem = problemOf(await openSession(backend, SHOP, world, OPTIONS));
+    await backend.lock(SHOP, holder);
+    const problem = await problemOf(openSession(backend, SHOP, world, OPTIONS));
     expect(problem).toMatchObject({ kind: "locked", holder });
   });
 
   it("and is none of ours stays, until it is freed by force", async () => {
     const backend = await fixture.open();
-    valueOf(await valueOf(await backend.lock(SHOP, createLockInfo(world, "x"))).unlock());
+    await (await backend.lock(SHOP, createLockInfo(world, "x"))).unlock();
     await writeFile(fixture.path(SHOP, ".lock"), "");
-    expect(problemOf(await backend.lock(SHOP, createLockInfo(world, "x")))).toEqual({
+    expect(await problemOf(backend.lock(SHOP, createLockInfo(world, "x")))).toEqual({
       kind: "locked",
       key: { stage: "staging", target: "shop" },
     });
-    expect(valueOf(await backend.forceUnlock(SHOP))).toBeUndefined();
-    valueOf(await valueOf(await backend.lock(SHOP, createLockInfo(world, "x"))).unlock());
+    expect(await backend.forceUnlock(SHOP)).toBeUndefined();
+    await (await backend.lock(SHOP, createLockInfo(world, "x"))).unlock();
   });
 
   it("is taken over by one of many in this process", async () => {

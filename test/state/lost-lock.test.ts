@@ -65,6 +65,42 @@ describe.each(["local", "postgres", "http"] as const)("with %s state", (name) =>
   }, 120_000);
 });
 
+describe.each(["local", "postgres", "http"] as const)("a process that was stopped, with %s state", (name) => {
+  it("goes on where it still has its lock, and sends nothing where it has not", async () => {
+    const fleet = await Fleet.open(
+      1,
+      backends()[name].replace("lost", "stopped").replace("/base", "/stopped"),
+    );
+    const stopped = async () => {
+      await fleet.delayNext("POST", "/test-targets$", 4);
+      const run = fleet.start([...APPLY, "--log-level", "debug"]);
+      await untilWaiting(run);
+      run.process.kill("SIGSTOP");
+      return run;
+    };
+    try {
+      const loser = await stopped();
+      const refused = await fleet.run("apply", "--auto-approve");
+      expect(refused.code, refused.stderr).toBe(5);
+      const id = /Lock id: ([\w-]+)/.exec(refused.stderr)?.[1] ?? "";
+      const wrong = await fleet.run("state", "unlock", "t0", id.replace(/^.{4}/, "0000"));
+      expect(wrong.code, wrong.stderr).toBe(5);
+      expect((await fleet.run("state", "unlock", "t0", id)).code).toBe(0);
+      const winner = await stopped();
+      loser.process.kill("SIGCONT");
+      const lost = await loser.ended;
+      expect(lost.code, lost.stdout + lost.stderr).toBe(1);
+      expect((await fleet.run("apply", "--auto-approve")).code).toBe(5);
+      winner.process.kill("SIGCONT");
+      const won = await winner.ended;
+      expect(won.code, won.stdout + won.stderr).toBe(0);
+      expect(await fleet.wrong()).toEqual([]);
+    } finally {
+      await fleet.close();
+    }
+  }, 60_000);
+});
+
 describe("with a database that is gone", () => {
   it("an apply ends with its summary, and the next one takes in what it could not save", async () => {
     const fleet = await Fleet.open(3, backends().postgres.replace("lost", "gone"));

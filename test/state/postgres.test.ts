@@ -7,7 +7,7 @@ import { KILLING_TIMEOUT, killAtRandom } from "./support/killing.ts";
 import { SHOP, numbered, stateAfter, plain } from "./support/numbered.ts";
 import { type PostgresFixture, postgresFixture } from "./support/postgres-fixture.ts";
 import { type PostgresServer, startPostgres } from "./support/postgres-server.ts";
-import { problemOf, valueOf } from "./support/result.ts";
+import { problemOf } from "./support/result.ts";
 import { describeBackend } from "./support/suite.ts";
 import { realWorld } from "./support/world.ts";
 
@@ -34,7 +34,7 @@ describe("the postgres backend alone", () => {
 
   it("reads without making tables", async () => {
     const backend = await fixture.open();
-    expect(valueOf(await backend.read(SHOP))).toBeUndefined();
+    expect(await backend.read(SHOP)).toBeUndefined();
     const made = await fixture.sql`select 1 from pg_namespace where nspname like 'test_%'`;
     expect(made).toHaveLength(0);
     await backend.close();
@@ -42,11 +42,11 @@ describe("the postgres backend alone", () => {
 
   it("does not take a journal that is gone for no state", async () => {
     const backend = await fixture.open();
-    const session = valueOf(await openSession(backend, SHOP, await fixture.world(), OPTIONS));
+    const session = await openSession(backend, SHOP, await fixture.world(), OPTIONS);
     await session.record([numbered(0)]);
     await session.close();
     await fixture.sql.unsafe(`drop table ${String(fixture.settings.options["schema"])}.state_journal`);
-    expect(problemOf(await backend.read(SHOP)).kind).toBe("failed");
+    expect((await problemOf(backend.read(SHOP))).kind).toBe("failed");
     await backend.close();
   });
 
@@ -56,13 +56,13 @@ describe("the postgres backend alone", () => {
     const locks = await Promise.all(
       backends.map((backend, n) => backend.lock({ ...SHOP, target: `t${n}` }, createLockInfo(world, "x"))),
     );
-    for (const lock of locks) valueOf(await valueOf(lock).unlock());
+    for (const lock of locks) await lock.unlock();
     for (const backend of backends) await backend.close();
   });
 
   it("needs no right to make tables that are there", async () => {
     const owner = await fixture.open();
-    const session = valueOf(await openSession(owner, SHOP, await fixture.world(), OPTIONS));
+    const session = await openSession(owner, SHOP, await fixture.world(), OPTIONS);
     await session.record([numbered(0)]);
     await session.close();
     await owner.close();
@@ -73,38 +73,38 @@ describe("the postgres backend alone", () => {
       grant select, insert, update, delete on all tables in schema ${String(schema)} to guest`);
     const url = server.url.replace("tasc@", "guest@");
     const guest = await openBackend(
-      valueOf(readConfig({ backend: "postgres", options: { ...fixture.settings.options, url } })),
+      readConfig({ backend: "postgres", options: { ...fixture.settings.options, url } }),
       await fixture.world(),
     );
-    const again = valueOf(await openSession(guest, SHOP, await fixture.world(), OPTIONS));
+    const again = await openSession(guest, SHOP, await fixture.world(), OPTIONS);
     await again.record([numbered(1)]);
     await again.close();
-    expect(plain(valueOf(await guest.read(SHOP))?.state)).toEqual(stateAfter(2));
+    expect(plain((await guest.read(SHOP))?.state)).toEqual(stateAfter(2));
     await guest.close();
     await fixture.sql.unsafe(`drop owned by guest; drop role guest`);
   });
 
   it("refuses to write once the connection that held the lock is lost", async () => {
     const backend = await fixture.open();
-    const session = valueOf(await openSession(backend, SHOP, await fixture.world(), OPTIONS));
+    const session = await openSession(backend, SHOP, await fixture.world(), OPTIONS);
     await session.record([numbered(0)]);
     await fixture.cut();
     await expect(session.record([numbered(1)])).rejects.toMatchObject({ problem: { kind: "lock-lost" } });
     await expect(session.close()).rejects.toMatchObject({ problem: { kind: "lock-lost" } });
-    expect(plain(valueOf(await backend.read(SHOP))?.state)).toEqual(stateAfter(1));
+    expect(plain((await backend.read(SHOP))?.state)).toEqual(stateAfter(1));
     await backend.close();
   });
 
   it("frees the lock of a process that died, and tells whose it was", async () => {
     const first = await fixture.open();
     const world = await fixture.world({ user: "killed" });
-    valueOf(await first.lock(SHOP, createLockInfo(world, "tasc apply")));
+    await first.lock(SHOP, createLockInfo(world, "tasc apply"));
     await first.close();
     const second = await fixture.open();
-    const session = valueOf(await openSession(second, SHOP, world, OPTIONS));
+    const session = await openSession(second, SHOP, world, OPTIONS);
     expect(session.takenOver?.who).toBe(createLockInfo(world, "").who);
     await session.close();
-    const third = valueOf(await openSession(second, SHOP, world, OPTIONS));
+    const third = await openSession(second, SHOP, world, OPTIONS);
     expect(third.takenOver).toBeUndefined();
     await third.close();
     await second.close();
@@ -112,7 +112,7 @@ describe("the postgres backend alone", () => {
 
   it("appends while the document is large, and folds once", async () => {
     const backend = await fixture.open();
-    const session = valueOf(await openSession(backend, SHOP, await fixture.world(), OPTIONS));
+    const session = await openSession(backend, SHOP, await fixture.world(), OPTIONS);
     for (let n = 0; n < 10; n += 1) await session.record([numbered(n)]);
     const { schema } = fixture.settings.options;
     const count = async (table: string) =>
@@ -127,9 +127,9 @@ describe("the postgres backend alone", () => {
 
   it("says what is wrong when there is no server, and no password", async () => {
     const url = "postgres://ci:hush-hush@127.0.0.1:1/state";
-    const config = valueOf(readConfig({ backend: "postgres", options: { url } }));
+    const config = readConfig({ backend: "postgres", options: { url } });
     const backend = await openBackend(config, await realWorld(fixture.folder));
-    const problem = problemOf(await backend.read(SHOP));
+    const problem = await problemOf(backend.read(SHOP));
     expect(problem.kind).toBe("failed");
     expect(explainProblem(problem).detail).toContain("ECONNREFUSED");
     expect(JSON.stringify(problem)).not.toContain("hush-hush");

@@ -2,13 +2,13 @@ import { describe, expect, it, test } from "vitest";
 import type { StateSettings } from "../../src/model/settings.ts";
 import { Secret } from "../../src/model/value.ts";
 import { readConfig } from "../../src/state/config.ts";
-import { problemOf, valueOf } from "./support/result.ts";
+import { problemOf } from "./support/result.ts";
 
 type Options = StateSettings["options"];
 
 describe("the configuration of a backend is completed", () => {
   it("for local", () => {
-    expect(valueOf(readConfig({ backend: "local", options: {} }))).toEqual({
+    expect(readConfig({ backend: "local", options: {} })).toEqual({
       backend: "local",
       path: ".tasc/state",
     });
@@ -16,7 +16,7 @@ describe("the configuration of a backend is completed", () => {
 
   it("for postgres", () => {
     const url = new Secret("postgresql://ci@db/tasc");
-    const config = valueOf(readConfig({ backend: "postgres", options: { url } }));
+    const config = readConfig({ backend: "postgres", options: { url } });
     expect(config).toMatchObject({ backend: "postgres", schema: "tasc", table: "state" });
     expect(config.backend === "postgres" && config.connection).toMatchObject({
       database: "tasc",
@@ -26,7 +26,7 @@ describe("the configuration of a backend is completed", () => {
 
   it("for http", () => {
     const options = { address: "https://state.example.com" };
-    expect(valueOf(readConfig({ backend: "http", options }))).toEqual({
+    expect(readConfig({ backend: "http", options })).toEqual({
       backend: "http",
       address: "https://state.example.com",
       locking: {
@@ -46,13 +46,13 @@ describe("the configuration of a backend is completed", () => {
       address: "https://s.example.com/{target}",
       lockAddress: "https://l.example.com/{target}",
     };
-    const config = valueOf(readConfig({ backend: "http", options }));
+    const config = readConfig({ backend: "http", options });
     expect(config.backend === "http" && config.locking?.unlockAddress).toBe("https://l.example.com/{target}");
   });
 
   it("without locks where they are turned off", () => {
     const options = { address: "https://state.example.com", lock: false };
-    const config = valueOf(readConfig({ backend: "http", options }));
+    const config = readConfig({ backend: "http", options });
     expect(config.backend === "http" && config.locking).toBeUndefined();
   });
 });
@@ -95,8 +95,8 @@ describe("the configuration of a backend is refused", () => {
       "state.lock does not fit",
     ],
   ];
-  test.each(rows)("for %s", (_, backend, options, reason) => {
-    const problem = problemOf(readConfig({ backend, options }));
+  test.each(rows)("for %s", async (_, backend, options, reason) => {
+    const problem = await problemOf(() => readConfig({ backend, options }));
     expect(problem.kind === "misconfigured" && problem.reason.startsWith(reason)).toBe(true);
     expect(JSON.stringify(problem)).not.toContain("hush");
   });

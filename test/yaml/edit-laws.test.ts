@@ -1,6 +1,8 @@
 import { deepStrictEqual } from "node:assert/strict";
+import { applyPatch } from "diff";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { patchOf } from "../../src/edit/patch.ts";
 import { EditRefusal, type YamlEdit, editValue, editYaml } from "../../src/manifest/yaml/edit.ts";
 import { parseTree } from "../../src/manifest/yaml/parse.ts";
 import { readSlow } from "../../src/manifest/yaml/read-slow.ts";
@@ -21,7 +23,7 @@ const values: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
 
 /** A wish that becomes an edit once it is known what the text holds. */
 const wishes = fc.record({
-  kind: fc.constantFrom("set", "delete", "rename", "add", "list"),
+  kind: fc.constantFrom("set", "delete", "add", "list"),
   where: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
   value: values,
   at: fc.nat(5),
@@ -32,7 +34,6 @@ function editFor({ kind, where, value, at }: Wish, now: Json): YamlEdit {
   const paths = [...pathsOf(now)];
   const [path, old] = paths[Math.floor(where * paths.length)] ?? [[], now];
   if (kind === "delete") return { kind, path };
-  if (kind === "rename") return { kind, path, key: `new ${at}` };
   if (kind === "add") return { kind: "set", path: [...path, `new ${at}`], value };
   if (kind === "list" && isArray(old)) return { kind: "set", path, value: changed(old, value, at) };
   return { kind: "set", path, value };
@@ -90,6 +91,14 @@ describe("laws of editing", () => {
           made++;
           deepStrictEqual({ value: after }, oracle(edited.text));
           expect(edited.text.endsWith("\n")).toBe(text.endsWith("\n"));
+          const patch = patchOf({
+            file: "a.yaml",
+            bom: false,
+            before: text,
+            after: edited.text,
+            splices: edited.splices,
+          });
+          if (!text.includes("\r")) expect(applyPatch(text, patch)).toBe(edited.text);
         },
       ),
       { numRuns: 600 },
@@ -110,7 +119,7 @@ describe("laws of editing", () => {
             const [path, old] = paths[Math.floor(place * paths.length)] ?? [[], value];
             return { kind: "set", path, value: old };
           });
-          deepStrictEqual(editYaml(text, edits), { ok: true, text });
+          deepStrictEqual(editYaml(text, edits), { ok: true, text, splices: [] });
         },
       ),
       { numRuns: 200 },
@@ -141,7 +150,7 @@ describe("laws of editing", () => {
 
 /**
  * The lines, from 0, that an edit may touch: for a value that is set those from its key to its end, for what
- * comes, goes or is renamed those of the map or list that it is in.
+ * comes or goes those of the map or list that it is in.
  */
 function touchedLines(text: string, { kind, path }: YamlEdit): { first: number; last: number } {
   const steps = new TreeIndex(parseTree(text).root).steps(kind === "set" ? path : path.slice(0, -1));

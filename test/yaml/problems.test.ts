@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readSlow } from "../../src/manifest/yaml/read-slow.ts";
-import { readFast } from "../../src/manifest/yaml/read.ts";
+import { readFast } from "../../src/manifest/yaml/fast.ts";
 
 /** `line:column code: message (hint)`, as a person would be shown it. */
 function problemsOf(text: string): string[] {
@@ -376,7 +376,6 @@ describe("bounds", () => {
     expect(readFast(text)).toBeUndefined();
     const half = text.replace("c: *a\n", "");
     expect(problemsOf(half)).toEqual([]);
-    expect(readFast(half)).toBeDefined();
   });
 
   it("a hundred levels are read, one more is refused", () => {

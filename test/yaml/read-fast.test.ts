@@ -3,7 +3,7 @@ import { deepStrictEqual } from "node:assert/strict";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readSlow } from "../../src/manifest/yaml/read-slow.ts";
-import { readFast } from "../../src/manifest/yaml/read.ts";
+import { readFast } from "../../src/manifest/yaml/fast.ts";
 import { oracle } from "./oracle.ts";
 import { tidyTexts, wildTexts } from "./texts.ts";
 
@@ -32,7 +32,7 @@ describe("the fast path agrees with the slow one, or leaves the text to it", () 
     const texts = fc.sample(tidyTexts, 200).filter((text) => readSlow(text).ok);
     const fast = texts.filter((text) => readFast(text) !== undefined);
     expect(texts.length).toBeGreaterThan(60);
-    expect(fast.length / texts.length).toBeGreaterThan(0.6);
+    expect(fast.length / texts.length).toBeGreaterThan(0.35);
   });
 });
 
@@ -57,9 +57,10 @@ describe("what parsers see differently, or what is refused, is left to the slow 
     ["a tag", "a: !!str 1\n"],
     ["a pair without braces", "[a: b]\n"],
     ["a colon apart from its key, in braces", "{ a : b }\n"],
-    ["an anchor that touches its value", "[&x[a]]\n"],
-    ["an anchor with odd characters", "a: &x:y z\n"],
+    ["an anchor", "a: &x [1, 2]\n"],
+    ["an anchor in brackets", "a: [&x 1]\n"],
     ["an anchored key", "&x a: 1\n"],
+    ["an alias", "a: 1\nb: *x\n"],
     ["a key over two lines", "{ a\n  b: 1 }\n"],
     ["an escape beyond Unicode", 'a: "\\U00110000"\n'],
   ])("%s", (_, text) => {
@@ -112,6 +113,12 @@ describe("unquoted scalars mean what YAML 1.2 core says", () => {
   });
 });
 
+it("keeps lists apart that are too long to be remembered", () => {
+  const list = (item: string): string => `[${Array.from({ length: 100 }, () => item).join(", ")}]`;
+  expect(readFast(`a: ${list("x")}\n`)).toEqual({ a: Array.from({ length: 100 }, () => "x") });
+  expect(readFast(`a: ${list("y")}\n`)).toEqual({ a: Array.from({ length: 100 }, () => "y") });
+});
+
 describe("keys are the text they are written as", () => {
   it.each([
     [
@@ -145,14 +152,12 @@ describe("aliases", () => {
       { a: { b: 1 }, c: 1 },
     ],
   ])("%s", (_, text, value) => {
-    expect(readFast(text)).toStrictEqual(value);
     expect(readSlow(text)).toStrictEqual({ ok: true, value });
   });
 
   it("may be many, if together they stand for little", () => {
     const text = `a: &x [web, smoke]\n${Array.from({ length: 3000 }, (_, at) => `k${at}: *x\n`).join("")}`;
-    const value = readFast(text);
-    expect(Object.keys(value ?? {})).toHaveLength(3001);
-    expect(readSlow(text)).toStrictEqual({ ok: true, value });
+    const reading = readSlow(text);
+    expect(Object.keys((reading.ok && reading.value) || {})).toHaveLength(3001);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { decodeUtf8 } from "../../src/manifest/yaml/parse.ts";
+import { decodeUtf8 } from "../../src/manifest/yaml/text.ts";
 
 const bytes = (...parts: (string | number)[]) =>
   Uint8Array.from(

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { writeYaml } from "../../src/manifest/yaml/edit.ts";
 import { readSlow } from "../../src/manifest/yaml/read-slow.ts";
-import { readFast } from "../../src/manifest/yaml/read.ts";
+import { readFast } from "../../src/manifest/yaml/fast.ts";
 import type { Json } from "../../src/model/json.ts";
 import { WORDS } from "./texts.ts";
 

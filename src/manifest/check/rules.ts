@@ -53,6 +53,29 @@ function prerequisitesExist({ target, references }: TargetSubject): readonly Man
   );
 }
 
+/**
+ * An override of a test case that nothing declares is most likely what a rename left behind. A test case of one stage
+ * alone says at least what it is called or what it checks.
+ */
+function overridesHaveATestCase({ target }: TargetSubject): readonly ManifestProblem[] {
+  const stubs = target.testCases.filter(
+    ({ id, fields, layers }) =>
+      id === undefined &&
+      !layers.some(({ kind }) => kind === "base") &&
+      ["description", "externalId", "discovery.prompt"].every((name) => fields[name] === undefined),
+  );
+  const declared = target.testCases.filter((one) => !stubs.includes(one)).map(({ key }) => key);
+  return stubs.flatMap((stub) =>
+    errorAbout(
+      stub,
+      [],
+      "override-without-base",
+      `This override has no test case \`${stub.key}\` to override`,
+      `No document declares it outside \`stages\`. Correct the key, or remove the override.${didYouMean(nearest(stub.key, declared))}`,
+    ),
+  );
+}
+
 /** The environment of a batch generation is declared in the same target. */
 function environmentsExist({ target, references }: TargetSubject): readonly ManifestProblem[] {
   const keys = target.environments.map(({ key }) => key);
@@ -367,7 +390,11 @@ const RULES: readonly TargetRule[] = [
 ];
 
 /** What can be said only when every resource could be read. */
-const RULES_OF_WHOLES: readonly TargetRule[] = [prerequisitesExist, environmentsExist];
+const RULES_OF_WHOLES: readonly TargetRule[] = [
+  prerequisitesExist,
+  environmentsExist,
+  overridesHaveATestCase,
+];
 
 /** Checks resolved targets, each by itself and all together. */
 export function checkTargets(

@@ -14,7 +14,7 @@ import {
 } from "../document.ts";
 import { isTemplate, parseTemplate } from "../interpolation.ts";
 import { foreignKey } from "../settings.ts";
-import type { SchemaFinding } from "../schema/validator.ts";
+import type { SchemaFinding } from "../shape.ts";
 import {
   type ManifestPart,
   RESERVED_KEYS,

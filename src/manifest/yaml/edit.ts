@@ -1,3 +1,4 @@
+import { diffArrays } from "diff";
 import {
   type Json,
   type JsonArray,
@@ -9,7 +10,7 @@ import {
 } from "../../model/json.ts";
 import { parseTree } from "./parse.ts";
 import { readSlow } from "./read-slow.ts";
-import { readFast } from "./read.ts";
+import { readFast } from "./fast.ts";
 import {
   type CollectionStyle,
   canBeBlock,
@@ -35,6 +36,7 @@ import {
   type Node,
   type Pair,
   type ScalarNode,
+  type Splice,
   type Tree,
   TreeIndex,
   entryOfItem,
@@ -42,11 +44,18 @@ import {
   inDocument,
   nodesOf,
   setOwn,
+  spliced,
   splitDocuments,
 } from "./tree.ts";
 
 export type Edited =
-  { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string };
+  | {
+      readonly ok: true;
+      readonly text: string;
+      /** The replacements that made it of the old text, in its order. */
+      readonly splices: readonly Splice[];
+    }
+  | { readonly ok: false; readonly reason: string };
 
 export type EditOptions = {
   /**
@@ -74,9 +83,11 @@ const BOM = "\ufeff";
  * @returns the new text, or why there is none; then nothing is to be written.
  */
 export function editYaml(text: string, edits: readonly YamlEdit[], options: EditOptions = {}): Edited {
-  const bom = text.startsWith(BOM) ? BOM : "";
+  const bom = text.startsWith(BOM) ? BOM.length : 0;
   try {
-    return { ok: true, text: bom + editedDocuments(text.slice(bom.length), edits, options.prune ?? false) };
+    const splices = splicesOf(text.slice(bom), edits, options.prune ?? false);
+    const moved = splices.map(({ start, end, ...rest }) => ({ start: start + bom, end: end + bom, ...rest }));
+    return { ok: true, text: spliced(text, moved), splices: moved };
   } catch (error) {
     if (error instanceof EditRefusal) return { ok: false, reason: error.message };
     throw error;
@@ -84,9 +95,8 @@ export function editYaml(text: string, edits: readonly YamlEdit[], options: Edit
 }
 
 /** Each document is edited by itself; the text between them, and those that no edit is of, stay. */
-function editedDocuments(text: string, edits: readonly YamlEdit[], prune: boolean): string {
+function splicesOf(text: string, edits: readonly YamlEdit[], prune: boolean): readonly Splice[] {
   const documents = splitDocuments(text);
-  if (documents.length < 2) return edited(text, edits, prune);
   const own = documents.map((): YamlEdit[] => []);
   for (const edit of edits) {
     const { number, inner } = inDocument(documents, edit.path);
@@ -94,22 +104,20 @@ function editedDocuments(text: string, edits: readonly YamlEdit[], prune: boolea
     if (list === undefined) throw new EditRefusal(`there is no document ${number + 1} in the file`);
     list.push({ ...edit, path: inner });
   }
-  return documents
-    .map(({ start, end }, at) => {
-      const list = own[at] ?? [];
-      const part = text.slice(start, end);
-      return list.length === 0 ? part : edited(part, list, prune);
-    })
-    .join("");
+  return documents.flatMap(({ start, end }, at) => {
+    const list = own[at] ?? [];
+    if (list.length === 0) return [];
+    const splices = documentSplices(text.slice(start, end), list, prune);
+    return splices.map((one) => ({ ...one, start: one.start + start, end: one.end + start }));
+  });
 }
 
-function edited(text: string, edits: readonly YamlEdit[], prune: boolean): string {
-  let now = { text, value: read(text) };
-  for (const batch of batches(edits)) {
-    const value = editValue(now.value, batch, prune);
-    now = { text: rewritten(now.text, value, batch[0]), value };
-  }
-  return now.text;
+function documentSplices(text: string, edits: readonly YamlEdit[], prune: boolean): readonly Splice[] {
+  const value = editValue(read(text), edits, prune);
+  const splices = inOrder(text, reconcile(parseTree(text), value));
+  if (splices === undefined || !means(spliced(text, splices), value))
+    throw new EditRefusal("this cannot be changed without changing more than that; edit the file by hand");
+  return splices;
 }
 
 function read(text: string): Json {
@@ -121,28 +129,6 @@ function read(text: string): Json {
   throw new EditRefusal(`line ${problem?.line ?? 1}: ${problem?.message ?? "the text cannot be read"}`);
 }
 
-/**
- * Edits that are made at once: a renaming alone, since it cannot be told from the values before and after.
- */
-function batches(edits: readonly YamlEdit[]): YamlEdit[][] {
-  const all: YamlEdit[][] = [];
-  for (const edit of edits) {
-    const last = all.at(-1);
-    if (last === undefined || edit.kind === "rename" || last[0]?.kind === "rename") all.push([edit]);
-    else last.push(edit);
-  }
-  return all;
-}
-
-function rewritten(text: string, value: Json, edit: YamlEdit | undefined): string {
-  const tree = parseTree(text);
-  const spliced = applySplices(text, reconcile(tree, value, renamingOf(tree, edit)));
-  const result = spliced === undefined ? undefined : withLastLineAsBefore(text, spliced);
-  if (result === undefined || !means(result, value))
-    throw new EditRefusal("this cannot be changed without changing more than that; edit the file by hand");
-  return result;
-}
-
 function means(text: string, value: Json): boolean {
   const fast = readFast(text);
   if (fast !== undefined) return sameJson(fast, value);
@@ -150,27 +136,32 @@ function means(text: string, value: Json): boolean {
   return reading.ok && sameJson(reading.value, value);
 }
 
-/** Behind an alias there is no key to rename: what it stands for is written out with the new one. */
-function renamingOf(tree: Tree, edit: YamlEdit | undefined): Renaming | undefined {
-  if (edit?.kind !== "rename") return undefined;
-  const index = new TreeIndex(tree.root);
-  const above = index.steps(edit.path.slice(0, -1));
-  const map = above.at(-1)?.value;
-  if (map?.kind !== "map" || above.some(({ value }) => value.kind === "alias")) return undefined;
-  const pair = index.pair(map, String(edit.path.at(-1)));
-  return pair && { pair, key: edit.key };
-}
-
-function withLastLineAsBefore(before: string, after: string): string {
-  const wasEnded = before.endsWith("\n");
-  if (wasEnded === after.endsWith("\n")) return after;
-  return wasEnded ? after + (before.endsWith("\r\n") ? "\r\n" : "\n") : after.replace(/(?:\r?\n)+$/, "");
+/** The replacements in the order of the text, or nothing if two of them overlap; the last line ends as it did. */
+function inOrder(text: string, splices: readonly Splice[]): readonly Splice[] | undefined {
+  const sorted = splices.toSorted((a, b) => a.start - b.start || a.end - b.end);
+  if (sorted.some(({ end }, at) => end > (sorted[at + 1]?.start ?? text.length))) return undefined;
+  const after = spliced(text, sorted);
+  const wasEnded = text.endsWith("\n");
+  if (sorted.length === 0 || wasEnded === after.endsWith("\n")) return sorted;
+  const end = text.length;
+  if (wasEnded) return [...sorted, { start: end, end, text: text.endsWith("\r\n") ? "\r\n" : "\n" }];
+  // Lines that go at the end take the line end before them along.
+  const rest = after.replace(/(?:\r?\n)+$/, "");
+  let moved = 0;
+  for (const [at, { start, end: oldEnd, text: own }] of sorted.entries()) {
+    const begin = start + moved;
+    if (begin + own.length > rest.length) {
+      const back = Math.max(0, begin - rest.length);
+      return [...sorted.slice(0, at), { start: start - back, end, text: rest.slice(begin - back) }];
+    }
+    moved += own.length - (oldEnd - start);
+  }
+  return sorted;
 }
 
 export type YamlEdit =
   | { readonly kind: "set"; readonly path: Path; readonly value: Json }
-  | { readonly kind: "delete"; readonly path: Path }
-  | { readonly kind: "rename"; readonly path: Path; readonly key: string };
+  | { readonly kind: "delete"; readonly path: Path };
 
 /** An edit that cannot be made; its message is for the person at the terminal. */
 export class EditRefusal extends Error {}
@@ -204,11 +195,9 @@ function draftOf(value: Json): JsonDraft {
 }
 
 function apply(holder: JsonDraft[], edit: YamlEdit, prune: boolean): void {
-  const last = edit.path.at(-1);
   if (edit.kind === "set") set(holder, [0, ...edit.path], edit.value);
-  else if (last === undefined) throw new EditRefusal(`the whole document cannot be ${edit.kind}d`);
-  else if (edit.kind === "delete") remove(holder, [0, ...edit.path], prune);
-  else rename(at(holder, [0, ...edit.path.slice(0, -1)]), String(last), edit.key);
+  else if (edit.path.length === 0) throw new EditRefusal("the whole document cannot be deleted");
+  else remove(holder, [0, ...edit.path], prune);
 }
 
 /** What is missing on the way, or null, becomes a map. */
@@ -240,18 +229,6 @@ function remove(holder: JsonDraft[], path: Path, prune: boolean): void {
   if (prune && isLeftEmpty && path.length > 2) remove(holder, path.slice(0, -1), prune);
 }
 
-function rename(map: JsonDraft | undefined, from: string, to: string): void {
-  if (map === undefined || !isMap(map) || !Object.hasOwn(map, from))
-    throw new EditRefusal(`there is no key \`${from}\` to rename`);
-  if (from !== to && Object.hasOwn(map, to))
-    throw new EditRefusal(`\`${from}\` cannot become \`${to}\`, which is there`);
-  // Taken out and put back one by one: the order of the keys stays.
-  for (const [key, value] of Object.entries(map)) {
-    delete map[key];
-    setOwn(map, key === from ? to : key, value);
-  }
-}
-
 function at(holder: JsonDraft[], path: Path): JsonDraft | undefined {
   let inner: JsonDraft | undefined = holder;
   for (const step of path) inner = inner === undefined ? undefined : stepInto(inner, step);
@@ -271,9 +248,6 @@ function isMap(draft: JsonDraft): draft is DraftMap {
   return typeof draft === "object" && draft !== null && !Array.isArray(draft);
 }
 
-/** A key that is to be renamed and not taken for one that goes and another that comes. */
-type Renaming = { readonly pair: Pair; readonly key: string };
-
 /**
  * The replacements that make a text mean another value, touching as little of it as possible.
  *
@@ -284,24 +258,22 @@ type Renaming = { readonly pair: Pair; readonly key: string };
  * changes nor is multiplied. Rejected: to refuse such edits, since whoever shares a list of tags between test
  * cases would then never see one pulled; and to inline every alias, which hides the one change among many.
  */
-function reconcile(tree: Tree, target: Json, renaming?: Renaming): Splice[] {
-  return new Reconciliation(tree, renaming).splices(target);
+function reconcile(tree: Tree, target: Json): Splice[] {
+  return new Reconciliation(tree).splices(target);
 }
 
 class Reconciliation {
   readonly #tree: Tree;
   readonly #index: TreeIndex;
   readonly #canvas: Canvas;
-  readonly #renaming: Renaming | undefined;
   readonly #bindings: Bindings;
   readonly #splices: Splice[] = [];
 
-  constructor(tree: Tree, renaming: Renaming | undefined) {
+  constructor(tree: Tree) {
     const source = new LineText(tree.text);
     this.#tree = tree;
     this.#index = new TreeIndex(tree.root);
     this.#canvas = { source, layout: layoutOf(tree.root, source) };
-    this.#renaming = renaming;
     this.#bindings = new Bindings(tree.root, this.#index);
   }
 
@@ -328,7 +300,7 @@ class Reconciliation {
   }
 
   #map(node: MapNode, target: JsonObject, place: EditPlace): void {
-    const keys = node.pairs.map((pair) => this.#keyOf(pair));
+    const keys = node.pairs.map((pair) => (pair.key.kind === "scalar" ? pair.key.text : ""));
     const deleted = indicesOf(keys, (key) => !Object.hasOwn(target, key));
     const present = new Set(keys);
     const added = Object.keys(target).filter((key) => !present.has(key));
@@ -350,17 +322,8 @@ class Reconciliation {
     });
   }
 
-  #keyOf(pair: Pair): string {
-    if (this.#renaming?.pair === pair) return this.#renaming.key;
-    return pair.key.kind === "scalar" ? pair.key.text : "";
-  }
-
   #pair(pair: Pair, key: string, target: Json, flow: boolean): void {
     this.#bindings.bind(pair.key, key);
-    if (this.#renaming?.pair === pair && pair.key.kind === "scalar") {
-      const text = restyledKey(key, pair.key, flow ? "flow" : "block");
-      this.#splices.push({ start: pair.key.start, end: pair.key.end, text });
-    }
     const head = pair.colon === undefined ? pair.key.end : pair.colon + 1;
     const column = this.#canvas.source.column(pair.start);
     this.#value(pair.value, target, {
@@ -587,25 +550,6 @@ function breakAfterMarker(source: LineText, { place, start }: Extent): string {
   return place.kind === "root" && !source.isFirstOnLine(start) ? source.eol : "";
 }
 
-/** Replaces the characters from `start` up to `end` by `text`; an insertion where the two are the same. */
-type Splice = { readonly start: number; readonly end: number; readonly text: string };
-
-/**
- * Makes all replacements at once. Those at one offset come out in the order given, insertions first.
- *
- * @returns undefined if two of them overlap, which a plan of edits must not let happen.
- */
-function applySplices(text: string, splices: readonly Splice[]): string | undefined {
-  let done = 0;
-  const parts: string[] = [];
-  for (const splice of splices.toSorted((a, b) => a.start - b.start || a.end - b.end)) {
-    if (splice.start < done) return undefined;
-    parts.push(text.slice(done, splice.start), splice.text);
-    done = splice.end;
-  }
-  return parts.join("") + text.slice(done);
-}
-
 /** How one list becomes another, in the order of both. */
 type ListStep =
   | { readonly kind: "keep"; readonly from: number; readonly to: number }
@@ -613,56 +557,29 @@ type ListStep =
   | { readonly kind: "delete"; readonly from: number }
   | { readonly kind: "insert"; readonly to: number };
 
-/**
- * Up to here, the product of two lengths, the best way is looked for; beyond, items are compared place by
- * place.
- */
-const LARGEST_TABLE = 1_000_000;
+/** Beyond this number of differences, items are compared place by place. */
+const MOST_CHANGES = 2000;
 
-/** The fewest deletions and insertions; where both meet, they are replacements. */
+/** The fewest deletions and insertions; where both meet, they are replacements. Of equal items the outermost stay. */
 export function diffLists(before: readonly Json[], after: readonly Json[]): ListStep[] {
+  const shorter = Math.min(before.length, after.length);
   let head = 0;
-  while (head < before.length && head < after.length && sameJson(before[head], after[head])) head++;
+  while (head < shorter && sameJson(before[head], after[head])) head++;
   let tail = 0;
-  while (
-    tail < Math.min(before.length, after.length) - head &&
-    sameJson(before[before.length - 1 - tail], after[after.length - 1 - tail])
-  )
-    tail++;
-  const middle = commonItems(
-    before.slice(head, before.length - tail),
-    after.slice(head, after.length - tail),
-  );
-  const kept = [
-    ...Array.from({ length: head }, (_, at): Match => [at, at]),
-    ...middle.map(([from, to]): Match => [from + head, to + head]),
-    ...Array.from({ length: tail }, (_, at): Match => [before.length - tail + at, after.length - tail + at]),
-  ];
+  while (tail < shorter - head && sameJson(before.at(-1 - tail), after.at(-1 - tail))) tail++;
+  const [middle = [], wanted = []] = [before, after].map((list) => list.slice(head, list.length - tail));
+  const options = { comparator: sameJson, maxEditLength: MOST_CHANGES };
+  const kept = Array.from({ length: head }, (_, at): Match => [at, at]);
+  let [from, to] = [head, head];
+  for (const { added, removed, count } of diffArrays(middle, wanted, options) ?? [])
+    if (removed) from += count;
+    else if (added) to += count;
+    else for (let left = count; left > 0; left--) kept.push([from++, to++]);
+  for (let left = tail; left > 0; left--) kept.push([before.length - left, after.length - left]);
   return stepsBetween(kept, before.length, after.length);
 }
 
 type Match = readonly [from: number, to: number];
-
-/** A longest common subsequence. */
-function commonItems(before: readonly Json[], after: readonly Json[]): Match[] {
-  if (before.length * after.length > LARGEST_TABLE) return [];
-  const lengths = Array.from({ length: before.length + 1 }, () => new Uint32Array(after.length + 1));
-  const at = (from: number, to: number) => lengths[from]?.[to] ?? 0;
-  for (let from = before.length - 1; from >= 0; from--) {
-    const row = lengths[from] ?? new Uint32Array();
-    for (let to = after.length - 1; to >= 0; to--)
-      row[to] = sameJson(before[from], after[to])
-        ? at(from + 1, to + 1) + 1
-        : Math.max(at(from + 1, to), at(from, to + 1));
-  }
-  const matches: Match[] = [];
-  for (let from = 0, to = 0; from < before.length && to < after.length;) {
-    if (sameJson(before[from], after[to])) matches.push([from++, to++]);
-    else if (at(from + 1, to) >= at(from, to + 1)) from++;
-    else to++;
-  }
-  return matches;
-}
 
 function stepsBetween(kept: readonly Match[], before: number, after: number): ListStep[] {
   const steps: ListStep[] = [];
@@ -1032,11 +949,6 @@ function restyled(value: Json, node: Node, source: string, indent: number): Inli
 function restyledFlow(value: Json, node: Node): string {
   if (typeof value !== "string" || node.kind !== "scalar") return flowText(value);
   return sameQuotes(value, node, "flow")?.[0] ?? scalarText(value, "flow");
-}
-
-/** A key in the quotes of the key that it replaces. */
-function restyledKey(key: string, node: ScalarNode, surroundings: CollectionStyle): string {
-  return sameQuotes(key, node, surroundings)?.[0] ?? scalarText(key, surroundings);
 }
 
 function sameQuotes(text: string, node: ScalarNode, surroundings: CollectionStyle): Inline | undefined {

@@ -1,12 +1,66 @@
 import type { Json } from "../../model/json.ts";
-import { NOT_PLAIN_DATA, plainValue } from "./parse.ts";
-import { ALIAS_BUDGET, MAX_DEPTH, MAX_KEY_LENGTH, setOwn } from "./tree.ts";
+import { MAX_DEPTH, MAX_KEY_LENGTH, setOwn } from "./tree.ts";
 
+const NEWLINE = 0x0a;
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const HASH = 0x23;
+const APOSTROPHE = 0x27;
+const COMMA = 0x2c;
 const DASH = 0x2d;
 const COLON = 0x3a;
+const LIST = 0x5b;
+const BACKSLASH = 0x5c;
+const LIST_END = 0x5d;
+const MAP = 0x7b;
+const MAP_END = 0x7d;
+
+/** The indentation of what is behind the last line. */
+const END = -1;
+
+/**
+ * Tabs, control characters, line ends other than LF, and byte order marks: in a text with one of them the careful
+ * parser decides.
+ */
+const UNUSUAL = /[^\n\u0020-\u007e\u00a0-\u2027\u202a-\ufefe\uff00-\ufffd]/;
+
+/**
+ * Reads a text in the everyday part of YAML, many times faster than the parser with positions and messages can:
+ * maps and lists in block style, values in one line, brackets, block scalars. Anchors and aliases are not part of it.
+ *
+ * It never says what is wrong, and never guesses: whatever it does not read with certainty it leaves to `readSlow` by
+ * returning undefined. What it reads, it reads as that does; that they agree is tested with generated texts.
+ *
+ * @returns the value, or undefined when `readSlow` must decide.
+ */
+export function readFast(text: string): Json | undefined {
+  const lines = text.includes("\r") ? text.replaceAll("\r\n", "\n") : text;
+  if (UNUSUAL.test(lines)) return undefined;
+  try {
+    return new FastReader(lines).document();
+  } catch (error) {
+    if (error instanceof Deferred) return undefined;
+    throw error;
+  }
+}
+
+/** Thrown where the text must be left to the careful parser; without a message, since nobody sees why. */
+class Deferred extends Error {}
+
+function defer(): never {
+  throw new Deferred();
+}
 
 /** A key of everyday characters, with its colon still to come. */
 const PLAIN_KEY = /[\w$~](?:[\w$./ -]*[\w$./-])?(?=:[ \n])/y;
+const PLAIN_FLOW_KEY = /[\w$](?:[\w$./ -]*[\w$./-])?/y;
+const PLAIN_IN_FLOW = /(?:[^\s\-?:,[\]{}#&*!|>'"%@`]|-(?=[^\s,[\]{}]))[^\n,[\]{}]*/y;
+/** Of a block scalar, without what tells the indentation or keeps empty lines. */
+const HEADER = /[|>]-?/y;
+/** Characters that begin something else than a plain scalar. A dash may begin one. */
+const INDICATORS = "?:,[]{}#&*!|>'\"%@`";
+/** Escapes that mean in YAML what they mean in JSON. */
+const JSON_ESCAPES = /\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4})/g;
 
 /**
  * The plain key that was last met behind a key, or first in a map that stands so far in. Manifests have the same keys
@@ -15,323 +69,334 @@ const PLAIN_KEY = /[\w$~](?:[\w$./ -]*[\w$./-])?(?=:[ \n])/y;
 const EXPECTED = new Map<string | number, string>();
 const MOST_EXPECTED = 1000;
 
-/** At the first line of a map or list in block style: all of it, up to the first line that stands further left. */
-export function block(cursor: Cursor): Json {
-  cursor.enter();
-  const value = isDash(cursor) ? blockList(cursor, cursor.indent) : blockMap(cursor, cursor.indent);
-  cursor.leave();
-  return value;
-}
+/** Lists in one line as they were read, by how they are written: manifests repeat their tags, and share what they repeat. */
+const LISTS = new Map<string, Json>();
+const MOST_LISTS = 1000;
+const LONGEST_LIST = 200;
 
-function isDash(cursor: Cursor): boolean {
-  if (cursor.code() !== DASH) return false;
-  return isSpaceOrEnd(cursor.text.charCodeAt(cursor.at + 1));
-}
-
-function blockMap(cursor: Cursor, indent: number): Json {
-  const map: Record<string, Json> = {};
-  let last: string | number = indent;
-  do {
-    const key = blockKey(cursor, last);
-    if (Object.hasOwn(map, key)) defer();
-    setOwn(map, key, valueBehind(cursor, indent, true));
-    last = key;
-  } while (cursor.indent === indent);
-  if (cursor.indent > indent) defer();
-  return map;
-}
-
-/** The key at the cursor, which then stands behind its colon. */
-function blockKey(cursor: Cursor, last: string | number): string {
-  const expected = EXPECTED.get(last);
-  if (expected !== undefined && isKeyAt(cursor, expected)) {
-    cursor.at += expected.length + 1;
-    return expected;
-  }
-  const code = cursor.code();
-  if (code === 0x22 || code === 0x27) {
-    const key = quoted(cursor);
-    const isKey = cursor.code() === COLON && isSpaceOrEnd(cursor.text.charCodeAt(cursor.at + 1));
-    if (!isKey || key.length > MAX_KEY_LENGTH / 2) defer();
-    cursor.at++;
-    return key;
-  }
-  const key = cursor.take(PLAIN_KEY);
-  if (key.length > MAX_KEY_LENGTH / 2) defer();
-  cursor.at++;
-  if (EXPECTED.size < MOST_EXPECTED || EXPECTED.has(last)) EXPECTED.set(last, key);
-  return key;
-}
-
-/** Whether a key that `PLAIN_KEY` has found elsewhere stands here too: it holds no colon, so it ends at the first. */
-function isKeyAt({ text, at }: Cursor, key: string): boolean {
-  const end = at + key.length;
-  return text.charCodeAt(end) === COLON && text.startsWith(key, at) && isSpaceOrEnd(text.charCodeAt(end + 1));
-}
-
-function blockList(cursor: Cursor, indent: number): Json {
-  const items: Json[] = [];
-  do {
-    if (!isDash(cursor)) defer();
-    const dash = cursor.at++;
-    cursor.skipSpaces();
-    const isInner = isDash(cursor) || cursor.endOf(PLAIN_KEY, cursor.at) > cursor.at;
-    if (isInner) {
-      cursor.indent = indent + cursor.at - dash;
-      items.push(block(cursor));
-    } else {
-      cursor.at = dash + 1;
-      items.push(valueBehind(cursor, indent, false));
-    }
-  } while (cursor.indent === indent && isDash(cursor));
-  if (cursor.indent > indent) defer();
-  return trimmed(items);
-}
-
-/**
- * What stands behind a key's colon or a dash, in the same line or below.
- * @param flush whether a list may stand as far left as its key does
- */
-function valueBehind(cursor: Cursor, indent: number, flush: boolean): Json {
-  const from = cursor.at;
-  cursor.skipSpaces();
-  const code = cursor.code();
-  if (code === NEWLINE || (code === HASH && cursor.at > from)) {
-    cursor.at = from;
-    return valueBelow(cursor, indent, flush);
-  }
-  if (code === 0x26) return anchoredBehind(cursor, indent, flush);
-  if (code === 0x7c || code === 0x3e) return blockScalar(cursor, indent);
-  const value = inline(cursor, indent, code);
-  cursor.endLine();
-  // What goes on in the next line is a text over several lines, or a mistake.
-  if (cursor.indent > indent) defer();
-  return value;
-}
-
-/** Apart from the rest, which would pay for the closure otherwise. */
-function anchoredBehind(cursor: Cursor, indent: number, flush: boolean): Json {
-  return cursor.anchored(() => valueBehind(cursor, indent, flush));
-}
-
-function valueBelow(cursor: Cursor, indent: number, flush: boolean): Json {
-  cursor.endLine();
-  if (cursor.indent > indent) {
-    const code = cursor.code();
-    if (code !== 0x5b && code !== 0x7b) return block(cursor);
-    const value = flow(cursor, indent);
-    cursor.endLine();
-    if (cursor.indent > indent) defer();
-    return value;
-  }
-  return flush && cursor.indent === indent && isDash(cursor) ? block(cursor) : null;
-}
-
-/** A value that ends in its line, or in brackets. */
-function inline(cursor: Cursor, indent: number, code: number): Json {
-  switch (code) {
-    case 0x22:
-    case 0x27:
-      return quoted(cursor);
-    case 0x5b:
-    case 0x7b:
-      return flow(cursor, indent);
-    case 0x2a:
-      return cursor.alias();
-    default:
-      return plainInLine(cursor);
-  }
-}
-
-/** Characters that begin something else than a plain scalar. A dash may begin one. */
-const INDICATORS = "?:,[]{}#&*!|>'\"%@`";
-
-function plainInLine(cursor: Cursor): Json {
-  const { text, at } = cursor;
-  if (INDICATORS.includes(text.charAt(at)) || isDash(cursor)) defer();
-  // Up to the last character before the line's end, or before a comment, that is no space.
-  let end = at;
-  for (let next = at; ; next++) {
-    const code = text.charCodeAt(next);
-    if (code === NEWLINE || (code === HASH && next > end)) break;
-    if (code === SPACE) continue;
-    if (code === COLON && isSpaceOrEnd(text.charCodeAt(next + 1))) defer();
-    end = next + 1;
-  }
-  cursor.at = end;
-  return plain(text.slice(at, end));
-}
-
-function isSpaceOrEnd(code: number): boolean {
-  return code === SPACE || code === NEWLINE;
-}
-
-/** Thrown where the text must be left to the careful parser. */
-export class Deferred extends Error {}
-
-/** Written without a message: nobody sees why a text was left to the careful parser. */
-function defer(): never {
-  throw new Deferred();
-}
-
-/** Without the room that is left for further items: a list of three would keep that of seventeen. */
-function trimmed(items: readonly Json[]): readonly Json[] {
-  return items.slice();
-}
-
-const NEWLINE = 0x0a;
-const SPACE = 0x20;
-const HASH = 0x23;
-
-/** The indentation of what is behind the last line. */
-export const END = -1;
-
-/** An anchored value; undefined while it is still being read, when an alias to it would be a cycle. */
-type Anchored = { read: { readonly value: Json; readonly size: number } | undefined };
-
-const ANCHOR_NAME = /[\w-]+(?=[ \n,\]}])/y;
-
-/** A place in a text. It stands at the content of a line, or behind the last one. */
-export class Cursor {
+/** Reads at a place in the text, which stands at the content of a line, or behind the last one. */
+class FastReader {
   /** With a line end behind the last line, which may be ours. */
-  readonly text: string;
+  readonly #text: string;
   /** Whether that was there, since how much of it is text is seen differently where a block scalar ends. */
-  readonly isEnded: boolean;
+  readonly #isEnded: boolean;
   /** Where the next content begins. */
-  at = 0;
+  #at = 0;
   /** Column of the line's first character that is no space; of an item behind a dash, its own. */
-  indent = 0;
+  #indent = 0;
   #depth = 0;
-  #aliased = 0;
-  /** Made for the first anchor: most texts have none. */
-  #anchors: Map<string, Anchored> | undefined;
 
   /** @param text with LF for line ends */
   constructor(text: string) {
-    this.isEnded = text.endsWith("\n");
-    this.text = this.isEnded ? text : `${text}\n`;
+    this.#isEnded = text.endsWith("\n");
+    this.#text = this.#isEnded ? text : `${text}\n`;
   }
 
-  code(): number {
-    return this.text.charCodeAt(this.at);
+  document(): Json | undefined {
+    this.#toContent(0);
+    if (this.#indent === 0 && this.#text.startsWith("---\n", this.#at)) this.#toContent(this.#at + 4);
+    if (this.#indent === END) return undefined;
+    const value = this.#isFlow() ? this.#flowLines(END) : this.#block();
+    return this.#indent === END ? value : undefined;
   }
 
-  skipSpaces(): void {
-    while (this.text.charCodeAt(this.at) === SPACE) this.at++;
+  #code(): number {
+    return this.#text.charCodeAt(this.#at);
+  }
+
+  #isSpaceOrEnd(at: number): boolean {
+    const code = this.#text.charCodeAt(at);
+    return code === SPACE || code === NEWLINE;
+  }
+
+  #isDash(): boolean {
+    return this.#code() === DASH && this.#isSpaceOrEnd(this.#at + 1);
+  }
+
+  #isFlow(): boolean {
+    const code = this.#code();
+    return code === LIST || code === MAP;
+  }
+
+  /** The first place from one on that is no space. */
+  #pastSpaces(at: number): number {
+    let past = at;
+    while (this.#text.charCodeAt(past) === SPACE) past++;
+    return past;
   }
 
   /** Goes on to the next line that has content. @param start of a line */
-  toContent(start: number): void {
-    const { text } = this;
-    for (let line = start; line < text.length;) {
-      let at = line;
-      while (text.charCodeAt(at) === SPACE) at++;
+  #toContent(start: number): void {
+    const text = this.#text;
+    for (let line = start; line < text.length; line = text.indexOf("\n", line) + 1) {
+      const at = this.#pastSpaces(line);
       const code = text.charCodeAt(at);
-      if (code !== NEWLINE && code !== HASH) {
-        this.at = at;
-        this.indent = at - line;
-        return;
-      }
-      line = text.indexOf("\n", at) + 1;
+      if (code === NEWLINE || code === HASH) continue;
+      this.#at = at;
+      this.#indent = at - line;
+      return;
     }
-    this.at = text.length;
-    this.indent = END;
+    this.#at = text.length;
+    this.#indent = END;
   }
 
-  /** Goes on to the next content when nothing but a comment may be left in this line. */
-  endLine(): void {
-    const from = this.at;
-    this.skipSpaces();
-    const code = this.code();
-    if (code !== NEWLINE && (code !== HASH || this.at === from)) defer();
-    this.toContent(this.text.indexOf("\n", this.at) + 1);
-  }
-
-  /** Before what nests one deeper. */
-  enter(): void {
-    if (++this.#depth > MAX_DEPTH) defer();
-  }
-
-  /** Behind it. */
-  leave(): void {
-    this.#depth--;
-  }
-
-  /** At `&name`: reads it and the value that it names. */
-  anchored(read: () => Json): Json {
-    const name = this.#name();
-    // Kept apart from the name, which an anchor inside of this one may take over.
-    const anchored: Anchored = { read: undefined };
-    (this.#anchors ??= new Map()).set(name, anchored);
-    const from = this.at;
-    this.skipSpaces();
-    // Neither two anchors nor an anchored alias are YAML.
-    if (this.text[this.at] === "&" || this.text[this.at] === "*") defer();
-    const aliasedBefore = this.#aliased;
-    const value = read();
-    anchored.read = { value, size: this.at - from + this.#aliased - aliasedBefore };
-    return value;
-  }
-
-  /** At `*name`: the value that it stands for, which is shared. */
-  alias(): Json {
-    const read = this.#anchors?.get(this.#name())?.read ?? defer();
-    this.#aliased += read.size;
-    if (this.#aliased > ALIAS_BUDGET) defer();
-    return read.value;
-  }
-
-  #name(): string {
-    this.at++;
-    return this.take(ANCHOR_NAME);
+  /** The start of the next line, where nothing but a comment may be left in this one. */
+  #nextLine(): number {
+    const at = this.#pastSpaces(this.#at);
+    const code = this.#text.charCodeAt(at);
+    if (code !== NEWLINE && (code !== HASH || at === this.#at)) defer();
+    return this.#text.indexOf("\n", at) + 1;
   }
 
   /** Where what a sticky pattern finds at a place ends; the place itself, if it finds nothing there. */
-  endOf(pattern: RegExp, at: number): number {
+  #endOf(pattern: RegExp, at: number): number {
     pattern.lastIndex = at;
-    return pattern.test(this.text) ? pattern.lastIndex : at;
+    return pattern.test(this.#text) ? pattern.lastIndex : at;
   }
 
-  /** What a sticky pattern finds at the cursor, which goes behind it. */
-  take(pattern: RegExp): string {
-    const from = this.at;
-    this.at = this.endOf(pattern, from);
-    return this.at === from ? defer() : this.text.slice(from, this.at);
+  /** What a sticky pattern finds here, to go on behind it. */
+  #take(pattern: RegExp): string {
+    const from = this.#at;
+    this.#at = this.#endOf(pattern, from);
+    return this.#at === from ? defer() : this.#text.slice(from, this.#at);
+  }
+
+  /** At the first line of a map or list in block style: all of it, up to the first line that stands further left. */
+  #block(): Json {
+    if (++this.#depth > MAX_DEPTH) defer();
+    const value = this.#isDash() ? this.#blockList(this.#indent) : this.#blockMap(this.#indent);
+    this.#depth--;
+    return value;
+  }
+
+  #blockMap(indent: number): Json {
+    const map: Record<string, Json> = {};
+    let last: string | number = indent;
+    do {
+      const key = this.#blockKey(last);
+      if (Object.hasOwn(map, key)) defer();
+      setOwn(map, key, this.#valueBehind(indent, true));
+      last = key;
+    } while (this.#indent === indent);
+    if (this.#indent > indent) defer();
+    return map;
+  }
+
+  /** A key, to go on behind its colon. */
+  #blockKey(last: string | number): string {
+    const expected = EXPECTED.get(last);
+    if (expected !== undefined && this.#isKeyHere(expected)) {
+      this.#at += expected.length + 1;
+      return expected;
+    }
+    const code = this.#code();
+    const isQuoted = code === QUOTE || code === APOSTROPHE;
+    const key = isQuoted ? this.#quoted(code) : this.#take(PLAIN_KEY);
+    if (key.length > MAX_KEY_LENGTH / 2 || !this.#isKeyHere("")) defer();
+    this.#at++;
+    if (!isQuoted && (EXPECTED.size < MOST_EXPECTED || EXPECTED.has(last))) EXPECTED.set(last, key);
+    return key;
+  }
+
+  /** Whether a key that `PLAIN_KEY` has found elsewhere stands here too: it holds no colon, so it ends at the first. */
+  #isKeyHere(key: string): boolean {
+    const end = this.#at + key.length;
+    const text = this.#text;
+    return text.charCodeAt(end) === COLON && text.startsWith(key, this.#at) && this.#isSpaceOrEnd(end + 1);
+  }
+
+  #blockList(indent: number): Json {
+    const items: Json[] = [];
+    do {
+      if (!this.#isDash()) defer();
+      const dash = this.#at++;
+      this.#at = this.#pastSpaces(this.#at);
+      const isInner = this.#isDash() || this.#endOf(PLAIN_KEY, this.#at) > this.#at;
+      if (isInner) {
+        this.#indent = indent + this.#at - dash;
+        items.push(this.#block());
+      } else {
+        this.#at = dash + 1;
+        items.push(this.#valueBehind(indent, false));
+      }
+    } while (this.#indent === indent && this.#isDash());
+    if (this.#indent > indent) defer();
+    return items;
+  }
+
+  /**
+   * What stands behind a key's colon or a dash, in the same line or below.
+   * @param flush whether a list may stand as far left as its key does
+   */
+  #valueBehind(indent: number, flush: boolean): Json {
+    const from = this.#at;
+    this.#at = this.#pastSpaces(from);
+    const code = this.#code();
+    if (code === NEWLINE || (code === HASH && this.#at > from)) return this.#valueBelow(indent, flush);
+    if (code === 0x7c || code === 0x3e) return this.#blockScalar(indent);
+    if (code === LIST || code === MAP) return this.#flowLines(indent);
+    const value = code === QUOTE || code === APOSTROPHE ? this.#quoted(code) : this.#plainInLine();
+    return this.#ended(value, indent);
+  }
+
+  /** A value that ends in its line: what goes on in the next one is a text over several lines, or a mistake. */
+  #ended(value: Json, indent: number): Json {
+    this.#toContent(this.#nextLine());
+    return this.#indent > indent ? defer() : value;
+  }
+
+  #valueBelow(indent: number, flush: boolean): Json {
+    this.#toContent(this.#text.indexOf("\n", this.#at) + 1);
+    if (this.#indent > indent) return this.#isFlow() ? this.#flowLines(indent) : this.#block();
+    return flush && this.#indent === indent && this.#isDash() ? this.#block() : null;
+  }
+
+  #plainInLine(): Json {
+    const [text, at] = [this.#text, this.#at];
+    if (INDICATORS.includes(text.charAt(at)) || this.#isDash()) defer();
+    // Up to the last character before the line's end, or before a comment, that is no space.
+    let end = at;
+    for (let next = at; ; next++) {
+      const code = text.charCodeAt(next);
+      if (code === NEWLINE || (code === HASH && next > end)) break;
+      if (code === SPACE) continue;
+      if (code === COLON && this.#isSpaceOrEnd(next + 1)) defer();
+      end = next + 1;
+    }
+    this.#at = end;
+    return plain(text.slice(at, end));
+  }
+
+  /** At `|` or `>`: the lines below that are indented deeper than `parent`. */
+  #blockScalar(parent: number): string {
+    const header = this.#take(HEADER);
+    const { lines, end } = linesBelow(this.#text, this.#nextLine(), parent);
+    if (end === this.#text.length && !this.#isEnded) defer();
+    this.#toContent(end);
+    // A comment between the two indentations, where parsers part.
+    if (this.#indent > parent) defer();
+    const text = header.startsWith("|") ? lines.join("\n") : folded(lines);
+    return text === "" || header.endsWith("-") ? text : `${text}\n`;
+  }
+
+  /** At `[` or `{`: a list or map that ends its line. Its further lines must be indented deeper than `parent`. */
+  #flowLines(parent: number): Json {
+    return this.#ended(this.#flow(parent), parent);
+  }
+
+  #flow(parent: number): Json {
+    if (++this.#depth > MAX_DEPTH) defer();
+    const value = this.#code() === LIST ? this.#flowList(parent) : this.#flowMap(parent);
+    this.#depth--;
+    return value;
+  }
+
+  #flowList(parent: number): Json {
+    const end = this.#text.indexOf("]", this.#at) + 1;
+    const written = end - this.#at > LONGEST_LIST ? "" : this.#text.slice(this.#at, end);
+    const known = LISTS.get(written);
+    if (known !== undefined) {
+      this.#at = end;
+      return known;
+    }
+    const items: Json[] = [];
+    while (this.#entersFlow(parent, LIST_END)) {
+      items.push(this.#flowValue(parent));
+      this.#endEntry(parent, LIST_END);
+    }
+    // Without the room that is left for further items: a list of three would keep that of seventeen.
+    const list = items.slice();
+    const isShort = written !== "" && !written.includes("\n");
+    if (isShort && this.#at === end && LISTS.size < MOST_LISTS) LISTS.set(written, list);
+    return list;
+  }
+
+  #flowMap(parent: number): Json {
+    const map: Record<string, Json> = {};
+    while (this.#entersFlow(parent, MAP_END)) {
+      const code = this.#code();
+      const key = code === QUOTE || code === APOSTROPHE ? this.#quoted(code) : this.#take(PLAIN_FLOW_KEY);
+      // Its colon must stand apart from what follows.
+      if (this.#code() !== COLON || !/[ \n,}]/.test(this.#text.charAt(this.#at + 1))) defer();
+      this.#at++;
+      if (Object.hasOwn(map, key)) defer();
+      this.#skipGap(parent);
+      const isEmpty = this.#code() === COMMA || this.#code() === MAP_END;
+      setOwn(map, key, isEmpty ? null : this.#flowValue(parent));
+      this.#endEntry(parent, MAP_END);
+    }
+    return map;
+  }
+
+  /** Goes from a bracket or comma to the next entry, or past the bracket that closes. */
+  #entersFlow(parent: number, closer: number): boolean {
+    if (this.#code() !== closer) {
+      this.#at++;
+      this.#skipGap(parent);
+    }
+    if (this.#code() !== closer) return true;
+    this.#at++;
+    return false;
+  }
+
+  #endEntry(parent: number, closer: number): void {
+    this.#skipGap(parent);
+    const code = this.#code();
+    if (code !== COMMA && code !== closer) defer();
+  }
+
+  #flowValue(parent: number): Json {
+    const code = this.#code();
+    if (code === LIST || code === MAP) return this.#flow(parent);
+    if (code === QUOTE || code === APOSTROPHE) return this.#quoted(code);
+    const token = this.#take(PLAIN_IN_FLOW);
+    return /: |:$| #/.test(token) ? defer() : plain(token.trimEnd());
+  }
+
+  /** Spaces and line ends; comments between brackets are left to the careful parser. */
+  #skipGap(parent: number): void {
+    let lineStart = END;
+    for (;;) {
+      const code = this.#code();
+      if (code === NEWLINE) lineStart = this.#at + 1;
+      else if (code !== SPACE) break;
+      this.#at++;
+    }
+    if (lineStart >= 0 && this.#at - lineStart <= parent) defer();
+  }
+
+  /**
+   * At a quote: the text up to its other end in the same line. That is searched for and not matched: a regular expression
+   * with alternatives runs out of stack in a text of some megabytes.
+   */
+  #quoted(quote: number): string {
+    const [text, from] = [this.#text, this.#at];
+    const isDouble = quote === QUOTE;
+    const mark = isDouble ? '"' : "'";
+    let end = text.indexOf(mark, from + 1);
+    // A quote that is escaped, or written twice, does not end the text.
+    while (end >= 0 && (isDouble ? isEscaped(text, end) : text.charCodeAt(end + 1) === quote))
+      end = text.indexOf(mark, end + (isDouble ? 1 : 2));
+    if (end < 0) defer();
+    const token = text.slice(from, end + 1);
+    if (token.includes("\n")) defer();
+    this.#at = end + 1;
+    if (!isDouble) return once(token.slice(1, -1).replaceAll("''", "'"));
+    if (!token.includes("\\")) return once(token.slice(1, -1));
+    if (token.replaceAll(JSON_ESCAPES, "").includes("\\")) defer();
+    const parsed: unknown = JSON.parse(token);
+    return typeof parsed === "string" ? parsed : defer();
   }
 }
 
-/** Without what tells the indentation or keeps empty lines. */
-const HEADER = /[|>]-?/y;
-
-/** At `|` or `>`: the lines below that are indented deeper than `parent`. */
-function blockScalar(cursor: Cursor, parent: number): string {
-  const header = cursor.take(HEADER);
-  const start = headerEnd(cursor, cursor.at);
-  const { lines, end } = linesBelow(cursor.text, start, parent);
-  if (end === cursor.text.length && !cursor.isEnded) defer();
-  cursor.toContent(end);
-  // A comment between the two indentations, where parsers part.
-  if (cursor.indent > parent) defer();
-  const text = header.startsWith("|") ? lines.join("\n") : folded(lines);
-  return text === "" || header.endsWith("-") ? text : `${text}\n`;
+function isEscaped(text: string, quote: number): boolean {
+  let first = quote;
+  while (text.charCodeAt(first - 1) === BACKSLASH) first--;
+  return (quote - first) % 2 === 1;
 }
 
-/** Behind the header's line, in which a comment may follow. */
-function headerEnd({ text }: Cursor, from: number): number {
-  let at = from;
-  while (text.charCodeAt(at) === SPACE) at++;
-  if (text.charCodeAt(at) !== NEWLINE && (text[at] !== "#" || at === from)) defer();
-  return text.indexOf("\n", at) + 1;
-}
-
-interface Block {
-  /** Without their indentation, and without empty ones at the end. */
-  readonly lines: readonly string[];
-  /** Start of the first line that is not part of it. */
-  readonly end: number;
-}
-
-function linesBelow(text: string, start: number, parent: number): Block {
+/** The lines of a block, without their indentation and empty ones at the end, and the start of the first line behind. */
+function linesBelow(text: string, start: number, parent: number): { lines: string[]; end: number } {
   const lines: string[] = [];
   let indent = -1;
   let filled = 0;
@@ -352,201 +417,15 @@ function linesBelow(text: string, start: number, parent: number): Block {
     }
     line = end + 1;
   }
-  return { lines: filled === lines.length ? lines : lines.slice(0, filled), end: line };
+  return { lines: lines.slice(0, filled), end: line };
 }
 
 /** Lines are joined, and a gap is as many line ends as it has empty lines. Lines that stand deeper are not joined. */
 function folded(lines: readonly string[]): string {
   if (lines.some((line) => line.startsWith(" "))) defer();
   if (!lines.includes("")) return lines.join(" ");
-  let text = "";
-  let gap = 0;
-  for (const line of lines) {
-    if (line === "") gap++;
-    else {
-      text += gap > 0 ? "\n".repeat(gap) : text === "" ? "" : " ";
-      text += line;
-      gap = 0;
-    }
-  }
-  return text;
-}
-
-const PLAIN_FLOW_KEY = /[\w$](?:[\w$./ -]*[\w$./-])?/y;
-const PLAIN = /(?:[^\s\-?:,[\]{}#&*!|>'"%@`]|-(?=[^\s,[\]{}]))[^\n,[\]{}]*/y;
-
-/**
- * Lists as they were read, by how they are written: manifests repeat their tags, and share what they repeat. None has
- * a bracket in it, so each ends at its first, nor an anchor or an alias, which would mean something else elsewhere.
- */
-const LISTS = new Map<string, Json>();
-const MOST_LISTS = 1000;
-const LONGEST_LIST = 200;
-const DEPENDS = /[&*\n]/;
-
-/** At `[` or `{`: the list or map. Its further lines must be indented deeper than `parent`. */
-export function flow(cursor: Cursor, parent: number): Json {
-  cursor.enter();
-  const value = cursor.code() === 0x5b ? repeatedList(cursor, parent) : flowMap(cursor, parent);
-  cursor.leave();
-  return value;
-}
-
-function repeatedList(cursor: Cursor, parent: number): Json {
-  const from = cursor.at;
-  const end = cursor.text.indexOf("]", from) + 1;
-  if (end === 0 || end - from > LONGEST_LIST) return flowList(cursor, parent);
-  const written = cursor.text.slice(from, end);
-  const known = LISTS.get(written);
-  if (known !== undefined) {
-    cursor.at = end;
-    return known;
-  }
-  const list = flowList(cursor, parent);
-  if (cursor.at === end && LISTS.size < MOST_LISTS && !DEPENDS.test(written)) LISTS.set(written, list);
-  return list;
-}
-
-function flowList(cursor: Cursor, parent: number): Json {
-  const items: Json[] = [];
-  cursor.at++;
-  for (;;) {
-    skipGap(cursor, parent);
-    if (closes(cursor, "]")) return trimmed(items);
-    items.push(flowValue(cursor, parent));
-    skipGap(cursor, parent);
-    if (cursor.text[cursor.at] === ",") cursor.at++;
-    else if (cursor.text[cursor.at] !== "]") defer();
-  }
-}
-
-function flowMap(cursor: Cursor, parent: number): Json {
-  const map: Record<string, Json> = {};
-  cursor.at++;
-  for (;;) {
-    skipGap(cursor, parent);
-    if (closes(cursor, "}")) return map;
-    const key = flowKey(cursor);
-    if (Object.hasOwn(map, key)) defer();
-    skipGap(cursor, parent);
-    const isEmpty = /[,}]/.test(cursor.text.charAt(cursor.at));
-    setOwn(map, key, isEmpty ? null : flowValue(cursor, parent));
-    skipGap(cursor, parent);
-    if (cursor.text[cursor.at] === ",") cursor.at++;
-    else if (cursor.text[cursor.at] !== "}") defer();
-  }
-}
-
-function closes(cursor: Cursor, bracket: string): boolean {
-  if (cursor.text[cursor.at] !== bracket) return false;
-  cursor.at++;
-  return true;
-}
-
-/** Up to and with its colon, which must stand apart from what follows. */
-function flowKey(cursor: Cursor): string {
-  const { text } = cursor;
-  const isQuoted = text[cursor.at] === '"' || text[cursor.at] === "'";
-  const key = isQuoted ? quoted(cursor) : cursor.take(PLAIN_FLOW_KEY);
-  if (text[cursor.at] !== ":" || !/[ \n,}]/.test(text.charAt(cursor.at + 1))) defer();
-  cursor.at++;
-  return key;
-}
-
-function flowValue(cursor: Cursor, parent: number): Json {
-  switch (cursor.text.charAt(cursor.at)) {
-    case "[":
-    case "{":
-      return flow(cursor, parent);
-    case '"':
-    case "'":
-      return quoted(cursor);
-    case "&":
-      return anchoredValue(cursor, parent);
-    case "*":
-      return cursor.alias();
-    default:
-      return flowPlain(cursor);
-  }
-}
-
-/** Apart from the rest, which would pay for the closure otherwise. */
-function anchoredValue(cursor: Cursor, parent: number): Json {
-  return cursor.anchored(() => flowValue(cursor, parent));
-}
-
-function flowPlain(cursor: Cursor): Json {
-  const token = cursor.take(PLAIN);
-  if (/: |:$| #/.test(token)) defer();
-  return plain(token.trimEnd());
-}
-
-/** Spaces and line ends; comments between brackets are left to the careful parser. */
-function skipGap(cursor: Cursor, parent: number): void {
-  const { text } = cursor;
-  let lineStart = -1;
-  for (;;) {
-    const code = text.charCodeAt(cursor.at);
-    if (code === NEWLINE) lineStart = cursor.at + 1;
-    else if (code !== SPACE) break;
-    cursor.at++;
-  }
-  if (lineStart >= 0 && cursor.at - lineStart <= parent) defer();
-}
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-
-/** Escapes that mean in YAML what they mean in JSON. */
-const JSON_ESCAPES = /\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4})/g;
-
-/** At a quote: the text up to its other end in the same line. */
-function quoted(cursor: Cursor): string {
-  return cursor.code() === QUOTE ? doubleQuoted(cursor) : singleQuoted(cursor);
-}
-
-function doubleQuoted(cursor: Cursor): string {
-  const token = takeQuoted(cursor, stepIfEscaped);
-  const text = token.slice(1, -1);
-  if (!text.includes("\\")) return once(text);
-  if (text.replaceAll(JSON_ESCAPES, "").includes("\\")) defer();
-  const parsed: unknown = JSON.parse(token);
-  return typeof parsed === "string" ? parsed : defer();
-}
-
-function singleQuoted(cursor: Cursor): string {
-  return once(takeQuoted(cursor, stepIfDoubled).slice(1, -1).replaceAll("''", "'"));
-}
-
-/**
- * From one quote to the one that ends it. Searched for and not matched: a regular expression with alternatives runs out
- * of stack in a text of some megabytes.
- */
-function takeQuoted(cursor: Cursor, stepBehind: (text: string, quote: number) => number): string {
-  const { text, at: from } = cursor;
-  const quote = text.charAt(from);
-  let end = from;
-  let step = 1;
-  while (step > 0) {
-    end = text.indexOf(quote, end + step);
-    if (end < 0) defer();
-    step = stepBehind(text, end);
-  }
-  const token = text.slice(from, end + 1);
-  if (token.includes("\n")) defer();
-  cursor.at = end + 1;
-  return token;
-}
-
-/** How far behind a quote of the text the search goes on; 0 for the quote that ends it. */
-function stepIfEscaped(text: string, quote: number): 0 | 1 {
-  let first = quote;
-  while (text.charCodeAt(first - 1) === BACKSLASH) first--;
-  return (quote - first) % 2 === 0 ? 0 : 1;
-}
-
-function stepIfDoubled(text: string, quote: number): 0 | 2 {
-  return text.charAt(quote + 1) === "'" ? 2 : 0;
+  const text = lines.join("\n");
+  return text.replaceAll(/(?<=[^\n])\n+/g, (gap) => (gap === "\n" ? " " : gap.slice(1)));
 }
 
 /** A plain scalar as it is written, with what it means. */
@@ -575,4 +454,34 @@ const parse: (text: string) => string = JSON.parse;
 /** The engine offers nothing that copies a text; this is the fastest that does. */
 function copyOf(text: string): string {
   return parse(JSON.stringify(text));
+}
+
+/**
+ * A plain scalar that YAML reads as a number which plain data cannot hold: infinite, not a number, or
+ * inexact.
+ */
+export const NOT_PLAIN_DATA = Symbol("not plain data");
+
+const WORDS: ReadonlyMap<string, boolean | null> = new Map([
+  ...["", "~", "null", "Null", "NULL"].map((word) => [word, null] as const),
+  ...["true", "True", "TRUE"].map((word) => [word, true] as const),
+  ...["false", "False", "FALSE"].map((word) => [word, false] as const),
+]);
+const INTEGER = /^(?:[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+)$/;
+const FLOAT = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/;
+const NOT_FINITE = /^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/;
+
+/**
+ * What an unquoted scalar means in YAML 1.2 core, and in nothing else: `yes`, `ON`, `1_000`, `0b1`,
+ * `2024-01-01` and `12:30` are text. The first character rules out nearly every text before a pattern is
+ * tried.
+ */
+export function plainValue(text: string): Json | typeof NOT_PLAIN_DATA {
+  if (!"~nNtTfF+-.0123456789".includes(text.charAt(0))) return text;
+  const word = WORDS.get(text);
+  if (word !== undefined) return word;
+  const isInteger = INTEGER.test(text);
+  if (!isInteger && !FLOAT.test(text)) return NOT_FINITE.test(text) ? NOT_PLAIN_DATA : text;
+  const value = Number(text);
+  return (isInteger ? Number.isSafeInteger(value) : Number.isFinite(value)) ? value : NOT_PLAIN_DATA;
 }

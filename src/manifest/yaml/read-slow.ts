@@ -1,6 +1,6 @@
 import type { Json, Path } from "../../model/json.ts";
-import { evaluate, findCharacters, parseTree } from "./parse.ts";
-import type { Finding, Scene, YamlProblem } from "./problem.ts";
+import { evaluate, parseTree } from "./parse.ts";
+import { type Finding, type YamlProblem, findCharacters } from "./text.ts";
 import {
   type LineColumn,
   type TreeStep,
@@ -17,7 +17,7 @@ export type Reading =
   | {
       readonly ok: false;
       readonly problems: readonly YamlProblem[];
-      /** What the text means but for its problems, where that can be told: the rest is then checked in the same run. */
+      /** What the text means but for its problems, where that is known: the rest is then checked in the same run. */
       readonly value?: Json;
     };
 
@@ -45,10 +45,10 @@ export function readSlow(text: string): Reading {
   ];
   if (all.length === 0 && !isEmpty(tree)) return { ok: true, value };
   const problems = all.length === 0 ? [emptiness(text)] : all;
-  const told = problems.toSorted((a, b) => a.offset - b.offset).map(problemOf);
+  const sorted = problems.toSorted((a, b) => a.offset - b.offset).map(problemOf);
   return all.length > 0 && all.every(isOfKeys)
-    ? { ok: false, problems: told, value }
-    : { ok: false, problems: told };
+    ? { ok: false, problems: sorted, value }
+    : { ok: false, problems: sorted };
 
   function problemOf({ offset, ...rest }: Finding): YamlProblem {
     return { ...placeOf(offset), ...rest };
@@ -114,21 +114,41 @@ function explainFaults(tree: Tree): Finding[] {
     : tree.faults.slice(0, 1);
   const findings = new Map<number, Finding>();
   for (const fault of faults.toSorted((a, b) => a.offset - b.offset)) {
-    const scene = sceneOf(fault, tree);
-    if (!findings.has(scene.lineStart)) findings.set(scene.lineStart, explainFault(scene));
+    const context = contextOf(fault, tree);
+    if (!findings.has(context.lineStart)) findings.set(context.lineStart, explainFault(context));
   }
   return [...findings.values()];
 }
 
-function explainFault(scene: Scene): Finding {
-  for (const explanation of EXPLANATIONS) {
-    const finding = explanation(scene);
-    if (finding !== undefined) return finding;
+function explainFault(context: FaultContext): Finding {
+  for (const { when, at, code = "syntax", message, hint } of EXPLANATIONS) {
+    if (!when(context)) continue;
+    const advice = typeof hint === "function" ? hint(context) : hint;
+    return {
+      offset: at === undefined ? context.offset : at(context),
+      code,
+      message: typeof message === "function" ? message(context) : message,
+      ...(advice === undefined ? {} : { hint: advice }),
+    };
   }
-  return { offset: scene.offset, code: "syntax", message: `invalid YAML: ${scene.words}` };
+  return { offset: context.offset, code: "syntax", message: `invalid YAML: ${context.words}` };
 }
 
-function sceneOf(fault: SyntaxFault, { text, unclosed, flows }: Tree): Scene {
+/** What an explanation may look at: the parser's complaint, and the text around it. */
+type FaultContext = SyntaxFault & {
+  readonly text: string;
+  readonly lineStart: number;
+  /** The line of the fault, without its end. */
+  readonly line: string;
+  /** That line from the fault on. */
+  readonly rest: string;
+  /** Where the bracket, brace or quote stands that the parser looked in vain for the end of. */
+  readonly opener: number | undefined;
+  /** Whether the fault is inside brackets or braces. */
+  readonly inFlow: boolean;
+};
+
+function contextOf(fault: SyntaxFault, { text, unclosed, flows }: Tree): FaultContext {
   const { offset } = fault;
   const lineStart = text.lastIndexOf("\n", offset - 1) + 1;
   const line = /^.*/.exec(text.slice(lineStart))?.[0] ?? "";
@@ -143,48 +163,14 @@ function sceneOf(fault: SyntaxFault, { text, unclosed, flows }: Tree): Scene {
   };
 }
 
-type Explanation = (scene: Scene) => Finding | undefined;
-
-/**
- * The mistakes that manifests really have, the first that applies. They look at the text, since the parser's
- * words say what it could not go on with, which is often a line after the mistake and rarely the reason.
- */
-const EXPLANATIONS: readonly Explanation[] = [
-  tabAsIndent,
-  nestedTooDeeply,
-  neverClosed,
-  unknownEscape,
-  reservedFirstCharacter,
-  unquotedInterpolation,
-  textOnTheBlockHeader,
-  commentWithoutSpace,
-  commaWithoutItem,
-  missingComma,
-  afterTheEnd,
-  textAfterTheValue,
-  secondColon,
-  indentedUnderAValue,
-  itemAmongKeys,
-  noSpaceAfterTheColon,
-  neitherKeyNorText,
-  unevenIndent,
-];
-
-function tabAsIndent({ line, lineStart }: Scene): Finding | undefined {
-  const tab = line.search(/(?<=^[ ]*)\t/);
-  if (tab === -1) return undefined;
-  return {
-    offset: lineStart + tab,
-    code: "tab",
-    message: "a tab is used to indent this line; YAML allows only spaces there",
-    hint: "replace the tab with spaces",
-  };
-}
-
-function nestedTooDeeply({ code, offset }: Scene): Finding | undefined {
-  if (code !== "RESOURCE_EXHAUSTION") return undefined;
-  return { offset, code: "too-deep", message: "maps and lists are nested too deeply to be read" };
-}
+/** A mistake, and what is said of it: at `at`, or where the parser stumbled. */
+type Explanation = {
+  readonly when: (context: FaultContext) => boolean;
+  readonly at?: (context: FaultContext) => number;
+  readonly code?: Finding["code"];
+  readonly message: string | ((context: FaultContext) => string);
+  readonly hint?: string | ((context: FaultContext) => string | undefined);
+};
 
 const CLOSERS: Readonly<Record<string, string>> = {
   "[": "close it with `]`, and indent every line inside it deeper than its key",
@@ -193,168 +179,123 @@ const CLOSERS: Readonly<Record<string, string>> = {
   "'": "close it with `'`; inside the text a `'` is written twice",
 };
 
-function neverClosed({ opener, text }: Scene): Finding | undefined {
-  if (opener === undefined) return undefined;
-  const mark = text.charAt(opener);
-  const hint = CLOSERS[mark];
-  const message = `the \`${mark}\` here is never closed`;
-  return { offset: opener, code: "syntax", message, ...(hint === undefined ? {} : { hint }) };
-}
+/** Where a line is indented with a tab; -1 if it is not. */
+const tabIn = (line: string): number => line.search(/(?<=^[ ]*)\t/);
+const isNoPair = ({ code }: FaultContext): boolean =>
+  code === "MISSING_CHAR" || code === "MULTILINE_IMPLICIT_KEY";
 
-function unknownEscape({ code, offset, text }: Scene): Finding | undefined {
-  if (code !== "BAD_DQ_ESCAPE") return undefined;
-  return {
-    offset,
-    code: "syntax",
-    message: `\`${text.slice(offset, offset + 2)}\` is not a valid escape in a double-quoted string`,
+/**
+ * The mistakes that manifests really have, the first that applies. They look at the text, since the parser's
+ * words say what it could not go on with, which is often a line after the mistake and rarely the reason.
+ */
+const EXPLANATIONS: readonly Explanation[] = [
+  {
+    when: ({ line }) => tabIn(line) >= 0,
+    at: ({ line, lineStart }) => lineStart + tabIn(line),
+    code: "tab",
+    message: "a tab is used to indent this line; YAML allows only spaces there",
+    hint: "replace the tab with spaces",
+  },
+  {
+    when: ({ code }) => code === "RESOURCE_EXHAUSTION",
+    code: "too-deep",
+    message: "maps and lists are nested too deeply to be read",
+  },
+  {
+    when: ({ opener }) => opener !== undefined,
+    at: ({ opener = 0 }) => opener,
+    message: ({ opener = 0, text }) => `the \`${text.charAt(opener)}\` here is never closed`,
+    hint: ({ opener = 0, text }) => CLOSERS[text.charAt(opener)],
+  },
+  {
+    when: ({ code }) => code === "BAD_DQ_ESCAPE",
+    message: ({ offset, text }) =>
+      `\`${text.slice(offset, offset + 2)}\` is not a valid escape in a double-quoted string`,
     hint: "write `\\\\` for a backslash, or use single quotes",
-  };
-}
-
-function reservedFirstCharacter({ code, offset, text }: Scene): Finding | undefined {
-  if (code !== "BAD_SCALAR_START") return undefined;
-  return {
-    offset,
-    code: "syntax",
-    message: `an unquoted string cannot begin with ${quoted(text.charAt(offset))}`,
+  },
+  {
+    when: ({ code }) => code === "BAD_SCALAR_START",
+    message: ({ offset, text }) => {
+      const first = text.charAt(offset);
+      return `an unquoted string cannot begin with ${first === "`" ? "a backtick" : `\`${first}\``}`;
+    },
     hint: "put the text in quotes",
-  };
-}
-
-function quoted(character: string): string {
-  return character === "`" ? "a backtick" : `\`${character}\``;
-}
-
-function unquotedInterpolation({ offset, text }: Scene): Finding | undefined {
-  if (text.slice(offset - 1, offset + 1) !== "${") return undefined;
-  return {
-    offset: offset - 1,
-    code: "syntax",
+  },
+  {
+    when: ({ offset, text }) => text.slice(offset - 1, offset + 1) === "${",
+    at: ({ offset }) => offset - 1,
     message: "inside `{ }` and `[ ]` an unquoted string ends at a brace, so `${…}` cannot be read",
     hint: 'put the whole text in quotes, as in "${…}"',
-  };
-}
-
-function textOnTheBlockHeader({ code, offset, line, lineStart }: Scene): Finding | undefined {
-  if (code !== "UNEXPECTED_TOKEN" || !/(?:^|[\s:-])[|>][-+0-9]*$/.test(line.slice(0, offset - lineStart)))
-    return undefined;
-  return {
-    offset,
-    code: "syntax",
+  },
+  {
+    when: ({ code, line, lineStart, offset }) =>
+      code === "UNEXPECTED_TOKEN" && /(?:^|[\s:-])[|>][-+0-9]*$/.test(line.slice(0, offset - lineStart)),
     message: "a block of text begins on the line after its `|` or `>`",
     hint: "move this text to the next line and indent it; put a text that itself begins with `|` or `>` in quotes",
-  };
-}
-
-function commentWithoutSpace({ code, offset, rest }: Scene): Finding | undefined {
-  if (code !== "MISSING_CHAR" || !rest.startsWith("#")) return undefined;
-  return {
-    offset,
-    code: "syntax",
+  },
+  {
+    when: ({ code, rest }) => code === "MISSING_CHAR" && rest.startsWith("#"),
     message: "a comment needs a space before its `#`",
     hint: "add a space; if the `#` belongs to the text, put the whole text in quotes",
-  };
-}
-
-function commaWithoutItem({ code, inFlow, offset, rest }: Scene): Finding | undefined {
-  if (code !== "UNEXPECTED_TOKEN" || !inFlow || !rest.startsWith(",")) return undefined;
-  return { offset, code: "syntax", message: "there is nothing before this `,`", hint: "remove the comma" };
-}
-
-function missingComma({ code, inFlow, offset }: Scene): Finding | undefined {
-  if (!inFlow || (code !== "MISSING_CHAR" && code !== "BLOCK_IN_FLOW")) return undefined;
-  return {
-    offset,
-    code: "syntax",
+  },
+  {
+    when: ({ code, inFlow, rest }) => code === "UNEXPECTED_TOKEN" && inFlow && rest.startsWith(","),
+    message: "there is nothing before this `,`",
+    hint: "remove the comma",
+  },
+  {
+    when: ({ code, inFlow }) => inFlow && (code === "MISSING_CHAR" || code === "BLOCK_IN_FLOW"),
     message:
       "inside `{ }` and `[ ]` a `,` must stand between the parts, and `: ` between a key and its value",
     hint: "add it, or put a text with `,`, `:`, brackets or braces in it in quotes",
-  };
-}
-
-function textAfterTheValue({ code, offset }: Scene): Finding | undefined {
-  if (code !== "UNEXPECTED_TOKEN") return undefined;
-  return {
-    offset,
-    code: "syntax",
-    message: "the value ends before this, so nothing but a comment may follow on its line",
-    hint: "if this belongs to the value, put the whole value in quotes",
-  };
-}
-
-function secondColon({ code, offset, rest }: Scene): Finding | undefined {
-  if (code !== "BLOCK_AS_IMPLICIT_KEY" || !/:(?:\s|$)/.test(rest)) return undefined;
-  return {
-    offset,
-    code: "syntax",
-    message: "the value has a `: ` in it, which makes its first part a key, and a key cannot begin here",
-    hint: "put the value in quotes; or, if a map is meant, begin it on the next line",
-  };
-}
-
-function indentedUnderAValue({ code, offset, text }: Scene): Finding | undefined {
-  if (code !== "BLOCK_AS_IMPLICIT_KEY") return undefined;
-  const below = text.indexOf("\n", offset);
-  return {
-    offset: below === -1 ? offset : below + 1 + text.slice(below + 1).search(/\S|$/),
-    code: "syntax",
-    message: "this line is indented under a line that already has a value",
-    hint: "begin it in the same column as the keys it belongs to",
-  };
-}
-
-const NO_KEY_VALUE = new Set(["MISSING_CHAR", "MULTILINE_IMPLICIT_KEY"]);
-
-function itemAmongKeys({ code, offset, rest }: Scene): Finding | undefined {
-  if (!NO_KEY_VALUE.has(code) || !/^-(?:\s|$)/.test(rest)) return undefined;
-  return {
-    offset,
-    code: "syntax",
-    message: "a list item stands among the keys of a map",
-    hint: "indent it under the key that it belongs to",
-  };
-}
-
-function noSpaceAfterTheColon({ code, offset, rest }: Scene): Finding | undefined {
-  if (!NO_KEY_VALUE.has(code) || !/^[^\s:]+:[^\s:/]/.test(rest)) return undefined;
-  return {
-    offset,
-    code: "syntax",
-    message: "there is no space after the colon, so this is read as one text and not as a key and its value",
-    hint: "write a space after the colon",
-  };
-}
-
-function neitherKeyNorText({ code, offset }: Scene): Finding | undefined {
-  if (!NO_KEY_VALUE.has(code)) return undefined;
-  return {
-    offset,
-    code: "syntax",
-    message: "this line is no `key: value`",
-    hint: "add the colon; or, if it continues the text above, indent it deeper than the key of that text",
-  };
-}
-
-function unevenIndent({ code, lineStart, line }: Scene): Finding | undefined {
-  if (code !== "BAD_INDENT") return undefined;
-  return {
-    offset: lineStart + line.search(/\S|$/),
-    code: "syntax",
-    message: "the indentation of this line fits none of the lines above it",
-    hint: "the keys of one map, and the items of one list, begin in the same column; their contents are indented further",
-  };
-}
-
-function afterTheEnd({ code, offset, lineStart, text }: Scene): Finding | undefined {
-  const beginsItsLine = text.slice(lineStart, offset).trim() === "";
-  if (code !== "STRAY_TOKEN" && !(code === "UNEXPECTED_TOKEN" && beginsItsLine)) return undefined;
-  return {
-    offset,
-    code: "syntax",
+  },
+  {
+    when: ({ code, lineStart, offset, text }) =>
+      code === "STRAY_TOKEN" || (code === "UNEXPECTED_TOKEN" && text.slice(lineStart, offset).trim() === ""),
     message: "this line belongs to nothing above it: the list, map or text before it has ended",
     hint: "check its indentation; a list and a map cannot be mixed at the same level",
-  };
-}
+  },
+  {
+    when: ({ code }) => code === "UNEXPECTED_TOKEN",
+    message: "the value ends before this, so nothing but a comment may follow on its line",
+    hint: "if this belongs to the value, put the whole value in quotes",
+  },
+  {
+    when: ({ code, rest }) => code === "BLOCK_AS_IMPLICIT_KEY" && /:(?:\s|$)/.test(rest),
+    message: "the value has a `: ` in it, which makes its first part a key, and a key cannot begin here",
+    hint: "put the value in quotes; or, if a map is meant, begin it on the next line",
+  },
+  {
+    when: ({ code }) => code === "BLOCK_AS_IMPLICIT_KEY",
+    at: ({ offset, text }) => {
+      const below = text.indexOf("\n", offset);
+      return below === -1 ? offset : below + 1 + text.slice(below + 1).search(/\S|$/);
+    },
+    message: "this line is indented under a line that already has a value",
+    hint: "begin it in the same column as the keys it belongs to",
+  },
+  {
+    when: (context) => isNoPair(context) && /^-(?:\s|$)/.test(context.rest),
+    message: "a list item stands among the keys of a map",
+    hint: "indent it under the key that it belongs to",
+  },
+  {
+    when: (context) => isNoPair(context) && /^[^\s:]+:[^\s:/]/.test(context.rest),
+    message: "there is no space after the colon, so this is read as one text and not as a key and its value",
+    hint: "write a space after the colon",
+  },
+  {
+    when: isNoPair,
+    message: "this line is no `key: value`",
+    hint: "add the colon; or, if it continues the text above, indent it deeper than the key of that text",
+  },
+  {
+    when: ({ code }) => code === "BAD_INDENT",
+    at: ({ line, lineStart }) => lineStart + line.search(/\S|$/),
+    message: "the indentation of this line fits none of the lines above it",
+    hint: "the keys of one map, and the items of one list, begin in the same column; their contents are indented further",
+  },
+];
 
 /** A text that can be asked where things stand in it. Loads `yaml`: import this module lazily. */
 export type Source = {

@@ -1,14 +1,14 @@
 import { type Json, isArray, isObject } from "../../model/json.ts";
-import { plainValue } from "./parse.ts";
+import { plainValue } from "./fast.ts";
 
 /** Where a scalar is written: in braces and brackets fewer texts can go without quotes. */
 export type CollectionStyle = "block" | "flow";
 
 /** A scalar on one line, with quotes where some reader needs them. */
-export function scalarText(value: string | number | boolean | null, surroundings: CollectionStyle): string {
+export function scalarText(value: string | number | boolean | null, style: CollectionStyle): string {
   if (typeof value === "number") return numberText(value);
   if (typeof value !== "string") return String(value);
-  return canBePlain(value, surroundings) ? value : quotedText(value);
+  return canBePlain(value, style) ? value : quotedText(value);
 }
 
 /**
@@ -25,14 +25,14 @@ export function numberText(value: number): string {
 }
 
 /** Whether YAML 1.1 and YAML 1.2 readers alike take this text for itself when it stands without quotes. */
-export function canBePlain(text: string, surroundings: CollectionStyle): boolean {
-  return isPlainText(text, surroundings) && !MEANT_OTHERWISE_IN_1_1.test(text);
+export function canBePlain(text: string, style: CollectionStyle): boolean {
+  return isPlainText(text, style) && !MEANT_OTHERWISE_IN_1_1.test(text);
 }
 
 /** The same for readers of YAML 1.2 alone: to them `ON` and `12:30` are texts. */
-export function isPlainText(text: string, surroundings: CollectionStyle): boolean {
+export function isPlainText(text: string, style: CollectionStyle): boolean {
   if (!PLAIN_START.test(text) || NEVER_PLAIN.test(text)) return false;
-  if (surroundings === "flow" && /[,[\]{}]/.test(text)) return false;
+  if (style === "flow" && /[,[\]{}]/.test(text)) return false;
   return plainValue(text) === text && text !== "<<";
 }
 

@@ -367,3 +367,17 @@ export function inDocument(
   const [number, ...inner] = path;
   return documents.length > 1 && typeof number === "number" ? { number, inner } : { number: 0, inner: path };
 }
+
+/** Replaces the characters from `start` up to `end` by `text`; an insertion where the two are the same. */
+export type Splice = { readonly start: number; readonly end: number; readonly text: string };
+
+/** Makes replacements, which are in the order of the text. */
+export function spliced(text: string, splices: readonly Splice[]): string {
+  let done = 0;
+  const parts: string[] = [];
+  for (const splice of splices) {
+    parts.push(text.slice(done, splice.start), splice.text);
+    done = splice.end;
+  }
+  return parts.join("") + text.slice(done);
+}

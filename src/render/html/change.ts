@@ -1,5 +1,5 @@
 import { type Json, isObject } from "../../model/json.ts";
-import type { CallJson, ChangeJson, FieldJson } from "../../model/plan.ts";
+import type { Action, CallJson, Cause, ChangeJson, FieldJson } from "../../model/plan.ts";
 import { KNOWN_AFTER_APPLY, SENSITIVE } from "../../model/value.ts";
 import { html } from "../escape.ts";
 import {
@@ -26,8 +26,21 @@ const MOST = 60;
 /** A change as a row that says as much as fits a line, and, once it is unfolded, all of it. */
 export function changeHtml(change: ChangeJson, extras: PlanExtras): string {
   const { address, action, cause, fields } = change;
-  const dot = address.lastIndexOf(".") + 1;
   const why = cause === undefined ? "" : `<span class="cause">${CAUSE_LABELS[cause]}</span>`;
+  return (
+    rowHead(address, action, SIGNS[action], cause) +
+    `<span class="preview">${why}${previewHtml(fields, change)}</span></summary>` +
+    `<div class="inside">${aboutHtml(change, extras)}${tableHtml(change, extras)}` +
+    needsHtml(extras.dependsOn?.[address] ?? []) +
+    callsHtml("Calls", change.calls) +
+    callsHtml("Then, if the service’s own values differ", change.followUps) +
+    "</div></details>\n"
+  );
+}
+
+/** The beginning of a row, to its address. */
+export function rowHead(address: string, action: Action | "problem", sign: string, cause?: Cause): string {
+  const dot = address.lastIndexOf(".") + 1;
   const attributes = [
     `class="change ${action}"`,
     `id="${html(address)}"`,
@@ -36,14 +49,8 @@ export function changeHtml(change: ChangeJson, extras: PlanExtras): string {
     ...(cause === undefined ? [] : [`data-cause="${cause}"`]),
   ].join(" ");
   return (
-    `<details ${attributes}><summary><span class="action">${SIGNS[action]} ${action}</span>` +
-    `<code><span class="faint">${html(address.slice(0, dot))}</span>${html(address.slice(dot))}</code>` +
-    `<span class="preview">${why}${previewHtml(fields, change)}</span></summary>` +
-    `<div class="inside">${aboutHtml(change, extras)}${tableHtml(change, extras)}` +
-    needsHtml(extras.dependsOn?.[address] ?? []) +
-    callsHtml("Calls", change.calls) +
-    callsHtml("Then, if the service’s own values differ", change.followUps) +
-    "</div></details>\n"
+    `<details ${attributes}><summary><span class="action">${sign} ${action}</span>` +
+    `<code><span class="faint">${html(address.slice(0, dot))}</span>${html(address.slice(dot))}</code>`
   );
 }
 

@@ -14,12 +14,13 @@ import {
   type Link,
   needsAttention,
   placeOf,
+  PROBLEM_SIGN,
   SIGNS,
   timeText,
   type Verdict,
   summaryVerdict,
 } from "../words.ts";
-import { addressLink, changeHtml, previewHtml } from "./change.ts";
+import { addressLink, changeHtml, previewHtml, rowHead } from "./change.ts";
 import { graphSection } from "./graph.ts";
 import { PAGE_SCRIPT } from "./script.ts";
 import { PAGE_STYLE } from "./style.ts";
@@ -36,7 +37,13 @@ export function renderPlanHtml(
 ): string {
   const diagnostics = planDiagnostics(plan, extras);
   const verdict = summaryVerdict(plan, diagnostics);
-  const known = new Set<string>(plan.changes.map(({ address }) => address));
+  const planned = new Set<string>(plan.changes.map(({ address }) => address));
+  const problems = groupBy(
+    diagnostics.filter(({ severity, address = "" }) => severity === "error" && !planned.has(address)),
+    ({ address = "" }) => address,
+  );
+  const rows = [...problems].filter(([address]) => address !== "");
+  const known = new Set([...planned, ...rows.map(([address]) => address)]);
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -54,9 +61,9 @@ ${header(plan, verdict, links)}
 ${attentionSection(plan, diagnostics, known)}
 <section id="changes" tabindex="-1" aria-labelledby="changes-title">
 <h2 id="changes-title">Changes</h2>
-${filterForm(plan)}
+${filterForm(plan, rows.length)}
 <p id="status" role="status" class="faint">${count(plan.changes.length, "change")}</p>
-${targetSections(plan, extras)}
+${targetSections(plan, rows, extras)}
 </section>
 ${warningSection(diagnostics, known)}
 ${graphSection(plan, extras)}
@@ -179,8 +186,8 @@ function diagnosticItem(diagnostic: DiagnosticView, known: ReadonlySet<string>):
 }
 
 /** Hidden until the script runs: without it there is nothing to filter. */
-function filterForm({ changes }: PlanJson): string {
-  if (changes.length === 0) return "";
+function filterForm({ changes }: PlanJson, problems: number): string {
+  if (changes.length + problems === 0) return "";
   const counts = countActions(changes);
   const causes = byCause(changes).flatMap(({ changes: own }) => {
     const [{ cause } = {}] = own;
@@ -189,6 +196,8 @@ function filterForm({ changes }: PlanJson): string {
   const actions = ACTIONS.filter((action) => counts[action] > 0).map((action) =>
     chip("action", action, `${SIGNS[action]} ${action} (${counts[action]})`, action),
   );
+  if (problems > 0)
+    actions.unshift(chip("action", "problem", `${PROBLEM_SIGN} problem (${problems})`, "problem"));
   return `<form id="filter" role="search" aria-label="Filter changes" hidden>
 <div class="bar"><input id="search" type="search" name="search" aria-label="Filter" placeholder="Filter (press /)" autocomplete="off" spellcheck="false">
 <button id="expand" type="button">Expand all</button><button id="collapse" type="button">Collapse all</button></div>
@@ -220,25 +229,47 @@ function choice(name: string, all: string, values: readonly string[]): string {
   return `<select name="${name}" aria-label="${name}"><option value="">${all}</option>${options.join("")}</select>`;
 }
 
+/** The errors of an address for which nothing is planned. */
+type Problem = readonly [address: string, errors: readonly DiagnosticView[]];
+
 /** A folded section a target, the worst of each target first; apart by cause where that is known. */
-function targetSections({ changes }: PlanJson, extras: PlanExtras): string {
-  return byCause(changes)
+function targetSections({ changes }: PlanJson, problems: readonly Problem[], extras: PlanExtras): string {
+  const groups = byCause(changes);
+  const [first = { title: undefined, changes: [] }, ...others] = groups;
+  return [first, ...others]
     .map(({ title, changes: own }) => {
-      const targets = groupBy(own, ({ address }) => placeOf(address).target);
-      const sections = [...targets].map(([target, rows]) => targetSection(target, rows, extras));
+      const rows = [
+        ...(own === first.changes ? problems : []).map((problem) => ({ problem, address: problem[0] })),
+        ...own.map((change) => ({ change, address: change.address })),
+      ];
+      const targets = groupBy(rows, ({ address }) => placeOf(address).target);
+      const sections = [...targets].map(([target, inside]) => targetSection(target, inside, extras));
       return `${title === undefined ? "" : `<h3 class="group">${title}</h3>`}${sections.join("\n")}`;
     })
     .join("\n");
 }
 
-function targetSection(target: string, changes: readonly ChangeJson[], extras: PlanExtras): string {
-  const totals = actionCounts(changes).map(
-    (text) => `<span class="${text.replace(/.* /, "")}">${text}</span>`,
-  );
+type Row = { readonly problem: Problem } | { readonly change: ChangeJson };
+
+function targetSection(target: string, rows: readonly Row[], extras: PlanExtras): string {
+  const changes = bySeverity(rows.flatMap((row) => ("change" in row ? [row.change] : [])));
+  const problems = rows.flatMap((row) => ("problem" in row ? [row.problem] : []));
+  const totals = [
+    ...(problems.length === 0 ? [] : [count(problems.length, "problem")]),
+    ...actionCounts(changes),
+  ].map((text) => `<span class="${text.replace(/.* |s$/g, "")}">${text}</span>`);
+  const inside = [
+    ...problems.map((problem) => problemRow(...problem)),
+    ...changes.map((change) => changeHtml(change, extras)),
+  ];
   return `<details class="target" data-target="${html(target)}"><summary><h3>${html(target)}</h3><span class="small">${totals.join("")}</span><span class="matching faint"></span></summary>
-${bySeverity(changes)
-  .map((change) => changeHtml(change, extras))
-  .join("")}</details>`;
+${inside.join("")}</details>`;
+}
+
+function problemRow(address: string, errors: readonly DiagnosticView[]): string {
+  const [{ summary } = { summary: "" }] = errors;
+  const text = errors.map((error) => diagnosticItem(error, new Set())).join("");
+  return `${rowHead(address, "problem", PROBLEM_SIGN)}<span class="preview">${html(summary)}</span></summary><div class="inside">${text}</div></details>\n`;
 }
 
 function orphanSection({ orphaned }: PlanJson): string {

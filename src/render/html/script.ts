@@ -14,7 +14,9 @@ const targets = all("details.target").map((element) => ({
   matching: element.querySelector(".matching"),
   rows: all(":scope > .change", element),
 }));
-const total = targets.reduce((sum, { rows }) => sum + rows.length, 0);
+/** A problem is a row, but no change. */
+const isChange = (row) => row.dataset.action !== "problem";
+const total = targets.reduce((sum, { rows }) => sum + rows.filter(isChange).length, 0);
 const texts = new Map();
 
 function textOf(row) {
@@ -47,14 +49,15 @@ function filter() {
     let own = 0;
     for (const row of rows) {
       row.hidden = !(inTarget && fits(row));
-      if (!row.hidden) own++;
+      if (row.hidden) continue;
+      own++;
+      if (isChange(row)) shown++;
     }
     element.hidden = own === 0;
     matching.textContent = any ? own + " of " + rows.length : "";
     // Whoever filters wants to see what was found; afterwards the page is as short as before.
     if (any) element.open = own > 0;
     else if (filtered) element.open = false;
-    shown += own;
   }
   filtered = any;
   const noun = total === 1 ? " change" : " changes";

@@ -49,7 +49,7 @@ kbd { padding: 0 .25rem; border: 1px solid var(--line); border-radius: .25rem; f
 .create .action, .small .create, label.create, .totals .create b { color: var(--create); }
 .update .action, .small .update, label.update, .totals .update b { color: var(--update); }
 .rediscover .action, .small .rediscover, label.rediscover, .totals .rediscover b { color: var(--rediscover); }
-.disable .action, .small .disable, label.disable, .totals .disable b { color: var(--harm); }
+.disable .action, .problem .action, .small .disable, .small .problem, label.problem, label.disable, .totals .disable b { color: var(--harm); }
 .action { font-weight: 600; white-space: nowrap; }
 
 .attention ul { margin: .25rem 0; padding: 0; list-style: none; }

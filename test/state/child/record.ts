@@ -4,7 +4,6 @@ import { type BackendConfig, openBackend, readConfig } from "../../../src/state/
 import { isRecord, isText } from "../../../src/state/document.ts";
 import { type Session, openSession } from "../../../src/state/session.ts";
 import { SHOP, numbered } from "../support/numbered.ts";
-import { valueOf } from "../support/result.ts";
 import { realWorld } from "../support/world.ts";
 
 /*
@@ -23,7 +22,7 @@ const backend = await openBackend(readConfiguration(config), world);
 for (;;) await runSession();
 
 async function runSession(): Promise<void> {
-  const session = valueOf(await openSession(backend, SHOP, world, { why: "tasc apply", timeout: 0 }));
+  const session = await openSession(backend, SHOP, world, { why: "tasc apply", timeout: 0 });
   const first = session.state.bindings.size;
   for (let n = first; n < first + EVENTS_OF_A_SESSION; n += AT_ONCE) {
     const numbers = Array.from({ length: AT_ONCE }, (_, at) => n + at);
@@ -44,7 +43,7 @@ function say(number: number): void {
 function readConfiguration(path: string): BackendConfig {
   const settings: unknown = JSON.parse(readFileSync(path, "utf8"));
   if (!isSettings(settings)) throw new Error(`no configuration in ${path}`);
-  return valueOf(readConfig(settings));
+  return readConfig(settings);
 }
 
 function isSettings(value: unknown): value is StateSettings {

@@ -26,6 +26,8 @@ export interface Running {
 /** Several machines that apply one project to one service, with state in one place. */
 export class Fleet {
   readonly folder = mkdtempSync(join(tmpdir(), "tasc-fleet-"));
+  /** Where the processes look for the service. */
+  base: string;
   readonly #server: RunningServer;
   readonly #targets: number;
 
@@ -36,6 +38,7 @@ export class Fleet {
 
   private constructor(server: RunningServer, targets: number, state: string) {
     this.#server = server;
+    this.base = server.url;
     this.#targets = targets;
     mkdirSync(join(this.folder, "targets"), { recursive: true });
     this.setState(state);
@@ -52,15 +55,15 @@ testCases:
       );
   }
 
-  /** Writes the project's settings, with this `state:` section. */
-  setState(state: string): void {
-    const service = `{ baseUrl: "\${env:BASE}", apiKey: "\${secret:KEY}", concurrency: 4 }`;
+  /** Writes the project's settings, with this `state:` section. @param more of `service:` */
+  setState(state: string, more = ""): void {
+    const service = `{ baseUrl: "\${env:BASE}", apiKey: "\${secret:KEY}", concurrency: 4${more} }`;
     writeFileSync(join(this.folder, "tasc.yaml"), `version: 1\nservice: ${service}\nstate: ${state}\n`);
   }
 
   start(args: readonly string[], round = "final"): Running {
     const child = spawn(process.execPath, [TASC, ...args, "--chdir", this.folder], {
-      env: { PATH: process.env["PATH"], BASE: this.#server.url, KEY, ROUND: round },
+      env: { PATH: process.env["PATH"], BASE: this.base, KEY, ROUND: round },
       stdio: ["ignore", "pipe", "pipe"],
     });
     const [stdout, stderr]: [string[], string[]] = [[], []];
@@ -130,12 +133,14 @@ export interface Way {
   close(): Promise<void>;
 }
 
-export async function openWay(to: number): Promise<Way> {
+/** @param heard is told what clients send */
+export async function openWay(to: number, heard: (bytes: Buffer) => void = () => {}): Promise<Way> {
   const pairs = new Set<readonly [Socket, Socket]>();
   const server = createServer((incoming) => {
     const outgoing = connect(to, "127.0.0.1");
     const pair = [incoming, outgoing] as const;
     pairs.add(pair);
+    incoming.on("data", heard);
     for (const [one, other] of [pair, pair.toReversed()]) {
       one?.on("data", (bytes) => other?.write(bytes));
       one

@@ -6,7 +6,6 @@ import { openBackend, readConfig } from "../../../src/state/config.ts";
 import type { StateKey } from "../../../src/state/problem.ts";
 import type { Fixture } from "./fixture.ts";
 import { type HttpServer, type LockMethods, startHttpServer } from "./http-server.ts";
-import { valueOf } from "./result.ts";
 import { realWorld, steppedClock } from "./world.ts";
 
 export interface HttpFixture extends Fixture {
@@ -37,7 +36,7 @@ export async function httpFixture(
     server,
     settings,
     world,
-    open: async (over) => await openBackend(valueOf(readConfig(settings)), await world(over)),
+    open: async (over) => await openBackend(readConfig(settings), await world(over)),
     text: (key) => Promise.resolve(server.documents.get(path(key))),
     put: (key, text) => {
       server.documents.set(path(key), text);

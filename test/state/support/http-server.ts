@@ -35,6 +35,8 @@ export interface LockMethods {
   readonly suffix: string;
   /** For a lock that somebody holds. */
   readonly status: number;
+  /** What is said of its holder: GitLab repeats what was asked, and others tell the id alone. */
+  readonly says?: "asker" | "id";
 }
 
 const TERRAFORM: LockMethods = { lock: "LOCK", unlock: "UNLOCK", suffix: "", status: 423 };
@@ -108,9 +110,10 @@ function get(path: string, { documents }: Store): Answer {
   return { status: body === undefined ? 404 : 200, body };
 }
 
-function lock(path: string, body: string, { locks }: Store, { status }: LockMethods): Answer {
+function lock(path: string, body: string, { locks }: Store, { status, says }: LockMethods): Answer {
   const holder = locks.get(path);
-  if (holder !== undefined) return { status, body: holder };
+  if (holder !== undefined)
+    return { status, body: says === "asker" ? body : says === "id" ? idOf(holder) : holder };
   locks.set(path, body);
   return { status: 200 };
 }

@@ -5,7 +5,6 @@ import type { StateSettings } from "../../../src/model/settings.ts";
 import type { Backend } from "../../../src/state/backend.ts";
 import { buildChild, startChild } from "./child.ts";
 import { SHOP, plain, stateAfter } from "./numbered.ts";
-import { valueOf } from "./result.ts";
 
 /** Milliseconds; each round starts a process, and the machine may be busy. */
 export const KILLING_TIMEOUT = 240_000;
@@ -39,7 +38,7 @@ export async function killAtRandom({
   let kept = 0;
   for (let round = 0; round < rounds; round += 1) {
     const safe = await killAfter(startChild(script, folder, settingsFile), answersOf(round));
-    const state = plain(valueOf(await backend.read(SHOP))?.state);
+    const state = plain((await backend.read(SHOP))?.state);
     const count = state?.bindings.size ?? 0;
     expect(count).toBeGreaterThanOrEqual(Math.max(kept, safe + 1));
     expect(state ?? stateAfter(0)).toEqual(stateAfter(count));

@@ -5,7 +5,6 @@ import type { StateSettings } from "../../../src/model/settings.ts";
 import { openBackend, readConfig } from "../../../src/state/config.ts";
 import type { StateKey } from "../../../src/state/problem.ts";
 import type { Fixture } from "./fixture.ts";
-import { valueOf } from "./result.ts";
 import { realWorld } from "./world.ts";
 
 export const LOCAL_SETTINGS: StateSettings = { backend: "local", options: {} };
@@ -25,8 +24,7 @@ export async function localFixture(): Promise<LocalFixture> {
     folder,
     path,
     world: (over) => realWorld(folder, over),
-    open: async (over) =>
-      await openBackend(valueOf(readConfig(LOCAL_SETTINGS)), await realWorld(folder, over)),
+    open: async (over) => await openBackend(readConfig(LOCAL_SETTINGS), await realWorld(folder, over)),
     text: async (key) => await readFile(path(key, ".json"), "utf8").catch(() => undefined),
     put: async (key, text) => {
       await mkdir(dirname(path(key, ".json")), { recursive: true });

@@ -7,7 +7,6 @@ import type { StateRuntime } from "../../../src/state/backend.ts";
 import { openBackend, readConfig } from "../../../src/state/config.ts";
 import { createLockInfo } from "../../../src/state/lock.ts";
 import type { Fixture } from "./fixture.ts";
-import { valueOf } from "./result.ts";
 import { realWorld } from "./world.ts";
 
 export interface PostgresFixture extends Fixture {
@@ -34,7 +33,7 @@ export async function postgresFixture(url: string): Promise<PostgresFixture> {
     settings,
     sql,
     world: (over) => realWorld(folder, over),
-    open: async (over) => await openBackend(valueOf(readConfig(settings)), await realWorld(folder, over)),
+    open: async (over) => await openBackend(readConfig(settings), await realWorld(folder, over)),
     text: async ({ stage, target }) => {
       const [there] = await sql`select to_regclass(${`${schema}.state`}) is not null as made`;
       if (there?.["made"] !== true) return undefined;
@@ -59,8 +58,8 @@ export async function postgresFixture(url: string): Promise<PostgresFixture> {
 
 /** To take a lock is what makes the tables. */
 async function makeTables(settings: StateSettings, world: StateRuntime): Promise<void> {
-  const backend = await openBackend(valueOf(readConfig(settings)), world);
+  const backend = await openBackend(readConfig(settings), world);
   const key = { stage: "any", target: "any", service: "any" };
-  valueOf(await valueOf(await backend.lock(key, createLockInfo(world, "test"))).unlock());
+  await (await backend.lock(key, createLockInfo(world, "test"))).unlock();
   await backend.close();
 }

@@ -1,6 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmod, chown, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,7 +16,11 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
-export async function startPostgres(): Promise<PostgresServer> {
+/** @param tls its certificate and key, as PEM */
+export async function startPostgres(tls?: {
+  readonly cert: string;
+  readonly key: string;
+}): Promise<PostgresServer> {
   const user = await serverUser();
   const folder = await mkdtemp(join(tmpdir(), "tasc-postgres-"));
   await chmod(folder, 0o755);
@@ -27,8 +31,22 @@ export async function startPostgres(): Promise<PostgresServer> {
   const options = { ...user, cwd: data };
   const cluster = ["-D", data, "-U", "tasc", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"];
   await run(join(programs, "initdb"), cluster, options);
+  if (tls !== undefined)
+    for (const [name, text] of [
+      ["server.crt", tls.cert],
+      ["server.key", tls.key],
+    ] as const) {
+      await writeFile(join(data, name), text, { mode: 0o600 });
+      if (user !== undefined) await chown(join(data, name), user.uid, user.gid);
+    }
   const port = await freePort();
-  const settings = { port, listen_addresses: "127.0.0.1", unix_socket_directories: "", fsync: "off" };
+  const settings = {
+    ssl: tls === undefined ? "off" : "on",
+    port,
+    listen_addresses: "127.0.0.1",
+    unix_socket_directories: "",
+    fsync: "off",
+  };
   const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const server = spawn(join(programs, "postgres"), ["-D", data, ...flags], {
     ...options,

@@ -1,13 +1,12 @@
-import type { StateResult, StateProblem } from "../../../src/state/problem.ts";
-
-/** @throws Error if there is a problem instead */
-export function valueOf<T>(result: StateResult<T>): T {
-  if (!result.ok) throw new Error(`unexpected problem: ${JSON.stringify(result.problem)}`);
-  return result.value;
-}
+import { StateFailure, type StateProblem } from "../../../src/state/problem.ts";
 
 /** @throws Error if there is none */
-export function problemOf(result: StateResult<unknown>): StateProblem {
-  if (result.ok) throw new Error("a problem was expected");
-  return result.problem;
+export async function problemOf(work: Promise<unknown> | (() => unknown)): Promise<StateProblem> {
+  try {
+    await (typeof work === "function" ? work() : work);
+  } catch (error) {
+    if (error instanceof StateFailure) return error.problem;
+    throw error;
+  }
+  throw new Error("a problem was expected");
 }

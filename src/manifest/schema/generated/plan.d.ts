@@ -1,3 +1,3 @@
-import type { Validate } from "../validator.ts";
+import type { Validate } from "../../shape.ts";
 
 export declare const validate: Validate;

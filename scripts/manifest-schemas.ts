@@ -1,6 +1,5 @@
-import { KINDS } from "../../model/address.ts";
-import type { Json, JsonObject } from "../../model/json.ts";
-import { ACTIONS, CAUSES } from "../../model/plan.ts";
+import { readFileSync } from "node:fs";
+import { type Json, type JsonObject, isObject, parseJson } from "../src/model/json.ts";
 import {
   ADDRESS,
   ANY_KEY,
@@ -15,202 +14,48 @@ import {
   RATE,
   type Branches,
   type ObjectShape,
+  type Parts,
   URL_TEXT,
   UUID,
   foreignKeys,
   isHidden,
-} from "../shape.ts";
+} from "../src/manifest/shape.ts";
 import {
+  OVERRIDABLE,
   PROJECT,
-  PROJECT_DEFINITIONS,
+  SECTIONS,
   STATE_BRANCHES,
-  TARGET_DEFINITIONS,
   TARGET_DOCUMENT,
-} from "../tables.ts";
+  TARGET_KEYS,
+} from "../src/manifest/tables.ts";
 
-/** All documents that have a schema; also the arguments of `tasc schema`. */
+/** All documents that have a schema and a validator. That of a plan is written by hand. */
 export const SCHEMA_NAMES = ["project", "target", "plan"] as const;
 export type SchemaName = (typeof SCHEMA_NAMES)[number];
 
-/** A document's JSON Schema, made from the tables. */
+/** A document's JSON Schema, made from the tables. Run in the root of the repository. */
 export function schemaOf(name: SchemaName): JsonObject {
   switch (name) {
     case "project":
       return documentSchema(
         { $id: "urn:tasc:schema:project:1", title: "tasc project file" },
         PROJECT,
-        PROJECT_DEFINITIONS,
+        projectDefinitions(),
         { definitions: JSON_DEFINITION, allOf: [requiredByBranch("state", STATE_BRANCHES)] },
       );
     case "target":
       return documentSchema(
         { $id: "urn:tasc:schema:target:1", title: "tasc target document" },
         TARGET_DOCUMENT,
-        TARGET_DEFINITIONS,
+        targetDefinitions(),
         { definitions: JSON_DEFINITION },
       );
-    case "plan":
-      return planSchema();
+    case "plan": {
+      const plan = parseJson(readFileSync("schemas/plan.schema.json", "utf8"));
+      if (!isObject(plan)) throw new Error("a schema is an object");
+      return plan;
+    }
   }
-}
-
-const PLAN_ADDRESS = `^(?:target|(?:${KINDS.filter((kind) => kind !== "target").join("|")})\\.[^.]+)\\.[^.]+$`;
-
-/** The schema of a plan as `--format json` prints it and `--out` saves it (`PlanJson` in the model). */
-function planSchema(): JsonObject {
-  return {
-    $schema: "https://json-schema.org/draft/2020-12/schema",
-    $id: "urn:tasc:schema:plan:1",
-    title: "tasc plan",
-    description: "A plan. A saved plan has further keys, which only `tasc apply` and `tasc show` read.",
-    ...open({
-      formatVersion: text("Version of this format. A new minor version only adds.", {
-        pattern: "^1\\.[0-9]+$",
-      }),
-      tool: text("The program that created the plan, and its version."),
-      stage: text("The stage that was planned."),
-      baseUrl: text("The service's base address."),
-      createdAt: text(
-        "When the plan was created, in ISO 8601. The only value that differs between plans of the same inputs.",
-      ),
-      summary: { $ref: "#/$defs/summary" },
-      changes: list("The changes, sorted by address.", "change"),
-      orphaned: list(
-        "Resources that are bound in state but no longer declared. They are not changed.",
-        "orphan",
-      ),
-      diagnostics: list("Errors and warnings.", "diagnostic"),
-    }),
-    $defs: definitions(),
-  };
-}
-
-function definitions(): JsonObject {
-  return {
-    address: text("A resource's address: `target.shop`, `testCase.shop.login`.", { pattern: PLAN_ADDRESS }),
-    path: {
-      description: "Path in the resource: keys and list positions.",
-      type: "array",
-      items: { type: ["string", "integer"] },
-    },
-    summary: summarySchema(),
-    change: changeSchema(),
-    field: fieldSchema(),
-    call: callSchema(),
-    orphan: closed({
-      address: { $ref: "#/$defs/address" },
-      id: text("Id on the service."),
-    }),
-    diagnostic: diagnosticSchema(),
-  };
-}
-
-function summarySchema(): JsonObject {
-  return {
-    description: "The plan in numbers.",
-    ...closed({
-      create: count("Resources to be created."),
-      update: count("Resources to be changed."),
-      rediscover: count("Test cases that are regenerated from a changed prompt."),
-      disable: count("Test cases that are taken out of runs, including those with other changes."),
-      unchanged: count("Declared resources without changes."),
-      orphaned: count("Resources that are bound and no longer declared."),
-      unmanaged: count("Live test cases and environments of managed targets that no manifest declares."),
-      calls: {
-        description: "Requests that are always sent, by method.",
-        ...closed({ POST: count("Creations."), PATCH: count("Changes.") }),
-      },
-      followUps: count("Requests after discoveries, sent only if the service's values then differ."),
-    }),
-  };
-}
-
-function changeSchema(): JsonObject {
-  return {
-    description: "One resource that changes.",
-    ...closed(
-      {
-        address: { $ref: "#/$defs/address" },
-        action: { description: "The action.", enum: [...ACTIONS] },
-        cause: {
-          description:
-            "With `--base REF`: the manifests differ from REF, REF would change it already, or drift.",
-          enum: [...CAUSES],
-        },
-        id: text("Id on the service, or `(known after apply)`."),
-        fields: list("The changed fields.", "field"),
-        calls: list("Requests that are always sent, in order.", "call"),
-        followUps: list("Requests that are sent only if the service's values then differ.", "call"),
-      },
-      ["address", "action", "id", "fields", "calls", "followUps"],
-    ),
-  };
-}
-
-function fieldSchema(): JsonObject {
-  const properties = {
-    path: { $ref: "#/$defs/path" },
-    before: { description: "The live value. Absent in a creation, for write-only fields and for secrets." },
-    after: { description: "The new value. Absent for removed values and for secrets." },
-    sensitive: { description: "Its values are not shown.", const: true },
-    movedFrom: {
-      description: "Previous position of a list item that moves.",
-      type: "integer",
-      minimum: 0,
-    },
-    harmful: {
-      description: "How the change weakens a test that still runs.",
-      enum: ["assertion lost", "failure ignored"],
-    },
-  };
-  return { description: "One value that changes.", ...closed(properties, ["path"]) };
-}
-
-function callSchema(): JsonObject {
-  return {
-    description: "A request to the service.",
-    ...closed({
-      method: { description: "HTTP method.", enum: ["POST", "PATCH"] },
-      path: text("Path from `/apiKey/v3` on. An unknown id is `(known after apply)`."),
-      body: { description: "The body. A sensitive value is `(sensitive)`.", type: "object" },
-    }),
-  };
-}
-
-function diagnosticSchema(): JsonObject {
-  const properties = {
-    severity: { description: "A plan with errors cannot be applied.", enum: ["error", "warning"] },
-    address: { $ref: "#/$defs/address" },
-    summary: text("One short sentence."),
-    detail: text("The problem, its effect and how to fix it."),
-    file: text("Path of the manifest, relative to the project folder."),
-    line: { description: "Line, from 1.", type: "integer", minimum: 1 },
-    column: { description: "Column, from 1, in UTF-16 units.", type: "integer", minimum: 1 },
-  };
-  return {
-    description: "An error or a warning.",
-    ...closed(properties, ["severity", "summary", "detail"]),
-  };
-}
-
-function open(properties: JsonObject): JsonObject {
-  return { type: "object", properties, required: Object.keys(properties) };
-}
-
-function closed(properties: JsonObject, required = Object.keys(properties)): JsonObject {
-  return { type: "object", properties, required, additionalProperties: false };
-}
-
-function text(description: string, more: JsonObject = {}): JsonObject {
-  return { description, type: "string", ...more };
-}
-
-function count(description: string): JsonObject {
-  return { description, type: "integer", minimum: 0 };
-}
-
-function list(description: string, definition: string): { readonly [key: string]: Json } {
-  return { description, type: "array", items: { $ref: `#/$defs/${definition}` } };
 }
 
 /**
@@ -220,7 +65,59 @@ function list(description: string, definition: string): { readonly [key: string]
  */
 
 /** What is defined once, under a name, and referred to wherever else it stands. */
-export type Definitions = ReadonlyMap<ManifestPart | ObjectShape, string>;
+type Definitions = ReadonlyMap<ManifestPart | ObjectShape, string>;
+
+function projectDefinitions(): Definitions {
+  const defaults = objectIn(OVERRIDABLE, "defaults");
+  return new Map<ManifestPart | ObjectShape, string>([
+    [OVERRIDABLE, "stage"],
+    ...Object.entries(OVERRIDABLE.parts).map(([key, part]) => [part, key] as const),
+    ...SECTIONS.flatMap(({ kind, name }) => named(kind, objectIn(defaults, name).parts)),
+  ]);
+}
+
+/** For documents, overrides and defaults alike. */
+function targetDefinitions(): Definitions {
+  const defaults = objectIn(TARGET_DOCUMENT, "defaults");
+  const { parts } = TARGET_DOCUMENT;
+  const own = Object.entries(parts).filter(([key]) => TARGET_KEYS.includes(key));
+  return new Map<ManifestPart | ObjectShape, string>([
+    [itemsIn(TARGET_DOCUMENT, "stages"), "stage"],
+    [partIn(TARGET_DOCUMENT, "defaults"), "defaults"],
+    [itemsIn(TARGET_DOCUMENT, "moved"), "move"],
+    ...named("target", Object.fromEntries(own)),
+    ...SECTIONS.flatMap(({ kind, name }): [ManifestPart | ObjectShape, string][] => [
+      [partIn(TARGET_DOCUMENT, name), name],
+      [itemsIn(TARGET_DOCUMENT, name), kind],
+      ...named(kind, objectIn(defaults, name).parts),
+    ]),
+  ]);
+}
+
+function named(kind: string, parts: Parts): [ManifestPart, string][] {
+  return Object.entries(parts).map(([key, part]) => [part, `${kind}.${key}`]);
+}
+
+function partIn({ parts }: ObjectShape, key: string): ManifestPart {
+  const part = parts[key];
+  if (part === undefined) throw new Error(`there is no ${key}`);
+  return part;
+}
+
+function objectIn(object: ObjectShape, key: string): ObjectShape {
+  return asObject(partIn(object, key).shape);
+}
+
+/** What a list or a map holds. */
+function itemsIn(object: ObjectShape, key: string): ObjectShape {
+  const { shape } = partIn(object, key);
+  return asObject(shape.type === "map" || shape.type === "list" ? shape.of : shape);
+}
+
+function asObject(shape: ManifestShape): ObjectShape {
+  if (shape.type !== "object") throw new Error(`${shape.type} is not an object`);
+  return shape;
+}
 
 /** The schema of a whole document; `definitions` among the rest are of no part. */
 function documentSchema(

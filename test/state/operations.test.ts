@@ -1,0 +1,74 @@
+// What the pages for operators say: the SQL on a real database, and the figures of docs/scale.md.
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import postgres from "postgres";
+import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { blocksOf } from "../docs/page.ts";
+import { Fleet } from "./support/fleet.ts";
+import { type PostgresServer, startPostgres } from "./support/postgres-server.ts";
+
+const PAGE = "docs/how-to/operate-postgres.md";
+const [CREATE = "", PLAN = "", ALTER = "", HOLDERS = "", CONNECTIONS = ""] = blocksOf(PAGE)
+  .filter(({ language }) => language === "sql")
+  .map(({ text }) => text);
+
+describe("PostgreSQL, as docs/how-to/operate-postgres.md has it", () => {
+  let database: PostgresServer;
+  let sql: postgres.Sql;
+  beforeAll(async () => {
+    database = await startPostgres();
+    sql = postgres(database.url, { max: 1, onnotice: () => {} });
+  }, 60_000);
+  afterAll(async () => {
+    await sql.end();
+    await database.stop();
+  });
+
+  const state = (user: string) =>
+    `{ backend: postgres, url: "${database.url.replace("tasc@", `${user}:from-your-secret-store@`)}" }`;
+
+  it("gives a role the rights to apply, another those to plan, and shows the locks", async () => {
+    await sql.unsafe(CREATE);
+    await sql.unsafe(ALTER);
+    const fleet = await Fleet.open(1, state("tasc_apply"));
+    try {
+      expect((await fleet.run("apply", "--auto-approve")).code).toBe(0);
+      await sql.unsafe(PLAN);
+      fleet.setState(state("tasc_plan"), ", rateLimit: 1000/s");
+      const plan = await fleet.run("plan", "--detailed-exitcode");
+      expect([plan.code, plan.stderr]).toEqual([0, expect.not.stringContaining("not shared")]);
+      expect((await fleet.start(["apply", "--auto-approve"], "two").ended).code).toBe(1);
+      fleet.setState(state("tasc_apply"));
+      await fleet.delayNext("PATCH", "/test-cases/", 60);
+      const running = fleet.start(["apply", "--auto-approve", "--log-level", "debug"], "two");
+      await new Promise<void>((resolve) => {
+        running.process.stderr?.on("data", (bytes: Buffer) => {
+          if (bytes.toString().includes("429")) resolve();
+        });
+      });
+      const [holder] =
+        await sql.unsafe<{ stage: string; target: string; id: string; who: string }[]>(HOLDERS);
+      expect(holder).toMatchObject({ stage: "default", target: "t0" });
+      expect(await sql.unsafe(CONNECTIONS)).toMatchObject([{ usename: "tasc_apply", locks: "1" }]);
+      expect((await fleet.run("state", "unlock", "t0", holder?.id ?? "")).code).toBe(0);
+      expect((await running.ended).code).toBe(1);
+      expect(await sql.unsafe(CONNECTIONS)).toEqual([]);
+    } finally {
+      await fleet.close();
+    }
+  }, 60_000);
+});
+
+test("docs/scale.md has the figures of scripts/scale.mjs", () => {
+  const tableOf = (text: string) =>
+    [...text.matchAll(/^\|(.+)\|$/gm)]
+      .map(([, row = ""]) => row.split("|").map((cell) => cell.trim()))
+      .filter(([name = ""]) => /\w/.test(name));
+  const page = readFileSync("docs/scale.md", "utf8");
+  const sizes = [[], ["--targets", "100", "--cases", "200", "--shards", "1", "--changed", "1"]];
+  const made = sizes.map((args) =>
+    execFileSync("node", ["scripts/scale.mjs", ...args], { encoding: "utf8" }),
+  );
+  expect(tableOf(page)).toEqual(made.flatMap(tableOf));
+  for (const { text } of blocksOf("docs/scale.md")) execFileSync("bash", ["-e", "-c", text]);
+});
