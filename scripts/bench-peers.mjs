@@ -16,14 +16,21 @@ const RESOURCES = 1000;
 await inFolder(async (folder) => {
   writeFileSync(join(folder, "package.json"), '{ "private": true }');
   execFileSync("npm", ["install", "--no-audit", "--no-fund", ...PACKAGES], { cwd: folder, stdio: "ignore" });
-  console.log(`Node ${process.version}, ${PACKAGES.map((name) => `${name} ${versionOf(folder, name)}`).join(", ")}\n`);
+  console.log(
+    `Node ${process.version}, ${PACKAGES.map((name) => `${name} ${manifestOf(folder, name).version}`).join(", ")}\n`,
+  );
   await reading(folder);
   await validating(folder);
   await importing(folder);
 });
 
-function versionOf(folder, name) {
-  return JSON.parse(readFileSync(join(folder, "node_modules", name, "package.json"), "utf8")).version;
+function manifestOf(folder, name) {
+  return JSON.parse(readFileSync(join(folder, "node_modules", name, "package.json"), "utf8"));
+}
+
+function programOf(folder, name, program) {
+  const { bin } = manifestOf(folder, name);
+  return join(folder, "node_modules", name, bin[program]);
 }
 
 /** The better of two runs, in turn. */
@@ -95,7 +102,7 @@ async function validating(folder) {
     CHECKLY_ACCOUNT_ID: "a",
     CHECKLY_SKIP_UPDATE_CHECK: "1",
   };
-  const cli = join(folder, "node_modules", "checkly", "bin", "run.js");
+  const cli = programOf(folder, "checkly", "checkly");
   await compare(`Validating ${RESOURCES} resources, a file each`, {
     "tasc validate": () =>
       measured([tasc, "validate", "--chdir", own], { ...KEY, BENCH_URL: "http://127.0.0.1:1" }),
@@ -133,10 +140,7 @@ async function importing(folder) {
     AUTH0_INCLUDED_ONLY: '["clients"]',
     NODE_TLS_REJECT_UNAUTHORIZED: "0",
   };
-  const { bin } = JSON.parse(
-    readFileSync(join(folder, "node_modules", "auth0-deploy-cli", "package.json"), "utf8"),
-  );
-  const cli = join(folder, "node_modules", "auth0-deploy-cli", bin.a0deploy);
+  const cli = programOf(folder, "auth0-deploy-cli", "a0deploy");
   await compare(`Writing ${RESOURCES} resources, no latency`, {
     "tasc apply (1,000 PATCHes)": async () => {
       await fetch(`${service.url}/phase`);
