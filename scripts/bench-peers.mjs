@@ -2,14 +2,13 @@
 // temporary folder and answers in place of their services, so it is no part of CI.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:https";
-import { createServer as createPlainServer } from "node:http";
+import { createServer } from "node:http";
 import { join } from "node:path";
-import { writeFiles, writeProject } from "./bench/data.mjs";
+import { writeFiles } from "./bench/data.mjs";
 import { KEY, inFolder } from "./bench/figures.mjs";
-import { once, serve, tasc } from "./bench/run.mjs";
+import { once, tasc } from "./bench/run.mjs";
 
-const PACKAGES = ["auth0-deploy-cli", "checkly", "js-yaml", "yaml"];
+const PACKAGES = ["checkly", "js-yaml", "yaml"];
 const FILES = 10_000;
 const RESOURCES = 1000;
 
@@ -21,7 +20,6 @@ await inFolder(async (folder) => {
   );
   await reading(folder);
   await validating(folder);
-  await importing(folder);
 });
 
 function manifestOf(folder, name) {
@@ -29,8 +27,7 @@ function manifestOf(folder, name) {
 }
 
 function programOf(folder, name, program) {
-  const { bin } = manifestOf(folder, name);
-  return join(folder, "node_modules", name, bin[program]);
+  return join(folder, "node_modules", name, manifestOf(folder, name).bin[program]);
 }
 
 /** The better of two runs, in turn. */
@@ -89,7 +86,7 @@ async function validating(folder) {
       `const { ApiCheck } = require("checkly/constructs");\nnew ApiCheck("check-${at}", { name: "Check ${at}", request: { url: "https://example.com/${at}", method: "GET" } });\n`,
     );
   // It asks for the account and for the runtimes before it reads anything.
-  const server = createPlainServer((request, response) => {
+  const server = createServer((request, response) => {
     const runtimes = [{ name: "2024.09", stage: "CURRENT", dependencies: {}, runtimeEndOfLife: null }];
     const account = { id: "a", name: "a", runtimeId: "2024.09", entitlements: [] };
     response.setHeader("content-type", "application/json");
@@ -97,7 +94,7 @@ async function validating(folder) {
   });
   const env = {
     CHECKLY_ENV: "local",
-    CHECKLY_API_URL: await listening(server, "http"),
+    CHECKLY_API_URL: await listening(server),
     CHECKLY_API_KEY: "cu_x",
     CHECKLY_ACCOUNT_ID: "a",
     CHECKLY_SKIP_UPDATE_CHECK: "1",
@@ -111,57 +108,8 @@ async function validating(folder) {
   server.close();
 }
 
-async function importing(folder) {
-  const project = join(folder, "own-import");
-  const service = await serve(1, RESOURCES, 0);
-  writeProject(project, 1, RESOURCES, { status: "DISABLED" });
-  const tenant = join(folder, "tenant.yaml");
-  const clients = Array.from({ length: RESOURCES }, (_, at) => `  - name: Client ${at}\n    app_type: spa\n`);
-  writeFileSync(tenant, `clients:\n${clients.join("")}`);
-  const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
-  const subject = ["-subj", "/CN=localhost", "-days", "1", "-nodes"];
-  execFileSync("openssl", ["req", "-x509", "-newkey", "rsa:2048", "-keyout", key, "-out", cert, ...subject], {
-    stdio: "ignore",
-  });
-  let made = 0;
-  const auth0 = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (request, response) => {
-    let body = "";
-    request.on("data", (piece) => (body += piece));
-    request.on("end", () => {
-      response.setHeader("content-type", "application/json");
-      if (request.method === "POST")
-        response.end(JSON.stringify({ client_id: `c${made++}`, ...JSON.parse(body) }));
-      else response.end(JSON.stringify({ clients: [], start: 0, limit: 50, length: 0, total: 0 }));
-    });
-  });
-  const env = {
-    AUTH0_DOMAIN: new URL(await listening(auth0, "https")).host,
-    AUTH0_ACCESS_TOKEN: "t",
-    AUTH0_INCLUDED_ONLY: '["clients"]',
-    NODE_TLS_REJECT_UNAUTHORIZED: "0",
-  };
-  const cli = programOf(folder, "auth0-deploy-cli", "a0deploy");
-  await compare(`Writing ${RESOURCES} resources, no latency`, {
-    "tasc apply (1,000 PATCHes)": async () => {
-      await fetch(`${service.url}/phase`);
-      return measured([tasc, "apply", "--auto-approve", "--chdir", project], {
-        ...KEY,
-        BENCH_URL: service.url,
-      });
-    },
-    "a0deploy import (1,000 POSTs)": async () => {
-      made = 0;
-      const result = await measured([cli, "import", "--input_file", tenant], env, folder);
-      if (made !== RESOURCES) throw new Error(`a0deploy made ${made} clients`);
-      return result;
-    },
-  });
-  service.stop();
-  auth0.close();
-}
-
-function listening(server, scheme) {
+function listening(server) {
   return new Promise((resolve) =>
-    server.listen(0, "127.0.0.1", () => resolve(`${scheme}://localhost:${server.address().port}`)),
+    server.listen(0, "127.0.0.1", () => resolve(`http://localhost:${server.address().port}`)),
   );
 }

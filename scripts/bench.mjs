@@ -49,7 +49,7 @@ async function grow() {
   const steps = [];
   for (const cases of [1000, 3000, 10_000, 30_000, 100_000]) {
     // The best of two: what else the machine does can only add.
-    const runs = await lifelike(10, cases / 10, async (plan) => [await plan(), await plan()]);
+    const runs = await lifelike(100, cases / 100, async (plan) => [await plan(), await plan()]);
     const ms = Math.min(...runs.map((run) => run.ms));
     const mib = Math.max(...runs.map((run) => run.mib));
     steps.push({ cases, ms, mib });
