@@ -1,5 +1,5 @@
 import { createHash, createHmac, hkdfSync, scryptSync, timingSafeEqual } from "node:crypto";
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { isAbsolute, relative, resolve } from "node:path";
 import { validate } from "../manifest/schema/generated/plan.js";
@@ -12,7 +12,7 @@ import type { Secret } from "../model/value.ts";
 import { type Guard, guardsOf } from "../plan/staleness.ts";
 import { type PlanExtras, planJson, writeJson } from "../render/json.ts";
 import { redactPlan } from "../render/redact.ts";
-import { destinationOf } from "../render/terminal.ts";
+import { writeWhole } from "../render/output-file.ts";
 import { canonicalJson } from "../state/fingerprint.ts";
 import { jobLink } from "../state/lock.ts";
 import { git } from "./base.ts";
@@ -84,14 +84,11 @@ export function savePlan(file: string, saved: SavedPlan, session: Session, expir
   // The seal is over what the file will hold, so it comes last.
   const content = parseJson(redactor.document(text));
   const seal = isObject(content) ? sealOf(content, settings) : undefined;
-  const temporary = `${path}.${process.pid}.tmp`;
   try {
-    const destination = destinationOf(path);
     const sealed = isObject(content) && seal !== undefined ? { ...content, seal } : content;
-    writeFileSync(temporary, writeJson(sealed), { mode: 0o600, flag: "wx" });
-    renameSync(temporary, destination);
-  } catch {
-    rmSync(temporary, { force: true });
+    writeWhole(path, session.root, writeJson(sealed));
+  } catch (error) {
+    if (error instanceof TascError) throw error;
     throw stop(
       "failed",
       "plan-unwritable",

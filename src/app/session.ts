@@ -5,6 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseEnv } from "node:util";
 import { PROJECT_FILE } from "../manifest/document.ts";
+import { projectFolder } from "../manifest/files.ts";
 import { type LoadedProject, loadProject } from "../manifest/load.ts";
 import type { Desired } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
@@ -103,7 +104,6 @@ export async function withSession<T>(
     root,
     stage: options.stage,
     env,
-    trust: options.trust === undefined ? undefined : resolve(host.cwd, options.trust),
     allowMissingSecrets: options.allowMissingSecrets ?? false,
     needsApiKey: needs.apiKey ?? true,
     mayBeEmpty: needs.mayBeEmpty ?? false,
@@ -157,9 +157,19 @@ export function projectRoot(
   }
 }
 
-/** The environment with `--dotenv`: what is set already wins, and of two files the first. */
+/** The project's folder to read manifests from, within the limits of `--trust` or TASC_TRUST. */
+export function openFolder(options: ProjectOptions, host: Host) {
+  const root = projectRoot(options, host);
+  const env = readVariables(options, host, root);
+  return { root, env, folder: projectFolder(root, env.TASC_TRUST) };
+}
+
+/**
+ * The environment with `--dotenv`: what is set already wins, and of two files the first. `--trust` sets TASC_TRUST, so
+ * that no reading of manifests is without its limits.
+ */
 export function readVariables(
-  { dotenv = [], chdir }: ProjectOptions,
+  { dotenv = [], chdir, trust }: ProjectOptions,
   { env, cwd }: Host,
   root: string,
 ): Host["env"] {
@@ -172,7 +182,7 @@ export function readVariables(
       throw stop("invalid", "dotenv-unreadable", `Cannot read ${file}, which --dotenv names`);
     }
   }
-  return { ...all, ...env };
+  return { ...all, ...env, ...(trust === undefined ? {} : { TASC_TRUST: resolve(cwd, trust) }) };
 }
 
 /** The state of a project's stage, through the backend that its settings name. */

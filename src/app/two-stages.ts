@@ -1,9 +1,8 @@
-import { resolve } from "node:path";
 import { type Refused, refusedBy } from "../edit/promote.ts";
 import { newestFinished } from "../inspect/reports.ts";
 import { StageView } from "../inspect/stages.ts";
 import { type Document, didYouMean, hasErrors, locate, nearest } from "../manifest/document.ts";
-import { type ProjectFolder, projectFolder } from "../manifest/files.ts";
+import type { ProjectFolder } from "../manifest/files.ts";
 import { MISSING_SECRET } from "../manifest/interpolation.ts";
 import { type ProjectReading, readProject, resolveProject } from "../manifest/load.ts";
 import { stagesInWords, stagesOf } from "../manifest/settings.ts";
@@ -15,14 +14,7 @@ import type { LiveReport } from "../service/answers.ts";
 import type { Client } from "../service/client.ts";
 import { historyOf } from "./history.ts";
 import { checkRequest, survey } from "./plan.ts";
-import {
-  type Host,
-  type ProjectOptions,
-  projectRoot,
-  readVariables,
-  serviceError,
-  withSession,
-} from "./session.ts";
+import { type Host, type ProjectOptions, openFolder, serviceError, withSession } from "./session.ts";
 
 export interface TwoStagesOptions extends ProjectOptions {
   readonly from?: string | undefined;
@@ -46,10 +38,7 @@ export interface TwoStages {
 
 /** Reads two stages. It calls nothing. @throws TascError */
 export async function openTwoStages(options: TwoStagesOptions, host: Host): Promise<TwoStages> {
-  const root = projectRoot(options, host);
-  const env = readVariables(options, host, root);
-  const trust = options.trust === undefined ? env["TASC_TRUST"] : resolve(host.cwd, options.trust);
-  const folder = projectFolder(root, trust);
+  const { root, env, folder } = openFolder(options, host);
   const reading = await readProject(folder);
   const { project } = reading;
   if (project === undefined) throw await invalid(reading, reading.problems);

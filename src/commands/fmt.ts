@@ -1,7 +1,6 @@
-import { projectRoot } from "../app/session.ts";
+import { openFolder } from "../app/session.ts";
 import { writeTexts } from "../edit/edit-files.ts";
 import { hasErrors, locate } from "../manifest/document.ts";
-import { projectFolder } from "../manifest/files.ts";
 import { formatManifest } from "../manifest/format.ts";
 import { readProject } from "../manifest/load.ts";
 import { EXIT, type ExitCode, TascError } from "../model/error.ts";
@@ -10,8 +9,8 @@ import type { OptionsOf } from "./table.ts";
 
 /** `tasc fmt`: puts the keys of all manifests in their usual order, and changes nothing else of them. */
 export async function run(options: OptionsOf<"fmt">, { host, console }: Context): Promise<ExitCode> {
-  const root = projectRoot(options, host);
-  const { project, documents, problems, sources } = await readProject(projectFolder(root));
+  const { root, folder } = openFolder(options, host);
+  const { project, documents, problems, sources } = await readProject(folder);
   // Mistakes inside of a document are no reason to leave the others; without tasc.yaml nobody knows which files.
   if (project === undefined && hasErrors(problems))
     throw new TascError("invalid", await locate(problems, sources), (file) => sources.get(file)?.text);

@@ -5,6 +5,7 @@ import project from "../../schemas/project.schema.json" with { type: "json" };
 import target from "../../schemas/target.schema.json" with { type: "json" };
 import { EXIT, type ExitCode, stop } from "../model/error.ts";
 import { writeJson } from "../render/json.ts";
+import { refuseLinks } from "../render/output-file.ts";
 import type { Context } from "./context.ts";
 import type { OptionsOf } from "./table.ts";
 
@@ -99,6 +100,7 @@ export function run(options: OptionsOf<"init">, { host, console }: Context): Pro
   const kept: string[] = [];
   for (const [file, text, mode = 0o666] of files) {
     const path = join(root, file);
+    refuseLinks(path, root);
     if (existsSync(path)) {
       console.say("warn", `kept   ${file}, which already existed`);
       kept.push(file);

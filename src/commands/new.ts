@@ -1,7 +1,6 @@
-import { projectRoot } from "../app/session.ts";
+import { openFolder } from "../app/session.ts";
 import { writeTexts } from "../edit/edit-files.ts";
 import { hasErrors, locate } from "../manifest/document.ts";
-import { projectFolder } from "../manifest/files.ts";
 import { readProject } from "../manifest/load.ts";
 import { withSkeleton } from "../manifest/skeleton.ts";
 import { parseAddress } from "../model/address.ts";
@@ -23,8 +22,8 @@ export async function run(options: OptionsOf<"new">, { host, console }: Context)
       `Write it like this:\n${example}`,
     );
   }
-  const root = projectRoot(options, host);
-  const { project, documents, problems, sources } = await readProject(projectFolder(root));
+  const { root, folder } = openFolder(options, host);
+  const { project, documents, problems, sources } = await readProject(folder);
   const found = problems.filter(({ code }) => code !== "no-manifests");
   if (project === undefined || hasErrors(found))
     throw new TascError("invalid", await locate(found, sources), (file) => sources.get(file)?.text);

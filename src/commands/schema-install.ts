@@ -7,6 +7,7 @@ import { readProject } from "../manifest/load.ts";
 import { DEFAULT_MANIFESTS } from "../manifest/tables.ts";
 import { stop } from "../model/error.ts";
 import { writeJson } from "../render/json.ts";
+import { refuseLinks } from "../render/output-file.ts";
 import type { View } from "../render/view.ts";
 
 export interface InstallOptions {
@@ -51,6 +52,7 @@ async function install({ root, schemas }: InstallOptions): Promise<View> {
 
   function put(file: string, text: string): void {
     const path = join(root, file);
+    refuseLinks(path, root);
     const written = textOf(path) !== text;
     files.push({ file, written });
     if (!written) return;

@@ -1,11 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { startLocalService } from "../app/local-service.ts";
 import { projectRoot, readVariables } from "../app/session.ts";
 import { openSnapshot, seedOf } from "../app/snapshot.ts";
 import { EXIT, type ExitCode, stop } from "../model/error.ts";
 import type { JsonObject } from "../model/json.ts";
+import { refuseLinks } from "../render/output-file.ts";
 import type { Context } from "./context.ts";
 import type { OptionsOf } from "./table.ts";
 
@@ -20,6 +21,8 @@ export async function run(options: OptionsOf<"serve">, context: Context): Promis
   const env = readVariables(options, context.host, root);
   const key = apiKeyOf(options.apiKey ?? env["TASC_SERVE_API_KEY"], dataDir);
   const seed = readSeed(options, context, dataDir);
+  for (const name of ["service.db", "lock.db", basename(keyFile(dataDir))])
+    refuseLinks(join(dataDir, name), root);
   const server = await startLocalService({
     port,
     dataDir,

@@ -27,7 +27,7 @@ export async function run(options: OptionsOf<"snapshot">, { host, console }: Con
 
 async function toFile(session: Session, out: string): Promise<void> {
   try {
-    const sink = fileSink(resolve(session.host.cwd, out));
+    const sink = fileSink(resolve(session.host.cwd, out), session.root);
     try {
       await take(session, sink);
       sink.keep();

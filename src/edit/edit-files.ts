@@ -16,6 +16,7 @@ import type { FolderEntry, ProjectFolder } from "../manifest/files.ts";
 import type { Address } from "../model/address.ts";
 import { stop } from "../model/error.ts";
 import type { Path } from "../model/json.ts";
+import { refuseLinks } from "../render/output-file.ts";
 import { decodedText } from "../manifest/yaml/text.ts";
 import type { Splice } from "../manifest/yaml/tree.ts";
 import type { FileEdit, Rewrite } from "./rewrite.ts";
@@ -229,6 +230,7 @@ interface Prepared {
 
 function prepare(root: string, { file, bom, before, after }: NewText): Prepared {
   const named = join(root, file);
+  refuseLinks(named, root, true);
   if (before === undefined) mkdirSync(dirname(named), { recursive: true });
   const path = before === undefined ? named : realpathSync(named);
   const mode = before === undefined ? 0o666 & ~process.umask() : statSync(path).mode & 0o7777;

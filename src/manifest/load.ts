@@ -44,8 +44,6 @@ export interface LoadOptions extends ResolveOptions {
   readonly texts?: boolean;
   /** Is told how many files there are before they are read. */
   readonly counted?: ((files: number) => void) | undefined;
-  /** `--trust`, else TASC_TRUST: a file with limits that manifests cannot set. */
-  readonly trust?: string | undefined;
 }
 
 /** A project resolved for one stage, or what keeps it from being so. */
@@ -80,7 +78,7 @@ export interface LoadFailure {
 /** Reads a project's manifests and resolves them for one stage: read, check, choose, merge, fill in, check again. */
 export async function loadProject(
   options: LoadOptions,
-  folder: ProjectFolder = projectFolder(options.root, options.trust ?? options.env.TASC_TRUST),
+  folder: ProjectFolder = projectFolder(options.root, options.env.TASC_TRUST),
 ): Promise<Loaded> {
   const reading = await readProject(folder, options);
   const resolution = resolveProject(reading, options);

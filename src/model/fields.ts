@@ -95,6 +95,10 @@ function sentAs(key: string): { readonly create: string; readonly update: string
   return { create: key, update: key };
 }
 
+function object(parts: ObjectShape["parts"], required?: readonly string[]): ObjectShape {
+  return { type: "object", parts, ...(required === undefined ? {} : { required }) };
+}
+
 const TEXT: Shape = { type: "string" };
 export const NAME: Shape = { type: "string", minLength: 1 };
 export const URL_TEXT: Shape = { type: "url" };
@@ -120,19 +124,16 @@ export const TARGET_FIELDS: readonly Field<LiveTarget>[] = [
     description: "Time limit of each step. The API does not document the unit.",
   }),
   field("trackerIntegration", {
-    shape: {
-      type: "object",
-      parts: {
-        domain: { shape: URL_TEXT, description: "URL of the test-management tracker." },
-        username: { shape: TEXT, description: "User that the service signs in as." },
-        projectId: { shape: TEXT, description: "Project in the tracker. Quote it if it is a number." },
-        apiKey: {
-          shape: TEXT,
-          secret: true,
-          description: "The tracker's API key, from `${secret:…}` or `${file:…}`.",
-        },
+    shape: object({
+      domain: { shape: URL_TEXT, description: "URL of the test-management tracker." },
+      username: { shape: TEXT, description: "User that the service signs in as." },
+      projectId: { shape: TEXT, description: "Project in the tracker. Quote it if it is a number." },
+      apiKey: {
+        shape: TEXT,
+        secret: true,
+        description: "The tracker's API key, from `${secret:…}` or `${file:…}`.",
       },
-    },
+    }),
     behaviour: { kind: "writeOnly" },
     update: "trackerIntegration",
     description:
@@ -168,18 +169,15 @@ export const ENVIRONMENT_FIELDS: readonly Field<LiveEnvironment>[] = [
       "URL of the application. Also used to match an existing additional environment on first apply.",
   }),
   field("testAccount", {
-    shape: {
-      type: "object",
-      parts: {
-        username,
-        password,
-        otpInitializerKey: {
-          shape: TEXT,
-          secret: true,
-          description: "Key of the one-time-password generator, from `${secret:…}` or `${file:…}`.",
-        },
+    shape: object({
+      username,
+      password,
+      otpInitializerKey: {
+        shape: TEXT,
+        secret: true,
+        description: "Key of the one-time-password generator, from `${secret:…}` or `${file:…}`.",
       },
-    },
+    }),
     nullable: true,
     behaviour: { kind: "writeOnly" },
     ...sentAs("testAccount"),
@@ -187,7 +185,7 @@ export const ENVIRONMENT_FIELDS: readonly Field<LiveEnvironment>[] = [
       "Account used by the tests to sign in. All declared parts are sent together; null removes it.",
   }),
   field("basicAuth", {
-    shape: { type: "object", parts: { username, password } },
+    shape: object({ username, password }),
     nullable: true,
     behaviour: { kind: "writeOnly" },
     ...sentAs("basicAuth"),
@@ -218,59 +216,43 @@ export const DELETED = "DELETED";
 
 const calledWith: Part = { shape: TEXT, description: "Argument of the step." };
 
-const SELECTOR: Shape = {
-  type: "object",
-  parts: {
+const SELECTOR = object(
+  {
     selectorType: { shape: NAME, description: "Selector type, e.g. `TEXT`." },
     selector: { shape: TEXT, description: "Selector value." },
     options: { shape: { type: "json" }, description: "Options of the selector; may include a `name`." },
   },
-  required: ["selectorType", "selector"],
-};
+  ["selectorType", "selector"],
+);
+
+const INTERACTION = object(
+  { action: { shape: NAME, description: "Action to perform, e.g. `EXTRACT`." }, calledWith },
+  ["action"],
+);
+
+const ASSERTION = object(
+  { expectation: { shape: NAME, description: "Expected condition, e.g. `VISIBLE`." }, calledWith },
+  ["expectation"],
+);
 
 /**
  * service-api.md, "Test case element"; `locatorLine` is written by operation 9. A part of an element is known here and
  * nowhere else: how it is read, compared and sent follows from its shape.
  */
-export const ELEMENT: ObjectShape = {
-  type: "object",
-  parts: {
-    interaction: {
-      shape: {
-        type: "object",
-        parts: {
-          action: { shape: NAME, description: "Action to perform, e.g. `EXTRACT`." },
-          calledWith,
-        },
-        required: ["action"],
-      },
-      nullable: true,
-      description: "What this step does.",
-    },
-    assertion: {
-      shape: {
-        type: "object",
-        parts: {
-          expectation: { shape: NAME, description: "Expected condition, e.g. `VISIBLE`." },
-          calledWith,
-        },
-        required: ["expectation"],
-      },
-      nullable: true,
-      description: "What this step checks.",
-    },
-    selectors: { shape: { type: "list", of: SELECTOR }, description: "How the service finds the element." },
-    locatorLine: {
-      shape: NAME,
-      writeOnly: true,
-      description: "A locator that the service converts to selectors. Use it instead of `selectors`.",
-    },
-    ignoreFailure: {
-      shape: { type: "boolean" },
-      description: "Whether the run continues when this step fails.",
-    },
+export const ELEMENT = object({
+  interaction: { shape: INTERACTION, nullable: true, description: "What this step does." },
+  assertion: { shape: ASSERTION, nullable: true, description: "What this step checks." },
+  selectors: { shape: { type: "list", of: SELECTOR }, description: "How the service finds the element." },
+  locatorLine: {
+    shape: NAME,
+    writeOnly: true,
+    description: "A locator that the service converts to selectors. Use it instead of `selectors`.",
   },
-};
+  ignoreFailure: {
+    shape: { type: "boolean" },
+    description: "Whether the run continues when this step fails.",
+  },
+});
 
 /** service-api.md, "Test case" and operations 8, 9 and 10. */
 export const TEST_CASE_FIELDS: readonly Field<LiveTestCase>[] = [

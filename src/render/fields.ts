@@ -75,6 +75,19 @@ export function isHarmful({ path, after, harmful }: FieldJson, action: Action): 
   );
 }
 
+/** The fields of a change that a line names: those that make it harmful, then as many of the others as there is room. */
+export function leadingFields({ fields, action }: Pick<ChangeJson, "fields" | "action">, most: number) {
+  const harmful = fields.filter((field) => isHarmful(field, action));
+  const others = fields.filter((field) => !isHarmful(field, action));
+  const shown = [...harmful, ...others].slice(0, Math.max(most, harmful.length));
+  return { shown, left: fields.length - shown.length };
+}
+
+/** All fields of a change, a line each. */
+export function fieldsText({ fields, action }: ChangeJson, most: number): string {
+  return fields.map((field) => fieldLine(field, action, most)).join("\n");
+}
+
 /** In place of a value that never shows. */
 export const NOT_SHOWN = "(not shown)";
 

@@ -63,30 +63,28 @@ const MOST = 100_000;
 export type Outcome = { readonly status?: number; readonly fault?: string; readonly defect?: string };
 
 /** The requests the interface received, in the order they came. */
-export type RequestLog = {
-  /** Takes the request's place in the order; what it returns is called once it is known how it came out. */
-  begin(received: Received): (outcome: Outcome) => void;
-  entries(): JsonObject[];
-  clear(): void;
-};
+export class RequestLog {
+  readonly #requests = new Map<number, JsonObject>();
+  #count = 0;
 
-export function createRequestLog(): RequestLog {
-  const log = new Map<number, JsonObject>();
-  let count = 0;
-  return {
-    begin(received) {
-      const place = count++;
-      const { method, path, query, body } = received;
-      const request = { method, path, query: Object.fromEntries(query), body: bodyOf(body.toString()) };
-      log.set(place, request);
-      log.delete(place - MOST);
-      return (outcome) => {
-        if (log.has(place)) log.set(place, { ...request, ...outcome });
-      };
-    },
-    entries: () => [...log.values()],
-    clear: () => log.clear(),
-  };
+  /** Takes the request's place in the order; what it returns is called once it is known how it came out. */
+  begin({ method, path, query, body }: Received): (outcome: Outcome) => void {
+    const place = this.#count++;
+    const request = { method, path, query: Object.fromEntries(query), body: bodyOf(body.toString()) };
+    this.#requests.set(place, request);
+    this.#requests.delete(place - MOST);
+    return (outcome) => {
+      if (this.#requests.has(place)) this.#requests.set(place, { ...request, ...outcome });
+    };
+  }
+
+  entries(): JsonObject[] {
+    return [...this.#requests.values()];
+  }
+
+  clear(): void {
+    this.#requests.clear();
+  }
 }
 
 /** The body as it was meant where it is JSON, as it was sent where it is not. */
@@ -164,30 +162,27 @@ export const faultRule = v.object({
 type FaultRule = v.Read<typeof faultRule>;
 
 /** The rules in force, and how many requests each has matched so far. */
-export type FaultPlan = {
-  add(rule: FaultRule): void;
-  /** Counts the request on every rule it matches; the first rule that applies decides. */
-  next(request: Pick<Received, "method" | "path">): Fault | undefined;
-  rules(): AnsweredJson[];
-  clear(): void;
-};
+export class FaultPlan {
+  readonly #counted = new Map<FaultRule, number>();
 
-export function createFaultPlan(): FaultPlan {
-  const counted = new Map<FaultRule, number>();
-  return {
-    add: (rule) => void counted.set(rule, 0),
-    next(request) {
-      const applying: Fault[] = [];
-      for (const [rule, before] of counted) {
-        if (!matches(rule, request)) continue;
-        counted.set(rule, before + 1);
-        if (applies(rule, before + 1)) applying.push(rule.fault);
-      }
-      return applying[0];
-    },
-    rules: () => Array.from(counted, ([rule, matched]) => ({ ...rule, matched })),
-    clear: () => counted.clear(),
-  };
+  add(rule: FaultRule): void {
+    this.#counted.set(rule, 0);
+  }
+
+  /** Counts the request on every rule it matches; the first rule that applies decides. */
+  next(request: Pick<Received, "method" | "path">): Fault | undefined {
+    const matching = [...this.#counted].filter(([rule]) => matches(rule, request));
+    for (const [rule, before] of matching) this.#counted.set(rule, before + 1);
+    return matching.find(([rule, before]) => applies(rule, before + 1))?.[0].fault;
+  }
+
+  rules(): AnsweredJson[] {
+    return Array.from(this.#counted, ([rule, matched]) => ({ ...rule, matched }));
+  }
+
+  clear(): void {
+    this.#counted.clear();
+  }
 }
 
 function matches({ method, path }: FaultRule, request: Pick<Received, "method" | "path">): boolean {

@@ -128,42 +128,41 @@ function startGeneration({ store, runtime, settings }: Service, wanted: JsonObje
 }
 
 /** Ends generations when their time has come. */
-export type Runner = {
-  /** Sets a timer for every stored generation that has none: after a write, and when the process starts. */
-  schedule(): void;
-  /** Ends all that run, now, in the order of their requests; says how many. */
-  finishAll(): number;
-  stop(): void;
-};
+export class Runner {
+  readonly #service: Service;
+  readonly #timers = new Map<string, NodeJS.Timeout>();
 
-export function createRunner(service: Service): Runner {
-  const timers = new Map<string, NodeJS.Timeout>();
-  const end = (id: string) => {
-    clearTimeout(timers.get(id));
-    timers.delete(id);
-    endGeneration(service, id);
-  };
-  return {
-    schedule() {
-      for (const { id, dueAt } of service.store.generations.all()) {
-        if (timers.has(id)) continue;
-        const wait = Math.max(0, dueAt - Date.parse(service.runtime.now()));
-        timers.set(
-          id,
-          setTimeout(() => end(id), wait),
-        );
-      }
-    },
-    finishAll() {
-      const running = [...service.store.generations.all()];
-      for (const { id } of running) end(id);
-      return running.length;
-    },
-    stop() {
-      for (const timer of timers.values()) clearTimeout(timer);
-      timers.clear();
-    },
-  };
+  constructor(service: Service) {
+    this.#service = service;
+  }
+
+  /** Sets a timer for every stored generation that has none: after a write, and when the process starts. */
+  schedule(): void {
+    for (const { id, dueAt } of this.#service.store.generations.all()) {
+      if (this.#timers.has(id)) continue;
+      const wait = Math.max(0, dueAt - Date.parse(this.#service.runtime.now()));
+      const timer = setTimeout(() => this.#end(id), wait);
+      this.#timers.set(id, timer);
+    }
+  }
+
+  /** Ends all that run, now, in the order of their requests; says how many. */
+  finishAll(): number {
+    const running = [...this.#service.store.generations.all()];
+    for (const { id } of running) this.#end(id);
+    return running.length;
+  }
+
+  stop(): void {
+    for (const timer of this.#timers.values()) clearTimeout(timer);
+    this.#timers.clear();
+  }
+
+  #end(id: string): void {
+    clearTimeout(this.#timers.get(id));
+    this.#timers.delete(id);
+    endGeneration(this.#service, id);
+  }
 }
 
 /** A prompt with this word in it comes to nothing, so that failures can be tried. */

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { type IncomingMessage, type RequestListener, type ServerResponse, createServer } from "node:http";
 import type { JsonObject } from "../model/json.ts";
 import { type Control, performControl, putData } from "./control.ts";
-import { createFaultPlan, createRequestLog, exchange } from "./exchange.ts";
-import { createBatchGeneration, createDiscovery, createRunner } from "./generation.ts";
+import { FaultPlan, RequestLog, exchange } from "./exchange.ts";
+import { createBatchGeneration, createDiscovery, Runner } from "./generation.ts";
 import * as http from "./http.ts";
 import { Refusal, notFound } from "./input.ts";
 import { listNotifications, listTestReports, readTestReport } from "./reports.ts";
@@ -64,12 +64,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const runtime = serverRuntime(options.clock ?? Date.now, options.ids ?? randomUUID);
   const store = await openStore(options.dataDir);
   const service: Service = { store, runtime, settings: () => control.settings };
-  const runner = createRunner(service);
+  const runner = new Runner(service);
   const control: Control = {
     service,
     runner,
-    log: createRequestLog(),
-    faults: createFaultPlan(),
+    log: new RequestLog(),
+    faults: new FaultPlan(),
     startSettings,
     settings: startSettings,
   };

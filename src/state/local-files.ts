@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
 import { constants, readFileSync } from "node:fs";
-import { type FileHandle, link, lstat, mkdir, open, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { dirname, isAbsolute, join, relative, sep } from "node:path";
+import { type FileHandle, link, mkdir, open, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { TascError } from "../model/error.ts";
 import type { StateEvent } from "../model/state.ts";
+import { refuseLinks } from "../render/output-file.ts";
 import type { Revision } from "./backend.ts";
 import { areStateEvents, checkKey, isCount, isDocumentKey, isRecord, isText, parseJson } from "./document.ts";
 import { type LockInfo, type Processes, isGone, isLockInfo } from "./lock.ts";
@@ -17,7 +19,7 @@ export async function attempt<T>(where: string, work: () => Promise<T>): Promise
   try {
     return await work();
   } catch (error) {
-    if (!isSystemError(error) && !(error instanceof LinkedFolder)) throw error;
+    if (error instanceof StateFailure || !(isSystemError(error) || error instanceof TascError)) throw error;
     throw new StateFailure({ kind: "failed", where, reason: error.message });
   }
 }
@@ -50,30 +52,10 @@ function readIfThereNow(path: string): Buffer | undefined {
   }
 }
 
-/**
- * Makes the folder and those above it. Below `root`, a link in place of a folder is refused: a repository could have
- * one that leads out of it.
- */
+/** Makes the folder and those above it, of which those below `root` may not be links. */
 export async function makeFolder(path: string, root: string): Promise<void> {
-  await refuseLinks(path, root);
+  refuseLinks(path, root);
   await mkdir(path, { recursive: true, mode: FOLDER_MODE });
-}
-
-async function refuseLinks(path: string, root: string): Promise<void> {
-  const parts = relative(root, path).split(sep);
-  if (isAbsolute(relative(root, path)) || parts[0] === "..") return;
-  let folder = root;
-  for (const part of parts) {
-    folder = join(folder, part);
-    const found = await lstat(folder).catch(() => undefined);
-    if (found?.isSymbolicLink() === true) throw new LinkedFolder(folder);
-  }
-}
-
-class LinkedFolder extends Error {
-  constructor(folder: string) {
-    super(`${folder} is a symbolic link; state is not written through links. Replace it with a folder.`);
-  }
 }
 
 /**

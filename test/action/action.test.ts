@@ -1,4 +1,7 @@
-import { existsSync, readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { scripts } from "../examples/scripts.ts";
 import { MANIFEST, type Scene, appliedScene } from "../look/scene.ts";
@@ -186,6 +189,44 @@ function manyCases(amount: number): string {
 function expectNoSecret({ env }: Scene, text: string): void {
   for (const name of ["TASC_API_KEY", "QA_PASSWORD", "QA_USER"]) expect(text).not.toContain(env[name]);
 }
+
+describe("the action's folder", () => {
+  /** What a release holds of the action, and an npm that only notes how it is called. */
+  function release(dist: boolean): { readonly folder: string; readonly build: () => string } {
+    const folder = mkdtempSync(join(tmpdir(), "tasc-release-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    cpSync("scripts/action", join(folder, "scripts/action"), { recursive: true });
+    if (dist) cpSync("dist", join(folder, "dist"), { recursive: true });
+    writeFileSync(join(folder, "npm"), `#!/bin/sh\necho "$*" >> "${folder}/calls"\n`, { mode: 0o755 });
+    const [script = ""] = scripts("action.yml");
+    const env = {
+      PATH: `${folder}:${process.env["PATH"] ?? ""}`,
+      GITHUB_ACTION_PATH: folder,
+      NODE_ENV: "production",
+    };
+    const build = (): string => {
+      execFileSync("bash", ["-e", "-c", script], { env });
+      return existsSync(join(folder, "calls")) ? readFileSync(join(folder, "calls"), "utf8") : "";
+    };
+    return { folder, build };
+  }
+  const play = appliedScene();
+
+  test("of a release is used as it is, without an install", () =>
+    play(async (scene) => {
+      const { folder, build } = release(true);
+      expect(build()).toBe("");
+      const env = { NODE_ENV: "production" };
+      const ran = await runAction(scene, await host(), { folder, env });
+      expect([ran.verdict.code, ran.outputs.get("exitcode")]).toEqual([0, "0"]);
+    }));
+
+  test("without dist is built, also in production", () => {
+    expect(release(false).build()).toBe(
+      "ci --silent --no-audit --no-fund --include=dev\nrun --silent build\n",
+    );
+  });
+});
 
 test("action.yml hands everything to scripts through the environment", () => {
   for (const run of scripts("action.yml")) {

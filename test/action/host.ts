@@ -19,6 +19,8 @@ export interface HostOptions {
   readonly comments?: readonly Comment[];
   /** Files of the repository's base branch. */
   readonly files?: Readonly<Record<string, string>>;
+  /** What the host answers to further paths. */
+  readonly answers?: Readonly<Record<string, unknown>>;
   /** What each write is answered with instead. */
   readonly refuse?: number;
 }
@@ -28,6 +30,7 @@ const BOT = { type: "Bot", login: "github-actions[bot]" };
 export async function startHost({
   comments: before = [],
   files = {},
+  answers = {},
   refuse,
 }: HostOptions = {}): Promise<Host> {
   const comments = [...before];
@@ -50,6 +53,7 @@ export async function startHost({
         response.end(text);
         return undefined;
       }
+      if (answers[pathname] !== undefined) return answer(200, answers[pathname]);
       // A workflow's own token has no user.
       if (request.method === "GET") return answer(403, { message: "Resource not accessible by integration" });
       writes.push(`${request.method} ${pathname}`);

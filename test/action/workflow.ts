@@ -22,6 +22,8 @@ export interface WorkflowOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly fork?: boolean;
   readonly labels?: readonly string[];
+  /** The action's folder; this repository where none is given. */
+  readonly folder?: string;
 }
 
 /** The commit of the pull request. */
@@ -33,7 +35,7 @@ let runs = 0;
 export async function runAction(
   scene: Scene,
   host: Host,
-  { inputs = {}, env = {}, fork = false, labels = [] }: WorkflowOptions = {},
+  { inputs = {}, env = {}, fork = false, labels = [], folder = "." }: WorkflowOptions = {},
 ): Promise<WorkflowRun> {
   const temp = join(scene.dir, "..", `runner-${runs++}`);
   mkdirSync(temp, { recursive: true });
@@ -67,14 +69,16 @@ export async function runAction(
       ? {}
       : { INPUT_EXECUTABLE: resolve(process.env["TASC_EXECUTABLE"]) }),
   };
-  const plan = await step("plan", { ...common, ...scene.env, ...env, ...prefixed(inputs) });
+  const run = (name: string, env: Readonly<Record<string, string>>): Promise<Step> =>
+    step(join(folder, "scripts", "action", `${name}.mjs`), env);
+  const plan = await run("plan", { ...common, ...scene.env, ...env, ...prefixed(inputs) });
   const outputs = parseOutputs(readFileSync(String(output), "utf8"));
-  const comment = await step("comment", {
+  const comment = await run("comment", {
     ...common,
     INPUT_GITHUB_TOKEN: "token-of-the-run",
     INPUT_COMMENTS: outputs.get("comments") ?? "",
   });
-  const verdict = await step("verdict", {
+  const verdict = await run("verdict", {
     ...common,
     ...prefixed(inputs),
     INPUT_EXITCODE: outputs.get("exitcode") ?? "",
@@ -86,8 +90,8 @@ function prefixed(inputs: Readonly<Record<string, string>>): Record<string, stri
   return Object.fromEntries(Object.entries(inputs).map(([name, value]) => [`INPUT_${name}`, value]));
 }
 
-function step(name: string, env: Readonly<Record<string, string>>): Promise<Step> {
-  const child = spawn(process.execPath, [join("scripts", "action", `${name}.mjs`)], {
+function step(file: string, env: Readonly<Record<string, string>>): Promise<Step> {
+  const child = spawn(process.execPath, [file], {
     env,
     stdio: ["ignore", "pipe", "pipe"],
   });

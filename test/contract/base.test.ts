@@ -46,4 +46,31 @@ describe("plan --base", () => {
       expect(code).toBe(3);
     });
   });
+
+  test("reads REF within the limits of --trust as well", async () => {
+    await scene({}, async ({ project, service }) => {
+      const live = seed(service);
+      for (const description of ["Cart", "Other"])
+        service.addCase(live.target, { description, status: "ENABLED" });
+      const trust = 'version: 1\nvariables: ["TASC_*"]\n';
+      const cart = "status: DRAFT";
+      const foreign = 'status: ENABLED, entryPointUrlPath: "${env:OTHER:-/x}"';
+      await project.write({ "trust.yaml": trust, "targets/shop.yaml": manifest(foreign, cart) });
+      git(project, "init", "-q", "-b", "main");
+      git(project, "add", "-A");
+      git(project, "commit", "-q", "-m", "base");
+      await project.write({ "targets/shop.yaml": manifest("status: ENABLED", cart) });
+      const causes = async (...args: readonly string[]): Promise<readonly unknown[]> => {
+        const { ran, value } = await project.json(["plan", "--base", "main", ...args]);
+        expect(ran.code, ran.stderr).toBe(0);
+        return list(value["changes"]).map((item) => at(item, "cause"));
+      };
+      expect(await causes()).toContain("pending");
+      // What may not be read there cannot be compared with.
+      expect(await causes("--trust", "trust.yaml")).not.toContain("pending");
+      for (const command of ["fmt", "validate"])
+        expect((await project.run([command, "--trust", "missing.yaml"])).code).toBe(3);
+      expect((await project.run(["new", "testCase", "shop.x", "--trust", "missing.yaml"])).code).toBe(3);
+    });
+  });
 });

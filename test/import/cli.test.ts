@@ -102,7 +102,9 @@ test("imports, plans nothing, applies nothing, and imports nothing again", async
   const corrected = await project.run(["import", "--elements", "--folder", `${FOLDER}=checkout`]);
   expect(corrected.stderr).toContain(`Folder ${FOLDER} is recorded as "checkout"`);
   const written = await project.read("targets/web-shop.yaml");
-  await project.write({ "targets/web-shop.yaml": written.replaceAll("folder: Checkout", "folder: checkout") });
+  await project.write({
+    "targets/web-shop.yaml": written.replaceAll("folder: Checkout", "folder: checkout"),
+  });
   expect((await project.run(["plan", "--detailed-exitcode"])).code).toBe(0);
 });
 

@@ -169,7 +169,7 @@ describe("the file", () => {
           ]),
         );
         const path = newFile();
-        const file = fileSink(path);
+        const file = fileSink(path, "/");
         const memory = memorySink();
         for (const sink of [file, memory]) {
           const writer = writeSnapshot(sink, HEAD, NO_SECRETS);
@@ -196,7 +196,7 @@ describe("the file", () => {
 
   test("is for its owner alone, and in its place only when it is whole", () => {
     const path = newFile();
-    const sink = fileSink(path);
+    const sink = fileSink(path, "/");
     const writer = writeSnapshot(sink, HEAD, NO_SECRETS);
     const names = readdirSync(join(path, ".."));
     expect(names).not.toContain("snapshot.json");
@@ -206,7 +206,7 @@ describe("the file", () => {
     sink.drop();
     expect(readdirSync(join(path, ".."))).toEqual(["snapshot.json"]);
     expect(statSync(path).mode & 0o777).toBe(0o600);
-    const second = fileSink(path);
+    const second = fileSink(path, "/");
     writeSnapshot(second, { ...HEAD, stage: "other" }, NO_SECRETS);
     second.drop();
     expect(readdirSync(join(path, ".."))).toEqual(["snapshot.json"]);

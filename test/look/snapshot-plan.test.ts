@@ -184,7 +184,7 @@ describe("a plan from a snapshot", () => {
           fingerprints: FINGERPRINTS,
         });
         const path = join(folder, `${files++}.json`);
-        const sink = fileSink(path);
+        const sink = fileSink(path, "/");
         const head = {
           tool: "tasc",
           stage: "default",

@@ -33,57 +33,42 @@ export function readSlow(text: string): Reading {
   const tree = parseTree(characters.cleaned);
   const faults = explainFaults(tree);
   const { value, findings } = evaluate(tree.root, (offset) => placeOf(offset).line);
-  const all = [
+  const isTooDeep = ({ code }: Finding): boolean => code === "too-deep";
+  const all: Finding[] = [
     ...characters.findings,
-    ...findDirectives(tree),
-    ...findFurtherDocuments(tree),
-    ...faults.filter(({ code }) => code !== "too-deep" || !findings.some(isTooDeep)),
+    ...tree.directives.flatMap(directiveFinding),
+    ...tree.furtherDocuments.map(furtherDocument),
+    // The parser runs out of stack far below the depth that the evaluation allows: then both have found the same.
+    ...faults.filter((fault) => !isTooDeep(fault) || !findings.some(isTooDeep)),
     // A line that is not even a pair has no key either, and that has been said.
     ...findings.filter(
       ({ code, offset }) => code !== "key" || !faults.some((fault) => fault.offset === offset),
     ),
   ];
   if (all.length === 0 && !isEmpty(tree)) return { ok: true, value };
-  const problems = all.length === 0 ? [emptiness(text)] : all;
-  const sorted = problems.toSorted((a, b) => a.offset - b.offset).map(problemOf);
-  return all.length > 0 && all.every(isOfKeys)
-    ? { ok: false, problems: sorted, value }
-    : { ok: false, problems: sorted };
-
-  function problemOf({ offset, ...rest }: Finding): YamlProblem {
-    return { ...placeOf(offset), ...rest };
-  }
+  const found = all.length === 0 ? [emptiness(text)] : all;
+  const problems = found
+    .toSorted((a, b) => a.offset - b.offset)
+    .map(({ offset, ...rest }) => ({ ...placeOf(offset), ...rest }));
+  // A key that is there twice, or that means something to YAML 1.1 alone: all else is as it is written.
+  const isOfKeys =
+    all.length > 0 && all.every(({ code }) => code === "duplicate-key" || code === "merge-key");
+  return { ok: false, problems, ...(isOfKeys ? { value } : {}) };
 }
 
-/**
- * The parser runs out of stack far below the depth that the evaluation allows: then both have found the same.
- */
-function isTooDeep({ code }: Finding): boolean {
-  return code === "too-deep";
+function directiveFinding({ offset, text }: Tree["directives"][number]): Finding[] {
+  if (/^%YAML\s+1\.2\s*$/.test(text)) return [];
+  const message = `\`${text.trim()}\` is not supported: a manifest is YAML 1.2 without directives`;
+  return [{ offset, code: "directive", message, hint: "delete this line and write the tags in full" }];
 }
 
-/** A key that is there twice, or that means something to YAML 1.1 alone: all else is as it is written. */
-function isOfKeys({ code }: Finding): boolean {
-  return code === "duplicate-key" || code === "merge-key";
-}
-
-function findDirectives(tree: Tree): Finding[] {
-  const foreign = tree.directives.filter(({ text }) => !/^%YAML\s+1\.2\s*$/.test(text));
-  return foreign.map(({ offset, text }) => ({
-    offset,
-    code: "directive",
-    message: `\`${text.trim()}\` is not supported: a manifest is YAML 1.2 without directives`,
-    hint: "delete this line and write the tags in full",
-  }));
-}
-
-function findFurtherDocuments(tree: Tree): Finding[] {
-  return tree.furtherDocuments.map((offset) => ({
+function furtherDocument(offset: number): Finding {
+  return {
     offset,
     code: "multiple-documents",
     message: "a second document begins here",
     hint: "tasc.yaml holds one document; in other manifest files, begin each document with `---`",
-  }));
+  };
 }
 
 function isEmpty({ root }: Tree): boolean {

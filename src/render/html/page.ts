@@ -89,8 +89,8 @@ const POLICY = [
 ].join("; ");
 
 const ADVICE: Readonly<Record<Verdict["kind"], string>> = {
-  blocked: "It cannot be applied.",
-  attention: "Review these changes before it is applied.",
+  blocked: "This plan cannot be applied.",
+  attention: "Review these changes before you apply the plan.",
   safe: "No test stops running, is generated again, or checks less.",
 };
 
@@ -159,7 +159,7 @@ ${errors.map((error) => diagnosticItem(error, known)).join("\n")}
 
 function dangerItem(change: ChangeJson): string {
   const { address, action } = change;
-  return `<li class="${action}"><span class="action">${SIGNS[action]} ${action}</span> ${addressLink(address)} <span class="preview">${previewHtml(change.fields, change)}</span></li>`;
+  return `<li class="${action}"><span class="action">${SIGNS[action]} ${action}</span> ${addressLink(address)} <span class="preview">${previewHtml(change)}</span></li>`;
 }
 
 function warningSection(diagnostics: readonly DiagnosticView[], known: ReadonlySet<string>): string {

@@ -1,0 +1,51 @@
+import { lstatSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
+import { stop } from "../model/error.ts";
+
+/**
+ * Refuses a place to write to that is a symbolic link, or below `root` is reached by one: a repository could have links
+ * that lead out of it, and another user of the machine one in a folder that is shared.
+ *
+ * @param follow whether a link may lead to another place below `root`, as a manifest's may
+ * @throws TascError
+ */
+export function refuseLinks(path: string, root: string, follow = false): void {
+  const isInside = isBelow(path, root);
+  let place = isInside ? root : dirname(path);
+  for (const part of isInside ? relative(root, path).split(sep) : [basename(path)]) {
+    place = join(place, part);
+    if (lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink() !== true) continue;
+    if (!follow || !isBelow(realpathSync(place), realpathSync(root)))
+      throw stop(
+        "failed",
+        "linked-place",
+        `${place} is a symbolic link; nothing is written through links`,
+        "Replace it with a file or folder of its own, or choose another place.",
+      );
+  }
+}
+
+function isBelow(path: string, root: string): boolean {
+  const below = relative(root, path);
+  return !isAbsolute(below) && below.split(sep)[0] !== "..";
+}
+
+/** The same, and never in place of a device or a folder. @throws also the system's errors, and one with the code ENOTFILE */
+export function refuseSpecialFile(path: string, root: string): void {
+  refuseLinks(path, root);
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === false)
+    throw Object.assign(new Error("it is no file"), { code: "ENOTFILE" });
+}
+
+/** Writes a file that is readable for its owner alone: whole or not at all. @throws as `refuseSpecialFile` */
+export function writeWhole(path: string, root: string, text: string): void {
+  const temporary = `${path}.${process.pid}.tmp`;
+  refuseSpecialFile(path, root);
+  try {
+    writeFileSync(temporary, text, { mode: 0o600, flag: "wx" });
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+}

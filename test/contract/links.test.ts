@@ -1,0 +1,75 @@
+// A committed symbolic link, or one that another user made, never lets a write leave its place.
+import { mkdir, readFile, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { scene } from "./support/cli.ts";
+import { seed } from "./support/story.ts";
+
+const SHOP = "target: shop\napp: Web Shop\ntestCases: { login: { description: Log in, status: DRAFT } }\n";
+
+interface Refused {
+  readonly says: string;
+  /** From the project folder; it leads to a folder outside, or to a file in that. */
+  readonly link: string;
+  readonly to: "folder" | "file";
+  readonly run: readonly string[];
+}
+
+const REFUSED: readonly Refused[] = [
+  { says: "the folder of state", link: ".tasc", to: "folder", run: ["apply", "--auto-approve"] },
+  { says: "the editor's folder", link: ".vscode", to: "folder", run: ["schema", "--install", "vscode"] },
+  { says: "a schema", link: ".vscode/tasc", to: "folder", run: ["schema", "--install", "vscode"] },
+  {
+    says: "the editor's settings",
+    link: ".vscode/settings.json",
+    to: "file",
+    run: ["schema", "--install", "vscode"],
+  },
+  { says: "a saved plan", link: "plan.json", to: "file", run: ["plan", "--out", "plan.json"] },
+  { says: "a saved plan's folder", link: "out", to: "folder", run: ["plan", "--out", "out/plan.json"] },
+  { says: "a snapshot", link: "live.json", to: "file", run: ["snapshot", "--out", "live.json"] },
+  { says: "a snapshot's folder", link: "out", to: "folder", run: ["snapshot", "--out", "out/live.json"] },
+  { says: "the local service's data", link: ".tasc/service", to: "folder", run: ["serve", "--port", "0"] },
+  { says: "a new project's manifests", link: "new/targets", to: "folder", run: ["init", "--chdir", "new"] },
+  { says: "tasc.yaml", link: "tasc.yaml", to: "file", run: ["fmt"] },
+];
+
+describe.concurrent("nothing is written through a link", () => {
+  test.for(REFUSED)("$says", async ({ link, to, run }, { expect }) => {
+    await scene({}, async ({ project, service }) => {
+      seed(service);
+      await project.write({ "targets/shop.yaml": SHOP });
+      const outside = `${project.dir}-outside`;
+      const place = join(project.dir, link);
+      const file = join(outside, "file");
+      await mkdir(outside, { recursive: true });
+      await mkdir(dirname(place), { recursive: true });
+      // Keys in an unusual order, for `fmt`.
+      const before =
+        link === "tasc.yaml" ? `vars: {}\n${await project.read("tasc.yaml")}` : '{ "editor.tabSize": 3 }\n';
+      await writeFile(file, before);
+      await rm(place, { force: true, recursive: true });
+      await symlink(to === "file" ? file : outside, place);
+      try {
+        const ran = await project.run([...run]);
+        expect(ran.code, ran.stdout + ran.stderr).toBe(1);
+        expect(ran.stderr.replaceAll(/\s+/g, " ")).toContain("is a symbolic link");
+        expect(await readdir(outside)).toEqual(["file"]);
+        expect(await readFile(file, "utf8")).toBe(before);
+      } finally {
+        await rm(outside, { recursive: true });
+      }
+    });
+  });
+
+  test("but a manifest may be one inside of the project", async () => {
+    await scene({}, async ({ project }) => {
+      await project.write({ "shared/shop.yaml": "app: Web Shop\ntarget: shop\n" });
+      await mkdir(join(project.dir, "targets"), { recursive: true });
+      await symlink("../shared/shop.yaml", join(project.dir, "targets/shop.yaml"));
+      const ran = await project.run(["fmt"]);
+      expect(ran.code, ran.stderr).toBe(0);
+      expect(await project.read("shared/shop.yaml")).toBe("target: shop\napp: Web Shop\n");
+    });
+  });
+});

@@ -1,0 +1,259 @@
+// The pipelines of `examples`, run from the merge request to production on stand-ins for their hosts.
+import { cpSync, readFileSync, rmSync } from "node:fs";
+import { type IncomingMessage, createServer } from "node:http";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { parseJson } from "../../src/model/json.ts";
+import { startHost } from "../action/host.ts";
+import { COMMIT, runAction } from "../action/workflow.ts";
+import { KEY, type Scene, listAt, scene, textAt } from "../look/scene.ts";
+import { gitlabJobs, machine, runGithub, runGitlab, shell } from "./stand-in.ts";
+
+const PROJECT = `version: 1
+service: { baseUrl: "\${env:TASC_BASE_URL}", apiKey: "\${secret:APIKEY}" }
+state: { backend: local, fingerprintKey: "\${secret:TASC_FINGERPRINT_KEY}" }
+stages: { staging: {}, production: {} }
+`;
+const TARGET = `target: shop
+app: Shop \${stage}
+environments: { default: { discoveryUrl: https://shop.example.com } }
+testCases:
+  login: { description: Log in, discovery: { prompt: Log in. } }
+`;
+const SECRETS = {
+  TASC_FINGERPRINT_KEY: "0123456789abcdef",
+  QA_PASSWORD: "hunter2-of-qa",
+  TASC_STATE_URL: "",
+};
+
+/** A repository with the project on its main branch, and a remote that it can push to. */
+const REPOSITORY = `git init --quiet --initial-branch main
+git config user.name qa && git config user.email qa@example.com
+printf '%s\\n' .tasc plans .snapshots '*.json' '*.html' '*.txt' > .gitignore
+git add . && git commit --quiet -m "The shop"
+git init --quiet --bare ../remote.git && git -C ../remote.git config receive.advertisePushOptions true
+git remote add origin ../remote.git && git push --quiet origin main`;
+
+async function liveApps(stage: Scene): Promise<readonly string[]> {
+  const data = await stage.control("GET", "/data");
+  return listAt(data, "testTargets").map((target) => textAt(target, "app"));
+}
+
+/** Adds a tag to the case in staging alone, as a promotion will carry it on. */
+function editInStaging(stage: Scene): void {
+  stage.write(
+    "targets/shop.yaml",
+    `${TARGET}stages: { staging: { testCases: { login: { tags: [smoke] } } } }\n`,
+  );
+}
+
+/** Everything passes in staging, after the last apply. */
+async function passAll(stage: Scene): Promise<void> {
+  const data = await stage.control("GET", "/data");
+  const target = listAt(data, "testTargets").find((one) => textAt(one, "app") === "Shop staging");
+  const begun = await stage.control("POST", "/reports", { testTargetId: textAt(target ?? null, "id") });
+  const ids = listAt(begun, "testResults").map((result) => [textAt(result, "testCaseId"), "PASSED"] as const);
+  await stage.control("POST", `/reports/${textAt(begun, "id")}/results`, {
+    results: Object.fromEntries(ids),
+  });
+}
+
+test("GitHub: snapshots, the plan of a pull request, its apply, drift and a promotion", async () => {
+  await scene(
+    async (stage) => {
+      const stages =
+        "stages:\n  staging: { service: { apiKey: '${secret:STAGING_KEY}' } }\n  production: { service: { apiKey: '${secret:PRODUCTION_KEY}' } }\n";
+      stage.write(
+        "tasc.yaml",
+        PROJECT.replace(/stages.*\n/, stages).replace(', apiKey: "${secret:APIKEY}"', ""),
+      );
+      stage.write("targets/shop.yaml", TARGET);
+      const pulls = [
+        { merged_at: "then", base: { ref: "main" }, head: { sha: COMMIT, repo: { full_name: "acme/shop" } } },
+      ];
+      const runs = { workflow_runs: [{ id: 42, pull_requests: [{ base: { ref: "main" } }] }] };
+      const github = await startHost({
+        answers: {
+          "/repos/acme/shop/commits/merged/pulls": pulls,
+          "/repos/acme/shop/actions/workflows/plan.yml/runs": runs,
+        },
+      });
+      onTestFinished(() => github.close());
+      const computer = machine(stage.dir, {
+        TASC_BASE_URL: stage.server.url,
+        GITHUB_API_URL: github.url,
+        GITHUB_REPOSITORY: "acme/shop",
+        GITHUB_SHA: "merged",
+        GITHUB_REF_NAME: "main",
+        GITHUB_RUN_ID: "43",
+        GITHUB_STEP_SUMMARY: `${stage.dir}-summary.md`,
+      });
+      const secrets = { STAGING_KEY: KEY, PRODUCTION_KEY: KEY, PROMOTION_TOKEN: "token", ...SECRETS };
+      const play = async (name: string, inputs = {}, event = "push"): Promise<string> =>
+        runGithub(`examples/github/${name}.yml`, computer, {
+          context: { secrets, inputs, github: { token: "token-of-the-run", event_name: event } },
+          action: async (given, env) => {
+            const upper = Object.entries(given).map(
+              ([key, value]) => [key.toUpperCase().replaceAll("-", "_"), value] as const,
+            );
+            const run = await runAction(stage, github, { inputs: Object.fromEntries(upper), env });
+            expect(run.verdict.code, run.plan.log).toBe(0);
+            const artifacts = join(computer.temp, "artifacts", "tasc-plan");
+            cpSync(String(run.outputs.get("artifacts")), artifacts, { recursive: true });
+            return Object.fromEntries(run.outputs);
+          },
+        });
+
+      await shell(REPOSITORY, computer);
+      await play("nightly");
+      expect(await play("plan", {}, "pull_request")).toMatch(/^\d+ changes; 0 test cases/m);
+      expect(github.comments.map(({ body }) => /3 to create/.test(body))).toEqual([true, true]);
+      await play("apply");
+      expect(await liveApps(stage)).toEqual(expect.arrayContaining(["Shop staging", "Shop production"]));
+      // What was reviewed was applied, and production's plan stands where its approver reads it.
+      expect(readFileSync(`${stage.dir}-summary.md`, "utf8")).toContain("tasc plan for `production`");
+
+      editInStaging(stage);
+      await shell("git commit --quiet --all -m Tag && git push --quiet origin main", computer);
+      rmSync(join(computer.temp, "artifacts"), { recursive: true });
+      await play("apply", { "override-policy": "" }, "workflow_dispatch");
+      await passAll(stage);
+      await play("promote", { from: "staging", to: "production", only: "*" });
+      expect(readFileSync(join(computer.temp, "artifacts", "pull-request"), "utf8")).toContain(
+        "Promote staging",
+      );
+      const pushed = await shell("git show --format=%s origin/promote-staging-to-production-43", computer);
+      expect(pushed).toMatch(/^Promote staging to production\n[^]*\+.*smoke/);
+    },
+    { discoveryTime: 1 },
+  );
+});
+
+test("GitLab: snapshots, the note of a merge request, a fork, the apply, drift and a promotion", async () => {
+  await scene(
+    async (stage) => {
+      const file = "examples/gitlab/.gitlab-ci.yml";
+      stage.write("tasc.yaml", PROJECT.replace("APIKEY", "TASC_API_KEY"));
+      stage.write("targets/shop.yaml", TARGET);
+      stage.write(".gitlab/tasc-note.mjs", readFileSync("examples/gitlab/tasc-note.mjs", "utf8"));
+      const gitlab = await startNotes();
+      const computer = machine(stage.dir, { TASC_BASE_URL: stage.server.url, TASC_API_KEY: KEY, ...SECRETS });
+      const push = { CI_PIPELINE_SOURCE: "push", CI_COMMIT_BRANCH: "main", CI_DEFAULT_BRANCH: "main" };
+      const request = {
+        CI_PIPELINE_SOURCE: "merge_request_event",
+        CI_DEFAULT_BRANCH: "main",
+        CI_MERGE_REQUEST_IID: "7",
+        CI_MERGE_REQUEST_PROJECT_ID: "1",
+        CI_MERGE_REQUEST_SOURCE_PROJECT_ID: "1",
+        CI_API_V4_URL: gitlab.url,
+        CI_PROJECT_URL: "https://gitlab.example/acme/shop",
+        CI_COMMIT_SHA: COMMIT,
+        CI_COMMIT_SHORT_SHA: COMMIT.slice(0, 8),
+        CI_JOB_URL: "https://gitlab.example/acme/shop/-/jobs/42",
+        TASC_NOTE_TOKEN: "token-of-the-notes",
+      };
+      const fork = { ...request, CI_MERGE_REQUEST_SOURCE_PROJECT_ID: "2" };
+      const schedule = { CI_PIPELINE_SOURCE: "schedule" };
+      const promotion = { ...schedule, PROMOTE_FROM: "staging", PROMOTE_TO: "production" };
+      const play = async (variables: Readonly<Record<string, string>>): Promise<string> => {
+        let log = "";
+        for (const name of gitlabJobs(file, variables)) {
+          if (name.startsWith("apply"))
+            cpSync(
+              join(computer.temp, "artifacts", `${name.replace("apply ", "")}.json`),
+              join(stage.dir, "plan.json"),
+            );
+          log += await runGitlab(file, name, computer, variables);
+        }
+        return log;
+      };
+
+      stage.write("tasc-trust.yaml", "version: 1\npolicy: { maxChanges: 100 }\n");
+      await shell(REPOSITORY, computer);
+      // The file that a merge request brings along is not read.
+      stage.write("tasc-trust.yaml", "nonsense: true\n");
+      expect(gitlabJobs(file, schedule)).toEqual(["drift", "snapshot"]);
+      await play(schedule);
+      expect(gitlabJobs(file, request)).toEqual(["plan staging", "plan production"]);
+      await play(request);
+      await play(request);
+      // One for each stage, kept up to date; a note of somebody else that begins alike is left.
+      expect(gitlab.notes.map(({ body }) => /<!-- tasc:plan (\w+)/.exec(body)?.[1])).toEqual([
+        "staging",
+        "staging",
+        "production",
+      ]);
+      expect(gitlab.notes[1]?.body).toContain("3 to create");
+      expect(gitlab.writes).toEqual(["POST", "POST", "PUT", "PUT"]);
+      await play({ ...request, TASC_NOTE_TOKEN: "" });
+
+      expect(gitlabJobs(file, fork)).toEqual(["validate fork"]);
+      expect(await play({ ...fork, TASC_API_KEY: "", TASC_FINGERPRINT_KEY: "" })).toContain(
+        "stage production",
+      );
+
+      await shell("git checkout --quiet tasc-trust.yaml", computer);
+      const jobs = ["plan staging", "plan production", "apply staging", "apply production"];
+      expect(gitlabJobs(file, push)).toEqual(jobs);
+      expect(gitlabJobs(file, { ...push, CI_PIPELINE_SOURCE: "web" })).toEqual(jobs);
+      await play(push);
+      expect(await liveApps(stage)).toEqual(expect.arrayContaining(["Shop staging", "Shop production"]));
+
+      editInStaging(stage);
+      await shell("git commit --quiet --all -m Tag && git push --quiet origin main", computer);
+      await play({ ...push, OVERRIDE_POLICY: "maxChanges" });
+      await passAll(stage);
+      expect(gitlabJobs(file, promotion)).toEqual(["promote"]);
+      const host = { CI_SERVER_HOST: "gitlab.example", CI_PROJECT_PATH: "acme/shop", CI_PIPELINE_ID: "44" };
+      await shell(
+        'git config --global url."$PWD/../remote.git".insteadOf "https://promotion:secret@gitlab.example/acme/shop.git"',
+        computer,
+      );
+      await play({ ...promotion, ...host, PROMOTION_TOKEN: "secret" });
+      const pushed = await shell("git -C ../remote.git show --format=%s promote-44", computer);
+      expect(pushed).toMatch(/^Promote staging to production\n[^]*\+.*smoke/);
+    },
+    { discoveryTime: 1 },
+  );
+});
+
+interface Note {
+  readonly id: number;
+  body: string;
+  readonly author: { readonly id: number };
+}
+
+/** As much of GitLab as keeps the notes of a merge request; somebody has written one that begins like ours. */
+async function startNotes() {
+  const notes: Note[] = [
+    { id: 1, body: "<!-- tasc:plan staging -->\nmine, says a person", author: { id: 9 } },
+  ];
+  const writes: string[] = [];
+  const server = createServer((request, response) => {
+    void textOf(request).then((text) => {
+      const { pathname } = new URL(request.url ?? "/", "http://host");
+      const [, id] = /^\/projects\/1\/merge_requests\/7\/notes\/?(\d*)$/.exec(pathname) ?? [];
+      const known = pathname === "/user" || id !== undefined;
+      if (!known || request.headers["private-token"] !== "token-of-the-notes")
+        return response.writeHead(404).end("{}");
+      if (request.method === "GET")
+        return response.end(JSON.stringify(pathname === "/user" ? { id: 5 } : notes));
+      writes.push(String(request.method));
+      const body = textAt(parseJson(text), "body");
+      const own = notes.find((note) => String(note.id) === id);
+      if (own === undefined) notes.push({ id: 100 + notes.length, body, author: { id: 5 } });
+      else own.body = body;
+      return response.end("{}");
+    });
+  });
+  await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
+  onTestFinished(() => server.close().closeAllConnections());
+  const address = server.address();
+  return { url: `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`, notes, writes };
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  let text = "";
+  for await (const chunk of request.setEncoding("utf8")) text += String(chunk);
+  return text;
+}

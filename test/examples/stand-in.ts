@@ -1,0 +1,207 @@
+import { spawn } from "node:child_process";
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { runInNewContext } from "node:vm";
+import { parse } from "yaml";
+
+/*
+ * Stand-ins for the machines that run pipelines: the scripts of a pipeline are run in their order by a real shell, in
+ * the project's folder, with what a host would hand them in the environment. What the network would answer stands on
+ * the path under its own name: `npx --no -- tasc` is the built executable, `gh` asks the stand-in of the host's API.
+ */
+
+type Env = Readonly<Record<string, string>>;
+type Mapping = Readonly<Record<string, unknown>>;
+
+export interface Machine {
+  /** The project's folder. */
+  readonly dir: string;
+  /** Programs, artifacts and a home are in here. */
+  readonly temp: string;
+  readonly env: Env;
+}
+
+const EXECUTABLE = resolve(process.env["TASC_EXECUTABLE"] ?? "dist/tasc.cjs");
+
+const PROGRAMS: Env = {
+  npm: "exit 0",
+  npx: `test "$1 $2 $3" = "--no -- tasc" || exit 97\nshift 3\nexec "${process.execPath}" "${EXECUTABLE}" "$@"`,
+  gh: `case "$1 $2" in
+  api*) curl --silent --fail "$GITHUB_API_URL/$2" | jq --raw-output --compact-output "$4" ;;
+  "run download") cp -r "$ARTIFACTS/$7" "$9" ;;
+  "auth setup-git") ;;
+  "pr create") echo "$*" > "$ARTIFACTS/pull-request" ;;
+  *) exit 98 ;;
+esac`,
+};
+
+export function machine(dir: string, env: Env): Machine {
+  const temp = `${dir}-machine`;
+  for (const [name, script] of Object.entries(PROGRAMS)) {
+    const file = join(temp, "bin", name);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, `#!/bin/bash\n${script}\n`);
+    chmodSync(file, 0o755);
+  }
+  const artifacts = join(temp, "artifacts");
+  mkdirSync(artifacts);
+  const path = `${join(temp, "bin")}:${process.env["PATH"] ?? ""}`;
+  return { dir, temp, env: { PATH: path, HOME: temp, ARTIFACTS: artifacts, ...env } };
+}
+
+/** Runs a script as hosts do: it ends with its first command that fails. @throws with its output if it fails */
+export async function shell(script: string, { dir, env }: Machine, more: Env = {}): Promise<string> {
+  const child = spawn("bash", ["-eo", "pipefail", "-c", script], { cwd: dir, env: { ...env, ...more } });
+  let log = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (text: string) => (log += text));
+  const code = await new Promise((done) => child.once("close", done));
+  if (code !== 0) throw new Error(`exit ${String(code)} of:\n${script}\n--\n${log}`);
+  return log;
+}
+
+function mapping(value: unknown): Mapping {
+  return typeof value === "object" && value !== null ? Object.fromEntries(Object.entries(value)) : {};
+}
+
+/** A scalar as text; nothing for what is no scalar. */
+function text(value: unknown): string {
+  if (typeof value === "string") return value;
+  return typeof value === "number" || typeof value === "boolean" ? String(value) : "";
+}
+
+function list(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** What GitHub puts in for `${{ github.token }}`, by path; and the action, which runs apart. */
+export interface GithubOptions {
+  readonly context: Mapping;
+  readonly action?: (inputs: Env, env: Env) => Promise<Env>;
+}
+
+/** Runs the jobs of a GitHub workflow one after the other; what they print. */
+export async function runGithub(
+  file: string,
+  computer: Machine,
+  { context, action }: GithubOptions,
+): Promise<string> {
+  const workflow = mapping(parse(readFileSync(file, "utf8")));
+  const needs: Record<string, unknown> = {};
+  let log = "";
+  for (const [name, value] of Object.entries(mapping(workflow["jobs"]))) {
+    const job = mapping(value);
+    const [[key, values] = ["none", [""]]] = Object.entries(mapping(mapping(job["strategy"])["matrix"]));
+    for (const one of list(values)) {
+      const known = { ...context, needs, matrix: { [key]: one } };
+      const outputs = await runSteps(list(job["steps"]).map(mapping), known);
+      const filled = Object.entries(mapping(job["outputs"])).map(
+        ([out, value]) => [out, fill(value, { ...known, steps: outputs })] as const,
+      );
+      needs[name] = { outputs: Object.fromEntries(filled) };
+    }
+  }
+  return log;
+
+  async function runSteps(steps: readonly Mapping[], known: Mapping): Promise<Mapping> {
+    // Each job begins in a clean checkout, without the files of the one before.
+    for (const left of ["plans", "plan-production.json"])
+      rmSync(join(computer.dir, left), { recursive: true, force: true });
+    const outputs: Record<string, unknown> = {};
+    for (const step of steps) {
+      const context = { ...known, steps: outputs };
+      const fillAll = (values: unknown): Env =>
+        Object.fromEntries(
+          Object.entries(mapping(values)).map(([name, value]) => [name, fill(value, context)] as const),
+        );
+      if (step["if"] !== undefined && fill(`\${{ ${text(step["if"])} }}`, context) !== "true") continue;
+      const output = join(computer.temp, "output");
+      writeFileSync(output, "");
+      const env = fillAll(step["env"]);
+      const uses = text(step["uses"]);
+      if (step["run"] !== undefined)
+        log += await shell(text(step["run"]), computer, { ...env, GITHUB_OUTPUT: output });
+      else if (uses.startsWith("your-org/tasc@"))
+        outputs[text(step["id"])] = { outputs: await action?.(fillAll(step["with"]), env) };
+      else artifact(uses, fillAll(step["with"]));
+      const set = [...readFileSync(output, "utf8").matchAll(/^([\w-]+)=(.*)$/gm)];
+      if (set.length > 0)
+        outputs[text(step["id"])] = {
+          outputs: Object.fromEntries(set.map(([, a = "", b = ""]) => [a, b] as const)),
+        };
+    }
+    return outputs;
+  }
+
+  function artifact(uses: string, { name = "", path = "." }: Env): void {
+    const kept = join(String(computer.env["ARTIFACTS"]), name);
+    const there = join(computer.dir, path);
+    if (uses.startsWith("actions/download-artifact@")) cpSync(kept, there, { recursive: true });
+    if (!uses.startsWith("actions/upload-artifact@")) return;
+    const isFile = path.endsWith(".json");
+    cpSync(there, isFile ? join(kept, path) : kept, { recursive: true });
+  }
+}
+
+/** `${{ a.b }}` and `${{ a.b == 'c' }}`. */
+function fill(template: unknown, context: Mapping): string {
+  return text(template).replaceAll(/\$\{\{ (.*?) \}\}/g, (_, expression: string) => {
+    const [left = "", right] = expression.split(" == ");
+    const value = left.split(".").reduce<unknown>((inside, key) => mapping(inside)[key], context);
+    return right === undefined ? text(value) : String(`'${text(value)}'` === right);
+  });
+}
+
+/** A job of a GitLab pipeline, with what it extends. */
+function gitlabJob(name: string, pipeline: Mapping): Mapping {
+  const own = mapping(pipeline[name]);
+  const above = own["extends"] === undefined ? {} : gitlabJob(text(own["extends"]), pipeline);
+  return { ...above, ...own };
+}
+
+/** The jobs of a pipeline that its rules let in, in their order. */
+export function gitlabJobs(file: string, variables: Env): readonly string[] {
+  const pipeline = mapping(parse(readFileSync(file, "utf8")));
+  return Object.keys(pipeline).filter((name) => {
+    const rules = list(gitlabJob(name, pipeline)["rules"]).map(mapping);
+    const first = rules.find((rule) => holds(text(rule["if"]), variables));
+    return !name.startsWith(".") && first !== undefined && first["when"] !== "never";
+  });
+}
+
+function holds(condition: string, variables: Env): boolean {
+  const script = condition.replaceAll(/\$(\w+)/g, (_, name: string) =>
+    JSON.stringify(variables[name] ?? null),
+  );
+  return Boolean(runInNewContext(script));
+}
+
+/** Runs a job, once for each of its matrix; what it prints. */
+export async function runGitlab(
+  file: string,
+  name: string,
+  computer: Machine,
+  variables: Env,
+): Promise<string> {
+  const pipeline = mapping(parse(readFileSync(file, "utf8")));
+  const job = gitlabJob(name, pipeline);
+  const [matrix] = list(mapping(job["parallel"])["matrix"]).map(mapping);
+  const [[key, values] = ["NONE", [""]]] = Object.entries(matrix ?? {});
+  const before = list(mapping(pipeline["default"])["before_script"]);
+  const script = [...before, ...list(job["script"])].join("\n");
+  let log = "";
+  for (const value of list(values)) {
+    const own = Object.entries(mapping(job["variables"])).map(([one, set]) => [one, text(set)] as const);
+    const env: Env = { ...variables, ...Object.fromEntries(own), [key]: text(value) };
+    log += await shell(script, computer, env);
+    keep(job, computer, env);
+  }
+  return log;
+}
+
+/** What a job leaves behind, and what the next one finds: the plan of its own stage. */
+function keep(job: Mapping, { dir, env }: Machine, { TASC_STAGE = "" }: Env): void {
+  const plan = join(dir, "plan.json");
+  if (job["artifacts"] !== undefined && existsSync(plan))
+    cpSync(plan, join(String(env["ARTIFACTS"]), `${TASC_STAGE}.json`));
+}
