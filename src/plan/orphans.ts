@@ -5,10 +5,11 @@ import { TEST_CASE_FIELDS } from "../model/fields.ts";
 import type { LiveTarget } from "../model/live.ts";
 import type { Change, Orphan } from "../model/plan.ts";
 import type { State } from "../model/state.ts";
+import { isSensitive } from "../model/value.ts";
 import { type MatchedTarget, compareField } from "./compare.ts";
 import { caution } from "./input.ts";
 import { matchedIds } from "./match.ts";
-import { memoryOf } from "./memory.ts";
+import { mayHoldSecret, memoryOf } from "./memory.ts";
 
 /** What state binds of a target and no manifest declares any more, as far as the service still lists it. */
 export function orphansOf(matched: MatchedTarget): readonly Orphan[] {
@@ -76,6 +77,8 @@ export function renamedWarnings(
     return TEST_CASE_FIELDS.every((field) => {
       const value = resource.fields[field.name];
       if (value === undefined || field.name === "description") return true;
+      // A secret is not compared for a hint: a snapshot has none, and plans what is planned online.
+      if (isSensitive(value) || mayHoldSecret(field, memory)) return false;
       return other !== undefined && compareField(field, value, other, memory).kind !== "differs";
     });
   };

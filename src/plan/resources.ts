@@ -235,7 +235,6 @@ function decideTestCase(matched: MatchedTarget, resource: DesiredTestCase, redis
   if (match === undefined) return UNCHANGED;
   if (!match.found) return createTestCase(matched, resource);
   if (match.live.asDeclared === resource && !rediscover) return UNCHANGED;
-  if (match.live.asDeclared === resource && !rediscover) return UNCHANGED;
   const memory = memoryOf(resource.address, match.id, matched.state, matched.fingerprints);
   const change = updateTestCase(matched, resource, match.live, memory, rediscover);
   const diagnostics = [

@@ -15,10 +15,11 @@ import { parseAddress } from "../../src/model/address.ts";
 import { fieldsOf } from "../../src/model/fields.ts";
 import type { LiveTarget, LiveTestCase, Reader } from "../../src/model/live.ts";
 import { type State, emptyState } from "../../src/model/state.ts";
-import { Secret } from "../../src/model/value.ts";
+import { Secret, isValueList } from "../../src/model/value.ts";
+import type { Desired } from "../../src/model/desired.ts";
 import { EVERYTHING } from "../../src/plan/input.ts";
 import { type RefreshOptions, refresh } from "../../src/plan/refresh.ts";
-import type { Planned } from "../../src/plan/plan.ts";
+import { type Planned, makePlan } from "../../src/plan/plan.ts";
 import { refreshEvents } from "../../src/plan/record.ts";
 import { callJson } from "../../src/render/json.ts";
 import { createRedactor } from "../../src/render/redact.ts";
@@ -169,6 +170,56 @@ function compared({ plan }: Planned, state: State) {
 }
 
 let files = 0;
+
+/** The live test case that a resource is bound to, with what is declared of it. */
+function asDeclared(one: LiveTestCase, desired: Desired, state: State): LiveTestCase {
+  const own = desired.targets[0]?.testCases.find(
+    ({ address }) => state.bindings.get(address)?.id === one.id,
+  )?.fields;
+  const textOf = (name: string): string | undefined => {
+    const value = own?.[name];
+    return typeof value === "string" ? value : undefined;
+  };
+  const tags = own?.["tags"];
+  return {
+    ...one,
+    description: textOf("description") ?? one.description,
+    externalId: textOf("externalId") ?? one.externalId,
+    status: textOf("status") ?? one.status,
+    runStatus: textOf("runStatus") ?? one.runStatus,
+    entryPointUrlPath: textOf("entryPointUrlPath") ?? one.entryPointUrlPath,
+    folderId: own?.["folder"] === null ? null : own?.["folder"] === undefined ? one.folderId : "f1",
+    tags: isValueList(tags ?? null) ? JSON.parse(JSON.stringify(tags)) : one.tags,
+    discovery: one.discovery && {
+      ...one.discovery,
+      freePrompt: textOf("discovery.prompt") ?? one.discovery.freePrompt,
+    },
+  };
+}
+
+test("what a plan lets go of while it reads changes nothing of it", async () => {
+  let settled = 0;
+  await fc.assert(
+    fc.asyncProperty(manifest, manifest, live, live, fc.boolean(), async (before, after, then, now, same) => {
+      const state = await stateAfter(before, then);
+      const options = {
+        ...(await optionsFor(same ? before : after)),
+        states: new Map([["shop", state]]),
+        strays: [],
+        fingerprints: FINGERPRINTS,
+      };
+      const cases = (same ? then : now).map((one) => asDeclared(one, options.desired, state));
+      const found = await refresh(readerOf(cases), options);
+      if (!found.ok) throw new Error("the service answers");
+      const kept = found.value.input.live.testCases.get("t") ?? [];
+      settled += kept.filter((one) => one.asDeclared !== undefined).length;
+      const whole = makePlan({ ...options, live: { targets: TARGETS, testCases: new Map([["t", cases]]) } });
+      expect(found.value.planned.plan).toEqual(whole.plan);
+    }),
+    { numRuns: 300 },
+  );
+  expect(settled).toBeGreaterThan(0);
+});
 
 describe("a plan from a snapshot", () => {
   test("is the plan made online, but for write-only and secret fields", async () => {
