@@ -10,9 +10,9 @@ export class Refused extends Error {
   }
 }
 
-/** The text of a file of the repository on a branch; `undefined` where there is none. */
-export async function readFile(host, path, branch) {
-  const where = `/contents/${path.split("/").map(encodeURIComponent).join("/")}?ref=${encodeURIComponent(branch)}`;
+/** The text of a file on the repository's default branch; `undefined` where there is none. */
+export async function readFile(host, path) {
+  const where = `/contents/${path.split("/").map(encodeURIComponent).join("/")}`;
   const response = await fetch(`${host.url}/repos/${host.repository}${where}`, {
     headers: { ...headers(host), accept: "application/vnd.github.raw+json" },
     signal: AbortSignal.timeout(30_000),

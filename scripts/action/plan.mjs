@@ -1,7 +1,7 @@
 // Plans every stage: annotations into the log, files and the step's summary for people, outputs for later steps. It never
 // fails the step: comment and artifacts come first, then `verdict.mjs`.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { commentBody, commentMark, failureBody, PLAN_BUDGET } from "./body.mjs";
@@ -63,26 +63,25 @@ function links() {
 }
 
 /**
- * Limits that the manifests of a pull request cannot change: the trust file of the base branch. The file that the pull
- * request brings along is not even read.
+ * Limits that the manifests of a branch cannot change: the trust file of the repository's default branch, whatever the
+ * event. Neither the file of the checkout nor that of another base branch counts, since anybody can push those.
  */
 async function trust() {
   const name = input(env, "TRUST");
   if (name === "" || env.TASC_TRUST) return [];
-  if (request === undefined) return existsSync(join(projectFolder(env), name)) ? [`--trust=${name}`] : [];
   const path = join(input(env, "WORKING_DIRECTORY") || ".", name).replaceAll("\\", "/");
   const host = {
     url: env.GITHUB_API_URL || "https://api.github.com",
     repository: env.GITHUB_REPOSITORY,
     token: input(env, "GITHUB_TOKEN"),
   };
-  const text = await readFile(host, path, request.base);
+  const text = await readFile(host, path);
   if (text === undefined) {
     annotate(
-      "notice",
-      `The branch ${request.base} has no ${path}, so the manifests decide where secrets go.`,
+      "error",
+      `The default branch has no ${path}, so manifests would decide where secrets go. Add the file (\`tasc init\` writes one), or set the input \`trust\` to an empty text.`,
     );
-    return [];
+    process.exit(1);
   }
   const file = join(folder, "trust.yaml");
   writeFileSync(file, text);
@@ -102,7 +101,9 @@ function overrides() {
 /** A pull request is checked out as its merge commit, whose first parent is the base branch. */
 function baseOptions() {
   if (request === undefined) return [];
-  const { status } = spawnSync("git", ["rev-parse", "--quiet", "--verify", "HEAD^2"], {
+  // Committed files must not pass for a bare repository.
+  const safe = ["-c", "safe.bareRepository=explicit", "-c", "core.fsmonitor=false"];
+  const { status } = spawnSync("git", [...safe, "rev-parse", "--quiet", "--verify", "HEAD^2"], {
     cwd: projectFolder(env),
   });
   return status === 0 ? ["--base=HEAD^1"] : [];

@@ -35,7 +35,6 @@ export function pullRequest(env) {
     number: found.number,
     fork: found.head?.repo?.full_name !== found.base?.repo?.full_name,
     commit: found.head?.sha,
-    base: String(found.base?.ref ?? ""),
     labels: (found.labels ?? []).map(({ name }) => String(name)),
   };
 }

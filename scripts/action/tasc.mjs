@@ -21,12 +21,17 @@ export function tasc(env, args) {
       : [named, []];
   const ran = spawnSync(program, [...first, ...args], {
     cwd: projectFolder(env),
-    env: { ...env, NO_COLOR: "1" },
+    env: { ...withoutInputs(env), NO_COLOR: "1" },
     encoding: "utf8",
     maxBuffer: MOST_OUTPUT,
   });
   if (ran.error !== undefined) throw ran.error;
   return { code: ran.status ?? 1, stdout: ran.stdout, stderr: ran.stderr };
+}
+
+/** Manifests of a pull request can read variables, so they must not find the action's own token there. */
+function withoutInputs(env) {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^(?:INPUT|ACTIONS)_/i.test(name)));
 }
 
 /** Lets what a command said through to the log. */

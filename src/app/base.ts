@@ -13,7 +13,10 @@ import { canonicalJson } from "../state/fingerprint.ts";
 import type { Survey } from "./plan.ts";
 import type { Session } from "./session.ts";
 
-/** What git says of a folder; nothing outside a repository, or without git. */
+/**
+ * What git says of a folder; nothing outside a repository, or without git. The folder is a stranger's, so git must not
+ * run what files in it name: they could look like a bare repository with a configuration of its own.
+ */
 export function git(
   folder: string,
   args: readonly string[],
@@ -22,11 +25,22 @@ export function git(
   try {
     const own = { ...process.env, ...env };
     const stdio: ["ignore", "pipe", "ignore"] = ["ignore", "pipe", "ignore"];
-    return execFileSync("git", args, { cwd: folder, env: own, encoding: "utf8", stdio }).trim();
+    return execFileSync("git", [...NO_PROGRAMS, ...args], {
+      cwd: folder,
+      env: own,
+      encoding: "utf8",
+      stdio,
+    }).trim();
   } catch {
     return undefined;
   }
 }
+
+const NO_PROGRAMS = [
+  "safe.bareRepository=explicit",
+  "core.fsmonitor=false",
+  "core.hooksPath=/dev/null",
+].flatMap((setting) => ["-c", setting]);
 
 /**
  * `plan --base REF`: a plan with the cause of each change, so that a reviewer sees their own first. The manifests of REF

@@ -13,6 +13,8 @@ import { type Guard, guardsOf } from "../plan/staleness.ts";
 import { type PlanExtras, planJson, writeJson } from "../render/json.ts";
 import { redactPlan } from "../render/redact.ts";
 import { writeWhole } from "../render/output-file.ts";
+import { isDeeper } from "../service/json-stream.ts";
+import { MAX_DEPTH } from "../service/request.ts";
 import { canonicalJson } from "../state/fingerprint.ts";
 import { jobLink } from "../state/lock.ts";
 import { git } from "./base.ts";
@@ -143,8 +145,11 @@ export interface PlanFile {
 export function readPlanFile(file: string, { cwd }: Pick<Host, "cwd">): PlanFile {
   let value: Json;
   try {
-    value = parseJson(readFileSync(resolve(cwd, file), "utf8"));
+    const bytes = readFileSync(resolve(cwd, file));
+    if (isDeeper(bytes, MAX_DEPTH)) throw notSaved(file, "it is nested too deeply");
+    value = parseJson(bytes.toString("utf8"));
   } catch (error) {
+    if (error instanceof TascError) throw error;
     const missing = error instanceof Error && "code" in error;
     throw notSaved(file, missing ? "it cannot be read" : "it is not JSON");
   }

@@ -75,6 +75,10 @@ export class Interpolator {
   #env({ name, fallback, source }: Of<"env">): Interpolated {
     if (!this.#mayRead(name)) return unreadable(name, source);
     const value = this.#environment(name);
+    if (value !== undefined && ADDRESS_WITH_PASSWORD.test(value)) {
+      const detail = `\`${source}\` would show it in plans and messages. Write \`\${secret:${name}}\`.`;
+      return failed("credential-in-env", `The value of ${name} contains a password`, detail, source);
+    }
     if (value !== undefined && (value !== "" || fallback === undefined)) return plain(value);
     if (fallback !== undefined) return plain(fallback);
     const detail = `\`${source}\` takes its value from it. Set it, or add a fallback: \`\${env:${name}:-…}\`.`;
@@ -192,6 +196,9 @@ export interface InterpolationProblem {
   /** Where that stands, if not in the template itself: the definition of a variable. */
   readonly origin?: Origin;
 }
+
+/** `scheme://user:password@` */
+const ADDRESS_WITH_PASSWORD = /[a-z][a-z\d+.-]{0,30}:\/\/[^\s/@:]{0,200}:[^\s/@]{1,1000}@/i;
 
 /** Code of the problem that a secret is not there; some commands can do without. */
 export const MISSING_SECRET = "missing-secret";

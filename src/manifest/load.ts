@@ -391,11 +391,9 @@ function readTextFile(folder: ProjectFolder, path: string): TextFile {
   if (/^(?:[/\\]|[A-Za-z]:)/.test(path) || stepsOf(path)[0] === "..")
     return failed("The path leaves the project folder. Use a path inside it, relative to tasc.yaml.");
   const steps = stepsOf(path);
-  const hidden = steps.find((step) => /^(?:\.git|\.tasc|\.env.*)$/i.test(step));
+  const hidden = steps.find((step) => step.startsWith("."));
   if (hidden !== undefined)
-    return failed(
-      `Files of \`${hidden}\` contain data that must not get into a configuration. Choose another file.`,
-    );
+    return failed(`Hidden files such as \`${hidden}\` often contain credentials. Choose another file.`);
   const { kind, inside } = folder.follow(path);
   if (kind !== "nothing" && inside !== steps.join("/"))
     return failed("It is a symbolic link, or its path contains one. Use the path of the file itself.");

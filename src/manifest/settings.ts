@@ -4,6 +4,8 @@ import { type Json, type Path, defined, isObject } from "../model/json.ts";
 import type { Policy, Settings, StateSettings } from "../model/settings.ts";
 import { Secret, Unknown, type Value, type ValueObject, isValueList, isValueObject } from "../model/value.ts";
 import { checkBaseUrl } from "../service/request.ts";
+import { stateServers } from "../state/config.ts";
+import { StateFailure } from "../state/problem.ts";
 import {
   type Document,
   type ManifestProblem,
@@ -191,6 +193,14 @@ function resolveState(context: SettingsContext): StateSettings {
       `\`state.fingerprintKey\` is shorter than ${SHORTEST_FINGERPRINT_KEY} characters`,
       "A weak key lets others test guessed passwords against the fingerprints in state. Use a random value, e.g. from `openssl rand -base64 32`.",
     );
+  for (const [key, value] of own)
+    if (typeof value === "string" && hasLiteralPassword(value, context))
+      reportAt(
+        "secret-in-clear",
+        ["state", key],
+        `The password in \`state.${key}\` must come from a secret or a file`,
+        "Write the whole address, or at least the password, as `${secret:NAME}`. Secrets written in the file stay in git history.",
+      );
   const options = Object.entries(rest).flatMap(([key, value]): [string, StateOption][] =>
     key !== "backend" && isOption(value) ? [[key, value]] : [],
   );
@@ -200,6 +210,13 @@ function resolveState(context: SettingsContext): StateSettings {
     ...(fingerprintKey instanceof Unknown ? { fingerprintKeyUnknown: true } : {}),
     options: Object.fromEntries(options),
   };
+}
+
+/** Whether anything of the password in an address is there without what secrets and files put into it. */
+function hasLiteralPassword(text: string, { interpolator }: SettingsContext): boolean {
+  const { value, pieces } = interpolator.fill(text);
+  const literal = pieces.reduce((rest, piece) => rest.replaceAll(piece, ""), String(value));
+  return /^[a-z]+:\/\/[^:@/]*:[^@/]+@/.test(literal);
 }
 
 const SHORTEST_FINGERPRINT_KEY = 16;
@@ -240,12 +257,20 @@ function refuseUntrusted({ baseUrl, state, stage }: Settings, { trust, reportAt 
   if (origins !== undefined && origin !== undefined)
     if (!origins.some((address) => (originOfUrl(address) ?? address) === origin))
       refuse(BASE_URL, `the service ${origin}`, origins);
-  for (const [key, value] of stateHosts === undefined ? [] : Object.entries(state.options)) {
-    const text = value instanceof Secret ? value.reveal() : String(value);
-    if (!/^[a-z]+:\/\//.test(text)) continue;
-    const host = URL.canParse(text) ? new URL(text).hostname : "";
-    if (stateHosts?.includes(host) === false)
-      refuse(["state", key], `state at ${host === "" ? "this address" : host}`, stateHosts);
+  if (stateHosts === undefined) return;
+  const allowed = stateHosts.map((host) => host.toLowerCase());
+  const strange = new Set(serversOf(state).filter((host) => !allowed.includes(host.toLowerCase())));
+  const key = state.backend === "postgres" ? "url" : "address";
+  for (const host of strange) refuse(["state", key], `state at ${host}`, stateHosts);
+}
+
+/** What cannot be read is never connected to. */
+function serversOf(state: StateSettings): readonly string[] {
+  try {
+    return stateServers(state);
+  } catch (error) {
+    if (error instanceof StateFailure) return [];
+    throw error;
   }
 }
 

@@ -3,7 +3,7 @@ import { type TascError, stop } from "../model/error.ts";
 import { compileGlob } from "../model/glob.ts";
 import { type Json, type JsonObject, defined, isArray, isObject } from "../model/json.ts";
 import type { Policy } from "../model/settings.ts";
-import { nearest } from "./document.ts";
+import { listWords, nearest } from "./document.ts";
 import { parseDuration } from "./shape.ts";
 
 /**
@@ -18,7 +18,8 @@ import { parseDuration } from "./shape.ts";
  *     stages:                                  # lists of a stage replace those above
  *       production: { origins: [https://prod.example.com] }
  *
- * What the file leaves out is not limited.
+ * What the file leaves out is not limited, except that state may be on no server where `origins` are limited and
+ * `stateHosts` are not given, and that a file with `stages` allows no other stage.
  */
 export interface Trust {
   readonly origins?: readonly string[];
@@ -28,7 +29,7 @@ export interface Trust {
   readonly policy?: Policy;
 }
 
-/** The limits of one stage. */
+/** The limits of one stage. @throws TascError for a stage that the file does not allow */
 export type TrustOf = (stage: string) => Trust;
 
 const LISTS = ["origins", "stateHosts", "variables"] as const;
@@ -50,7 +51,18 @@ export async function readTrust(file: string): Promise<TrustOf> {
       return [stage, { ...base, ...own, policy: stricter(base.policy ?? {}, own.policy ?? {}) }];
     }),
   );
-  return (stage) => stages.get(stage) ?? base;
+  return (stage) => {
+    const trust = stages.get(stage) ?? base;
+    if (root.stages !== undefined && !stages.has(stage))
+      throw stop(
+        "invalid",
+        "untrusted",
+        `The trust file does not allow the stage ${stage}`,
+        `Its \`stages\` name ${listWords([...stages.keys()], "and") || "none"}. Add the stage to ${file} on its protected branch; \`{}\` gives it the limits of the file as a whole.`,
+      );
+    const { origins, stateHosts = [] } = trust;
+    return origins === undefined ? trust : { ...trust, stateHosts };
+  };
 }
 
 async function readYaml(file: string): Promise<Json> {

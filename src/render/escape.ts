@@ -23,7 +23,7 @@ export function annotationProperty(text: string): string {
  * read; all it takes is a fence longer than any run of backticks inside.
  */
 export function markdownCode(text: string): string {
-  const line = safeLine(text);
+  const line = withoutLogCommands(safeLine(text));
   if (line === "") return "";
   const fence = "`".repeat(longestRun(line, /`+/g) + 1);
   const pad = /^`|`$|^ .* $/.test(line) ? " " : "";

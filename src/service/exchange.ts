@@ -552,13 +552,18 @@ export type Redact = (text: string) => string;
  */
 export function wordsOf(body: Uint8Array, redact: Redact): string | undefined {
   const bytes = withoutBom(body);
-  const text = new TextDecoder().decode(bytes);
+  const decoded = new TextDecoder().decode(bytes);
+  // The end of a body that was cut may be the beginning of a secret.
+  const text = body.length < MAX_ERROR_BYTES ? decoded : redact(decoded).slice(0, -LONGEST_SECRET);
   const json = isDeeper(bytes, MAX_DEPTH) ? undefined : parseJsonText(text);
   const said = json?.ok === true ? wordsOfJson(json.value).join("; ") : wordsOfText(text);
   // Once more on the line, in case a secret was hidden by characters that are gone now.
   const line = redact(oneLine(redact(said)));
   return line === "" ? undefined : cut(line);
 }
+
+/** In whatever form, in characters. */
+const LONGEST_SECRET = MAX_ERROR_BYTES / 4;
 
 function wordsOfText(text: string): string {
   return /^\s*<[!a-z]/i.test(text) ? textOfHtml(text) : text;

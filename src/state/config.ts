@@ -77,6 +77,15 @@ export function readConfig(
   return config;
 }
 
+/** The names of all servers that state is asked of or its locks, as their clients read the addresses; none for files. */
+export function stateServers(settings: StateSettings): readonly string[] {
+  const config = readConfig(settings, { insecure: true });
+  if (config.backend === "local") return [];
+  return config.backend === "postgres"
+    ? config.connection.hosts.map(({ host }) => host)
+    : addressesOf(config).map((address) => new URL(address).hostname);
+}
+
 const OPTIONS: Readonly<Record<StateSettings["backend"], readonly string[]>> = {
   local: ["path"],
   postgres: ["url", "schema", "table"],
@@ -131,13 +140,16 @@ const SESSION_ATTRIBUTES = ["any", "read-write", "primary", "read-only", "standb
 
 /**
  * Reads a connection string. What is wrong with it is said without repeating its values. Passwords are often pasted
- * as they are, so the user and password end at the last @, and only what is a valid escape is taken for one.
+ * as they are, so the user and password end at the last @, and only what is a valid escape is taken for one. What
+ * would end the server's name for another reader of addresses must be escaped: all have to see the same server.
  */
 export function readPostgresUrl(url: string): PostgresConnection {
   const rest = url.slice(url.indexOf("://") + 3);
   const query = /\?(?:[\w-]+=[^&?@]*)(?:&[\w-]+=[^&@]*)*$/.exec(rest);
   const place = query === null ? rest : rest.slice(0, query.index);
   const at = place.lastIndexOf("@");
+  if (/[/?#\\]/.test(place.slice(0, Math.max(at, 0))))
+    throw wrongUrl("its user and password must have / ? # and \\ escaped, as %2F %3F %23 and %5C");
   const [hosts = "", ...path] = place.slice(at + 1).split("/");
   const parameters = new URLSearchParams(query?.[0] ?? "");
   checkParameters(parameters);
@@ -212,13 +224,15 @@ export function isLoopback(host: string): boolean {
   );
 }
 
+function addressesOf({ address, locking }: HttpConfig): readonly string[] {
+  return locking === undefined ? [address] : [address, locking.lockAddress, locking.unlockAddress];
+}
+
 /** Credentials that anybody on the way could read. */
 function openCredentials(config: BackendConfig): string | undefined {
   if (config.backend !== "http") return undefined;
-  const { address, locking, username, password } = config;
-  const addresses = [address, locking?.lockAddress, locking?.unlockAddress].filter(
-    (one) => one !== undefined,
-  );
+  const { username, password } = config;
+  const addresses = addressesOf(config);
   const open = addresses
     .map((one) => new URL(one))
     .find(({ protocol, hostname }) => protocol === "http:" && !isLoopback(hostname));

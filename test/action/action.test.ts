@@ -130,7 +130,7 @@ describe("the action", () => {
       expect(comment.log).toContain("POST /issues/7/comments: 500");
     }));
 
-  test("takes the trust file from the base branch, whatever the pull request brings along", () =>
+  test("takes the trust file from the default branch, whatever the branch brings along, and fails without", () =>
     play(async (scene) => {
       scene.write("targets/shop.yaml", CHANGED);
       scene.write("tasc-trust.yaml", "version: 1\npolicy: { maxChanges: 100 }\n");
@@ -141,9 +141,26 @@ describe("the action", () => {
       });
       expect(refused.verdict.code).toBe(3);
       expect(refused.plan.log).toContain("https://tests.example.com");
-      const without = await runAction(scene, await host(), { inputs });
-      expect(without.plan.log).toContain("::notice title=tasc::The branch main has no tasc-trust.yaml");
-      expect(without.verdict.code).toBe(0);
+      const events = [{}, { event: { merge_group: { base_ref: "refs/heads/main" } } }];
+      for (const event of events) {
+        const without = await runAction(scene, await host(), { inputs, ...event });
+        expect(without.plan.code).toBe(1);
+        expect(without.plan.log).toContain("::error title=tasc::The default branch has no tasc-trust.yaml");
+      }
+      const none = await runAction(scene, await host(), { inputs: { TRUST: "" } });
+      expect(none.verdict.code).toBe(0);
+    }));
+
+  test("keeps its own token from manifests", () =>
+    play(async (scene) => {
+      const settings = scene.read("tasc.yaml").replace("TASC_API_KEY", "INPUT_GITHUB_TOKEN");
+      expect(settings).toContain("secret:INPUT_GITHUB_TOKEN");
+      scene.write("tasc.yaml", settings);
+      const { plan, verdict } = await runAction(scene, await host(), {
+        inputs: { GITHUB_TOKEN: "ghs_token" },
+      });
+      expect(plan.log).toContain("The secret INPUT_GITHUB_TOKEN is not set");
+      expect(verdict.code).toBe(3);
     }));
 
   test("overrides a policy by a label of the given prefix, and by no other", () =>
@@ -223,7 +240,7 @@ describe("the action's folder", () => {
 
   test("without dist is built, also in production", () => {
     expect(release(false).build()).toBe(
-      "ci --silent --no-audit --no-fund --include=dev\nrun --silent build\n",
+      "ci --ignore-scripts --silent --no-audit --no-fund --include=dev\nrun --silent build\n",
     );
   });
 });

@@ -17,7 +17,7 @@ export interface Host {
 
 export interface HostOptions {
   readonly comments?: readonly Comment[];
-  /** Files of the repository's base branch. */
+  /** Files of the repository's default branch. */
   readonly files?: Readonly<Record<string, string>>;
   /** What the host answers to further paths. */
   readonly answers?: Readonly<Record<string, unknown>>;
@@ -48,7 +48,8 @@ export async function startHost({
       }
       const [, path] = /^\/repos\/acme\/shop\/contents\/(.+)$/.exec(pathname) ?? [];
       if (request.method === "GET" && path !== undefined) {
-        const text = searchParams.get("ref") === "main" ? files[decodeURIComponent(path)] : undefined;
+        // Without `ref` it is the default branch that answers.
+        const text = searchParams.get("ref") === null ? files[decodeURIComponent(path)] : undefined;
         if (text === undefined) return answer(404, { message: "Not Found" });
         response.end(text);
         return undefined;

@@ -22,6 +22,8 @@ export interface WorkflowOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly fork?: boolean;
   readonly labels?: readonly string[];
+  /** Another event than that of a pull request. */
+  readonly event?: object;
   /** The action's folder; this repository where none is given. */
   readonly folder?: string;
 }
@@ -35,7 +37,7 @@ let runs = 0;
 export async function runAction(
   scene: Scene,
   host: Host,
-  { inputs = {}, env = {}, fork = false, labels = [], folder = "." }: WorkflowOptions = {},
+  { inputs = {}, env = {}, fork = false, labels = [], event: other, folder = "." }: WorkflowOptions = {},
 ): Promise<WorkflowRun> {
   const temp = join(scene.dir, "..", `runner-${runs++}`);
   mkdirSync(temp, { recursive: true });
@@ -44,14 +46,16 @@ export async function runAction(
   const repo = (owner: string): object => ({ ref: "main", repo: { full_name: `${owner}/shop` } });
   writeFileSync(
     String(event),
-    JSON.stringify({
-      pull_request: {
-        number: 7,
-        head: { ...repo(fork ? "stranger" : "acme"), sha: COMMIT },
-        base: repo("acme"),
-        labels: labels.map((name) => ({ name })),
+    JSON.stringify(
+      other ?? {
+        pull_request: {
+          number: 7,
+          head: { ...repo(fork ? "stranger" : "acme"), sha: COMMIT },
+          base: repo("acme"),
+          labels: labels.map((name) => ({ name })),
+        },
       },
-    }),
+    ),
   );
   const common: Readonly<Record<string, string>> = {
     PATH: String(process.env["PATH"]),

@@ -18,7 +18,7 @@ import { realWorld } from "./support/world.ts";
 describe("a connection string", () => {
   test.each([
     ["postgres://ci:p%40ss@db.example.com/state", "p@ss"],
-    ["postgres://ci:a#b/c%d@e?f@db.example.com/state", "a#b/c%d@e?f"],
+    ["postgres://ci:a%23b%2Fc%25d@e%3Ff@db.example.com/state", "a#b/c%d@e?f"],
     ["postgres://ci:100%@db.example.com/state?sslmode=verify-full", "100%"],
   ])("%s has the password %s", (url, password) => {
     const connection = readPostgresUrl(url);
@@ -47,6 +47,9 @@ describe("a connection string", () => {
     ["postgres://db/x?channel_binding=require", "channel_binding=require is not supported"],
     ["postgres://db/x?sslmod=require", "sslmod is not supported"],
     ["postgres://db:port/x", "port"],
+    ["postgres://ci:a#b@db/x", "escaped"],
+    ["postgres://other/ci:a@db/x", "escaped"],
+    ["postgres://other?ci:a@db/x", "escaped"],
   ])("%s is refused", async (url, words) => {
     const problem = await problemOf(() => readConfig({ backend: "postgres", options: { url } }));
     expect(problem.kind).toBe("misconfigured");

@@ -1,0 +1,111 @@
+// A pull request may change every file of the project; `tasc plan` runs with the job's secrets, and with a trust file
+// from elsewhere.
+import { execFileSync } from "node:child_process";
+import { createServer } from "node:http";
+import { createServer as createSocketServer, type Server } from "node:net";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type Project, scene } from "./support/cli.ts";
+
+const SHOP =
+  "target: shop\napp: Web Shop\nenvironments: { default: { discoveryUrl: https://shop.example.com } }\n";
+
+/** A server that takes whatever is sent to it for a secret. */
+async function thief(server: Server): Promise<{ readonly port: number; readonly caught: () => boolean }> {
+  let caught = false;
+  server.on("connection", () => (caught = true));
+  await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  return { port: typeof address === "object" ? (address?.port ?? 0) : 0, caught: () => caught };
+}
+
+async function refused(project: Project, says: string, ...args: readonly string[]): Promise<void> {
+  const ran = await project.run(["plan", ...args]);
+  expect(ran.code, ran.stdout + ran.stderr).toBe(3);
+  expect(ran.stderr.replaceAll(/\s+/g, " ")).toContain(says);
+}
+
+describe("a hostile pull request", () => {
+  test("cannot make git run anything by files that look like a bare repository", async () => {
+    await scene({}, async ({ project }) => {
+      const config = `[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = ..\n\tfsmonitor = "touch ${project.dir}/ran; false"\n`;
+      await project.write({
+        "e2e/tasc.yaml": await project.read("tasc.yaml"),
+        "e2e/targets/shop.yaml": SHOP,
+        "e2e/HEAD": "ref: refs/heads/main\n",
+        "e2e/config": config,
+        "e2e/objects/keep": "",
+        "e2e/refs/keep": "",
+      });
+      execFileSync("git", ["init", "-q"], { cwd: project.dir });
+      const ran = await project.run(["plan", "--chdir", "e2e", "--out", "plan.json"]);
+      expect(ran.code, ran.stdout + ran.stderr).toBe(0);
+      expect(await project.files()).not.toContain("ran");
+    });
+  });
+
+  test.for([
+    ["a path before the last @", "postgres://db.example.com/${secret:TASC_API_KEY}@127.0.0.1:PORT/x"],
+    ["a query before it", "postgres://db.example.com?a=${secret:TASC_API_KEY}@127.0.0.1:PORT/x"],
+    ["a fragment before it", "postgres://db.example.com#${secret:TASC_API_KEY}@127.0.0.1:PORT/x"],
+    ["a second server", "postgres://tasc:${secret:TASC_API_KEY}@db.example.com,127.0.0.1:PORT/x"],
+  ])("cannot send secrets to another database by %s", async ([, address]) => {
+    await scene({}, async ({ project }) => {
+      const { port, caught } = await thief(createSocketServer((socket) => socket.destroy()));
+      const url = String(address).replace("PORT", String(port));
+      await project.write({
+        "tasc.yaml": `${await project.read("tasc.yaml")}state: { backend: postgres, url: "${url}?sslmode=disable" }\n`,
+        "targets/shop.yaml": SHOP,
+        "trust.yaml": "version: 1\nstateHosts: [db.example.com]\n",
+      });
+      await refused(project, "", "--trust", "trust.yaml");
+      expect(caught()).toBe(false);
+    });
+  });
+
+  test("cannot send secrets to another server of state or of its locks", async () => {
+    await scene({}, async ({ project }) => {
+      const { port, caught } = await thief(createServer((_, response) => response.end()));
+      const own = await project.read("tasc.yaml");
+      const address = `http://127.0.0.1:${port}/{target}`;
+      const options = `username: x, password: "\${secret:TASC_API_KEY}"`;
+      const files = { "targets/shop.yaml": SHOP, "trust.yaml": "version: 1\nstateHosts: [localhost]\n" };
+      await project.write({
+        ...files,
+        "tasc.yaml": `${own}state: { backend: http, address: "${address}", ${options} }\n`,
+      });
+      await refused(project, "does not allow state at 127.0.0.1", "--trust", "trust.yaml");
+      const others = `address: "http://localhost:1/{target}", lockAddress: "${address}"`;
+      await project.write({ "tasc.yaml": `${own}state: { backend: http, ${others}, ${options} }\n` });
+      await refused(project, "does not allow state at 127.0.0.1", "--trust", "trust.yaml");
+      expect(caught()).toBe(false);
+    });
+  });
+
+  test("cannot move state to a server where the trust file limits origins only, or is that of `init`", async () => {
+    await scene({}, async ({ project, service }) => {
+      expect((await project.run(["init", "--chdir", "new"])).code).toBe(0);
+      const state = 'state: { backend: postgres, url: "postgres://127.0.0.1:1/x" }\n';
+      await project.write({
+        "tasc.yaml": `${await project.read("tasc.yaml")}${state}`,
+        "targets/shop.yaml": SHOP,
+        "trust.yaml": `version: 1\norigins: ["${service.url}"]\n`,
+      });
+      const says = "does not allow state at 127.0.0.1";
+      await refused(project, says, "--trust", "trust.yaml");
+      await refused(project, says, "--trust", "new/tasc-trust.yaml");
+    });
+  });
+
+  test("cannot add a stage to get round the limits of those that the trust file names", async () => {
+    await scene({}, async ({ project, service }) => {
+      await project.write({
+        "tasc.yaml": `${await project.read("tasc.yaml")}defaultStage: evil\nstages: { production: {}, evil: {} }\n`,
+        "targets/shop.yaml": SHOP,
+        "trust.yaml": "version: 1\nstages: { production: { origins: ['https://prod.example.com'] } }\n",
+      });
+      await refused(project, "does not allow the stage evil", "--trust", "trust.yaml");
+      expect(service.log).toEqual([]);
+    });
+  });
+});
