@@ -63,7 +63,8 @@ variables: [TASC_BASE_URL, TASC_API_KEY, TASC_FINGERPRINT_KEY]
 policy: { maxDisabledPercent: 30 }
 `;
 
-const IGNORE = `# Secrets.
+const IGNORE = `node_modules/
+# Secrets.
 .env
 .env.*
 /${KEY_FILE}
@@ -73,6 +74,7 @@ plan.json
 # Locks and journals of runs in progress, and the local service's data. Commit .tasc/state and .tasc/history: they
 # hold no values.
 /.tasc/service/
+/.tasc/rehearsal/
 /.tasc/errored/
 /.tasc/**/*.lock*
 /.tasc/**/*.journal
