@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { wordsOf } from "../../src/service/exchange.ts";
-import { MAX_WORDS } from "../../src/service/request.ts";
+import { MAX_ERROR_BYTES, MAX_WORDS } from "../../src/service/request.ts";
 
 const asIs = (text: string): string => text;
 
@@ -98,6 +98,17 @@ describe("the service's words", () => {
       "hun",
     );
     expect(wordsOf(Buffer.from("hunt\u200ber2"), withoutPassword)).toBe("***");
+  });
+
+  test("hold no beginning of a secret that the limit on bodies cut off", () => {
+    for (const blank of [" ", "<b></b>"]) {
+      const body = blank.repeat(MAX_ERROR_BYTES).slice(0, MAX_ERROR_BYTES - 6);
+      for (const start of ["", "<p>"])
+        expect(
+          wordsOf(Buffer.from(`${start}${body}hunter`).subarray(-MAX_ERROR_BYTES), withoutPassword) ?? "",
+        ).not.toContain("hunter");
+    }
+    expect(words(`It is full. ${" ".repeat(MAX_ERROR_BYTES)}`)).toBe("It is full.");
   });
 
   test("law: any bytes give at most one short clean line", () => {

@@ -110,6 +110,17 @@ describe.concurrent("a sealed plan", () => {
     });
   });
 
+  test("that is nested too deeply is refused", async () => {
+    await scene({}, async ({ project }) => {
+      const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
+      await project.write({ "plan.json": `{"formatVersion":"1.1","x":${deep},"apply":{},"seal":"a"}` });
+      for (const command of [["show"], ["apply", "--auto-approve"], ["rehearse"], ["merge-plans"]]) {
+        const ran = await project.run([...command, "plan.json"]);
+        expect([ran.code, ran.stderr.includes("it is nested too deeply")], ran.stderr).toEqual([3, true]);
+      }
+    });
+  });
+
   test("that was edited is refused with exit 4 before any call, and shown as altered", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);

@@ -174,7 +174,7 @@ test("GitLab: snapshots, the note of a merge request, a fork, the apply, drift a
       stage.write("tasc-trust.yaml", "nonsense: true\n");
       expect(gitlabJobs(file, schedule)).toEqual(["drift", "snapshot"]);
       await play(schedule);
-      expect(gitlabJobs(file, request)).toEqual(["plan staging", "plan production"]);
+      expect(gitlabJobs(file, request)).toEqual(["plan staging", "preview production"]);
       await play(request);
       await play(request);
       // One for each stage, kept up to date; a note of somebody else that begins alike is left.

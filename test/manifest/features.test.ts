@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { type ResolveOptions, loadProject } from "../../src/manifest/load.ts";
 import { editYaml } from "../../src/manifest/yaml/edit.ts";
 import { readTrust } from "../../src/manifest/trust.ts";
-import { ENV, PROJECT, errors, loaded, show, target } from "./loading.ts";
+import { ENV, PROJECT, errors, load, loaded, show, target } from "./loading.ts";
 import { memoryFolder } from "./memory-folder.ts";
 
 const STAGED = `${PROJECT}stages: { dev: {}, prod: {} }\n`;
@@ -210,16 +210,72 @@ test("an environment variable that looks like a credential is for ${secret:}", a
   );
 });
 
-test.each([".git/config", ".env", "sub/.env.local", ".tasc/state/x", "a/../.GIT/config"])(
-  "${file:%s} is refused",
-  async (path) => {
-    const lines = await errors({
-      "targets/shop.yaml": `target: shop\napp: "\${file:${path}}"\n`,
-      [path]: "x",
-    });
-    expect(lines).toEqual([expect.stringContaining("unreadable-file")]);
-  },
-);
+test.each([
+  ..."PGPASS QA_PASSWD QA_PWD TASC_APIKEY TASC_KEY_PROD AWS_ACCESS_KEY_ID QA_CREDENTIALS NPM_AUTH_X QA_OTP TASC_TOKEN_2".split(
+    " ",
+  ),
+  "TASC_PAT",
+])("${env:%s} is refused for its name", async (name) => {
+  const lines = await errors(
+    { "targets/shop.yaml": `target: shop\napp: "\${env:${name}}"\n` },
+    { env: { ...ENV, [name]: "x" } },
+  );
+  expect(lines).toEqual([expect.stringContaining("credential-in-env")]);
+});
+
+test("${env:…} is refused for a password in an address, which is not shown; other names and addresses are not", async () => {
+  const env = {
+    ...ENV,
+    DATABASE: "x postgres://tasc:hunter2@db/x",
+    TASC_BASE_URL: "https://a@b:1/x@y",
+    MONKEY: "x",
+    AUTHOR: "x",
+    PATH_TO: "x",
+  };
+  const app = "${env:TASC_BASE_URL}${env:MONKEY}${env:AUTHOR}${env:PATH_TO}";
+  const { ok } = await load({ "targets/shop.yaml": `target: shop\napp: "${app}"\n` }, { env });
+  expect(ok).toBe(true);
+  const lines = await errors({ "targets/shop.yaml": "target: shop\napp: ${env:DATABASE}\n" }, { env });
+  expect(lines).toEqual([
+    expect.stringContaining("credential-in-env: The value of DATABASE contains a password"),
+  ]);
+  expect(lines.join("")).not.toContain("hunter2");
+});
+
+test.each<[string, boolean]>([
+  ["backend: postgres, url: 'postgres://u:hunter2@db/x'", true],
+  ["backend: postgres, url: 'postgres://u:${secret:KEY}x@db/x'", true],
+  ["backend: postgres, url: '${var:url}'", true],
+  ["backend: http, address: 'https://u:hunter2@db/{target}'", true],
+  ["backend: http, address: 'https://db/{target}', lockAddress: 'https://u:hunter2@db/{target}'", true],
+  ["backend: postgres, url: 'postgres://u:${secret:KEY}@db/x'", false],
+  ["backend: postgres, url: 'postgres://u@db/x'", false],
+  ["backend: postgres, url: '${secret:ADDRESS}'", false],
+  ["backend: http, address: 'https://db:80/x@y/{target}'", false],
+])("state { %s } has a literal password: %s", async (state, isLiteral) => {
+  const project = `${PROJECT}vars: { url: "postgres://u:hunter2@db/x" }\nstate: { ${state} }\n`;
+  const env = { ...ENV, ADDRESS: "postgres://u:hunter2@db/x" };
+  const { diagnostics } = await load({ "tasc.yaml": project, "targets/a.yaml": "target: a\n" }, { env });
+  const lines = show(diagnostics);
+  expect(lines.filter((line) => line.includes("secret-in-clear"))).toHaveLength(isLiteral ? 1 : 0);
+  expect(lines.join("")).not.toContain("hunter2");
+});
+
+test.each([
+  ".git/config",
+  ".env",
+  "sub/.env.local",
+  ".tasc/state/x",
+  "a/../.GIT/config",
+  ".npmrc",
+  ".aws/credentials",
+])("${file:%s} is refused", async (path) => {
+  const lines = await errors({
+    "targets/shop.yaml": `target: shop\napp: "\${file:${path}}"\n`,
+    [path]: "x",
+  });
+  expect(lines).toEqual([expect.stringContaining("unreadable-file")]);
+});
 
 describe("warnings of what would match one live resource", () => {
   test("two test cases with one description, two targets with one app", async () => {

@@ -92,6 +92,7 @@ describe("pieces of a format", () => {
     [markdownCode, "`a`", "`` `a` ``"],
     [markdownCode, " a ", "`  a  `"],
     [markdownCode, "a\nb", "`a\\nb`"],
+    [markdownCode, "##[error]x", "`# #[error]x`"],
     [markdownCellCode, "a\\b", "`a\\b`"],
     [markdownCellCode, "a|b\\|c", "<code>a&#124;b&#92;&#124;c</code>"],
     [markdownText, "a_b @x #1", "a&#95;b &#64;&#8203;x &#35;&#8203;1"],

@@ -516,7 +516,7 @@ export function placeholdersAreKnown({
 
 /** A name of which everyone would say that its value is a secret. */
 const CREDENTIAL =
-  /(?:^|_)(?:KEYS?|TOKENS?|PASS|PASSWD|PWD|CREDS?|CREDENTIALS?|AUTH|PAT|OTP)(?:_|$)|API_?KEY|PASSW|PASSPHRASE|SECRET/i;
+  /(?:^|_)(?:KEYS?|TOKENS?|(?:PG)?PASS|PASSWD|PWD|CREDS?|CREDENTIALS?|AUTH|PAT|OTP)(?:_|$)|API_?KEY|PASSW|PASSPHRASE|SECRET/i;
 
 /** What `${env:…}` brings in shows in every plan, so it may not name what looks like a credential. */
 export function credentialsAreSecrets({ document, templates }: DocumentSubject): readonly ManifestProblem[] {
