@@ -150,6 +150,7 @@ const ENTRIES: Readonly<Record<string, readonly [title: string, explanation: str
   "state-changed": ["State was changed during the run", "A tool or a person wrote it although the lock was held. It was not overwritten.", "Run tasc again."],
   "state-conflicted": ["State contains an unresolved merge", "Git left conflict markers, or the lines of both sides.", "Keep one line for each binding, and remove the markers."],
   "state-corrupt": ["State cannot be read", "The document is damaged. It was not modified.", "Restore it from git or a backup (`tasc state push FILE`)."],
+  "state-errored-taken-in": ["What a run could not save is in state now", "An apply lost its state backend and kept its records in `.tasc/errored/`. This run has taken them in.", "Nothing."],
   "state-failed": ["State cannot be reached", "The file system, the database or the server failed.", "Check that it exists, has room, and that you may read and write it."],
   "state-id-taken": ["Another address has this id", "One live resource cannot have two addresses.", "Remove or move the other address: `tasc state rm`, `tasc state mv`."],
   "state-interrupted": ["Interrupted while waiting for a lock", "Nothing was changed.", "Run the command again."],
