@@ -55,6 +55,9 @@ const TRUST = `# Limits that manifests cannot set. In CI, set TASC_TRUST to a co
 version: 1
 # Where the API key may be sent.
 origins: ["http://127.0.0.1:4010"]
+# Where state may be kept: in this folder, on no host.
+stateHosts: []
+statePath: .tasc/state
 # Variables that manifests may read.
 variables: ["TASC_*"]
 # Applies in addition to the project's own policy; the stricter of both counts.
