@@ -26,8 +26,8 @@ describe.concurrent("what an apply could not save", () => {
       const errored = await project.read(ERRORED);
       const writes = service.writes().length;
 
-      const { seal: _, ...unsealed } = JSON.parse(errored);
-      const forgeries = [errored.replaceAll("shop.pay", "shop.log"), JSON.stringify(unsealed)];
+      const unsealed = errored.replace(/,\s*"seal": "[^"]+"/, "");
+      const forgeries = [errored.replaceAll("shop.pay", "shop.log"), unsealed];
       for (const forged of forgeries) {
         // oxlint-disable-next-line no-await-in-loop
         await project.write({ [ERRORED]: forged });
