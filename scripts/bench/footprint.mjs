@@ -23,7 +23,7 @@ export function footprintRow() {
       .reduce((sum, [path]) => sum + sizeOf(join(folder, path)), 0);
     return [
       limit("packages", packages.length, 25, ""),
-      limit("size beside the database", size / 2 ** 20, 15, "MiB"),
+      limit("size beside the database", size / 2 ** 20, 2, "MiB"),
       limit(
         "packages with an install script",
         packages.filter(([, one]) => one.hasInstallScript).length,

@@ -11,13 +11,14 @@ export const tasc = join(root, "dist", "tasc.cjs");
 const usageHook = join(here, "usage.cjs");
 
 /** One run: milliseconds of wall clock, and of CPU and peak MiB if asked for, since the hook itself takes a little. */
-export async function once(args, { env = {}, usage = false, accept = [0] } = {}) {
+export async function once(args, { env = {}, usage = false, accept = [0], cwd } = {}) {
   const folder = usage ? mkdtempSync(join(tmpdir(), "tasc-bench-")) : undefined;
   const file = folder && join(folder, "usage");
   const hook = usage ? ["--require", usageHook] : [];
   const start = performance.now();
   const child = spawn(process.execPath, [...hook, ...args], {
     stdio: ["ignore", "ignore", "pipe"],
+    cwd,
     env: { ...process.env, ...env, ...(file && { BENCH_USAGE: file }) },
   });
   let errors = "";
@@ -31,11 +32,11 @@ export async function once(args, { env = {}, usage = false, accept = [0] } = {})
   return { ms, cpu, mib: maxRSS / 1024 };
 }
 
-/** A server with ready-made answers. */
-export async function serve(targets, cases, latency, shape = "plain") {
+/** A server with ready-made answers. @param port which to take if it is free */
+export async function serve(targets, cases, latency, shape = "plain", port = 0) {
   const child = spawn(
     process.execPath,
-    ["--max-old-space-size=8192", join(here, "server.mjs"), targets, cases, latency, shape].map(String),
+    ["--max-old-space-size=8192", join(here, "server.mjs"), targets, cases, latency, shape, port].map(String),
     {
       stdio: ["ignore", "pipe", "inherit"],
     },

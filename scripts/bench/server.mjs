@@ -1,5 +1,5 @@
 // Answers that were made beforehand, from a process of its own, so that serving them costs next to nothing.
-// Arguments: targets, cases per target, latency in ms, and "lifelike" for the lists of such a project.
+// Arguments: targets, cases per target, latency in ms, "lifelike" or "plain" for the shape of the lists, and a port.
 import { createServer } from "node:http";
 import { caseList, lifelikeList, targetList, uuid } from "./data.mjs";
 
@@ -64,4 +64,6 @@ function written(url) {
 }
 
 server.keepAliveTimeout = 60_000;
-server.listen(0, "127.0.0.1", () => console.log(`http://127.0.0.1:${server.address().port}`));
+server.on("listening", () => console.log(`http://127.0.0.1:${server.address().port}`));
+server.on("error", () => server.listen(0, "127.0.0.1"));
+server.listen(Number(process.argv[6]), "127.0.0.1");

@@ -456,7 +456,7 @@ function environmentSeeds({ id, environments }: LiveTarget): readonly JsonObject
 }
 
 function environmentSeed({ id, type, discoveryUrl }: LiveEnvironment, testTargetId: string): JsonObject {
-  return { id, testTargetId, type: type ?? "ADDITIONAL", ...shown({ discoveryUrl }) };
+  return { id, testTargetId, type: type ?? "ADDITIONAL", ...known({ discoveryUrl }) };
 }
 
 /** Folders whose name somebody has learnt; others are ids without a name, as they are to whoever only reads. */
@@ -473,14 +473,14 @@ function testCaseSeed(
   testTargetId: string,
 ): JsonObject {
   return {
-    ...shown({ ...rest }),
+    ...known({ ...rest }),
     testTargetId,
     description: description ?? "",
     tags: tags ?? [],
     elements: (elements ?? []).map(elementSeed),
     ...(discovery === undefined
       ? {}
-      : { discovery: { ...shown({ ...discovery }), status: discovery.status ?? "FINISHED" } }),
+      : { discovery: { ...known({ ...discovery }), status: discovery.status ?? "FINISHED" } }),
   };
 }
 
@@ -488,7 +488,7 @@ function testCaseSeed(
 function elementSeed({ id, parts }: LiveElement): JsonObject {
   const { interaction, assertion, selectors, ...rest } = parts;
   return {
-    ...shown({ ...rest, id }),
+    ...known({ ...rest, id }),
     interaction: step("action", interaction),
     assertion: step("expectation", assertion),
     selectors: (isArray(selectors) ? selectors.filter(isObject) : []).map((selector) => ({
@@ -504,12 +504,6 @@ function step(name: string, part: Json | undefined): JsonObject | null {
   if (!isObject(part) || does === undefined) return null;
   const { calledWith } = part;
   return { [name]: does, ...(typeof calledWith === "string" ? { calledWith } : {}) };
-}
-
-function shown(fields: Readonly<Record<string, Json | undefined>>): JsonObject {
-  const known: Record<string, Json> = {};
-  for (const [name, value] of Object.entries(fields)) if (value !== undefined) known[name] = value;
-  return known;
 }
 
 /** Where a snapshot goes, piece by piece. What was written after a mark can be taken back. */

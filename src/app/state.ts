@@ -60,7 +60,7 @@ export interface LockedDocument {
   readonly replace: (state: State) => Promise<void>;
 }
 
-/** Does the work while the documents of these targets are locked. @param backend another one than the project's */
+/** Does the work while the documents of these targets are locked; it gets them in the order of the targets. */
 export async function withDocuments<T>(
   session: Session,
   targets: readonly string[],
@@ -75,9 +75,10 @@ export async function withDocuments<T>(
     for (const { key, lock } of locks)
       if (lock.takenOver !== undefined) session.host.warn([explainTakeover(key, lock.takenOver)]);
     const all = await backend.readAll(keys);
+    const byTarget = new Map(locks.map(({ key, lock }) => [key.target, lock]));
     const documents = keys.map((key) => {
       const stored = all.get(key.target);
-      const lock = locks.find((one) => one.key.target === key.target)?.lock;
+      const lock = byTarget.get(key.target);
       return {
         key,
         stored: stored?.state,
@@ -325,11 +326,8 @@ async function copyInto(
         "Nothing was copied. Compare both with `tasc state pull`, decide which one to keep, and remove the other.",
       );
     const open = documents.filter((document) => !isSame(document));
-    if (backend.register !== undefined)
-      await backend.register(
-        session.settings.stage,
-        open.map(({ key }) => key.target),
-      );
+    const opened = open.map(({ key }) => key.target);
+    await backend.register?.(session.settings.stage, opened);
     for (const document of open) await document.replace(states.get(document.key.target) ?? document.state);
     return documents.filter((document) => isSame(document)).map(({ key }) => key.target);
   });

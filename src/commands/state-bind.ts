@@ -13,7 +13,7 @@ import { type Kind, targetAddress } from "../model/address.ts";
 import { resourcesOf } from "../model/desired.ts";
 import { EXIT, type ExitCode, stop } from "../model/error.ts";
 import { DELETED } from "../model/fields.ts";
-import type { LiveTarget, Read, Reader } from "../model/live.ts";
+import type { LiveTarget } from "../model/live.ts";
 import { kindNoun } from "../render/words.ts";
 import { bindAddress, idTaken } from "../state/edit.ts";
 import type { Context } from "./context.ts";
@@ -90,6 +90,7 @@ async function refuseTaken(
     for (const [other, binding] of bindings) if (binding.id === id) throw idTaken(id, other);
 }
 
+/** @throws TascError unless the service lists a resource of that kind with that id, in that target */
 async function mustBeListed(
   session: Session,
   { parts: { target } }: NamedAddress,
@@ -103,15 +104,25 @@ async function mustBeListed(
   const states = await session.readStates(session.desired.targets.map(({ key }) => key));
   const bound = document.state.bindings.get(targetAddress(target))?.id;
   const targetId = liveIds(session.desired, states, targets.value).get(target) ?? bound;
-  const answer = await isListed(readerOf(client), targets.value, { kind, id, targetId });
-  if (!answer.ok) throw serviceError(answer.failure);
-  if (answer.value.listed) return;
-  const where = kind === "target" ? "" : ` in target ${target}`;
+  let hint = hintFor(targets.value, { kind, id, targetId });
+  const holder = targets.value.find((candidate) => candidate.id === targetId);
+  if (kind === "target" && targets.value.some((one) => one.id === id)) return;
+  if (kind === "environment" && holder?.environments.some((one) => one.id === id) === true) return;
+  if (kind === "testCase" && holder !== undefined) {
+    const cases = await readerOf(client).listTestCases(holder.id, (live) => ({
+      ...live,
+      elements: undefined,
+    }));
+    if (!cases.ok) throw serviceError(cases.failure);
+    const live = cases.value.find((one) => one.id === id);
+    if (live !== undefined && live.status !== DELETED) return;
+    if (live !== undefined) hint = "It was deleted on the service.";
+  }
   throw stop(
     "failed",
     "id-not-listed",
-    `The service lists no ${kindNoun(kind)} with the id ${id}${where}`,
-    `${answer.value.hint} Nothing was bound.`.trim(),
+    `The service lists no ${kindNoun(kind)} with the id ${id}${kind === "target" ? "" : ` in target ${target}`}`,
+    `${hint} Nothing was bound.`.trim(),
   );
 }
 
@@ -121,34 +132,6 @@ interface Sought {
   readonly id: string;
   /** Id of the test target that an environment or a test case must be in. */
   readonly targetId: string | undefined;
-}
-
-/** Whether the service lists a resource of that kind with that id, in that target; or what it is instead. */
-async function isListed<F>(
-  reader: Reader<F>,
-  targets: readonly LiveTarget[],
-  sought: Sought,
-): Promise<Read<{ readonly listed: boolean; readonly hint: string }, F>> {
-  const { kind, id, targetId } = sought;
-  const hint = hintFor(targets, sought);
-  if (kind === "target")
-    return found(
-      targets.some((target) => target.id === id),
-      hint,
-    );
-  const target = targets.find((candidate) => candidate.id === targetId);
-  if (kind === "environment")
-    return found(target?.environments.some((environment) => environment.id === id) === true, hint);
-  if (target === undefined) return found(false, hint);
-  const cases = await reader.listTestCases(target.id, (live) => ({ ...live, elements: undefined }));
-  if (!cases.ok) return cases;
-  const live = cases.value.find((testCase) => testCase.id === id);
-  if (live?.status === DELETED) return found(false, "It was deleted on the service.");
-  return found(live !== undefined, hint);
-}
-
-function found(listed: boolean, hint: string) {
-  return { ok: true as const, value: { listed, hint } };
 }
 
 /** An id of another kind is an easy mistake. */

@@ -15,6 +15,7 @@ import { type Address, compareAddresses, isAddress } from "../model/address.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { EXIT, type ExitCode, stop } from "../model/error.ts";
 import { type State, emptyState } from "../model/state.ts";
+import type { View } from "../render/view.ts";
 import { count, list as listed } from "../render/words.ts";
 import { forgetAddress, forgetTarget, knownAddresses, moveAddress, moveTarget } from "../state/edit.ts";
 import { applyEvents } from "../state/events.ts";
@@ -30,28 +31,28 @@ import type { OptionsOf } from "./table.ts";
  */
 
 async function withState(
-  options: Parameters<typeof withSession>[0],
-  { host }: Context,
-  work: (session: Session) => Promise<ExitCode>,
+  options: Parameters<typeof withSession>[0] & { readonly format?: string | undefined },
+  { host, console }: Context,
+  work: (session: Session) => Promise<View>,
 ): Promise<ExitCode> {
-  return await withSession({ ...options, allowMissingSecrets: true }, host, work, {
-    apiKey: false,
-    mayBeEmpty: true,
-  });
+  const show = async (session: Session): Promise<ExitCode> => {
+    console.show(await work(session), options.format);
+    return EXIT.done;
+  };
+  const needs = { apiKey: false, mayBeEmpty: true };
+  return await withSession({ ...options, allowMissingSecrets: true }, host, show, needs);
 }
 
 /** `tasc state list`: the stage's bindings and batch generations. */
 export async function list(options: OptionsOf<"state list">, context: Context): Promise<ExitCode> {
   return await withState(options, context, async (session) => {
-    const { console } = context;
     const { backend } = await session.states();
     const targets = await backend.list(session.settings.stage);
     const states = await session.readStates(targets);
     const entries = [...states.values()].flatMap(entriesOf);
     const sorted = entries.toSorted((a, b) => compareAddresses(a.address, b.address));
     const lines = sorted.map((entry) => `${entry.address}  ${"id" in entry ? entry.id : entry.status}`);
-    console.show({ json: sorted, text: [lines] }, options.format);
-    return EXIT.done;
+    return { json: sorted, text: [lines] };
   });
 }
 
@@ -97,8 +98,7 @@ export async function mv(options: OptionsOf<"state mv">, context: Context): Prom
       });
     const line = `${from.address} is now ${to.address}${isTarget ? ", with all that is in it" : ""}.`;
     const json = { stage: session.settings.stage, from: from.address, to: to.address };
-    context.console.show({ json, text: [[line]] }, options.format);
-    return EXIT.done;
+    return { json, text: [[line]] };
   });
 }
 
@@ -124,8 +124,7 @@ export async function rm(options: OptionsOf<"state rm">, context: Context): Prom
       ? `${address} is forgotten, with all that is in it (${count(gone.length, "address", "addresses")}).`
       : `${address} is forgotten.`;
     const json = { stage: session.settings.stage, forgotten: gone };
-    context.console.show({ json, text: [[`${what} The service was not called.`]] }, options.format);
-    return EXIT.done;
+    return { json, text: [[`${what} The service was not called.`]] };
   });
 }
 
@@ -187,17 +186,16 @@ export async function unlock(options: OptionsOf<"state unlock">, context: Contex
     if (holder === undefined) await mustKnowTarget(session, target);
     const json = { target, stage, holder: holder === undefined ? null : holderJson(holder) };
     const became = holder === undefined ? "was not locked." : `is unlocked. ${describeHolder(holder)}`;
-    context.console.show({ json, text: [[`Target ${target} in stage ${stage} ${became}`]] }, options.format);
-    return EXIT.done;
+    return { json, text: [[`Target ${target} in stage ${stage} ${became}`]] };
   });
 }
 
 /** `tasc state pull`: the stage's documents as one JSON object. */
 export async function pull(options: OptionsOf<"state pull">, context: Context): Promise<ExitCode> {
-  return await withState(options, context, async (session) => {
-    context.console.json(await pullStates(session, options.target));
-    return EXIT.done;
-  });
+  return await withState({ ...options, format: "json" }, context, async (session) => ({
+    json: await pullStates(session, options.target),
+    text: [],
+  }));
 }
 
 /** `tasc state push FILE`: writes the documents of a backup. */
@@ -206,8 +204,7 @@ export async function push(options: OptionsOf<"state push">, context: Context): 
     const targets = await pushStates(session, options.file, options);
     const line = `Restored the state of ${count(targets.length, "target")}: ${listed(targets)}.`;
     const json = { stage: session.settings.stage, restored: targets };
-    context.console.show({ json, text: [[line]] }, options.format);
-    return EXIT.done;
+    return { json, text: [[line]] };
   });
 }
 
@@ -229,8 +226,7 @@ export async function migrate(options: OptionsOf<"state migrate">, context: Cont
       `Copied and verified the state of ${count(copied.length, "target")} of stage ${stage} to the ${state.backend} backend.${already}`,
       "The old backend was not changed. tasc.yaml now names the new one, so all further runs use it: commit it, and remove the old state once all stages are migrated.",
     ];
-    context.console.show({ json: { stage, copied, same }, text: [lines] }, options.format);
-    return EXIT.done;
+    return { json: { stage, copied, same }, text: [lines] };
   });
 }
 
@@ -251,8 +247,7 @@ export async function history(options: OptionsOf<"state history">, context: Cont
     const shown = versions.map(({ serial, written }) => ({ serial: Number(serial), written }));
     const lines = shown.map(({ serial, written }) => `${serial}  ${written}`);
     const text = lines.length === 0 ? ["There are no earlier versions."] : lines;
-    context.console.show({ json: shown, text: [text] }, options.format);
-    return EXIT.done;
+    return { json: shown, text: [text] };
   });
 }
 
@@ -279,7 +274,6 @@ export async function applies(options: OptionsOf<"history">, context: Context): 
       ),
     ]);
     const text = lines.length === 0 ? ["No apply is recorded."] : lines;
-    context.console.show({ json: entries.map(historyJson), text: [text] }, options.format);
-    return EXIT.done;
+    return { json: entries.map(historyJson), text: [text] };
   });
 }

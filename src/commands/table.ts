@@ -1,5 +1,5 @@
 import { KINDS } from "../model/address.ts";
-import { PLAN_FORMATS } from "../render/formats.ts";
+import { DIAGNOSTIC_FORMATS, PLAN_FORMATS } from "../render/formats.ts";
 import {
   argument,
   choice,
@@ -45,7 +45,7 @@ const OPTIONS = {
   validate: {
     ...MISSING_SECRETS,
     allStages: flag("--all-stages", "check all stages"),
-    format: choice("--format <format>", "output format", ["text", "json", "github", "sarif", "junit"]),
+    format: choice("--format <format>", "output format", ["text", "json", ...DIAGNOSTIC_FORMATS]),
   },
   schema: {
     which: choice("[which]", "which schema to print", ["project", "target", "plan"]),

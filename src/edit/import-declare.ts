@@ -8,7 +8,8 @@ import {
   TEST_CASE_FIELDS,
   fieldsOf,
 } from "../model/fields.ts";
-import { type Json, type JsonObject, isArray } from "../model/json.ts";
+import { type Json, type JsonObject, isArray, valueAt } from "../model/json.ts";
+import { shortened } from "../manifest/document.ts";
 import { readField } from "../plan/compare.ts";
 import { elementInWords } from "../plan/elements.ts";
 import type { LiveEnvironment, LiveTarget, LiveTestCase } from "../model/live.ts";
@@ -28,7 +29,6 @@ import {
   countValues,
   declarable,
   isEmpty,
-  valueIn,
   withValue,
   withoutValue,
 } from "./import-known.ts";
@@ -51,75 +51,48 @@ interface DeclaredElements {
   readonly notes: readonly string[];
 }
 
-/** A field of a resource: its value in the manifest, or why it has none; neither where there is nothing to say. */
-interface Declaration {
-  readonly value?: Json;
-  readonly note?: string;
-}
-
-const SILENT: Declaration = {};
-
 /** Declares what the interface shows of a resource. References to others are for `prerequisites.ts` to add. */
 export function declareFields<L>(rows: readonly Field<L>[], live: L, around: Around): DeclaredElements {
   const notes: string[] = [];
   let fields: JsonObject = {};
   for (const row of rows) {
-    const { value, note } = judge(row, live, around);
+    const { value, note } = declare(row, live, around);
     if (value !== undefined) fields = withValue(fields, row.path, value);
     if (note !== undefined) notes.push(`${row.name}: ${note}`);
   }
   return { fields, notes };
 }
 
-function judge<L>(row: Field<L>, live: L, around: Around): Declaration {
-  if (row.shape.type === "reference") return SILENT;
-  const reading = readField(row, live, around.folderName);
+/** A field's value in the manifest, or why it has none; neither where there is nothing to say. */
+function declare<L>(
+  row: Field<L>,
+  live: L,
+  { elements, defaults, folderName, holdsSecret }: Around,
+): { readonly value?: Json; readonly note?: string } {
+  const { behaviour, shape, nullable, update } = row;
+  const isElements = behaviour.kind === "elements";
+  const reading = readField(row, live, folderName);
   // Folders without a name are told of once for all test cases in them.
-  if (reading.kind !== "shown") return SILENT;
-  const { behaviour } = row;
-  if (behaviour.kind === "elements")
-    return around.elements ? elements(row, behaviour.read(live).map(elementInWords), around) : SILENT;
-  return row.update === undefined ? fixed(row, reading.value) : readable(row, reading.value, around);
+  if (shape.type === "reference" || reading.kind !== "shown" || (isElements && !elements)) return {};
+  const shown = isElements ? behaviour.read(live).map(elementInWords) : reading.value;
+  const value = declarable(shape, shown);
+  // A fixed value that creations do not know is no choice that somebody made.
+  if (update === undefined) return value === undefined ? {} : { value };
+  // What is not there is left out, unless a default would then be taken for it.
+  if (isNothing(shown)) return defaults.has(row.name) && (isArray(shown) || nullable) ? { value: shown } : {};
+  if (holdsSecret(shown))
+    return {
+      note: isElements
+        ? "they repeat the value of a secret, so they are not written here."
+        : "it repeats the value of a secret, so it is not written here.",
+    };
+  if (value !== undefined) return { value };
+  if (isElements) return { note: "a manifest cannot declare all that they hold." };
+  return { note: `the service has ${shortened(JSON.stringify(shown))}, which a manifest cannot declare.` };
 }
 
-function readable<L>(row: Field<L>, live: Json, around: Around): Declaration {
-  if (isNothing(live)) return nothing(row, live, around);
-  if (around.holdsSecret(live))
-    return { note: "it repeats the value of a secret, so it is not written here." };
-  const value = declarable(row.shape, live);
-  return value === undefined
-    ? { note: `the service has ${shortly(live)}, which a manifest cannot declare.` }
-    : { value };
-}
-
-/** What is not there is left out, unless a default would then be taken for it. */
-function nothing<L>(row: Field<L>, live: Json, { defaults }: Around): Declaration {
-  const declarableAsIs = isArray(live) || row.nullable;
-  return defaults.has(row.name) && declarableAsIs ? { value: live } : SILENT;
-}
-
-function elements<L>(row: Field<L>, live: Json, around: Around): Declaration {
-  if (isNothing(live)) return nothing(row, live, around);
-  if (around.holdsSecret(live))
-    return { note: "they repeat the value of a secret, so they are not written here." };
-  const value = declarable(row.shape, live);
-  return value === undefined ? { note: "a manifest cannot declare all that they hold." } : { value };
-}
-
-/** A value that creations do not know is no choice that somebody made; there is nothing to say about it. */
-function fixed<L>(row: Field<L>, live: Json): Declaration {
-  const value = declarable(row.shape, live);
-  return value === undefined ? SILENT : { value };
-}
-
-function isNothing(value: Json): boolean {
+export function isNothing(value: Json): boolean {
   return value === null || (isArray(value) && value.length === 0);
-}
-
-/** As much of a value as fits into a comment. */
-function shortly(value: Json): string {
-  const text = JSON.stringify(value);
-  return text.length > 60 ? `${text.slice(0, 59)}…` : text;
 }
 
 /** What becomes of the parts of a target. */
@@ -131,36 +104,87 @@ interface ImportedParts {
 
 const DEFAULT_KEY = "default";
 
+/** How parts of one kind are imported. */
+interface PartRules<L> {
+  readonly kind: "environment" | "testCase";
+  readonly fields: readonly Field<L>[];
+  /** Whether nothing that it declares finds it and no other. */
+  readonly mustBind: (live: L, declared: JsonObject) => boolean;
+  /** What it is called on the service. */
+  readonly title: (live: L) => string | undefined;
+  /** What else a declared resource may find it by. */
+  readonly mark: (live: L) => string | null | undefined;
+  /** The title as a name to make a key of. */
+  readonly nameOf: (title: string) => string;
+  readonly noun: string;
+  readonly folderId: (live: L) => string | null;
+  /** The id of the one that has the key `default` whatever it is called; no other gets that key. */
+  readonly defaultId?: (live: readonly L[]) => string | undefined;
+}
+
+/** The parts that no manifest declares. */
+function importParts<L extends { readonly id: string }>(
+  all: readonly L[],
+  known: KnownParts,
+  around: Omit<Around, "defaults">,
+  rules: PartRules<L>,
+): ImportedParts {
+  const leftOut: Omit<Skipped, "app">[] = [];
+  // The planner takes the last of those that are listed under one id.
+  const fresh = [...new Map(all.map((one) => [one.id, one])).values()].filter(
+    ({ id }) => !known.managed.has(id),
+  );
+  const judged = fresh.flatMap((live) => {
+    const { id } = live;
+    const declared = declareFields(rules.fields, live, { ...around, defaults: known.defaults });
+    const bind = rules.mustBind(live, declared.fields);
+    const name = rules.title(live);
+    const isDoubtful = known.isDoubtful(id, [name, rules.mark(live)]);
+    if (!isDoubtful && (!bind || canBind(id))) return [{ id, live, declared, bind, name }];
+    leftOut.push({ kind: rules.kind, id, name, reason: isDoubtful ? UNCLEAR : NOT_BINDABLE });
+    return [];
+  });
+  const reserved = rules.defaultId === undefined ? [] : [DEFAULT_KEY];
+  const defaultId = known.declared.has(DEFAULT_KEY)
+    ? undefined
+    : rules.defaultId?.(judged.map(({ live }) => live));
+  const keys = new Map(defaultId === undefined ? [] : [[defaultId, DEFAULT_KEY]]);
+  for (const { id } of judged) {
+    const key = known.remembered.get(id);
+    if (key !== undefined && !reserved.includes(key) && !keys.has(id)) keys.set(id, key);
+  }
+  const wishes = judged.flatMap(({ id, name }) => {
+    const shown = name === undefined || around.holdsSecret(name) ? undefined : rules.nameOf(name);
+    return keys.has(id) ? [] : [{ id, name: shown, noun: rules.noun }];
+  });
+  for (const [id, key] of chooseKeys(wishes, new Set([...known.taken, ...reserved]))) keys.set(id, key);
+  const entries = judged.map(({ id, live, declared, bind }): ImportedResource => {
+    return { id, key: keys.get(id) ?? "", bind, ...declared, folderId: rules.folderId(live) };
+  });
+  return { entries: entries.toSorted((a, b) => compareText(a.key, b.key)), leftOut };
+}
+
 /** The environments that no manifest declares. */
 export function importEnvironments(
-  target: LiveTarget,
+  { environments }: LiveTarget,
   known: KnownParts,
   around: Omit<Around, "defaults">,
 ): ImportedParts {
-  const fresh = uniqueById(target.environments).filter(({ id }) => !known.managed.has(id));
-  const leftOut: Omit<Skipped, "app">[] = [];
-  const judged = fresh.flatMap((live) => {
-    const declared = declareFields(ENVIRONMENT_FIELDS, live, { ...around, defaults: known.defaults });
-    const bind = mustBind(live, declared.fields["discoveryUrl"], target.environments);
-    const reason = known.isDoubtful(live.id, [live.discoveryUrl, live.type])
-      ? UNCLEAR
-      : bind && !canBind(live.id)
-        ? NOT_BINDABLE
-        : undefined;
-    if (reason === undefined) return [{ live, declared, bind }];
-    leftOut.push({ kind: "environment", id: live.id, name: live.discoveryUrl, reason });
-    return [];
+  return importParts(environments, known, around, {
+    kind: "environment",
+    fields: ENVIRONMENT_FIELDS,
+    mustBind: (live, { discoveryUrl }) => mustBind(live, discoveryUrl, environments),
+    title: ({ discoveryUrl }) => discoveryUrl,
+    mark: ({ type }) => type,
+    nameOf: nameOfUrl,
+    noun: "environment",
+    folderId: () => null,
+    defaultId: (live) =>
+      live
+        .flatMap(({ id, type }) => (type === "DEFAULT" ? [id] : []))
+        .toSorted(compareText)
+        .at(0),
   });
-  const keys = environmentKeys(
-    judged.map(({ live }) => live),
-    known,
-    around,
-  );
-  const entries = judged.map(({ live, declared, bind }): ImportedResource => {
-    const key = keys.get(live.id) ?? "";
-    return { id: live.id, key, bind, ...declared, folderId: null };
-  });
-  return { entries: entries.toSorted((a, b) => compareText(a.key, b.key)), leftOut };
 }
 
 /**
@@ -175,42 +199,11 @@ function mustBind(live: LiveEnvironment, url: Json | undefined, all: readonly Li
   return counts.get(normalise("url", live.discoveryUrl ?? null)) !== 1;
 }
 
-function environmentKeys(
-  live: readonly LiveEnvironment[],
-  known: KnownParts,
-  { holdsSecret }: Omit<Around, "defaults">,
-): ReadonlyMap<string, string> {
-  const isDefaultFree = !known.declared.has(DEFAULT_KEY);
-  const [first] = live
-    .filter(({ type }) => type === "DEFAULT")
-    .map(({ id }) => id)
-    .toSorted(compareText);
-  const keys = new Map<string, string>();
-  if (isDefaultFree && first !== undefined) keys.set(first, DEFAULT_KEY);
-  for (const { id } of live) {
-    const key = known.remembered.get(id);
-    if (key !== undefined && key !== DEFAULT_KEY && !keys.has(id)) keys.set(id, key);
-  }
-  const wishes = live
-    .filter(({ id }) => !keys.has(id))
-    .map(({ id, discoveryUrl: url }) => {
-      const name = url === undefined || holdsSecret(url) ? undefined : nameOfUrl(url);
-      return { id, name, noun: "environment" };
-    });
-  const taken = new Set([...known.taken, DEFAULT_KEY]);
-  return new Map([...keys, ...chooseKeys(wishes, taken)]);
-}
-
 /** Host and path: what is readable of a URL, and tells environments of one application apart. */
 function nameOfUrl(text: string): string {
   if (!URL.canParse(text)) return text;
   const { hostname, port, pathname } = new URL(text);
   return `${hostname.replace(/^www\./, "")} ${port} ${pathname}`;
-}
-
-/** The planner takes the last of those that are listed under one id. */
-function uniqueById<L extends { readonly id: string }>(live: readonly L[]): readonly L[] {
-  return [...new Map(live.map((one) => [one.id, one])).values()];
 }
 
 /** A folder that the service shows by id alone, of which no name is known. */
@@ -437,7 +430,7 @@ function withoutPrerequisites(
   if (lost.size === 0 || FIELD === undefined) return entries;
   const { path } = FIELD;
   return entries.map((entry) => {
-    const key = valueIn(entry.fields, path);
+    const key = valueAt(entry.fields, path);
     if (typeof key !== "string" || !lost.has(key)) return entry;
     return noted(
       { ...entry, fields: withoutValue(entry.fields, path) },
@@ -468,67 +461,24 @@ export function importTestCases(
   around: Omit<Around, "defaults">,
 ): ImportedParts {
   const live = all.filter(({ status }) => status !== DELETED);
-  const mustBind = binding(live);
-  const leftOut: Omit<Skipped, "app">[] = [];
-  const judged = uniqueById(live)
-    .filter(({ id }) => !known.managed.has(id))
-    .flatMap((testCase) => {
-      const declared = declareFields(TEST_CASE_FIELDS, testCase, { ...around, defaults: known.defaults });
-      const bind = mustBind(testCase, declared);
-      const reason = obstacle(testCase, bind, known);
-      if (reason === undefined) return [{ testCase, declared, bind }];
-      leftOut.push({ kind: "testCase", id: testCase.id, name: testCase.description, reason });
-      return [];
-    });
-  const keys = testCaseKeys(
-    judged.map(({ testCase }) => testCase),
-    known,
-    around,
-  );
-  const entries = judged.map(({ testCase, declared, bind }): ImportedResource => {
-    const key = keys.get(testCase.id) ?? "";
-    return { id: testCase.id, key, bind, ...declared, folderId: testCase.folderId ?? null };
-  });
-  const sorted = entries.toSorted((a, b) => compareText(a.key, b.key));
-  const wanted = new Map(live.map(({ id, prerequisiteId }) => [id, prerequisiteId ?? null]));
-  return { entries: linkPrerequisites(sorted, wanted, known.managed, prerequisites), leftOut };
-}
-
-function obstacle(testCase: LiveTestCase, bind: boolean, known: KnownParts): string | undefined {
-  if (known.isDoubtful(testCase.id, [testCase.description, testCase.externalId])) return UNCLEAR;
-  return bind && !canBind(testCase.id) ? NOT_BINDABLE : undefined;
-}
-
-/** A test case is found by its external id, or else by its name; by either only if it is the only one. */
-function binding(
-  live: readonly LiveTestCase[],
-): (testCase: LiveTestCase, declared: DeclaredElements) => boolean {
   const names = countValues(live.map(({ description }) => description));
   const externalIds = countValues(live.map(({ externalId }) => externalId ?? undefined));
-  return (testCase, { fields }) => {
-    if (typeof fields["externalId"] === "string")
-      return externalIds.get(testCase.externalId ?? undefined) !== 1;
-    return fields["description"] === undefined || names.get(testCase.description) !== 1;
-  };
-}
-
-function testCaseKeys(
-  live: readonly LiveTestCase[],
-  known: KnownParts,
-  { holdsSecret }: Omit<Around, "defaults">,
-): ReadonlyMap<string, string> {
-  const old = live.flatMap(({ id }): [string, string][] => {
-    const key = known.remembered.get(id);
-    return key === undefined ? [] : [[id, key]];
+  const { entries, leftOut } = importParts(live, known, around, {
+    kind: "testCase",
+    fields: TEST_CASE_FIELDS,
+    // It is found by its external id, or else by its name; by either only if it is the only one.
+    mustBind: (testCase, { externalId, description }) =>
+      typeof externalId === "string"
+        ? externalIds.get(testCase.externalId ?? undefined) !== 1
+        : description === undefined || names.get(testCase.description) !== 1,
+    title: ({ description }) => description,
+    mark: ({ externalId }) => externalId,
+    nameOf: (title) => title,
+    noun: "case",
+    folderId: ({ folderId }) => folderId ?? null,
   });
-  const remembered = new Map(old);
-  const wishes = live
-    .filter(({ id }) => !remembered.has(id))
-    .map(({ id, description }) => {
-      const name = description === undefined || holdsSecret(description) ? undefined : description;
-      return { id, name, noun: "case" };
-    });
-  return new Map([...remembered, ...chooseKeys(wishes, known.taken)]);
+  const wanted = new Map(live.map(({ id, prerequisiteId }) => [id, prerequisiteId ?? null]));
+  return { entries: linkPrerequisites(entries, wanted, known.managed, prerequisites), leftOut };
 }
 
 /** The drafts without some addresses, which are left out for the reasons given. */

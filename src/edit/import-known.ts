@@ -5,7 +5,7 @@ import { ENVIRONMENTS, type SectionRow, TEST_CASES } from "../manifest/tables.ts
 import { type Address, compareText, parseAddress, targetAddress } from "../model/address.ts";
 import { type Desired, type DesiredResource, type DesiredTarget, resourcesOf } from "../model/desired.ts";
 import type { Shape } from "../model/fields.ts";
-import { type Json, type JsonObject, type Path, isArray, isObject } from "../model/json.ts";
+import { type Json, type JsonObject, type Path, isArray, isObject, valueAt } from "../model/json.ts";
 import type { LiveTarget } from "../model/live.ts";
 import type { State } from "../model/state.ts";
 import { knownText, normalise } from "../plan/input.ts";
@@ -217,7 +217,7 @@ function defaultsOf(
   const set = fields.filter(({ path }) =>
     documents.some(({ value }) =>
       [[], ["stages", stage]].some(
-        (start) => valueIn(value, [...start, "defaults", name, ...path]) !== undefined,
+        (start) => valueAt(value, [...start, "defaults", name, ...path]) !== undefined,
       ),
     ),
   );
@@ -277,13 +277,6 @@ export interface Composed {
 
 export function isEmpty({ target, environments, testCases }: ImportedTarget): boolean {
   return target === undefined && environments.length === 0 && testCases.length === 0;
-}
-
-/** What stands in maps at a path of keys; `undefined` where there is nothing. */
-export function valueIn(map: JsonObject, path: Path): Json | undefined {
-  let value: Json | undefined = map;
-  for (const step of path) value = isObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
-  return value;
 }
 
 /** The map with a value at a path of keys. */

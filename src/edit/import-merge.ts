@@ -2,23 +2,18 @@ import { type Document } from "../manifest/document.ts";
 import { type ProjectReading, type ResolveOptions, resolveProject } from "../manifest/load.ts";
 import { type Address, KINDS, compareText, parseAddress, targetAddress } from "../model/address.ts";
 import { type Desired, type DesiredResource, resourcesOf } from "../model/desired.ts";
-import {
-  ENVIRONMENT_FIELDS,
-  type Field,
-  TARGET_FIELDS,
-  TEST_CASE_FIELDS,
-  fieldsOf,
-} from "../model/fields.ts";
-import { type Json, type JsonObject, isArray, isObject, sameJson } from "../model/json.ts";
-import type { LiveEnvironment, LiveTarget, LiveTestCase } from "../model/live.ts";
+import { type Field, fieldsOf } from "../model/fields.ts";
+import { type Json, type JsonObject, sameJson, valueAt } from "../model/json.ts";
+import type { LiveTarget } from "../model/live.ts";
 import { type State, type StateEvent, emptyState } from "../model/state.ts";
 import { isUnknown, reveal } from "../model/value.ts";
 import type { MatchedTarget } from "../plan/compare.ts";
 import { type PlanInput, knownText } from "../plan/input.ts";
 import { type Planned, makePlan } from "../plan/plan.ts";
 import { applyEvents } from "../state/events.ts";
-import { declareFields } from "./import-declare.ts";
-import { type Known, valueIn } from "./import-known.ts";
+import { addressOfId, withLive } from "../inspect/explain.ts";
+import { declareFields, isNothing } from "./import-declare.ts";
+import { type Known, withValue } from "./import-known.ts";
 import {
   type FieldRef,
   type FileEdit,
@@ -400,7 +395,7 @@ export function mergeFields(
     return fieldsOf(resource.kind).flatMap((field) => {
       const ref: FieldRef = { stage, address: resource.address, field };
       const now = manifests.written(ref);
-      const want = valueIn(found.fields, field.path);
+      const want = valueAt(found.fields, field.path);
       const value = resource.fields[field.name];
       const differs =
         now === undefined
@@ -449,37 +444,14 @@ function liveFields(
     defaults: new Set(fieldsOf(resource.kind).map(({ name }) => name)),
     folderName: (id: string) => folderName(targetId, id),
   };
-  switch (resource.kind) {
-    case "target":
-      return matched.live && declareFields<LiveTarget>(TARGET_FIELDS, matched.live, around);
-    case "environment": {
-      const match = matched.environmentMatches.get(resource.address);
-      return match?.found === true
-        ? declareFields<LiveEnvironment>(ENVIRONMENT_FIELDS, match.live, around)
-        : undefined;
-    }
-    case "testCase": {
-      const match = matched.testCaseMatches.get(resource.address);
-      if (match?.found !== true) return undefined;
-      const { fields } = declareFields<LiveTestCase>(TEST_CASE_FIELDS, match.live, around);
-      const prerequisite = keyOfLive(match.live.prerequisiteId, matched);
-      const discovery = isObject(fields["discovery"]) ? fields["discovery"] : {};
-      return {
-        fields:
-          prerequisite === undefined ? fields : { ...fields, discovery: { ...discovery, prerequisite } },
-      };
-    }
-    case "batchGeneration":
-      return undefined;
-  }
-}
-
-function keyOfLive(id: string | null | undefined, { testCaseMatches }: MatchedTarget): string | undefined {
-  for (const [address, match] of testCaseMatches)
-    if (match.found && match.id === id) return parseAddress(address)?.key;
-  return undefined;
-}
-
-function isNothing(value: Json): boolean {
-  return value === null || (isArray(value) && value.length === 0);
+  return withLive(resource, matched, (rows, live) => {
+    if (live === undefined) return undefined;
+    const { fields } = declareFields(rows, live, around);
+    const id = "prerequisiteId" in live && typeof live.prerequisiteId === "string" ? live.prerequisiteId : "";
+    const prerequisite = addressOfId(id, matched);
+    if (prerequisite === undefined) return { fields };
+    return {
+      fields: withValue(fields, ["discovery", "prerequisite"], parseAddress(prerequisite)?.key ?? ""),
+    };
+  });
 }

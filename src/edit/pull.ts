@@ -1,16 +1,10 @@
-import { liveEnvironmentOf, liveTargetOf, liveTestCaseOf } from "../inspect/explain.ts";
+import { addressOfId, withLive } from "../inspect/explain.ts";
 import type { ProjectFolder } from "../manifest/files.ts";
 import { type LoadOptions, loadProject } from "../manifest/load.ts";
 import { type Address, parseAddress } from "../model/address.ts";
 import { type DesiredResource, originOf, resourcesOf } from "../model/desired.ts";
-import {
-  ENVIRONMENT_FIELDS,
-  type Field,
-  TARGET_FIELDS,
-  TEST_CASE_FIELDS,
-  fieldsOf,
-} from "../model/fields.ts";
-import { type Json, type JsonArray, type JsonObject, isArray, isObject, sameJson } from "../model/json.ts";
+import { type Field, TEST_CASE_FIELDS, fieldsOf } from "../model/fields.ts";
+import { type Json, type JsonArray, isArray, isObject, sameJson } from "../model/json.ts";
 import type { LiveElement } from "../model/live.ts";
 import type { Change } from "../model/plan.ts";
 import {
@@ -178,43 +172,42 @@ function graftElements(
   value: Value | undefined,
   live: readonly LiveElement[],
   memory: Memory,
-): Graft {
+  lost: Lost,
+): Json {
   const items = isArray(written) ? written : [];
   const declared = declaredElements(value);
   const matches = sameElements(declared, live)
     ? declared.map((element, at) => ({ declared: element, at, live: live[at] }))
     : alignElements(declared, live, memory);
   const partner = new Map(matches.map((match) => [match.live, match]));
-  const grafted = live.map((element): Graft => {
-    const match = partner.get(element);
-    if (match === undefined) return { ok: true, value: inWords(element) };
-    return graftElement(items[match.at] ?? {}, match, element, memory);
-  });
   const stays = new Set(live.flatMap((element) => partner.get(element)?.at ?? []));
-  const gone = items.filter((_, at) => !stays.has(at)).flatMap(placeholdersIn);
-  const placeholders = [...gone, ...grafted.flatMap((one) => (one.ok ? [] : one.placeholders))];
-  if (placeholders.length > 0) return { ok: false, placeholders };
-  return { ok: true, value: grafted.flatMap((one) => (one.ok ? [one.value] : [])) };
+  for (const [at, item] of items.entries()) if (!stays.has(at)) lost.push(...placeholdersIn(item));
+  return live.map((element) => {
+    const match = partner.get(element);
+    return match === undefined
+      ? inWords(element)
+      : graftElement(items[match.at] ?? {}, match, element, memory, lost);
+  });
 }
 
-function graftElement(written: Json, match: ElementMatch, live: LiveElement, memory: Memory): Graft {
+function graftElement(
+  written: Json,
+  match: ElementMatch,
+  live: LiveElement,
+  memory: Memory,
+  lost: Lost,
+): Json {
   const { declared } = match;
   const moved = movedByService(match, memory);
-  if (sameElement(declared, live) && !moved) return { ok: true, value: written };
-  const line = isObject(written) ? written["locatorLine"] : undefined;
+  if (sameElement(declared, live) && !moved) return written;
+  const { locatorLine: line, ...own } = isObject(written) ? written : {};
   const keepsLine = line === undefined || locatorDifference(match, memory) === undefined;
   if (moved || !keepsLine || !sameKind(declared, live)) {
-    const placeholders = placeholdersIn(written);
-    return placeholders.length > 0 ? { ok: false, placeholders } : { ok: true, value: inWords(live) };
+    lost.push(...placeholdersIn(written));
+    return inWords(live);
   }
-  const own = isObject(written) ? Object.entries(written).filter(([part]) => part !== "locatorLine") : [];
-  const graftedParts = graft(
-    Object.fromEntries(own),
-    reveal(withoutLine(declared)),
-    projectElement(declared, live),
-  );
-  if (!graftedParts.ok || line === undefined || !isObject(graftedParts.value)) return graftedParts;
-  return { ok: true, value: { ...graftedParts.value, locatorLine: line } };
+  const parts = graft(own, reveal(withoutLine(declared)), projectElement(declared, live), lost);
+  return line === undefined || !isObject(parts) ? parts : { ...parts, locatorLine: line };
 }
 
 /** Only where state knows which selectors the service once made of the line can it be told that it changed them. */
@@ -262,26 +255,13 @@ function findingsIn(matched: MatchedTarget, start: Manifests, request: PullReque
   const changes = new Map(planned.plan.changes.map((change) => [change.address, change]));
   return resourcesOf(matched.target)
     .filter(({ address }) => inScope(address))
-    .flatMap((resource) => {
-      const change = changes.get(resource.address);
-      const judged = <L extends { readonly id: string }>(
-        rows: readonly Field<L>[],
-        live: L | undefined,
-      ): readonly Finding[] =>
-        live === undefined
-          ? []
-          : rows.flatMap((row) => findingOf(row, live, matched, resource, change, start, request) ?? []);
-      switch (resource.kind) {
-        case "target":
-          return judged(TARGET_FIELDS, liveTargetOf(matched));
-        case "environment":
-          return judged(ENVIRONMENT_FIELDS, liveEnvironmentOf(resource, matched));
-        case "testCase":
-          return judged(TEST_CASE_FIELDS, liveTestCaseOf(resource, matched));
-        case "batchGeneration":
-          return [];
-      }
-    });
+    .flatMap((resource) =>
+      withLive(resource, matched, (rows, live) => {
+        const change = changes.get(resource.address);
+        if (live === undefined) return [];
+        return rows.flatMap((row) => findingOf(row, live, matched, resource, change, start, request) ?? []);
+      }),
+    );
 }
 
 function findingOf<L extends { readonly id: string }>(
@@ -318,79 +298,42 @@ function findingOf<L extends { readonly id: string }>(
   return { resource, field, verdict, wanted, pending };
 }
 
-function addressOfId(id: string, { testCaseMatches }: MatchedTarget): Address | undefined {
-  for (const [address, match] of testCaseMatches) if (match.found && match.id === id) return address;
-  return undefined;
-}
-
-/** A value to be written; or the placeholders that the old one came through, which a pull leaves. */
-type Graft =
-  | { readonly ok: true; readonly value: Json }
-  | { readonly ok: false; readonly placeholders: readonly string[] };
+/** Placeholders that the written value came through and the new one would lose; with any of them, a pull leaves it. */
+type Lost = string[];
 
 /**
  * The written value changed as little as makes it mean the live one: parts that mean the same already stay as they are
  * written, placeholders and all.
  * @param meant what the written value means: it has the same form
  */
-function graft(written: Json, meant: Json, live: Json): Graft {
-  if (sameJson(meant, live)) return { ok: true, value: written };
-  if (isArray(written) && isArray(meant) && isArray(live)) return graftList(written, meant, live);
-  if (isObject(written) && isObject(meant) && isObject(live)) return graftMap(written, meant, live);
-  return replacing(written, live);
+function graft(written: Json, meant: Json, live: Json, lost: Lost): Json {
+  if (sameJson(meant, live)) return written;
+  const part = (old: Json | undefined, means: Json | undefined, now: Json): Json =>
+    old === undefined || means === undefined ? escaped(now) : graft(old, means, now, lost);
+  if (isArray(written) && isArray(meant) && isArray(live)) {
+    lost.push(...written.slice(live.length).flatMap(placeholdersIn));
+    return live.map((item, at) => part(written[at], meant[at], item));
+  }
+  if (isObject(written) && isObject(meant) && isObject(live)) {
+    const kept = Object.keys(written).filter((key) => Object.hasOwn(live, key));
+    for (const key of Object.keys(written))
+      if (!Object.hasOwn(live, key)) lost.push(...placeholdersIn(written[key] ?? null));
+    const added = Object.keys(live).filter((key) => !Object.hasOwn(written, key));
+    const entries = [...kept, ...added].map((key): [string, Json] => [
+      key,
+      part(written[key], meant[key], live[key] ?? null),
+    ]);
+    return Object.fromEntries(entries);
+  }
+  lost.push(...placeholdersIn(written));
+  return escaped(live);
 }
 
 /** A set of texts: members that stay keep their place, new ones come last. */
-function graftSet(written: JsonArray, meant: JsonArray, live: JsonArray): Graft {
+function graftSet(written: JsonArray, meant: JsonArray, live: JsonArray, lost: Lost): Json {
   const stays = (_: Json, at: number): boolean => live.includes(meant[at] ?? null);
-  const placeholders = written.filter((item, at) => !stays(item, at)).flatMap(placeholdersIn);
-  if (placeholders.length > 0) return { ok: false, placeholders };
-  const added = live.filter((item) => !meant.includes(item)).map(escaped);
-  return { ok: true, value: [...written.filter(stays), ...added] };
-}
-
-function replacing(written: Json, live: Json): Graft {
-  const placeholders = placeholdersIn(written);
-  return placeholders.length > 0 ? { ok: false, placeholders } : { ok: true, value: escaped(live) };
-}
-
-function graftList(written: JsonArray, meant: JsonArray, live: JsonArray): Graft {
-  const gone = written.slice(live.length).flatMap(placeholdersIn);
-  const items = live.map((item, at): Graft => {
-    const [old, means] = [written[at], meant[at]];
-    return old === undefined || means === undefined
-      ? { ok: true, value: escaped(item) }
-      : graft(old, means, item);
-  });
-  return all(items, gone, (values) => values);
-}
-
-function graftMap(written: JsonObject, meant: JsonObject, live: JsonObject): Graft {
-  const kept = Object.keys(written).filter((key) => Object.hasOwn(live, key));
-  const gone = Object.keys(written).filter((key) => !Object.hasOwn(live, key));
-  const added = Object.keys(live).filter((key) => !Object.hasOwn(written, key));
-  const keys = [...kept, ...added];
-  const parts = keys.map((key): Graft => {
-    const [old, means, now = null] = [written[key], meant[key], live[key]];
-    return old === undefined || means === undefined
-      ? { ok: true, value: escaped(now) }
-      : graft(old, means, now);
-  });
-  return all(
-    parts,
-    gone.flatMap((key) => placeholdersIn(written[key] ?? null)),
-    (values) => Object.fromEntries(keys.map((key, at) => [key, values[at] ?? null])),
-  );
-}
-
-function all(
-  parts: readonly Graft[],
-  gone: readonly string[],
-  make: (values: readonly Json[]) => Json,
-): Graft {
-  const placeholders = [...gone, ...parts.flatMap((part) => (part.ok ? [] : part.placeholders))];
-  if (placeholders.length > 0) return { ok: false, placeholders };
-  return { ok: true, value: make(parts.flatMap((part) => (part.ok ? [part.value] : []))) };
+  lost.push(...written.filter((item, at) => !stays(item, at)).flatMap(placeholdersIn));
+  return [...written.filter(stays), ...live.filter((item) => !meant.includes(item)).map(escaped)];
 }
 
 /** What is to become of a declared field: nothing, the text that says what is live, or why it is left. */
@@ -425,9 +368,8 @@ function judge<L>(field: Field<L>, live: L, declared: Declared): PulledValue {
   if (behaviour.kind === "elements") {
     const elements = behaviour.read(live);
     if (!elementsDiffer(value, elements, declared.memory)) return SAME;
-    return mayHoldSecret(field, declared.memory)
-      ? left(OLD_SECRET)
-      : writtenElements(field, elements, declared);
+    if (mayHoldSecret(field, declared.memory)) return left(OLD_SECRET);
+    return written(field, elements.map(elementInWords), declared, elements);
   }
   const reading = readField(field, live, folderNames(declared.memory.folders));
   if (reading.kind === "hidden") return HIDDEN;
@@ -437,46 +379,34 @@ function judge<L>(field: Field<L>, live: L, declared: Declared): PulledValue {
   if (mayHoldSecret(field, declared.memory) && !isSensitive(value)) return left(OLD_SECRET);
   if (reading.kind === "unnamed")
     return left(`It is in the folder with the id ${reading.id}, whose name is unknown; write it by hand.`);
-  const isSet = behaviour.kind === "readable" && behaviour.compare === "set";
-  return written(field, reading.value, declared, () => graftValue(isSet, reading.value, declared));
+  return written(field, reading.value, declared);
 }
 
 const OLD_SECRET =
   "A secret was written to it last, and the live value may still hold it, so it is not shown or written.";
 
-function graftValue(isSet: boolean, live: Json, { value, written: text }: Declared): Graft {
-  const meant = reveal(value);
-  return isSet && isArray(text) && isArray(meant) && isArray(live)
-    ? graftSet(text, meant, live)
-    : graft(text, meant, live);
-}
-
 function written<L>(
   field: Field<L>,
   live: Json,
-  { value, holdsSecret }: Declared,
-  make: () => Graft,
+  { value, written: text, memory, holdsSecret }: Declared,
+  elements?: readonly LiveElement[],
 ): PulledValue {
   if (isSensitive(value))
     return left("It holds a secret, and what is live in its place is not shown or written.");
   if (holdsSecret(live)) return left("The live value repeats a secret, so it is not written.");
   const declares = live === null ? field.nullable : declarable(field.shape, live) !== undefined;
   if (!declares) return left(`The service has ${shortly(live)}, which a manifest cannot declare.`);
-  const made = make();
-  if (!made.ok)
-    return left(`It comes through ${[...new Set(made.placeholders)].join(", ")}; live is ${shortly(live)}.`);
-  return { kind: "pull", written: made.value, live };
-}
-
-function writtenElements<L>(
-  field: Field<L>,
-  elements: readonly LiveElement[],
-  declared: Declared,
-): PulledValue {
-  const { value, written: text, memory } = declared;
-  return written(field, elements.map(elementInWords), declared, () =>
-    graftElements(text, value, elements, memory),
-  );
+  const lost: Lost = [];
+  const meant = reveal(value);
+  const isSet = field.behaviour.kind === "readable" && field.behaviour.compare === "set";
+  const made =
+    elements !== undefined
+      ? graftElements(text, value, elements, memory, lost)
+      : isSet && isArray(text) && isArray(meant) && isArray(live)
+        ? graftSet(text, meant, live, lost)
+        : graft(text, meant, live, lost);
+  if (lost.length === 0) return { kind: "pull", written: made, live };
+  return left(`It comes through ${[...new Set(lost)].join(", ")}; live is ${shortly(live)}.`);
 }
 
 /** A field that no call can change: taking over what is live is the only way to end the difference. */
@@ -485,7 +415,7 @@ function fixed<L>(field: Field<L>, shown: Json, declared: Declared): PulledValue
   if (live === undefined)
     return left(`The service has ${shortly(shown)}, which is no test case that the manifests declare.`);
   if (live === null) return left("The service has none; take the field out by hand.");
-  return written(field, live, declared, () => graftValue(false, live, declared));
+  return written(field, live, declared);
 }
 
 function referenceTo(id: Json, { addressOfId }: Declared): Json | undefined {

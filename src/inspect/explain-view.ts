@@ -1,11 +1,10 @@
-import type { Origin, Place } from "../model/diagnostic.ts";
+import type { Origin } from "../model/diagnostic.ts";
 import type { FieldChange } from "../model/plan.ts";
 import { diagnosticJson } from "../render/json.ts";
 import { type Block, type Line, Outside, type Section, type View, type ViewJson } from "../render/view.ts";
 import { PROBLEM_SIGN, SIGNS } from "../render/words.ts";
 import type { ExplainedField, Explanation, Placeholder, LayerSource } from "./explain.ts";
-
-type PlaceOf = (origin: Origin) => Place | undefined;
+import { type PlaceOf, placeText } from "./stages.ts";
 
 /** The resource, then each field from its source to its consequence. */
 export function explanationView(explanation: Explanation, placeOf: PlaceOf): View {
@@ -115,11 +114,6 @@ function sourceRow({ layer, origin, written, role }: LayerSource, placeOf: Place
 function placeholderRow({ source, origin, means }: Placeholder, placeOf: PlaceOf): Block {
   const place = origin === undefined ? "" : `  ${placeText(origin, placeOf)}`;
   return row("with", [`${source} = ${means}`, { style: "faint", text: place }]);
-}
-
-function placeText(origin: Origin, placeOf: PlaceOf): string {
-  const place = placeOf(origin);
-  return place === undefined ? origin.file : `${place.file}:${place.line}:${place.column}`;
 }
 
 function row(label: string, line: Line): Block {

@@ -17,8 +17,7 @@ import {
   TEST_CASE_FIELDS,
   fieldsOf,
 } from "../model/fields.ts";
-import { type Json, type JsonObject, type Path, isArray, isObject } from "../model/json.ts";
-import type { LiveEnvironment, LiveTarget, LiveTestCase } from "../model/live.ts";
+import { type Json, isArray, isObject, valueAt } from "../model/json.ts";
 import type { Action, CallJson, Change, FieldChange } from "../model/plan.ts";
 import type { State } from "../model/state.ts";
 import { SENSITIVE, type Value, isSensitive, isUnknown, isValueObject } from "../model/value.ts";
@@ -78,20 +77,11 @@ export function explain(request: ExplainRequest): Explanation {
 
 function explainFields(ground: Ground, names: readonly string[]): readonly ExplainedField[] {
   const { resource, matched } = ground;
-  const rows = <L>(table: readonly Field<L>[], live: L | undefined): readonly ExplainedField[] =>
+  return withLive(resource, matched, (table, live) =>
     table
       .filter(({ name }) => (names.length === 0 ? resource.fields[name] !== undefined : names.includes(name)))
-      .map((field) => explainField(field, live, ground));
-  switch (resource.kind) {
-    case "target":
-      return rows(TARGET_FIELDS, liveTargetOf(matched));
-    case "environment":
-      return rows(ENVIRONMENT_FIELDS, liveEnvironmentOf(resource, matched));
-    case "testCase":
-      return rows(TEST_CASE_FIELDS, liveTestCaseOf(resource, matched));
-    case "batchGeneration":
-      return rows(BATCH_GENERATION_FIELDS, undefined);
-  }
+      .map((field) => explainField(field, live, ground)),
+  );
 }
 
 function decision(
@@ -214,7 +204,7 @@ interface Ground {
 
 /** @param live the live resource; nothing where there is none, or nobody has asked */
 function explainField<L>(field: Field<L>, live: L | undefined, ground: Ground): ExplainedField {
-  const { resource, state, fingerprints, change, asked, problem, id, matched } = ground;
+  const { resource, state, fingerprints, change, id, matched } = ground;
   const value = resource.fields[field.name];
   const memory = id === undefined ? undefined : memoryOf(resource.address, id, state, fingerprints);
   const shown: LiveShown = live === undefined ? noLive(ground) : liveOf(field, live, value, matched, memory);
@@ -222,7 +212,9 @@ function explainField<L>(field: Field<L>, live: L | undefined, ground: Ground): 
     field.path.every((step, at) => path[at] === step),
   );
   const hidden = value !== undefined && isHidden(value);
-  const raw = rawLive(field, live);
+  const { behaviour } = field;
+  // To be compared, and not to be shown.
+  const raw = live !== undefined && behaviour.kind === "readable" ? behaviour.read(live) : undefined;
   return {
     name: field.name,
     sources: sourcesOf(resource, field, hidingIn(value)),
@@ -235,22 +227,14 @@ function explainField<L>(field: Field<L>, live: L | undefined, ground: Ground): 
         : rememberedOf(field, value, raw, memory, state, fingerprints),
     changes,
     why: whyField(field, {
+      ...ground,
       value,
-      change,
       changes,
       shown: "live" in shown,
       recorded: memory?.binding?.fields[field.name] !== undefined,
-      asked,
       exists: live !== undefined,
-      runs: resource.kind === "batchGeneration",
-      problem,
     }),
   };
-}
-
-/** The live value as it is, to be compared and not to be shown. */
-function rawLive<L>(field: Field<L>, live: L | undefined): Json | undefined {
-  return live !== undefined && field.behaviour.kind === "readable" ? field.behaviour.read(live) : undefined;
 }
 
 function noLive({ asked, resource }: Ground): LiveShown {
@@ -336,24 +320,28 @@ function nameOf({ kind, key, fields }: DesiredResource): string {
   return fields["externalId"] === undefined ? "`description`" : "`externalId` or `description`";
 }
 
-/** The live resource of a kind; nothing where there is none. */
-export function liveTargetOf(matched: MatchedTarget | undefined): LiveTarget | undefined {
-  return matched?.live;
+/** A table of fields with the live resource that its rows read; nothing where there is none. */
+type UseFields<T> = <L extends { readonly id: string }>(table: readonly Field<L>[], live: L | undefined) => T;
+
+/** Hands over the fields of a resource, and what it is on the service. */
+export function withLive<T>(
+  { kind, address }: DesiredResource,
+  matched: MatchedTarget | undefined,
+  use: UseFields<T>,
+): T {
+  switch (kind) {
+    case "target":
+      return use(TARGET_FIELDS, matched?.live);
+    case "environment":
+      return use(ENVIRONMENT_FIELDS, liveIn(matched?.environmentMatches.get(address)));
+    case "testCase":
+      return use(TEST_CASE_FIELDS, liveIn(matched?.testCaseMatches.get(address)));
+    case "batchGeneration":
+      return use(BATCH_GENERATION_FIELDS, undefined);
+  }
 }
 
-export function liveEnvironmentOf(
-  { address }: DesiredResource,
-  matched: MatchedTarget | undefined,
-): LiveEnvironment | undefined {
-  const match = matched?.environmentMatches.get(address);
-  return match?.found === true ? match.live : undefined;
-}
-
-export function liveTestCaseOf(
-  { address }: DesiredResource,
-  matched: MatchedTarget | undefined,
-): LiveTestCase | undefined {
-  const match = matched?.testCaseMatches.get(address);
+function liveIn<L>(match: Match<L> | undefined): L | undefined {
   return match?.found === true ? match.live : undefined;
 }
 
@@ -392,7 +380,8 @@ function readShown<L>(
   return { live: isReference ? (addressOfId(shown, matched) ?? shown) : shown };
 }
 
-function addressOfId(id: string, matched: MatchedTarget | undefined): Address | undefined {
+/** The declared test case that a live one is. */
+export function addressOfId(id: string, matched: MatchedTarget | undefined): Address | undefined {
   for (const [address, match] of matched?.testCaseMatches ?? [])
     if (match.found && match.id === id) return address;
   return undefined;
@@ -500,7 +489,7 @@ function rememberedOf<L>(
   if (fingerprints === undefined) return "a record; the API key is needed to compare it";
   if (value === undefined) return "a record, from when it was declared";
   if (isUnknown(value)) return "a record; the declared value is unknown, so they cannot be compared";
-  if (live !== undefined && field.behaviour.kind === "readable") {
+  if (live !== undefined) {
     const by = changedBy(field, value, live, memory);
     if (by === "service") return "the declared value was applied; the service has changed since";
     if (by === "both") return "a different value was applied; manifest and service have both changed since";
@@ -519,7 +508,7 @@ function rememberedOf<L>(
 /** The layers of a resource that give a field a value, lowest first. */
 function sourcesOf<L>(resource: DesiredResource, field: Field<L>, hidden: Hidden): readonly LayerSource[] {
   const found = resource.layers.flatMap((layer) => {
-    const written = at(layer.value, field.path);
+    const written = valueAt(layer.value, field.path);
     return written === undefined ? [] : [{ layer, written }];
   });
   return found.map(({ layer, written }, place) => ({
@@ -534,12 +523,6 @@ function sourcesOf<L>(resource: DesiredResource, field: Field<L>, hidden: Hidden
 function roleOf([own, ...later]: readonly Json[]): LayerSource["role"] {
   if (later.length === 0) return "counts";
   return isObject(own) && later.every(isObject) ? "merged" : "replaced";
-}
-
-function at(value: JsonObject, path: Path): Json | undefined {
-  let node: Json | undefined = value;
-  for (const step of path) node = isObject(node) && Object.hasOwn(node, step) ? node[step] : undefined;
-  return node;
 }
 
 /** Which parts of a field must not show as they are written: all, or those of that name. */
@@ -568,7 +551,7 @@ function veiled(written: Json): Json {
 
 /** The written values that count, for the interpolations in them. */
 function countingValues<L>(resource: DesiredResource, field: Field<L>): readonly Json[] {
-  const written = resource.layers.flatMap((layer) => at(layer.value, field.path) ?? []);
+  const written = resource.layers.flatMap((layer) => valueAt(layer.value, field.path) ?? []);
   return written.filter((_, place) => roleOf(written.slice(place)) !== "replaced");
 }
 
@@ -580,24 +563,16 @@ function textsIn(value: Json): readonly string[] {
 }
 
 /** What a field's reason follows from. */
-export interface ReasonFacts {
+interface ReasonFacts extends Ground {
   readonly value: Value | undefined;
-  /** What the plan does with the resource. */
-  readonly change: Change | undefined;
-  /** The part of it that is about this field. */
+  /** The part of the change that is about this field. */
   readonly changes: readonly FieldChange[];
   /** Whether the service shows a value, so that there was something to compare. */
   readonly shown: boolean;
   /** Whether state has a record of the field that counts. */
   readonly recorded: boolean;
-  /** Whether the service was asked. */
-  readonly asked: boolean;
   /** Whether there is a live resource. */
   readonly exists: boolean;
-  /** It belongs to a batch generation, which runs as a whole or not at all. */
-  readonly runs: boolean;
-  /** An error must be fixed first. */
-  readonly problem: boolean;
 }
 
 /** Why a field is sent, or why it is not. The first that holds. */
@@ -607,17 +582,12 @@ function whyField<L>(field: Field<L>, grounds: ReasonFacts): string {
   if (isUnknown(value)) return "A secret is missing, so it is neither compared nor sent.";
   if (!grounds.asked) return "The service was not called, so there is no plan for it.";
   if (grounds.problem) return "The error below must be fixed first.";
-  if (grounds.runs) return whyRun(change);
+  if (grounds.resource.kind === "batchGeneration")
+    return `It is sent when the batch generation runs, which is ${change === undefined ? "not " : ""}planned.`;
   if (!exists && change === undefined) return "It does not exist, and no creation is planned.";
   if (change?.action === "create") return whyCreated(field, value, change);
   if (changes.length > 0) return whyChanged(field, grounds);
   return whyUnchanged(field, grounds);
-}
-
-function whyRun(change: Change | undefined): string {
-  return change === undefined
-    ? "It is sent when the batch generation runs, which is not planned."
-    : "It is sent when the batch generation runs, which is planned.";
 }
 
 function whyCreated<L>(field: Field<L>, value: Value, { calls }: Change): string {

@@ -1,7 +1,7 @@
 import { type Address, compareAddresses, compareText } from "../model/address.ts";
 import type { Read } from "../model/live.ts";
 import type { State } from "../model/state.ts";
-import { xml, xmlAttribute } from "../render/escape.ts";
+import { html, xmlAttribute } from "../render/escape.ts";
 import {
   type Block,
   type Line,
@@ -352,14 +352,14 @@ function junitOutcome({ status, errorMessage, traceUrl }: LiveResult): Markup {
             `      <failure message="`,
             { text: message, escape: (text) => xmlAttribute(text.split("\n", 1)[0] ?? "") },
             `">`,
-            { text: message, escape: xml },
+            { text: message, escape: html },
             "</failure>\n",
           ]
         : [`      <skipped message="`, attribute(status ?? "no status"), `"/>\n`];
   const trace: Markup =
     traceUrl === undefined
       ? []
-      : ["      <system-out>", { text: `trace: ${traceUrl}`, escape: xml }, "</system-out>\n"];
+      : ["      <system-out>", { text: `trace: ${traceUrl}`, escape: html }, "</system-out>\n"];
   const inner = [...outcome, ...trace];
   return inner.length === 0 ? ["/>\n"] : [">\n", ...inner, "    </testcase>\n"];
 }

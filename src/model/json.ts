@@ -38,6 +38,13 @@ export function defined<const T extends object>(fields: T): Defined<T> {
   return Object.fromEntries(entries) as Defined<T>;
 }
 
+/** What stands in maps at a path of keys; nothing where it leads nowhere. */
+export function valueAt(map: Json, path: Path): Json | undefined {
+  let value: Json | undefined = map;
+  for (const step of path) value = isObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
+  return value;
+}
+
 /** Reads JSON. @throws SyntaxError for anything else */
 export function parseJson(text: string): Json {
   // oxlint-disable-next-line typescript/no-unsafe-return -- JSON.parse gives nothing but Json, and says any

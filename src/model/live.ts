@@ -45,7 +45,7 @@ export interface LiveDiscovery {
   readonly freePrompt: string | undefined;
   readonly abortCause: string | undefined;
   /** When it last changed, as the service writes it. */
-  readonly updatedAt?: string;
+  readonly updatedAt?: string | undefined;
   readonly message: string | undefined;
 }
 

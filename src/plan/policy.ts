@@ -5,7 +5,7 @@ import type { Diagnostic, Origin } from "../model/diagnostic.ts";
 import type { Change, Plan } from "../model/plan.ts";
 import type { Policy, PolicyRule } from "../model/settings.ts";
 import type { State } from "../model/state.ts";
-import { Secret, isUnknown, reveal } from "../model/value.ts";
+import { isUnknown, reveal } from "../model/value.ts";
 import { targetOf } from "./input.ts";
 import type { Planned } from "./plan.ts";
 import { isRediscovering } from "./staleness.ts";
@@ -61,7 +61,7 @@ function tooManyDisabled({ plan, matched, policy, ruleOrigin }: PolicyInput): re
     const own = plan.changes.filter(({ address }) => targetOf(address) === target.key);
     const declared = [...testCaseMatches.values()].filter(({ found }) => found).length;
     const managed = declared + own.filter(({ address }) => !resources.has(address)).length;
-    const disabled = own.filter(isDisabling);
+    const disabled = own.filter(({ action }) => action === "disable");
     if (disabled.length * 100 <= maxDisabledPercent * managed) return [];
     const share = Math.round((disabled.length / managed) * 1000) / 10;
     const addresses = disabled.map(({ address }) => address);
@@ -75,19 +75,6 @@ function tooManyDisabled({ plan, matched, policy, ruleOrigin }: PolicyInput): re
       },
     ];
   });
-}
-
-/** Whether a live test case goes out of use: its status to DISABLED, or its run status to OFF. */
-function isDisabling({ address, calls }: Change): boolean {
-  if (parseAddress(address)?.kind !== "testCase") return false;
-  return calls.some(
-    ({ method, body }) =>
-      method === "PATCH" && (means(body["status"], "DISABLED") || means(body["runStatus"], "OFF")),
-  );
-}
-
-function means(value: unknown, text: string): boolean {
-  return value === text || (value instanceof Secret && value.reveal() === text);
 }
 
 function protectedAddresses({ plan, matched, states, base, policy }: PolicyInput): readonly Violation[] {
@@ -163,7 +150,7 @@ function harmed(
   };
   for (const change of changes) {
     const { address, id } = change;
-    if (change.action !== "create" && (isDisabling(change) || leavesEnabled(change, matched)))
+    if (change.action === "disable" || (change.action !== "create" && leavesEnabled(change, matched)))
       add(address, id, "disabled");
     if (isRediscovering(change)) add(address, id, "rediscovered");
     if (change.calls.some(({ body }) => isEmptyList(body["elements"])))

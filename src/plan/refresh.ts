@@ -106,7 +106,13 @@ function sharing(): Share {
       discovery:
         discovery === undefined
           ? undefined
-          : { ...discovery, freePrompt: sharedText(discovery.freePrompt, fields["discovery.prompt"]) },
+          : {
+              updatedAt: discovery.updatedAt,
+              status: discovery.status,
+              freePrompt: sharedText(discovery.freePrompt, fields["discovery.prompt"]),
+              abortCause: discovery.abortCause,
+              message: discovery.message,
+            },
     };
   };
 }

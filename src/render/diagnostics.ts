@@ -99,7 +99,11 @@ export function planDiagnostics(plan: PlanJson, extras: PlanExtras): readonly Di
 }
 
 /** `targets/shop.yaml:12:5`, as editors and terminals open it. */
-export function placeText({ file, line, column }: DiagnosticView): string | undefined {
+export function placeText({
+  file,
+  line,
+  column,
+}: Pick<DiagnosticView, "file" | "line" | "column">): string | undefined {
   if (file === undefined) return undefined;
   return line === undefined ? file : column === undefined ? `${file}:${line}` : `${file}:${line}:${column}`;
 }

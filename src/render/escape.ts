@@ -77,19 +77,9 @@ export function html(text: string): string {
     .replace(/#(?=#)/g, "&#35;");
 }
 
-/** The same in XML: what XML 1.0 cannot hold is among what is shown by number. */
-export function xml(text: string): string {
-  return html(text);
-}
-
-/** Inside an attribute a line break would be read as a blank. */
+/** In XML it is the same; inside an attribute a line break would be read as a blank. */
 export function xmlAttribute(text: string): string {
-  return xml(text).replaceAll("\n", "&#10;").replaceAll("\t", "&#9;");
-}
-
-/** JSON text inside a script element: the same value, with no character that could end the element. */
-export function scriptJson(json: string): string {
-  return printedJson(json).replace(/[<>&]/g, byUnits);
+  return html(text).replaceAll("\n", "&#10;").replaceAll("\t", "&#9;");
 }
 
 /** JSON text as it may be printed: the same value; what acts on a terminal or a workflow log by its number. */

@@ -1,4 +1,5 @@
 import { diffLines, diffWordsWithSpace } from "diff";
+import { fieldsOf } from "../model/fields.ts";
 import { type Json, type Path, isArray, isObject } from "../model/json.ts";
 import type { Action, ChangeJson, FieldJson } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
@@ -73,6 +74,30 @@ export function isHarmful({ path, after, harmful }: FieldJson, action: Action): 
     action === "disable" &&
     ((name === "status" && after === "DISABLED") || (name === "runStatus" && after === "OFF"))
   );
+}
+
+/**
+ * The fields of a change that a line names: those that make it harmful, then as many of the others as there is room, the
+ * prompt that regenerates a test case before the rest.
+ */
+export function leadingFields({ fields, action }: Pick<ChangeJson, "fields" | "action">, most: number) {
+  const harmful = fields.filter((field) => isHarmful(field, action));
+  const harmless = fields.filter((field) => !isHarmful(field, action));
+  const others =
+    action === "rediscover"
+      ? harmless.toSorted((a, b) => Number(generates(b)) - Number(generates(a)))
+      : harmless;
+  const shown = [...harmful, ...others].slice(0, Math.max(most, harmful.length));
+  return { shown, left: fields.length - shown.length };
+}
+
+function generates({ path }: FieldJson): boolean {
+  return fieldsOf("testCase").some((field) => field.generates === true && field.name === path.join("."));
+}
+
+/** All fields of a change, a line each. */
+export function fieldsText({ fields, action }: ChangeJson, most: number): string {
+  return fields.map((field) => fieldLine(field, action, most)).join("\n");
 }
 
 /** In place of a value that never shows. */

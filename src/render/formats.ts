@@ -23,6 +23,8 @@ interface Renderer {
    * of the manifests.
    */
   readonly places?: number;
+  /** For errors and warnings without a plan. */
+  readonly diagnostics?: () => Promise<(diagnostics: readonly DiagnosticView[], tool: string) => string>;
 }
 
 /** Every format of a plan. A new one is a renderer and a line here. */
@@ -30,15 +32,29 @@ const RENDERERS = {
   text: { load: async () => (await import("./text.ts")).renderPlanText },
   json: { load: async () => (await import("./json.ts")).writeJson },
   markdown: { load: async () => (await import("./markdown.ts")).renderPlanMarkdown },
-  github: { load: async () => (await import("./reports.ts")).renderPlanGithub, places: Infinity },
+  github: {
+    load: async () => (await import("./reports.ts")).renderPlanGithub,
+    places: Infinity,
+    diagnostics: async () => (await import("./reports.ts")).renderDiagnosticsGithub,
+  },
   gitlab: { load: async () => (await import("./reports.ts")).renderPlanGitlab },
-  sarif: { load: async () => (await import("./reports.ts")).renderPlanSarif, places: Infinity },
-  junit: { load: async () => (await import("./reports.ts")).renderPlanJunit, places: Infinity },
+  sarif: {
+    load: async () => (await import("./reports.ts")).renderPlanSarif,
+    places: Infinity,
+    diagnostics: async () => (await import("./reports.ts")).renderDiagnosticsSarif,
+  },
+  junit: {
+    load: async () => (await import("./reports.ts")).renderPlanJunit,
+    places: Infinity,
+    diagnostics: async () => (await import("./reports.ts")).renderDiagnosticsJunit,
+  },
   html: { load: async () => (await import("./html/page.ts")).renderPlanHtml, places: 1000 },
 } as const satisfies Readonly<Record<string, Renderer>>;
 
 export type PlanFormat = keyof typeof RENDERERS;
 export const PLAN_FORMATS = Object.keys(RENDERERS).filter(isPlanFormat);
+/** Those that have a form for errors and warnings without a plan. */
+export const DIAGNOSTIC_FORMATS = PLAN_FORMATS.filter((format) => "diagnostics" in RENDERERS[format]);
 
 function isPlanFormat(name: string): name is PlanFormat {
   return Object.hasOwn(RENDERERS, name);
@@ -66,14 +82,6 @@ export async function renderDiagnosticsAs(
   diagnostics: readonly DiagnosticView[],
   tool: string,
 ): Promise<string | undefined> {
-  switch (format) {
-    case "github":
-      return (await import("./reports.ts")).renderDiagnosticsGithub(diagnostics);
-    case "sarif":
-      return (await import("./reports.ts")).renderDiagnosticsSarif(diagnostics, tool);
-    case "junit":
-      return (await import("./reports.ts")).renderDiagnosticsJunit(diagnostics, "tasc validate");
-    default:
-      return undefined;
-  }
+  const renderer: Renderer | undefined = isPlanFormat(format) ? RENDERERS[format] : undefined;
+  return (await renderer?.diagnostics?.())?.(diagnostics, tool);
 }

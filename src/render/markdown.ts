@@ -18,7 +18,7 @@ import {
   fieldName,
   type FoldedChanges,
   foldAlike,
-  isHarmful,
+  leadingFields,
   isLongText,
   isText,
   lineDiff,
@@ -225,13 +225,10 @@ const FIELDS_IN_LINE = 3;
 const SIDE_IN_LINE = 40;
 
 /** The fields of a change in a few words: those that make it harmful, then the first of the others. */
-function fieldTexts({ fields, action }: ChangeJson, code: (text: string) => string): readonly string[] {
-  const harmful = fields.filter((field) => isHarmful(field, action));
-  const others = fields.filter((field) => !isHarmful(field, action));
-  const shown = [...harmful, ...others].slice(0, Math.max(FIELDS_IN_LINE, harmful.length));
-  const left = fields.length - shown.length;
+function fieldTexts(change: ChangeJson, code: (text: string) => string): readonly string[] {
+  const { shown, left } = leadingFields(change, FIELDS_IN_LINE);
   return [
-    ...shown.map((field) => code(fieldLine(field, action, SIDE_IN_LINE))),
+    ...shown.map((field) => code(fieldLine(field, change.action, SIDE_IN_LINE))),
     ...(left === 0 ? [] : [`and ${count(left, "more field")}`]),
   ];
 }

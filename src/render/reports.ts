@@ -3,83 +3,96 @@ import { type DiagnosticView, placeText, planDiagnostics } from "./diagnostics.t
 import {
   annotationMessage,
   annotationProperty,
+  html,
   printedJson,
   safeLine,
   safeLines,
   withoutWorkflowCommands,
-  xml,
   xmlAttribute,
 } from "./escape.ts";
-import { fieldLine } from "./fields.ts";
+import { fieldsText } from "./fields.ts";
 import { type PlanExtras, writeJson } from "./json.ts";
 import { alsoLine, groupBy, needsAttention, placeOf, planLine } from "./words.ts";
 
-interface Annotation {
-  readonly level: "error" | "warning" | "notice";
+/** What a report lists: an error or a warning, or a change at the line of the manifest that causes it. */
+interface Item {
+  readonly level: "error" | "warning" | "note";
+  readonly rule: string;
+  /** The summary, or what is done with which address. */
   readonly title: string;
-  readonly message: string;
-  readonly place: { readonly file?: string; readonly line?: number; readonly column?: number };
+  readonly detail: string;
+  readonly address?: string;
+  readonly place: Pick<DiagnosticView, "file" | "line" | "column">;
+  readonly change?: ChangeJson;
 }
+
+function diagnosticItem(diagnostic: DiagnosticView): Item {
+  const { severity, code, summary, detail, address } = diagnostic;
+  const subject = address === undefined ? {} : { address };
+  return { level: severity, rule: code ?? severity, title: summary, detail, ...subject, place: diagnostic };
+}
+
+/** The changes of a plan, the worst first. */
+function changeItems(plan: PlanJson, { places }: PlanExtras): readonly Item[] {
+  return bySeverity(plan.changes).map((change) => {
+    const { address, action } = change;
+    const place = places?.[address] ?? {};
+    const level = needsAttention(change) ? "warning" : "note";
+    return {
+      level,
+      rule: `plan-${action}`,
+      title: `${action} ${address}`,
+      detail: "",
+      address,
+      place,
+      change,
+    };
+  });
+}
+
+const LEVELS = ["error", "warning", "note"];
+
+/** Errors, changes that need attention, warnings, the other changes; among equals the order stays. */
+function inOrder(plan: PlanJson, extras: PlanExtras): readonly Item[] {
+  const all = [...changeItems(plan, extras), ...planDiagnostics(plan, extras).map(diagnosticItem)];
+  return all.toSorted((a, b) => LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level));
+}
+
+/** Characters of a value: in a message that GitHub shows in a box, and in reports. */
+const MOST_IN_MESSAGE = 200;
+const MOST = 400;
 
 /** Errors and warnings as annotations at their places in the manifests. */
 export function renderDiagnosticsGithub(diagnostics: readonly DiagnosticView[]): string {
-  return inOrder(diagnostics.map((diagnostic) => diagnosticNote(diagnostic)))
-    .map(annotation)
-    .join("");
+  const [errors, warnings] = ["error", "warning"].map((level) =>
+    diagnostics.filter(({ severity }) => severity === level),
+  );
+  return [...(errors ?? []), ...(warnings ?? [])].map((one) => annotation(diagnosticItem(one))).join("");
 }
 
-/**
- * A plan as annotations, the worst first, since GitHub shows but ten of a level: errors, changes that need attention,
- * warnings, then the other changes, each at the line of the manifest that causes it; at the end the line that sums it
- * up.
- */
+/** A plan as annotations, the worst first, since GitHub shows but ten of a level; at the end the line that sums it up. */
 export function renderPlanGithub(plan: PlanJson, extras: PlanExtras): string {
-  const notes = inOrder([
-    ...bySeverity(plan.changes).map((change) => changeNote(change, extras)),
-    ...planDiagnostics(plan, extras).map(diagnosticNote),
-  ]);
   const also = alsoLine(plan.summary);
   return [
-    ...notes.map(annotation),
+    ...inOrder(plan, extras).map(annotation),
     `${planLine(plan.summary)}\n`,
     also === undefined ? "" : withoutWorkflowCommands(`${also}\n`),
   ].join("");
 }
 
-const LEVELS = ["error", "warning", "notice", "note"];
-
-/** Errors, then warnings, then the rest; among equals the order stays. */
-function inOrder<T extends { readonly level: string }>(items: readonly T[]): readonly T[] {
-  return items.toSorted((a, b) => LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level));
-}
-
-function diagnosticNote(diagnostic: DiagnosticView): Annotation {
-  const { severity, summary, detail, address } = diagnostic;
-  const subject = address === undefined ? "" : `\n${address}`;
-  return { level: severity, title: summary, message: `${detail || summary}${subject}`, place: diagnostic };
-}
-
-/** Characters of a value in a message. */
-const MOST = 200;
-
-function changeNote(change: ChangeJson, extras: PlanExtras): Annotation {
-  const { address, action, fields } = change;
-  return {
-    level: needsAttention(change) ? "warning" : "notice",
-    title: `${action} ${address}`,
-    message: fields.map((field) => fieldLine(field, action, MOST)).join("\n") || action,
-    place: extras.places?.[address] ?? {},
-  };
-}
-
-function annotation({ level, title, message, place }: Annotation): string {
+function annotation({ level, title, detail, address, place, change }: Item): string {
   const properties = [
     place.file === undefined ? [] : [`file=${annotationProperty(place.file)}`],
     place.line === undefined ? [] : [`line=${place.line}`],
     place.column === undefined ? [] : [`col=${place.column}`],
     [`title=${annotationProperty(title)}`],
   ].flat();
-  return `::${level} ${properties.join(",")}::${annotationMessage(message)}\n`;
+  const message =
+    change === undefined
+      ? [detail || title, ...(address === undefined ? [] : [address])].join("\n")
+      : fieldsText(change, MOST_IN_MESSAGE) || change.action;
+  const word = level === "note" ? "notice" : level;
+  return `::${word} ${properties.join(",")}::${annotationMessage(message)}\n`;
 }
 
 /**
@@ -98,19 +111,9 @@ export function renderPlanGitlab(plan: PlanJson, extras: PlanExtras): string {
 /** What `tasc show` says of a seal that is broken, or that it cannot check. */
 const SEAL_CODES: readonly string[] = ["plan-altered", "plan-not-verified"];
 
-/** A case of a JUnit report: errors fail, warnings and changes that wait are skipped. */
-interface Case {
-  readonly suite: string;
-  readonly name: string;
-  readonly outcome: "failure" | "skipped";
-  readonly message: string;
-  readonly text: string;
-  readonly place: { readonly file?: string; readonly line?: number };
-}
-
 /** Errors and warnings as a JUnit report; with none of them, one case that passed. */
-export function renderDiagnosticsJunit(diagnostics: readonly DiagnosticView[], title: string): string {
-  return report(title, diagnostics.map(diagnosticCase), title);
+export function renderDiagnosticsJunit(diagnostics: readonly DiagnosticView[]): string {
+  return report("tasc validate", diagnostics.map(diagnosticItem), "tasc validate");
 }
 
 /**
@@ -118,117 +121,71 @@ export function renderDiagnosticsJunit(diagnostics: readonly DiagnosticView[], t
  * failure. Unchanged resources are left out.
  */
 export function renderPlanJunit(plan: PlanJson, extras: PlanExtras): string {
-  const cases = [
-    ...planDiagnostics(plan, extras).map(diagnosticCase),
-    ...bySeverity(plan.changes).map((change) => changeCase(change, extras)),
-  ];
-  return report(`tasc plan ${plan.stage}`, cases, planLine(plan.summary));
+  const items = [...planDiagnostics(plan, extras).map(diagnosticItem), ...changeItems(plan, extras)];
+  return report(`tasc plan ${plan.stage}`, items, planLine(plan.summary));
 }
 
-function diagnosticCase(diagnostic: DiagnosticView): Case {
-  const { severity, summary, detail, address, file } = diagnostic;
-  return {
-    suite: address === undefined ? (file ?? "project") : placeOf(address).target,
-    name: [address, summary].filter((part) => part !== undefined).join(": "),
-    outcome: severity === "error" ? "failure" : "skipped",
-    message: severity === "error" ? summary : `warning: ${summary}`,
-    text: [placeText(diagnostic), detail].filter((part) => part !== undefined && part !== "").join("\n"),
-    place: diagnostic,
-  };
+function report(title: string, items: readonly Item[], passed: string): string {
+  const suites = [...groupBy(items, suiteOf)].map(([name, own]) =>
+    suiteXml(name, own.length, own.filter(isFailure).length, own.map(caseXml).join("")),
+  );
+  const name = xmlAttribute(title);
+  const nothing = `    <testcase classname="${name}" name="${xmlAttribute(passed)}"/>\n`;
+  const all = suites.length > 0 ? suites : [suiteXml(title, 0, 0, nothing)];
+  const counted = counts(items.length, items.filter(isFailure).length);
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="${name}"${counted}>\n${all.join("")}</testsuites>\n`;
 }
 
-const MOSTJunit = 400;
-
-function changeCase({ address, action, fields }: ChangeJson, extras: PlanExtras): Case {
-  return {
-    suite: placeOf(address).target,
-    name: address,
-    outcome: "skipped",
-    message: `to ${action}`,
-    text: fields.map((field) => fieldLine(field, action, MOSTJunit)).join("\n"),
-    place: extras.places?.[address] ?? {},
-  };
+function suiteOf({ address, place }: Item): string {
+  return address === undefined ? (place.file ?? "project") : placeOf(address).target;
 }
 
-function report(title: string, cases: readonly Case[], passed: string): string {
-  const suites = groupBy(cases, ({ suite }) => suite);
-  const shown = [...suites].map(([name, own]) => suiteXml(name, own));
-  const all =
-    shown.length > 0
-      ? shown
-      : [
-          `  <testsuite name="${xmlAttribute(title)}" tests="1" failures="0" skipped="0">\n    <testcase classname="${xmlAttribute(title)}" name="${xmlAttribute(passed)}"/>\n  </testsuite>\n`,
-        ];
-  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="${xmlAttribute(title)}"${counts(cases)}>\n${all.join("")}</testsuites>\n`;
+/** Errors fail; warnings, and changes that wait, are skipped. */
+function isFailure({ level }: Item): boolean {
+  return level === "error";
 }
 
-function suiteXml(name: string, cases: readonly Case[]): string {
-  return `  <testsuite name="${xmlAttribute(name)}"${counts(cases)}>\n${cases.map(caseXml).join("")}  </testsuite>\n`;
+function suiteXml(name: string, cases: number, failures: number, inside: string): string {
+  return `  <testsuite name="${xmlAttribute(name)}"${counts(cases, failures)}>\n${inside}  </testsuite>\n`;
 }
 
-function counts(cases: readonly Case[]): string {
-  const failures = cases.filter(({ outcome }) => outcome === "failure").length;
-  const tests = Math.max(1, cases.length);
-  return ` tests="${tests}" failures="${failures}" skipped="${cases.length - failures}"`;
+function counts(cases: number, failures: number): string {
+  return ` tests="${Math.max(1, cases)}" failures="${failures}" skipped="${cases - failures}"`;
 }
 
-function caseXml({ suite, name, outcome, message, text, place }: Case): string {
+function caseXml(item: Item): string {
+  const { level, title, detail, address, place, change } = item;
+  const names = change === undefined ? [address, title] : [address];
+  const outcome = isFailure(item) ? "failure" : "skipped";
+  const message =
+    change !== undefined ? `to ${change.action}` : level === "error" ? title : `warning: ${title}`;
+  const text =
+    change === undefined
+      ? [placeText(place), detail].filter((part) => part !== undefined && part !== "").join("\n")
+      : fieldsText(change, MOST);
+  const name = names.filter((part) => part !== undefined).join(": ");
   const file = place.file === undefined ? "" : ` file="${xmlAttribute(place.file)}"`;
   const line = place.line === undefined ? "" : ` line="${place.line}"`;
   return (
-    `    <testcase classname="${xmlAttribute(suite)}" name="${xmlAttribute(name)}"${file}${line}>\n` +
-    `      <${outcome} message="${xmlAttribute(message)}">${xml(text)}</${outcome}>\n` +
+    `    <testcase classname="${xmlAttribute(suiteOf(item))}" name="${xmlAttribute(name)}"${file}${line}>\n` +
+    `      <${outcome} message="${xmlAttribute(message)}">${html(text)}</${outcome}>\n` +
     `    </testcase>\n`
   );
 }
 
-interface TestResultView {
-  readonly ruleId: string;
-  readonly level: "error" | "warning" | "note";
-  readonly text: string;
-  readonly address?: string;
-  readonly place: { readonly file?: string; readonly line?: number; readonly column?: number };
-}
-
 /** Errors and warnings as SARIF 2.1.0. `tool` is name and version, `tasc 1.0.0`. */
 export function renderDiagnosticsSarif(diagnostics: readonly DiagnosticView[], tool: string): string {
-  return log(diagnostics.map(diagnosticResult), tool);
+  return log(diagnostics.map(diagnosticItem), tool);
 }
 
 /** A plan as SARIF 2.1.0, the worst first: each change is a result at the line that causes it. */
 export function renderPlanSarif(plan: PlanJson, extras: PlanExtras): string {
-  const changes = bySeverity(plan.changes).map((change) => changeResult(change, extras));
-  return log(inOrder([...changes, ...planDiagnostics(plan, extras).map(diagnosticResult)]), plan.tool);
+  return log(inOrder(plan, extras), plan.tool);
 }
 
-function diagnosticResult(diagnostic: DiagnosticView): TestResultView {
-  const { severity, code, summary, detail, address } = diagnostic;
-  return {
-    ruleId: code ?? severity,
-    level: severity,
-    text: detail === "" ? summary : `${summary}\n${detail}`,
-    ...(address === undefined ? {} : { address }),
-    place: diagnostic,
-  };
-}
-
-const MOSTSarif = 400;
-
-function changeResult(change: ChangeJson, extras: PlanExtras): TestResultView {
-  const { address, action, fields } = change;
-  const lines = fields.map((field) => fieldLine(field, action, MOSTSarif));
-  return {
-    ruleId: `plan-${action}`,
-    level: needsAttention(change) ? "warning" : "note",
-    text: [`${action} ${address}`, ...lines].join("\n"),
-    address,
-    place: extras.places?.[address] ?? {},
-  };
-}
-
-function log(results: readonly TestResultView[], tool: string): string {
+function log(items: readonly Item[], tool: string): string {
   const [name = tool, version] = tool.split(" ");
-  const rules = [...new Set(results.map(({ ruleId }) => ruleId))].toSorted();
+  const rules = [...new Set(items.map(({ rule }) => rule))].toSorted();
   return writeJson({
     $schema: "https://json.schemastore.org/sarif-2.1.0.json",
     version: "2.1.0",
@@ -238,37 +195,33 @@ function log(results: readonly TestResultView[], tool: string): string {
           driver: { name, ...(version === undefined ? {} : { version }), rules: rules.map((id) => ({ id })) },
         },
         columnKind: "utf16CodeUnits",
-        results: results.map((result) => resultJson(result, rules)),
+        results: items.map((item) => resultJson(item, rules)),
       },
     ],
   });
 }
 
-function resultJson(
-  { ruleId, level, text, address, place }: TestResultView,
-  rules: readonly string[],
-): object {
+function resultJson({ rule, level, title, detail, address, place, change }: Item, rules: readonly string[]) {
+  const more = change === undefined ? detail : fieldsText(change, MOST);
   return {
-    ruleId,
-    ruleIndex: rules.indexOf(ruleId),
+    ruleId: rule,
+    ruleIndex: rules.indexOf(rule),
     level,
-    message: { text: safeLines(text) },
+    message: { text: safeLines(more === "" ? title : `${title}\n${more}`) },
     ...(place.file === undefined && address === undefined ? {} : { locations: [location(place, address)] }),
   };
 }
 
-function location({ file, line, column }: TestResultView["place"], address: string | undefined): object {
-  const region =
-    line === undefined
-      ? undefined
-      : { startLine: line, ...(column === undefined ? {} : { startColumn: column }) };
+function location({ file, line, column }: Item["place"], address: string | undefined): object {
+  const start = line === undefined ? {} : { startLine: line };
+  const region = { ...start, ...(line === undefined || column === undefined ? {} : { startColumn: column }) };
   return {
     ...(file === undefined
       ? {}
       : {
           physicalLocation: {
             artifactLocation: { uri: uriOf(file) },
-            ...(region === undefined ? {} : { region }),
+            ...(line === undefined ? {} : { region }),
           },
         }),
     ...(address === undefined ? {} : { logicalLocations: [{ fullyQualifiedName: safeLine(address) }] }),

@@ -28,6 +28,7 @@ import {
   type FoldedChanges,
   foldAlike,
   isHarmful,
+  leadingFields,
   isLongText,
   isText,
   lineDiff,
@@ -142,12 +143,10 @@ function dangerLines(
   { address, action, cause, fields }: ChangeJson,
   { style, width }: PlanTextOptions,
 ): Lines {
-  const harmful = fields.filter((field) => isHarmful(field, action));
-  const told = harmful.length > 0 ? harmful : fields.slice(0, 1);
-  const left = fields.length - told.length;
-  const texts = told.map((field) => {
+  const { shown, left } = leadingFields({ fields, action }, 1);
+  const texts = shown.map((field) => {
     const line = fieldLine(field, action, MOST_IN_LINE);
-    return harmful.length > 0 ? style.error(line) : line;
+    return isHarmful(field, action) ? style.error(line) : line;
   });
   const more = left === 0 ? [] : [style.faint(`and ${count(left, "more field")}`)];
   const why = cause === undefined ? "" : ` ${style.faint(`(${CAUSE_LABELS[cause]})`)}`;

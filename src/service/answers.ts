@@ -203,9 +203,8 @@ function testCase(json: Json): LiveTestCase {
 }
 
 function discovery(fields: JsonObject): LiveDiscovery {
-  const updatedAt = text(fields, "updatedAt");
   return {
-    ...(updatedAt === undefined ? {} : { updatedAt }),
+    updatedAt: text(fields, "updatedAt"),
     status: text(fields, "status"),
     freePrompt: text(fields, "freePrompt"),
     abortCause: text(fields, "abortCause"),
@@ -227,10 +226,12 @@ export function element(json: Json): LiveElement {
 /** The parts that the field table has, in a manifest's words; what may be null says by it that there is none. */
 function parts(shape: ObjectShape, holder: JsonObject): JsonObject {
   const read: Record<string, Json> = {};
-  for (const [name, { shape: part, nullable, writeOnly }] of Object.entries(shape.parts)) {
+  for (const name in shape.parts) {
+    const part = shape.parts[name];
+    if (part === undefined) continue;
     const strict = shape.required?.includes(name) === true;
-    const value = writeOnly ? null : partOf(part, holder, name, strict);
-    if (value !== null || nullable) read[name] = value;
+    const value = part.writeOnly ? null : partOf(part.shape, holder, name, strict);
+    if (value !== null || part.nullable) read[name] = value;
   }
   return read;
 }

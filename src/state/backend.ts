@@ -131,6 +131,13 @@ export class Stopwatch {
   #wall = -Infinity;
   #steady = -Infinity;
 
+  /** One that runs already. */
+  static started(): Stopwatch {
+    const stopwatch = new Stopwatch();
+    stopwatch.now();
+    return stopwatch;
+  }
+
   now(): void {
     this.#wall = Date.now();
     this.#steady = performance.now();

@@ -26,7 +26,7 @@ function isBlank(state: State): boolean {
 
 /** Forgets all that is known of an address, also a creation whose outcome nobody has looked up yet. */
 export function forgetAddress(state: State, address: Address): State {
-  if (!knows(state, address)) throw nothing(address);
+  if (!knows(state, address)) throw unknown(address, "remove");
   return applyEvents(state, [
     { type: "unbound", address },
     { type: "settled", address },
@@ -35,22 +35,22 @@ export function forgetAddress(state: State, address: Address): State {
 
 /** Forgets a target with all that is in it: without the target's id, nothing in it could be looked up again. */
 export function forgetTarget(state: State, address: Address): State {
-  if (isBlank(state)) throw nothing(address);
+  if (isBlank(state)) throw unknown(address, "remove");
   return emptyState(state.stage, state.target, state.service);
 }
 
-function nothing(address: Address) {
+function unknown(address: Address, verb: "move" | "remove") {
   return stop(
     "invalid",
     "state-unknown-address",
     `State does not contain ${address}`,
-    "There is nothing to remove. List the contents of state:\n  tasc state list",
+    `There is nothing to ${verb}. List the contents of state:\n  tasc state list`,
   );
 }
 
 /** Carries what is known of an address over to another one of the same target. */
 export function moveAddress(state: State, from: Address, to: Address): State {
-  if (!knows(state, from)) throw unknown(from);
+  if (!knows(state, from)) throw unknown(from, "move");
   if (knows(state, to)) throw occupied(to);
   return applyEvent(state, { type: "moved", from, to });
 }
@@ -63,7 +63,7 @@ export function moveAddress(state: State, from: Address, to: Address): State {
  */
 export function moveTarget(state: State, to: string, there: State | undefined): State {
   const from = targetAddress(state.target);
-  if (isBlank(state)) throw unknown(from);
+  if (isBlank(state)) throw unknown(from, "move");
   const moved = underKey(state, to);
   if (there !== undefined && !isBlank(there) && formatDocument(there) !== formatDocument(moved))
     throw occupied(targetAddress(to));
@@ -86,15 +86,6 @@ function inTarget(address: Address, target: string): Address {
   const parts = parseAddress(address);
   if (parts === undefined) throw new TypeError(`not an address: ${address}`);
   return parts.kind === "target" ? targetAddress(target) : addressOf(parts.kind, target, parts.key);
-}
-
-function unknown(address: Address) {
-  return stop(
-    "invalid",
-    "state-unknown-address",
-    `State does not contain ${address}`,
-    "There is nothing to move. List the contents of state:\n  tasc state list",
-  );
 }
 
 function occupied(address: Address) {

@@ -325,8 +325,7 @@ class StateRequest {
    * @returns nothing if it succeeded, or what the server says of a lock that somebody else holds
    */
   async #carefully(call: StateCall, arrived: () => Promise<boolean>): Promise<string | undefined> {
-    const began = new Stopwatch();
-    began.now();
+    const began = Stopwatch.started();
     for (let tries = 0; ; tries += 1) {
       let error: unknown;
       const { status, text } = await this.#client.send(call).catch((failure: unknown) => {

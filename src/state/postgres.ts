@@ -309,8 +309,7 @@ class PostgresBackend implements Backend {
 
   async #lookAtLocks(): Promise<LockCheck> {
     const asked = [...this.#granted.values()];
-    const began = new Stopwatch();
-    began.now();
+    const began = Stopwatch.started();
     const rows = await this.client.query(
       `select id from ${this.tables.locks} where id in (select json_array_elements_text($1::text::json))`,
       JSON.stringify(asked),

@@ -119,13 +119,13 @@ describe("a secret is found", () => {
 });
 
 /**
- * Texts in which finding "(sensitive)" proves something. White space counts as one sign, so a secret that is hardly
- * anything else is too short to be looked for in other forms. U+FFFD stands for bytes that are no text.
+ * Texts in which finding "(sensitive)" proves something. White space and the signs that begin a line of a diff count as
+ * one sign, so a secret that is hardly anything else is too short to be looked for in other forms. U+FFFD stands for bytes that are no text.
  */
 function secretText(): fc.Arbitrary<string> {
   return fc
     .string({ unit: "grapheme", minLength: 8, maxLength: 24 })
-    .filter((text) => text.replaceAll(/\s/g, "").length >= 8 && !text.includes("\ufffd"))
+    .filter((text) => text.replaceAll(/[\s+|│>~-]/g, "").length >= 8 && !text.includes("\ufffd"))
     .filter((text) => text === text.trim() && !"(sensitive)<<>>".includes(text) && /[A-Za-z0-9]/.test(text));
 }
 

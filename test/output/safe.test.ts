@@ -11,9 +11,7 @@ import {
   safeLine,
   safeLines,
   safeOutput,
-  scriptJson,
   withoutWorkflowCommands,
-  xml,
 } from "../../src/render/escape.ts";
 
 describe("one line of text from outside", () => {
@@ -99,9 +97,8 @@ describe("pieces of a format", () => {
     [markdownText, "a_b @x #1", "a&#95;b &#64;&#8203;x &#35;&#8203;1"],
     [markdownText, "see 1234567890abcdef", "see 1&#8203;234567890abcdef"],
     [html, `<a href="x" b='y'>&\``, "&lt;a href=&quot;x&quot; b=&#39;y&#39;&gt;&amp;&#96;"],
-    [xml, "]]>\n ::error", "]]&gt;\n &#58;:error"],
-    [xml, "\u0000\uffff\ud800", "\\u0000\\uffff\\ud800"],
-    [scriptJson, '"</script><!--&"', '"\\u003c/script\\u003e\\u003c!--\\u0026"'],
+    [html, "]]>\n ::error", "]]&gt;\n &#58;:error"],
+    [html, "\u0000\uffff\ud800", "\\u0000\\uffff\\ud800"],
     [printedJson, '"\u009b\u202e\u{e0041} ##[x]"', '"\\u009b\\u202e\\udb40\\udc41 \\u0023\\u0023[x]"'],
   ])("%o of %j", (escape, text, expected) => {
     expect(escape(text)).toBe(expected);

@@ -15,7 +15,7 @@ const FORMATS: readonly (readonly [string, (views: readonly DiagnosticView[]) =>
   ["txt", (views) => renderDiagnostics(views, OPTIONS)],
   ["github.txt", renderDiagnosticsGithub],
   ["sarif.json", (views) => renderDiagnosticsSarif(views, "tasc 1.0.0")],
-  ["junit.xml", (views) => renderDiagnosticsJunit(views, "tasc validate")],
+  ["junit.xml", renderDiagnosticsJunit],
 ];
 
 describe.each(FORMATS)("diagnostics as %s", (ending, render) => {

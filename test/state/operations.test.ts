@@ -69,6 +69,6 @@ test("docs/scale.md has the figures of scripts/scale.mjs", () => {
   const made = sizes.map((args) =>
     execFileSync("node", ["scripts/scale.mjs", ...args], { encoding: "utf8" }),
   );
-  expect(tableOf(page)).toEqual(made.flatMap(tableOf));
+  expect(tableOf(page.replace(/^## Fleets$[^]*/m, ""))).toEqual(made.flatMap(tableOf));
   for (const { text } of blocksOf("docs/scale.md")) execFileSync("bash", ["-e", "-c", text]);
 });

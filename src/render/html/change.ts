@@ -8,6 +8,7 @@ import {
   fieldName,
   fieldValues,
   isHarmful,
+  leadingFields,
   isLongText,
   isText,
   longTexts,
@@ -25,11 +26,11 @@ const MOST = 60;
 
 /** A change as a row that says as much as fits a line, and, once it is unfolded, all of it. */
 export function changeHtml(change: ChangeJson, extras: PlanExtras): string {
-  const { address, action, cause, fields } = change;
+  const { address, action, cause } = change;
   const why = cause === undefined ? "" : `<span class="cause">${CAUSE_LABELS[cause]}</span>`;
   return (
     rowHead(address, action, SIGNS[action], cause) +
-    `<span class="preview">${why}${previewHtml(fields, change)}</span></summary>` +
+    `<span class="preview">${why}${previewHtml(change)}</span></summary>` +
     `<div class="inside">${aboutHtml(change, extras)}${tableHtml(change, extras)}` +
     needsHtml(extras.dependsOn?.[address] ?? []) +
     callsHtml("Calls", change.calls) +
@@ -55,11 +56,9 @@ export function rowHead(address: string, action: Action | "problem", sign: strin
 }
 
 /** Harmful fields first: they are why somebody looks. */
-export function previewHtml(fields: readonly FieldJson[], { action }: ChangeJson): string {
-  const harmful = fields.filter((field) => isHarmful(field, action));
-  const others = fields.filter((field) => !isHarmful(field, action));
-  const shown = [...harmful, ...others].slice(0, Math.max(PREVIEWED, harmful.length));
-  const left = fields.length - shown.length;
+export function previewHtml(change: ChangeJson): string {
+  const { action } = change;
+  const { shown, left } = leadingFields(change, PREVIEWED);
   const texts = shown.map((field) => {
     const value = [...changeMeaning(field), fieldValues(field, action, MOST)].join(": ");
     const harm = isHarmful(field, action) ? ' class="harm"' : "";

@@ -159,7 +159,7 @@ ${errors.map((error) => diagnosticItem(error, known)).join("\n")}
 
 function dangerItem(change: ChangeJson): string {
   const { address, action } = change;
-  return `<li class="${action}"><span class="action">${SIGNS[action]} ${action}</span> ${addressLink(address)} <span class="preview">${previewHtml(change.fields, change)}</span></li>`;
+  return `<li class="${action}"><span class="action">${SIGNS[action]} ${action}</span> ${addressLink(address)} <span class="preview">${previewHtml(change)}</span></li>`;
 }
 
 function warningSection(diagnostics: readonly DiagnosticView[], known: ReadonlySet<string>): string {

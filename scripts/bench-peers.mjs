@@ -1,0 +1,115 @@
+// Other tools at like work, side by side with tasc: `npm run bench:peers`. It installs them from the registry into a
+// temporary folder and answers in place of their services, so it is no part of CI.
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { writeFiles } from "./bench/data.mjs";
+import { KEY, inFolder } from "./bench/figures.mjs";
+import { once, tasc } from "./bench/run.mjs";
+
+const PACKAGES = ["checkly", "js-yaml", "yaml"];
+const FILES = 10_000;
+const RESOURCES = 1000;
+
+await inFolder(async (folder) => {
+  writeFileSync(join(folder, "package.json"), '{ "private": true }');
+  execFileSync("npm", ["install", "--no-audit", "--no-fund", ...PACKAGES], { cwd: folder, stdio: "ignore" });
+  console.log(
+    `Node ${process.version}, ${PACKAGES.map((name) => `${name} ${manifestOf(folder, name).version}`).join(", ")}\n`,
+  );
+  await reading(folder);
+  await validating(folder);
+});
+
+function manifestOf(folder, name) {
+  return JSON.parse(readFileSync(join(folder, "node_modules", name, "package.json"), "utf8"));
+}
+
+function programOf(folder, name, program) {
+  return join(folder, "node_modules", name, manifestOf(folder, name).bin[program]);
+}
+
+/** The better of two runs, in turn. */
+async function compare(title, runs) {
+  const best = new Map();
+  for (let round = 0; round < 2; round++)
+    for (const [name, run] of Object.entries(runs)) {
+      const { ms, cpu, mib } = await run();
+      if (!(best.get(name)?.ms < ms)) best.set(name, { ms, cpu, mib });
+    }
+  console.log(title);
+  for (const [name, { ms, cpu, mib }] of best)
+    console.log(
+      `  ${name.padEnd(40)} ${(ms / 1000).toFixed(2).padStart(7)} s  CPU ${(cpu / 1000).toFixed(2)} s  ${Math.round(mib)} MiB`,
+    );
+}
+
+function measured(args, env, cwd) {
+  return once(args, { env, usage: true, cwd });
+}
+
+async function reading(folder) {
+  const project = join(folder, "files");
+  writeFiles(project, FILES);
+  const cases = join(project, "targets", "cases");
+  const loop = (name, call) => {
+    const file = join(folder, `${name}.cjs`);
+    writeFileSync(
+      file,
+      `const fs = require("node:fs"); const lib = require(${JSON.stringify(name)});
+for (const file of fs.readdirSync(${JSON.stringify(cases)})) lib.${call}(fs.readFileSync(${JSON.stringify(`${cases}/`)} + file, "utf8"));`,
+    );
+    return () => measured([file], {});
+  };
+  await compare(`${FILES} YAML files`, {
+    "tasc validate": () =>
+      measured([tasc, "validate", "--chdir", project], { ...KEY, BENCH_URL: "http://127.0.0.1:1" }),
+    "js-yaml, parsing alone": loop("js-yaml", "load"),
+    "yaml, parsing alone": loop("yaml", "parse"),
+  });
+}
+
+async function validating(folder) {
+  const own = join(folder, "own");
+  writeFiles(own, RESOURCES);
+  const checks = join(folder, "checks");
+  mkdirSync(checks);
+  writeFileSync(join(checks, "package.json"), '{ "private": true }');
+  writeFileSync(
+    join(checks, "checkly.config.js"),
+    'const { defineConfig } = require("checkly");\nmodule.exports = defineConfig({ projectName: "p", logicalId: "p", checks: { checkMatch: "**/*.check.js", frequency: 10, locations: ["eu-west-1"] } });\n',
+  );
+  for (let at = 0; at < RESOURCES; at++)
+    writeFileSync(
+      join(checks, `c${at}.check.js`),
+      `const { ApiCheck } = require("checkly/constructs");\nnew ApiCheck("check-${at}", { name: "Check ${at}", request: { url: "https://example.com/${at}", method: "GET" } });\n`,
+    );
+  // It asks for the account and for the runtimes before it reads anything.
+  const server = createServer((request, response) => {
+    const runtimes = [{ name: "2024.09", stage: "CURRENT", dependencies: {}, runtimeEndOfLife: null }];
+    const account = { id: "a", name: "a", runtimeId: "2024.09", entitlements: [] };
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify(request.url?.includes("runtimes") ? runtimes : account));
+  });
+  const env = {
+    CHECKLY_ENV: "local",
+    CHECKLY_API_URL: await listening(server),
+    CHECKLY_API_KEY: "cu_x",
+    CHECKLY_ACCOUNT_ID: "a",
+    CHECKLY_SKIP_UPDATE_CHECK: "1",
+  };
+  const cli = programOf(folder, "checkly", "checkly");
+  await compare(`Validating ${RESOURCES} resources, a file each`, {
+    "tasc validate": () =>
+      measured([tasc, "validate", "--chdir", own], { ...KEY, BENCH_URL: "http://127.0.0.1:1" }),
+    "checkly validate": () => measured([cli, "validate"], env, checks),
+  });
+  server.close();
+}
+
+function listening(server) {
+  return new Promise((resolve) =>
+    server.listen(0, "127.0.0.1", () => resolve(`http://localhost:${server.address().port}`)),
+  );
+}
