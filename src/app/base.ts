@@ -58,7 +58,7 @@ export async function withCauses(session: Session, survey: Survey, ref: string):
     ...change,
     cause: causeOf(change, planned, base),
   }));
-  return { ...survey, planned: { ...planned, plan: { ...planned.plan, changes } } };
+  return { ...survey, planned: { ...planned, plan: { ...planned.plan, changes }, base: base?.matched } };
 }
 
 function causeOf(change: Change, planned: Planned, base: Planned | undefined): Cause {

@@ -115,14 +115,14 @@ export interface Judged {
 
 export function judge(
   { project }: Session,
-  { plan, matched, states }: Planned,
+  planned: Planned,
   inScope: (address: Address) => boolean,
   overridden: ReadonlySet<PolicyRule>,
 ): Judged {
   const { policy, stage } = project.settings;
   const layers = settingsLayers(project.project, stage);
   const ruleOrigin = (rule: PolicyRule) => originIn(layers, ["policy", rule]);
-  const violations = violationsOf({ plan, matched, states, policy, inScope, ruleOrigin });
+  const violations = violationsOf({ ...planned, policy, inScope, ruleOrigin });
   return {
     diagnostics: policyDiagnostics(violations, overridden),
     violated: new Set(violations.map(({ rule }) => rule)),

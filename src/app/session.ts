@@ -14,7 +14,6 @@ import type { ClientEvent } from "../model/events.ts";
 import type { Settings } from "../model/settings.ts";
 import type { State } from "../model/state.ts";
 import type { Secret } from "../model/value.ts";
-import type { Fingerprinter } from "../plan/input.ts";
 import { type Refreshed, refresh } from "../plan/refresh.ts";
 import { type Remembered, withRemovedTargets } from "../plan/orphans.ts";
 import { type Redactor, createRedactor } from "../render/redact.ts";
@@ -23,13 +22,14 @@ import { describeFailure } from "../service/describe-failure.ts";
 import { type Failure, checkBaseUrl, isOutOfReach } from "../service/request.ts";
 import { type Backend, type StateRuntime, normalAddress } from "../state/backend.ts";
 import { openBackend, readConfig } from "../state/config.ts";
-import { createFingerprinter } from "../state/fingerprint.ts";
+import { type Fingerprinter, createFingerprinter } from "../state/fingerprint.ts";
 import { type LockInfo, readProcesses } from "../state/lock.ts";
 import {
   type DocumentKey,
   StateFailure,
   type StateKey,
   explainProblem,
+  explainTakenIn,
   explainTakeover,
   explainWaiting,
 } from "../state/problem.ts";
@@ -316,6 +316,7 @@ export class Session {
     let ending: NodeJS.Timeout | undefined;
     for (const [target, session] of sessions) {
       if (session.takenOver !== undefined) warn([explainTakeover(this.stateKey(target), session.takenOver)]);
+      if (session.takenIn !== undefined) warn([explainTakenIn(this.stateKey(target), session.takenIn)]);
       const stop = () => {
         lost.abort();
         ending ??= setTimeout(() => this.#ending.abort(), CALLS_END_WITHIN);
@@ -347,8 +348,10 @@ export class Session {
 
   async #openStates(): Promise<States> {
     const config = readConfig(this.settings.state, { insecure: this.#insecure });
+    const { fingerprints } = this;
     const world: StateRuntime = {
       projectFolder: this.root,
+      ...(fingerprints && { seal: fingerprints.seal }),
       clock: {
         now: () => new Date(this.host.now()),
         sleep: (ms, signal) =>

@@ -23,6 +23,7 @@ import type { Settings } from "../model/settings.ts";
 import { type BatchRecord, type State, emptyState } from "../model/state.ts";
 import { SENSITIVE, UNKNOWN } from "../model/value.ts";
 import { type Refreshed, type RefreshOptions, refresh } from "../plan/refresh.ts";
+import { secretFieldsOf } from "../plan/memory.ts";
 import { makePlan } from "../plan/plan.ts";
 import { changedFields } from "../plan/staleness.ts";
 import { printedJson } from "../render/escape.ts";
@@ -835,7 +836,7 @@ type SecretFields = ReadonlyMap<Json | undefined, readonly string[]>;
 
 function secretFields(states: readonly State[]): SecretFields {
   const bindings = states.flatMap((state) => [...state.bindings.values()]);
-  return new Map(bindings.flatMap(({ id, secrets }) => (secrets === undefined ? [] : [[id, secrets]])));
+  return new Map(bindings.map((binding) => [binding.id, secretFieldsOf(binding)]));
 }
 
 /**

@@ -55,8 +55,9 @@ const TRUST = `# Limits that manifests cannot set. In CI, set TASC_TRUST to a co
 version: 1
 # Where the API key may be sent.
 origins: ["http://127.0.0.1:4010"]
-# Servers that state may be kept on.
+# Where state may be kept: in this folder, on no host.
 stateHosts: []
+statePath: .tasc/state
 # Variables that manifests may read. A pattern such as TASC_* would let through what is added later.
 variables: [TASC_BASE_URL, TASC_API_KEY, TASC_FINGERPRINT_KEY]
 # Applies in addition to the project's own policy; the stricter of both counts.

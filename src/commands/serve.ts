@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { startLocalService } from "../app/local-service.ts";
 import { projectRoot, readVariables } from "../app/session.ts";
 import { openSnapshot, seedOf } from "../app/snapshot.ts";
@@ -21,8 +21,9 @@ export async function run(options: OptionsOf<"serve">, context: Context): Promis
   const env = readVariables(options, context.host, root);
   const key = apiKeyOf(options.apiKey ?? env["TASC_SERVE_API_KEY"], dataDir);
   const seed = readSeed(options, context, dataDir);
-  for (const name of ["service.db", "lock.db", basename(keyFile(dataDir))])
-    refuseLinks(join(dataDir, name), root);
+  for (const name of ["service.db", "lock.db"])
+    for (const suffix of ["", "-wal", "-shm", "-journal"]) refuseLinks(join(dataDir, name + suffix), root);
+  refuseLinks(keyFile(dataDir), root);
   const server = await startLocalService({
     port,
     dataDir,
@@ -30,7 +31,7 @@ export async function run(options: OptionsOf<"serve">, context: Context): Promis
     ...(options.discoveryTime === undefined ? {} : { discoveryTime: options.discoveryTime }),
     ...(seed === undefined ? {} : { seed }),
   });
-  if (key.origin === "new") writeFileSync(keyFile(dataDir), `${key.value}\n`, { mode: 0o600 });
+  if (key.origin === "new") writeKey(keyFile(dataDir), key.value);
   // Whoever reads the address may stop it at once.
   const stopped = new Promise<void>((end) =>
     process.once("SIGINT", () => end()).once("SIGTERM", () => end()),
@@ -74,6 +75,12 @@ function apiKeyOf(given: string | undefined, dataDir: string): Key {
 
 function keyFile(dataDir: string): string {
   return join(dataDir, "api-key");
+}
+
+/** Not through a link, also not through one that another process has made since. An empty file is no key. */
+function writeKey(file: string, key: string): void {
+  rmSync(file, { force: true });
+  writeFileSync(file, `${key}\n`, { mode: 0o600, flag: "wx" });
 }
 
 /** `--from`: what an empty data folder begins with. One that holds data keeps it, so that a restart goes on. */

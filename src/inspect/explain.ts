@@ -24,7 +24,7 @@ import { SENSITIVE, type Value, isSensitive, isUnknown, isValueObject } from "..
 import { type MatchedTarget, display, folderNames, readField } from "../plan/compare.ts";
 import { type Fingerprinter, targetOf } from "../plan/input.ts";
 import type { Match } from "../plan/match.ts";
-import { type Memory, changedBy, keyHolds, memoryOf, unwrittenParts } from "../plan/memory.ts";
+import { type Memory, changedBy, keyHolds, mayHoldSecret, memoryOf, unwrittenParts } from "../plan/memory.ts";
 import type { Planned } from "../plan/plan.ts";
 import { callJson } from "../render/json.ts";
 import { count } from "../render/words.ts";
@@ -206,8 +206,8 @@ interface Ground {
 function explainField<L>(field: Field<L>, live: L | undefined, ground: Ground): ExplainedField {
   const { resource, state, fingerprints, change, id, matched } = ground;
   const value = resource.fields[field.name];
-  const shown: LiveShown = live === undefined ? noLive(ground) : liveOf(field, live, value, matched);
   const memory = id === undefined ? undefined : memoryOf(resource.address, id, state, fingerprints);
+  const shown: LiveShown = live === undefined ? noLive(ground) : liveOf(field, live, value, matched, memory);
   const changes = (change?.fields ?? []).filter(({ path }) =>
     field.path.every((step, at) => path[at] === step),
   );
@@ -354,10 +354,12 @@ function liveOf<L>(
   live: L,
   value: Value | undefined,
   matched: MatchedTarget | undefined,
+  memory: Memory | undefined,
 ): LiveShown {
   const shown = readShown(field, live, value, matched);
-  if (!("live" in shown) || value === undefined || !isSensitive(value)) return shown;
-  return { live: SENSITIVE };
+  const isSecret =
+    (value !== undefined && isSensitive(value)) || (memory !== undefined && mayHoldSecret(field, memory));
+  return "live" in shown && isSecret ? { live: SENSITIVE } : shown;
 }
 
 const NOT_SHOWN: LiveShown = { liveNote: "the service does not show it" };

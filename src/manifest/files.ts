@@ -131,6 +131,7 @@ export interface Found {
 export function findFiles(folder: ProjectFolder, patterns: Iterable<Pattern>): Found {
   const walk = new Walk(folder);
   walk.enter({ path: "", real: "", above: [] }, new Set(patterns));
+  walk.followLinks();
   return walk.found();
 }
 
@@ -148,6 +149,10 @@ class Walk {
   /** Real path → path as found by a link. */
   readonly #linked = new Map<string, string>();
   readonly #escaping = new Set<string>();
+  /** Links to folders, by the length of their paths. */
+  readonly #links = new Map<number, [place: Standing, progress: MatchedPatterns][]>();
+  /** By real path what was looked for in folders that links lead to. */
+  readonly #entered = new Map<string, Set<Pattern>>();
 
   constructor(folder: ProjectFolder) {
     this.#folder = folder;
@@ -167,6 +172,24 @@ class Walk {
     }
   }
 
+  /**
+   * The shortest first, and each folder once for what is looked for in it: folders with links to one another have more
+   * ways between them than anybody could walk.
+   */
+  followLinks(): void {
+    for (let length = 0; this.#links.size > 0; length++) {
+      const places = this.#links.get(length) ?? [];
+      this.#links.delete(length);
+      for (const [place, progress] of places.toSorted(([a], [b]) => compareText(a.path, b.path))) {
+        const entered = this.#entered.get(place.real) ?? new Set();
+        this.#entered.set(place.real, entered);
+        const open = new Set([...progress].filter((pattern) => !entered.has(pattern)));
+        for (const pattern of open) entered.add(pattern);
+        if (open.size > 0) this.enter(place, open);
+      }
+    }
+  }
+
   #visit({ kind, name }: FolderEntry, place: Standing, progress: MatchedPatterns): void {
     if (kind === "link") this.#follow(inside(place, name), progress);
     else if (kind === "folder" && isOpen(progress)) this.enter(inside(place, name), progress);
@@ -183,8 +206,11 @@ class Walk {
     if (!wanted) return;
     if (real === undefined) this.#escaping.add(place.path);
     else if (kind === "file") this.#keep(real, place.path);
-    else if (kind === "folder" && !leadsBack(real, place))
-      this.enter({ path: place.path, real, above: [...place.above, place.real] }, progress);
+    else if (kind === "folder" && !leadsBack(real, place)) {
+      const links = this.#links.get(place.path.length) ?? [];
+      this.#links.set(place.path.length, links);
+      links.push([{ path: place.path, real, above: [...place.above, place.real] }, progress]);
+    }
   }
 
   #keep(real: string, path: string): void {

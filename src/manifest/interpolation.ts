@@ -13,6 +13,9 @@ type Of<K extends Placeholder["kind"]> = Placeholder & { readonly kind: K };
  */
 export class Interpolator {
   readonly #sources: InterpolationSources;
+  /** Characters of all texts that were filled in, and names that unknown variables were compared with. */
+  #length = 0;
+  #guesses = 0;
   readonly #filled = new Map<string, Interpolated>();
   readonly #variables = new Map<string, Interpolated>();
   /** Variables that are being worked out, outermost first. */
@@ -54,7 +57,11 @@ export class Interpolator {
   #fillTemplate(text: string): Interpolated {
     const { parts, faults } = parseTemplate(text);
     const pieces = parts.map((part) => (part.kind === "text" ? plain(part.text) : this.#placeholder(part)));
-    return join(pieces, faults.length > 0);
+    const filled = join(pieces, faults.length > 0);
+    this.#length += String(filled.value).length;
+    if (this.#length <= LONGEST_TOGETHER) return filled;
+    const detail = `All interpolated texts of a stage have at most ${LONGEST_TOGETHER} characters.`;
+    return failed("too-long", "The interpolated texts are too long", detail, "");
   }
 
   #placeholder(part: Placeholder): Interpolated {
@@ -133,11 +140,15 @@ export class Interpolator {
   #unknownVariable(name: string, source: string): Interpolated {
     const { stage, vars } = this.#sources;
     const names = [...vars.keys()];
-    const known = names.length === 0 ? "There are none." : `Known: ${listWords(names, "and")}.`;
+    const shown = names.length > MOST_NAMED ? [...names.slice(0, MOST_NAMED), "others"] : names;
+    const known = names.length === 0 ? "There are none." : `Known: ${listWords(shown, "and")}.`;
+    // Each guess looks at all names, so a project with very many mistakes gets no more of them.
+    this.#guesses += names.length;
+    const guess = this.#guesses > MOST_GUESSES ? undefined : nearest(name, names);
     return failed(
       "unknown-var",
       `Unknown variable \`${name}\` in stage ${stage}`,
-      `\`${source}\` refers to an entry of \`vars\` in tasc.yaml, in the project or the stage. ${known}${didYouMean(nearest(name, names))}`,
+      `\`${source}\` refers to an entry of \`vars\` in tasc.yaml, in the project or the stage. ${known}${didYouMean(guess)}`,
       source,
     );
   }
@@ -203,11 +214,18 @@ const ADDRESS_WITH_PASSWORD = /[a-z][a-z\d+.-]{0,30}:\/\/[^\s/@:]{0,200}:[^\s/@]
 /** Code of the problem that a secret is not there; some commands can do without. */
 export const MISSING_SECRET = "missing-secret";
 
+/** Variables that a message names, and names that are compared with unknown ones. */
+const MOST_NAMED = 20;
+const MOST_GUESSES = 20_000;
+
 /** How many variables may stand for one another in a row. */
 const DEEPEST = 100;
 
 /** Room for any prompt, and a bound on variables that double one another. */
 const LONGEST = 1_000_000;
+
+/** Characters of all interpolated texts of a stage: a variable of a megabyte in each of them would fill the memory. */
+const LONGEST_TOGETHER = 100_000_000;
 
 /** A value that may show. */
 function plain(value: Scalar): Interpolated {

@@ -1,10 +1,11 @@
+import { resolve } from "node:path";
 import { type Layer, originIn } from "../model/desired.ts";
 import type { Origin } from "../model/diagnostic.ts";
 import { type Json, type Path, defined, isObject } from "../model/json.ts";
 import type { Policy, Settings, StateSettings } from "../model/settings.ts";
 import { Secret, Unknown, type Value, type ValueObject, isValueList, isValueObject } from "../model/value.ts";
 import { checkBaseUrl } from "../service/request.ts";
-import { stateServers } from "../state/config.ts";
+import { STATE_FOLDER, stateServers } from "../state/config.ts";
 import { StateFailure } from "../state/problem.ts";
 import {
   type Document,
@@ -245,6 +246,10 @@ function resolvePolicy(context: SettingsContext): Policy {
   return policies.reduce(stricter, {});
 }
 
+function textOf(value: StateOption): string {
+  return value instanceof Secret ? value.reveal() : String(value);
+}
+
 /** Refuses what goes past the limits of the trust file. */
 function refuseUntrusted({ baseUrl, state, stage }: Settings, { trust, reportAt }: SettingsContext): void {
   const refuse = (path: Path, what: string, allowed: readonly string[]): void => {
@@ -252,11 +257,21 @@ function refuseUntrusted({ baseUrl, state, stage }: Settings, { trust, reportAt 
     const detail = `Allowed: ${list}. The trust file is set by \`--trust\` or TASC_TRUST; manifests cannot change it.`;
     reportAt("untrusted", path, `The trust file does not allow ${what} in stage ${stage}`, detail);
   };
-  const { origins, stateHosts } = trust;
+  const { origins, stateHosts, statePath } = trust;
   const origin = originOfUrl(baseUrl);
   if (origins !== undefined && origin !== undefined)
     if (!origins.some((address) => (originOfUrl(address) ?? address) === origin))
       refuse(BASE_URL, `the service ${origin}`, origins);
+  // State knows what a protected test case is called, so whoever chooses its place can get around the policy.
+  const folder = statePath ?? (stateHosts?.length === 0 ? STATE_FOLDER : undefined);
+  const place = textOf(state.options["path"] ?? STATE_FOLDER);
+  const isElsewhere = folder === undefined || resolve("/", place) !== resolve("/", folder);
+  if (state.backend === "local" && (folder ?? stateHosts) !== undefined && isElsewhere)
+    refuse(
+      ["state", "path"],
+      "this place of local state",
+      folder === undefined ? (stateHosts ?? []) : [folder],
+    );
   if (stateHosts === undefined) return;
   const allowed = stateHosts.map((host) => host.toLowerCase());
   const strange = new Set(serversOf(state).filter((host) => !allowed.includes(host.toLowerCase())));

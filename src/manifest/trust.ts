@@ -13,6 +13,7 @@ import { parseDuration } from "./shape.ts";
  *     version: 1
  *     origins: [https://service.example.com]   # where the API key may be sent
  *     stateHosts: [db.example.com]             # where state may be kept
+ *     statePath: .tasc/state                   # the only folder of local state
  *     variables: [TASC_*, QA_*]                # what ${env:} and ${secret:} may read
  *     policy: { maxDisabledPercent: 30 }       # counts beside the project's own, the stricter of both
  *     stages:                                  # lists of a stage replace those above
@@ -24,6 +25,7 @@ import { parseDuration } from "./shape.ts";
 export interface Trust {
   readonly origins?: readonly string[];
   readonly stateHosts?: readonly string[];
+  readonly statePath?: string;
   /** Names or globs. */
   readonly variables?: readonly string[];
   readonly policy?: Policy;
@@ -39,14 +41,14 @@ const GLOBS = ["protected", "requireTags"] as const;
 /** Reads a trust file. @throws TascError where it cannot be read as one: no limit may be lost to a misspelt key. */
 export async function readTrust(file: string): Promise<TrustOf> {
   const root = mapOf(file, "the file", await readYaml(file));
-  const known = ["version", ...LISTS, "policy", "stages"];
+  const known = ["version", ...LISTS, "statePath", "policy", "stages"];
   onlyKeys(file, root, known);
   if (root.version !== 1) throw wrong(file, "`version` must be 1");
   const base = trustOf(file, root);
   const stages = new Map(
     Object.entries(mapOf(file, "`stages`", root.stages ?? {})).map(([stage, value]) => {
       const map = mapOf(file, `\`stages.${stage}\``, value);
-      onlyKeys(file, map, [...LISTS, "policy"]);
+      onlyKeys(file, map, [...LISTS, "statePath", "policy"]);
       const own = trustOf(file, map);
       return [stage, { ...base, ...own, policy: stricter(base.policy ?? {}, own.policy ?? {}) }];
     }),
@@ -86,7 +88,10 @@ function trustOf(file: string, map: JsonObject): Trust {
     if ("fault" in compiled) throw wrong(file, `\`${glob}\` in \`variables\`: ${compiled.fault}`);
   }
   const policy = map.policy === undefined ? undefined : policyOf(file, mapOf(file, "`policy`", map.policy));
-  return defined({ origins, stateHosts, variables, policy });
+  const { statePath } = map;
+  if (statePath !== undefined && typeof statePath !== "string")
+    throw wrong(file, "`statePath` must be a string");
+  return defined({ origins, stateHosts, statePath, variables, policy });
 }
 
 function policyOf(file: string, map: JsonObject): Policy {

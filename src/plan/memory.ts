@@ -106,9 +106,15 @@ function hasParts(shape: Shape): boolean {
   return shape.type === "object" || shape.type === "map";
 }
 
+/** Fields that were last written with a secret, and elements that the service made from such a prompt: they may quote it. */
+export function secretFieldsOf({ secrets = [], fields }: Binding): readonly string[] {
+  const areMade = secrets.includes("discovery.prompt") && fields["elements"] === undefined;
+  return areMade ? [...secrets, "elements"] : secrets;
+}
+
 /** What was last written with a secret in it may still be on the service, whatever the manifest says by now. */
 export function mayHoldSecret<L>(field: Field<L>, { binding }: Memory): boolean {
-  return binding?.secrets?.includes(field.name) === true;
+  return binding !== undefined && secretFieldsOf(binding).includes(field.name);
 }
 
 /** Who moved the field away from what was last applied: seen by comparing both sides with its record. */

@@ -21,6 +21,8 @@ export interface Planned {
   readonly stateEvents: ReadonlyMap<string, readonly StateEvent[]>;
   /** As they were before this plan, those of targets included that nothing declares any more. */
   readonly states: readonly State[];
+  /** With `plan --base` alone: what the base's manifests matched. */
+  readonly base?: Planned["matched"] | undefined;
 }
 
 /**

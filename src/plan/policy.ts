@@ -19,7 +19,7 @@ export interface Violation {
   readonly origin?: Origin;
 }
 
-export interface PolicyInput extends Pick<Planned, "plan" | "matched" | "states"> {
+export interface PolicyInput extends Pick<Planned, "plan" | "matched" | "states" | "base"> {
   readonly policy: Policy;
   /** Whether the plan is about an address; its tags are asked for only then. */
   readonly inScope: (address: Address) => boolean;
@@ -77,14 +77,19 @@ function tooManyDisabled({ plan, matched, policy, ruleOrigin }: PolicyInput): re
   });
 }
 
-function protectedAddresses({ plan, matched, states, policy }: PolicyInput): readonly Violation[] {
+function protectedAddresses({ plan, matched, states, base, policy }: PolicyInput): readonly Violation[] {
   const globs = (policy.protected ?? []).map((glob) => ({ glob, fits: globTest(glob) }));
   if (globs.length === 0) return [];
-  const names = namesById(states);
-  return harmed(plan, matched).flatMap(({ address, id, harms }) => {
+  const names = namesById(states, base);
+  const isProtected = (name: Address): boolean => globs.some(({ fits }) => fits(name));
+  const renamed = boundIn(matched).filter(
+    ([address, id]) => names.get(id)?.some(isProtected) === true && !isProtected(address),
+  );
+  return harmed(plan, matched, renamed).flatMap(({ address, id, harms }) => {
     // Another key, or another target's, is no way around a protection: what counts is the live resource.
     const all = [address, ...((id === undefined ? undefined : names.get(id)) ?? [])];
-    const glob = globs.find(({ fits }) => all.some(fits))?.glob;
+    const name = all.find(isProtected);
+    const glob = globs.find(({ fits }) => name !== undefined && fits(name))?.glob;
     if (glob === undefined) return [];
     const resource = matched.get(targetOf(address))?.resources.get(address);
     const back =
@@ -95,7 +100,7 @@ function protectedAddresses({ plan, matched, states, policy }: PolicyInput): rea
       {
         rule: "protected" as const,
         summary: `this ${parseAddress(address)?.kind === "testCase" ? "test case" : "resource"} would be ${harms.join(" and ")}`,
-        detail: `\`${glob}\` protects it in tasc.yaml.${back}`,
+        detail: `\`${glob}\` protects it in tasc.yaml${name === address ? "" : ` as ${name}`}.${back}`,
         address,
         ...at(resource && originOf(resource)),
       },
@@ -103,12 +108,26 @@ function protectedAddresses({ plan, matched, states, policy }: PolicyInput): rea
   });
 }
 
-/** Every address that some state binds to a live resource is a name of it. */
-function namesById(states: readonly State[]): ReadonlyMap<string, readonly Address[]> {
+/** Every address that some state, or the base of the manifests, binds to a live resource is a name of it. */
+function namesById(
+  states: readonly State[],
+  base: PolicyInput["base"],
+): ReadonlyMap<string, readonly Address[]> {
   const names = new Map<string, Address[]>();
-  for (const { bindings } of states)
-    for (const [address, { id }] of bindings) names.set(id, [...(names.get(id) ?? []), address]);
+  const add = (address: Address, id: string): unknown => names.set(id, [...(names.get(id) ?? []), address]);
+  for (const { bindings } of states) for (const [address, { id }] of bindings) add(address, id);
+  for (const [address, id] of boundIn(base ?? new Map())) add(address, id);
   return names;
+}
+
+/** The live resources of all declared addresses. */
+function boundIn(matched: PolicyInput["matched"]): readonly (readonly [Address, id: string])[] {
+  return [...matched.values()].flatMap(({ target, live, environmentMatches, testCaseMatches }) => [
+    ...(live === undefined ? [] : [[target.address, live.id] as const]),
+    ...[...environmentMatches, ...testCaseMatches].flatMap(([address, match]) =>
+      match.found ? [[address, match.id] as const] : [],
+    ),
+  ]);
 }
 
 interface Harmed {
@@ -118,7 +137,11 @@ interface Harmed {
 }
 
 /** What a plan does to live resources that a protected one must not suffer. */
-function harmed({ changes, orphaned }: Plan, matched: PolicyInput["matched"]): readonly Harmed[] {
+function harmed(
+  { changes, orphaned }: Plan,
+  matched: PolicyInput["matched"],
+  renamed: readonly (readonly [Address, id: string])[],
+): readonly Harmed[] {
   const harms = new Map<Address, { id: string | undefined; harms: string[] }>();
   const add = (address: Address, id: string | undefined, harm: string): void => {
     const known = harms.get(address);
@@ -134,6 +157,8 @@ function harmed({ changes, orphaned }: Plan, matched: PolicyInput["matched"]): r
       add(address, id, "left without steps");
   }
   for (const { address, id } of orphaned) add(address, id, "orphaned");
+  // Under its new name nothing would protect it from the next plan.
+  for (const [address, id] of renamed) add(address, id, "renamed");
   return [...harms].map(([address, harm]) => ({ address, ...harm }));
 }
 

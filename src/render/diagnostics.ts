@@ -129,7 +129,7 @@ function sourceLine(text: string, diagnostic: DiagnosticView): SourceLine | unde
 const LONGEST_LINE = 10_000;
 
 function untabbed(text: string): string {
-  return safeLine(text.replaceAll("\t", "  "));
+  return safeLine(text.replaceAll("\t", "→ "));
 }
 
 /** A quoted value, or a bare one up to where a flow map goes on; a reference to a secret may be seen. */

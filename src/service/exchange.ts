@@ -6,6 +6,7 @@ import { JsonSplitter, isDeeper, parseJson, parseJsonText, withoutBom } from "./
 import {
   type Fault,
   MAX_ANSWER_BYTES,
+  MAX_LIST_BYTES,
   MAX_DEPTH,
   MAX_ERROR_BYTES,
   MAX_WORDS,
@@ -311,6 +312,7 @@ function ending<A, B>(
 export function streamedList<I, T>(
   read: (item: Json) => Result<I, AnswerProblem>,
   collector: Collector<I, T>,
+  limit = MAX_LIST_BYTES,
 ): AnswerReader<T> {
   const splitter = new JsonSplitter((json, index) => {
     const item = read(json);
@@ -319,10 +321,12 @@ export function streamedList<I, T>(
     return undefined;
   });
   let fault: Fault | undefined;
+  let size = 0;
   return {
     window: STREAM_WINDOW_BYTES,
     take(piece) {
-      fault = splitter.push(piece);
+      size += piece.length;
+      fault = size > limit ? { kind: "too-big", what: "answer", limit } : splitter.push(piece);
       return fault === undefined;
     },
     end() {

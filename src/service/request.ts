@@ -317,7 +317,9 @@ export function mayHaveActed(method: Method, fault: Fault, began: boolean): MayH
 
 /** Bytes of an answer that is held whole: everything but the list of test cases. */
 export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
-/** Bytes of one test case of the streamed list; the list as a whole has no such bound. */
+/** Bytes of a streamed list of test cases: one of 100,000 has a third of it. */
+export const MAX_LIST_BYTES = 1024 * 1024 * 1024;
+/** Bytes of one test case of that list. */
 export const MAX_ITEM_BYTES = 16 * 1024 * 1024;
 /** Test cases of one list. */
 export const MAX_ITEMS = 1_000_000;

@@ -162,6 +162,8 @@ export interface StateRuntime {
   readonly clock: Clock;
   /** A new UUID at each call. */
   readonly newId: () => string;
+  /** Proves that tasc wrote a text, under the key of fingerprints; absent without the key. */
+  readonly seal?: (text: string) => string;
   readonly processes: Processes;
   /** Login name; with the host's it makes the holder's name in a lock. */
   readonly user: string;

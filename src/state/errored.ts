@@ -13,6 +13,9 @@ import { type DocumentKey, StateFailure, type StateKey } from "./problem.ts";
  * work, its records are newer than ours: then only what it does not know is taken over (ids, generations that ran), and
  * records of fields that we wrote too are dropped, so that these fields are sent once more. To keep ours would hide
  * what the other job wrote; to keep theirs would hide what we wrote.
+ *
+ * What it says goes into the team's state, whatever the backend, so a file that a pull request brings along must not
+ * count: it is sealed with the stage's key.
  */
 
 export interface Errored {
@@ -21,9 +24,12 @@ export interface Errored {
   readonly events: readonly StateEvent[];
 }
 
-type ProjectFolderOf = Pick<StateRuntime, "projectFolder">;
+type Sealer = Pick<StateRuntime, "projectFolder" | "seal">;
 
-export function erroredFile({ projectFolder }: ProjectFolderOf, { stage, target }: StateKey): string {
+export function erroredFile(
+  { projectFolder }: Pick<StateRuntime, "projectFolder">,
+  { stage, target }: StateKey,
+): string {
   return join(projectFolder, ".tasc", "errored", fileName(stage), `${fileName(target)}.json`);
 }
 
@@ -31,7 +37,7 @@ const FORMAT = "tasc-errored";
 
 /** @returns the file */
 export async function writeErrored(
-  world: ProjectFolderOf,
+  world: Sealer,
   key: DocumentKey,
   saved: State,
   events: readonly StateEvent[],
@@ -41,12 +47,13 @@ export async function writeErrored(
   const content = { format: FORMAT, version: 1, stage, target, service, saved: digestOf(saved), events };
   return await attempt(file, async () => {
     await makeFolder(join(file, ".."), world.projectFolder);
-    await replaceFile(file, `${JSON.stringify(content, undefined, 2)}\n`);
+    const sealed = { ...content, seal: world.seal?.(JSON.stringify(content)) };
+    await replaceFile(file, `${JSON.stringify(sealed, undefined, 2)}\n`);
     return file;
   });
 }
 
-export async function readErrored(world: ProjectFolderOf, key: DocumentKey): Promise<Errored | undefined> {
+export async function readErrored(world: Sealer, key: DocumentKey): Promise<Errored | undefined> {
   const file = erroredFile(world, key);
   return await attempt(file, async () => {
     const bytes = await readIfThere(file);
@@ -54,7 +61,21 @@ export async function readErrored(world: ProjectFolderOf, key: DocumentKey): Pro
     const content = parseJson(bytes.toString("utf8"));
     if (!isRecord(content) || content["format"] !== FORMAT || !isText(content["saved"]))
       throw new StateFailure({ kind: "corrupt", where: file, reason: "it is not in the expected format" });
-    const { saved, events, service } = content;
+    const { seal, ...sealed } = content;
+    if (world.seal === undefined || seal !== world.seal(JSON.stringify(sealed)))
+      throw new StateFailure({
+        kind: "corrupt",
+        where: file,
+        reason: "it was not written with this stage's key, so it may not be tasc's own",
+      });
+    const { saved, events, service, stage, target } = content;
+    if (stage !== key.stage || target !== key.target)
+      throw new StateFailure({
+        kind: "misplaced",
+        where: file,
+        expected: key,
+        found: { stage: String(stage), target: String(target) },
+      });
     if (service !== key.service)
       throw new StateFailure({
         kind: "other-service",
@@ -71,7 +92,7 @@ export async function readErrored(world: ProjectFolderOf, key: DocumentKey): Pro
   });
 }
 
-export async function removeErrored(world: ProjectFolderOf, key: StateKey): Promise<void> {
+export async function removeErrored(world: Sealer, key: StateKey): Promise<void> {
   await rm(erroredFile(world, key), { force: true });
 }
 

@@ -32,6 +32,8 @@ export interface Fingerprinter {
    * with a field's name, makes equal values in different places have different fingerprints.
    */
   readonly of: (context: string, value: Json) => Fingerprint;
+  /** Proves that whoever wrote a file of tasc's own had the key. */
+  readonly seal: (text: string) => string;
 }
 
 /** @throws TypeError if the secret is empty: that key anybody could guess. */
@@ -48,12 +50,14 @@ export function createFingerprinter(secret: Secret, stage: string): Fingerprinte
       if (content.length <= LONGEST_KNOWN && known.size < MOST_KNOWN) known.set(content, fingerprint);
       return fingerprint;
     },
+    seal: (text) => createHmac("sha256", derivedKeys(secret, stage).sealKey).update(text).digest("base64url"),
   };
 }
 
 interface DerivedKeys {
   /** As a key object it is made ready once, which halves the time of a digest. */
   readonly key: KeyObject;
+  readonly sealKey: KeyObject;
   readonly keyCheck: string;
 }
 
@@ -68,6 +72,7 @@ function derivedKeys(secret: Secret, stage: string): DerivedKeys {
   const strong = scryptSync(secret.reveal(), `tasc state 2\0${stage}`, KEY_BYTES, SCRYPT);
   const keys = {
     key: createSecretKey(expand(strong, "fingerprint", KEY_BYTES)),
+    sealKey: createSecretKey(expand(strong, "seal", KEY_BYTES)),
     keyCheck: expand(strong, "key check", FINGERPRINT_BYTES).toString("base64url"),
   };
   byStage.set(stage, keys);

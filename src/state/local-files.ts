@@ -240,6 +240,8 @@ export type LockAttempt =
 /** Takes the lock at this path, if it is free or its owner is gone. @throws errors of the file system */
 export async function takeLock(path: string, info: LockInfo, processes: Processes): Promise<LockAttempt> {
   for (;;) {
+    // One that leads nowhere could neither be made nor be read, for ever.
+    refuseLinks(path, dirname(path));
     if (await create(path, info)) return { taken: true };
     const bytes = await readIfThere(path);
     if (bytes === undefined) continue; // freed between the two steps

@@ -106,6 +106,16 @@ export function explainTakeover({ stage, target }: StateKey, from: LockInfo): Di
   };
 }
 
+/** The word about what an earlier run could not save. @param file where it was kept */
+export function explainTakenIn({ stage, target }: StateKey, file: string): Diagnostic {
+  return {
+    severity: "warning",
+    code: "state-errored-taken-in",
+    summary: `State of target "${target}" in stage "${stage}" now includes what an earlier run could not save`,
+    detail: `It was kept in ${file}, which has been removed.`,
+  };
+}
+
 /** The word while a lock is waited for. */
 export function explainWaiting({ stage, target }: StateKey, holder: LockInfo | undefined): Diagnostic {
   return {

@@ -12,7 +12,7 @@ import {
   type StoredState,
   sideBySide,
 } from "./backend.ts";
-import { readErrored, removeErrored, erroredEvents, writeErrored } from "./errored.ts";
+import { erroredEvents, erroredFile, readErrored, removeErrored, writeErrored } from "./errored.ts";
 import { applyEvents } from "./events.ts";
 import { entryOfInterrupted, historyJson } from "./history.ts";
 import { type LockInfo, type LockWait, acquireLock, createLockInfo } from "./lock.ts";
@@ -29,6 +29,8 @@ export interface Session {
   readonly isNew: boolean;
   /** Whose lock was taken over: a process of this machine that is gone. Worth a word to the user. */
   readonly takenOver?: LockInfo;
+  /** The file with what an earlier run could not save, if it was taken in. Worth a word to the user. */
+  readonly takenIn?: string | undefined;
   /** The test target's id, where state knows it. */
   readonly targetId: string | undefined;
   /** Aborted, with a StateFailure, once nothing can be saved any more. */
@@ -182,6 +184,7 @@ async function recover(
   if (errored !== undefined) {
     await session.record(erroredEvents(session.state, errored));
     await removeErrored(world, key);
+    session.takenIn = erroredFile(world, key);
   }
   const { run } = session.state;
   if (run === undefined) return;
@@ -192,6 +195,7 @@ async function recover(
 class LockedSession implements Session {
   readonly isNew: boolean;
   readonly takenOver?: LockInfo;
+  takenIn: string | undefined;
   readonly #key: DocumentKey;
   readonly #world: StateRuntime;
   readonly #lock: HeldLock;

@@ -7,6 +7,7 @@ import {
   exchange,
   optionalAnswer,
   shapedAnswer,
+  streamedList,
   wholeAnswer,
 } from "../../src/service/exchange.ts";
 import { MAX_ANSWER_BYTES, good } from "../../src/service/request.ts";
@@ -126,4 +127,12 @@ describe("an answer without end", () => {
     expect(fed(shapedAnswer(good)).end()).toEqual(tooBig);
     expect(fed(optionalAnswer()).end()).toEqual({ ok: true, value: undefined });
   });
+});
+
+test("a streamed list that has no end is not read to the end", () => {
+  const collector = { add: () => {}, result: () => "all" };
+  const reader = streamedList(() => good(1), collector, 10);
+  expect(reader.take(Buffer.from("[1,2,3,"))).toBe(true);
+  expect(reader.take(Buffer.from("4,5,"))).toBe(false);
+  expect(reader.end()).toMatchObject({ ok: false, failure: { kind: "too-big", what: "answer", limit: 10 } });
 });

@@ -5,18 +5,20 @@ import { describe, expect, test } from "vitest";
 import { scene } from "./support/cli.ts";
 import { seed } from "./support/story.ts";
 
+const LOCK = ".tasc/state/default/shop.lock";
 const SHOP = "target: shop\napp: Web Shop\ntestCases: { login: { description: Log in, status: DRAFT } }\n";
 
 interface Refused {
   readonly says: string;
   /** From the project folder; it leads to a folder outside, or to a file in that. */
   readonly link: string;
-  readonly to: "folder" | "file";
+  readonly to: "folder" | "file" | "nowhere";
   readonly run: readonly string[];
 }
 
 const REFUSED: readonly Refused[] = [
   { says: "the folder of state", link: ".tasc", to: "folder", run: ["apply", "--auto-approve"] },
+  { says: "a lock", link: LOCK, to: "nowhere", run: ["apply", "--auto-approve"] },
   { says: "the editor's folder", link: ".vscode", to: "folder", run: ["schema", "--install", "vscode"] },
   { says: "a schema", link: ".vscode/tasc", to: "folder", run: ["schema", "--install", "vscode"] },
   {
@@ -30,6 +32,18 @@ const REFUSED: readonly Refused[] = [
   { says: "a snapshot", link: "live.json", to: "file", run: ["snapshot", "--out", "live.json"] },
   { says: "a snapshot's folder", link: "out", to: "folder", run: ["snapshot", "--out", "out/live.json"] },
   { says: "the local service's data", link: ".tasc/service", to: "folder", run: ["serve", "--port", "0"] },
+  {
+    says: "the local service's key",
+    link: ".tasc/service/api-key",
+    to: "nowhere",
+    run: ["serve", "--port", "0"],
+  },
+  {
+    says: "the local service's journal",
+    link: ".tasc/service/service.db-wal",
+    to: "nowhere",
+    run: ["serve", "--port", "0"],
+  },
   { says: "a new project's manifests", link: "new/targets", to: "folder", run: ["init", "--chdir", "new"] },
   { says: "tasc.yaml", link: "tasc.yaml", to: "file", run: ["fmt"] },
 ];
@@ -49,7 +63,7 @@ describe.concurrent("nothing is written through a link", () => {
         link === "tasc.yaml" ? `vars: {}\n${await project.read("tasc.yaml")}` : '{ "editor.tabSize": 3 }\n';
       await writeFile(file, before);
       await rm(place, { force: true, recursive: true });
-      await symlink(to === "file" ? file : outside, place);
+      await symlink({ file, folder: outside, nowhere: join(outside, "nothing") }[to], place);
       try {
         const ran = await project.run([...run]);
         expect(ran.code, ran.stdout + ran.stderr).toBe(1);

@@ -320,3 +320,21 @@ environments:
     });
   });
 });
+
+test("explain does not show what an earlier secret left on the service", async () => {
+  await scene({}, async ({ project, service }) => {
+    seed(service);
+    const manifest = (text: string) =>
+      `target: shop\napp: Web Shop\ntestCases: { login: { description: Log in, entryPointUrlPath: "/${text}", tags: ["t${text}"] } }\n`;
+    await project.write({ "targets/shop.yaml": manifest("${secret:PROMPT_CODE}") });
+    expect((await project.run(["apply", "--auto-approve"], ENV)).code).toBe(0);
+    await project.write({ "targets/shop.yaml": manifest("plain") });
+    for (const options of [[], ["--format", "json"], ["entryPointUrlPath"]]) {
+      // oxlint-disable-next-line no-await-in-loop
+      const ran = await project.run(["explain", "testCase.shop.login", ...options]);
+      expect(ran.code, ran.stderr).toBe(0);
+      expect(ran.stdout).toContain("(sensitive)");
+      expect(ran.stdout).not.toContain(PROMPT_CODE);
+    }
+  });
+});

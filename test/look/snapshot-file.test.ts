@@ -241,7 +241,8 @@ describe("the file", () => {
         address: "testCase.shop.login",
         id: "c1",
         fields: {},
-        secrets: ["description", "discovery.prompt", "elements", "tags"],
+        // Elements are made from the prompt.
+        secrets: ["description", "discovery.prompt", "tags"],
       },
     ]);
     const discovery = { status: "FINISHED", freePrompt: old, abortCause: undefined, message: old };

@@ -352,6 +352,29 @@ describe("a trust file", () => {
     ]);
   });
 
+  test.each([
+    ["{ path: .other }", "stateHosts: []"],
+    ["{ path: .other }", "statePath: .tasc/state"],
+    ["{ backend: local }", "stateHosts: [db]"],
+    ["{ path: ./.tasc/state/ }", "statePath: .elsewhere"],
+  ])("refuses local state %s with %s", async (state, trust) => {
+    const files = { "tasc.yaml": `${PROJECT}state: ${state}\n` };
+    const result = await limited(`version: 1\n${trust}\n`, files);
+    expect(result.diagnostics).toMatchObject([
+      {
+        code: "untrusted",
+        summary: "The trust file does not allow this place of local state in stage default",
+      },
+    ]);
+    for (const allowed of ["stateHosts: []", "stateHosts: [db]\nstatePath: .tasc/state/", "variables: ['*']"])
+      expect(
+        // oxlint-disable-next-line no-await-in-loop
+        await limited(`version: 1\n${allowed}\n`, {
+          "tasc.yaml": `${PROJECT}state: { path: ./.tasc/state }\n`,
+        }),
+      ).toMatchObject({ ok: true });
+  });
+
   test("adds its policy, the stricter of both counting, and a stage's limits replace the others", async () => {
     const text =
       "version: 1\norigins: [https://x]\npolicy: { maxChanges: 5 }\nstages: { default: { origins: ['http://127.0.0.1:4010/x'], policy: { maxChanges: 7, protected: ['*'] } } }\n";

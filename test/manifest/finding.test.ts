@@ -134,6 +134,20 @@ describe("symbolic links", () => {
     expect(find(["**/*.yaml"], files)).toEqual({ files: ["a/x.yaml", "b/y.yaml"], escaping: [] });
   });
 
+  test("between all of many folders are walked in little time", () => {
+    const names = Array.from({ length: 20 }, (_, at) => `d${at + 10}`);
+    const files = Object.fromEntries(
+      names.flatMap((one) => [
+        [`${one}/x.yaml`, ""],
+        ...names.map((other) => [`${one}/to-${other}`, new Link(other)] as const),
+      ]),
+    );
+    // The hidden folder comes by links alone.
+    const hidden = { ".far/y.yaml": "", ".far/back": new Link("d10"), "d12/far": new Link(".far") };
+    const { files: found } = find(["**/*.yaml", "d10/*/*/*.yaml"], { ...files, ...hidden });
+    expect(found).toEqual([...names.map((name) => `${name}/x.yaml`), "d12/far/y.yaml"].toSorted());
+  });
+
   test("that lead out are told of where a pattern means them, and else left alone", () => {
     const files = { "a.yaml": new Link(undefined), "b.txt": new Link(undefined), "c.yaml": "" };
     expect(find(["*.yaml"], files)).toEqual({ files: ["c.yaml"], escaping: ["a.yaml"] });

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { loadProject } from "../../src/manifest/load.ts";
 import { testBadInputs } from "./bad-input.ts";
 import { PROJECT, load, loaded, target } from "./loading.ts";
-import { Link, type MemoryFiles } from "./memory-folder.ts";
+import { Link, type MemoryFiles, memoryFolder } from "./memory-folder.ts";
 
 /** What `app: TEXT` comes to. */
 async function fill(
@@ -362,4 +363,30 @@ test("a variable of a stage lies above the project's", async () => {
   const [dev, prod] = await Promise.all(["dev", "prod"].map((stage) => loaded(files, { stage })));
   expect(dev?.desired.targets[0]?.fields).toEqual({ app: "base!" });
   expect(prod?.desired.targets[0]?.fields).toEqual({ app: "prod!" });
+});
+
+describe("many variables", () => {
+  const loadMany = (project: string, count: number, text: (at: number) => string) => {
+    const cases = Array.from({ length: count }, (_, at) => `  c${at}: { description: "${text(at)}" }\n`);
+    const target = `target: a\ntestCases:\n${cases.join("")}`;
+    return loadProject(
+      { root: "", env: { KEY: "k1234567" } },
+      memoryFolder({ "tasc.yaml": `${PROJECT}vars:\n${project}`, "targets/a.yaml": target }),
+    );
+  };
+
+  test("that nothing defines make short messages, of which the first have guesses", async () => {
+    const vars = Array.from({ length: 3000 }, (_, at) => `  v${"x".repeat(30)}${at}: a\n`).join("");
+    const { diagnostics } = await loadMany(vars, 300, (at) => `\${var:w${"x".repeat(30)}q${at}}`);
+    expect(diagnostics).toHaveLength(300);
+    expect(diagnostics.filter(({ detail = "" }) => detail.includes("Did you mean"))).toHaveLength(6);
+    expect(Math.max(...diagnostics.map(({ detail = "" }) => detail.length))).toBeLessThan(1500);
+    expect(diagnostics[0]?.detail).toContain(" and `others`");
+  });
+
+  test("or one that is long, do not fill the memory", async () => {
+    const result = await loadMany(`  v: ${"a".repeat(900_000)}\n`, 120, (at) => `\${var:v}${at}`);
+    expect(result.diagnostics).toHaveLength(9);
+    expect(result.diagnostics).toMatchObject(Array.from({ length: 9 }, () => ({ code: "too-long" })));
+  });
 });

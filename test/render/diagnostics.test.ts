@@ -47,7 +47,7 @@ function excerpt(line: string, column: number, view: Partial<DiagnosticView> = {
 describe("the line that a diagnostic is about", () => {
   test.each([
     ["the caret stands under wide characters", "忘れ: x", 5, ["  2 │ 忘れ: x", "    │       ^"]],
-    ["a tab takes two columns, before and in the line", "\tname: x", 2, ["  2 │   name: x", "    │   ^"]],
+    ["a tab shows, in two columns", "\tname: x", 2, ["  2 │ → name: x", "    │   ^"]],
     ["a carriage return at the end is no part of it", "name: x\r", 1, ["  2 │ name: x", "    │ ^"]],
     ["a password is not repeated", "password: hunter2", 1, ["  2 │ password: (sensitive)", "    │ ^"]],
     [

@@ -98,6 +98,7 @@ describe("what could not be saved", () => {
     await expect(first.close()).rejects.toMatchObject({ problem: { kind: "lock-lost" } });
     expect(await readFile(erroredFile(await fixture.world(), key), "utf8")).toContain("case-1");
     const next = await session();
+    expect(next.takenIn).toMatch(/errored\/.*shop\.json$/);
     await next.close();
     expect(plain((await backend.read(SHOP))?.state)).toEqual(stateAfter(2));
     expect(await readFile(erroredFile(await fixture.world(), key), "utf8").catch(() => "gone")).toBe("gone");

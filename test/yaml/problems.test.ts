@@ -32,6 +32,17 @@ describe("tabs", () => {
       "2:1 tab: a tab is used to indent this line; YAML allows only spaces there (replace the tab with spaces)",
     ],
     [
+      "a tab, and lines below that are out of place only because of it",
+      "t:\n  a:\n    d: x\n    s:\n\t  p: y\n    q: z\n  b:\n    d: x\n",
+      "5:1 tab: a tab is used to indent this line; YAML allows only spaces there (replace the tab with spaces)",
+    ],
+    [
+      "tabs under two keys of the document",
+      "a:\n\tb: 1\n\tc: 2\nd: 1\ne:\n\tf: 1\n",
+      "2:1 tab: a tab is used to indent this line; YAML allows only spaces there (replace the tab with spaces)",
+      "6:1 tab: a tab is used to indent this line; YAML allows only spaces there (replace the tab with spaces)",
+    ],
+    [
       "a tab inside braces over several lines",
       "a: {\n\tb: 1\n}\n",
       "2:1 tab: a tab is used to indent this line; YAML allows only spaces there (replace the tab with spaces)",
@@ -72,6 +83,11 @@ describe("colons, keys and values", () => {
       "a key indented under a value",
       "a:\n  b: 1\n   c: 2\n",
       "3:4 syntax: this line is indented under a line that already has a value (begin it in the same column as the keys it belongs to)",
+    ],
+    [
+      "one key too deep, and those below it",
+      "a:\n   b: 1\n  c: 2\n  d: 3\n  e: 4\n",
+      "3:3 syntax: the indentation of this line fits none of the lines above it (the keys of one map, and the items of one list, begin in the same column; their contents are indented further)",
     ],
     [
       "a key in no column of those above",

@@ -97,26 +97,38 @@ function explainFaults(tree: Tree): Finding[] {
   const faults = anythingElse
     ? tree.faults.filter((fault) => fault.code !== "STRAY_TOKEN")
     : tree.faults.slice(0, 1);
-  const findings = new Map<number, Finding>();
+  const findings: Finding[] = [];
+  const explained = new Set<number>();
+  let misaligned: number | undefined;
   for (const fault of faults.toSorted((a, b) => a.offset - b.offset)) {
     const context = contextOf(fault, tree);
-    if (!findings.has(context.lineStart)) findings.set(context.lineStart, explainFault(context));
+    if (explained.has(context.lineStart)) continue;
+    const { isAlignment, ...finding } = explainFault(context);
+    explained.add(context.lineStart);
+    if (isAlignment) explained.add(tree.text.lastIndexOf("\n", finding.offset - 1) + 1);
+    // One line in the wrong column puts those below it out of place too, up to the next key of the whole document.
+    const follows = misaligned !== undefined && !/\n[^\s#]/.test(tree.text.slice(misaligned, finding.offset));
+    if (isAlignment && follows) continue;
+    if (isAlignment) misaligned = finding.offset;
+    findings.push(finding);
   }
-  return [...findings.values()];
+  return findings;
 }
 
-function explainFault(context: FaultContext): Finding {
-  for (const { when, at, code = "syntax", message, hint } of EXPLANATIONS) {
+function explainFault(context: FaultContext): Finding & { readonly isAlignment: boolean } {
+  for (const { when, at, code = "syntax", message, hint, isAlignment = false } of EXPLANATIONS) {
     if (!when(context)) continue;
     const advice = typeof hint === "function" ? hint(context) : hint;
     return {
       offset: at === undefined ? context.offset : at(context),
       code,
       message: typeof message === "function" ? message(context) : message,
+      isAlignment,
       ...(advice === undefined ? {} : { hint: advice }),
     };
   }
-  return { offset: context.offset, code: "syntax", message: `invalid YAML: ${context.words}` };
+  const message = `invalid YAML: ${context.words}`;
+  return { offset: context.offset, code: "syntax", message, isAlignment: false };
 }
 
 /** What an explanation may look at: the parser's complaint, and the text around it. */
@@ -155,6 +167,8 @@ type Explanation = {
   readonly code?: Finding["code"];
   readonly message: string | ((context: FaultContext) => string);
   readonly hint?: string | ((context: FaultContext) => string | undefined);
+  /** Whether the line begins in the wrong column. */
+  readonly isAlignment?: true;
 };
 
 const CLOSERS: Readonly<Record<string, string>> = {
@@ -180,6 +194,7 @@ const EXPLANATIONS: readonly Explanation[] = [
     code: "tab",
     message: "a tab is used to indent this line; YAML allows only spaces there",
     hint: "replace the tab with spaces",
+    isAlignment: true,
   },
   {
     when: ({ code }) => code === "RESOURCE_EXHAUSTION",
@@ -239,6 +254,7 @@ const EXPLANATIONS: readonly Explanation[] = [
       code === "STRAY_TOKEN" || (code === "UNEXPECTED_TOKEN" && text.slice(lineStart, offset).trim() === ""),
     message: "this line belongs to nothing above it: the list, map or text before it has ended",
     hint: "check its indentation; a list and a map cannot be mixed at the same level",
+    isAlignment: true,
   },
   {
     when: ({ code }) => code === "UNEXPECTED_TOKEN",
@@ -258,6 +274,7 @@ const EXPLANATIONS: readonly Explanation[] = [
     },
     message: "this line is indented under a line that already has a value",
     hint: "begin it in the same column as the keys it belongs to",
+    isAlignment: true,
   },
   {
     when: (context) => isNoPair(context) && /^-(?:\s|$)/.test(context.rest),
@@ -279,6 +296,7 @@ const EXPLANATIONS: readonly Explanation[] = [
     at: ({ line, lineStart }) => lineStart + line.search(/\S|$/),
     message: "the indentation of this line fits none of the lines above it",
     hint: "the keys of one map, and the items of one list, begin in the same column; their contents are indented further",
+    isAlignment: true,
   },
 ];
 

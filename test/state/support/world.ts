@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Clock, StateRuntime } from "../../../src/state/backend.ts";
@@ -13,6 +13,7 @@ export async function realWorld(
     projectFolder,
     clock: realClock,
     newId: randomUUID,
+    seal: (text) => createHash("sha256").update(text).digest("hex"),
     processes: await readProcesses(hostname(), process.pid),
     user: "tester",
     workingFolder: projectFolder,

@@ -1,0 +1,104 @@
+// What a pull request brings along, beside manifests, changes neither state nor what is protected.
+import { execFileSync } from "node:child_process";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { scene } from "./support/cli.ts";
+import { expectNothingLeft, seed } from "./support/story.ts";
+
+const SHOP =
+  "target: shop\napp: Web Shop\ntestCases: { pay: { description: Pay, discovery: { prompt: P } } }\n";
+const ERRORED = ".tasc/errored/default/shop.json";
+
+describe.concurrent("what an apply could not save", () => {
+  test("is taken in with its seal alone, and with a word", async () => {
+    await scene({}, async ({ project, service }) => {
+      seed(service);
+      await project.write({ "targets/shop.yaml": SHOP });
+      const hold = service.hold({ method: "POST" });
+      const apply = await project.start(["apply", "--auto-approve"]);
+      await hold.arrived;
+      await rm(join(project.dir, ".tasc/state/default/shop.lock"));
+      hold.release();
+      const lost = await apply.done;
+      expect(lost.stderr).toContain(ERRORED);
+      expect(lost.code, lost.stderr).toBe(1);
+      const errored = await project.read(ERRORED);
+      const writes = service.writes().length;
+
+      const unsealed = errored.replace(/,\s*"seal": "[^"]+"/, "");
+      const forgeries = [errored.replaceAll("shop.pay", "shop.log"), unsealed];
+      for (const forged of forgeries) {
+        // oxlint-disable-next-line no-await-in-loop
+        await project.write({ [ERRORED]: forged });
+        // oxlint-disable-next-line no-await-in-loop
+        const refused = await project.run(["apply", "--auto-approve"]);
+        expect(refused.code).toBe(1);
+        expect(refused.stderr.replaceAll(/\s+/g, " ")).toContain("not written with this stage's key");
+        expect(service.writes()).toHaveLength(writes);
+        // oxlint-disable-next-line no-await-in-loop
+        expect((await project.run(["state", "list"])).stdout).not.toContain("shop.log");
+      }
+
+      await project.write({ [ERRORED]: errored });
+      const next = await project.run(["apply", "--auto-approve"]);
+      expect(next.code, next.stderr).toBe(0);
+      expect(next.stderr).toContain("now includes what an earlier run could not save");
+      await expectNothingLeft(project);
+    });
+  });
+});
+
+describe.concurrent("a protected test case", () => {
+  const named = (key: string, status: string, rest = "") =>
+    `target: shop\napp: Web Shop\ntestCases: { ${key}: { description: Log in, status: ${status} } }\n${rest}`;
+  const POLICY = 'policy: { protected: ["testCase.shop.login"] }\n';
+
+  test.for(["", "moved: [{ from: testCase.shop.login, to: testCase.shop.zzz }]\n"])(
+    "is not renamed first, to be disabled later: %j",
+    async (moved, { expect: expectThat }) => {
+      await scene({}, async ({ project, service }) => {
+        seed(service);
+        const settings = await project.read("tasc.yaml");
+        await project.write({
+          "tasc.yaml": settings + POLICY,
+          "targets/shop.yaml": named("login", "ENABLED"),
+        });
+        expectThat((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+        await project.write({ "targets/shop.yaml": named("zzz", "ENABLED", moved) });
+        for (const command of [["plan"], ["apply", "--auto-approve"]]) {
+          // oxlint-disable-next-line no-await-in-loop
+          const ran = await project.run(command);
+          expectThat(ran.code).toBe(1);
+          expectThat(ran.stdout + ran.stderr).toContain('"protected": this test case would be renamed');
+        }
+        expectThat((await project.run(["state", "list"])).stdout).toContain("testCase.shop.login");
+        const renamed = await project.run(["apply", "--auto-approve", "--override-policy", "protected"]);
+        expectThat(renamed.code, renamed.stderr).toBe(0);
+        expectThat((await project.run(["plan"])).code).toBe(0);
+      });
+    },
+  );
+
+  test("keeps its name of the base where state is moved away", async () => {
+    await scene({}, async ({ project, service }) => {
+      seed(service);
+      const settings = (await project.read("tasc.yaml")) + POLICY;
+      await project.write({ "tasc.yaml": settings, "targets/shop.yaml": named("login", "ENABLED") });
+      const git = (...args: readonly string[]) =>
+        execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@example.com", ...args], {
+          cwd: project.dir,
+        });
+      git("init", "-q");
+      git("add", "tasc.yaml", "targets");
+      git("commit", "-qm", "base");
+      await project.write({
+        "tasc.yaml": `${settings}state: { path: .other }\n`,
+        "targets/shop.yaml": named("zzz", "DISABLED"),
+      });
+      const ran = await project.run(["plan", "--base", "HEAD"]);
+      expect(ran.code, ran.stdout + ran.stderr).toBe(1);
+      expect(ran.stdout).toContain("protects it in tasc.yaml as testCase.shop.login");
+    });
+  });
+});
