@@ -1,5 +1,5 @@
-// Finds mistakes (oxlint), unused code (knip), imports against the order of the folders, and
-// checks the form (prettier). oxlint and knip come from the registry when they are needed: with their packages for
+// Finds mistakes (oxlint), unused code (knip), imports against the order of the folders, words that nobody uses today,
+// and checks the form (prettier). oxlint and knip come from the registry when they are needed: with their packages for
 // other platforms in the lock file, `npm ci` of npm 11 refuses it as incomplete.
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
@@ -25,12 +25,25 @@ const FOLDERS = [
   ["model"],
 ];
 
+const WORDS =
+  /\b(mend(s|ed|ing)?|anew|befalls?|whither|all the same|at hand|lets? through|besides|is told (of|that)|what is live|(?<!there )is no (?!longer|more|less|other|such|one|need|way|reason)[a-z]+)\b/i;
+const TEXTS = [
+  "src",
+  "docs",
+  "examples",
+  "schemas",
+  "action.yml",
+  "README.md",
+  "CONTRIBUTING.md",
+  "SECURITY.md",
+];
+
 const programs = [
   ["npm", "exec", "--yes", ...OXLINT, "--", "oxlint", "--type-aware", "--deny-warnings"],
   ["npm", "exec", "--yes", ...KNIP, "--", "knip"],
   ["npm", "exec", "--no", "--", "prettier", "--check", "."],
 ].map(([program, ...args]) => spawnSync(program, args, { stdio: "inherit" }).status === 0);
-const problems = upwardImports();
+const problems = [...upwardImports(), ...oddWords()];
 for (const problem of problems) console.error(problem);
 process.exitCode = programs.every(Boolean) && problems.length === 0 ? 0 : 1;
 
@@ -49,6 +62,17 @@ function upwardImports() {
         : [`${file}: imports ${to} against the order of the folders`];
     });
   });
+}
+
+function oddWords() {
+  return TEXTS.flatMap(files).flatMap((file) =>
+    readFileSync(file, "utf8")
+      .split("\n")
+      .flatMap((line, at) => {
+        const [word] = WORDS.exec(line) ?? [];
+        return word === undefined ? [] : [`${file}:${at + 1}: say it in plain words, without "${word}"`];
+      }),
+  );
 }
 
 /** The text files of a folder, or the file itself. */

@@ -119,7 +119,7 @@ interface Inside {
   readonly complete: boolean;
 }
 
-/** By the object that the caller holds; so the inside is no part of the types, and goes with it. */
+/** By the object that the caller holds; so the inside is not part of the types, and goes with it. */
 const projects = new WeakMap<object, Inside>();
 const plans = new WeakMap<object, Inside & { readonly saved: SavedPlan; readonly options: PlanOptions }>();
 
@@ -176,7 +176,7 @@ const PLAN_KINDS = {
  */
 export async function plan(project: Project, options: PlanOptions = {}): Promise<PlanJson> {
   const inside = projects.get(project);
-  if (inside === undefined) throw new TypeError("This is no project that loadProject gave");
+  if (inside === undefined) throw new TypeError("This is not a project that loadProject gave");
   checkOptions(options, PLAN_KINDS);
   for (const rule of options.overridePolicy ?? [])
     if (!isPolicyRule(rule)) throw new TypeError(`There is no policy rule ${String(rule)}`);
@@ -221,14 +221,14 @@ export interface ApplyOutcome extends Outcome {
 
 /**
  * Carries out exactly a plan that `plan` made, under the locks of its targets, as `tasc apply FILE` does.
- * @returns what was done, what failed and what was skipped; a change that failed is no exception
+ * @returns what was done, what failed and what was skipped; a change that failed is not an exception
  * @throws TascError where nothing was applied: the plan has errors or is refused by the policy, it is stale, the state
  * is locked, or the service cannot be reached
  */
 export async function apply(reviewed: PlanJson, options: ApplyOptions = {}): Promise<ApplyOutcome> {
   checkOptions(options, APPLY_KINDS);
   const inside = plans.get(reviewed);
-  if (inside === undefined) throw new TypeError("This is no plan that plan() gave");
+  if (inside === undefined) throw new TypeError("This is not a plan that plan() gave");
   const { saved, complete } = inside;
   return quietly(inside, { ...inside.options, ...options }, async (session, said) => {
     if (!complete)
@@ -285,7 +285,7 @@ export async function render(
   if (!RENDER_FORMATS.includes(format)) throw new TypeError(`There is no format ${JSON.stringify(format)}`);
   const { verbose = false, width = 80, budget } = options;
   const inside = plans.get(shown);
-  if (inside === undefined && !validate(shown)) throw new TypeError("This is no plan");
+  if (inside === undefined && !validate(shown)) throw new TypeError("This is not a plan");
   const extras = inside?.saved.extras ?? {};
   const redactor = inside?.redactor ?? createRedactor([]);
   const source = (file: string): string | undefined => inside?.opened.project.sources.get(file)?.text;

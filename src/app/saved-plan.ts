@@ -165,7 +165,7 @@ export function readPlanFile(file: string, { cwd }: Pick<Host, "cwd">): PlanFile
   return { shown: file, content, seal };
 }
 
-/** What a file holds, whoever wrote it. @throws TascError for what is no plan */
+/** What a file holds, whoever wrote it. @throws TascError for what is not a plan */
 export function contentOf({ shown, content }: PlanFile): SavedPlan {
   if (!isPlan(content))
     throw notSaved(shown, "it is not a plan, or of a version that this tasc does not know");

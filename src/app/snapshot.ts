@@ -590,7 +590,7 @@ export interface JsonHandler {
   item(value: Json): void;
 }
 
-/** How a document was read: to its end, as far as was wanted, or up to something that is no JSON. */
+/** How a document was read: to its end, as far as was wanted, or up to something that is not JSON. */
 export type Split = "whole" | "stopped" | "damaged";
 
 const COLON = 0x3a;

@@ -68,7 +68,7 @@ const HABITS: ReadonlyMap<string, string> = new Map([
     "The service has no delete. Disable test cases with `status: DISABLED`, or use `onRemove: disable` for test cases removed from the manifests:\ntasc plan",
   ],
   ["sync", "This makes the service what the manifests say:\ntasc apply"],
-  ["dump", "This writes manifests for what is live:\ntasc import"],
+  ["dump", "This writes manifests for what is on the service:\ntasc import"],
   ["version", "This prints the version:\ntasc --version"],
   ["workspace", "Stages take the place of workspaces; `--stage` chooses one:\ntasc stages"],
   ["refresh", "Every plan reads the service. This shows what changed there:\ntasc drift"],

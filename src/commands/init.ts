@@ -58,7 +58,7 @@ origins: ["http://127.0.0.1:4010"]
 # Where state may be kept: in this folder, on no host.
 stateHosts: []
 statePath: .tasc/state
-# Variables that manifests may read. A pattern such as TASC_* would let through what is added later.
+# Variables that manifests may read. A pattern such as TASC_* also allows what is added later.
 variables: [TASC_BASE_URL, TASC_API_KEY, TASC_FINGERPRINT_KEY]
 # Applies in addition to the project's own policy; the stricter of both counts.
 policy: { maxDisabledPercent: 30 }

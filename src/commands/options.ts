@@ -256,7 +256,7 @@ export type CommandOptions<R> = Options<Omit<typeof TEXT_OR_JSON, keyof R> & R> 
  * A row of the table: `run` of the loaded module gets the values of exactly the options that are declared here.
  *
  * @param path the command with those above it, `state mv`
- * @param own its options besides `--format text|json`, which a format of its own replaces, and the global ones
+ * @param own its options in addition to `--format text|json`, which a format of its own replaces, and the global ones
  */
 export function command<R extends OptionRecord>(
   path: string,

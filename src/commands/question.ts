@@ -36,7 +36,7 @@ async function answerTo(world: ProcessContext, question: string): Promise<Answer
       terminal.once("close", () => resolve("no"));
       terminal.question(`\n${question}\nType "yes" to apply: `).then(
         (answer) => resolve(answer.trim() === "yes" ? "yes" : "no"),
-        // The end of the input (Ctrl-D) is no answer.
+        // The end of the input (Ctrl-D) is not an answer.
         () => {
           world.stderr.write("\n");
           resolve("no");

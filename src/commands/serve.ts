@@ -77,7 +77,7 @@ function keyFile(dataDir: string): string {
   return join(dataDir, "api-key");
 }
 
-/** Not through a link, also not through one that another process has made since. An empty file is no key. */
+/** Not through a link, also not through one that another process has made since. An empty file is not a key. */
 function writeKey(file: string, key: string): void {
   rmSync(file, { force: true });
   writeFileSync(file, `${key}\n`, { mode: 0o600, flag: "wx" });

@@ -39,7 +39,7 @@ const TARGET = { target: text("--target <key>", "key of a target; default: all m
 /** Of commands that edit state. */
 const STATE_EDIT = { ...LOCK_TIMEOUT, ...INSECURE };
 
-/** What each command takes besides `--format text|json` and the global options; a format of its own replaces that one. */
+/** What each command takes in addition to `--format text|json` and the global options; a format of its own replaces that one. */
 const OPTIONS = {
   init: {},
   validate: {

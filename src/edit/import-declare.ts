@@ -33,7 +33,7 @@ import {
   withoutValue,
 } from "./import-known.ts";
 
-/** What decides on the way a live value is declared, besides the value. */
+/** What decides on the way a live value is declared, in addition to the value. */
 interface Around {
   /** Whether elements are wanted. */
   readonly elements: boolean;
@@ -76,7 +76,7 @@ function declare<L>(
   if (shape.type === "reference" || reading.kind !== "shown" || (isElements && !elements)) return {};
   const shown = isElements ? behaviour.read(live).map(elementInWords) : reading.value;
   const value = declarable(shape, shown);
-  // A fixed value that creations do not know is no choice that somebody made.
+  // A fixed value that creations do not know is not a choice that somebody made.
   if (update === undefined) return value === undefined ? {} : { value };
   // What is not there is left out, unless a default would then be taken for it.
   if (isNothing(shown)) return defaults.has(row.name) && (isArray(shown) || nullable) ? { value: shown } : {};

@@ -121,7 +121,7 @@ function strayTargets(sources: KnownSources): readonly (readonly [string, KnownT
   });
 }
 
-/** What this stage declares of a section, and what is live of it. */
+/** What this stage declares of a section, and the live value of it. */
 interface DeclaredParts {
   readonly resources: readonly DesiredResource[];
   readonly matches: ReadonlyMap<Address, Match<unknown>>;
@@ -303,7 +303,7 @@ export function canBind(id: string): boolean {
 }
 
 export const NOT_BINDABLE =
-  "nothing that it shows tells it from all others, and its id is no UUID, so that `id:` cannot bind it";
+  "nothing that it shows tells it from all others, and its id is not a UUID, so that `id:` cannot bind it";
 
 export const UNCLEAR =
   "a manifest may mean it, which is not clear; `tasc plan` says what it takes to make it so";
@@ -351,7 +351,7 @@ export function slug(name: string): string {
     .replaceAll(/[ßæœøđłıþ]/g, (letter) => LETTERS.get(letter) ?? letter)
     .replaceAll(/['’]/g, "");
   const words = plain.split(/[^a-z0-9]+/).filter((word) => word !== "");
-  // What begins with `x-` is no resource in a manifest.
+  // What begins with `x-` is not a resource in a manifest.
   return shortened(words.join("-").replace(/^x-/, "x_"));
 }
 
@@ -364,7 +364,7 @@ function shortened(text: string): string {
 
 /**
  * A key for each wish, by id. Names that nothing else bears become keys as they are; where several want one key, or it
- * is taken, each gets a piece of its id, and none the plain name: so keys follow from what is live, in whatever order
+ * is taken, each gets a piece of its id, and none the plain name: so keys follow from the live value, in whatever order
  * it is listed.
  *
  * @param taken keys in lower case.

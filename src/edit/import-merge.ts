@@ -36,7 +36,7 @@ export interface MergeSources {
   readonly resolve: ResolveOptions;
   /** All stages of the project. */
   readonly stages: readonly string[];
-  /** Of the stage that is imported: what it declares, what state knows, and what is live. */
+  /** Of the stage that is imported: what it declares, what state knows, and the live value. */
   readonly input: PlanInput;
   /** The targets to import. */
   readonly chosen: readonly LiveTarget[];

@@ -234,7 +234,7 @@ function withLearnt(
   };
 }
 
-/** What a plan needs besides the live service. */
+/** What a plan needs in addition to the live service. */
 export type DeclaredInput = Omit<PlanInput, "live">;
 
 /** The project as it was read. */
@@ -390,7 +390,7 @@ export function previewOf(files: readonly NewFile[]): string {
   return files.map(({ file, text }) => `--- # ${file}\n${text}`).join("");
 }
 
-/** What is live and was not imported, with the reason; a line each. */
+/** Live resources that were not imported, with the reason; a line each. */
 export function skippedLines(leftOut: readonly Skipped[]): readonly string[] {
   return leftOut.map(({ app, kind, id, name, reason }) => {
     const noun = kind === "testCase" ? "test case" : kind === "target" ? "test target" : kind;

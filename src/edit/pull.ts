@@ -238,7 +238,7 @@ interface PullRequest extends ProjectDocuments {
   readonly holdsSecret: (value: Json) => boolean;
 }
 
-/** A declared field that is not what is live. */
+/** A declared field that is not the live value. */
 interface Finding {
   readonly resource: DesiredResource;
   readonly field: Field<never>;
@@ -336,7 +336,7 @@ function graftSet(written: JsonArray, meant: JsonArray, live: JsonArray, lost: L
   return [...written.filter(stays), ...live.filter((item) => !meant.includes(item)).map(escaped)];
 }
 
-/** What is to become of a declared field: nothing, the text that says what is live, or why it is left. */
+/** What is to become of a declared field: nothing, the text that says the live value, or why it is left. */
 type PulledValue =
   | { readonly kind: "same" }
   /** The service does not show it, so that only a plan can tell whether it differs. */
@@ -344,7 +344,7 @@ type PulledValue =
   | { readonly kind: "pull"; readonly written: Json; readonly live: Json }
   | { readonly kind: "left"; readonly reason: string };
 
-/** What a verdict draws on besides the field and its live resource. */
+/** What a verdict draws on in addition to the field and its live resource. */
 export interface Declared {
   readonly value: Value;
   /** As the manifests say it, with placeholders. */
@@ -360,7 +360,7 @@ export interface Declared {
 const SAME: PulledValue = { kind: "same" };
 const HIDDEN: PulledValue = { kind: "hidden" };
 
-/** Compares a declared field with what is live, as a plan does. */
+/** Compares a declared field with the live value, as a plan does. */
 function judge<L>(field: Field<L>, live: L, declared: Declared): PulledValue {
   const { value } = declared;
   if (isUnknown(value)) return HIDDEN;
@@ -392,7 +392,7 @@ function written<L>(
   elements?: readonly LiveElement[],
 ): PulledValue {
   if (isSensitive(value))
-    return left("It holds a secret, and what is live in its place is not shown or written.");
+    return left("It holds a secret, and the live value in its place is not shown or written.");
   if (holdsSecret(live)) return left("The live value repeats a secret, so it is not written.");
   const declares = live === null ? field.nullable : declarable(field.shape, live) !== undefined;
   if (!declares) return left(`The service has ${shortly(live)}, which a manifest cannot declare.`);
@@ -409,11 +409,11 @@ function written<L>(
   return left(`It comes through ${[...new Set(lost)].join(", ")}; live is ${shortly(live)}.`);
 }
 
-/** A field that no call can change: taking over what is live is the only way to end the difference. */
+/** A field that no call can change: taking over the live value is the only way to end the difference. */
 function fixed<L>(field: Field<L>, shown: Json, declared: Declared): PulledValue {
   const live = field.shape.type === "reference" ? referenceTo(shown, declared) : shown;
   if (live === undefined)
-    return left(`The service has ${shortly(shown)}, which is no test case that the manifests declare.`);
+    return left(`The service has ${shortly(shown)}, which is not a test case that the manifests declare.`);
   if (live === null) return left("The service has none; take the field out by hand.");
   return written(field, live, declared);
 }

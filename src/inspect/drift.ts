@@ -67,7 +67,7 @@ export function hasDrifted({ changes, removed }: Drift): boolean {
   return changes.length > 0 || removed.length > 0;
 }
 
-/** A plan goes from what is live to what is declared; drift went the other way. */
+/** A plan goes from the live value to what is declared; drift went the other way. */
 function driftedField({ path, before, after, sensitive, changedBy }: FieldChange): readonly DriftedField[] {
   if (changedBy === undefined || changedBy === "manifest") return [];
   if (sensitive) return [{ path, sensitive, changedBy }];

@@ -317,7 +317,7 @@ function search(document: Json): readonly FoundTemplate[] {
  */
 interface Template {
   readonly parts: readonly TemplatePart[];
-  /** Placeholders that are none of ours; their text is no part. */
+  /** Placeholders that are none of ours; their text is not part. */
   readonly faults: readonly TemplateFault[];
 }
 

@@ -157,7 +157,7 @@ function mergeMaps(lower: JsonObject, upper: JsonObject): JsonObject {
  * as merging first and looking then, at the price of the one value: most are texts, and found in one layer.
  */
 export function mergedAt(layers: readonly { readonly value: JsonObject }[], path: Path): Json | undefined {
-  // From the highest layer down to the first that is no map, since that replaces whatever lies below.
+  // From the highest layer down to the first that is not a map, since that replaces whatever lies below.
   let highest: Json | undefined;
   for (let at = layers.length - 1; at >= 0; at--) {
     const value = look(layers[at]?.value, path);
@@ -170,7 +170,7 @@ export function mergedAt(layers: readonly { readonly value: JsonObject }[], path
   return highest;
 }
 
-/** On the way to the path stands something that is no map: below, the path is replaced with it. */
+/** On the way to the path stands something that is not a map: below, the path is replaced with it. */
 const REPLACED = Symbol("replaced");
 
 function look(value: Json | undefined, path: Path): Json | typeof REPLACED | undefined {

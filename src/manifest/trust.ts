@@ -114,7 +114,7 @@ function policyOf(file: string, map: JsonObject): Policy {
 
 type Writable = { -readonly [K in keyof Policy]: Policy[K] };
 
-/** Two policies at once: of each rule the stricter one. `onRemove` is no limit, and comes from the second if it has one. */
+/** Two policies at once: of each rule the stricter one. `onRemove` is not a limit, and comes from the second if it has one. */
 export function stricter(a: Policy, b: Policy): Policy {
   const policy: Writable = { ...a, ...b };
   for (const key of NUMBERS) {

@@ -15,7 +15,7 @@ export interface Desired {
 
 export interface DesiredTarget extends DesiredResource<"target"> {
   readonly onRemove: "ignore" | "disable";
-  /** No manifest declares it any more: it is there for what becomes of its test cases, and is no resource itself. */
+  /** No manifest declares it any more: it is there for what becomes of its test cases, and is not a resource itself. */
   readonly left?: true;
   /** Each list sorted by key. */
   readonly environments: readonly DesiredResource<"environment">[];

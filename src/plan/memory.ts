@@ -144,7 +144,7 @@ export function unwrittenParts<L>(field: Field<L>, value: Value, memory: Memory)
   if (typeof wanted === "string") return record === wanted ? [] : [[]];
   const before = typeof record === "object" ? record : {};
   const changed = Object.keys(wanted).filter((part) => before[part] !== wanted[part]);
-  // A part that is no longer declared is left alone; a key of a free-form map is no field, so its absence counts.
+  // A part that is no longer declared is left alone; a key of a free-form map is not a field, so its absence counts.
   const gone =
     field.shape.type === "map" ? Object.keys(before).filter((part) => !Object.hasOwn(wanted, part)) : [];
   // An empty map has no part that could tell it from null, or from nothing.
@@ -166,7 +166,7 @@ export interface Recovery {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Where to look, and what is known besides the state itself. */
+/** Where to look, and what is known in addition to the state itself. */
 export interface RecoverySources {
   readonly live: Live;
   readonly fingerprints: Fingerprinter;

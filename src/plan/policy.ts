@@ -192,7 +192,7 @@ function tooManyGenerations({ plan, policy, ruleOrigin }: PolicyInput): readonly
   ];
 }
 
-/** By the resolved configuration: what the service has besides may go at any time. */
+/** By the resolved configuration: anything else on the service may go at any time. */
 function missingTags({ matched, policy, inScope }: PolicyInput): readonly Violation[] {
   const { requireTags = [] } = policy;
   if (requireTags.length === 0) return [];

@@ -16,7 +16,7 @@ import { isAsDeclared } from "./resources.ts";
  * kept once, as the manifest has it. Without this, a service of 100,000 test cases would have to fit into memory whole.
  *
  * What is let go is what no comparison asks for, and what is kept reads as it came. Most test cases are bound and as
- * declared: that is found out on the way in, while the answer is at hand, and not asked again.
+ * declared: that is found out on the way in, while the answer is read, and not asked again.
  */
 function retaining(
   target: DesiredTarget,

@@ -34,7 +34,7 @@ function isBelow(path: string, root: string): boolean {
 export function refuseSpecialFile(path: string, root: string): void {
   refuseLinks(path, root);
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === false)
-    throw Object.assign(new Error("it is no file"), { code: "ENOTFILE" });
+    throw Object.assign(new Error("it is not a file"), { code: "ENOTFILE" });
 }
 
 /** Writes a file that is readable for its owner alone: whole or not at all. @throws as `refuseSpecialFile` */

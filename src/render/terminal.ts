@@ -202,7 +202,7 @@ function plainProgress({ writer, now }: ProgressOptions): Progress {
   };
 }
 
-/** Until here somebody read the plan and was asked: that is no part of the time that an apply takes. */
+/** Until here somebody read the plan and was asked: that is not part of the time that an apply takes. */
 function isStart(event: ProgressEvent): boolean {
   return !isOfCalls(event) && event.type === "started";
 }

@@ -89,7 +89,8 @@ function refuseLoose(data: Data): void {
   for (const kind of OWNED) {
     v.refuseRepeated(kind, "id", data[kind]);
     const loose = data[kind].findIndex((row) => !targets.has(row.testTargetId));
-    if (loose !== -1) throw v.badValue(`${kind}[${loose}].testTargetId`, "is no test target of the document");
+    if (loose !== -1)
+      throw v.badValue(`${kind}[${loose}].testTargetId`, "is not a test target of the document");
   }
 }
 
@@ -190,7 +191,8 @@ function casesToRun(
   const cases =
     ids?.map((id, at) => {
       const found = live.find((testCase) => testCase.id === id);
-      if (found === undefined) throw v.badValue(`testCaseIds[${at}]`, "is no test case of the test target");
+      if (found === undefined)
+        throw v.badValue(`testCaseIds[${at}]`, "is not a test case of the test target");
       return found;
     }) ?? live;
   if (cases.length === 0) throw v.badValue("testCaseIds", "must name a test case");
@@ -207,7 +209,7 @@ const finishResults: ControlOperation = ({ service }, call) => {
   const { results, errorMessage } = call.body(outcome);
   const known = new Set(before.testResults.map((result) => result.testCaseId));
   const stranger = Object.keys(results).find((id) => !known.has(id));
-  if (stranger !== undefined) throw v.badValue(`results.${stranger}`, "is no test case of the report");
+  if (stranger !== undefined) throw v.badValue(`results.${stranger}`, "is not a test case of the report");
   const updatedAt = runtime.now();
   const testResults = before.testResults.map((result): TestResult => {
     const sent = results[result.testCaseId];

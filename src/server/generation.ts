@@ -83,11 +83,11 @@ export const createBatchGeneration: Operation = (service, call) => {
   const { store } = service;
   const { prompt, entryPointUrlPath, environmentId, prerequisiteId } = call.body(batchBody);
   if (environmentId !== null && store.environments.get(environmentId)?.testTargetId !== testTargetId)
-    throw v.badValue("environmentId", "is no environment of the test target");
+    throw v.badValue("environmentId", "is not an environment of the test target");
   const prerequisite = prerequisiteId === null ? undefined : store.testCases.get(prerequisiteId);
   const isForeign = prerequisite?.testTargetId !== testTargetId || !isLive(prerequisite);
   if (prerequisiteId !== null && isForeign)
-    throw v.badValue("prerequisiteId", "is no test case of the test target");
+    throw v.badValue("prerequisiteId", "is not a test case of the test target");
   const { id: batchGenerationId } = startGeneration(service, {
     testTargetId,
     kind: "batch",

@@ -57,7 +57,7 @@ export function testReportOf({ store }: Service, call: HandlerCall, target: Test
  * What requests say by name and the service keeps by id or once: folders, tags, prerequisites.
  */
 
-/** The folder of that name, made when the target has none; null is no folder (Test case, `folderName`). */
+/** The folder of that name, made when the target has none; null is not a folder (Test case, `folderName`). */
 export function folderIdNamed(
   { store, runtime }: Service,
   testTargetId: string,

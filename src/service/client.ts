@@ -142,7 +142,7 @@ export function createClient(options: ClientOptions): Client {
 /** A signal of the client's own, aborted with the one handed in. */
 function endingSignal(outer: AbortSignal | undefined): AbortController {
   const ending = new AbortController();
-  // Every call in flight listens; that is no leak, as Node would warn from the eleventh on.
+  // Every call in flight listens; that is not a leak, as Node would warn from the eleventh on.
   setMaxListeners(0, ending.signal);
   outer?.addEventListener("abort", () => ending.abort(), { signal: ending.signal });
   if (outer?.aborted === true) ending.abort();
@@ -236,7 +236,7 @@ class HttpClient implements Client {
 }
 
 /**
- * Reads what a POST made. An answer that does not show it is no readable success: the service may have made it,
+ * Reads what a POST made. An answer that does not show it is not a readable success: the service may have made it,
  * and tasc has to look (design contract, section 5).
  * @param read one of the readers of `written.ts`
  */

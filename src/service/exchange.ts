@@ -50,7 +50,7 @@ export interface Exchanged<T> {
   readonly unsure: Promise<void> | undefined;
 }
 
-/** The fault of a send that its permission refused. @throws what is no refusal */
+/** The fault of a send that its permission refused. @throws what is not a refusal */
 export function withheld(error: unknown): Fault {
   if (error instanceof TascError) return { kind: "withheld", cause: error };
   throw error;
@@ -441,7 +441,7 @@ export function parseHttpDate(text: string, now: number): number | undefined {
   return month === 0 ? undefined : instant(year, month, Number(groups["day"]), groups["time"] ?? "");
 }
 
-/** Built as the one form that every engine reads alike, so that the 31st of June is no date. */
+/** Built as the one form that every engine reads alike, so that the 31st of June is not a date. */
 function instant(year: number, month: number, day: number, time: string): number | undefined {
   const date = `${String(year).padStart(4, "0")}-${twoDigits(month)}-${twoDigits(day)}`;
   const at = Date.parse(`${date}T${time}Z`);

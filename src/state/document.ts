@@ -432,7 +432,7 @@ export function parseJson(text: string): unknown {
 /** What git leaves in a file that both sides changed; no line of JSON begins like this. */
 const MARKER = /^(?:<{7}|\|{7}|={7}|>{7})(?: |\r?$)/m;
 
-/** The line, from 1, of git's first conflict marker in a text that is no JSON. */
+/** The line, from 1, of git's first conflict marker in a text that is not JSON. */
 function conflictMarkerLine(text: string): number | undefined {
   return lineOf(text, MARKER.exec(text)?.index);
 }

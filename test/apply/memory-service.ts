@@ -153,7 +153,7 @@ export class MemoryService implements Service {
 
   target(id: string): StoredTarget {
     const found = this.targets.find((target) => target.id === id);
-    if (found === undefined) throw new Undescribed(`there is no test target ${id}`);
+    if (found === undefined) throw new Undescribed(`there is not a test target ${id}`);
     return found;
   }
 

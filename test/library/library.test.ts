@@ -101,7 +101,7 @@ describe("the library", () => {
         "There is no option onyl; there are only, exclude",
         "There is no policy rule all",
         'There is no format \\"xx\\"',
-        "This is no plan",
+        "This is not a plan",
         "budget takes a whole number",
         "wait takes a string",
         "It is frozen",
@@ -111,7 +111,7 @@ describe("the library", () => {
       expect(output).toContain("Did you mean testCase.shop.login?");
       expect(output).toContain("retries takes a whole number from 0 up");
       expect(output).toContain('"changeStarted"');
-      expect(output).toContain("This is no project that loadProject gave");
+      expect(output).toContain("This is not a project that loadProject gave");
       expect(output).not.toContain(SECRETS.QA_USER);
       expect(output).toMatch(/\[\n true,\n \[\],/);
     });

@@ -15,7 +15,7 @@ import { parseAddress } from "../../src/model/address.ts";
 import { fieldsOf } from "../../src/model/fields.ts";
 import type { LiveTarget, LiveTestCase, Reader } from "../../src/model/live.ts";
 import { type State, emptyState } from "../../src/model/state.ts";
-import { Secret, isValueList } from "../../src/model/value.ts";
+import { Secret } from "../../src/model/value.ts";
 import type { Desired } from "../../src/model/desired.ts";
 import { EVERYTHING } from "../../src/plan/input.ts";
 import { type RefreshOptions, refresh } from "../../src/plan/refresh.ts";
@@ -189,7 +189,7 @@ function asDeclared(one: LiveTestCase, desired: Desired, state: State): LiveTest
     runStatus: textOf("runStatus") ?? one.runStatus,
     entryPointUrlPath: textOf("entryPointUrlPath") ?? one.entryPointUrlPath,
     folderId: own?.["folder"] === null ? null : own?.["folder"] === undefined ? one.folderId : "f1",
-    tags: isValueList(tags ?? null) ? JSON.parse(JSON.stringify(tags)) : one.tags,
+    tags: Array.isArray(tags) ? tags.map(String) : one.tags,
     discovery: one.discovery && {
       ...one.discovery,
       freePrompt: textOf("discovery.prompt") ?? one.discovery.freePrompt,

@@ -34,7 +34,7 @@ import {
   subjectOf,
 } from "./subject.ts";
 
-/** A guess looks at every key; where hundreds of references dangle, it is no typing error that is to blame. */
+/** A guess looks at every key; where hundreds of references dangle, it is not a typing error that is to blame. */
 const MOST_GUESSES = 100;
 
 /** A prerequisite that is given by key is declared in the same target. */

@@ -175,7 +175,7 @@ export class EditRefusal extends Error {}
  * @throws EditRefusal
  */
 export function editValue(value: Json, edits: readonly YamlEdit[], prune: boolean): Json {
-  // The root is made an item of a list, so that setting it is no special case.
+  // The root is made an item of a list, so that setting it is not a special case.
   const holder: JsonDraft[] = [draftOf(value)];
   for (const edit of edits) apply(holder, edit, prune);
   return holder[0] ?? null;

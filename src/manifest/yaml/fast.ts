@@ -82,7 +82,7 @@ class FastReader {
   readonly #isEnded: boolean;
   /** Where the next content begins. */
   #at = 0;
-  /** Column of the line's first character that is no space; of an item behind a dash, its own. */
+  /** Column of the line's first character that is not a space; of an item behind a dash, its own. */
   #indent = 0;
   #depth = 0;
 
@@ -118,7 +118,7 @@ class FastReader {
     return code === LIST || code === MAP;
   }
 
-  /** The first place from one on that is no space. */
+  /** The first place from one on that is not a space. */
   #pastSpaces(at: number): number {
     let past = at;
     while (this.#text.charCodeAt(past) === SPACE) past++;
@@ -254,7 +254,7 @@ class FastReader {
   #plainInLine(): Json {
     const [text, at] = [this.#text, this.#at];
     if (INDICATORS.includes(text.charAt(at)) || this.#isDash()) defer();
-    // Up to the last character before the line's end, or before a comment, that is no space.
+    // Up to the last character before the line's end, or before a comment, that is not a space.
     let end = at;
     for (let next = at; ; next++) {
       const code = text.charCodeAt(next);
