@@ -379,8 +379,8 @@ describe("many variables", () => {
     const vars = Array.from({ length: 3000 }, (_, at) => `  v${"x".repeat(30)}${at}: a\n`).join("");
     const { diagnostics } = await loadMany(vars, 300, (at) => `\${var:w${"x".repeat(30)}q${at}}`);
     expect(diagnostics).toHaveLength(300);
-    expect(diagnostics.filter(({ detail = "" }) => detail.includes("Did you mean"))).toHaveLength(6);
-    expect(Math.max(...diagnostics.map(({ detail = "" }) => detail.length))).toBeLessThan(1500);
+    expect(diagnostics.filter(({ detail }) => detail?.includes("Did you mean"))).toHaveLength(6);
+    expect(Math.max(...diagnostics.map(({ detail }) => (detail ?? "").length))).toBeLessThan(1500);
     expect(diagnostics[0]?.detail).toContain(" and `others`");
   });
 
