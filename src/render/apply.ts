@@ -163,9 +163,9 @@ export function eventLine(event: ProgressEvent): string | undefined {
   return row && `${row[0].padEnd(8)} ${safeLine(row[1])}`.trimEnd();
 }
 
-type Row = readonly [word: string, text: string];
+type ProgressRow = readonly [word: string, text: string];
 
-function applyRow(event: ApplyEvent | Stopping): Row | undefined {
+function applyRow(event: ApplyEvent | Stopping): ProgressRow | undefined {
   switch (event.type) {
     case "started":
       return ["apply", count(event.changes, "change")];
@@ -190,7 +190,7 @@ function applyRow(event: ApplyEvent | Stopping): Row | undefined {
   }
 }
 
-function callRow(event: ClientEvent): Row | undefined {
+function callRow(event: ClientEvent): ProgressRow | undefined {
   switch (event.kind) {
     case "started":
     case "finished":
@@ -204,7 +204,7 @@ function callRow(event: ClientEvent): Row | undefined {
 }
 
 /** Why the targets are read again. */
-const READING: Readonly<Record<Extract<ApplyEvent, { type: "reading" }>["why"], Row>> = {
+const READING: Readonly<Record<Extract<ApplyEvent, { type: "reading" }>["why"], ProgressRow>> = {
   "after creations": ["Refreshing", "after creates"],
   "after generations": ["Refreshing", "after discoveries"],
   "final check": ["Verifying", ""],

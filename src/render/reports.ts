@@ -15,7 +15,7 @@ import { type PlanExtras, writeJson } from "./json.ts";
 import { alsoLine, groupBy, needsAttention, placeOf, planLine } from "./words.ts";
 
 /** What a report lists: an error or a warning, or a change at the line of the manifest that causes it. */
-interface Item {
+interface ReportItem {
   readonly level: "error" | "warning" | "note";
   readonly rule: string;
   /** The summary, or what is done with which address. */
@@ -26,14 +26,14 @@ interface Item {
   readonly change?: ChangeJson;
 }
 
-function diagnosticItem(diagnostic: DiagnosticView): Item {
+function diagnosticItem(diagnostic: DiagnosticView): ReportItem {
   const { severity, code, summary, detail, address } = diagnostic;
   const subject = address === undefined ? {} : { address };
   return { level: severity, rule: code ?? severity, title: summary, detail, ...subject, place: diagnostic };
 }
 
 /** The changes of a plan, the worst first. */
-function changeItems(plan: PlanJson, { places }: PlanExtras): readonly Item[] {
+function changeItems(plan: PlanJson, { places }: PlanExtras): readonly ReportItem[] {
   return bySeverity(plan.changes).map((change) => {
     const { address, action } = change;
     const place = places?.[address] ?? {};
@@ -53,7 +53,7 @@ function changeItems(plan: PlanJson, { places }: PlanExtras): readonly Item[] {
 const LEVELS = ["error", "warning", "note"];
 
 /** Errors, changes that need attention, warnings, the other changes; among equals the order stays. */
-function inOrder(plan: PlanJson, extras: PlanExtras): readonly Item[] {
+function inOrder(plan: PlanJson, extras: PlanExtras): readonly ReportItem[] {
   const all = [...changeItems(plan, extras), ...planDiagnostics(plan, extras).map(diagnosticItem)];
   return all.toSorted((a, b) => LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level));
 }
@@ -80,7 +80,7 @@ export function renderPlanGithub(plan: PlanJson, extras: PlanExtras): string {
   ].join("");
 }
 
-function annotation({ level, title, detail, address, place, change }: Item): string {
+function annotation({ level, title, detail, address, place, change }: ReportItem): string {
   const properties = [
     place.file === undefined ? [] : [`file=${annotationProperty(place.file)}`],
     place.line === undefined ? [] : [`line=${place.line}`],
@@ -125,7 +125,7 @@ export function renderPlanJunit(plan: PlanJson, extras: PlanExtras): string {
   return report(`tasc plan ${plan.stage}`, items, planLine(plan.summary));
 }
 
-function report(title: string, items: readonly Item[], passed: string): string {
+function report(title: string, items: readonly ReportItem[], passed: string): string {
   const suites = [...groupBy(items, suiteOf)].map(([name, own]) =>
     suiteXml(name, own.length, own.filter(isFailure).length, own.map(caseXml).join("")),
   );
@@ -136,12 +136,12 @@ function report(title: string, items: readonly Item[], passed: string): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="${name}"${counted}>\n${all.join("")}</testsuites>\n`;
 }
 
-function suiteOf({ address, place }: Item): string {
+function suiteOf({ address, place }: ReportItem): string {
   return address === undefined ? (place.file ?? "project") : placeOf(address).target;
 }
 
 /** Errors fail; warnings, and changes that wait, are skipped. */
-function isFailure({ level }: Item): boolean {
+function isFailure({ level }: ReportItem): boolean {
   return level === "error";
 }
 
@@ -153,7 +153,7 @@ function counts(cases: number, failures: number): string {
   return ` tests="${Math.max(1, cases)}" failures="${failures}" skipped="${cases - failures}"`;
 }
 
-function caseXml(item: Item): string {
+function caseXml(item: ReportItem): string {
   const { level, title, detail, address, place, change } = item;
   const names = change === undefined ? [address, title] : [address];
   const outcome = isFailure(item) ? "failure" : "skipped";
@@ -183,7 +183,7 @@ export function renderPlanSarif(plan: PlanJson, extras: PlanExtras): string {
   return log(inOrder(plan, extras), plan.tool);
 }
 
-function log(items: readonly Item[], tool: string): string {
+function log(items: readonly ReportItem[], tool: string): string {
   const [name = tool, version] = tool.split(" ");
   const rules = [...new Set(items.map(({ rule }) => rule))].toSorted();
   return writeJson({
@@ -201,7 +201,10 @@ function log(items: readonly Item[], tool: string): string {
   });
 }
 
-function resultJson({ rule, level, title, detail, address, place, change }: Item, rules: readonly string[]) {
+function resultJson(
+  { rule, level, title, detail, address, place, change }: ReportItem,
+  rules: readonly string[],
+) {
   const more = change === undefined ? detail : fieldsText(change, MOST);
   return {
     ruleId: rule,
@@ -212,7 +215,7 @@ function resultJson({ rule, level, title, detail, address, place, change }: Item
   };
 }
 
-function location({ file, line, column }: Item["place"], address: string | undefined): object {
+function location({ file, line, column }: ReportItem["place"], address: string | undefined): object {
   const start = line === undefined ? {} : { startLine: line };
   const region = { ...start, ...(line === undefined || column === undefined ? {} : { startColumn: column }) };
   return {
