@@ -16,8 +16,8 @@ batchGenerations: { g: { prerequisite: nothing-like-it } }
 `,
       files: { "targets/blog.yaml": "target: blog\ntestCases: { nothing-like-it: {} }\n" },
       errors: [
-        "targets/shop.yaml:4:38 unknown-prerequisite: There is not a test case `loign` in target shop / At `testCases.cart.discovery.prerequisite`. `discovery.prerequisite` must be a key of the same target. For a test case that is not managed here, write `{ description: … }`. Did you mean `login`?",
-        "targets/shop.yaml:5:40 unknown-prerequisite: There is not a test case `nothing-like-it` in target shop / At `batchGenerations.g.prerequisite`. `prerequisite` must be a key of the same target. For a test case that is not managed here, write `{ description: … }`.",
+        "targets/shop.yaml:4:38 unknown-prerequisite: There is no test case `loign` in target shop / At `testCases.cart.discovery.prerequisite`. `discovery.prerequisite` must be a key of the same target. For a test case that is not managed here, write `{ description: … }`. Did you mean `login`?",
+        "targets/shop.yaml:5:40 unknown-prerequisite: There is no test case `nothing-like-it` in target shop / At `batchGenerations.g.prerequisite`. `prerequisite` must be a key of the same target. For a test case that is not managed here, write `{ description: … }`.",
       ],
     },
     {
@@ -29,7 +29,7 @@ testCases: { cart: { discovery: { prerequisite: login } } }
 stages: { prod: { testCases: { login: {} } } }
 `,
       errors: [
-        "targets/shop.yaml:2:49 unknown-prerequisite: There is not a test case `login` in target shop / At `testCases.cart.discovery.prerequisite`. `discovery.prerequisite` must be a key of the same target. For a test case that is not managed here, write `{ description: … }`.",
+        "targets/shop.yaml:2:49 unknown-prerequisite: There is no test case `login` in target shop / At `testCases.cart.discovery.prerequisite`. `discovery.prerequisite` must be a key of the same target. For a test case that is not managed here, write `{ description: … }`.",
       ],
     },
     {
@@ -88,7 +88,7 @@ testCases:
         "target: shop\ntrackerIntegration: { usrname: bot }\ntestCases: { cart: { discovery: { prerequisite: login } } }\n",
       errors: [
         "targets/shop.yaml:2:23 unknown-key: Unknown key `usrname` / At `trackerIntegration.usrname`. Did you mean `username`? Allowed here: `domain`, `username`, `projectId` and `apiKey`.",
-        "targets/shop.yaml:3:49 unknown-prerequisite: There is not a test case `login` in target shop / At `testCases.cart.discovery.prerequisite`. `discovery.prerequisite` must be a key of the same target. For a test case that is not managed here, write `{ description: … }`.",
+        "targets/shop.yaml:3:49 unknown-prerequisite: There is no test case `login` in target shop / At `testCases.cart.discovery.prerequisite`. `discovery.prerequisite` must be a key of the same target. For a test case that is not managed here, write `{ description: … }`.",
       ],
     },
     {
@@ -96,7 +96,7 @@ testCases:
       document: "target: shop\ntestCases: { cart: { status: on, discovery: { prerequisite: login } } }\n",
       errors: [
         'targets/shop.yaml:2:30 bad-value: `testCases.cart.status` must be one of `ENABLED`, `DISABLED`, `DRAFT`, `OUTDATED` or `PROVISIONAL`, or an interpolation that resolves to one / At `testCases.cart.status`. Found the string "on".',
-        "targets/shop.yaml:2:61 unknown-prerequisite: There is not a test case `login` in target shop / At `testCases.cart.discovery.prerequisite`. `discovery.prerequisite` must be a key of the same target. For a test case that is not managed here, write `{ description: … }`.",
+        "targets/shop.yaml:2:61 unknown-prerequisite: There is no test case `login` in target shop / At `testCases.cart.discovery.prerequisite`. `discovery.prerequisite` must be a key of the same target. For a test case that is not managed here, write `{ description: … }`.",
       ],
     },
   ]);
@@ -118,14 +118,14 @@ environments: { default: {}, preview: {} }
 batchGenerations: { a: { environment: preveiw }, b: { environment: preview } }
 `,
       errors: [
-        "targets/shop.yaml:3:39 unknown-environment: There is not an environment `preveiw` in target shop / At `batchGenerations.a.environment`. `environment` must be a key under the target's `environments`. It has `default` and `preview`. Did you mean `preview`?",
+        "targets/shop.yaml:3:39 unknown-environment: There is no environment `preveiw` in target shop / At `batchGenerations.a.environment`. `environment` must be a key under the target's `environments`. It has `default` and `preview`. Did you mean `preview`?",
       ],
     },
     {
       rule: "also where there is none",
       document: "target: shop\nbatchGenerations: { a: { environment: default } }\n",
       errors: [
-        "targets/shop.yaml:2:39 unknown-environment: There is not an environment `default` in target shop / At `batchGenerations.a.environment`. `environment` must be a key under the target's `environments`. It declares none.",
+        "targets/shop.yaml:2:39 unknown-environment: There is no environment `default` in target shop / At `batchGenerations.a.environment`. `environment` must be a key under the target's `environments`. It declares none.",
       ],
     },
     {

@@ -59,7 +59,7 @@ describe("state", () => {
     "that was in a database is missed by an empty server, and moves there",
     async () => {
       const keeper = await startHttpServer();
-      const old = `{ backend: postgres, url: "${database.url.replace("tasc@", "tasc:hush-hush@")}", schema: left }`;
+      const old = `{ backend: postgres, url: "${database.url.replace("tasc@", "tasc:\${secret:DB_PASSWORD}@")}", schema: left }`;
       await withFleet(old, async (fleet) => {
         expect((await fleet.run(...APPLY)).code).toBe(0);
         fleet.setState(`{ backend: http, address: "${keeper.address}" }`);
@@ -68,7 +68,7 @@ describe("state", () => {
           /http backend has no state of stage "default", but it was in "left"\."state"/,
         );
         expect(warned.stderr).toContain("tasc state migrate --from-config FILE");
-        expect(warned.stderr).not.toContain("hush-hush");
+        expect(warned.stderr).not.toContain("from-your-secret-store");
         writeFileSync(join(fleet.folder, "old.yaml"), `state: ${old}\n`);
         const migrated = await fleet.run("state", "migrate", "--from-config", join(fleet.folder, "old.yaml"));
         expect(migrated.code, migrated.stderr).toBe(0);

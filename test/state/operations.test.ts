@@ -25,7 +25,7 @@ describe("PostgreSQL, as docs/how-to/operate-postgres.md has it", () => {
   });
 
   const state = (user: string) =>
-    `{ backend: postgres, url: "${database.url.replace("tasc@", `${user}:from-your-secret-store@`)}" }`;
+    `{ backend: postgres, url: "${database.url.replace("tasc@", `${user}:\${secret:DB_PASSWORD}@`)}" }`;
 
   it("gives a role the rights to apply, another those to plan, and shows the locks", async () => {
     await sql.unsafe(CREATE);

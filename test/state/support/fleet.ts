@@ -63,7 +63,13 @@ testCases:
 
   start(args: readonly string[], round = "final"): Running {
     const child = spawn(process.execPath, [TASC, ...args, "--chdir", this.folder], {
-      env: { PATH: process.env["PATH"], BASE: this.base, KEY, ROUND: round },
+      env: {
+        PATH: process.env["PATH"],
+        BASE: this.base,
+        KEY,
+        ROUND: round,
+        DB_PASSWORD: "from-your-secret-store",
+      },
       stdio: ["ignore", "pipe", "pipe"],
     });
     const [stdout, stderr]: [string[], string[]] = [[], []];
