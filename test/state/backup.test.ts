@@ -59,7 +59,7 @@ describe("state", () => {
     "that was in a database is missed by an empty server, and moves there",
     async () => {
       const keeper = await startHttpServer();
-      const old = `{ backend: postgres, url: "${database.url.replace("tasc@", "tasc:\${secret:DB_PASSWORD}@")}", schema: left }`;
+      const old = `{ backend: postgres, url: "${database.url.replace("tasc@", "tasc:${secret:DB_PASSWORD}@")}", schema: left }`;
       await withFleet(old, async (fleet) => {
         expect((await fleet.run(...APPLY)).code).toBe(0);
         fleet.setState(`{ backend: http, address: "${keeper.address}" }`);
