@@ -1,7 +1,8 @@
 import { type Refused, refusedBy } from "../edit/promote.ts";
 import { newestFinished } from "../inspect/reports.ts";
 import { StageView } from "../inspect/stages.ts";
-import { type Document, didYouMean, hasErrors, locate, nearest } from "../manifest/document.ts";
+import { type Document } from "../manifest/document.ts";
+import { didYouMean, hasErrors, locate, nearest } from "../manifest/problem.ts";
 import type { ProjectFolder } from "../manifest/files.ts";
 import { MISSING_SECRET } from "../manifest/interpolation.ts";
 import { type ProjectReading, readProject, resolveProject } from "../manifest/load.ts";

@@ -9,7 +9,7 @@ import {
   fieldsOf,
 } from "../model/fields.ts";
 import { type Json, type JsonObject, isArray, valueAt } from "../model/json.ts";
-import { shortened } from "../manifest/document.ts";
+import { shortened } from "../manifest/problem.ts";
 import { readField } from "../plan/compare.ts";
 import { elementInWords } from "../plan/elements.ts";
 import type { LiveEnvironment, LiveResource, LiveTarget, LiveTestCase } from "../model/live.ts";

@@ -5,7 +5,7 @@ import {
   diffStages,
   sameStageValue,
 } from "../inspect/stages.ts";
-import { hasErrors } from "../manifest/document.ts";
+import { hasErrors } from "../manifest/problem.ts";
 import type { ProjectFolder } from "../manifest/files.ts";
 import type { EnvironmentVariables } from "../manifest/interpolation.ts";
 import { type ProjectReading, readProject, resolveProject } from "../manifest/load.ts";

@@ -1,4 +1,4 @@
-import { nearest } from "../manifest/document.ts";
+import { nearest } from "../manifest/problem.ts";
 import {
   type EnvironmentVariables,
   type Placeholder as Parsed,

@@ -188,13 +188,6 @@ function spellText(text: string, around: InterpolationSources, within: readonly 
   return pieces.join("");
 }
 
-/** All places that a diff speaks of. */
-export function originsIn({ differences, onlyFrom, onlyTo }: StageDiff): readonly Origin[] {
-  const sides = differences.flatMap(({ from, to }) => [from?.origin, to?.origin]);
-  const lone = [...onlyFrom, ...onlyTo].map(({ origin }) => origin);
-  return [...sides, ...lone].filter((origin) => origin !== undefined);
-}
-
 /** `file:line:column`, or the file alone where no more is known. */
 export function placeText(origin: Origin | undefined, placeOf: PlaceOf): string {
   if (origin === undefined) return "";
