@@ -7,7 +7,7 @@ import {
   renderApplyReport,
 } from "../render/apply.ts";
 import { clockText } from "../render/words.ts";
-import type { Console } from "./console.ts";
+import type { Console } from "./context.ts";
 
 /** How often a live display moves on by itself, in milliseconds. */
 const TICK = 200;

@@ -74,6 +74,7 @@ describe("the package", () => {
       "LICENSE",
       "README.md",
       "dist/THIRD-PARTY-LICENSES.txt",
+      "dist/help.json",
       "dist/index.mjs",
       "dist/library.cjs",
       "dist/sbom.cdx.json",
