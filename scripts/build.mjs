@@ -57,7 +57,7 @@ try {
     output.flatMap((part) => (part.type === "chunk" ? part.moduleIds : [])),
   );
   const { readyTexts } = createRequire(import.meta.url)(join(fresh, "help.cjs"));
-  await writeFile(join(fresh, "help.json"), JSON.stringify(readyTexts(version)));
+  for (const [name, text] of Object.entries(readyTexts(version))) await writeFile(join(fresh, name), text);
   await rm(join(fresh, "help.cjs"));
   await chmod(join(fresh, "tasc.cjs"), 0o755);
   await chmod(fresh, 0o755);

@@ -1,16 +1,21 @@
-// What the program answers to `--version` and `--help` where there is no terminal: the texts that `src/cli/main.ts`
-// prints without loading the parser. The build bundles and runs this.
+// What the program answers where there is no terminal, by the file in which `src/cli/main.ts` looks for it. The build
+// bundles and runs this.
 import { Writable } from "node:stream";
 import { readCommandLine } from "../src/cli/program.ts";
 
 export function readyTexts(version: string): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    ["--help", "-h", "--version", "-V"].map((word) => {
-      const parts: string[] = [];
-      const output = new Writable({ decodeStrings: false });
-      output._write = (part: unknown, _, done) => done(void parts.push(String(part)));
-      readCommandLine([word], { version, stdout: output, stderr: output, unwritten() {} });
-      return [word, parts.join("")];
-    }),
-  );
+  return { "help.txt": answer("--help"), "version.txt": answer("--version") };
+
+  function answer(word: string): string {
+    const parts: string[] = [];
+    const stdout = new Writable({
+      decodeStrings: false,
+      write(part: unknown, _, done) {
+        parts.push(String(part));
+        done();
+      },
+    });
+    readCommandLine([word], { version, stdout, stderr: stdout, unwritten() {} });
+    return parts.join("");
+  }
 }
