@@ -28,7 +28,7 @@ import {
   unnamedLine,
 } from "../edit/import.ts";
 import { patchOf } from "../edit/patch.ts";
-import { nearest } from "../manifest/document.ts";
+import { nearest } from "../manifest/problem.ts";
 import { type ProjectFolder, projectFolder } from "../manifest/files.ts";
 import { readProject, resolveProject } from "../manifest/load.ts";
 import { EXIT, type ExitCode, TascError, stop } from "../model/error.ts";

@@ -1,6 +1,6 @@
 import { isAbsolute, posix } from "node:path";
 import { createInterface } from "node:readline/promises";
-import type { ManifestProblem } from "../manifest/document.ts";
+import type { ManifestProblem } from "../manifest/problem.ts";
 import type { ProjectFolder } from "../manifest/files.ts";
 import { type ProjectReading, readProject, resolveProject } from "../manifest/load.ts";
 import { type Address, targetAddress } from "../model/address.ts";
