@@ -406,6 +406,17 @@ const FIELDS: Readonly<Record<Kind, readonly Field<never>[]>> = {
   batchGeneration: BATCH_GENERATION_FIELDS,
 };
 
+/** How two values of a field are told to be the same; elements are compared part by part. */
+export function comparesAs<L>({ behaviour }: Field<L>): Compare | "elements" {
+  if (behaviour.kind === "elements") return "elements";
+  return behaviour.kind === "readable" ? behaviour.compare : "plain";
+}
+
+/** Whether the service may show a field, in whatever way. */
+export function isReadable<L>({ behaviour }: Field<L>): boolean {
+  return behaviour.kind !== "writeOnly";
+}
+
 /** The rows of a kind of resource, for what does not read live values. */
 export function fieldsOf(kind: Kind): readonly Field<never>[] {
   return FIELDS[kind];

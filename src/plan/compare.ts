@@ -19,7 +19,7 @@ import {
   reveal,
 } from "../model/value.ts";
 import { type Fingerprinter, caution, normalise, ordered, orderedParts, sameAsLive } from "./input.ts";
-import { declaredElements, projectElement, sameElements } from "./elements.ts";
+import { declaredElements, elementInWords, projectElement, sameElements } from "./elements.ts";
 import { type Match, matchedIds } from "./match.ts";
 import { type Memory, changedBy, mayHoldSecret, unwrittenParts } from "./memory.ts";
 
@@ -54,6 +54,17 @@ export function readField<L>(
     case "writeOnly":
       return HIDDEN;
   }
+}
+
+/** The same in full, as a manifest would declare it: what says no more of an element than its absence is left out. */
+export function liveInWords<L>(
+  field: Field<L>,
+  live: L,
+  folderName: (id: string) => string | undefined,
+): FieldReading {
+  const { behaviour } = field;
+  if (behaviour.kind !== "elements") return readField(field, live, folderName);
+  return { kind: "shown", value: behaviour.read(live).map(elementInWords) };
 }
 
 function shownOrHidden(value: Json | undefined): FieldReading {

@@ -222,7 +222,7 @@ function sameItems(declared: readonly Value[], live: readonly Json[]): boolean {
 }
 
 /** One form for all values that mean the same, for comparing and for fingerprints. */
-export function normalise(compare: Compare, value: Json): Json {
+export function normalise(compare: Compare | "elements", value: Json): Json {
   if (compare === "set" && isArray(value)) return sortedSet(value);
   if (compare === "url" && typeof value === "string") return normalUrl(value);
   return value;

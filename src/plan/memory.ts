@@ -1,7 +1,7 @@
 import { type Address, compareText, parseAddress, targetAddress } from "../model/address.ts";
 import type { DesiredResource } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { DELETED, type Field, type Shape, fieldsOf } from "../model/fields.ts";
+import { DELETED, type Field, type Shape, comparesAs, fieldsOf } from "../model/fields.ts";
 import { type Json, type Path, sameJson } from "../model/json.ts";
 import type { Live, LiveTarget } from "../model/live.ts";
 import type { ChangedBy } from "../model/plan.ts";
@@ -97,8 +97,7 @@ export function wholeRecord<L>(
   field: Field<L>,
   value: Json,
 ): Fingerprint {
-  const compare = field.behaviour.kind === "readable" ? field.behaviour.compare : "plain";
-  return fingerprints.of(`${id}/${field.name}`, normalise(compare, value));
+  return fingerprints.of(`${id}/${field.name}`, normalise(comparesAs(field), value));
 }
 
 /** Only of objects and maps can parts change alone; a list is one value. */
