@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { apply } from "../apply/apply.ts";
-import { locate } from "../manifest/document.ts";
+import { locate } from "../manifest/problem.ts";
 import type { Address } from "../model/address.ts";
 import { EXIT, type ExitCode, TascError, stop } from "../model/error.ts";
 import type { ApplyEvent, Outcome } from "../model/events.ts";

@@ -7,7 +7,7 @@ import { type Pairs, pairTargets } from "../edit/import-merge.ts";
 import type { NewFile } from "../edit/import-write.ts";
 import { type PrepareOptions, type Prepared, prepare } from "../edit/import.ts";
 import { patchOf } from "../edit/patch.ts";
-import { nearest } from "../manifest/document.ts";
+import { nearest } from "../manifest/problem.ts";
 import { type ProjectFolder, projectFolder } from "../manifest/files.ts";
 import { readProject, resolveProject } from "../manifest/load.ts";
 import { compareText, isAddress } from "../model/address.ts";

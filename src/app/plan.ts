@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { hasErrors, locate, nearest, placesOf } from "../manifest/document.ts";
+import { hasErrors, locate, nearest, placesIn } from "../manifest/problem.ts";
 import { settingsLayers } from "../manifest/settings.ts";
 import { type Address, isAddress } from "../model/address.ts";
 import { type DesiredResource, originIn, originOf, resourcesOf } from "../model/desired.ts";
@@ -159,19 +159,12 @@ async function placesOfChanges(
   const resources = new Map(
     desired.targets.flatMap(resourcesOf).map((resource) => [resource.address, resource]),
   );
-  const wanted = plan.changes.flatMap(({ address, fields }) => {
-    const resource = resources.get(address);
-    const origin = resource && (originOf(resource, fields[0]?.path) ?? originOf(resource));
-    return origin === undefined ? [] : [{ address, origin }];
-  });
-  const placeOf = await placesOf(
-    wanted.map(({ origin }) => origin),
-    project.sources,
-  );
+  const placeOf = await placesIn(project.sources);
   return Object.fromEntries(
-    wanted.flatMap(({ address, origin }) => {
-      const place = placeOf(origin);
-      return place === undefined ? [] : [[address, place]];
+    plan.changes.flatMap(({ address, fields }) => {
+      const resource = resources.get(address);
+      const origin = resource && (originOf(resource, fields[0]?.path) ?? originOf(resource));
+      return origin === undefined ? [] : [[address, placeOf(origin)]];
     }),
   );
 }

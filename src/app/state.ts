@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { nearest } from "../manifest/document.ts";
+import { nearest } from "../manifest/problem.ts";
 import { isTemplate, parseTemplate } from "../manifest/interpolation.ts";
 import { type Address, type AddressParts, isAddress, parseAddress } from "../model/address.ts";
 import { type DesiredResource, type DesiredTarget, resourcesOf } from "../model/desired.ts";

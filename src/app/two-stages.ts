@@ -1,7 +1,8 @@
 import { type Refused, refusedBy } from "../edit/promote.ts";
 import { newestFinished } from "../inspect/reports.ts";
 import { StageView } from "../inspect/stages.ts";
-import { type Document, didYouMean, hasErrors, locate, nearest } from "../manifest/document.ts";
+import { type Document } from "../manifest/document.ts";
+import { didYouMean, hasErrors, locate, nearest } from "../manifest/problem.ts";
 import type { ProjectFolder } from "../manifest/files.ts";
 import { MISSING_SECRET } from "../manifest/interpolation.ts";
 import { type ProjectReading, readProject, resolveProject } from "../manifest/load.ts";
@@ -138,10 +139,7 @@ export function askGate(
       const matched = planned.matched.get(target);
       const report = await reportOf(session.client(), target, matched);
       reports.push({ target, report: report?.id ?? null });
-      const idOf = (address: Address): string | undefined => {
-        const match = matched?.testCaseMatches.get(address);
-        return match?.found === true ? match.id : undefined;
-      };
+      const idOf = (address: Address): string | undefined => matched?.matches.get(address)?.live?.id;
       const own = addresses.filter((address) => targetOf(address) === target);
       refused.push(
         ...refusedBy({ addresses: own, idOf, report, appliedAt: (address) => applied.get(address) }),

@@ -1,6 +1,6 @@
 import { openTwoStages } from "../app/two-stages.ts";
-import { placesOf } from "../manifest/document.ts";
-import { diffStages, originsIn, stageDiffView } from "../inspect/stages.ts";
+import { placesIn } from "../manifest/problem.ts";
+import { diffStages, stageDiffView } from "../inspect/stages.ts";
 import { EXIT, type ExitCode } from "../model/error.ts";
 import { scopeTest } from "../plan/input.ts";
 import type { Context } from "./context.ts";
@@ -10,7 +10,7 @@ import type { OptionsOf } from "./table.ts";
 export async function run(options: OptionsOf<"diff">, { host, console }: Context): Promise<ExitCode> {
   const { from, to, scope, reading } = await openTwoStages(options, host);
   const diff = diffStages(from, to, options.all ? "all" : "promoted", scopeTest(scope));
-  const placeOf = await placesOf(originsIn(diff), reading.sources);
+  const placeOf = await placesIn(reading.sources);
   console.show(stageDiffView(diff, placeOf, options.all), options.format);
   const differs = diff.differences.length + diff.onlyFrom.length + diff.onlyTo.length > 0;
   return differs && options.detailedExitcode ? EXIT.changes : EXIT.done;

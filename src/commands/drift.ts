@@ -1,7 +1,7 @@
 import { planMeta, survey, type Survey } from "../app/plan.ts";
 import { withSession } from "../app/session.ts";
 import { driftOf, driftView, hasDrifted } from "../inspect/drift.ts";
-import { locate } from "../manifest/document.ts";
+import { locate } from "../manifest/problem.ts";
 import type { DesiredTarget } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { EXIT, type ExitCode } from "../model/error.ts";

@@ -2,7 +2,7 @@ import { survey } from "../app/plan.ts";
 import { type Session, withSession } from "../app/session.ts";
 import { explanationView } from "../inspect/explain-view.ts";
 import { type Explanation, explain, fieldsNamed } from "../inspect/explain.ts";
-import { locate, nearest, placesOf } from "../manifest/document.ts";
+import { locate, nearest, placesIn } from "../manifest/problem.ts";
 import { settingsLayers, variablesOf } from "../manifest/settings.ts";
 import { KINDS } from "../model/address.ts";
 import { type DesiredResource, resourcesOf } from "../model/desired.ts";
@@ -31,11 +31,7 @@ export async function run(options: OptionsOf<"explain">, { host, console }: Cont
       const found = await explanationOf(options, session);
       const { sources } = session.project;
       const explanation = { ...found, diagnostics: await locate(found.diagnostics, sources) };
-      const origins = explanation.fields.flatMap(({ sources: layers, placeholders }) => [
-        ...layers.map(({ origin }) => origin),
-        ...placeholders.flatMap(({ origin }) => origin ?? []),
-      ]);
-      console.show(explanationView(explanation, await placesOf(origins, sources)), options.format);
+      console.show(explanationView(explanation, await placesIn(sources)), options.format);
       if (options.format !== "json") console.diagnostics(explanation.diagnostics, session.source);
       return EXIT.done;
     },

@@ -1,6 +1,6 @@
 import { openFolder } from "../app/session.ts";
 import { writeTexts } from "../edit/edit-files.ts";
-import { hasErrors, locate } from "../manifest/document.ts";
+import { hasErrors, locate } from "../manifest/problem.ts";
 import { formatManifest } from "../manifest/format.ts";
 import { readProject } from "../manifest/load.ts";
 import { EXIT, type ExitCode, TascError } from "../model/error.ts";

@@ -1,6 +1,6 @@
 import { type Session, serviceError } from "../app/session.ts";
 import { type AddressOf, addressesIn } from "../inspect/reports.ts";
-import { nearest } from "../manifest/document.ts";
+import { nearest } from "../manifest/problem.ts";
 import type { Desired, DesiredTarget } from "../model/desired.ts";
 import { stop } from "../model/error.ts";
 import type { LiveTarget } from "../model/live.ts";

@@ -1,6 +1,6 @@
 import { openFolder } from "../app/session.ts";
 import { writeTexts } from "../edit/edit-files.ts";
-import { hasErrors, locate } from "../manifest/document.ts";
+import { hasErrors, locate } from "../manifest/problem.ts";
 import { readProject } from "../manifest/load.ts";
 import { withSkeleton } from "../manifest/skeleton.ts";
 import { parseAddress } from "../model/address.ts";

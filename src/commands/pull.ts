@@ -2,7 +2,7 @@ import { survey } from "../app/plan.ts";
 import { withSession } from "../app/session.ts";
 import { provePull, pull } from "../edit/pull.ts";
 import { fieldsNamed } from "../inspect/explain.ts";
-import { locate, nearest } from "../manifest/document.ts";
+import { locate, nearest } from "../manifest/problem.ts";
 import { projectFolder } from "../manifest/files.ts";
 import { KINDS } from "../model/address.ts";
 import { EXIT, type ExitCode, stop } from "../model/error.ts";

@@ -1,7 +1,7 @@
 import { type Excluded, type NewText, makeTexts, writeTexts } from "../edit/edit-files.ts";
 import { rewritingView } from "../edit/rewrite-view.ts";
 import type { Rewrite } from "../edit/rewrite.ts";
-import { placesOf } from "../manifest/document.ts";
+import { placesIn } from "../manifest/problem.ts";
 import type { Document } from "../manifest/document.ts";
 import { EXIT, type ExitCode } from "../model/error.ts";
 import type { JsonObject } from "../model/json.ts";
@@ -31,8 +31,7 @@ export async function runRewrite(options: RewriteOptions, console: Console): Pro
   if (!dryRun) writeTexts(options.root, texts);
   const sources = new Map(documents.map(({ file, text }) => [file, { file, text }]));
   for (const { file, after } of texts) sources.set(file, { file, text: after });
-  const origins = [...rewrite.changes, ...rewrite.left].flatMap(({ origin }) => origin ?? []);
-  const placeOf = await placesOf(origins, sources);
+  const placeOf = await placesIn(sources);
   console.show(rewritingView(rewrite, { ...options, texts, placeOf }), options.format);
   return rewrite.left.some(({ failed }) => failed) ? EXIT.failed : EXIT.done;
 }

@@ -1,6 +1,6 @@
 import { stateOf, readAddress } from "../app/state.ts";
 import { type Session, withSession } from "../app/session.ts";
-import { nearest } from "../manifest/document.ts";
+import { nearest } from "../manifest/problem.ts";
 import { type Address, parseAddress } from "../model/address.ts";
 import { EXIT, type ExitCode, stop } from "../model/error.ts";
 import type { BatchRecord, State } from "../model/state.ts";

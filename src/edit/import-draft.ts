@@ -1,21 +1,14 @@
 import { escapeTemplate } from "../manifest/interpolation.ts";
-import { shortened } from "../manifest/document.ts";
+import { shortened } from "../manifest/problem.ts";
 import { ANY_KEY, convert } from "../manifest/shape.ts";
 import { ENVIRONMENTS, TEST_CASES } from "../manifest/tables.ts";
 import { type Address, addressOf, compareText, targetAddress } from "../model/address.ts";
-import {
-  DELETED,
-  ENVIRONMENT_FIELDS,
-  type Field,
-  type Shape,
-  TARGET_FIELDS,
-  TEST_CASE_FIELDS,
-  comparesAs,
-} from "../model/fields.ts";
+import { DELETED, type Field, type Shape, fieldsOf } from "../model/fields.ts";
 import { type Json, isArray, isObject } from "../model/json.ts";
-import type { LiveEnvironment, LiveTarget, LiveTestCase } from "../model/live.ts";
+import type { LiveEnvironment, LiveResource, LiveTarget, LiveTestCase } from "../model/live.ts";
 import { liveInWords } from "../plan/compare.ts";
 import { normalUrl } from "../plan/input.ts";
+import { matchedIds } from "../plan/match.ts";
 import {
   type ImportSources,
   type KnownResources,
@@ -95,9 +88,7 @@ export function foldersOf(
   const known = knownTargets(project);
   return chosen.flatMap((target) => {
     const own = known.get(target.id);
-    const managed = new Set(
-      [...(own?.matched?.testCaseMatches.values() ?? [])].map((match) => (match.found ? match.id : "")),
-    );
+    const managed = matchedIds(own?.matched?.matches ?? new Map());
     const learnt = [...(own?.state?.folders ?? [])].map(([name, id]) => [id, name] as const);
     const names = new Map([...(inferred.get(target.id) ?? []), ...learnt]);
     const fresh = new Map<string, string[]>();
@@ -193,7 +184,6 @@ export function draftTargets(
 /** How resources of one kind are imported. */
 interface DraftRules<L> {
   readonly kind: Skipped["kind"];
-  readonly rows: readonly Field<L>[];
   /** Whether nothing that it declares finds it and no other. */
   readonly mustBind: (live: L, declared: Draft<never>["fields"]) => boolean;
   /** What it is called on the service, and what else a declared resource may find it by. */
@@ -212,7 +202,6 @@ function targetRules(all: readonly LiveTarget[], { into, plainApp }: DraftOption
   const apps = countValues(all.map(({ app }) => app));
   return {
     kind: "target",
-    rows: TARGET_FIELDS,
     mustBind: ({ app }, declared) => declared["app"] === undefined || apps.get(app) !== 1,
     names: ({ app }) => [app],
     keyName: (app) => plainApp(app) || app,
@@ -235,7 +224,6 @@ function environmentRules({ environments }: LiveTarget): DraftRules<LiveEnvironm
   const alike = countValues(environments.map(sameAs));
   return {
     kind: "environment",
-    rows: ENVIRONMENT_FIELDS,
     mustBind: (live, { discoveryUrl }) =>
       (live.type !== "DEFAULT" && (live.type !== "ADDITIONAL" || discoveryUrl === undefined)) ||
       alike.get(sameAs(live)) !== 1,
@@ -267,7 +255,6 @@ function testCaseRules(all: readonly LiveTestCase[]): DraftRules<LiveTestCase> {
   const externalIds = countValues(all.map(({ externalId }) => externalId));
   return {
     kind: "testCase",
-    rows: TEST_CASE_FIELDS,
     mustBind: (live, { externalId, description }) =>
       typeof externalId === "string"
         ? externalIds.get(live.externalId) !== 1
@@ -288,7 +275,7 @@ function draftsOf<L extends { readonly id: string }>(
   listed: readonly L[],
   known: KnownResources,
   options: Omit<DeclareOptions, "defaults">,
-  { kind, rows, mustBind, names, keyName, noun, reserved, ...rules }: DraftRules<L>,
+  { kind, mustBind, names, keyName, noun, reserved, ...rules }: DraftRules<L>,
 ): { readonly drafts: readonly Draft<L>[]; readonly leftOut: readonly Omit<Skipped, "app">[] } {
   const leftOut: Omit<Skipped, "app">[] = [];
   // The planner takes the last of those that are listed under one id.
@@ -298,7 +285,7 @@ function draftsOf<L extends { readonly id: string }>(
   const found = fresh.flatMap((live) => {
     const { id } = live;
     const name = names(live)[0] ?? undefined;
-    const declared = declareFields(rows, live, { ...options, defaults: known.defaults });
+    const declared = declareFields(fieldsOf(kind), live, { ...options, defaults: known.defaults });
     const bind = mustBind(live, declared.fields);
     const isDoubtful = known.isDoubtful(id, names(live));
     if (!isDoubtful && (!bind || convert({ type: "uuid" }, id) !== undefined))
@@ -378,9 +365,9 @@ export interface DeclareOptions extends Pick<DraftOptions, "elements" | "holdsSe
 }
 
 /** Declares what the interface shows of a resource, but for references to others. */
-export function declareFields<L>(
-  rows: readonly Field<L>[],
-  live: L,
+export function declareFields(
+  rows: readonly Field[],
+  live: LiveResource,
   options: DeclareOptions,
 ): Pick<Draft<never>, "fields" | "notes"> {
   const notes: string[] = [];
@@ -394,12 +381,12 @@ export function declareFields<L>(
 }
 
 /** A field's value in the manifest, or why it has none; neither where there is nothing to say. */
-function declare<L>(
-  row: Field<L>,
-  live: L,
+function declare(
+  row: Field,
+  live: LiveResource,
   { elements, defaults, folderName = () => undefined, holdsSecret }: DeclareOptions,
 ): { readonly value?: Json; readonly note?: string } {
-  const isElements = comparesAs(row) === "elements";
+  const isElements = row.compare === "elements";
   const reading = liveInWords(row, live, folderName);
   // Folders without a name are told of once for all test cases in them.
   if (row.shape.type === "reference" || reading.kind !== "shown" || (isElements && !elements)) return {};

@@ -1,15 +1,14 @@
 import type { Document } from "../manifest/document.ts";
 import { type ProjectReading, type ResolveOptions, resolveProject } from "../manifest/load.ts";
 import { RESERVED_KEYS } from "../manifest/shape.ts";
-import { ENVIRONMENTS, type SectionRow } from "../manifest/tables.ts";
-import { type Address, compareText, parseAddress, targetAddress } from "../model/address.ts";
+import type { SectionRow } from "../manifest/tables.ts";
+import { compareText, parseAddress, targetAddress } from "../model/address.ts";
 import type { Desired, DesiredResource } from "../model/desired.ts";
 import { isObject, valueAt } from "../model/json.ts";
 import type { LiveTarget } from "../model/live.ts";
 import { type State, type StateEvent, emptyState } from "../model/state.ts";
 import type { MatchedTarget } from "../plan/compare.ts";
 import { type PlanInput, knownText, normalUrl } from "../plan/input.ts";
-import type { Match } from "../plan/match.ts";
 import { type Planned, makePlan } from "../plan/plan.ts";
 import { applyEvents } from "../state/events.ts";
 
@@ -141,15 +140,11 @@ export function knownInTarget(
   const { kind, name } = section;
   const { state, matched } = target ?? {};
   const own = target === undefined ? [] : documents.filter(({ value }) => value["target"] === target.key);
-  const isEnvironment = section === ENVIRONMENTS;
-  const resources = (isEnvironment ? matched?.target.environments : matched?.target.testCases) ?? [];
-  const matches: ReadonlyMap<Address, Match<unknown>> | undefined = isEnvironment
-    ? matched?.environmentMatches
-    : matched?.testCaseMatches;
+  const resources = matched?.target[name] ?? [];
   const managed = new Map<string, string>();
   for (const { address, key } of resources) {
-    const match = matches?.get(address);
-    if (match?.found === true) managed.set(match.id, key);
+    const id = matched?.matches.get(address)?.live?.id;
+    if (id !== undefined) managed.set(id, key);
   }
   const keyIn = (address: string): readonly string[] => {
     const parts = parseAddress(address);
@@ -170,7 +165,7 @@ export function knownInTarget(
     taken: lowerCase([...declared, ...bound.map(({ key }) => key), ...others]),
     defaults: defaultsOf([project, ...own], input.desired.stage, section),
     isDoubtful: doubts(
-      resources.filter(({ address }) => matches?.has(address) !== true),
+      resources.filter(({ address }) => matched?.matches.has(address) !== true),
       () => state,
     ),
   };

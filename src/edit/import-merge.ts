@@ -1,13 +1,14 @@
 import { type Address, KINDS, compareText, parseAddress, targetAddress } from "../model/address.ts";
-import { type DesiredTarget, resourcesOf } from "../model/desired.ts";
-import { type Field, comparesAs, fieldsOf } from "../model/fields.ts";
+import { type DesiredResource, type DesiredTarget, resourcesOf } from "../model/desired.ts";
+import { type Field, fieldsOf, isFixed } from "../model/fields.ts";
 import { type Json, sameJson } from "../model/json.ts";
 import type { LiveTarget } from "../model/live.ts";
 import type { StateEvent } from "../model/state.ts";
 import { isUnknown, reveal } from "../model/value.ts";
 import type { MatchedTarget } from "../plan/compare.ts";
 import { knownText } from "../plan/input.ts";
-import { addressOfId, withLive } from "../inspect/explain.ts";
+import { matchedIds } from "../plan/match.ts";
+import { addressOfId } from "../inspect/explain.ts";
 import { type DraftOptions, declareFields, folderNamesOf, isNothing } from "./import-draft.ts";
 import {
   type ImportSources,
@@ -216,12 +217,12 @@ function foundIn(
   before: Manifests,
 ): readonly Bound[] {
   if (matched === undefined) return [];
-  const matches = [...matched.environmentMatches, ...matched.testCaseMatches];
   return [
     ...environmentsByUrl(matched, before, sources),
-    ...matches.flatMap(([address, match]) =>
-      match.found && matched.state?.bindings.get(address) === undefined ? [boundTo(address, match.id)] : [],
-    ),
+    ...[...matched.matches].flatMap(([address, { live }]) => {
+      const isNew = live !== undefined && live !== matched.live && !matched.state?.bindings.has(address);
+      return isNew ? [boundTo(address, live.id)] : [];
+    }),
   ];
 }
 
@@ -252,15 +253,15 @@ function restricting(
 
 /** Environments whose addresses differ between stages by the stage's name. */
 function environmentsByUrl(
-  { target, live, environmentMatches }: MatchedTarget,
+  { target, live, matches }: MatchedTarget,
   before: Manifests,
   sources: ImportSources,
 ): readonly Bound[] {
   const here = sources.desired.stage;
-  const taken = new Set([...environmentMatches.values()].map((match) => (match.found ? match.id : "")));
+  const taken = matchedIds(matches);
   const open = (live?.environments ?? []).filter(({ id, type }) => type === "ADDITIONAL" && !taken.has(id));
   const lost = target.environments.filter(
-    ({ address, key }) => key !== "default" && environmentMatches.get(address)?.found !== true,
+    ({ address, key }) => key !== "default" && matches.get(address)?.live === undefined,
   );
   if (open.length === 0 || lost.length === 0) return [];
   const others = targetsByStage(sources, before).filter(
@@ -291,10 +292,10 @@ function foldersIn(
 ): Merging["folders"] {
   const field = fieldsOf("testCase").find(({ name }) => name === "folder");
   const found = new Map<string, ReadonlyMap<string, string>>();
-  for (const { live: target, testCaseMatches } of matched.values()) {
+  for (const { live: target, matches } of matched.values()) {
     const names = new Map<string, Set<string>>();
-    for (const [address, match] of testCaseMatches) {
-      const folder = match.found ? match.live.folderId : undefined;
+    for (const [address, { live }] of matches) {
+      const folder = live?.folderId;
       if (typeof folder !== "string" || field === undefined || !merged.has(address)) continue;
       const own = names.get(folder) ?? new Set<string>();
       names.set(folder, own);
@@ -337,13 +338,11 @@ export function mergeFields(
       const { address, kind, fields } = resource;
       const live = liveFields(resource, own, options);
       if (live === undefined) return [];
-      const differs = (field: Field<never>, now: Json | undefined, want: Json | undefined): boolean => {
+      const differs = (field: Field, now: Json | undefined, want: Json | undefined): boolean => {
         const value = fields[field.name];
         if (now === undefined)
-          return (
-            want !== undefined && !isNothing(want) && (options.elements || comparesAs(field) !== "elements")
-          );
-        if (field.update === undefined)
+          return want !== undefined && !isNothing(want) && (options.elements || field.compare !== "elements");
+        if (isFixed(field))
           return value === undefined || isUnknown(value) || !sameJson(reveal(value), want ?? null);
         return (changes.get(address) ?? []).some(({ path }) =>
           field.path.every((step, at) => path[at] === step),
@@ -377,22 +376,21 @@ export function mergeFields(
 
 /** What a resource would declare of its live values, null and empty lists included. */
 function liveFields(
-  resource: Parameters<typeof withLive>[0],
+  { address, kind }: DesiredResource,
   matched: MatchedTarget,
   { folders, holdsSecret }: Pick<DraftOptions, "folders" | "holdsSecret">,
 ): Readonly<Record<string, Json>> | undefined {
+  const live = matched.matches.get(address)?.live;
+  if (live === undefined) return undefined;
+  const rows = fieldsOf(kind);
   const names = folderNamesOf(matched.live?.id ?? "", folders);
-  return withLive(resource, matched, (rows, live) => {
-    if (live === undefined) return undefined;
-    const { fields } = declareFields(rows, live, {
-      elements: true,
-      holdsSecret,
-      defaults: new Set(rows.map(({ name }) => name)),
-      folderName: (id) => names.get(id),
-    });
-    const id = "prerequisiteId" in live && typeof live.prerequisiteId === "string" ? live.prerequisiteId : "";
-    const prerequisite = addressOfId(id, matched);
-    if (prerequisite === undefined) return fields;
-    return { ...fields, "discovery.prerequisite": parseAddress(prerequisite)?.key ?? "" };
+  const { fields } = declareFields(rows, live, {
+    elements: true,
+    holdsSecret,
+    defaults: new Set(rows.map(({ name }) => name)),
+    folderName: (id) => names.get(id),
   });
+  const prerequisite = addressOfId(live.prerequisiteId ?? "", matched);
+  if (prerequisite === undefined) return fields;
+  return { ...fields, "discovery.prerequisite": parseAddress(prerequisite)?.key ?? "" };
 }

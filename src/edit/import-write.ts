@@ -1,6 +1,6 @@
 import { writeYaml } from "../manifest/yaml/edit.ts";
 import type { Kind } from "../model/address.ts";
-import { type Part, fieldsOf, isReadable } from "../model/fields.ts";
+import { type Part, fieldsOf } from "../model/fields.ts";
 import { type Json, type JsonObject, type Path, isObject } from "../model/json.ts";
 import { type Draft, type Folder, type TargetDraft, folderNamesOf } from "./import-draft.ts";
 import { chooseKeys } from "./import-known.ts";
@@ -236,7 +236,7 @@ function hintsFor(kind: Kind, owner: readonly string[]): readonly string[] {
       ? "The API does not return this field for test cases. To manage it, add for example:"
       : "The API does not return these fields. To manage them, add for example:",
     ...fieldsOf(kind)
-      .filter((field) => !isReadable(field))
+      .filter(({ read }) => read === undefined)
       .flatMap((field) => hintLines(field.name, field, [...owner, field.name], "  ")),
   ];
 }

@@ -1,4 +1,4 @@
-import type { ManifestProblem } from "../manifest/document.ts";
+import type { ManifestProblem } from "../manifest/problem.ts";
 import type { ProjectFolder } from "../manifest/files.ts";
 import { type ProjectReading, readProject, resolveProject } from "../manifest/load.ts";
 import { type Address, compareText, targetAddress } from "../model/address.ts";

@@ -5,7 +5,7 @@ import {
   diffStages,
   sameStageValue,
 } from "../inspect/stages.ts";
-import { hasErrors } from "../manifest/document.ts";
+import { hasErrors } from "../manifest/problem.ts";
 import type { ProjectFolder } from "../manifest/files.ts";
 import type { EnvironmentVariables } from "../manifest/interpolation.ts";
 import { type ProjectReading, readProject, resolveProject } from "../manifest/load.ts";
@@ -245,7 +245,7 @@ function carriesCredential(wanted: StageValue | undefined, there: StageValue | u
   return placeholdersIn(wanted.spelt).some((placeholder) => !known.has(placeholder));
 }
 
-function fieldAt({ address, path }: Difference): Field<never> {
+function fieldAt({ address, path }: Difference): Field {
   const kind = parseAddress(address)?.kind ?? "target";
   const field = fieldsOf(kind).find(({ name }) => name === path.join("."));
   if (field === undefined) throw new TypeError(`no field ${path.join(".")} of ${address}`);

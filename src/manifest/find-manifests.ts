@@ -1,6 +1,7 @@
 import type { Origin } from "../model/diagnostic.ts";
 import { isArray } from "../model/json.ts";
-import { type Document, type ManifestProblem, PROJECT_FILE, manifestError } from "./document.ts";
+import { type Document, PROJECT_FILE } from "./document.ts";
+import { type ManifestProblem, manifestProblem } from "./problem.ts";
 import { type ProjectFolder, compilePattern, findFiles } from "./files.ts";
 import { DEFAULT_MANIFESTS } from "./tables.ts";
 
@@ -30,7 +31,7 @@ export function patternsOf(project: Document): readonly string[] {
 }
 
 function badPattern(project: Document, at: number, fault: string): ManifestProblem {
-  return manifestError(
+  return manifestProblem(
     "bad-pattern",
     { file: project.file, path: ["manifests", at] },
     "The pattern cannot be used",
@@ -39,7 +40,7 @@ function badPattern(project: Document, at: number, fault: string): ManifestProbl
 }
 
 function escapingLink(project: Document, path: string): ManifestProblem {
-  return manifestError(
+  return manifestProblem(
     "escaping-link",
     manifestsOrigin(project),
     "A symbolic link leaves the project folder",
@@ -51,7 +52,7 @@ function noManifests(project: Document): ManifestProblem {
   const patterns = patternsOf(project)
     .map((pattern) => `\`${pattern}\``)
     .join(", ");
-  return manifestError(
+  return manifestProblem(
     "no-manifests",
     manifestsOrigin(project),
     "There are no target documents",

@@ -2,7 +2,7 @@ import { KEY_PATTERN, compareText } from "../model/address.ts";
 import type { Origin, Severity } from "../model/diagnostic.ts";
 import { globTest } from "../model/glob.ts";
 import { type Json, type Path, isArray, isObject } from "../model/json.ts";
-import { type SourceText, didYouMean, listWords, nearest } from "./document.ts";
+import { type SourceText, didYouMean, listWords, nearest } from "./problem.ts";
 import type { Scalar } from "./shape.ts";
 
 type Of<K extends Placeholder["kind"]> = Placeholder & { readonly kind: K };

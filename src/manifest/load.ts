@@ -5,18 +5,16 @@ import type { Settings } from "../model/settings.ts";
 import { checkProject, checkTargetDocument } from "./check/document.ts";
 import { checkTargets } from "./check/rules.ts";
 import type { CheckedDocument } from "./check/shape.ts";
+import { type Document, PROJECT_FILE, readDocuments } from "./document.ts";
 import {
-  type Document,
   type ManifestProblem,
-  PROJECT_FILE,
   type SourceText,
   type Sources,
   hasErrors,
   locate,
-  manifestError,
-  readDocuments,
+  manifestProblem,
   sourcesByFile,
-} from "./document.ts";
+} from "./problem.ts";
 import { type ProjectFolder, projectFolder } from "./files.ts";
 import { findManifests } from "./find-manifests.ts";
 import {
@@ -154,7 +152,8 @@ async function readProjectFile(folder: ProjectFolder): Promise<ProjectFile> {
   const nothing = { project: undefined, usable: false, templates: [] };
   const read = folder.read(PROJECT_FILE);
   if (!read.ok && read.missing) return { ...nothing, sources: [], problems: [noProject(folder)] };
-  const { documents, sources, problems } = await readDocuments(folder, [PROJECT_FILE]);
+  const { documents, source, problems } = await readDocuments(folder, PROJECT_FILE);
+  const sources = source === undefined ? [] : [source];
   const [document] = documents;
   if (document === undefined) return { ...nothing, sources, problems };
   const checked = validateProject(document.value)
@@ -203,11 +202,11 @@ async function readTargets(
   };
   // One file after the other, so that its text can be let go.
   for (const file of files) {
-    const read = await readDocuments(folder, [file], { several: true });
+    const read = await readDocuments(folder, file, { several: true });
     for (const problem of read.problems) problems.push(problem);
     complete &&= read.problems.length === 0;
     for (const document of read.documents) await take(document);
-    for (const source of read.sources) sources.push(texts ? source : new RereadText(folder, source.file));
+    if (read.source !== undefined) sources.push(texts ? read.source : new RereadText(folder, file));
   }
   for (const target of groupByTarget(documents)) problems.push(...findDuplicates(target, stages ?? []));
   return { documents, templates, sources, problems, complete };
@@ -271,7 +270,7 @@ async function explained(
 
 function noProject(folder: ProjectFolder): ManifestProblem {
   const misnamed = folder.list("").some(({ name }) => name === "tasc.yml");
-  return manifestError(
+  return manifestProblem(
     "no-project",
     { file: PROJECT_FILE, path: [] },
     "There is no tasc.yaml here",

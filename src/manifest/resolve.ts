@@ -1,7 +1,7 @@
 import type { Origin } from "../model/diagnostic.ts";
 import { type Json, type JsonObject, type Path, isArray, isObject } from "../model/json.ts";
 import { Secret, UNKNOWN, type Value } from "../model/value.ts";
-import { type ManifestProblem, manifestError, manifestWarning, showFound, showPath } from "./document.ts";
+import { type ManifestProblem, manifestProblem, showFound, showPath } from "./problem.ts";
 import {
   type InterpolationProblem,
   type Interpolated,
@@ -81,8 +81,7 @@ function problemsOf(
 
 function placed(problem: InterpolationProblem, originOf: () => Origin): ManifestProblem {
   const { severity, code, summary, detail, within, origin = originOf() } = problem;
-  const at = severity === "error" ? manifestError : manifestWarning;
-  return at(code, origin, summary, detail, { within });
+  return manifestProblem(code, origin, summary, detail, { within, severity });
 }
 
 /** A secret is a text to us; and what others refer to, or count with, must be seen in the plan. */
@@ -91,7 +90,7 @@ function mayBeSecret({ shape, open }: ManifestPart): boolean {
 }
 
 function unguarded(origin: Origin, text: string): ManifestProblem {
-  return manifestError(
+  return manifestProblem(
     "secret-in-clear",
     origin,
     `\`${showPath(origin.path)}\` must come from a secret or a file`,
@@ -101,7 +100,7 @@ function unguarded(origin: Origin, text: string): ManifestProblem {
 }
 
 function notSecret(origin: Origin, text: string): ManifestProblem {
-  return manifestError(
+  return manifestProblem(
     "secret-misplaced",
     origin,
     `\`${showPath(origin.path)}\` cannot be a secret`,
@@ -112,7 +111,7 @@ function notSecret(origin: Origin, text: string): ManifestProblem {
 
 function notFitting(origin: Origin, part: ManifestPart, filled: Interpolated, text: string): ManifestProblem {
   const found = showFound(filled.value, !filled.sensitive && !isHidden(part));
-  return manifestError(
+  return manifestProblem(
     "bad-value",
     origin,
     `\`${showPath(origin.path)}\` must be ${allowed(part.shape)}`,

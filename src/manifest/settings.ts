@@ -7,15 +7,8 @@ import { Secret, Unknown, type Value, type ValueObject, isValueList, isValueObje
 import { checkBaseUrl } from "../service/request.ts";
 import { STATE_FOLDER, stateServers } from "../state/config.ts";
 import { StateFailure } from "../state/problem.ts";
-import {
-  type Document,
-  type ManifestProblem,
-  PROJECT_FILE,
-  didYouMean,
-  listWords,
-  manifestError,
-  nearest,
-} from "./document.ts";
+import { type Document, PROJECT_FILE } from "./document.ts";
+import { type ManifestProblem, didYouMean, listWords, manifestProblem, nearest } from "./problem.ts";
 import {
   type Interpolator,
   MISSING_SECRET,
@@ -66,7 +59,7 @@ interface SettingsContext extends SettingsRequest, ResolveContext {
   readonly reportAt: (code: string, path: Path, summary: string, detail: string, more?: Details) => void;
 }
 
-type Details = Parameters<typeof manifestError>[4];
+type Details = Parameters<typeof manifestProblem>[4];
 
 /** The settings of one stage: merged, filled in, completed with defaults. */
 export function resolveSettings(request: SettingsRequest): ResolvedSettings {
@@ -75,7 +68,7 @@ export function resolveSettings(request: SettingsRequest): ResolvedSettings {
   const originOf = (path: Path): Origin => originIn(layers, path) ?? { file: PROJECT_FILE, path };
   const report: ResolveContext["report"] = (problem) => problems.push(problem);
   const reportAt = (code: string, path: Path, summary: string, detail: string, more?: Details): void =>
-    report(manifestError(code, originOf(path), summary, detail, more));
+    report(manifestProblem(code, originOf(path), summary, detail, more));
   const context: SettingsContext = { ...request, originOf, report, reportAt };
   const misplaced = misplacedInBaseUrl(request);
   const wanted = wantedService(request, misplaced !== undefined);
@@ -226,7 +219,7 @@ const SHORTEST_FINGERPRINT_KEY = 16;
 export function foreignKey(file: string, path: Path, branches: Branches, value: string): ManifestProblem {
   const key = String(path.at(-1));
   const owners = Object.keys(branches.of).filter((name) => branches.of[name]?.allowed.includes(key));
-  return manifestError(
+  return manifestProblem(
     "foreign-key",
     { file, path },
     `\`${key}\` is not an option of the ${value} backend`,
@@ -313,7 +306,7 @@ function missingParts(
     .filter(({ key, isNeeded }) => isNeeded && service[key] === undefined && !isInvalid(["service", key]))
     .map(({ key, example }) => {
       const detail = `Every request needs it. Add it to tasc.yaml, for the project or for the stage:\n  service: { ${key}: "${example}" }`;
-      return manifestError("missing-key", origin, `\`service.${key}\` is missing`, detail);
+      return manifestProblem("missing-key", origin, `\`service.${key}\` is missing`, detail);
     });
 }
 
@@ -415,7 +408,7 @@ function unknownStage(
   { stage, source }: RequestedStage,
   stages: readonly string[],
 ): ManifestProblem {
-  return manifestError(
+  return manifestProblem(
     "unknown-stage",
     source === "defaultStage" ? { file: project.file, path: ["defaultStage"] } : stagesOrigin(project),
     `There is no stage \`${stage}\``,
@@ -424,7 +417,7 @@ function unknownStage(
 }
 
 function undecided(project: Document, stages: readonly string[]): ManifestProblem {
-  return manifestError(
+  return manifestProblem(
     "no-stage",
     stagesOrigin(project),
     "No stage is selected",

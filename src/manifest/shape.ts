@@ -1,7 +1,7 @@
 import { KEY_PATTERN } from "../model/address.ts";
 import type { Shape } from "../model/fields.ts";
 import type { Path } from "../model/json.ts";
-import { listWords } from "./document.ts";
+import { listWords } from "./problem.ts";
 
 /**
  * What values of a manifest look like: the shapes of the field table, and some more that only the rest of the

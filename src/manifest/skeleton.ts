@@ -1,7 +1,8 @@
 import { type Address, type Kind, addressOf, targetAddress } from "../model/address.ts";
 import { stop } from "../model/error.ts";
 import { type Json, isObject } from "../model/json.ts";
-import { type Document, listWords } from "./document.ts";
+import { type Document } from "./document.ts";
+import { listWords } from "./problem.ts";
 import { patternsOf } from "./find-manifests.ts";
 import { SECTIONS, TARGET_ROWS } from "./tables.ts";
 import { editYaml } from "./yaml/edit.ts";

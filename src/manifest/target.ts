@@ -15,10 +15,11 @@ import {
   originOf,
 } from "../model/desired.ts";
 import type { Origin } from "../model/diagnostic.ts";
-import { type JsonObject, type Path, isArray, isObject } from "../model/json.ts";
 import type { Policy } from "../model/settings.ts";
 import type { Value } from "../model/value.ts";
-import { type Document, type ManifestProblem, PROJECT_FILE, manifestError, valueAt } from "./document.ts";
+import { type Document, PROJECT_FILE } from "./document.ts";
+import { valueAt, type JsonObject, type Path, isArray, isObject } from "../model/json.ts";
+import { type ManifestProblem, manifestProblem } from "./problem.ts";
 import type { Interpolator } from "./interpolation.ts";
 import { type ResolveContext, mergedAt, resolveValue } from "./resolve.ts";
 import { bare } from "./shape.ts";
@@ -202,7 +203,7 @@ function setTwice(layer: Layer, first: Layer, path: Path, what: string): Manifes
 }
 
 function twice(layer: Layer, first: Layer, path: Path, summary: string, remedy: string): ManifestProblem {
-  return manifestError("duplicate", { file: layer.file, path: [...layer.path, ...path] }, summary, remedy, {
+  return manifestProblem("duplicate", { file: layer.file, path: [...layer.path, ...path] }, summary, remedy, {
     at: "key",
     related: { file: first.file, path: [...first.path, ...path] },
   });

@@ -3,7 +3,7 @@ import { type TascError, stop } from "../model/error.ts";
 import { compileGlob } from "../model/glob.ts";
 import { type Json, type JsonObject, defined, isArray, isObject } from "../model/json.ts";
 import type { Policy } from "../model/settings.ts";
-import { listWords, nearest } from "./document.ts";
+import { listWords, nearest } from "./problem.ts";
 import { parseDuration } from "./shape.ts";
 
 /**

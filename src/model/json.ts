@@ -38,10 +38,12 @@ export function defined<const T extends object>(fields: T): Defined<T> {
   return Object.fromEntries(entries) as Defined<T>;
 }
 
-/** What stands in maps at a path of keys; nothing where it leads nowhere. */
-export function valueAt(map: Json, path: Path): Json | undefined {
-  let value: Json | undefined = map;
-  for (const step of path) value = isObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
+/** What stands at a path; `undefined` where it leads nowhere. */
+export function valueAt(root: Json, path: Path): Json | undefined {
+  let value: Json | undefined = root;
+  for (const step of path)
+    if (isArray(value)) value = typeof step === "number" ? value[step] : undefined;
+    else value = isObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
   return value;
 }
 

@@ -222,7 +222,7 @@ function sameItems(declared: readonly Value[], live: readonly Json[]): boolean {
 }
 
 /** One form for all values that mean the same, for comparing and for fingerprints. */
-export function normalise(compare: Compare | "elements", value: Json): Json {
+export function normalise(compare: Compare, value: Json): Json {
   if (compare === "set" && isArray(value)) return sortedSet(value);
   if (compare === "url" && typeof value === "string") return normalUrl(value);
   return value;
@@ -235,10 +235,6 @@ function sortedSet(items: readonly Json[]): Json {
 /** A service may write `https://shop.example.com` back as `https://shop.example.com/`. */
 export function normalUrl(text: string): string {
   return URL.canParse(text) ? new URL(text).href : text;
-}
-
-export function sameUrl(a: string, b: string): boolean {
-  return a === b || normalUrl(a) === normalUrl(b);
 }
 
 /** One place where two pieces of plain data differ; a side that has nothing there is absent. */

@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { locate } from "../../src/manifest/document.ts";
+import { locate } from "../../src/manifest/problem.ts";
 import { originIn, originOf } from "../../src/model/desired.ts";
 import type { Diagnostic } from "../../src/model/diagnostic.ts";
 import type { Path } from "../../src/model/json.ts";
-import { PROJECT, loaded } from "./loading.ts";
+import { loadProject } from "../../src/manifest/load.ts";
+import { ENV, PROJECT, loaded } from "./loading.ts";
+import { memoryFolder } from "./memory-folder.ts";
 
 const DOCUMENT = `target: shop
 defaults:
@@ -74,6 +76,22 @@ describe("a diagnostic of a later step", () => {
       "tasc.yaml:1",
     ]);
   });
+});
+
+test("a file is read twice at most, however many problems it has", async () => {
+  const keys = Array.from({ length: 2000 }, (_, at) => `unknown${at}: "\${nonsense}"\n`);
+  const folder = memoryFolder({ "tasc.yaml": PROJECT, "targets/shop.yaml": `${DOCUMENT}${keys.join("")}` });
+  let reads = 0;
+  const counting = {
+    ...folder,
+    read: (file: string) => {
+      reads += file === "targets/shop.yaml" ? 1 : 0;
+      return folder.read(file);
+    },
+  };
+  const { diagnostics } = await loadProject({ root: "", env: ENV, texts: false }, counting);
+  expect(diagnostics.filter(({ code }) => code === "unknown-key").at(-1)?.place?.line).toBe(2014);
+  expect(reads).toBe(2);
 });
 
 describe("the origin", () => {

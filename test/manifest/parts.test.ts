@@ -10,15 +10,9 @@ import {
   stringMatching,
 } from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  listWords,
-  nearest,
-  pathOf,
-  showFound,
-  showPath,
-  valueAt,
-  withoutAll,
-} from "../../src/manifest/document.ts";
+import { pathOf, withoutAll } from "../../src/manifest/document.ts";
+import { valueAt, type Json, type JsonObject, isObject } from "../../src/model/json.ts";
+import { listWords, nearest, showFound, showPath } from "../../src/manifest/problem.ts";
 import {
   Interpolator,
   circlesIn,
@@ -28,7 +22,6 @@ import {
 } from "../../src/manifest/interpolation.ts";
 import { merge, mergedAt } from "../../src/manifest/resolve.ts";
 import { convert } from "../../src/manifest/shape.ts";
-import { type Json, type JsonObject, isObject } from "../../src/model/json.ts";
 
 /** Maps with few keys, so that they meet; `__proto__` is as good as any. */
 const { map: MAP } = letrec<{ map: JsonObject; value: Json }>((tie) => ({

@@ -7,7 +7,7 @@ import { patchOf } from "../../src/edit/patch.ts";
 import { promote, provePromotion } from "../../src/edit/promote.ts";
 import { Manifests, changedFields } from "../../src/edit/rewrite.ts";
 import { StageView, diffStages } from "../../src/inspect/stages.ts";
-import { hasErrors } from "../../src/manifest/document.ts";
+import { hasErrors } from "../../src/manifest/problem.ts";
 import { type ProjectReading, readProject, resolveProject } from "../../src/manifest/load.ts";
 import { editYaml } from "../../src/manifest/yaml/edit.ts";
 import { type Json, type Path, isObject } from "../../src/model/json.ts";

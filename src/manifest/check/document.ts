@@ -1,4 +1,5 @@
-import type { Document, ManifestProblem } from "../document.ts";
+import type { Document } from "../document.ts";
+import type { ManifestProblem } from "../problem.ts";
 import type { FoundTemplate } from "../interpolation.ts";
 import { bare } from "../shape.ts";
 import { PROJECT, TARGET_DOCUMENT } from "../tables.ts";

@@ -9,16 +9,15 @@ import {
 import { compileGlob } from "../../model/glob.ts";
 import { type Json, type Path, isArray, isObject } from "../../model/json.ts";
 import { type Value, isValueObject } from "../../model/value.ts";
+import { type Document } from "../document.ts";
 import {
-  type Document,
   type ManifestProblem,
   didYouMean,
   shortened,
   listWords,
-  manifestError,
-  manifestWarning,
+  manifestProblem,
   nearest,
-} from "../document.ts";
+} from "../problem.ts";
 import { type TemplateFault, circlesIn, isTemplate } from "../interpolation.ts";
 import { stagesInWords } from "../settings.ts";
 import { isHidden, partsAlong } from "../shape.ts";
@@ -295,7 +294,7 @@ function about(
   side: "from" | "to",
   related?: Move,
 ): ManifestProblem {
-  return manifestError(
+  return manifestProblem(
     code,
     { ...origin, path: [...origin.path, side] },
     summary,
@@ -362,12 +361,12 @@ function shared(
   if (origin === undefined) return [];
   const noun = resource.kind === "target" ? "test target" : "test case";
   return [
-    manifestWarning(
+    manifestProblem(
       code,
       origin,
       `${owner.address} has the same \`${field}\``,
       `A live ${noun} with \`${value}\` would match both. Change or remove one of them.`,
-      { address: resource.address, ...(related === undefined ? {} : { related }) },
+      { severity: "warning", address: resource.address, ...(related === undefined ? {} : { related }) },
     ),
   ];
 }
@@ -431,7 +430,7 @@ function hasTwoLocators(element: Json): boolean {
 }
 
 function twoLocators(file: string, path: Path): ManifestProblem {
-  return manifestError(
+  return manifestProblem(
     "two-locators",
     { file, path: [...path, "locatorLine"] },
     "An element has both `locatorLine` and `selectors`",
@@ -462,7 +461,7 @@ export function stagesAreKnown({ document, stages }: DocumentSubject): readonly 
   const { file, text, root, value } = document;
   if (stages === undefined) return [];
   const unknown = (path: Path, stage: string, at?: "key"): ManifestProblem =>
-    manifestError(
+    manifestProblem(
       "unknown-stage",
       { file, path },
       `There is no stage \`${stage}\``,
@@ -528,7 +527,7 @@ export function credentialsAreSecrets({ document, templates }: DocumentSubject):
     template.parts.flatMap((part) =>
       part.kind === "env" && CREDENTIAL.test(part.name)
         ? [
-            manifestError(
+            manifestProblem(
               "credential-in-env",
               { file: document.file, path: [...document.root, ...path] },
               `\`${part.name}\` looks like a credential`,
@@ -550,14 +549,16 @@ export function protectedGlobsAreGlobs({ document }: DocumentSubject): readonly 
       const glob = compileGlob(source);
       if (!("fault" in glob)) return [];
       const origin = { file: document.file, path: [...path, "policy", "protected", at] };
-      return [manifestError("bad-glob", origin, "The glob cannot be used", `\`${source}\`: ${glob.fault}.`)];
+      return [
+        manifestProblem("bad-glob", origin, "The glob cannot be used", `\`${source}\`: ${glob.fault}.`),
+      ];
     });
   });
 }
 
 /** Where the value is to be hidden, so is what was meant as a placeholder: it may be the password itself. */
 function badPlaceholder(file: string, path: Path, fault: TemplateFault, hidden: boolean): ManifestProblem {
-  return manifestError(
+  return manifestProblem(
     "bad-placeholder",
     { file, path },
     `\`${hidden ? "${…}" : shortened(fault.source)}\` is not an interpolation`,

@@ -1,17 +1,14 @@
-import { type Json, type JsonObject, type Path, isObject } from "../../model/json.ts";
+import { type Document, pathOf, withoutAll } from "../document.ts";
+import { valueAt, type Json, type JsonObject, type Path, isObject } from "../../model/json.ts";
 import {
-  type Document,
   type ManifestProblem,
   didYouMean,
   listWords,
-  manifestError,
+  manifestProblem,
   nearest,
-  pathOf,
   showFound,
   showPath,
-  valueAt,
-  withoutAll,
-} from "../document.ts";
+} from "../problem.ts";
 import { isTemplate, parseTemplate } from "../interpolation.ts";
 import { foreignKey } from "../settings.ts";
 import type { SchemaFinding } from "../shape.ts";
@@ -119,8 +116,9 @@ function explainSite(site: Site, document: JsonObject, findings: readonly Schema
     return [{ problem: explainForeign(site, document), spoilt: site.path }];
   const strange = namesIn(findings, "additionalProperties", "additionalProperty");
   // Who misspelt a key that must be there has made one mistake, not two.
-  const meant = new Set(strange.map((key) => nearest(key, knownKeys(site))));
-  const missing = namesIn(findings, "required", "missingProperty").filter((key) => !meant.has(key));
+  const required = namesIn(findings, "required", "missingProperty");
+  const meant = new Set(required.length === 0 ? [] : strange.map((key) => nearest(key, knownKeys(site))));
+  const missing = required.filter((key) => !meant.has(key));
   const unfit = findings.some(({ keyword }) => keyword !== "additionalProperties" && keyword !== "required");
   return [
     ...strange.map((key) => ({ problem: explainKey(site, key), spoilt: [...site.path, key] })),
@@ -143,7 +141,7 @@ function explainKey(site: Site, key: string): ManifestProblem {
 }
 
 function unknownKey(site: Site, key: string, known: readonly string[]): ManifestProblem {
-  return manifestError(
+  return manifestProblem(
     "unknown-key",
     { file: site.file, path: [...site.path, key] },
     `Unknown key \`${key}\``,
@@ -153,7 +151,7 @@ function unknownKey(site: Site, key: string, known: readonly string[]): Manifest
 }
 
 function badKey(site: Site, key: string): ManifestProblem {
-  return manifestError(
+  return manifestProblem(
     "bad-key",
     { file: site.file, path: [...site.path, key] },
     `\`${key}\` cannot be a key`,
@@ -190,7 +188,7 @@ function explainForeign(site: Site, document: JsonObject): ManifestProblem {
 function explainMissing(site: Site, key: string): ManifestProblem {
   const part = entryOf(partAt(site), key);
   const wanted = part === undefined ? "" : ` It must be ${allowedIn(part)}.`;
-  return manifestError(
+  return manifestProblem(
     "missing-key",
     { file: site.file, path: site.path },
     `\`${showPath([...site.path, key])}\` is missing`,
@@ -204,13 +202,13 @@ function explainValue(site: Site): ManifestProblem {
   const origin = { file: site.file, path: site.path };
   const name = `\`${showPath(site.path)}\``;
   if (part.secret === true && isScalar(site.value))
-    return manifestError(
+    return manifestProblem(
       "secret-in-clear",
       origin,
       `${name} must come from a secret or a file`,
       secretDetail(String(site.value)),
     );
-  return manifestError(
+  return manifestProblem(
     "bad-value",
     origin,
     `${name} must be ${allowedIn(part)}`,

@@ -2,7 +2,8 @@ import type { Kind } from "../../model/address.ts";
 import { type DesiredResource, type DesiredTarget, originOf, resourcesOf } from "../../model/desired.ts";
 import { type Json, type JsonObject, type Path, isObject } from "../../model/json.ts";
 import type { Value } from "../../model/value.ts";
-import { type Document, type ManifestProblem, manifestError } from "../document.ts";
+import { type Document } from "../document.ts";
+import { type ManifestProblem, manifestProblem } from "../problem.ts";
 import type { FoundTemplate } from "../interpolation.ts";
 import { type ManifestPart, bare, holdsHidden, isHidden } from "../shape.ts";
 import { type FieldRow, SECTIONS } from "../tables.ts";
@@ -80,7 +81,7 @@ export function errorAbout(
 ): ManifestProblem[] {
   const origin = originOf(resource, field);
   if (origin === undefined) return [];
-  return [manifestError(code, origin, summary, detail, { ...extras, address: resource.address })];
+  return [manifestProblem(code, origin, summary, detail, { ...extras, address: resource.address })];
 }
 
 /** Where a mistake is, in the document and in the tables. */

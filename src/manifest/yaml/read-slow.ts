@@ -309,8 +309,9 @@ export type Source = {
    * alias refers to; the alias is itself the value of its own key.
    * For a path that the text does not have, it is the key of the nearest ancestor that it does have, and in
    * the end the place of the whole value. A number at the start of a path chooses one of several documents.
+   * @param within a piece of the text that is meant, if it stands there or further down
    */
-  positionOf(path: Path, at?: "key" | "value"): LineColumn;
+  positionOf(path: Path, at?: "key" | "value", within?: string): LineColumn;
 };
 
 /**
@@ -332,7 +333,7 @@ export function openSource(text: string): Source {
     return index;
   };
   return {
-    positionOf: (path, at) => {
+    positionOf: (path, at, within = "") => {
       const { number, inner } = inDocument(documents, path);
       const index = indexOf(number);
       const steps = index.steps(inner);
@@ -341,7 +342,8 @@ export function openSource(text: string): Source {
       const isCollection = inner.length > 0 && (kind === "map" || kind === "list");
       const exists = steps.length > inner.length;
       const side = exists ? (at ?? (isCollection ? "key" : "value")) : "key";
-      return placeOf((documents[number]?.start ?? 0) + offsetOf(last, side));
+      const offset = (documents[number]?.start ?? 0) + offsetOf(last, side);
+      return placeOf(within === "" ? offset : Math.max(offset, text.indexOf(within, offset)));
     },
   };
 }

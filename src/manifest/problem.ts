@@ -1,0 +1,194 @@
+import { compareText } from "../model/address.ts";
+import type { Diagnostic, Origin, Place, Severity } from "../model/diagnostic.ts";
+import { type Json, type Path, isArray, isObject } from "../model/json.ts";
+
+/**
+ * A problem of a manifest whose line and column are not known yet. They cost a second parse of the file, so they are
+ * looked up once, at the end, and for nothing but what is reported.
+ */
+export interface ManifestProblem extends Omit<Diagnostic, "place"> {
+  readonly origin: Origin;
+  /** The key of the path's last step is meant, and not the value. */
+  readonly at?: "key";
+  /** A piece of the value's text that is meant, `${env:HOST}` for example. */
+  readonly within?: string;
+  /** A second place that belongs to the problem; the detail ends by naming it. */
+  readonly related?: Origin;
+  /** Line and column, where something else than the path tells them. */
+  readonly spot?: { readonly line: number; readonly column: number };
+}
+
+type Extras = Partial<Omit<ManifestProblem, "code" | "origin" | "summary" | "detail">>;
+
+/** A problem at a place of a manifest: an error, unless the extras say otherwise. The detail begins with the path in the document. */
+export function manifestProblem(
+  code: string,
+  origin: Origin,
+  summary: string,
+  detail: string,
+  extras: Extras = {},
+): ManifestProblem {
+  const isInside = origin.path.some((step) => typeof step !== "number");
+  const placed = isInside ? `At \`${showPath(origin.path)}\`. ${detail}` : detail;
+  return { severity: "error", code, summary, detail: placed, origin, ...extras };
+}
+
+/** Whether any of the problems is an error. */
+export function hasErrors(problems: readonly { readonly severity: Severity }[]): boolean {
+  return problems.some(({ severity }) => severity === "error");
+}
+
+const LONGEST = 60;
+
+/** A path as the messages write it: `testCases.login.elements[2].selectors`. */
+export function showPath(path: Path): string {
+  // A number at the start is not of the document, but which of its file it is.
+  const inner = typeof path[0] === "number" ? path.slice(1) : path;
+  return inner
+    .map((step, at) => (typeof step === "number" ? `[${step}]` : at === 0 ? step : `.${step}`))
+    .join("");
+}
+
+/** What was found, with its value where that is short and may show. */
+export function showFound(value: Json | undefined, mayShow: boolean): string {
+  if (value === undefined) return "nothing";
+  if (value === null) return "nothing (null)";
+  if (isArray(value)) return value.length === 0 ? "an empty list" : "a list";
+  if (isObject(value)) return "a map";
+  const kind =
+    typeof value === "string" ? "the string" : typeof value === "number" ? "the number" : "the boolean";
+  return mayShow ? `${kind} ${quote(value)}` : kind.replace("the", "a");
+}
+
+/** A text for a message, cut where it is long. */
+export function shortened(text: string): string {
+  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 1)}…`;
+}
+
+function quote(value: string | number | boolean): string {
+  const text = JSON.stringify(value);
+  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 2)}…"`;
+}
+
+/** `a`, `b` and `c`. */
+export function listWords(words: readonly string[], joint: "and" | "or"): string {
+  const quoted = words.map((word) => `\`${word}\``);
+  const last = quoted.at(-1) ?? "";
+  return quoted.length < 2 ? last : `${quoted.slice(0, -1).join(", ")} ${joint} ${last}`;
+}
+
+/** A guess as a sentence of its own with a space before it, or nothing. */
+export function didYouMean(guess: string | undefined): string {
+  return guess === undefined ? "" : ` Did you mean \`${guess}\`?`;
+}
+
+/** The shortest beginning of a word that is worth a guess. */
+const SHORTEST_START = 3;
+
+/**
+ * The candidate that a misspelt word most likely means: a third of its letters may differ, and at least one. If none
+ * is that near, the first that begins with the word; `undefined` if there is none.
+ */
+export function nearest(word: string, candidates: Iterable<string>): string | undefined {
+  const all = [...candidates];
+  const started =
+    word.length < SHORTEST_START ? undefined : all.find((candidate) => candidate.startsWith(word));
+  return nearestByLetters(word, all) ?? started;
+}
+
+function nearestByLetters(word: string, candidates: readonly string[]): string | undefined {
+  const wanted = word.toLowerCase();
+  let best: string | undefined;
+  let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;
+  for (const candidate of candidates) {
+    if (Math.abs(candidate.length - word.length) >= bestDistance) continue;
+    const distance = distanceOf(wanted, candidate.toLowerCase());
+    if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
+  }
+  return best;
+}
+
+/** Edits that turn one word into the other; two swapped neighbours count as one (Damerau, optimal alignment). */
+function distanceOf(a: string, b: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row++) {
+    const line = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const same = a[row - 1] === b[column - 1];
+      const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      line[column] = Math.min(
+        cell(last, column) + 1,
+        cell(line, column - 1) + 1,
+        cell(last, column - 1) + (same ? 0 : 1),
+        swapped ? cell(beforeLast, column - 2) + 1 : Infinity,
+      );
+    }
+    [beforeLast, last] = [last, line];
+  }
+  return cell(last, b.length);
+}
+
+function cell(row: readonly number[], column: number): number {
+  return row[column] ?? Infinity;
+}
+
+/** A file's text under the path by which diagnostics name it. */
+export interface SourceText {
+  readonly file: string;
+  readonly text: string;
+}
+
+/** The texts of all files that a diagnostic may speak of, by file. */
+export type Sources = Pick<ReadonlyMap<string, SourceText>, "get">;
+
+/** They are sorted in when the first is asked for: where nothing is wrong, none is. */
+export function sourcesByFile(sources: readonly SourceText[]): Sources {
+  let byFile: ReadonlyMap<string, SourceText> | undefined;
+  return { get: (file) => (byFile ??= new Map(sources.map((source) => [source.file, source]))).get(file) };
+}
+
+/**
+ * Diagnostics with the line and column of what they speak of, sorted by place; those without one come last, in
+ * their order. Files are parsed for positions here and only here, and only those that are spoken of.
+ */
+export async function locate(
+  problems: readonly (Diagnostic | ManifestProblem)[],
+  sources: Sources,
+): Promise<readonly Diagnostic[]> {
+  if (problems.length === 0) return [];
+  const placeOf = await placesIn(sources);
+  const located = problems.map((problem): Diagnostic => {
+    if ("place" in problem && problem.place !== undefined) return problem;
+    const { at, within, related, spot, ...rest }: Partial<ManifestProblem> & Diagnostic = problem;
+    const { origin, detail } = rest;
+    if (origin === undefined) return rest;
+    const place = spot === undefined ? placeOf(origin, at, within) : { file: origin.file, ...spot };
+    if (related === undefined) return { ...rest, place };
+    const { file, line, column } = placeOf(related, "key");
+    return { ...rest, detail: `${detail} The other place is ${file}:${line}:${column}.`, place };
+  });
+  return located.toSorted(byPlace);
+}
+
+/** Looks up lines and columns. A file is read and parsed for the first place in it that is asked for. */
+export async function placesIn(
+  sources: Sources,
+): Promise<(origin: Origin, at?: "key", within?: string) => Place> {
+  const { openSource } = await import("./yaml/read-slow.ts");
+  const opened = new Map<string, ReturnType<typeof openSource> | undefined>();
+  return ({ file, path }, at, within) => {
+    if (!opened.has(file)) {
+      const source = sources.get(file);
+      opened.set(file, source && openSource(source.text));
+    }
+    return { file, ...(opened.get(file)?.positionOf(path, at, within) ?? { line: 1, column: 1 }) };
+  };
+}
+
+function byPlace({ place: a, code }: Diagnostic, { place: b, code: otherCode }: Diagnostic): number {
+  if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined);
+  return (
+    compareText(a.file, b.file) || a.line - b.line || a.column - b.column || compareText(code, otherCode)
+  );
+}
