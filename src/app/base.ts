@@ -8,6 +8,7 @@ import { stop } from "../model/error.ts";
 import type { Cause, Change } from "../model/plan.ts";
 import type { Fingerprinter } from "../plan/input.ts";
 import { type Planned, makePlan } from "../plan/plan.ts";
+import { desiredInScope } from "../plan/refresh.ts";
 import { guardOf } from "../plan/staleness.ts";
 import { canonicalJson } from "../state/fingerprint.ts";
 import type { Survey } from "./plan.ts";
@@ -50,10 +51,11 @@ const NO_PROGRAMS = [
 export async function withCauses(session: Session, survey: Survey, ref: string): Promise<Survey> {
   const declared = await desiredAt(session, ref);
   const { input, planned } = survey;
+  // Of targets that only REF declares, what a target of another name was read for is known.
   const base =
     declared === undefined
       ? undefined
-      : makePlan({ ...input, desired: sameTargets(declared, input.desired) });
+      : makePlan({ ...input, desired: desiredInScope(declared, input.scope, input.states) });
   const changes = planned.plan.changes.map((change) => ({
     ...change,
     cause: causeOf(change, planned, base),
@@ -73,12 +75,6 @@ function causeOf(change: Change, planned: Planned, base: Planned | undefined): C
 function declaration({ address }: Change, planned: Planned): string {
   const plain: Fingerprinter = { keyCheck: "", of: (_, value) => canonicalJson(value) };
   return guardOf(address, [], planned, plain).declared;
-}
-
-/** Nothing was read of targets that only REF declares. */
-function sameTargets(declared: Desired, { targets }: Desired): Desired {
-  const keys = new Set(targets.map(({ key }) => key));
-  return { ...declared, targets: declared.targets.filter(({ key }) => keys.has(key)) };
 }
 
 /** What the manifests of a commit declare for the session's stage; nothing where they are not valid for it. */

@@ -21,6 +21,8 @@ export interface Planned {
   readonly stateEvents: ReadonlyMap<string, readonly StateEvent[]>;
   /** As they were before this plan, those of targets included that nothing declares any more. */
   readonly states: readonly State[];
+  /** What was read for it. */
+  readonly live: PlanInput["live"];
   /** With `plan --base` alone: what the base's manifests matched. */
   readonly base?: Planned["matched"] | undefined;
 }
@@ -48,6 +50,7 @@ export function makePlan(input: PlanInput): Planned {
     ),
     stateEvents: new Map(remembered.map(({ target, events }) => [target.key, events])),
     states: [...input.states.values(), ...input.strays],
+    live: input.live,
   };
 }
 

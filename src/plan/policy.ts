@@ -1,10 +1,10 @@
-import { type Address, parseAddress } from "../model/address.ts";
+import { type Address, parseAddress, targetAddress } from "../model/address.ts";
 import { globTest } from "../model/glob.ts";
 import { originOf } from "../model/desired.ts";
 import type { Diagnostic, Origin } from "../model/diagnostic.ts";
+import { DELETED } from "../model/fields.ts";
 import type { Change, Plan } from "../model/plan.ts";
 import type { Policy, PolicyRule } from "../model/settings.ts";
-import type { State } from "../model/state.ts";
 import { isUnknown, reveal } from "../model/value.ts";
 import { targetOf } from "./input.ts";
 import type { Planned } from "./plan.ts";
@@ -19,7 +19,7 @@ export interface Violation {
   readonly origin?: Origin;
 }
 
-export interface PolicyInput extends Pick<Planned, "plan" | "matched" | "states" | "base"> {
+export interface PolicyInput extends Pick<Planned, "plan" | "matched" | "states" | "live" | "base"> {
   readonly policy: Policy;
   /** Whether the plan is about an address; its tags are asked for only then. */
   readonly inScope: (address: Address) => boolean;
@@ -77,15 +77,24 @@ function tooManyDisabled({ plan, matched, policy, ruleOrigin }: PolicyInput): re
   });
 }
 
-function protectedAddresses({ plan, matched, states, base, policy }: PolicyInput): readonly Violation[] {
+function protectedAddresses(input: PolicyInput): readonly Violation[] {
+  const { plan, matched, policy, inScope } = input;
   const globs = (policy.protected ?? []).map((glob) => ({ glob, fits: globTest(glob) }));
   if (globs.length === 0) return [];
-  const names = namesById(states, base);
+  const names = namesById(input);
   const isProtected = (name: Address): boolean => globs.some(({ fits }) => fits(name));
-  const renamed = boundIn(matched).filter(
+  const bound = boundIn(matched);
+  const renamed = bound.filter(
     ([address, id]) => names.get(id)?.some(isProtected) === true && !isProtected(address),
   );
-  return harmed(plan, matched, renamed).flatMap(({ address, id, harms }) => {
+  const [meant, isListed] = [new Set(bound.map(([, id]) => id)), listedIds(input)];
+  // An `id` or a target of another name can leave a live resource without a name, though its address is declared.
+  const released = [...names].flatMap(([id, all]) => {
+    const address = all.find((name) => isProtected(name) && inScope(name));
+    return address === undefined || meant.has(id) || !isListed.has(id) ? [] : [{ address, id }];
+  });
+  const orphaned = [...plan.orphaned, ...released];
+  return harmed({ ...plan, orphaned }, matched, renamed).flatMap(({ address, id, harms }) => {
     // Another key, or another target's, is no way around a protection: what counts is the live resource.
     const all = [address, ...((id === undefined ? undefined : names.get(id)) ?? [])];
     const name = all.find(isProtected);
@@ -108,16 +117,35 @@ function protectedAddresses({ plan, matched, states, base, policy }: PolicyInput
   });
 }
 
-/** Every address that some state, or the base of the manifests, binds to a live resource is a name of it. */
-function namesById(
-  states: readonly State[],
-  base: PolicyInput["base"],
-): ReadonlyMap<string, readonly Address[]> {
+/**
+ * Every address that some state, or the base of the manifests, binds to a live resource is a name of it. What the state
+ * of a target that nothing declares any more calls it counts until a declared target's state has a name for it.
+ */
+function namesById({ states, base, matched }: PolicyInput): ReadonlyMap<string, readonly Address[]> {
   const names = new Map<string, Address[]>();
   const add = (address: Address, id: string): unknown => names.set(id, [...(names.get(id) ?? []), address]);
-  for (const { bindings } of states) for (const [address, { id }] of bindings) add(address, id);
+  for (const { target, bindings } of states) {
+    const known = matched.get(target)?.target;
+    const isDeclared = known !== undefined && known.left !== true;
+    for (const [address, { id }] of bindings) if (isDeclared || !names.has(id)) add(address, id);
+  }
   for (const [address, id] of boundIn(base ?? new Map())) add(address, id);
   return names;
+}
+
+/** Ids that are live; of a target that was not read, since its address now means another one, all that state knows. */
+function listedIds({ live, states, matched }: PolicyInput): ReadonlySet<string> {
+  const ids = new Set(
+    live.targets.flatMap(({ id, environments }) => [id, ...environments.map((one) => one.id)]),
+  );
+  for (const testCases of live.testCases.values())
+    for (const { id, status } of testCases) if (status !== DELETED) ids.add(id);
+  for (const { target, bindings } of states) {
+    const own = bindings.get(targetAddress(target))?.id ?? "";
+    if (matched.has(target) && ids.has(own) && !live.testCases.has(own))
+      for (const { id } of bindings.values()) ids.add(id);
+  }
+  return ids;
 }
 
 /** The live resources of all declared addresses. */
@@ -143,7 +171,7 @@ function harmed(
   const add = (address: Address, id: string | undefined, harm: string): void => {
     const known = harms.get(address);
     if (known === undefined) harms.set(address, { id, harms: [harm] });
-    else known.harms.push(harm);
+    else if (!known.harms.includes(harm)) known.harms.push(harm);
   };
   for (const change of changes) {
     const { address, id } = change;

@@ -80,6 +80,51 @@ describe.concurrent("a protected test case", () => {
     },
   );
 
+  // Nothing of such a plan touches the live test case, and none of the next ones would know that it is protected.
+  const LOGIN = named("login", "ENABLED");
+  const RELEASES: readonly (readonly [string, (pay: string, target: string) => string])[] = [
+    ["the id of another test case", (pay) => LOGIN.replace("{ desc", `{ id: ${pay}, desc`)],
+    [
+      "another key of its target",
+      () => named("pay", "ENABLED").replace("shop", "b").replace("Log in", "Pay"),
+    ],
+    ["the id of another target", (_, target) => LOGIN.replace("app: Web Shop", `id: ${target}`)],
+  ];
+  test.for(RELEASES)("is not released by %s", async ([, change], { expect: expectThat }) => {
+    await scene({}, async ({ project, service }) => {
+      const { target } = seed(service);
+      const pay = service.addCase(target, { description: "Pay" });
+      const back = seed(service, "Back Office");
+      const settings = (await project.read("tasc.yaml")) + POLICY;
+      await project.write({ "tasc.yaml": settings, "targets/shop.yaml": LOGIN });
+      expectThat((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+      await project.write({ "targets/shop.yaml": change(pay.id, back.target.id) });
+      for (const command of [["plan"], ["apply", "--auto-approve"]]) {
+        // oxlint-disable-next-line no-await-in-loop
+        const ran = await project.run(command);
+        expectThat(ran.code, ran.stdout + ran.stderr).toBe(1);
+        expectThat(ran.stdout + ran.stderr).toContain('"protected": this test case would be orphaned');
+      }
+    });
+  });
+
+  test("is accepted under another target's key once that was applied with an override", async () => {
+    await scene({}, async ({ project, service }) => {
+      seed(service);
+      await project.write({
+        "tasc.yaml": (await project.read("tasc.yaml")) + POLICY,
+        "targets/shop.yaml": named("login", "ENABLED"),
+      });
+      expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+      await project.write({ "targets/shop.yaml": named("login", "ENABLED").replace("shop", "shop2") });
+      expect((await project.run(["plan"])).stdout).toContain('"protected": this test case would be renamed');
+      const override = ["--override-policy", "protected"];
+      expect((await project.run(["apply", "--auto-approve", ...override])).code).toBe(0);
+      const next = await project.run(["plan"]);
+      expect(next.code, next.stdout).toBe(0);
+    });
+  });
+
   test("keeps its name of the base where state is moved away", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
@@ -96,9 +141,14 @@ describe.concurrent("a protected test case", () => {
         "tasc.yaml": `${settings}state: { path: .other }\n`,
         "targets/shop.yaml": named("zzz", "DISABLED"),
       });
-      const ran = await project.run(["plan", "--base", "HEAD"]);
-      expect(ran.code, ran.stdout + ran.stderr).toBe(1);
-      expect(ran.stdout).toContain("protects it in tasc.yaml as testCase.shop.login");
+      const refused = async () => {
+        const ran = await project.run(["plan", "--base", "HEAD"]);
+        expect(ran.code, ran.stdout + ran.stderr).toBe(1);
+        expect(ran.stdout).toContain("protects it in tasc.yaml as testCase.shop.login");
+      };
+      await refused();
+      await project.write({ "targets/shop.yaml": named("zzz", "DISABLED").replace("shop", "shop2") });
+      await refused();
     });
   });
 });
