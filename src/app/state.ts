@@ -406,9 +406,15 @@ function backendFile({ root, settings }: Session): string {
   return join(root, ".tasc", "backend", `${fileName(settings.stage)}.json`);
 }
 
+/** Where a backend keeps state, without the secrets that its address may have. */
+function placeOf({ redactor }: Session, { place }: Backend): string | undefined {
+  return place === undefined ? undefined : redactor.text(place);
+}
+
 /** Notes where the stage's state is, for a later run that finds another backend in tasc.yaml. */
-export async function noteBackend(session: Session, { place }: Backend): Promise<void> {
+export async function noteBackend(session: Session, used: Backend): Promise<void> {
   const file = backendFile(session);
+  const place = placeOf(session, used);
   if (place === undefined || (await notedBackend(file))?.["place"] === place) return;
   const { backend } = session.settings.state;
   const text = `${JSON.stringify({ backend, place }, undefined, 2)}\n`;
@@ -431,7 +437,7 @@ export async function warnOfOldState(session: Session): Promise<void> {
   const local = await openBackend({ backend: "local", path: STATE_FOLDER }, world);
   const listed = settings.state.backend === "local" ? [] : await local.list(settings.stage);
   const isLocal = listed.length > 0;
-  if (!isLocal && (!isText(place) || place === backend.place)) return;
+  if (!isLocal && (!isText(place) || place === placeOf(session, backend))) return;
   host.warn([
     {
       severity: "warning",

@@ -198,12 +198,26 @@ function resolveState(context: SettingsContext): StateSettings {
   const options = Object.entries(rest).flatMap(([key, value]): [string, StateOption][] =>
     key !== "backend" && isOption(value) ? [[key, value]] : [],
   );
+  for (const [, value] of options)
+    if (value instanceof Secret) for (const part of secretParts(value)) context.interpolator.protect(part);
   return {
     backend,
     ...(fingerprintKey instanceof Secret ? { fingerprintKey } : {}),
     ...(fingerprintKey instanceof Unknown ? { fingerprintKeyUnknown: true } : {}),
     options: Object.fromEntries(options),
   };
+}
+
+/** What is secret by itself in an address that is one as a whole, since messages say where state is: password and tokens. */
+function secretParts(address: Secret): readonly string[] {
+  const text = address.reveal();
+  if (!URL.canParse(text)) return [];
+  const { password, pathname, searchParams } = new URL(text);
+  const tokens = [...pathname.split("/"), ...searchParams.values()];
+  return [
+    ...(/^.{8,}$/.test(password) && /[^A-Za-z]/.test(password) ? [password] : []),
+    ...tokens.filter((token) => /^(?=.*\d)[^{}]{16,}$/.test(token)),
+  ];
 }
 
 /** Whether anything of the password in an address is there without what secrets and files put into it. */

@@ -560,7 +560,8 @@ export function wordsOf(body: Uint8Array, redact: Redact): string | undefined {
   // The end of a body that was cut may be the beginning of a secret.
   const text = body.length < MAX_ERROR_BYTES ? decoded : redact(decoded).slice(0, -LONGEST_SECRET);
   const json = isDeeper(bytes, MAX_DEPTH) ? undefined : parseJsonText(text);
-  const said = json?.ok === true ? wordsOfJson(json.value).join("; ") : wordsOfText(text);
+  // A secret with what looks like a tag is not the same without it.
+  const said = json?.ok === true ? wordsOfJson(json.value).join("; ") : wordsOfText(redact(text));
   // Once more on the line, in case a secret was hidden by characters that are gone now.
   const line = redact(oneLine(redact(said)));
   return line === "" ? undefined : cut(line);

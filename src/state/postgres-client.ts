@@ -263,21 +263,35 @@ async function encrypted(socket: Socket, config: PostgresConnection, host: strin
   return checked;
 }
 
-/** What a server sends that wants the password as it is. */
-const CLEAR_PASSWORD = Buffer.from([82, 0, 0, 0, 8, 0, 0, 0, 3]);
+/** The type of a message that says how a server wants the password, and the number that means "as it is". */
+const AUTHENTICATION = 82;
+const IN_CLEAR = 3;
 
-/** The first message of the server says how it wants the password; postgres.js would send it in clear. */
+/**
+ * postgres.js would send the password in clear text whenever a server asks. So all messages of the server are followed,
+ * however they are cut: a byte for the type, four for the length, and of an authentication four that say how.
+ */
 function refusingClearPasswords(socket: Socket): Socket {
-  socket.once("data", (bytes: Buffer) => {
-    if (!bytes.subarray(0, CLEAR_PASSWORD.length).equals(CLEAR_PASSWORD)) return;
-    socket.destroy(
-      new ConnectionLost(
-        "the server asks for the password in clear text, and the connection has no TLS; set sslmode=verify-full",
-      ),
-    );
+  let head = Buffer.alloc(0);
+  let rest = 0;
+  return socket.on("data", (bytes: Buffer) => {
+    for (let at = 0; at < bytes.length;) {
+      const wanted = (head[0] ?? bytes[at]) === AUTHENTICATION ? 9 : 5;
+      const taken = Math.min(rest > 0 ? rest : wanted - head.length, bytes.length - at);
+      if (rest > 0) rest -= taken;
+      else head = Buffer.concat([head, bytes.subarray(at, at + taken)]);
+      at += taken;
+      if (head.length < wanted) continue;
+      rest = head.readUInt32BE(1) + 1 - wanted;
+      if (rest < 0 || (wanted === 9 && head.readUInt32BE(5) === IN_CLEAR))
+        socket.destroy(new ConnectionLost(ASKED));
+      head = Buffer.alloc(0);
+    }
   });
-  return socket;
 }
+
+const ASKED =
+  "the server asks for the password in clear text, and the connection has no TLS; set sslmode=verify-full";
 
 /** Errors of the database or the way to it become a problem; anything else stays an exception. */
 export async function attempt<T>(where: string, work: () => Promise<T>): Promise<T> {

@@ -1,6 +1,7 @@
 // "Redacted in every output, log, file and error, also when the service's own message repeats them."
 import { describe, expect, test } from "vitest";
 import { answer } from "./fake-service.ts";
+import { startHttpServer } from "../state/support/http-server.ts";
 import { scene, SECRETS, type Project, type Ran } from "./support/cli.ts";
 import { at, list } from "./support/json.ts";
 import { change, changed, seed } from "./support/story.ts";
@@ -336,5 +337,51 @@ test("explain does not show what an earlier secret left on the service", async (
       expect(ran.stdout).toContain("(sensitive)");
       expect(ran.stdout).not.toContain(PROMPT_CODE);
     }
+  });
+});
+
+test.for(["{server}/${secret:STATE_TOKEN}/{target}", "${secret:STATE_ADDRESS}"])(
+  "a token in the address of state is in no message and no file: %s",
+  async (address, { expect: expectThat }) => {
+    const server = await startHttpServer();
+    const STATE_TOKEN = "tok-0123456789-abcdef";
+    const STATE_ADDRESS = `${server.address}/${STATE_TOKEN}/{target}`;
+    try {
+      await scene({}, async ({ project, service }) => {
+        seed(service);
+        await project.write({
+          "tasc.yaml": `${await project.read("tasc.yaml")}state: { backend: http, address: "${address.replace("{server}", server.address)}" }\n`,
+          "targets/shop.yaml":
+            "target: shop\napp: Web Shop\ntestCases: { login: { description: Log in, status: DRAFT } }\n",
+        });
+        const env = { STATE_TOKEN, STATE_ADDRESS };
+        const applied = await project.run(["apply", "--auto-approve"], env);
+        expectThat(applied.code, applied.stderr).toBe(0);
+        const files = await Promise.all((await project.files()).map((file) => project.read(file)));
+        expectThat(files.join("\n")).not.toContain(STATE_TOKEN);
+        server.fault = () => 403;
+        const refused = await project.run(["plan", "--log-level", "debug"], env);
+        expectThat(refused.code).toBe(1);
+        expectThat(refused.stdout + refused.stderr).not.toContain(STATE_TOKEN);
+      });
+    } finally {
+      await server.stop();
+    }
+  },
+);
+
+test("a secret with a tag in it is not shown without the tag where a page repeats it", async () => {
+  await scene({}, async ({ project, service }) => {
+    seed(service);
+    const secret = "open<b>sesame</b>4711";
+    const page = answer(400, `<p>Wrong password: ${secret}</p>`);
+    service.fail({ on: { method: "PATCH" }, phase: "before", answer: page });
+    await project.write({
+      "targets/shop.yaml":
+        'target: shop\napp: Web Shop\nenvironments: { default: { testAccount: { username: qa, password: "${secret:PW}" } } }\n',
+    });
+    const ran = await project.run(["apply", "--auto-approve"], { PW: secret });
+    expect(ran.code).toBe(1);
+    expect(ran.stdout + ran.stderr).toContain("Wrong password: (sensitive)");
   });
 });

@@ -211,14 +211,25 @@ describe("a server on the way", () => {
     pooler.close();
   });
 
-  it("that asks for the password in clear text without TLS does not get it", async () => {
+  const ASKS = Buffer.from([82, 0, 0, 0, 8, 0, 0, 0, 3]);
+  it.each([
+    ["at once", [ASKS]],
+    ["byte by byte", [...ASKS].map((byte) => Buffer.from([byte]))],
+    ["after a notice", [Buffer.concat([Buffer.from("N\0\0\0\x0cSNOTICE\0"), ASKS])]],
+    ["after all else", [Buffer.from([82, 0, 0, 0, 8, 0, 0, 0, 0, 90, 0, 0, 0, 5, 73]), ASKS]],
+    ["with more behind it", [Buffer.from([82, 0, 0, 0, 12, 0, 0, 0, 3, 0, 0, 0, 0])]],
+  ])("that asks for the password in clear text without TLS does not get it: %s", async (_, pieces) => {
     const heard: Buffer[] = [];
-    const server = createServer((socket) => {
-      socket.on("data", (bytes) => {
-        heard.push(bytes);
-        socket.write(Buffer.from([82, 0, 0, 0, 8, 0, 0, 0, 3]));
-      });
+    const server = createServer({ noDelay: true }, (socket) => {
       socket.on("error", () => {});
+      socket.on("data", (bytes) => heard.push(bytes));
+      socket.once("data", () => {
+        const next = (at: number): void => {
+          const piece = pieces[at];
+          if (piece !== undefined) socket.write(piece, () => setImmediate(next, at + 1));
+        };
+        next(0);
+      });
     });
     const problem = await problemOf(lockThrough(await portOf(server)));
     expect(explainProblem(problem).detail).toContain("clear text");
