@@ -73,6 +73,8 @@ export interface Field<L> {
   readonly update?: string;
   /** Whether `promote` carries it from stage to stage (design contract, section 7). */
   readonly promoted?: true;
+  /** What tells a test case from others: its name, its id elsewhere, or what it is generated from. */
+  readonly recognizedBy?: "name" | "id" | "content";
   /** Whether the service regenerates the test case when it is written. */
   readonly generates?: true;
   readonly description: string;
@@ -261,6 +263,7 @@ export const TEST_CASE_FIELDS: readonly Field<LiveTestCase>[] = [
     behaviour: readable((live) => live.description),
     create: "name",
     update: "description",
+    recognizedBy: "name",
     description: "Name shown on the service. Also used to match an existing test case on first apply.",
   }),
   field("externalId", {
@@ -268,6 +271,7 @@ export const TEST_CASE_FIELDS: readonly Field<LiveTestCase>[] = [
     nullable: true,
     behaviour: readable((live) => live.externalId ?? null),
     ...sentAs("externalId"),
+    recognizedBy: "id",
     description:
       "Id in another system. Also used to match an existing test case on first apply, before its description.",
   }),
@@ -321,6 +325,7 @@ export const TEST_CASE_FIELDS: readonly Field<LiveTestCase>[] = [
     create: "prompt",
     update: "createBackendDiscoveryPrompt",
     promoted: true,
+    recognizedBy: "content",
     generates: true,
     description: "Prompt from which the service generates the test case. A change regenerates it.",
   }),
