@@ -1,4 +1,4 @@
-import { writeYaml } from "../manifest/yaml/edit.ts";
+import { writeYaml } from "../manifest/yaml/write.ts";
 import { compareText } from "../model/address.ts";
 import { TARGET_FIELDS } from "../model/fields.ts";
 import type { Json, JsonObject, Path } from "../model/json.ts";
