@@ -3,14 +3,7 @@ import { COMMANDS } from "../src/commands/table.ts";
 import { EXIT } from "../src/model/error.ts";
 import { KINDS, type Kind } from "../src/model/address.ts";
 import { ERROR_CODES } from "../src/model/error-codes.ts";
-import {
-  type Behaviour,
-  type Compare,
-  type Field,
-  type Part,
-  type Shape,
-  fieldsOf,
-} from "../src/model/fields.ts";
+import { type Compare, type Field, type Part, type Shape, fieldsOf, isFixed } from "../src/model/fields.ts";
 
 /** A table in Markdown. */
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -66,8 +59,8 @@ function fieldReference(): string {
   ].join("\n\n");
 }
 
-function fieldRows(field: Field<never>): readonly (readonly string[])[] {
-  const { name, shape, nullable, behaviour, promoted, description } = field;
+function fieldRows(field: Field): readonly (readonly string[])[] {
+  const { name, shape, nullable, promoted, description } = field;
   const secret = shape.type === "map" && shape.sensitive === true ? "values" : "";
   return [
     [
@@ -76,7 +69,7 @@ function fieldRows(field: Field<never>): readonly (readonly string[])[] {
       yes(nullable),
       secret,
       written(field),
-      compared(behaviour),
+      compared(field),
       yes(promoted === true),
       description,
     ],
@@ -131,7 +124,7 @@ function typeText(shape: Shape): string {
   }
 }
 
-function written({ create, update, generates }: Field<never>): string {
+function written({ create, update, generates }: Field): string {
   const calls = [create === undefined ? [] : ["POST"], update === undefined ? [] : ["PATCH"]].flat();
   return `${calls.join(", ")}${generates === true ? ", regenerates" : ""}`;
 }
@@ -140,17 +133,13 @@ const COMPARISONS: Readonly<Record<Compare, string>> = {
   plain: "live value",
   url: "live value, as a URL",
   set: "live value, as a set",
-};
-
-const BEHAVIOURS: Readonly<Record<Exclude<Behaviour<never>["kind"], "readable">, string>> = {
+  folder: "live id, learnt by name",
   elements: "live elements, by position",
-  indirect: "live id, learnt by name",
-  writeOnly: "last write",
-  fixed: "fixed after creation: a difference warns",
 };
 
-function compared(behaviour: Behaviour<never>): string {
-  return behaviour.kind === "readable" ? COMPARISONS[behaviour.compare] : BEHAVIOURS[behaviour.kind];
+function compared(field: Field): string {
+  if (field.read === undefined) return "last write";
+  return isFixed(field) ? "fixed after creation: a difference warns" : COMPARISONS[field.compare];
 }
 
 function yes(is: boolean): string {

@@ -139,10 +139,7 @@ export function askGate(
       const matched = planned.matched.get(target);
       const report = await reportOf(session.client(), target, matched);
       reports.push({ target, report: report?.id ?? null });
-      const idOf = (address: Address): string | undefined => {
-        const match = matched?.testCaseMatches.get(address);
-        return match?.found === true ? match.id : undefined;
-      };
+      const idOf = (address: Address): string | undefined => matched?.matches.get(address)?.live?.id;
       const own = addresses.filter((address) => targetOf(address) === target);
       refused.push(
         ...refusedBy({ addresses: own, idOf, report, appliedAt: (address) => applied.get(address) }),

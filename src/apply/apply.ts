@@ -5,7 +5,8 @@ import type { Path } from "../model/json.ts";
 import type { LiveDiscovery, LiveTestCase } from "../model/live.ts";
 import type { Change } from "../model/plan.ts";
 import type { StateEvent } from "../model/state.ts";
-import { knownText, normalUrl, scopeTest, targetOf } from "../plan/input.ts";
+import { scopeTest, targetOf } from "../plan/input.ts";
+import { namesOf } from "../plan/match.ts";
 import type { Planned } from "../plan/plan.ts";
 import { discoveryMark, hasEnded, refreshEvents } from "../plan/record.ts";
 import { isRediscovering } from "../plan/staleness.ts";
@@ -481,7 +482,7 @@ function alikeBefore(
   const before = new Map<Address, readonly Address[]>();
   for (const { address } of creations) {
     const resource = resources.get(address);
-    const names = resource === undefined ? [] : namesOf(resource);
+    const names = resource === undefined ? [] : foundBy(resource);
     before.set(address, [...new Set(names.flatMap((name) => earlier.get(name) ?? []))]);
     for (const name of names) earlier.set(name, [...(earlier.get(name) ?? []), address]);
   }
@@ -489,20 +490,11 @@ function alikeBefore(
 }
 
 /** What a creation is found by when its answer is lost; no two names of different kinds are the same. */
-function namesOf(resource: DesiredResource): readonly string[] {
-  const text = (field: string): string => knownText(resource, field) ?? "";
-  const within = targetOf(resource.address);
-  switch (resource.kind) {
-    case "target":
-      return [`app\n${text("app")}`];
-    case "environment":
-      return [`url\n${within}\n${normalUrl(text("discoveryUrl"))}`];
-    case "testCase": {
-      const externalId = knownText(resource, "externalId");
-      const name = `name\n${within}\n${text("description")}`;
-      return externalId === undefined ? [name] : [name, `externalId\n${within}\n${externalId}`];
-    }
-    case "batchGeneration":
-      return [];
-  }
+function foundBy(resource: DesiredResource): readonly string[] {
+  const { kind, address } = resource;
+  if (kind === "batchGeneration") return [];
+  const within = kind === "target" ? "" : targetOf(address);
+  const { name = "", externalId } = namesOf(resource);
+  const names = [`${kind}\n${within}\n${name}`];
+  return externalId === undefined ? names : [...names, `externalId\n${within}\n${externalId}`];
 }

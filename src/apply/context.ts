@@ -1,7 +1,7 @@
 import type { Address } from "../model/address.ts";
 import { type DesiredResource, byAddress, resourcesOf } from "../model/desired.ts";
 import type { ApplyEvent, Failed, Failure, Skipped } from "../model/events.ts";
-import { type Field, fieldsOf } from "../model/fields.ts";
+import { type Field, fieldsOf, isFixed } from "../model/fields.ts";
 import { type Json, isArray, isObject } from "../model/json.ts";
 import type { Live, LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { Change, Method, PlannedCall } from "../model/plan.ts";
@@ -309,12 +309,12 @@ function recordsWhere(
   fingerprints: Fingerprinter,
   resource: DesiredResource,
   id: string,
-  carried: (field: Field<never>, value: Value) => boolean,
+  carried: (field: Field, value: Value) => boolean,
 ): Records {
   const records: Record<string, FieldRecord> = {};
   for (const field of fieldsOf(resource.kind)) {
     const value = resource.fields[field.name];
-    if (value === undefined || isUnknown(value) || field.behaviour.kind === "fixed") continue;
+    if (value === undefined || isUnknown(value) || isFixed(field)) continue;
     if (carried(field, value)) records[field.name] = recordField(fingerprints, id, field, value);
   }
   return { fields: records, ...secretsAmong(resource, records) };

@@ -2,13 +2,13 @@ import { type Address, addressOf, targetAddress } from "../model/address.ts";
 import type { DesiredResource } from "../model/desired.ts";
 import type { Failure } from "../model/events.ts";
 import { type Json, isObject } from "../model/json.ts";
-import type { LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { BodyValue, Change, PlannedCall } from "../model/plan.ts";
 import type { Intent, StateEvent } from "../model/state.ts";
 import { IdOf, IdOfElement, Secret, Unknown, reveal } from "../model/value.ts";
 import type { MatchedTarget } from "../plan/compare.ts";
-import { knownText, scopeTest, targetOf } from "../plan/input.ts";
-import { NO_ID_YET, nameDigest, recover, urlDigest } from "../plan/memory.ts";
+import { scopeTest, targetOf } from "../plan/input.ts";
+import { type NamedKind, liveNames, namesOf } from "../plan/match.ts";
+import { NO_ID_YET, listedOf, nameDigests, recover } from "../plan/memory.ts";
 import type { Planned } from "../plan/plan.ts";
 import { refreshEvents } from "../plan/record.ts";
 import { batchContent } from "../plan/resources.ts";
@@ -201,58 +201,28 @@ function unresolved(why: Failure, failure: Failure): Failure {
 
 /** What must be known later to tell what a POST made from what was there before, and what it carried. */
 function intentOf(run: Run, resource: DesiredResource): Intent {
-  const { context } = run;
-  const { fingerprints } = context;
-  const at = new Date(context.now()).toISOString();
+  const { fingerprints, now } = run.context;
+  const at = new Date(now()).toISOString();
   if (resource.kind === "batchGeneration")
     return { at, existing: [], content: batchContent(fingerprints, resource), fields: {} };
-  const sent = createdRecords(fingerprints, resource, NO_ID_YET);
-  const existing = alike(run, resource).map(({ id }) => id);
-  if (resource.kind === "environment")
-    return { at, existing, name: urlDigest(fingerprints, knownText(resource, "discoveryUrl")), ...sent };
-  const name = nameDigest(fingerprints, nameOf(resource));
-  const externalId = knownText(resource, "externalId");
   return {
     at,
-    existing,
-    name,
-    ...(externalId === undefined ? {} : { externalId: nameDigest(fingerprints, externalId) }),
-    ...sent,
+    existing: alike(run, resource, resource.kind),
+    ...nameDigests(fingerprints, resource.kind, namesOf(resource)),
+    ...createdRecords(fingerprints, resource, NO_ID_YET),
   };
 }
 
-function nameOf(resource: DesiredResource): string {
-  return knownText(resource, resource.kind === "target" ? "app" : "description") ?? "";
-}
-
-/** What was there before and could be taken for it. */
-function alike(run: Run, resource: DesiredResource): readonly { readonly id: string }[] {
-  const name = nameOf(resource);
-  switch (resource.kind) {
-    case "target":
-      return run.progress.targets.filter((target) => target.app === name);
-    case "environment":
-      return liveTarget(run, resource)?.environments ?? [];
-    case "testCase": {
-      const externalId = knownText(resource, "externalId");
-      return liveTestCases(run, resource).filter(
-        (testCase) =>
-          testCase.description === name || (externalId !== undefined && testCase.externalId === externalId),
-      );
-    }
-    case "batchGeneration":
-      return [];
-  }
-}
-
-function liveTarget(run: Run, { address }: DesiredResource): LiveTarget | undefined {
-  const id = idOf(run, targetAddress(targetOf(address)));
-  return run.progress.targets.find((target) => target.id === id);
-}
-
-function liveTestCases(run: Run, { address }: DesiredResource): readonly LiveTestCase[] {
-  const id = idOf(run, targetAddress(targetOf(address)));
-  return run.progress.testCases.get(id ?? "") ?? [];
+/** Ids of what was there before and could be taken for it. */
+function alike(run: Run, resource: DesiredResource, kind: NamedKind): readonly string[] {
+  const { name, externalId } = namesOf(resource);
+  return listedOf(kind, run.progress, idOf(run, targetAddress(targetOf(resource.address)))).flatMap(
+    (live) => {
+      const names = liveNames(kind, live);
+      const isAlike = names.name === name || (externalId !== undefined && names.externalId === externalId);
+      return kind === "environment" || isAlike ? [live.id] : [];
+    },
+  );
 }
 
 /** The DEFAULT environment is made with its target: creating it means finding it. */
@@ -364,12 +334,11 @@ function isChanging({ context }: Run): (address: Address, field: string) => bool
 }
 
 /** A folder that was written by name and now shows its id. */
-function folderSights({ progress }: Run, { testCaseMatches, state }: MatchedTarget): readonly StateEvent[] {
+function folderSights({ progress }: Run, { matches, state }: MatchedTarget): readonly StateEvent[] {
   const known = new Map(state?.folders);
   const events: StateEvent[] = [];
   for (const [address, name] of progress.folders) {
-    const match = testCaseMatches.get(address);
-    const id = match?.found === true ? match.live.folderId : undefined;
+    const id = matches.get(address)?.live?.folderId;
     if (typeof id !== "string" || known.get(name) === id) continue;
     known.set(name, id);
     events.push({ type: "folder", name, id });

@@ -286,8 +286,8 @@ async function patch(
 
 /** What was shown of the test case's discovery when the plan was made. */
 function shownDiscovery({ context }: Run, address: Address): string {
-  const match = context.planned.matched.get(targetOf(address))?.testCaseMatches.get(address);
-  return match?.found === true ? discoveryMark(match.live.discovery) : "";
+  const match = context.planned.matched.get(targetOf(address))?.matches.get(address);
+  return discoveryMark(match?.live?.discovery);
 }
 
 function noteFolder({ progress }: Run, address: Address, call: PlannedCall): void {

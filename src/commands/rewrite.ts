@@ -5,7 +5,7 @@ import { placesIn } from "../manifest/problem.ts";
 import type { Document } from "../manifest/document.ts";
 import { EXIT, type ExitCode } from "../model/error.ts";
 import type { JsonObject } from "../model/json.ts";
-import type { Console } from "./console.ts";
+import type { Console } from "./context.ts";
 
 /** How a rewriting of manifests is proved, shown and written. */
 export interface RewriteOptions {

@@ -12,7 +12,7 @@ import { type Json, type JsonObject, isArray, valueAt } from "../model/json.ts";
 import { shortened } from "../manifest/problem.ts";
 import { readField } from "../plan/compare.ts";
 import { elementInWords } from "../plan/elements.ts";
-import type { LiveEnvironment, LiveTarget, LiveTestCase } from "../model/live.ts";
+import type { LiveEnvironment, LiveResource, LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { StateEvent } from "../model/state.ts";
 import { normalise } from "../plan/input.ts";
 import {
@@ -52,7 +52,7 @@ interface DeclaredElements {
 }
 
 /** Declares what the interface shows of a resource. References to others are for `prerequisites.ts` to add. */
-export function declareFields<L>(rows: readonly Field<L>[], live: L, around: Around): DeclaredElements {
+export function declareFields(rows: readonly Field[], live: LiveResource, around: Around): DeclaredElements {
   const notes: string[] = [];
   let fields: JsonObject = {};
   for (const row of rows) {
@@ -64,17 +64,17 @@ export function declareFields<L>(rows: readonly Field<L>[], live: L, around: Aro
 }
 
 /** A field's value in the manifest, or why it has none; neither where there is nothing to say. */
-function declare<L>(
-  row: Field<L>,
-  live: L,
+function declare(
+  row: Field,
+  live: LiveResource,
   { elements, defaults, folderName, holdsSecret }: Around,
 ): { readonly value?: Json; readonly note?: string } {
-  const { behaviour, shape, nullable, update } = row;
-  const isElements = behaviour.kind === "elements";
+  const { compare, shape, nullable, update } = row;
+  const isElements = compare === "elements";
   const reading = readField(row, live, folderName);
   // Folders without a name are told of once for all test cases in them.
   if (shape.type === "reference" || reading.kind !== "shown" || (isElements && !elements)) return {};
-  const shown = isElements ? behaviour.read(live).map(elementInWords) : reading.value;
+  const shown = isElements ? (live.elements ?? []).map(elementInWords) : reading.value;
   const value = declarable(shape, shown);
   // A fixed value that creations do not know is not a choice that somebody made.
   if (update === undefined) return value === undefined ? {} : { value };
@@ -107,7 +107,7 @@ const DEFAULT_KEY = "default";
 /** How parts of one kind are imported. */
 interface PartRules<L> {
   readonly kind: "environment" | "testCase";
-  readonly fields: readonly Field<L>[];
+  readonly fields: readonly Field[];
   /** Whether nothing that it declares finds it and no other. */
   readonly mustBind: (live: L, declared: JsonObject) => boolean;
   /** What it is called on the service. */
@@ -310,7 +310,7 @@ function liveFolders(testCases: readonly LiveTestCase[] | undefined): ReadonlySe
 
 /** The lines of a comment that shows how to declare what the interface does not show of a resource. */
 export function hintsFor(kind: Kind, owner: readonly string[]): readonly string[] {
-  const rows = fieldsOf(kind).filter(({ behaviour }) => behaviour.kind === "writeOnly");
+  const rows = fieldsOf(kind).filter(({ read }) => read === undefined);
   if (rows.length === 0) return [];
   return [
     kind === "testCase"

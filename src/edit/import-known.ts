@@ -87,15 +87,15 @@ function declaredTargets(sources: KnownSources): readonly (readonly [string, Kno
     const matched = sources.planned.matched.get(target.key);
     if (matched?.live === undefined) return [];
     const { key, environments, testCases } = target;
-    const { state, environmentMatches, testCaseMatches } = matched;
+    const { state, matches } = matched;
     const parts = (section: SectionRow, declared: DeclaredParts): KnownParts =>
       partsOf(sources, key, section, state, declared, target);
     const known: KnownTarget = {
       key,
       declared: true,
       state,
-      environments: parts(ENVIRONMENTS, { resources: environments, matches: environmentMatches }),
-      testCases: parts(TEST_CASES, { resources: testCases, matches: testCaseMatches }),
+      environments: parts(ENVIRONMENTS, { resources: environments, matches }),
+      testCases: parts(TEST_CASES, { resources: testCases, matches }),
       prerequisites: prerequisitesOf(target),
     };
     return [[matched.live.id, known] as const];
@@ -124,7 +124,7 @@ function strayTargets(sources: KnownSources): readonly (readonly [string, KnownT
 /** What this stage declares of a section, and the live value of it. */
 interface DeclaredParts {
   readonly resources: readonly DesiredResource[];
-  readonly matches: ReadonlyMap<Address, Match<unknown>>;
+  readonly matches: ReadonlyMap<Address, Match>;
 }
 
 function partsOf(
@@ -139,8 +139,8 @@ function partsOf(
   const own = documents.filter(({ value }) => value["target"] === targetKey);
   const managed = new Map<string, string>();
   for (const { address, key } of resources) {
-    const match = matches.get(address);
-    if (match?.found === true) managed.set(match.id, key);
+    const id = matches.get(address)?.live?.id;
+    if (id !== undefined) managed.set(id, key);
   }
   const declared = new Set(
     resources.map(({ key }) => key).concat(target === undefined ? [] : keysIn(own, section)),

@@ -2,16 +2,17 @@ import { type Document } from "../manifest/document.ts";
 import { type ProjectReading, type ResolveOptions, resolveProject } from "../manifest/load.ts";
 import { type Address, KINDS, compareText, parseAddress, targetAddress } from "../model/address.ts";
 import { type Desired, type DesiredResource, resourcesOf } from "../model/desired.ts";
-import { type Field, fieldsOf } from "../model/fields.ts";
+import { type Field, fieldsOf, isFixed } from "../model/fields.ts";
 import { type Json, type JsonObject, sameJson, valueAt } from "../model/json.ts";
 import type { LiveTarget } from "../model/live.ts";
 import { type State, type StateEvent, emptyState } from "../model/state.ts";
 import { isUnknown, reveal } from "../model/value.ts";
 import type { MatchedTarget } from "../plan/compare.ts";
+import { matchedIds } from "../plan/match.ts";
 import { type PlanInput, knownText } from "../plan/input.ts";
 import { type Planned, makePlan } from "../plan/plan.ts";
 import { applyEvents } from "../state/events.ts";
-import { addressOfId, withLive } from "../inspect/explain.ts";
+import { addressOfId } from "../inspect/explain.ts";
 import { declareFields, isNothing } from "./import-declare.ts";
 import { type Known, withValue } from "./import-known.ts";
 import {
@@ -194,12 +195,9 @@ export function mergeStage(sources: MergeSources, pairs: Pairs, excluded: Readon
     const matched = lifted.planned.matched.get(key);
     const own = bound.get(key) ?? [];
     if (matched !== undefined) own.push(...environmentsByUrl(matched, before, sources, here));
-    for (const [address, match] of [
-      ...(matched?.environmentMatches ?? []),
-      ...(matched?.testCaseMatches ?? []),
-    ])
-      if (match.found && matched?.state?.bindings.get(address) === undefined)
-        own.push(boundTo(address, match.id));
+    for (const [address, { live }] of matched?.matches ?? [])
+      if (live !== undefined && matched?.state?.bindings.get(address) === undefined)
+        own.push(boundTo(address, live.id));
     bound.set(key, own);
   }
   const final = new Manifests(reading);
@@ -296,15 +294,15 @@ function isNew(event: StateEvent, state: State | undefined): boolean {
 
 /** Environments whose addresses differ between stages by the stage's name. */
 function environmentsByUrl(
-  { target, live, environmentMatches }: MatchedTarget,
+  { target, live, matches }: MatchedTarget,
   before: Manifests,
   { reading, resolve, stages }: MergeSources,
   here: string,
 ): readonly StateEvent[] {
-  const taken = new Set([...environmentMatches.values()].flatMap((match) => (match.found ? [match.id] : [])));
+  const taken = matchedIds(matches);
   const open = (live?.environments ?? []).filter(({ id, type }) => type === "ADDITIONAL" && !taken.has(id));
   const lost = target.environments.filter(
-    ({ address, key }) => key !== "default" && environmentMatches.get(address)?.found !== true,
+    ({ address, key }) => key !== "default" && matches.get(address)?.live === undefined,
   );
   if (open.length === 0 || lost.length === 0) return [];
   const others = stages.flatMap((stage) => {
@@ -343,8 +341,8 @@ function foldersIn(
   const found = new Map<string, ReadonlyMap<string, string>>();
   for (const one of matched.values()) {
     const names = new Map<string, Set<string>>();
-    for (const [address, match] of one.testCaseMatches) {
-      const folder = match.found ? match.live.folderId : undefined;
+    for (const [address, { live }] of one.matches) {
+      const folder = live?.folderId;
       if (typeof folder !== "string" || field === undefined || !merged.has(address)) continue;
       const own = names.get(folder) ?? new Set<string>();
       names.set(folder, own);
@@ -388,7 +386,7 @@ export function mergeFields(
     const matched = planned.matched.get(parseAddress(resource.address)?.target ?? "");
     const found = matched && liveFields(resource, matched, options);
     if (found === undefined) return [];
-    const differing = (field: Field<never>): boolean =>
+    const differing = (field: Field): boolean =>
       (changes.get(resource.address) ?? []).some(({ path }) =>
         field.path.every((step, at) => path[at] === step),
       );
@@ -399,10 +397,8 @@ export function mergeFields(
       const value = resource.fields[field.name];
       const differs =
         now === undefined
-          ? want !== undefined &&
-            !isNothing(want) &&
-            (field.behaviour.kind !== "elements" || options.elements)
-          : field.behaviour.kind === "fixed"
+          ? want !== undefined && !isNothing(want) && (field.compare !== "elements" || options.elements)
+          : isFixed(field)
             ? value === undefined || isUnknown(value) || !sameJson(reveal(value), want ?? null)
             : differing(field);
       return differs ? [{ ref, want }] : [];
@@ -444,14 +440,12 @@ function liveFields(
     defaults: new Set(fieldsOf(resource.kind).map(({ name }) => name)),
     folderName: (id: string) => folderName(targetId, id),
   };
-  return withLive(resource, matched, (rows, live) => {
-    if (live === undefined) return undefined;
-    const { fields } = declareFields(rows, live, around);
-    const id = "prerequisiteId" in live && typeof live.prerequisiteId === "string" ? live.prerequisiteId : "";
-    const prerequisite = addressOfId(id, matched);
-    if (prerequisite === undefined) return { fields };
-    return {
-      fields: withValue(fields, ["discovery", "prerequisite"], parseAddress(prerequisite)?.key ?? ""),
-    };
-  });
+  const live = matched.matches.get(resource.address)?.live;
+  if (live === undefined) return undefined;
+  const { fields } = declareFields(fieldsOf(resource.kind), live, around);
+  const prerequisite = addressOfId(live.prerequisiteId ?? "", matched);
+  if (prerequisite === undefined) return { fields };
+  return {
+    fields: withValue(fields, ["discovery", "prerequisite"], parseAddress(prerequisite)?.key ?? ""),
+  };
 }

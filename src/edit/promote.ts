@@ -245,7 +245,7 @@ function carriesCredential(wanted: StageValue | undefined, there: StageValue | u
   return placeholdersIn(wanted.spelt).some((placeholder) => !known.has(placeholder));
 }
 
-function fieldAt({ address, path }: Difference): Field<never> {
+function fieldAt({ address, path }: Difference): Field {
   const kind = parseAddress(address)?.kind ?? "target";
   const field = fieldsOf(kind).find(({ name }) => name === path.join("."));
   if (field === undefined) throw new TypeError(`no field ${path.join(".")} of ${address}`);

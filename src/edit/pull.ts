@@ -1,11 +1,11 @@
-import { addressOfId, withLive } from "../inspect/explain.ts";
+import { addressOfId } from "../inspect/explain.ts";
 import type { ProjectFolder } from "../manifest/files.ts";
 import { type LoadOptions, loadProject } from "../manifest/load.ts";
 import { type Address, parseAddress } from "../model/address.ts";
 import { type DesiredResource, originOf, resourcesOf } from "../model/desired.ts";
-import { type Field, TEST_CASE_FIELDS, fieldsOf } from "../model/fields.ts";
+import { type Field, fieldsOf } from "../model/fields.ts";
 import { type Json, type JsonArray, isArray, isObject, sameJson } from "../model/json.ts";
-import type { LiveElement } from "../model/live.ts";
+import type { LiveElement, LiveResource } from "../model/live.ts";
 import type { Change } from "../model/plan.ts";
 import {
   type Value,
@@ -93,7 +93,7 @@ export function pull(request: PullRequest, excluded: Excluded = NOTHING_EXCLUDED
         path: finding.field.path,
         before: ordered(display(finding.resource.fields[finding.field.name] ?? null)),
         // Elements keep what the service does not show, a locator line for one.
-        after: ordered(finding.field.behaviour.kind === "elements" ? verdict.written : verdict.live),
+        after: ordered(finding.field.compare === "elements" ? verdict.written : verdict.live),
         layer: slot.layer,
         origin: { file: slot.file, path: slot.path },
       });
@@ -241,7 +241,7 @@ interface PullRequest extends ProjectDocuments {
 /** A declared field that is not the live value. */
 interface Finding {
   readonly resource: DesiredResource;
-  readonly field: Field<never>;
+  readonly field: Field;
   readonly verdict: Exclude<PulledValue, { readonly kind: "same" }>;
   /** Only where something is to be written. */
   readonly wanted: RewriteScope | undefined;
@@ -255,42 +255,39 @@ function findingsIn(matched: MatchedTarget, start: Manifests, request: PullReque
   const changes = new Map(planned.plan.changes.map((change) => [change.address, change]));
   return resourcesOf(matched.target)
     .filter(({ address }) => inScope(address))
-    .flatMap((resource) =>
-      withLive(resource, matched, (rows, live) => {
-        const change = changes.get(resource.address);
-        if (live === undefined) return [];
-        return rows.flatMap((row) => findingOf(row, live, matched, resource, change, start, request) ?? []);
-      }),
-    );
+    .flatMap((resource) => {
+      const live = matched.matches.get(resource.address)?.live;
+      const change = changes.get(resource.address);
+      if (live === undefined) return [];
+      return fieldsOf(resource.kind).flatMap(
+        (field) => findingOf(field, live, matched, resource, change, start, request) ?? [],
+      );
+    });
 }
 
-function findingOf<L extends { readonly id: string }>(
-  row: Field<L>,
-  live: L,
+function findingOf(
+  field: Field,
+  live: LiveResource,
   matched: MatchedTarget,
   resource: DesiredResource,
   change: Change | undefined,
   start: Manifests,
   { stage, fields, holdsSecret }: PullRequest,
 ): Finding | undefined {
-  const field = fieldsOf(resource.kind).find(({ name }) => name === row.name);
-  const value = resource.fields[row.name];
-  if (field === undefined || value === undefined || (fields.size > 0 && !fields.has(row.name)))
-    return undefined;
+  const value = resource.fields[field.name];
+  if (value === undefined || (fields.size > 0 && !fields.has(field.name))) return undefined;
   const ref: FieldRef = { stage, address: resource.address, field };
-  const verdict = judge(row, live, {
+  const verdict = judge(field, live, {
     value,
     written: start.written(ref) ?? null,
     memory: memoryOf(resource.address, live.id, matched.state, matched.fingerprints),
-    expected: (declared) => {
-      const own = TEST_CASE_FIELDS.find(({ name }) => name === row.name);
-      return own && expectedLive(matched, own, declared);
-    },
+    expected: (declared) => expectedLive(matched, field, declared),
     addressOfId: (id) => addressOfId(id, matched),
     holdsSecret,
   });
   if (verdict.kind === "same") return undefined;
-  const pending = change?.fields.some(({ path }) => row.path.every((step, at) => path[at] === step)) ?? false;
+  const pending =
+    change?.fields.some(({ path }) => field.path.every((step, at) => path[at] === step)) ?? false;
   const wanted =
     verdict.kind === "pull"
       ? { ref, isMet: (now: Json | undefined) => sameWritten(now, verdict.written) }
@@ -361,12 +358,11 @@ const SAME: PulledValue = { kind: "same" };
 const HIDDEN: PulledValue = { kind: "hidden" };
 
 /** Compares a declared field with the live value, as a plan does. */
-function judge<L>(field: Field<L>, live: L, declared: Declared): PulledValue {
+function judge(field: Field, live: LiveResource, declared: Declared): PulledValue {
   const { value } = declared;
   if (isUnknown(value)) return HIDDEN;
-  const { behaviour } = field;
-  if (behaviour.kind === "elements") {
-    const elements = behaviour.read(live);
+  if (field.compare === "elements") {
+    const { elements = [] } = live;
     if (!elementsDiffer(value, elements, declared.memory)) return SAME;
     if (mayHoldSecret(field, declared.memory)) return left(OLD_SECRET);
     return written(field, elements.map(elementInWords), declared, elements);
@@ -385,8 +381,8 @@ function judge<L>(field: Field<L>, live: L, declared: Declared): PulledValue {
 const OLD_SECRET =
   "A secret was written to it last, and the live value may still hold it, so it is not shown or written.";
 
-function written<L>(
-  field: Field<L>,
+function written(
+  field: Field,
   live: Json,
   { value, written: text, memory, holdsSecret }: Declared,
   elements?: readonly LiveElement[],
@@ -398,7 +394,7 @@ function written<L>(
   if (!declares) return left(`The service has ${shortly(live)}, which a manifest cannot declare.`);
   const lost: Lost = [];
   const meant = reveal(value);
-  const isSet = field.behaviour.kind === "readable" && field.behaviour.compare === "set";
+  const isSet = field.compare === "set";
   const made =
     elements !== undefined
       ? graftElements(text, value, elements, memory, lost)
@@ -410,7 +406,7 @@ function written<L>(
 }
 
 /** A field that no call can change: taking over the live value is the only way to end the difference. */
-function fixed<L>(field: Field<L>, shown: Json, declared: Declared): PulledValue {
+function fixed(field: Field, shown: Json, declared: Declared): PulledValue {
   const live = field.shape.type === "reference" ? referenceTo(shown, declared) : shown;
   if (live === undefined)
     return left(`The service has ${shortly(shown)}, which is not a test case that the manifests declare.`);

@@ -21,7 +21,7 @@ import { type Json, type JsonObject, type Path, isArray, isObject, sameJson } fr
 export interface FieldRef {
   readonly stage: string;
   readonly address: Address;
-  readonly field: Field<never>;
+  readonly field: Field;
 }
 
 /** `tasc.yaml` and the target documents. */

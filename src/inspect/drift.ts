@@ -82,17 +82,10 @@ function driftedField({ path, before, after, sensitive, changedBy }: FieldChange
 }
 
 function removedFrom(matched: MatchedTarget): readonly Removed[] {
-  const { target, live, environmentMatches, testCaseMatches } = matched;
-  const parts: readonly DesiredResource[] = [...target.environments, ...target.testCases];
-  return [
-    ...removedResource(matched, target, live?.id),
-    ...parts.flatMap((resource) => {
-      const match = environmentMatches.get(resource.address) ?? testCaseMatches.get(resource.address);
-      return match === undefined
-        ? []
-        : removedResource(matched, resource, match.found ? match.id : undefined);
-    }),
-  ];
+  return [...matched.resources.values()].flatMap((resource) => {
+    const match = matched.matches.get(resource.address);
+    return match === undefined ? [] : removedResource(matched, resource, match.live?.id);
+  });
 }
 
 /** Another id by the manifest's own word is a correction, and not the service's doing. */

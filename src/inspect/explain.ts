@@ -9,21 +9,14 @@ import {
 import type { Address, Kind } from "../model/address.ts";
 import type { DesiredResource, Layer } from "../model/desired.ts";
 import type { Diagnostic, Origin } from "../model/diagnostic.ts";
-import {
-  BATCH_GENERATION_FIELDS,
-  ENVIRONMENT_FIELDS,
-  type Field,
-  TARGET_FIELDS,
-  TEST_CASE_FIELDS,
-  fieldsOf,
-} from "../model/fields.ts";
+import { type Field, fieldsOf, isFixed } from "../model/fields.ts";
+import type { LiveResource } from "../model/live.ts";
 import { type Json, isArray, isObject, valueAt } from "../model/json.ts";
 import type { Action, CallJson, Change, FieldChange } from "../model/plan.ts";
 import type { State } from "../model/state.ts";
 import { SENSITIVE, type Value, isSensitive, isUnknown, isValueObject } from "../model/value.ts";
 import { type MatchedTarget, display, folderNames, readField } from "../plan/compare.ts";
 import { type Fingerprinter, targetOf } from "../plan/input.ts";
-import type { Match } from "../plan/match.ts";
 import { type Memory, changedBy, keyHolds, mayHoldSecret, memoryOf, unwrittenParts } from "../plan/memory.ts";
 import type { Planned } from "../plan/plan.ts";
 import { callJson } from "../render/json.ts";
@@ -77,11 +70,10 @@ export function explain(request: ExplainRequest): Explanation {
 
 function explainFields(ground: Ground, names: readonly string[]): readonly ExplainedField[] {
   const { resource, matched } = ground;
-  return withLive(resource, matched, (table, live) =>
-    table
-      .filter(({ name }) => (names.length === 0 ? resource.fields[name] !== undefined : names.includes(name)))
-      .map((field) => explainField(field, live, ground)),
-  );
+  const live = matched?.matches.get(resource.address)?.live;
+  return fieldsOf(resource.kind)
+    .filter(({ name }) => (names.length === 0 ? resource.fields[name] !== undefined : names.includes(name)))
+    .map((field) => explainField(field, live, ground));
 }
 
 function decision(
@@ -203,7 +195,7 @@ interface Ground {
 }
 
 /** @param live the live resource; nothing where there is none, or nobody has asked */
-function explainField<L>(field: Field<L>, live: L | undefined, ground: Ground): ExplainedField {
+function explainField(field: Field, live: LiveResource | undefined, ground: Ground): ExplainedField {
   const { resource, state, fingerprints, change, id, matched } = ground;
   const value = resource.fields[field.name];
   const memory = id === undefined ? undefined : memoryOf(resource.address, id, state, fingerprints);
@@ -212,9 +204,11 @@ function explainField<L>(field: Field<L>, live: L | undefined, ground: Ground): 
     field.path.every((step, at) => path[at] === step),
   );
   const hidden = value !== undefined && isHidden(value);
-  const { behaviour } = field;
   // To be compared, and not to be shown.
-  const raw = live !== undefined && behaviour.kind === "readable" ? behaviour.read(live) : undefined;
+  const raw =
+    live === undefined || field.compare === "folder" || field.compare === "elements"
+      ? undefined
+      : field.read?.(live);
   return {
     name: field.name,
     sources: sourcesOf(resource, field, hidingIn(value)),
@@ -277,9 +271,10 @@ export interface Identity {
 /** As a plan finds it. */
 function identityOf(resource: DesiredResource, matched: MatchedTarget): Identity {
   if (resource.kind === "batchGeneration") return { found: "the interface shows no batch generations" };
-  const match = matchOf(resource, matched);
+  const match = matched.matches.get(resource.address);
   if (match === undefined) return { found: "no unambiguous match" };
-  if (match.found) return { id: match.id, found: howFound(resource, match.id, matched.state) };
+  if (match.live !== undefined)
+    return { id: match.live.id, found: howFound(resource, match.live.id, matched.state) };
   return match.removed === undefined
     ? { found: "no live resource matches" }
     : { found: `it was ${match.removed}, which was removed outside tasc` };
@@ -290,22 +285,6 @@ function identityOffline(resource: DesiredResource, state: State | undefined): I
   const id = resource.id ?? state?.bindings.get(resource.address)?.id;
   if (id !== undefined) return { id, found: howFound(resource, id, state) };
   return { found: "not bound yet; without --offline, the service is asked" };
-}
-
-function matchOf({ kind, address }: DesiredResource, matched: MatchedTarget): Match<unknown> | undefined {
-  switch (kind) {
-    case "target": {
-      const removed = matched.state?.bindings.get(address)?.id;
-      if (matched.live !== undefined) return { found: true, id: matched.live.id, live: matched.live };
-      return removed === undefined ? { found: false } : { found: false, removed };
-    }
-    case "environment":
-      return matched.environmentMatches.get(address);
-    case "testCase":
-      return matched.testCaseMatches.get(address);
-    case "batchGeneration":
-      return undefined;
-  }
 }
 
 function howFound(resource: DesiredResource, id: string, state: State | undefined): string {
@@ -320,38 +299,13 @@ function nameOf({ kind, key, fields }: DesiredResource): string {
   return fields["externalId"] === undefined ? "`description`" : "`externalId` or `description`";
 }
 
-/** A table of fields with the live resource that its rows read; nothing where there is none. */
-type UseFields<T> = <L extends { readonly id: string }>(table: readonly Field<L>[], live: L | undefined) => T;
-
-/** Hands over the fields of a resource, and what it is on the service. */
-export function withLive<T>(
-  { kind, address }: DesiredResource,
-  matched: MatchedTarget | undefined,
-  use: UseFields<T>,
-): T {
-  switch (kind) {
-    case "target":
-      return use(TARGET_FIELDS, matched?.live);
-    case "environment":
-      return use(ENVIRONMENT_FIELDS, liveIn(matched?.environmentMatches.get(address)));
-    case "testCase":
-      return use(TEST_CASE_FIELDS, liveIn(matched?.testCaseMatches.get(address)));
-    case "batchGeneration":
-      return use(BATCH_GENERATION_FIELDS, undefined);
-  }
-}
-
-function liveIn<L>(match: Match<L> | undefined): L | undefined {
-  return match?.found === true ? match.live : undefined;
-}
-
 /** A live value, or why none shows. */
 type LiveShown = { readonly live: Json } | { readonly liveNote: string };
 
 /** What the service shows of a field. */
-function liveOf<L>(
-  field: Field<L>,
-  live: L,
+function liveOf(
+  field: Field,
+  live: LiveResource,
   value: Value | undefined,
   matched: MatchedTarget | undefined,
   memory: Memory | undefined,
@@ -364,9 +318,9 @@ function liveOf<L>(
 
 const NOT_SHOWN: LiveShown = { liveNote: "the service does not show it" };
 
-function readShown<L>(
-  field: Field<L>,
-  live: L,
+function readShown(
+  field: Field,
+  live: LiveResource,
   value: Value | undefined,
   matched: MatchedTarget | undefined,
 ): LiveShown {
@@ -374,7 +328,7 @@ function readShown<L>(
   if (reading.kind === "unnamed")
     return { liveNote: `the folder with the id ${reading.id}, whose name is not known yet` };
   if (reading.kind === "hidden")
-    return field.behaviour.kind === "writeOnly" ? { liveNote: "the service never shows it" } : NOT_SHOWN;
+    return field.read === undefined ? { liveNote: "the service never shows it" } : NOT_SHOWN;
   const { value: shown } = reading;
   const isReference = typeof shown === "string" && field.shape.type === "reference";
   return { live: isReference ? (addressOfId(shown, matched) ?? shown) : shown };
@@ -382,8 +336,7 @@ function readShown<L>(
 
 /** The declared test case that a live one is. */
 export function addressOfId(id: string, matched: MatchedTarget | undefined): Address | undefined {
-  for (const [address, match] of matched?.testCaseMatches ?? [])
-    if (match.found && match.id === id) return address;
+  for (const [address, { live }] of matched?.matches ?? []) if (live?.id === id) return address;
   return undefined;
 }
 
@@ -473,8 +426,8 @@ function rememberedBatch(address: Address, state: State | undefined): string {
 }
 
 /** What state can tell of a field, as a sentence. It holds no values, so it can only tell what is the same. */
-function rememberedOf<L>(
-  field: Field<L>,
+function rememberedOf(
+  field: Field,
   value: Value | undefined,
   live: Json | undefined,
   memory: Memory | undefined,
@@ -496,7 +449,7 @@ function rememberedOf<L>(
     if (by === "manifest") return "the live value was applied; the manifest has changed since";
     return "the declared value was applied";
   }
-  if (field.behaviour.kind === "elements") return "a record of the elements that were last applied";
+  if (field.compare === "elements") return "a record of the elements that were last applied";
   const parts = unwrittenParts(field, value, memory);
   if (parts.length === 0) return "the declared value was last sent";
   const names = parts.map((part) => part.join(".")).filter((name) => name !== "");
@@ -506,7 +459,7 @@ function rememberedOf<L>(
 }
 
 /** The layers of a resource that give a field a value, lowest first. */
-function sourcesOf<L>(resource: DesiredResource, field: Field<L>, hidden: Hidden): readonly LayerSource[] {
+function sourcesOf(resource: DesiredResource, field: Field, hidden: Hidden): readonly LayerSource[] {
   const found = resource.layers.flatMap((layer) => {
     const written = valueAt(layer.value, field.path);
     return written === undefined ? [] : [{ layer, written }];
@@ -550,7 +503,7 @@ function veiled(written: Json): Json {
 }
 
 /** The written values that count, for the interpolations in them. */
-function countingValues<L>(resource: DesiredResource, field: Field<L>): readonly Json[] {
+function countingValues(resource: DesiredResource, field: Field): readonly Json[] {
   const written = resource.layers.flatMap((layer) => valueAt(layer.value, field.path) ?? []);
   return written.filter((_, place) => roleOf(written.slice(place)) !== "replaced");
 }
@@ -576,7 +529,7 @@ interface ReasonFacts extends Ground {
 }
 
 /** Why a field is sent, or why it is not. The first that holds. */
-function whyField<L>(field: Field<L>, grounds: ReasonFacts): string {
+function whyField(field: Field, grounds: ReasonFacts): string {
   const { value, change, changes, exists } = grounds;
   if (value === undefined) return "It is not declared, so it is not managed and nothing is sent.";
   if (isUnknown(value)) return "A secret is missing, so it is neither compared nor sent.";
@@ -590,7 +543,7 @@ function whyField<L>(field: Field<L>, grounds: ReasonFacts): string {
   return whyUnchanged(field, grounds);
 }
 
-function whyCreated<L>(field: Field<L>, value: Value, { calls }: Change): string {
+function whyCreated(field: Field, value: Value, { calls }: Change): string {
   if (value === null) return "It is null, so the creation leaves it out.";
   const posts = calls.some(({ method }) => method === "POST");
   if (posts && field.create !== undefined) return "It is sent with the creation.";
@@ -606,11 +559,11 @@ function whyCreated<L>(field: Field<L>, value: Value, { calls }: Change): string
   return "It is sent after the creation if the service's own value differs by then.";
 }
 
-function whyChanged<L>(field: Field<L>, { shown, recorded, value, change }: ReasonFacts): string {
+function whyChanged(field: Field, { shown, recorded, value, change }: ReasonFacts): string {
   if (field.generates && change !== undefined && change.action !== "create")
     return "The prompt differs, so it is sent, and the service generates again.";
   if (shown) return "The live value differs, so it is sent.";
-  if (field.behaviour.kind === "indirect")
+  if (field.compare === "folder")
     return "It is written by name and read as an id. The id of this name is not known yet or differs, so it is sent.";
   if (!recorded) return "There is no record that it was sent, so it is sent once.";
   return value === null
@@ -618,8 +571,8 @@ function whyChanged<L>(field: Field<L>, { shown, recorded, value, change }: Reas
     : "A different value was sent last, so it is sent.";
 }
 
-function whyUnchanged<L>(field: Field<L>, { shown, recorded }: ReasonFacts): string {
-  if (field.behaviour.kind === "fixed")
+function whyUnchanged(field: Field, { shown, recorded }: ReasonFacts): string {
+  if (isFixed(field))
     return shown
       ? "It is fixed after creation: a difference is a warning and is never sent."
       : "It is fixed after creation, and the service does not show it.";

@@ -78,7 +78,7 @@ export function diffStages(
   };
 }
 
-export function chosenFields({ kind }: DesiredResource, choice: FieldChoice): readonly Field<never>[] {
+export function chosenFields({ kind }: DesiredResource, choice: FieldChoice): readonly Field[] {
   return fieldsOf(kind).filter(({ promoted }) => choice === "all" || promoted === true);
 }
 
@@ -107,7 +107,7 @@ function lone(
 }
 
 function compare(
-  field: Field<never>,
+  field: Field,
   left: DesiredResource,
   right: DesiredResource,
   from: StageView,
@@ -142,15 +142,10 @@ export interface StageValue {
  * Whether two stages mean the same by a field. Secrets that are unavailable are the same if they have the same name:
  * both stages read the same environment.
  */
-export function sameStageValue(
-  field: Field<never>,
-  a: StageValue | undefined,
-  b: StageValue | undefined,
-): boolean {
+export function sameStageValue(field: Field, a: StageValue | undefined, b: StageValue | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
-  const compare = field.behaviour.kind === "readable" ? field.behaviour.compare : "plain";
   const same = (one: Json, other: Json): boolean =>
-    sameJson(normalise(compare, one), normalise(compare, other));
+    sameJson(normalise(field.compare, one), normalise(field.compare, other));
   if (isUnknown(a.value) || isUnknown(b.value)) return same(a.spelt, b.spelt);
   return same(reveal(a.value), reveal(b.value));
 }
@@ -221,7 +216,7 @@ export class StageView {
   }
 
   /** What a value would mean in this stage, if it were written for the field. */
-  meaningOf(field: Field<never>, written: Json | undefined): StageValue | undefined {
+  meaningOf(field: Field, written: Json | undefined): StageValue | undefined {
     if (written === undefined) return undefined;
     const value = resolveValue(field, written, field.path, {
       interpolator: this.#interpolator,

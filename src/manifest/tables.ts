@@ -11,7 +11,7 @@ import {
 import type { Branches, ManifestPart, ObjectShape, Parts } from "./shape.ts";
 
 /** What manifests need of a row of the field table. */
-export type FieldRow = Pick<Field<never>, "name" | "path" | "shape" | "nullable" | "description">;
+export type FieldRow = Pick<Field, "name" | "path" | "shape" | "nullable" | "description">;
 
 export type InnerKind = Exclude<Kind, "target">;
 

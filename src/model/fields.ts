@@ -1,6 +1,6 @@
 import type { Kind } from "./address.ts";
 import type { Json, Path } from "./json.ts";
-import type { LiveElement, LiveEnvironment, LiveTarget, LiveTestCase } from "./live.ts";
+import type { LiveResource } from "./live.ts";
 
 /**
  * The field table. Each row is all that tasc knows of one manifest field; validation, JSON Schema, diff,
@@ -41,35 +41,27 @@ export interface Part {
 }
 
 /**
- * How a field's live value is known.
- * - readable: `read` gives it; `undefined` means that the answer did not show it, and then the field counts as
- *   write-only for that resource.
- * - indirect: written by name, read as an id (folders).
- * - writeOnly: never shown; known by the fingerprint of the last write.
- * - fixed: set at creation and never again; a difference is worth a warning where `read` gives a value.
+ * What counts as equal: the same data, the same address, the same members. A folder is written by its name and read as
+ * an id; elements compare by position, part by part as declared.
  */
-export type Behaviour<L> =
-  | { readonly kind: "readable"; readonly read: (live: L) => Json | undefined; readonly compare: Compare }
-  /** Compared by position, part by part as declared. */
-  | { readonly kind: "elements"; readonly read: (live: L) => readonly LiveElement[] }
-  | { readonly kind: "indirect"; readonly readId: (live: L) => string | null }
-  | { readonly kind: "writeOnly" }
-  | { readonly kind: "fixed"; readonly read: (live: L) => Json | undefined };
+export type Compare = "plain" | "url" | "set" | "folder" | "elements";
 
-/** What counts as equal: the same data, the same address, the same members. */
-export type Compare = "plain" | "url" | "set";
-
-export interface Field<L> {
+export interface Field {
   /** The dotted path in the manifest; also the name under which state keeps its record. */
   readonly name: string;
   readonly path: Path;
   readonly shape: Shape;
   /** Whether the interface lets a PATCH set it to null. */
   readonly nullable: boolean;
-  readonly behaviour: Behaviour<L>;
+  /**
+   * The live value; `undefined` where an answer does not show it. A field without it is write-only: the service never
+   * shows it, and the fingerprint of the last write is all that is known.
+   */
+  readonly read?: (live: LiveResource) => Json | undefined;
+  readonly compare: Compare;
   /** Key in the body of the creating POST, where that carries the field. */
   readonly create?: string;
-  /** Key in the body of a PATCH. */
+  /** Key in the body of a PATCH. Without one the field is fixed after creation: a difference is worth a warning. */
   readonly update?: string;
   /** Whether `promote` carries it from stage to stage (design contract, section 7). */
   readonly promoted?: true;
@@ -81,15 +73,16 @@ export interface Field<L> {
 }
 
 /** A row from what is particular about it. */
-function field<L>(
+function field(
   name: string,
-  row: Omit<Field<L>, "name" | "path" | "nullable"> & { readonly nullable?: true },
-): Field<L> {
-  return { ...row, name, path: name.split("."), nullable: row.nullable ?? false };
+  row: Omit<Field, "name" | "path" | "nullable" | "compare"> & Partial<Pick<Field, "nullable" | "compare">>,
+): Field {
+  return { nullable: false, compare: "plain", ...row, name, path: name.split(".") };
 }
 
-function readable<L>(read: (live: L) => Json | undefined, compare: Compare = "plain"): Behaviour<L> {
-  return { kind: "readable", read, compare };
+/** Whether only a creation sets a field that the service may show. */
+export function isFixed({ read, update }: Field): boolean {
+  return read !== undefined && update === undefined;
 }
 
 /** The key in the bodies of creation and PATCH alike. */
@@ -106,22 +99,20 @@ export const NAME: Shape = { type: "string", minLength: 1 };
 export const URL_TEXT: Shape = { type: "url" };
 
 /** service-api.md, "Test target" and operations 2 and 4. */
-export const TARGET_FIELDS: readonly Field<LiveTarget>[] = [
+export const TARGET_FIELDS: readonly Field[] = [
   field("app", {
     shape: NAME,
-    behaviour: readable((live) => live.app),
+    read: (live) => live.app,
     ...sentAs("app"),
     description: "App or project name on the service. Also used to match an existing target on first apply.",
   }),
   field("testIdAttribute", {
     shape: TEXT,
-    behaviour: { kind: "writeOnly" },
     update: "testIdAttribute",
     description: "Attribute that the service uses to locate elements, e.g. `data-testid`.",
   }),
   field("timeoutPerStep", {
     shape: { type: "integer", minimum: 0 },
-    behaviour: { kind: "writeOnly" },
     update: "timeoutPerStep",
     description: "Time limit of each step. The API does not document the unit.",
   }),
@@ -136,7 +127,6 @@ export const TARGET_FIELDS: readonly Field<LiveTarget>[] = [
         description: "The tracker's API key, from `${secret:…}` or `${file:…}`.",
       },
     }),
-    behaviour: { kind: "writeOnly" },
     update: "trackerIntegration",
     description:
       "Integration with an external test-management tracker. All declared parts are sent together.",
@@ -154,18 +144,18 @@ const password: Part = {
  * service-api.md, "Environment" and operations 5 and 6. A plan reads environments from the list of targets,
  * which shows nothing but their type and URL; the rest is write-only to us.
  */
-export const ENVIRONMENT_FIELDS: readonly Field<LiveEnvironment>[] = [
+export const ENVIRONMENT_FIELDS: readonly Field[] = [
   field("name", {
     shape: NAME,
     nullable: true,
-    behaviour: { kind: "writeOnly" },
     ...sentAs("name"),
     description: "Name on the service. Default on creation: the environment's key.",
   }),
   field("discoveryUrl", {
     shape: URL_TEXT,
     nullable: true,
-    behaviour: readable((live) => live.discoveryUrl, "url"),
+    read: (live) => live.discoveryUrl,
+    compare: "url",
     ...sentAs("discoveryUrl"),
     description:
       "URL of the application. Also used to match an existing additional environment on first apply.",
@@ -181,7 +171,6 @@ export const ENVIRONMENT_FIELDS: readonly Field<LiveEnvironment>[] = [
       },
     }),
     nullable: true,
-    behaviour: { kind: "writeOnly" },
     ...sentAs("testAccount"),
     description:
       "Account used by the tests to sign in. All declared parts are sent together; null removes it.",
@@ -189,7 +178,6 @@ export const ENVIRONMENT_FIELDS: readonly Field<LiveEnvironment>[] = [
   field("basicAuth", {
     shape: object({ username, password }),
     nullable: true,
-    behaviour: { kind: "writeOnly" },
     ...sentAs("basicAuth"),
     description:
       "HTTP basic authentication of the environment. All declared parts are sent together; null removes it.",
@@ -197,14 +185,12 @@ export const ENVIRONMENT_FIELDS: readonly Field<LiveEnvironment>[] = [
   field("privateLocationName", {
     shape: NAME,
     nullable: true,
-    behaviour: { kind: "writeOnly" },
     ...sentAs("privateLocationName"),
     description: "Name of the private location that runs the tests.",
   }),
   field("additionalHeaderFields", {
     shape: { type: "map", of: TEXT, sensitive: true },
     nullable: true,
-    behaviour: { kind: "writeOnly" },
     ...sentAs("additionalHeaderFields"),
     description:
       "Extra HTTP header fields, name to value. Values are never printed. All are sent together; null removes them.",
@@ -257,10 +243,10 @@ export const ELEMENT = object({
 });
 
 /** service-api.md, "Test case" and operations 8, 9 and 10. */
-export const TEST_CASE_FIELDS: readonly Field<LiveTestCase>[] = [
+export const TEST_CASE_FIELDS: readonly Field[] = [
   field("description", {
     shape: NAME,
-    behaviour: readable((live) => live.description),
+    read: (live) => live.description,
     create: "name",
     update: "description",
     recognizedBy: "name",
@@ -269,7 +255,7 @@ export const TEST_CASE_FIELDS: readonly Field<LiveTestCase>[] = [
   field("externalId", {
     shape: NAME,
     nullable: true,
-    behaviour: readable((live) => live.externalId ?? null),
+    read: (live) => live.externalId ?? null,
     ...sentAs("externalId"),
     recognizedBy: "id",
     description:
@@ -277,27 +263,27 @@ export const TEST_CASE_FIELDS: readonly Field<LiveTestCase>[] = [
   }),
   field("status", {
     shape: { type: "enum", values: STATUSES },
-    behaviour: readable((live) => live.status),
+    read: (live) => live.status,
     update: "status",
     promoted: true,
     description: "Whether the test case is in use.",
   }),
   field("runStatus", {
     shape: { type: "enum", values: ["ON", "OFF"] },
-    behaviour: readable((live) => live.runStatus),
+    read: (live) => live.runStatus,
     update: "runStatus",
     promoted: true,
     description: "Whether runs include the test case.",
   }),
   field("interactionStatus", {
     shape: { type: "enum", values: ["NEW", "EDITED", "APPROVED", "REJECTED"] },
-    behaviour: { kind: "writeOnly" },
     update: "interactionStatus",
     description: "Review state of the test case's interactions.",
   }),
   field("tags", {
     shape: { type: "list", of: NAME },
-    behaviour: readable((live) => [...(live.tags ?? [])], "set"),
+    read: (live) => [...(live.tags ?? [])],
+    compare: "set",
     create: "tagNames",
     update: "assignedTagNames",
     promoted: true,
@@ -306,7 +292,8 @@ export const TEST_CASE_FIELDS: readonly Field<LiveTestCase>[] = [
   field("folder", {
     shape: NAME,
     nullable: true,
-    behaviour: { kind: "indirect", readId: (live) => live.folderId ?? null },
+    read: (live) => live.folderId ?? null,
+    compare: "folder",
     ...sentAs("folderName"),
     promoted: true,
     description: "Name of the folder; null removes the test case from its folder.",
@@ -314,14 +301,14 @@ export const TEST_CASE_FIELDS: readonly Field<LiveTestCase>[] = [
   field("entryPointUrlPath", {
     shape: TEXT,
     nullable: true,
-    behaviour: readable((live) => live.entryPointUrlPath ?? null),
+    read: (live) => live.entryPointUrlPath ?? null,
     ...sentAs("entryPointUrlPath"),
     promoted: true,
     description: "URL path where the test starts.",
   }),
   field("discovery.prompt", {
     shape: NAME,
-    behaviour: readable((live) => live.discovery?.freePrompt),
+    read: (live) => live.discovery?.freePrompt,
     create: "prompt",
     update: "createBackendDiscoveryPrompt",
     promoted: true,
@@ -331,60 +318,54 @@ export const TEST_CASE_FIELDS: readonly Field<LiveTestCase>[] = [
   }),
   field("discovery.type", {
     shape: { type: "enum", values: ["LOGIN", "COOKIE_BANNER"] },
-    behaviour: { kind: "fixed", read: (live) => live.type ?? undefined },
+    read: (live) => live.type ?? undefined,
     create: "type",
     description: "Kind of discovery. It cannot be changed after creation.",
   }),
   field("discovery.prerequisite", {
     shape: { type: "reference", to: "testCase" },
-    behaviour: { kind: "fixed", read: (live) => live.prerequisiteId },
+    read: (live) => live.prerequisiteId,
     create: "prerequisiteName",
     description:
       "Test case that runs before this one: a key of the same target, or `{ description: … }` of a test case that is not managed here. It cannot be changed after creation.",
   }),
   field("elements", {
     shape: { type: "list", of: ELEMENT },
-    behaviour: { kind: "elements", read: (live) => live.elements ?? [] },
+    read: (live) => (live.elements ?? []).map(({ parts }) => parts),
+    compare: "elements",
     update: "elements",
     promoted: true,
     description: "The test's steps, in order. Omitted parts keep their current values.",
   }),
 ];
 
-const written = { kind: "writeOnly" } as const;
-
 /** service-api.md, operation 11. The interface cannot read a batch generation, so all of it is write-only. */
-export const BATCH_GENERATION_FIELDS: readonly Field<never>[] = [
+export const BATCH_GENERATION_FIELDS: readonly Field[] = [
   field("prompt", {
     shape: NAME,
-    behaviour: written,
     create: "prompt",
     description: "Prompt from which the service generates test cases.",
   }),
   field("imageUrls", {
     shape: { type: "list", of: URL_TEXT },
-    behaviour: written,
     create: "imageUrls",
     description: "URLs of images for the prompt.",
   }),
   field("entryPointUrlPath", {
     shape: TEXT,
     nullable: true,
-    behaviour: written,
     create: "entryPointUrlPath",
     description: "URL path where the generation starts.",
   }),
   field("environment", {
     shape: { type: "reference", to: "environment" },
     nullable: true,
-    behaviour: written,
     create: "environmentId",
     description: "Key of the environment to run in.",
   }),
   field("prerequisite", {
     shape: { type: "reference", to: "testCase" },
     nullable: true,
-    behaviour: written,
     create: "prerequisiteId",
     description:
       "Test case that runs before the generation: a key of the same target, or `{ description: … }` of a test case that is not managed here.",
@@ -392,27 +373,25 @@ export const BATCH_GENERATION_FIELDS: readonly Field<never>[] = [
   field("baseUrl", {
     shape: URL_TEXT,
     nullable: true,
-    behaviour: written,
     create: "baseUrl",
     description: "Base URL for the generation.",
   }),
   field("context", {
     shape: { type: "json" },
-    behaviour: written,
     create: "context",
     description: "Trigger context; `source` identifies its origin.",
   }),
 ];
 
-const FIELDS: Readonly<Record<Kind, readonly Field<never>[]>> = {
+const FIELDS: Readonly<Record<Kind, readonly Field[]>> = {
   target: TARGET_FIELDS,
   environment: ENVIRONMENT_FIELDS,
   testCase: TEST_CASE_FIELDS,
   batchGeneration: BATCH_GENERATION_FIELDS,
 };
 
-/** The rows of a kind of resource, for what does not read live values. */
-export function fieldsOf(kind: Kind): readonly Field<never>[] {
+/** The rows of a kind of resource. */
+export function fieldsOf(kind: Kind): readonly Field[] {
   return FIELDS[kind];
 }
 

@@ -39,6 +39,15 @@ export interface LiveTestCase {
   readonly asDeclared?: DesiredResource<"testCase"> | undefined;
 }
 
+/** A live resource of any kind: what its kind does not have is absent. */
+export interface LiveResource
+  extends
+    Partial<Omit<LiveTarget, "id">>,
+    Partial<Omit<LiveEnvironment, "id" | "type">>,
+    Partial<Omit<LiveTestCase, "id">> {
+  readonly id: string;
+}
+
 /** service-api.md, "Test case", field `discovery`; absent and null mean the same to us. */
 export interface LiveDiscovery {
   readonly status: string | undefined;

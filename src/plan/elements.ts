@@ -10,7 +10,7 @@ import {
   TEST_CASE_FIELDS,
 } from "../model/fields.ts";
 import { type Json, type JsonObject, isArray, isObject, sameJson } from "../model/json.ts";
-import type { LiveElement, LiveTestCase } from "../model/live.ts";
+import type { LiveElement, LiveResource } from "../model/live.ts";
 import type { BodyValue, ChangedBy, FieldChange, Harm } from "../model/plan.ts";
 import type { Fingerprint } from "../model/state.ts";
 import {
@@ -84,6 +84,11 @@ export function withoutLine(declared: ValueObject): Value {
 /** The live element cut down to the parts that are declared; whole, where nothing declares it. */
 export function projectElement(declared: ValueObject | undefined, { parts }: LiveElement): Json {
   return project(ELEMENT, declared, parts);
+}
+
+/** The same of a whole list, by position. */
+export function projectElements(declared: readonly ValueObject[], live: readonly LiveElement[]): Json {
+  return live.map((element, at) => projectElement(declared[at], element));
 }
 
 /** Keeps of live objects the keys that are declared; a key that is not shown stays out and so differs. */
@@ -351,8 +356,6 @@ function pick(source: JsonObject, keys: readonly string[], keep: Keep): Body {
   );
 }
 
-type DesiredTestCase = DesiredResource<"testCase">;
-
 /** What differs of the elements, as a part of a PATCH and calls of their own. */
 export interface ElementsDiff {
   readonly body: { readonly [key: string]: BodyValue };
@@ -364,8 +367,8 @@ const ELEMENTS = TEST_CASE_FIELDS.find((field) => field.name === "elements");
 
 /** The locator lines to be written to a test case whose elements are as declared. */
 export function locatorsToWrite(
-  { fields }: DesiredTestCase,
-  { elements = [] }: LiveTestCase,
+  { fields }: DesiredResource,
+  { elements = [] }: LiveResource,
   memory: Memory,
 ): readonly ElementMatch[] {
   return declaredElements(fields["elements"])
@@ -374,7 +377,7 @@ export function locatorsToWrite(
 }
 
 /** When only locator lines differ, an element call each; else one PATCH of all elements, and lines after it. */
-export function diffElements(resource: DesiredTestCase, live: LiveTestCase, memory: Memory): ElementsDiff {
+export function diffElements(resource: DesiredResource, live: LiveResource, memory: Memory): ElementsDiff {
   const value = resource.fields["elements"];
   if (ELEMENTS === undefined || value === undefined || isUnknown(value))
     return { body: {}, locators: [], shown: [] };
@@ -387,7 +390,7 @@ export function diffElements(resource: DesiredTestCase, live: LiveTestCase, memo
   const locators = matches.filter((match) => locatorDifference(match, memory) !== undefined);
   const lines = locators.flatMap((match) => locatorChanges(ELEMENTS, value, match, memory));
   if (same) return { body: {}, locators, shown: lines };
-  const before = current.map((element, at) => projectElement(declared[at], element));
+  const before = projectElements(declared, current);
   const after = declared.map(withoutLine);
   const by = elementsChangedBy(ELEMENTS, { before, after, matches, current }, memory);
   return {
@@ -466,7 +469,7 @@ interface BothLists {
  * so not whether it is as it was applied: that holds if it is so for any choice of parts.
  */
 function elementsChangedBy(
-  field: Field<LiveTestCase>,
+  field: Field,
   { before, after, matches, current }: BothLists,
   memory: Memory,
 ): ChangedBy | undefined {
@@ -513,7 +516,7 @@ function subsets(names: readonly string[]): readonly (readonly string[])[] {
 }
 
 function locatorChanges(
-  field: Field<LiveTestCase>,
+  field: Field,
   elements: Value,
   match: ElementMatch,
   memory: Memory,
@@ -527,7 +530,7 @@ function locatorChanges(
 }
 
 /** A live element that bears a locator line and has no id cannot be called (operation 9). */
-export function namelessElements(resource: DesiredTestCase, live: LiveTestCase): readonly Diagnostic[] {
+export function namelessElements(resource: DesiredResource, live: LiveResource): readonly Diagnostic[] {
   const declared = declaredElements(resource.fields["elements"]);
   const nameless = (live.elements ?? []).some(
     ({ id }, at) => id === undefined && declared[at]?.["locatorLine"] !== undefined,

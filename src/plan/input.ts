@@ -237,10 +237,6 @@ export function normalUrl(text: string): string {
   return URL.canParse(text) ? new URL(text).href : text;
 }
 
-export function sameUrl(a: string, b: string): boolean {
-  return a === b || normalUrl(a) === normalUrl(b);
-}
-
 /** One place where two pieces of plain data differ; a side that has nothing there is absent. */
 export interface Difference {
   readonly path: Path;

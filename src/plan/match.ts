@@ -1,36 +1,64 @@
-import { type Address, compareText } from "../model/address.ts";
+import { type Address, type Kind, compareText } from "../model/address.ts";
 import type { DesiredResource, DesiredTarget, Move } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { DELETED } from "../model/fields.ts";
-import type { LiveEnvironment, LiveTarget, LiveTestCase } from "../model/live.ts";
+import type { LiveEnvironment, LiveResource, LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { State, StateEvent } from "../model/state.ts";
 import { isSensitive } from "../model/value.ts";
-import { knownText, problem, sameUrl } from "./input.ts";
+import { knownText, normalUrl, problem } from "./input.ts";
 
 /**
  * Which live resource each address means (design contract, section 2): by the `id:` of the manifest, else by the
  * id in state, else by what the resource is called. One live resource never answers to two addresses: the ids that
  * are bound take theirs first, and what is then found twice is an error that lists the ids.
  */
-export type Match<L> =
-  | { readonly found: true; readonly id: string; readonly live: L }
-  /** `removed`: the id it was bound to, which the service no longer lists. */
-  | { readonly found: false; readonly removed?: string };
+export interface Match<L extends LiveResource = LiveResource> {
+  /** Nothing for what is yet to be made. */
+  readonly live?: L;
+  /** The id it was bound to, which the service no longer lists. */
+  readonly removed?: string;
+}
 
-export interface Matches<L> {
+export interface Matches<L extends LiveResource> {
   /** An address with a problem has no entry. */
   readonly byAddress: ReadonlyMap<Address, Match<L>>;
   readonly problems: readonly Diagnostic[];
 }
 
+/** What a resource is found by where no id tells which one it is; no two live ones may share it. */
+export interface Names {
+  readonly name: string | undefined;
+  /** Counts before the name. */
+  readonly externalId: string | undefined;
+}
+
+const NAMED_BY = { target: "app", environment: "discoveryUrl", testCase: "description" } as const;
+
+/** The names that a manifest declares. */
+export function namesOf(resource: DesiredResource): Names {
+  const { kind } = resource;
+  if (kind === "batchGeneration") return { name: undefined, externalId: undefined };
+  return namesIn(kind, knownText(resource, NAMED_BY[kind]), knownText(resource, "externalId"));
+}
+
+/** Kinds that the service lists. */
+export type NamedKind = keyof typeof NAMED_BY;
+
+/** The names that the service shows. */
+export function liveNames(kind: NamedKind, live: LiveResource): Names {
+  return namesIn(kind, live[NAMED_BY[kind]], live.externalId ?? undefined);
+}
+
+function namesIn(kind: Kind, name: string | undefined, externalId: string | undefined): Names {
+  return { name: kind === "environment" && name !== undefined ? normalUrl(name) : name, externalId };
+}
+
 /** How resources of a kind are told apart; the rest of matching is the same for all kinds. */
-interface MatchRule<L> {
+interface MatchRule<L extends LiveResource> {
   readonly noun: string;
   readonly live: readonly L[];
-  readonly idOf: (live: L) => string;
-  readonly nameOf: (live: L) => string;
-  /** Fields that the name is made of. */
-  readonly names: readonly string[];
+  readonly shownAs: (live: L) => string;
+  /** The field that the name is declared in. */
+  readonly namedBy: string;
   /** Live resources that the declared one may mean when no id says so. */
   readonly candidates: (resource: DesiredResource) => readonly L[];
   /** How the user tells tasc which one is meant. */
@@ -42,42 +70,30 @@ export function matchTargets(
   live: readonly LiveTarget[],
   states: ReadonlyMap<string, State>,
 ): Matches<LiveTarget> {
-  const byApp = new Groups(live, (target) => target.app);
+  const byApp = new Groups(live, ({ app }) => app);
   const declared = targets.filter(({ left }) => left !== true);
-  const matches = matchAll(declared, (resource) => boundId(resource, states.get(resource.key)), {
+  const { byAddress, problems } = matchAll(declared, ({ key }) => states.get(key), {
     noun: "test target",
     live,
-    idOf: (target) => target.id,
-    nameOf: (target) => `app "${target.app}"`,
-    names: ["app"],
-    candidates: (resource) => byApp.of(knownText(resource, "app")),
+    shownAs: ({ app }) => `app "${app}"`,
+    namedBy: NAMED_BY.target,
+    candidates: (resource) => byApp.of(namesOf(resource).name),
     remedy: "Write the id of the one you mean as `id:` into the target.",
   });
-  return { ...matches, byAddress: andLeft(matches.byAddress, targets, live, states) };
-}
-
-/** One that left is what state says, unless a declared one means it now: then it did not leave, but changed its key. */
-function andLeft(
-  declared: ReadonlyMap<Address, Match<LiveTarget>>,
-  targets: readonly DesiredTarget[],
-  live: readonly LiveTarget[],
-  states: ReadonlyMap<string, State>,
-): ReadonlyMap<Address, Match<LiveTarget>> {
-  const left = targets.filter((target) => target.left);
-  if (left.length === 0) return declared;
-  const taken = matchedIds(declared);
-  const all = new Map(declared);
-  for (const target of left) {
+  // One that left is what state says, unless a declared one means it now: then it did not leave, but changed its key.
+  const taken = matchedIds(byAddress);
+  const left = targets.flatMap((target) => {
+    if (!target.left) return [];
     const id = boundId(target, states.get(target.key));
     const own = live.find((one) => one.id === id && !taken.has(one.id));
-    all.set(target.address, own === undefined ? { found: false } : { found: true, id: own.id, live: own });
-  }
-  return all;
+    return [[target.address, own === undefined ? {} : { live: own }] as const];
+  });
+  return { byAddress: new Map([...byAddress, ...left]), problems };
 }
 
 /** The ids of what was found. */
-export function matchedIds(matches: ReadonlyMap<Address, Match<unknown>>): ReadonlySet<string> {
-  return new Set([...matches.values()].flatMap((match) => (match.found ? [match.id] : [])));
+export function matchedIds(matches: ReadonlyMap<Address, Match>): ReadonlySet<string> {
+  return new Set([...matches.values()].flatMap(({ live }) => live?.id ?? []));
 }
 
 export function matchEnvironments(
@@ -85,154 +101,142 @@ export function matchEnvironments(
   live: readonly LiveEnvironment[],
   state: State | undefined,
 ): Matches<LiveEnvironment> {
-  return matchAll(target.environments, (resource) => boundId(resource, state), {
+  return matchAll(target.environments, () => state, {
     noun: "environment",
     live,
-    idOf: (environment) => environment.id,
-    nameOf: (environment) =>
-      `${environment.type ?? "environment"} at ${environment.discoveryUrl ?? "no URL"}`,
-    names: ["discoveryUrl"],
-    candidates: (resource) => environmentCandidates(resource, live),
+    shownAs: ({ type = "environment", discoveryUrl = "no URL" }) => `${type} at ${discoveryUrl}`,
+    namedBy: NAMED_BY.environment,
+    candidates: (resource) => {
+      if (resource.key === "default") return live.filter(({ type }) => type === "DEFAULT");
+      const { name } = namesOf(resource);
+      if (name === undefined) return [];
+      return live.filter((one) => one.type === "ADDITIONAL" && liveNames("environment", one).name === name);
+    },
     remedy: "Write the id of the one you mean as `id:` into the environment.",
   });
 }
 
-function environmentCandidates(
-  resource: DesiredResource,
-  live: readonly LiveEnvironment[],
-): readonly LiveEnvironment[] {
-  if (resource.key === "default") return live.filter((environment) => environment.type === "DEFAULT");
-  const url = knownText(resource, "discoveryUrl");
-  return live.filter(
-    (environment) =>
-      environment.type === "ADDITIONAL" &&
-      url !== undefined &&
-      environment.discoveryUrl !== undefined &&
-      sameUrl(environment.discoveryUrl, url),
-  );
-}
-
+/** @param live without those that count as gone */
 export function matchTestCases(
   target: DesiredTarget,
-  all: readonly LiveTestCase[],
+  live: readonly LiveTestCase[],
   state: State | undefined,
 ): Matches<LiveTestCase> {
-  const live = all.filter((testCase) => testCase.status !== DELETED);
-  const byName = lazy(() => new Groups(live, (testCase) => testCase.description));
-  const byExternalId = lazy(() => new Groups(live, (testCase) => testCase.externalId ?? undefined));
-  return matchAll(target.testCases, (resource) => boundId(resource, state), {
+  const byName = lazy(() => new Groups(live, ({ description }) => description));
+  const byExternalId = lazy(() => new Groups(live, ({ externalId }) => externalId ?? undefined));
+  return matchAll(target.testCases, () => state, {
     noun: "test case",
     live,
-    idOf: (testCase) => testCase.id,
-    nameOf: (testCase) => `"${testCase.description ?? ""}"`,
-    names: ["description"],
-    candidates: (resource) => testCaseCandidates(resource, byName(), byExternalId()),
+    shownAs: ({ description = "" }) => `"${description}"`,
+    namedBy: NAMED_BY.testCase,
+    candidates: (resource) => {
+      const { name, externalId } = namesOf(resource);
+      const named = byName().of(name);
+      if (externalId === undefined) return named;
+      const same = byExternalId().of(externalId);
+      // A case with an external id of its own is another one, however alike the names.
+      return same.length > 0 ? same : named.filter((one) => (one.externalId ?? null) === null);
+    },
     remedy:
       "Write the id of the one you mean as `id:` into the test case, or give each test case a unique description.",
   });
-}
-
-function testCaseCandidates(
-  resource: DesiredResource,
-  byName: Groups<LiveTestCase>,
-  byExternalId: Groups<LiveTestCase>,
-): readonly LiveTestCase[] {
-  const externalId = knownText(resource, "externalId");
-  const named = byName.of(knownText(resource, "description"));
-  if (externalId === undefined) return named;
-  const same = byExternalId.of(externalId);
-  // A case with an external id of its own is another one, however alike the names.
-  return same.length > 0 ? same : named.filter((testCase) => (testCase.externalId ?? null) === null);
 }
 
 function boundId(resource: DesiredResource, state: State | undefined): string | undefined {
   return state?.bindings.get(resource.address)?.id;
 }
 
-function matchAll<L>(
-  resources: readonly DesiredResource[],
-  stateId: (resource: DesiredResource) => string | undefined,
-  kind: MatchRule<L>,
+function matchAll<L extends LiveResource, R extends DesiredResource>(
+  resources: readonly R[],
+  stateOf: (resource: R) => State | undefined,
+  rule: MatchRule<L>,
 ): Matches<L> {
-  const byId = new Map(kind.live.map((live) => [kind.idOf(live), live]));
+  const byId = new Map(rule.live.map((live) => [live.id, live]));
   const problems: Diagnostic[] = [];
   const found = new Map<Address, Match<L>>();
   const claims = new Map<string, DesiredResource>();
   const contested = new Map<string, DesiredResource[]>();
 
   const bind = (resource: DesiredResource, live: L): void => {
-    const id = kind.idOf(live);
-    found.set(resource.address, { found: true, id, live });
-    const first = claims.get(id);
-    if (first === undefined) claims.set(id, resource);
-    else addTo(contested, id, first, resource);
+    found.set(resource.address, { live });
+    const first = claims.get(live.id);
+    if (first === undefined) claims.set(live.id, resource);
+    else addTo(contested, live.id, first, resource);
   };
 
-  const unbound: DesiredResource[] = [];
+  const unbound: R[] = [];
   for (const resource of resources) {
-    const id = resource.id ?? stateId(resource);
+    const id = resource.id ?? boundId(resource, stateOf(resource));
     const live = id === undefined ? undefined : byId.get(id);
     if (live !== undefined) bind(resource, live);
     else if (resource.id === undefined) unbound.push(resource);
-    else problems.push(unlisted(resource, resource.id, kind));
+    else problems.push(unlisted(resource, resource.id, rule));
   }
 
   // Those found by id are taken: a name must not reach them a second time.
   const taken = new Set(claims.keys());
   for (const resource of unbound) {
-    const candidates = kind.candidates(resource).filter((live) => !taken.has(kind.idOf(live)));
+    const candidates = rule.candidates(resource).filter(({ id }) => !taken.has(id));
     const [only] = candidates;
-    const removed = stateId(resource);
-    if (candidates.length > 1) problems.push(ambiguous(resource, candidates, kind));
+    const removed = boundId(resource, stateOf(resource));
+    if (candidates.length > 1) problems.push(ambiguous(resource, candidates, rule));
     else if (only !== undefined) bind(resource, only);
-    else found.set(resource.address, removed === undefined ? { found: false } : { found: false, removed });
+    else found.set(resource.address, removed === undefined ? {} : { removed });
   }
 
   for (const [id, claimants] of contested) {
     for (const resource of claimants) {
       found.delete(resource.address);
-      problems.push(claimedTwice(resource, id, claimants, kind));
+      problems.push(claimedTwice(resource, id, claimants, rule));
     }
   }
   return { byAddress: found, problems };
 }
 
-function unlisted<L>(resource: DesiredResource, id: string, kind: MatchRule<L>): Diagnostic {
+function unlisted(
+  resource: DesiredResource,
+  id: string,
+  { noun }: Pick<MatchRule<never>, "noun">,
+): Diagnostic {
   return problem(
     "id-not-listed",
     resource,
-    `The service lists no ${kind.noun} with the id ${id}`,
-    `The manifest binds it by \`id: ${id}\`. Correct the id, or remove the line so that the ${kind.noun} is matched by name or created.`,
+    `The service lists no ${noun} with the id ${id}`,
+    `The manifest binds it by \`id: ${id}\`. Correct the id, or remove the line so that the ${noun} is matched by name or created.`,
     ["id"],
   );
 }
 
-function ambiguous<L>(resource: DesiredResource, candidates: readonly L[], kind: MatchRule<L>): Diagnostic {
-  const hidden = kind.names.some((name) => isSensitive(resource.fields[name] ?? null));
+function ambiguous<L extends LiveResource>(
+  resource: DesiredResource,
+  candidates: readonly L[],
+  { noun, namedBy, shownAs, remedy }: MatchRule<L>,
+): Diagnostic {
+  const hidden = isSensitive(resource.fields[namedBy] ?? null);
   const list = candidates
-    .map((live) => `  ${kind.idOf(live)}${hidden ? "" : `  ${kind.nameOf(live)}`}`)
+    .map((live) => `  ${live.id}${hidden ? "" : `  ${shownAs(live)}`}`)
     .toSorted(compareText)
     .join("\n");
   return problem(
     "ambiguous-match",
     resource,
-    `${candidates.length} live ${kind.noun}s fit`,
-    `All of these match the declaration:\n${list}\n${kind.remedy}`,
+    `${candidates.length} live ${noun}s fit`,
+    `All of these match the declaration:\n${list}\n${remedy}`,
   );
 }
 
-function claimedTwice<L>(
+function claimedTwice(
   resource: DesiredResource,
   id: string,
   claimants: readonly DesiredResource[],
-  kind: MatchRule<L>,
+  { noun, remedy }: Pick<MatchRule<never>, "noun" | "remedy">,
 ): Diagnostic {
   const others = claimants.filter((other) => other !== resource).map((other) => other.address);
   return problem(
     "claimed-twice",
     resource,
-    `The ${kind.noun} ${id} is also bound to ${others.join(", ")}`,
-    `One live ${kind.noun} cannot have two addresses. ${kind.remedy}`,
+    `The ${noun} ${id} is also bound to ${others.join(", ")}`,
+    `One live ${noun} cannot have two addresses. ${remedy}`,
   );
 }
 

@@ -3,19 +3,12 @@ import type { DesiredResource } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { DELETED, type Field, type Shape, fieldsOf } from "../model/fields.ts";
 import { type Json, type Path, sameJson } from "../model/json.ts";
-import type { Live, LiveTarget } from "../model/live.ts";
+import type { Live, LiveResource } from "../model/live.ts";
 import type { ChangedBy } from "../model/plan.ts";
-import type {
-  BatchRecord,
-  Binding,
-  FieldRecord,
-  Fingerprint,
-  Intent,
-  State,
-  StateEvent,
-} from "../model/state.ts";
+import type { Binding, FieldRecord, Fingerprint, Intent, State, StateEvent } from "../model/state.ts";
 import { type Value, isUnknown, isSensitive, isValueList, isValueObject, reveal } from "../model/value.ts";
-import { type Fingerprinter, normalUrl, normalise, orderedParts } from "./input.ts";
+import { type Fingerprinter, normalise, orderedParts } from "./input.ts";
+import { type NamedKind, type Names, liveNames } from "./match.ts";
 
 /** What state remembers of one live resource. */
 export interface Memory {
@@ -54,10 +47,10 @@ export function keyHolds(state: State | undefined, fingerprints: Fingerprinter):
 }
 
 /** The record of a field's value: part by part where parts can change alone. */
-export function recordField<L>(
+export function recordField(
   fingerprints: Fingerprinter,
   id: string,
-  field: Field<L>,
+  field: Field,
   value: Value,
 ): FieldRecord {
   if (!isValueObject(value) || !hasParts(field.shape))
@@ -91,14 +84,8 @@ export function withoutWriteOnly(shape: Shape, value: Value): Value {
 }
 
 /** The record of a plain value as a whole; also of a live one, to compare it with what was last applied. */
-export function wholeRecord<L>(
-  fingerprints: Fingerprinter,
-  id: string,
-  field: Field<L>,
-  value: Json,
-): Fingerprint {
-  const compare = field.behaviour.kind === "readable" ? field.behaviour.compare : "plain";
-  return fingerprints.of(`${id}/${field.name}`, normalise(compare, value));
+export function wholeRecord(fingerprints: Fingerprinter, id: string, field: Field, value: Json): Fingerprint {
+  return fingerprints.of(`${id}/${field.name}`, normalise(field.compare, value));
 }
 
 /** Only of objects and maps can parts change alone; a list is one value. */
@@ -113,13 +100,13 @@ export function secretFieldsOf({ secrets = [], fields }: Binding): readonly stri
 }
 
 /** What was last written with a secret in it may still be on the service, whatever the manifest says by now. */
-export function mayHoldSecret<L>(field: Field<L>, { binding }: Memory): boolean {
+export function mayHoldSecret(field: Field, { binding }: Memory): boolean {
   return binding !== undefined && secretFieldsOf(binding).includes(field.name);
 }
 
 /** Who moved the field away from what was last applied: seen by comparing both sides with its record. */
-export function changedBy<L>(
-  field: Field<L>,
+export function changedBy(
+  field: Field,
   declared: Value,
   live: Json,
   { binding, fingerprints, id }: Memory,
@@ -136,7 +123,7 @@ export function changedBy<L>(
  * The parts of a write-only field that differ from what was last written: `[[]]` for the field as a whole, nothing
  * where it is the same, cannot be told without the key, or holds an unknown value.
  */
-export function unwrittenParts<L>(field: Field<L>, value: Value, memory: Memory): readonly Path[] {
+export function unwrittenParts(field: Field, value: Value, memory: Memory): readonly Path[] {
   const { fingerprints, binding } = memory;
   if (fingerprints === undefined || isUnknown(value)) return [];
   const record = binding?.fields[field.name];
@@ -181,13 +168,18 @@ export const NO_ID_YET = "intent";
 export function recover(state: State, around: RecoverySources): Recovery {
   const events: StateEvent[] = [];
   const diagnostics: Diagnostic[] = [];
+  let targetId = state.bindings.get(targetAddress(state.target))?.id;
   for (const [address, intent] of state.intents) {
-    if (parseAddress(address)?.kind === "batchGeneration") {
-      events.push({ type: "batch", address, record: uncertain(intent) });
+    const kind = parseAddress(address)?.kind;
+    if (kind === undefined || kind === "batchGeneration") {
+      // The interface cannot read batch generations.
+      const content = intent.content === undefined ? {} : { content: intent.content };
+      events.push({ type: "batch", address, record: { status: "uncertain", ...content } });
       continue;
     }
-    const made = lookUp(address, intent, around, targetIdOf(state, events));
-    const candidates = made.filter((id) => !intent.existing.includes(id) && !around.taken.has(id));
+    const candidates = madeBy(intent, kind, around, targetId).filter(
+      (id) => !intent.existing.includes(id) && !around.taken.has(id),
+    );
     const [only] = candidates;
     if (candidates.length > 1) diagnostics.push(manyMade(address, intent, candidates));
     else if (only === undefined) events.push({ type: "settled", address });
@@ -195,73 +187,43 @@ export function recover(state: State, around: RecoverySources): Recovery {
       around.taken.add(only);
       const fields = sentFields(address, intent, only, around);
       events.push({ type: "bound", address, id: only, fields, ...withSecrets(intent.secrets ?? []) });
+      // What was made in it is looked for next: maps keep order, and targets come first.
+      if (kind === "target") targetId = only;
     }
   }
   return { events, diagnostics };
 }
 
-/** The interface cannot read batch generations. */
-function uncertain({ content }: Intent): BatchRecord {
-  return { status: "uncertain", ...(content === undefined ? {} : { content }) };
-}
-
-/** A target that was itself only just recovered is known from the events. Maps keep order: targets come first. */
-function targetIdOf(state: State, events: readonly StateEvent[]): string | undefined {
-  const address = targetAddress(state.target);
-  for (const event of events) if (event.type === "bound" && event.address === address) return event.id;
-  return state.bindings.get(address)?.id;
-}
-
-/** Ids of all that bears the name which the intent gave. */
-function lookUp(
-  address: Address,
+/** Ids of all that bears the names which the intent gave. */
+function madeBy(
   intent: Intent,
+  kind: NamedKind,
   { live, fingerprints }: RecoverySources,
   targetId: string | undefined,
 ): readonly string[] {
-  const kind = parseAddress(address)?.kind;
-  if (kind === "target") return targetsMade(intent, live, fingerprints);
-  if (kind === "environment")
-    return environmentsMade(
-      intent,
-      fingerprints,
-      live.targets.find((target) => target.id === targetId),
-    );
-  return testCasesMade(intent, live, fingerprints, targetId);
-}
-
-function targetsMade(intent: Intent, { targets }: Live, fingerprints: Fingerprinter): readonly string[] {
-  return targets
-    .filter((target) => nameDigest(fingerprints, target.app) === intent.name)
-    .map((target) => target.id);
-}
-
-function environmentsMade(
-  intent: Intent,
-  fingerprints: Fingerprinter,
-  target: LiveTarget | undefined,
-): readonly string[] {
-  return (target?.environments ?? [])
-    .filter((environment) => environment.type !== "DEFAULT")
-    .filter((environment) => urlDigest(fingerprints, environment.discoveryUrl) === intent.name)
-    .map((environment) => environment.id);
-}
-
-function testCasesMade(
-  intent: Intent,
-  live: Live,
-  fingerprints: Fingerprinter,
-  targetId: string | undefined,
-): readonly string[] {
-  const cases = (live.testCases.get(targetId ?? "") ?? []).filter((testCase) => testCase.status !== DELETED);
-  const bears = (name: string | null | undefined, digest: string | undefined): boolean =>
-    typeof name === "string" && digest !== undefined && nameDigest(fingerprints, name) === digest;
-  const byExternalId = cases.filter((testCase) => bears(testCase.externalId, intent.externalId));
-  // As in matching: a case with an external id of its own is another one, however alike the names.
-  const byName = cases.filter(
-    (testCase) => bears(testCase.description, intent.name) && (testCase.externalId ?? null) === null,
+  const listed = listedOf(kind, live, targetId).filter(
+    ({ type, status }) => status !== DELETED && (kind !== "environment" || type !== "DEFAULT"),
   );
-  return (byExternalId.length > 0 ? byExternalId : byName).map((testCase) => testCase.id);
+  const named = listed.map((one) => ({
+    id: one.id,
+    ...nameDigests(fingerprints, kind, liveNames(kind, one)),
+  }));
+  const same = named.filter(({ externalId }) => externalId !== undefined && externalId === intent.externalId);
+  // As in matching: one with an external id of its own is another one, however alike the names.
+  const byName = named.filter(({ name, externalId }) => externalId === undefined && name === intent.name);
+  return (same.length > 0 ? same : byName).map(({ id }) => id);
+}
+
+/** What the service lists of a kind: targets, or what is in one of them. */
+export function listedOf(kind: NamedKind, live: Live, targetId: string | undefined): readonly LiveResource[] {
+  switch (kind) {
+    case "target":
+      return live.targets;
+    case "environment":
+      return live.targets.find(({ id }) => id === targetId)?.environments ?? [];
+    case "testCase":
+      return live.testCases.get(targetId ?? "") ?? [];
+  }
 }
 
 /**
@@ -287,14 +249,16 @@ function sentFields(
   return records;
 }
 
-/** The digest under which an intent keeps a name, so that the file alone does not tell it. */
-export function nameDigest(fingerprints: Fingerprinter, name: string): string {
-  return fingerprints.of("name", name);
-}
-
-/** The same for an environment's URL, in the form that counts as equal. */
-export function urlDigest(fingerprints: Fingerprinter, url: string | undefined): string {
-  return fingerprints.of("url", normalUrl(url ?? ""));
+/** The digests under which an intent keeps names, so that the file alone does not tell them. */
+export function nameDigests(
+  fingerprints: Fingerprinter,
+  kind: NamedKind,
+  { name = "", externalId }: Names,
+): Pick<Intent, "name" | "externalId"> {
+  return {
+    name: fingerprints.of(kind === "environment" ? "url" : "name", name),
+    ...(externalId === undefined ? {} : { externalId: fingerprints.of("name", externalId) }),
+  };
 }
 
 function manyMade(address: Address, intent: Intent, ids: readonly string[]): Diagnostic {

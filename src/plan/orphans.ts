@@ -14,7 +14,7 @@ import { mayHoldSecret, memoryOf } from "./memory.ts";
 /** What state binds of a target and no manifest declares any more, as far as the service still lists it. */
 export function orphansOf(matched: MatchedTarget): readonly Orphan[] {
   const listed = listedIds(matched);
-  const managed = managedIds(matched);
+  const managed = matchedIds(matched.matches);
   const orphans: Orphan[] = [];
   for (const [address, { id }] of matched.state?.bindings ?? [])
     if (!matched.resources.has(address) && listed.has(id) && !managed.has(id)) orphans.push({ address, id });
@@ -44,15 +44,10 @@ export function listedIds({ testCases, live }: MatchedTarget): ReadonlySet<strin
   return new Set([...own, ...testCases].map((resource) => resource.id));
 }
 
-/** Ids that some address means. */
-export function managedIds({ environmentMatches, testCaseMatches }: MatchedTarget): ReadonlySet<string> {
-  return new Set([...matchedIds(environmentMatches), ...matchedIds(testCaseMatches)]);
-}
-
 /** Live cases and environments that nothing declares, orphans apart. */
 export function countUnmanaged(matched: MatchedTarget, orphans: readonly Orphan[]): number {
   if (matched.target.left) return 0;
-  const known = new Set([...managedIds(matched), ...orphans.map((orphan) => orphan.id), matched.live?.id]);
+  const known = new Set([...matchedIds(matched.matches), ...orphans.map(({ id }) => id)]);
   return [...listedIds(matched)].filter((id) => !known.has(id)).length;
 }
 

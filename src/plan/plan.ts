@@ -71,7 +71,7 @@ export function liveTargets(
     const match = matches.get(address);
     const before = input.states.get(key);
     const state = before && applyEvents(before, pendingMoves(moved, before));
-    if (match?.found === true) found.set(key, { id: match.id, state });
+    if (match?.live !== undefined) found.set(key, { id: match.live.id, state });
   }
   return found;
 }

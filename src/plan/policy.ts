@@ -57,9 +57,9 @@ function tooManyChanges({ plan, policy, ruleOrigin }: PolicyInput): readonly Vio
 function tooManyDisabled({ plan, matched, policy, ruleOrigin }: PolicyInput): readonly Violation[] {
   const { maxDisabledPercent } = policy;
   if (maxDisabledPercent === undefined) return [];
-  return [...matched.values()].flatMap(({ target, resources, testCaseMatches }) => {
+  return [...matched.values()].flatMap(({ target, resources, matches }) => {
     const own = plan.changes.filter(({ address }) => targetOf(address) === target.key);
-    const declared = [...testCaseMatches.values()].filter(({ found }) => found).length;
+    const declared = target.testCases.filter(({ address }) => matches.get(address)?.live).length;
     const managed = declared + own.filter(({ address }) => !resources.has(address)).length;
     const disabled = own.filter(({ action }) => action === "disable");
     if (disabled.length * 100 <= maxDisabledPercent * managed) return [];
@@ -122,12 +122,9 @@ function namesById(
 
 /** The live resources of all declared addresses. */
 function boundIn(matched: PolicyInput["matched"]): readonly (readonly [Address, id: string])[] {
-  return [...matched.values()].flatMap(({ target, live, environmentMatches, testCaseMatches }) => [
-    ...(live === undefined ? [] : [[target.address, live.id] as const]),
-    ...[...environmentMatches, ...testCaseMatches].flatMap(([address, match]) =>
-      match.found ? [[address, match.id] as const] : [],
-    ),
-  ]);
+  return [...matched.values()].flatMap(({ matches }) =>
+    [...matches].flatMap(([address, { live }]) => (live === undefined ? [] : [[address, live.id] as const])),
+  );
 }
 
 interface Harmed {
@@ -164,8 +161,8 @@ function harmed(
 
 /** What runs of a test case is not said of the other statuses, so none of them is as good as ENABLED. */
 function leavesEnabled({ address, calls }: Change, matched: PolicyInput["matched"]): boolean {
-  const match = matched.get(targetOf(address))?.testCaseMatches.get(address);
-  if (match?.found !== true || match.live.status !== "ENABLED") return false;
+  const status = matched.get(targetOf(address))?.matches.get(address)?.live?.status;
+  if (status !== "ENABLED") return false;
   return calls.some(({ method, body }) => method === "PATCH" && body["status"] !== undefined);
 }
 

@@ -1,15 +1,16 @@
 import type { Address } from "../model/address.ts";
 import type { DesiredResource } from "../model/desired.ts";
-import { ENVIRONMENT_FIELDS, type Field, TARGET_FIELDS, TEST_CASE_FIELDS } from "../model/fields.ts";
+import { fieldsOf } from "../model/fields.ts";
 import { sameJson } from "../model/json.ts";
-import type { LiveDiscovery, LiveTarget, LiveTestCase } from "../model/live.ts";
-import type { FieldRecord, LocatorRecord, StateEvent } from "../model/state.ts";
+import type { LiveDiscovery, LiveResource } from "../model/live.ts";
+import type { Binding, FieldRecord, LocatorRecord, StateEvent } from "../model/state.ts";
 import { isSensitive, isUnknown } from "../model/value.ts";
 import { type MatchedTarget, compareField } from "./compare.ts";
 import { NOT_READ_YET, selectorsDigest } from "./elements.ts";
 import type { Fingerprinter } from "./input.ts";
+import { matchedIds } from "./match.ts";
 import { type Memory, keyHolds, memoryOf, recordField, withSecrets } from "./memory.ts";
-import { listedIds, managedIds } from "./orphans.ts";
+import { listedIds } from "./orphans.ts";
 import { batchContent } from "./resources.ts";
 
 /**
@@ -35,13 +36,7 @@ export function refreshEvents(
     // Before the bindings: once there are any, what is not recorded as held counts as never run.
     ...batchEvents(matched, fingerprints),
     // With another key all records of the target are of no more use, so all are made again at once.
-    ...bindingEvents(
-      matched,
-      fingerprints,
-      live,
-      keyHolds(state, fingerprints) ? inScope : () => true,
-      isAnew,
-    ),
+    ...bindingEvents(matched, fingerprints, keyHolds(state, fingerprints) ? inScope : () => true, isAnew),
     ...goneEvents(matched),
   ];
 }
@@ -52,49 +47,34 @@ type IsAnew = (address: Address, field: string) => boolean;
 function bindingEvents(
   matched: MatchedTarget,
   fingerprints: Fingerprinter,
-  live: LiveTarget,
   inScope: (address: Address) => boolean,
   isAnew: IsAnew,
 ): readonly StateEvent[] {
-  const { target, state, environmentMatches, testCaseMatches } = matched;
-  const memory = (address: Address, id: string): Memory => memoryOf(address, id, state, fingerprints);
-  const settle = <L>(fields: readonly Field<L>[], resource: DesiredResource, id: string, shown: L) =>
-    settled(fields, resource, shown, memory(resource.address, id), matched, isAnew);
-  return [
-    ...settle(TARGET_FIELDS, target, live.id, live),
-    ...target.environments
-      .filter(({ address }) => inScope(address))
-      .flatMap((resource) => {
-        const match = environmentMatches.get(resource.address);
-        return match?.found === true ? settle(ENVIRONMENT_FIELDS, resource, match.id, match.live) : [];
-      }),
-    ...target.testCases
-      .filter(({ address }) => inScope(address))
-      .flatMap((resource) => {
-        const match = testCaseMatches.get(resource.address);
-        if (match?.found !== true) return [];
-        return [
-          ...settle(TEST_CASE_FIELDS, resource, match.id, match.live),
-          ...generatedEvents(resource.address, match.live, memory(resource.address, match.id)),
-          ...locatorEvents(resource, match.live, memory(resource.address, match.id), fingerprints),
-        ];
-      }),
-  ];
+  return [...matched.resources.values()].flatMap((resource) => {
+    const { address, kind } = resource;
+    const live = matched.matches.get(address)?.live;
+    if (live === undefined || !(kind === "target" || inScope(address))) return [];
+    const memory = memoryOf(address, live.id, matched.state, fingerprints);
+    return [
+      ...settled(resource, live, memory, matched.state?.bindings.get(address), isAnew),
+      ...generatedEvents(address, live, memory),
+      ...locatorEvents(address, live, memory, fingerprints),
+    ];
+  });
 }
 
-function settled<L>(
-  fields: readonly Field<L>[],
+function settled(
   resource: DesiredResource,
-  live: L,
+  live: LiveResource,
   memory: Memory,
-  matched: MatchedTarget,
+  before: Binding | undefined,
   isAnew: IsAnew,
 ): readonly StateEvent[] {
   const { id, binding, fingerprints } = memory;
   if (fingerprints === undefined) return [];
   const records: Record<string, FieldRecord> = { ...binding?.fields };
   const secrets = new Set(binding?.secrets);
-  for (const field of fields) {
+  for (const field of fieldsOf(resource.kind)) {
     const { name } = field;
     const value = resource.fields[name];
     if (value === undefined || field.update === undefined) continue;
@@ -107,7 +87,6 @@ function settled<L>(
     if (isSensitive(value)) secrets.add(name);
     else secrets.delete(name);
   }
-  const before = matched.state?.bindings.get(resource.address);
   const isKnown = before?.id === id && sameJson(before.fields, records);
   if (isKnown && secrets.size === (before.secrets?.length ?? 0)) return [];
   return [{ type: "bound", address: resource.address, id, fields: records, ...withSecrets([...secrets]) }];
@@ -118,8 +97,8 @@ function settled<L>(
  * nothing is kept of elements that are no more.
  */
 function locatorEvents(
-  resource: DesiredResource,
-  { elements }: LiveTestCase,
+  address: Address,
+  { elements }: LiveResource,
   memory: Memory,
   fingerprints: Fingerprinter,
 ): readonly StateEvent[] {
@@ -134,7 +113,7 @@ function locatorEvents(
   }
   const gone = Object.keys(records).some((id) => !ids.includes(id));
   if (!gone && Object.keys(locators).length === 0) return [];
-  return [{ type: "located", address: resource.address, locators, elements: ids }];
+  return [{ type: "located", address, locators, elements: ids }];
 }
 
 /** What tells one discovery of a test case from the next, where the service shows anything of it. */
@@ -156,7 +135,7 @@ export function hasEnded(discovery: LiveDiscovery | undefined, before: string): 
 /** Discoveries that an earlier run started, and that are over by now. */
 function generatedEvents(
   address: Address,
-  { discovery }: LiveTestCase,
+  { discovery }: LiveResource,
   { binding }: Memory,
 ): readonly StateEvent[] {
   const before = binding?.generating;
@@ -166,7 +145,7 @@ function generatedEvents(
 /** Bindings of what no manifest declares have nothing left to say once it is gone, or means another address. */
 function goneEvents(matched: MatchedTarget): readonly StateEvent[] {
   const listed = listedIds(matched);
-  const managed = managedIds(matched);
+  const managed = matchedIds(matched.matches);
   const events: StateEvent[] = [];
   for (const [address, { id }] of matched.state?.bindings ?? [])
     if (!matched.resources.has(address) && (!listed.has(id) || managed.has(id)))

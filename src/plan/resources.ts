@@ -1,32 +1,19 @@
 import { type Address, addressOf, compareText } from "../model/address.ts";
 import { type DesiredResource, type DesiredTarget, byAddress, resourcesOf } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import {
-  BATCH_GENERATION_FIELDS,
-  DELETED,
-  ENVIRONMENT_FIELDS,
-  type Field,
-  TARGET_FIELDS,
-  TEST_CASE_FIELDS,
-} from "../model/fields.ts";
+import { DELETED, type Field, TEST_CASE_FIELDS, fieldsOf } from "../model/fields.ts";
 import type { Json } from "../model/json.ts";
-import type { LiveEnvironment, LiveTarget, LiveTestCase } from "../model/live.ts";
+import type { LiveResource, LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { BodyValue, Change, Orphan, PlannedCall } from "../model/plan.ts";
 import type { Fingerprint, State } from "../model/state.ts";
 import { IdOf, IdOfElement, Secret, type Value, isSensitive, isUnknown, reveal } from "../model/value.ts";
 import {
-  type Decision,
   type FieldDiff,
   type MatchedTarget,
-  UNCHANGED,
   compareField,
   declaredChanges,
   diffFields,
-  fixedWarnings,
-  needsTarget,
-  targetId,
-  testCaseReference,
-  unmanagedByName,
+  display,
 } from "./compare.ts";
 import {
   type ElementMatch,
@@ -38,220 +25,167 @@ import {
   namelessElements,
 } from "./elements.ts";
 import { type Fingerprinter, type PlanInput, caution, knownText, problem, sendable } from "./input.ts";
-import { type Match, matchEnvironments, matchTestCases } from "./match.ts";
+import { type Match, matchEnvironments, matchTestCases, matchedIds } from "./match.ts";
 import { type Memory, keyHolds, memoryOf } from "./memory.ts";
 import { countUnmanaged, disableOrphan, orphansOf, renamedWarnings } from "./orphans.ts";
 
-/** service-api.md, operations 2 and 4. */
-function decideTarget(matched: MatchedTarget): Decision {
-  return matched.live === undefined ? createTarget(matched) : updateTarget(matched, matched.live);
+/** What is to happen to one address, and what is to be said about it. */
+interface Decision {
+  readonly change?: Change;
+  readonly diagnostics: readonly Diagnostic[];
 }
 
-function updateTarget({ target, state, fingerprints }: MatchedTarget, live: LiveTarget): Decision {
-  const diffs = diffFields(
-    TARGET_FIELDS,
-    target,
-    live,
-    memoryOf(target.address, live.id, state, fingerprints),
-  );
-  if (diffs.length === 0) return UNCHANGED;
-  return {
-    change: {
-      address: target.address,
-      action: "update",
-      id: live.id,
-      fields: diffs.flatMap((diff) => diff.shown),
-      calls: [patchTarget(live.id, bodyOf(diffs))],
-      followUps: [],
-      dependsOn: [],
-    },
-    diagnostics: [],
-  };
+const UNCHANGED: Decision = { diagnostics: [] };
+
+function decided(
+  { address }: DesiredResource,
+  action: Change["action"],
+  rest: Pick<Change, "fields" | "calls"> & Partial<Change>,
+): Decision {
+  return { change: { address, action, followUps: [], dependsOn: [], ...rest }, diagnostics: [] };
 }
 
-function createTarget({ target }: MatchedTarget): Decision {
-  const environment = target.environments.find((candidate) => candidate.key === "default");
-  const app = sendable(target, "app");
-  const discoveryUrl = environment && sendable(environment, "discoveryUrl");
-  if (app === undefined || discoveryUrl === undefined) return uncreatable(target, app === undefined);
-  const declared = TARGET_FIELDS.flatMap((field) => {
-    const value = target.fields[field.name];
-    return value === undefined || value === null || isUnknown(value) ? [] : [{ field, value }];
-  });
-  const settings = declared.filter(({ field }) => field.create === undefined);
-  return {
-    change: {
-      address: target.address,
-      action: "create",
-      fields: declared.flatMap(({ field, value }) => declaredChanges(field, value)),
-      calls: [
-        {
-          method: "POST",
-          path: ["apiKey", "v3", "test-targets"],
-          body: { testTarget: { app, discoveryUrl } },
-        },
-        ...(settings.length === 0 ? [] : [patchTarget(new IdOf(target.address), bodyOf(settings))]),
-      ],
-      followUps: [],
-      dependsOn: [],
-    },
-    diagnostics: [],
-  };
+function refused(...refusal: Parameters<typeof problem>): Decision {
+  return { diagnostics: [problem(...refusal)] };
 }
 
-function uncreatable(target: MatchedTarget["target"], lacksApp: boolean): Decision {
-  const missing = lacksApp ? "app" : "environments.default.discoveryUrl";
-  return {
-    diagnostics: [
-      problem(
-        "cannot-create",
-        target,
-        `No live test target matches, and it cannot be created without ${missing}`,
-        `Declare \`${missing}\` of ${target.address}, or bind it to a live one with \`id:\`.`,
-      ),
-    ],
-  };
+type Body = { readonly [key: string]: BodyValue };
+
+/** A declared field with what is sent of it. */
+type Sent = Pick<FieldDiff, "field"> & { readonly value: BodyValue };
+
+/** service-api.md, "Endpoints": all calls begin alike. @param path what follows the target's id */
+function callOf(
+  method: PlannedCall["method"],
+  { live, target }: MatchedTarget,
+  path: PlannedCall["path"],
+  body: Body,
+): PlannedCall {
+  const id = live?.id ?? new IdOf(target.address);
+  return { method, path: ["apiKey", "v3", "test-targets", id, ...path], body };
 }
 
-function patchTarget(id: string | IdOf, body: PlannedCall["body"]): PlannedCall {
-  return { method: "PATCH", path: ["apiKey", "v3", "test-targets", id], body };
+/** A PATCH of fields; none where there are none. */
+function patchOf(matched: MatchedTarget, path: PlannedCall["path"], sent: readonly Sent[]): PlannedCall[] {
+  return sent.length === 0 ? [] : [callOf("PATCH", matched, path, bodyOf(sent, "update"))];
 }
 
-/** The body of a PATCH: each differing field under its name on the service, objects with all declared parts. */
-function bodyOf(
-  diffs: readonly { readonly field: { readonly update?: string }; readonly value: BodyValue }[],
-): { readonly [key: string]: BodyValue } {
+/** Each field under its name on the service, objects with all declared parts. */
+function bodyOf(sent: readonly Sent[], as: "create" | "update"): Body {
   const body: Record<string, BodyValue> = {};
-  for (const { field, value } of diffs) if (field.update !== undefined) body[field.update] = value;
+  for (const { field, value } of sent) {
+    const key = field[as];
+    if (key !== undefined) body[key] = value;
+  }
   return body;
 }
 
-type DesiredEnvironment = DesiredResource<"environment">;
-
-/** service-api.md, operations 5 and 6. */
-function decideEnvironment(matched: MatchedTarget, resource: DesiredEnvironment): Decision {
-  const match = matched.environmentMatches.get(resource.address);
-  if (match === undefined) return UNCHANGED;
-  if (match.found) return updateEnvironment(matched, resource, match.live);
-  if (resource.key !== "default") return createEnvironment(matched, resource);
-  return matched.live === undefined ? createDefault(matched, resource) : withoutDefault(resource);
-}
-
-function updateEnvironment(
-  matched: MatchedTarget,
-  resource: DesiredEnvironment,
-  live: LiveEnvironment,
-): Decision {
-  const memory = memoryOf(resource.address, live.id, matched.state, matched.fingerprints);
-  const diffs = diffFields(ENVIRONMENT_FIELDS, resource, live, memory);
-  if (diffs.length === 0) return UNCHANGED;
-  return {
-    change: {
-      address: resource.address,
-      action: "update",
-      id: live.id,
-      fields: diffs.flatMap((diff) => diff.shown),
-      calls: [patchEnvironment(matched, live.id, bodyOf(diffs))],
-      followUps: [],
-      dependsOn: [],
-    },
-    diagnostics: [],
-  };
-}
-
-function createEnvironment(matched: MatchedTarget, resource: DesiredEnvironment): Decision {
-  const declared = declaredFields(resource);
-  const body: Record<string, BodyValue> = { name: resource.key };
-  for (const { field, value } of declared) if (field.create !== undefined) body[field.create] = value;
-  return {
-    change: {
-      address: resource.address,
-      action: "create",
-      fields: declared.flatMap(({ field, value }) => declaredChanges(field, value)),
-      calls: [
-        { method: "POST", path: ["apiKey", "v3", "test-targets", targetId(matched), "environments"], body },
-      ],
-      followUps: [],
-      dependsOn: needsTarget(matched),
-    },
-    diagnostics: [],
-  };
-}
-
-/** It is made with the target, URL and all; what else is declared of it takes a PATCH. */
-function createDefault(matched: MatchedTarget, resource: DesiredEnvironment): Decision {
-  const declared = declaredFields(resource);
-  const settings = declared.filter(({ field }) => field.name !== "discoveryUrl");
-  return {
-    change: {
-      address: resource.address,
-      action: "create",
-      fields: declared.flatMap(({ field, value }) => declaredChanges(field, value)),
-      calls:
-        settings.length === 0
-          ? []
-          : [patchEnvironment(matched, new IdOf(resource.address), bodyOf(settings))],
-      followUps: [],
-      dependsOn: needsTarget(matched),
-    },
-    diagnostics: [],
-  };
-}
-
-/** What a creation sends of the declared fields: a null is left out, and so is what is not known. */
-function declaredFields(resource: DesiredEnvironment) {
-  return ENVIRONMENT_FIELDS.flatMap((field) => {
-    const value = resource.fields[field.name];
-    return value === undefined || value === null || isUnknown(value) ? [] : [{ field, value }];
+/** The declared fields that a creation sends: a null is left out, and so is what is not known. */
+function sentFields(resource: DesiredResource) {
+  return fieldsOf(resource.kind).flatMap((field) => {
+    const value = sendable(resource, field.name);
+    return value === undefined ? [] : [{ field, value }];
   });
 }
 
-function withoutDefault(resource: DesiredEnvironment): Decision {
-  return {
-    diagnostics: [
-      problem(
-        "no-default-environment",
-        resource,
-        "The live test target has no DEFAULT environment",
-        "The service creates it together with the target, and the API cannot add one later. Bind the right environment with `id:`, or declare it under another key.",
-      ),
-    ],
-  };
+function shownFields(sent: ReturnType<typeof sentFields>): Change["fields"] {
+  return sent.flatMap(({ field, value }) => declaredChanges(field, value));
 }
 
-function patchEnvironment(matched: MatchedTarget, id: string | IdOf, body: PlannedCall["body"]): PlannedCall {
-  return {
-    method: "PATCH",
-    path: ["apiKey", "v3", "test-targets", targetId(matched), "environments", id],
-    body,
-  };
+/** Changes that must come first because the target itself is yet to be made. */
+function needsTarget({ live, target }: MatchedTarget): readonly Address[] {
+  return live === undefined ? [target.address] : [];
 }
 
-type DesiredTestCase = DesiredResource<"testCase">;
+/** service-api.md, operations 2 and 4. */
+function decideTarget(matched: MatchedTarget): Decision {
+  const { target, live } = matched;
+  if (live !== undefined) return updated(matched, target, live, []);
+  const environment = target.environments.find(({ key }) => key === "default");
+  const app = sendable(target, "app");
+  const discoveryUrl = environment && sendable(environment, "discoveryUrl");
+  if (app === undefined || discoveryUrl === undefined) {
+    const missing = app === undefined ? "app" : "environments.default.discoveryUrl";
+    return refused(
+      "cannot-create",
+      target,
+      `No live test target matches, and it cannot be created without ${missing}`,
+      `Declare \`${missing}\` of ${target.address}, or bind it to a live one with \`id:\`.`,
+    );
+  }
+  const sent = sentFields(target);
+  const settings = sent.filter(({ field }) => field.create === undefined);
+  const post: PlannedCall = {
+    method: "POST",
+    path: ["apiKey", "v3", "test-targets"],
+    body: { testTarget: { app, discoveryUrl } },
+  };
+  return decided(target, "create", {
+    fields: shownFields(sent),
+    calls: [post, ...patchOf(matched, [], settings)],
+  });
+}
+
+/** @param path what follows the target's id */
+function updated(
+  matched: MatchedTarget,
+  resource: DesiredResource,
+  live: LiveResource,
+  path: PlannedCall["path"],
+): Decision {
+  const { id } = live;
+  const memory = memoryOf(resource.address, id, matched.state, matched.fingerprints);
+  const diffs = diffFields(resource, live, memory);
+  const fields = diffs.flatMap(({ shown }) => shown);
+  if (diffs.length === 0) return UNCHANGED;
+  return decided(resource, "update", { id, fields, calls: patchOf(matched, path, diffs) });
+}
+
+/** service-api.md, operations 5 and 6. */
+function decideEnvironment(matched: MatchedTarget, resource: DesiredResource): Decision {
+  const match = matched.matches.get(resource.address);
+  if (match === undefined) return UNCHANGED;
+  const { live } = match;
+  if (live !== undefined) return updated(matched, resource, live, ["environments", live.id]);
+  const sent = sentFields(resource);
+  const create = (calls: readonly PlannedCall[]): Decision =>
+    decided(resource, "create", { fields: shownFields(sent), calls, dependsOn: needsTarget(matched) });
+  if (resource.key !== "default")
+    return create([
+      callOf("POST", matched, ["environments"], { name: resource.key, ...bodyOf(sent, "create") }),
+    ]);
+  // It is made with the target, URL and all; what else is declared of it takes a PATCH.
+  const settings = sent.filter(({ field }) => field.name !== "discoveryUrl");
+  if (matched.live === undefined)
+    return create(patchOf(matched, ["environments", new IdOf(resource.address)], settings));
+  return refused(
+    "no-default-environment",
+    resource,
+    "The live test target has no DEFAULT environment",
+    "The service creates it together with the target, and the API cannot add one later. Bind the right environment with `id:`, or declare it under another key.",
+  );
+}
 
 /** service-api.md, operations 8, 9 and 10. */
-function decideTestCase(matched: MatchedTarget, resource: DesiredTestCase, rediscover: boolean): Decision {
-  const match = matched.testCaseMatches.get(resource.address);
+function decideTestCase(matched: MatchedTarget, resource: DesiredResource, rediscover: boolean): Decision {
+  const match = matched.matches.get(resource.address);
   if (match === undefined) return UNCHANGED;
-  if (!match.found) return createTestCase(matched, resource);
-  if (match.live.asDeclared === resource && !rediscover) return UNCHANGED;
-  const memory = memoryOf(resource.address, match.id, matched.state, matched.fingerprints);
-  const change = updateTestCase(matched, resource, match.live, memory, rediscover);
+  const { live } = match;
+  if (live === undefined) return createTestCase(matched, resource);
+  if (live.asDeclared === resource && !rediscover) return UNCHANGED;
+  const memory = memoryOf(resource.address, live.id, matched.state, matched.fingerprints);
   const diagnostics = [
-    ...fixedWarnings(TEST_CASE_FIELDS, resource, match.live, memory, (field, value) =>
-      expectedLive(matched, field, value),
-    ),
-    ...namelessElements(resource, match.live),
+    ...fixedWarnings(matched, resource, live, memory),
+    ...namelessElements(resource, live),
   ];
-  if (change !== undefined) return { change, diagnostics };
-  return diagnostics.length === 0 ? UNCHANGED : { diagnostics };
+  return { ...updateTestCase(matched, resource, live, memory, rediscover), diagnostics };
 }
 
 /**
  * Whether a plan has nothing to say of a test case that is bound to a resource: told from the two alone, and so without
  * those that refer to others.
  */
-export function isAsDeclared(resource: DesiredTestCase, live: LiveTestCase, memory: Memory): boolean {
+export function isAsDeclared(resource: DesiredResource, live: LiveTestCase, memory: Memory): boolean {
   for (const field of TEST_CASE_FIELDS) {
     const value = resource.fields[field.name];
     if (value === undefined) continue;
@@ -264,141 +198,112 @@ export function isAsDeclared(resource: DesiredTestCase, live: LiveTestCase, memo
   );
 }
 
+/** Warnings for fields that are fixed once the test case is made and differ from what is declared. */
+function fixedWarnings(
+  matched: MatchedTarget,
+  resource: DesiredResource,
+  live: LiveResource,
+  memory: Memory,
+): readonly Diagnostic[] {
+  return TEST_CASE_FIELDS.flatMap((field) => {
+    const value = resource.fields[field.name];
+    if (field.update !== undefined || value === undefined || isUnknown(value)) return [];
+    const found = compareField(field, value, live, memory, expectedLive(matched, field, value));
+    if (found.kind !== "differs") return [];
+    const { before = null } = found;
+    return [
+      caution(
+        "fixed-field-differs",
+        resource,
+        `${field.name} is fixed after creation and differs`,
+        `The service has ${before === null ? "none" : JSON.stringify(before)}, the manifest has ${JSON.stringify(display(value))}. The API cannot change it: declare the live value, or create the test case again under another key.`,
+        field.path,
+      ),
+    ];
+  });
+}
+
 function updateTestCase(
   matched: MatchedTarget,
-  resource: DesiredTestCase,
-  live: LiveTestCase,
+  resource: DesiredResource,
+  live: LiveResource,
   memory: Memory,
   rediscover: boolean,
-): Change | undefined {
-  const diffs = withRediscovery(diffFields(TEST_CASE_FIELDS, resource, live, memory), resource, rediscover);
+): Decision {
+  const found = diffFields(resource, live, memory);
+  // `--rediscover` sends a prompt that, by all that is known, is already there.
+  const isForced = rediscover && !found.some(({ field }) => field.generates);
+  const forced = sentFields(resource).filter(({ field }) => isForced && field.generates);
+  const diffs = [...found, ...forced.map((sent) => ({ ...sent, shown: shownFields([sent]) }))];
+  const generates = diffs.some(({ field }) => field.generates);
   const elements = diffElements(resource, live, memory);
-  const body = { ...bodyOf(diffs), ...elements.body };
-  const generates = diffs.some((diff) => diff.field.generates);
+  const body = { ...bodyOf(diffs, "update"), ...elements.body };
   const calls = [
-    ...(Object.keys(body).length === 0 ? [] : [patchTestCase(matched, live.id, body)]),
+    ...(Object.keys(body).length === 0 ? [] : [callOf("PATCH", matched, ["test-cases", live.id], body)]),
     ...elements.locators.map((locator) => patchElement(matched, resource, live.id, locator)),
   ];
-  if (calls.length === 0) return undefined;
-  return {
-    address: resource.address,
-    action: takesOutOfRuns(body) ? "disable" : generates ? "rediscover" : "update",
+  if (calls.length === 0) return UNCHANGED;
+  // Once the service has generated again, new elements want their locator lines, too.
+  const announced = new Set(elements.locators.map(({ at }) => at));
+  const lines = newLocators(resource).filter(({ at }) => !announced.has(at));
+  return decided(resource, takesOutOfRuns(body) ? "disable" : generates ? "rediscover" : "update", {
     id: live.id,
-    fields: [...diffs.flatMap((diff) => diff.shown), ...elements.shown],
+    fields: [...diffs.flatMap(({ shown }) => shown), ...elements.shown],
     calls,
-    followUps: generates ? regenerated(matched, resource, live.id, elements.locators) : [],
-    dependsOn: [],
-  };
+    followUps: !generates
+      ? []
+      : [
+          ...followUps(matched, resource, live.id),
+          ...lines.map((line) => patchElement(matched, resource, live.id, line)),
+        ],
+  });
 }
 
 /** Whether a PATCH takes a test case out of runs: its status to DISABLED, or its run status to OFF. */
-function takesOutOfRuns(body: PlannedCall["body"]): boolean {
+function takesOutOfRuns(body: Body): boolean {
   const sets = (value: BodyValue | undefined, text: string): boolean =>
     value === text || (value instanceof Secret && value.reveal() === text);
   return sets(body["status"], "DISABLED") || sets(body["runStatus"], "OFF");
 }
 
-/** What may be left to do once the service has generated again: new elements want their locator lines, too. */
-function regenerated(
-  matched: MatchedTarget,
-  resource: DesiredTestCase,
-  id: string,
-  announced: readonly ElementMatch[],
-): readonly PlannedCall[] {
-  const positions = new Set(announced.map(({ at }) => at));
-  const lines = newLocators(resource).filter(({ at }) => !positions.has(at));
-  return [
-    ...followUps(matched, resource, id),
-    ...lines.map((line) => patchElement(matched, resource, id, line)),
-  ];
-}
-
-/** `--rediscover` sends a prompt that, by all that is known, is already there. */
-function withRediscovery(
-  diffs: readonly FieldDiff<LiveTestCase>[],
-  resource: DesiredTestCase,
-  rediscover: boolean,
-): readonly FieldDiff<LiveTestCase>[] {
-  if (!rediscover || diffs.some((diff) => diff.field.generates)) return diffs;
-  const forced = TEST_CASE_FIELDS.filter((field) => field.generates).flatMap((field) => {
-    const value = resource.fields[field.name];
-    if (value === undefined || isUnknown(value)) return [];
-    return [{ field, value, shown: declaredChanges(field, value) }];
-  });
-  return [...diffs, ...forced];
-}
-
-function createTestCase(matched: MatchedTarget, resource: DesiredTestCase): Decision {
-  const name = knownText(resource, "description");
-  const prompt = knownText(resource, "discovery.prompt");
-  if (name === undefined || prompt === undefined)
-    return testCaseCannotBeCreated(resource, name === undefined ? "description" : "discovery.prompt");
-  const prerequisite = prerequisiteOf(matched, resource);
-  if (prerequisite.problem !== undefined) return { diagnostics: [prerequisite.problem] };
+function createTestCase(matched: MatchedTarget, resource: DesiredResource): Decision {
+  const missing = ["description", "discovery.prompt"].find((name) => knownText(resource, name) === undefined);
+  if (missing !== undefined)
+    // A missing secret is said elsewhere, and nothing is planned from it.
+    return isUnknown(resource.fields[missing] ?? null)
+      ? UNCHANGED
+      : refused(
+          "cannot-create",
+          resource,
+          `No live test case matches, and it cannot be created without ${missing}`,
+          `Declare \`${missing}\`, or bind it to a live test case with \`id:\`. The API creates test cases only from a prompt.`,
+        );
+  const before = referred(matched, resource, "discovery.prerequisite");
+  if (before.problem !== undefined) return { diagnostics: [before.problem] };
+  const sent = sentFields(resource);
+  const posted = sent.filter(({ field }) => field.shape.type !== "reference");
   const self = new IdOf(resource.address);
-  const afterwards = writtenAfterwards(resource);
-  return {
-    change: {
-      address: resource.address,
-      action: "create",
-      fields: TEST_CASE_FIELDS.flatMap((field) => {
-        const value = resource.fields[field.name];
-        return value === undefined || value === null || isUnknown(value) ? [] : declaredChanges(field, value);
+  return decided(resource, "create", {
+    fields: shownFields(sent),
+    calls: [
+      callOf("POST", matched, ["discoveries"], {
+        ...bodyOf(posted, "create"),
+        ...(before.name === undefined ? {} : { prerequisiteName: before.name }),
       }),
-      calls: [
-        {
-          method: "POST",
-          path: ["apiKey", "v3", "test-targets", targetId(matched), "discoveries"],
-          body: discoveryBody(resource, prerequisite.name),
-        },
-        ...(afterwards.length === 0 ? [] : [patchTestCase(matched, self, bodyOf(afterwards))]),
-        ...newLocators(resource).map((match) => patchElement(matched, resource, self, match)),
-      ],
-      followUps: followUps(matched, resource, self),
-      dependsOn: [...needsTarget(matched), ...prerequisite.dependsOn],
-    },
-    diagnostics: [],
-  };
-}
-
-function testCaseCannotBeCreated(resource: DesiredTestCase, missing: string): Decision {
-  // A missing secret is said elsewhere, and nothing is planned from it.
-  if (isUnknown(resource.fields[missing] ?? null)) return UNCHANGED;
-  return {
-    diagnostics: [
-      problem(
-        "cannot-create",
-        resource,
-        `No live test case matches, and it cannot be created without ${missing}`,
-        `Declare \`${missing}\`, or bind it to a live test case with \`id:\`. The API creates test cases only from a prompt.`,
+      // Whatever the service makes of the prompt, these it cannot have set.
+      ...patchOf(
+        matched,
+        ["test-cases", self],
+        sent.filter(({ field }) => field.read === undefined && field.create === undefined),
       ),
+      ...newLocators(resource).map((match) => patchElement(matched, resource, self, match)),
     ],
-  };
-}
-
-function discoveryBody(
-  resource: DesiredTestCase,
-  prerequisiteName: BodyValue | undefined,
-): { readonly [key: string]: BodyValue } {
-  const body: Record<string, BodyValue> = {};
-  for (const field of TEST_CASE_FIELDS) {
-    const value = resource.fields[field.name];
-    if (field.create === undefined || field.shape.type === "reference") continue;
-    if (value !== undefined && value !== null && !isUnknown(value)) body[field.create] = value;
-  }
-  return prerequisiteName === undefined ? body : { ...body, prerequisiteName };
-}
-
-/** Write-only fields that the POST does not carry: they take a PATCH whatever the service makes of the prompt. */
-function writtenAfterwards(resource: DesiredTestCase) {
-  return TEST_CASE_FIELDS.flatMap((field) => {
-    const value = resource.fields[field.name];
-    const left = field.behaviour.kind === "writeOnly" && field.create === undefined;
-    return !left || value === undefined || value === null || isUnknown(value) ? [] : [{ field, value }];
+    followUps: followUps(matched, resource, self),
+    dependsOn: [...needsTarget(matched), ...(before.needs ?? [])],
   });
 }
 
-function newLocators(resource: DesiredTestCase): readonly ElementMatch[] {
+function newLocators(resource: DesiredResource): readonly ElementMatch[] {
   return declaredElements(resource.fields["elements"])
     .map((declared, at) => ({ declared, at, live: undefined }))
     .filter(({ declared }) => declared["locatorLine"] !== undefined && !isUnknown(declared));
@@ -410,87 +315,70 @@ function newLocators(resource: DesiredTestCase): readonly ElementMatch[] {
  */
 function followUps(
   matched: MatchedTarget,
-  resource: DesiredTestCase,
+  resource: DesiredResource,
   id: string | IdOf,
 ): readonly PlannedCall[] {
-  const open = TEST_CASE_FIELDS.flatMap((field) => {
+  const open = TEST_CASE_FIELDS.flatMap((field): readonly Sent[] => {
     const value = resource.fields[field.name];
     if (value === undefined || isUnknown(value) || field.update === undefined || field.generates) return [];
-    if (field.behaviour.kind === "writeOnly" || (field.create !== undefined && value !== null)) return [];
-    return [
-      { field, value: field.name === "elements" ? elementsFromNothing(value, matched, resource) : value },
-    ];
+    if (field.read === undefined || (field.create !== undefined && value !== null)) return [];
+    return [{ field, value: field.compare === "elements" ? allNew(value, matched, resource) : value }];
   });
-  return open.length === 0 ? [] : [patchTestCase(matched, id, bodyOf(open))];
+  return patchOf(matched, ["test-cases", id], open);
 }
 
-function elementsFromNothing(value: Value, matched: MatchedTarget, resource: DesiredTestCase): BodyValue {
-  const memory = memoryOf(resource.address, "", undefined, matched.fingerprints);
+/** Elements as they are sent where there are none yet. */
+function allNew(value: Value, { fingerprints }: MatchedTarget, resource: DesiredResource): BodyValue {
+  const memory = memoryOf(resource.address, "", undefined, fingerprints);
   return elementBodies(alignElements(declaredElements(value), [], memory), []);
-}
-
-function patchTestCase(matched: MatchedTarget, id: string | IdOf, body: PlannedCall["body"]): PlannedCall {
-  return { method: "PATCH", path: [...testCasePath(matched), id], body };
 }
 
 function patchElement(
   matched: MatchedTarget,
-  resource: DesiredTestCase,
+  resource: DesiredResource,
   id: string | IdOf,
   { declared, at, live }: ElementMatch,
 ): PlannedCall {
   const line = declared["locatorLine"] ?? "";
   const hide = typeof line === "string" && isSensitive(resource.fields["elements"] ?? null);
-  return {
-    method: "PATCH",
-    path: [...testCasePath(matched), id, "elements", live?.id ?? new IdOfElement(at)],
-    body: { locatorLine: hide ? new Secret(line) : line },
-  };
+  const path = ["test-cases", id, "elements", live?.id ?? new IdOfElement(at)];
+  return callOf("PATCH", matched, path, { locatorLine: hide ? new Secret(line) : line });
 }
-
-function testCasePath(matched: MatchedTarget): PlannedCall["path"] {
-  return ["apiKey", "v3", "test-targets", targetId(matched), "test-cases"];
-}
-
-type BatchGeneration = DesiredResource<"batchGeneration">;
 
 /** service-api.md, operation 11: it runs once per content, and nothing can be read of it afterwards. */
-function decideBatchGeneration(matched: MatchedTarget, resource: BatchGeneration, run: boolean): Decision {
-  if (run || matched.live === undefined) return runBatchGeneration(matched, resource);
-  const record = matched.state?.batchGenerations.get(resource.address);
-  if (record === undefined)
-    return hasHistory(matched) ? runBatchGeneration(matched, resource) : held(resource);
-  switch (record.status) {
-    case "undone":
-      return runBatchGeneration(matched, resource);
-    case "held":
-      return held(resource);
-    case "done":
-      return contentChanged(matched, resource, record.content)
-        ? runBatchGeneration(matched, resource)
-        : UNCHANGED;
-    case "uncertain":
-      return contentChanged(matched, resource, record.content)
-        ? runBatchGeneration(matched, resource)
-        : uncertain(resource);
-  }
-}
-
-/** A target that tasc has applied before: what it has not recorded there did not run. */
-function hasHistory({ state }: MatchedTarget): boolean {
-  return state !== undefined && state.bindings.size > 0;
+function decideBatchGeneration(matched: MatchedTarget, resource: DesiredResource, run: boolean): Decision {
+  const { live, state } = matched;
+  const record = state?.batchGenerations.get(resource.address);
+  if (run || live === undefined || record?.status === "undone") return runBatchGeneration(matched, resource);
+  // On a target that tasc has applied before, what it has not recorded did not run.
+  if (record === undefined && state !== undefined && state.bindings.size > 0)
+    return runBatchGeneration(matched, resource);
+  if (record === undefined || record.status === "held")
+    return waysOn(
+      resource,
+      "batch-held",
+      "Held: state does not record whether it ran",
+      "The test target existed before tasc recorded state for it.",
+    );
+  if (contentChanged(matched, resource, record.content)) return runBatchGeneration(matched, resource);
+  if (record.status === "done") return UNCHANGED;
+  return waysOn(
+    resource,
+    "batch-uncertain",
+    "Unknown whether it ran",
+    "An earlier apply sent it and got no readable answer, and the API cannot read batch generations.",
+  );
 }
 
 /** Without the key, or with another one, nobody can tell; and then it must not run a second time. */
 function contentChanged(
-  matched: MatchedTarget,
-  resource: BatchGeneration,
+  { fingerprints, state }: MatchedTarget,
+  resource: DesiredResource,
   recorded: Fingerprint | undefined,
 ): boolean {
-  if (matched.fingerprints === undefined || recorded === undefined) return false;
-  if (!keyHolds(matched.state, matched.fingerprints) || Object.values(resource.fields).some(isUnknown))
-    return false;
-  return batchContent(matched.fingerprints, resource) !== recorded;
+  if (fingerprints === undefined || recorded === undefined) return false;
+  if (!keyHolds(state, fingerprints) || Object.values(resource.fields).some(isUnknown)) return false;
+  return batchContent(fingerprints, resource) !== recorded;
 }
 
 /** The record of a batch generation's content: of what is sent, wherever `moved:` may have taken the address. */
@@ -499,158 +387,97 @@ export function batchContent(fingerprints: Fingerprinter, resource: DesiredResou
   return fingerprints.of("batchGeneration", reveal(Object.fromEntries(content)));
 }
 
-function held(resource: BatchGeneration): Decision {
-  return {
-    diagnostics: [
-      waysOn(
-        resource,
-        "batch-held",
-        "Held: state does not record whether it ran",
-        "The test target existed before tasc recorded state for it.",
-      ),
-    ],
-  };
-}
-
-function uncertain(resource: BatchGeneration): Decision {
-  return {
-    diagnostics: [
-      waysOn(
-        resource,
-        "batch-uncertain",
-        "Unknown whether it ran",
-        "An earlier apply sent it and got no readable answer, and the API cannot read batch generations.",
-      ),
-    ],
-  };
-}
-
 /** A batch generation that is not run again by itself, and the two ways on. */
-function waysOn(resource: BatchGeneration, code: string, summary: string, why: string): Diagnostic {
-  return caution(
-    code,
-    resource,
-    summary,
-    `${why}\nIf it ran:      tasc state mark ${resource.address} done\nTo run it now: tasc apply --run ${resource.address}`,
-  );
+function waysOn(resource: DesiredResource, code: string, summary: string, why: string): Decision {
+  const { address } = resource;
+  const ways = `If it ran:      tasc state mark ${address} done\nTo run it now: tasc apply --run ${address}`;
+  return { diagnostics: [caution(code, resource, summary, `${why}\n${ways}`)] };
 }
 
-function runBatchGeneration(matched: MatchedTarget, resource: BatchGeneration): Decision {
-  const declared = sentFields(resource);
-  const lowered = declared.map(({ field, value }) => ({ field, ...lower(matched, resource, field, value) }));
-  const problems = lowered.flatMap(({ problem }) => problem ?? []);
+function runBatchGeneration(matched: MatchedTarget, resource: DesiredResource): Decision {
+  const sent = sentFields(resource);
+  const meant = sent.map(({ field, value }) => ({
+    field,
+    value,
+    ...(field.shape.type === "reference" ? referred(matched, resource, field.name) : undefined),
+  }));
+  const problems = meant.flatMap((one) => one.problem ?? []);
   if (problems.length > 0) return { diagnostics: problems };
-  const body: Record<string, BodyValue> = {};
-  for (const { field, sent } of lowered)
-    if (field.create !== undefined && sent !== undefined) body[field.create] = sent;
-  return {
-    change: {
-      address: resource.address,
-      action: "create",
-      fields: declared.flatMap(({ field, value }) => declaredChanges(field, value)),
-      calls: [
-        {
-          method: "POST",
-          path: ["apiKey", "v3", "test-targets", targetId(matched), "batch-generations"],
-          body,
-        },
-      ],
-      followUps: [],
-      dependsOn: [...needsTarget(matched), ...lowered.flatMap(({ needs }) => needs ?? [])],
-    },
-    diagnostics: [],
-  };
-}
-
-/** A declared null is left out, and so is what is not known. */
-function sentFields(resource: DesiredResource) {
-  return BATCH_GENERATION_FIELDS.flatMap((field) => {
-    const value = sendable(resource, field.name);
-    return value === undefined ? [] : [{ field, value }];
+  const body = meant.flatMap(({ field, value, id }): readonly Sent[] =>
+    field.shape.type !== "reference" ? [{ field, value }] : id === undefined ? [] : [{ field, value: id }],
+  );
+  return decided(resource, "create", {
+    fields: shownFields(sent),
+    calls: [callOf("POST", matched, ["batch-generations"], bodyOf(body, "create"))],
+    dependsOn: [...needsTarget(matched), ...meant.flatMap(({ needs }) => needs ?? [])],
   });
 }
 
-/** A field as it goes into the body, and the creation that must come first; or why it cannot be sent. */
-interface Lowered {
-  readonly sent?: BodyValue;
-  readonly needs?: Address;
-  readonly problem?: Diagnostic;
-}
-
-function lower(
-  matched: MatchedTarget,
-  resource: BatchGeneration,
-  field: Field<never>,
-  value: Value,
-): Lowered {
-  if (field.shape.type !== "reference") return { sent: value };
-  if (field.shape.to === "environment") {
-    const address = addressOf("environment", matched.target.key, knownText(resource, field.name) ?? "");
-    return idOrNeed(address, matched.environmentMatches.get(address));
-  }
-  const reference = testCaseReference(matched, value);
-  if (reference === undefined) return {};
-  if ("key" in reference) return idOrNeed(reference.key, matched.testCaseMatches.get(reference.key));
-  const problem = unmanagedPrerequisiteProblem(matched, resource, reference.description, field.name);
-  const [found] = unmanagedByName(matched, reference.description);
-  return problem === undefined && found !== undefined ? { sent: found.id } : { ...(problem && { problem }) };
-}
-
-function idOrNeed(address: Address, match: Match<unknown> | undefined): Lowered {
-  return match?.found === true ? { sent: match.id } : { sent: new IdOf(address), needs: address };
-}
-
-type PrerequisiteOf = DesiredResource<"testCase">;
-
-export interface Prerequisite {
+/** What a field that refers to another resource means. */
+interface Referred {
+  readonly id?: string | IdOf;
+  /**
+   * The service finds a prerequisite by its name, so it must be the one it has when the POST arrives: renames come after
+   * the creations, so that is the live name where there is one.
+   */
   readonly name?: BodyValue;
-  readonly dependsOn: readonly Address[];
+  /** What must be made before. */
+  readonly needs?: readonly Address[];
   readonly problem?: Diagnostic;
 }
 
-/**
- * The service finds a prerequisite by its name, so the name must be the one it has when the POST arrives: renames
- * come after the creations, so that is the live name where there is one.
- */
-function prerequisiteOf(matched: MatchedTarget, resource: PrerequisiteOf): Prerequisite {
-  const reference = testCaseReference(matched, resource.fields["discovery.prerequisite"]);
-  if (reference === undefined) return { dependsOn: [] };
-  if ("description" in reference) return unmanagedPrerequisite(matched, resource, reference.description);
-  const match = matched.testCaseMatches.get(reference.key);
-  const name = matched.resources.get(reference.key)?.fields["description"];
-  if (match?.found === true && match.live.description !== undefined)
-    return { name: likeDeclared(name, match.live.description), dependsOn: [] };
-  return {
-    ...(name === undefined ? {} : { name }),
-    dependsOn: match?.found === true ? [] : [reference.key],
-  };
+/** A reference is a key of the target, or the name of a test case that nothing here manages. */
+function referred(matched: MatchedTarget, resource: DesiredResource, name: string): Referred {
+  const field = fieldsOf(resource.kind).find((one) => one.name === name);
+  const value = sendable(resource, name);
+  if (field?.shape.type !== "reference" || value === undefined) return {};
+  const plain = reveal(value);
+  if (typeof plain !== "string") {
+    const description = descriptionIn(plain);
+    if (description === undefined) return {};
+    const found = unmanagedByName(matched, description);
+    const [only] = found;
+    return found.length === 1 && only !== undefined
+      ? { id: only.id, name: description }
+      : { problem: notOneByName(resource, description, found, field) };
+  }
+  const address = addressOf(field.shape.to, matched.target.key, plain);
+  const live = matched.matches.get(address)?.live;
+  const declared = matched.resources.get(address)?.fields["description"];
+  if (live === undefined)
+    return {
+      id: new IdOf(address),
+      ...(declared === undefined ? {} : { name: declared }),
+      needs: [address],
+    };
+  // The live form of what is declared as sensitive is so as well.
+  const isSecret = declared !== undefined && isSensitive(declared);
+  const called =
+    live.description === undefined || !isSecret ? live.description : new Secret(live.description);
+  const known = called ?? declared;
+  return { id: live.id, ...(known === undefined ? {} : { name: known }) };
 }
 
-/** The live form of what is declared as sensitive is so as well. */
-function likeDeclared(declared: Value | undefined, live: string): Value {
-  return declared !== undefined && isSensitive(declared) ? new Secret(live) : live;
+function descriptionIn(value: Json): string | undefined {
+  if (typeof value !== "object" || value === null || !("description" in value)) return undefined;
+  return typeof value.description === "string" ? value.description : undefined;
 }
 
-function unmanagedPrerequisite(
-  matched: MatchedTarget,
-  resource: PrerequisiteOf,
-  description: string,
-): Prerequisite {
-  const found = unmanagedPrerequisiteProblem(matched, resource, description, "discovery.prerequisite");
-  return found === undefined ? { name: description, dependsOn: [] } : { dependsOn: [], problem: found };
+/** The live cases of that name which no address means. */
+function unmanagedByName(matched: MatchedTarget, description: string): readonly LiveTestCase[] {
+  const managed = matchedIds(matched.matches);
+  return matched.testCases.filter((one) => one.description === description && !managed.has(one.id));
 }
 
 /** The error for `{ description: … }` that does not name exactly one unmanaged live test case. */
-function unmanagedPrerequisiteProblem(
-  matched: MatchedTarget,
+function notOneByName(
   resource: DesiredResource,
   description: string,
-  field: string,
-): Diagnostic | undefined {
-  const found = unmanagedByName(matched, description);
-  if (found.length === 1) return undefined;
+  found: readonly LiveTestCase[],
+  { path }: Field,
+): Diagnostic {
   const list = found
-    .map((testCase) => `  ${testCase.id}`)
+    .map(({ id }) => `  ${id}`)
     .toSorted(compareText)
     .join("\n");
   return problem(
@@ -662,22 +489,19 @@ function unmanagedPrerequisiteProblem(
     found.length === 0
       ? "Correct the name, or, if a manifest declares the test case, write its key instead."
       : `The service finds a prerequisite by its name, so it must be the only one:\n${list}\nRename the others.`,
-    field.split("."),
+    path,
   );
 }
 
 /** What the service would show for a fixed field; `undefined` where that cannot be told. */
-export function expectedLive(
-  matched: MatchedTarget,
-  field: Field<LiveTestCase>,
-  value: Value,
-): Json | undefined {
+export function expectedLive(matched: MatchedTarget, field: Field, value: Value): Json | undefined {
   if (field.shape.type !== "reference") return typeof value === "string" ? value : undefined;
-  const reference = testCaseReference(matched, value);
-  if (reference === undefined) return undefined;
-  if ("description" in reference) return unmanagedByName(matched, reference.description)[0]?.id;
-  const match = matched.testCaseMatches.get(reference.key);
-  return match?.found === true ? match.id : undefined;
+  if (value === null || isUnknown(value)) return undefined;
+  const plain = reveal(value);
+  if (typeof plain === "string")
+    return matched.matches.get(addressOf("testCase", matched.target.key, plain))?.live?.id;
+  const description = descriptionIn(plain);
+  return description === undefined ? undefined : unmanagedByName(matched, description)[0]?.id;
 }
 
 /** What one target comes to. */
@@ -700,11 +524,19 @@ export function planTarget(
   state: State | undefined,
   input: PlanInput,
 ): TargetPlan {
-  if (match === undefined) return unclear(target, diagnostics);
-  const live = match.found ? match.live : undefined;
-  if (live === undefined && target.left) return unclear(target, diagnostics);
+  const unclear = (all: readonly Diagnostic[]): TargetPlan => ({
+    target,
+    matched: undefined,
+    changes: [],
+    disables: [],
+    orphans: [],
+    unmanaged: 0,
+    diagnostics: all,
+  });
+  const { live } = match ?? {};
+  if (match === undefined || (live === undefined && target.left)) return unclear(diagnostics);
   const testCases = (input.live.testCases.get(live?.id ?? "") ?? []).filter(
-    (testCase) => testCase.status !== DELETED,
+    ({ status }) => status !== DELETED,
   );
   const environments = matchEnvironments(target, live?.environments ?? [], state);
   const cases = matchTestCases(target, testCases, state);
@@ -715,54 +547,40 @@ export function planTarget(
     testCases,
     state,
     fingerprints: input.fingerprints,
-    environmentMatches: environments.byAddress,
-    testCaseMatches: cases.byAddress,
+    matches: new Map<Address, Match>([
+      [target.address, match],
+      ...environments.byAddress,
+      ...cases.byAddress,
+    ]),
   };
   const own = decideTarget(matched);
-  if (live === undefined && own.change === undefined)
-    return unclear(target, [...diagnostics, ...own.diagnostics]);
-  const decisions = [own, ...decideParts(matched, input)];
+  if (live === undefined && own.change === undefined) return unclear([...diagnostics, ...own.diagnostics]);
+  const decisions = [
+    own,
+    ...target.environments.map((one) => decideEnvironment(matched, one)),
+    ...target.testCases.map((one) => decideTestCase(matched, one, input.rediscover.has(one.address))),
+    ...target.batchGenerations.map((one) => decideBatchGeneration(matched, one, input.run.has(one.address))),
+  ];
   const orphans = orphansOf(matched);
   const changes = decisions.flatMap(({ change }) => change ?? []);
+  const disables = input.disableRemoved || target.onRemove === "disable";
   return {
     target,
     matched,
     changes,
-    disables: disablesOrphans(target, input)
-      ? orphans.flatMap((one) => disableOrphan(matched, one) ?? [])
-      : [],
+    disables: disables ? orphans.flatMap((one) => disableOrphan(matched, one) ?? []) : [],
     orphans,
     unmanaged: countUnmanaged(matched, orphans),
     diagnostics: [
       ...diagnostics,
       ...keyWarning(matched),
-      ...removedWarnings(match, matched),
+      ...removedWarnings(matched),
       ...environments.problems,
       ...cases.problems,
       ...decisions.flatMap((decision) => decision.diagnostics),
       ...renamedWarnings(matched, changes, orphans),
     ],
   };
-}
-
-function unclear(target: DesiredTarget, diagnostics: readonly Diagnostic[]): TargetPlan {
-  return { target, matched: undefined, changes: [], disables: [], orphans: [], unmanaged: 0, diagnostics };
-}
-
-function disablesOrphans(target: DesiredTarget, input: PlanInput): boolean {
-  return input.disableRemoved || target.onRemove === "disable";
-}
-
-function decideParts(matched: MatchedTarget, input: PlanInput): readonly Decision[] {
-  return [
-    ...matched.target.environments.map((resource) => decideEnvironment(matched, resource)),
-    ...matched.target.testCases.map((resource) =>
-      decideTestCase(matched, resource, input.rediscover.has(resource.address)),
-    ),
-    ...matched.target.batchGenerations.map((resource) =>
-      decideBatchGeneration(matched, resource, input.run.has(resource.address)),
-    ),
-  ];
 }
 
 function keyWarning({ target, state, fingerprints }: MatchedTarget): readonly Diagnostic[] {
@@ -777,23 +595,17 @@ function keyWarning({ target, state, fingerprints }: MatchedTarget): readonly Di
   ];
 }
 
-function removedWarnings(match: Match<LiveTarget>, matched: MatchedTarget): readonly Diagnostic[] {
-  const { target, environmentMatches, testCaseMatches } = matched;
-  return [
-    ...removedWarning(target, match),
-    ...target.environments.flatMap((one) => removedWarning(one, environmentMatches.get(one.address))),
-    ...target.testCases.flatMap((one) => removedWarning(one, testCaseMatches.get(one.address))),
-  ];
-}
-
-function removedWarning(resource: DesiredResource, match: Match<unknown> | undefined): readonly Diagnostic[] {
-  if (match === undefined || match.found || match.removed === undefined) return [];
-  return [
-    caution(
-      "removed-outside",
-      resource,
-      "Removed outside tasc",
-      `It was ${match.removed}, which the service no longer lists. It will be created again; remove it from the manifest to prevent this.`,
-    ),
-  ];
+function removedWarnings({ matches, resources }: MatchedTarget): readonly Diagnostic[] {
+  return [...resources.values()].flatMap((resource) => {
+    const removed = matches.get(resource.address)?.removed;
+    if (removed === undefined) return [];
+    return [
+      caution(
+        "removed-outside",
+        resource,
+        "Removed outside tasc",
+        `It was ${removed}, which the service no longer lists. It will be created again; remove it from the manifest to prevent this.`,
+      ),
+    ];
+  });
 }

@@ -1,14 +1,8 @@
 import { type Address, parseAddress } from "../model/address.ts";
 import type { DesiredResource } from "../model/desired.ts";
-import {
-  ENVIRONMENT_FIELDS,
-  type Field,
-  GENERATING_KEYS,
-  TARGET_FIELDS,
-  TEST_CASE_FIELDS,
-  fieldsOf,
-} from "../model/fields.ts";
+import { type Field, GENERATING_KEYS, fieldsOf } from "../model/fields.ts";
 import type { Json } from "../model/json.ts";
+import type { LiveResource } from "../model/live.ts";
 import type { BodyValue, Change } from "../model/plan.ts";
 import { type Value, isUnknown, isValueList, isValueObject, reveal } from "../model/value.ts";
 import { type MatchedTarget, readField } from "./compare.ts";
@@ -41,11 +35,14 @@ export function guardsOf(planned: Planned, fingerprints: Fingerprinter): Readonl
 
 /** Names of the fields that a change shows, as the field table has them. */
 export function changedFields(change: Pick<Change, "address" | "fields">): readonly string[] {
-  const kind = parseAddress(change.address)?.kind;
-  if (kind === undefined) return [];
-  return fieldsOf(kind)
+  return fieldsAt(change.address)
     .filter((field) => change.fields.some(({ path }) => field.path.every((step, at) => path[at] === step)))
     .map((field) => field.name);
+}
+
+function fieldsAt(address: Address): readonly Field[] {
+  const kind = parseAddress(address)?.kind;
+  return kind === undefined ? [] : fieldsOf(kind);
 }
 
 /** What an address is guarded by, as things are now. */
@@ -57,10 +54,12 @@ export function guardOf(
 ): Guard {
   const matched = planned.matched.get(targetOf(address));
   const resource = matched?.resources.get(address);
-  const live = matched && liveOf(matched, address, resource);
+  const live = matched && liveAt(matched, address);
   const digests: Record<string, string> = {};
-  for (const name of fields) {
-    const value = live?.read(name);
+  for (const field of fieldsAt(address)) {
+    const { name, update } = field;
+    const isChanged = update !== undefined && fields.includes(name);
+    const value = live && isChanged ? readLive(field, live, resource) : undefined;
     if (value !== undefined) digests[name] = fingerprints.of(`guard/${address}/${name}`, value);
   }
   const declared = fingerprints.of(`guard/${address}`, declaredOf(resource));
@@ -76,51 +75,18 @@ function declaredOf(resource: DesiredResource | undefined): Json {
   return { id: resource.id ?? null, fields: Object.fromEntries(fields) };
 }
 
-/** A live resource, and the live value of a field, as far as the service shows it. */
-interface Found {
-  readonly id: string;
-  readonly read: (field: string) => Json | undefined;
-}
-
-function liveOf(
-  matched: MatchedTarget,
-  address: Address,
-  resource: DesiredResource | undefined,
-): Found | undefined {
-  if (address === matched.target.address) return matched.live && found(TARGET_FIELDS, matched.live, resource);
-  const environment = matched.environmentMatches.get(address);
-  if (environment?.found === true) return found(ENVIRONMENT_FIELDS, environment.live, resource);
-  const testCase = matched.testCaseMatches.get(address);
-  if (testCase?.found === true) return found(TEST_CASE_FIELDS, testCase.live, resource);
-  // A batch generation has no binding; what has one and matches nothing is an orphan.
-  const orphan = matched.state?.bindings.get(address)?.id;
-  const live = orphan === undefined ? undefined : matched.testCases.find(({ id }) => id === orphan);
-  return live && found(TEST_CASE_FIELDS, live, resource);
-}
-
-function found<L extends { readonly id: string }>(
-  fields: readonly Field<L>[],
-  live: L,
-  resource: DesiredResource | undefined,
-): Found {
-  return {
-    id: live.id,
-    read: (name) => {
-      const field = fields.find((candidate) => candidate.name === name);
-      return field && readLive(field, live, resource);
-    },
-  };
+/** A batch generation has no binding; what has one and matches nothing is an orphan. */
+function liveAt({ matches, state, testCases }: MatchedTarget, address: Address): LiveResource | undefined {
+  const orphan = state?.bindings.get(address)?.id;
+  return matches.get(address)?.live ?? testCases.find(({ id }) => id === orphan);
 }
 
 /** As the service shows it: a folder by its id, whatever it is called by now. */
-function readLive<L>(field: Field<L>, live: L, resource: DesiredResource | undefined): Json | undefined {
-  if (field.update === undefined) return undefined;
+function readLive(field: Field, live: LiveResource, resource: DesiredResource | undefined): Json | undefined {
   const reading = readField(field, live, () => undefined, guardedParts(resource?.fields[field.name]));
   if (reading.kind === "unnamed") return reading.id;
   if (reading.kind === "hidden") return undefined;
-  return field.behaviour.kind === "readable"
-    ? normalise(field.behaviour.compare, reading.value)
-    : reading.value;
+  return normalise(field.compare, reading.value);
 }
 
 /** The parts of elements that a plan changes: those declared, and selectors where a line makes them. */

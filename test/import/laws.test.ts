@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { resourcesOf } from "../../src/model/desired.ts";
 import { DELETED } from "../../src/model/fields.ts";
+import { matchedIds } from "../../src/plan/match.ts";
 import { type Service, idOf, service } from "./live.ts";
 import { type Options, PROJECT, type World, after, emptyProject, plan, prepared, shown } from "./project.ts";
 
@@ -36,11 +37,7 @@ async function hasDiagnostics(world: World): Promise<boolean> {
 async function managedIds(world: World): Promise<readonly string[]> {
   if (Object.keys(world.files).length === 1) return [];
   const { planned } = await plan(world);
-  return [...planned.matched.values()].flatMap(({ live, environmentMatches, testCaseMatches }) =>
-    [live, ...environmentMatches.values(), ...testCaseMatches.values()].flatMap((match) =>
-      match !== undefined && "id" in match ? [match.id] : [],
-    ),
-  );
+  return [...planned.matched.values()].flatMap(({ matches }) => [...matchedIds(matches)]);
 }
 
 function allIds({ targets, testCases }: Service): readonly string[] {

@@ -147,10 +147,10 @@ function compared({ plan }: Planned, state: State) {
     const hidden = (first: unknown): boolean =>
       change.action !== "create" &&
       rows.some(
-        ({ path, name, behaviour }) =>
+        ({ path, name, read }) =>
           path[0] === first &&
           // What was last written with a secret is in no snapshot, so it is as unknown as what never shows.
-          (behaviour.kind === "writeOnly" || state.bindings.get(change.address)?.secrets?.includes(name)),
+          (read === undefined || state.bindings.get(change.address)?.secrets?.includes(name)),
       );
     const fields = change.fields
       .filter(({ path, sensitive }) => !hidden(path[0]) && (change.action === "create" || !sensitive))

@@ -291,12 +291,12 @@ describe("matching", () => {
   ];
   test.each(rows)("%s", (_, situation, expected) => {
     const { plan, matched } = planOf(situation);
-    const match = matched.get("shop")?.testCaseMatches.get("testCase.shop.login");
+    const match = matched.get("shop")?.matches.get("testCase.shop.login");
     const errors = plan.diagnostics.filter(({ severity }) => severity === "error");
     if (expected === "error") expect(errors.length).toBeGreaterThan(0);
     else expect(errors).toEqual([]);
-    if (expected === "create") expect(match).toEqual({ found: false });
-    else if (expected !== "error") expect(match).toMatchObject({ found: true, id: expected });
+    if (expected === "create") expect(match).toEqual({});
+    else if (expected !== "error") expect(match).toMatchObject({ live: { id: expected } });
   });
 
   test("a bound id that is no longer listed is created again, and the plan says so", () => {

@@ -2,14 +2,14 @@ import { expect, test } from "vitest";
 import type { Address } from "../../src/model/address.ts";
 import type { LiveTestCase } from "../../src/model/live.ts";
 import type { Intent, StateEvent } from "../../src/model/state.ts";
-import { nameDigest, recover, urlDigest } from "../../src/plan/memory.ts";
+import { nameDigests, recover } from "../../src/plan/memory.ts";
 import { fingerprints, liveCase, liveTarget, stateOf } from "./build.ts";
 
 const at = "2026-01-01T00:00:00.000Z";
 const named = (name: string, more: Partial<Intent> = {}): Intent => ({
   at,
   existing: [],
-  name: nameDigest(fingerprints, name),
+  ...nameDigests(fingerprints, "testCase", { name, externalId: undefined }),
   fields: {},
   ...more,
 });
@@ -47,7 +47,7 @@ function outcomeOf(event: StateEvent): string {
 
 const login: Address = "testCase.shop.login";
 const preview: Address = "environment.shop.preview";
-const withX = { externalId: nameDigest(fingerprints, "X") };
+const withX = nameDigests(fingerprints, "testCase", { name: "A", externalId: "X" });
 const rows: readonly (readonly [string, string, string])[] = [
   ["what bears the name", found(login, named("A"), [calledA("C1"), liveCase("C2")]), "C1"],
   ["nothing, where nothing does", found(login, named("A"), [liveCase("C2")]), "settled"],
@@ -71,7 +71,14 @@ const rows: readonly (readonly [string, string, string])[] = [
   ["nobody can tell of two", found(login, named("A"), [calledA("C1"), calledA("C2")]), "creation-unclear"],
   [
     "an environment by its URL, however it is written",
-    found(preview, { ...named(""), name: urlDigest(fingerprints, "https://a") }, []),
+    found(
+      preview,
+      {
+        ...named(""),
+        ...nameDigests(fingerprints, "environment", { name: "https://a/", externalId: undefined }),
+      },
+      [],
+    ),
     "E1",
   ],
   ["nobody can tell of a batch generation", found("batchGeneration.shop.b", named(""), []), "uncertain"],
