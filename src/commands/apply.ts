@@ -19,8 +19,8 @@ export async function run(options: OptionsOf<"apply">, context: Context): Promis
   const { file, autoApprove, verbose } = options;
   const events = options.format === "json" ? openEventStream(context) : undefined;
   const planFile = file === undefined ? undefined : readPlanFile(file, world);
-  const display = openDisplay(console, world);
-  const stop = listenForStop(display.stopping, display.end);
+  const display = openDisplay(console, world.now);
+  const stop = listenForStop(() => display.heard({ type: "stopping" }), display.end);
   const host = {
     ...context.host,
     signal: stop.signal,

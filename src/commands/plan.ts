@@ -66,7 +66,7 @@ async function runAll(options: OptionsOf<"plan">, context: Context): Promise<Exi
     "value" in of ? exitCodeOf(of.value.reviewed, detailedExitcode) : EXIT[of.failure.reason],
   );
   if (format === "json")
-    console.writer.document(
+    console.document(
       writeJson({
         stages: all.map((of, at) => ({ stage: of.stage, exitCode: codes[at], ...jsonOf(of, context) })),
       }),

@@ -6,7 +6,7 @@ import { type PlanFormat, renderPlan, showsPlaces } from "../render/formats.ts";
 import { type PlanExtras, planExtras, planJson } from "../render/json.ts";
 import { redactPlan } from "../render/redact.ts";
 import type { Link } from "../render/words.ts";
-import type { Console } from "./console.ts";
+import type { Console } from "./context.ts";
 import type { Context } from "./context.ts";
 
 export interface PrintOptions {
@@ -49,5 +49,5 @@ export async function printPlan(
     ...(budget === undefined ? {} : { budget }),
   });
   if (format === "text") console.data(text);
-  else console.writer.document(text);
+  else console.document(text);
 }

@@ -25,6 +25,6 @@ export async function run(options: OptionsOf<"schema">, { console, host }: Conte
     const { installForVscode } = await import("./schema-install.ts");
     const root = projectRoot(options, host);
     console.show(await installForVscode({ root, schemas: { project, target } }), format);
-  } else console.writer.document(writeJson(SCHEMAS[which]));
+  } else console.document(writeJson(SCHEMAS[which]));
   return EXIT.done;
 }

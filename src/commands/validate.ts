@@ -71,7 +71,7 @@ async function printAs(
   { console, host }: Context,
 ): Promise<void> {
   const views = diagnostics.map((one) => redactDiagnostic(diagnosticView(one), console.redactor));
-  console.writer.document((await renderDiagnosticsAs(format, views, `tasc ${host.version}`)) ?? "");
+  console.document((await renderDiagnosticsAs(format, views, `tasc ${host.version}`)) ?? "");
 }
 
 async function printValid(
