@@ -77,26 +77,12 @@ export function openDisplay(
 export function sayOutcome(
   { outcome, plan, uncertain, milliseconds }: Applied,
   next: readonly NextStep[],
-  console: Console,
+  { style, columns: width, screen, writer }: Console,
   verbose: boolean,
 ): void {
-  const text = renderApplyReport(
-    outcome,
-    {
-      stage: plan.stage,
-      milliseconds,
-      actions: new Map(plan.changes.map(({ address, action }) => [address, action])),
-      uncertain,
-      next,
-    },
-    {
-      style: console.style.stdout,
-      width: console.columns,
-      verbose,
-      ...(console.screen === undefined ? {} : { screen: console.screen }),
-    },
-  );
-  console.data(text);
+  const actions = new Map(plan.changes.map(({ address, action }) => [address, action]));
+  const facts = { stage: plan.stage, milliseconds, actions, uncertain, next };
+  writer.text(renderApplyReport(outcome, facts, { style: style.stdout, width, verbose, screen }));
 }
 
 /** How to go on. */
