@@ -1,4 +1,5 @@
 import { createInterface } from "node:readline/promises";
+import type { Question } from "../app/import.ts";
 import { stop, TascError } from "../model/error.ts";
 import { type ProcessContext } from "./context.ts";
 
@@ -24,6 +25,38 @@ export async function askToApply(stage: string, world: ProcessContext): Promise<
       "Nothing was applied",
       'Apply cancelled. Type the full word "yes" to confirm.',
     );
+}
+
+/** Asks one question after the other; without a terminal, none. What is not answered has no entry. */
+export async function askAll(
+  questions: readonly Question[],
+  { stdin, stderr }: ProcessContext,
+  say: (text: string) => void,
+): Promise<ReadonlyMap<string, string>> {
+  const answers = new Map<string, string>();
+  if (questions.length === 0 || !stdin.isTTY || !stderr.isTTY) return answers;
+  const terminal = createInterface({ input: stdin, output: stderr });
+  const ended = new Promise<"interrupted" | "closed">((resolve) => {
+    terminal.once("SIGINT", () => resolve("interrupted"));
+    terminal.once("close", () => resolve("closed"));
+  });
+  try {
+    for (const { id, text, prompt } of questions) {
+      say(text);
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const answer = await Promise.race([
+        ended.then((how) => ({ how })),
+        terminal.question(prompt).then((words) => ({ words: words.trim() })),
+      ]);
+      if ("words" in answer) {
+        if (answer.words !== "") answers.set(id, answer.words);
+      } else if (answer.how === "interrupted") throw new TascError("interrupted", []);
+      else break;
+    }
+    return answers;
+  } finally {
+    terminal.close();
+  }
 }
 
 type Answer = "yes" | "no" | "interrupted";

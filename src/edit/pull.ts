@@ -33,7 +33,7 @@ import { type Memory, mayHoldSecret, memoryOf } from "../plan/memory.ts";
 import { type Planned, makePlan } from "../plan/plan.ts";
 import { expectedLive } from "../plan/resources.ts";
 import { type Excluded, NOTHING_EXCLUDED, type NewText, changeKey, withTexts } from "./edit-files.ts";
-import { declarable } from "./import-known.ts";
+import { escaped, isDeclarable } from "./import-draft.ts";
 import {
   type Candidate,
   type FieldRef,
@@ -46,7 +46,6 @@ import {
   type Rewritten,
   type RewriteScope,
   changedFields,
-  escaped,
   placeholdersIn,
   sameWritten,
   setAt,
@@ -390,7 +389,7 @@ function written(
   if (isSensitive(value))
     return left("It holds a secret, and the live value in its place is not shown or written.");
   if (holdsSecret(live)) return left("The live value repeats a secret, so it is not written.");
-  const declares = live === null ? field.nullable : declarable(field.shape, live) !== undefined;
+  const declares = live === null ? field.nullable : isDeclarable(field.shape, live);
   if (!declares) return left(`The service has ${shortly(live)}, which a manifest cannot declare.`);
   const lost: Lost = [];
   const meant = reveal(value);
