@@ -1,5 +1,6 @@
 import type { Address } from "../model/address.ts";
 import type { Diagnostic, Place } from "../model/diagnostic.ts";
+import type { FailureReason } from "../model/error.ts";
 import { type Json, type JsonObject, type Path, defined } from "../model/json.ts";
 import type {
   BodyValue,
@@ -102,6 +103,30 @@ export function codedDiagnosticJson(diagnostic: Diagnostic): JsonObject {
   const { severity, ...rest } = diagnosticJson(diagnostic);
   return { severity, code: diagnostic.code, ...rest };
 }
+
+/** What a program reads of a failure: what was wrong, all that was said of it, and the commands that help. */
+export function failureJson(reason: FailureReason, said: readonly Diagnostic[]): JsonObject {
+  const first = said.find(({ severity }) => severity === "error");
+  const { code = "", summary = reason } = first ?? {};
+  // Diagnostics put commands on lines of their own.
+  const lines = said.flatMap(({ detail }) => detail.split("\n")).map((line) => line.trim());
+  const commands = [...new Set(lines.filter((line) => line.startsWith("tasc ")))];
+  return {
+    error: { code: code === "" ? reason : code, message: summary },
+    diagnostics: said.map(codedDiagnosticJson),
+    next: commands.length > 0 ? commands : NEXT[reason],
+  };
+}
+
+/** What helps where no diagnostic names a command. */
+const NEXT: Readonly<Record<FailureReason, readonly string[]>> = {
+  failed: ["tasc doctor"],
+  invalid: ["tasc validate"],
+  stale: ["tasc plan --out FILE"],
+  locked: ["tasc apply --lock-timeout 10m"],
+  unreachable: ["tasc doctor"],
+  interrupted: ["tasc plan"],
+};
 
 /**
  * What a plan shows beyond its public form. Plain data, so that a saved plan can carry it; all of it may be missing,
