@@ -122,6 +122,8 @@ export interface Found {
   readonly files: readonly string[];
   /** Symbolic links that patterns matched and that lead out of the project, or nowhere. */
   readonly escaping: readonly string[];
+  /** Files that patterns matched whose own names, or their folders', begin with a dot. */
+  readonly hidden: readonly string[];
 }
 
 /**
@@ -134,6 +136,9 @@ export function findFiles(folder: ProjectFolder, patterns: Iterable<Pattern>): F
   walk.followLinks();
   return walk.found();
 }
+
+/** Such files often contain credentials, and what is wrong with a manifest is shown with its line. */
+export const HIDDEN = /(?:^|\/)\./;
 
 /** Where a walk is. `above` are the real paths of the links that it came in by. */
 interface Standing {
@@ -149,6 +154,7 @@ class Walk {
   /** Real path → path as found by a link. */
   readonly #linked = new Map<string, string>();
   readonly #escaping = new Set<string>();
+  readonly #hidden = new Set<string>();
   /** Links to folders, by the length of their paths. */
   readonly #links = new Map<number, [place: Standing, progress: MatchedPatterns][]>();
   /** By real path what was looked for in folders that links lead to. */
@@ -162,6 +168,7 @@ class Walk {
     return {
       files: this.#files().toSorted(compareText),
       escaping: [...this.#escaping].toSorted(compareText),
+      hidden: [...this.#hidden].toSorted(compareText),
     };
   }
 
@@ -195,7 +202,7 @@ class Walk {
     else if (kind === "folder" && isOpen(progress)) this.enter(inside(place, name), progress);
     else if (kind === "file" && isComplete(progress)) {
       const path = below(place.path, name);
-      if (place.real === place.path) this.#plain.push(path);
+      if (place.real === place.path && !HIDDEN.test(path)) this.#plain.push(path);
       else this.#keep(below(place.real, name), path);
     }
   }
@@ -215,7 +222,8 @@ class Walk {
 
   #keep(real: string, path: string): void {
     const known = this.#linked.get(real);
-    if (known === undefined || isShorter(path, known)) this.#linked.set(real, path);
+    if (HIDDEN.test(real)) this.#hidden.add(path);
+    else if (known === undefined || isShorter(path, known)) this.#linked.set(real, path);
   }
 
   /** Of what was found in several ways, the shortest. */

@@ -14,11 +14,12 @@ export interface FoundManifests {
 export function findManifests(folder: ProjectFolder, project: Document, certain: boolean): FoundManifests {
   const compiled = patternsOf(project).map(compilePattern);
   const patterns = compiled.flatMap((result) => ("patterns" in result ? result.patterns : []));
-  const { files, escaping } = findFiles(folder, patterns);
+  const { files, escaping, hidden } = findFiles(folder, patterns);
   const manifests = files.filter((file) => file !== PROJECT_FILE);
   const problems = [
     ...compiled.flatMap((result, at) => ("fault" in result ? [badPattern(project, at, result.fault)] : [])),
     ...escaping.map((path) => escapingLink(project, path)),
+    ...hidden.map((path) => hiddenFile(project, path)),
   ];
   if (manifests.length > 0 || problems.length > 0 || !certain) return { files: manifests, problems };
   return { files: [], problems: [noManifests(project)] };
@@ -45,6 +46,15 @@ function escapingLink(project: Document, path: string): ManifestProblem {
     manifestsOrigin(project),
     "A symbolic link leaves the project folder",
     `\`${path}\` matches \`manifests\` and points elsewhere, or nowhere. Manifests must be inside the project folder. Copy them there, or narrow the pattern.`,
+  );
+}
+
+function hiddenFile(project: Document, path: string): ManifestProblem {
+  return manifestProblem(
+    "hidden-manifest",
+    manifestsOrigin(project),
+    "A hidden file cannot be a manifest",
+    `\`${path}\` matches \`manifests\` and is, or points to, a file whose path has a name that begins with a dot. Such files often contain credentials. Rename it, or narrow the pattern.`,
   );
 }
 

@@ -15,7 +15,7 @@ import {
   manifestProblem,
   sourcesByFile,
 } from "./problem.ts";
-import { type ProjectFolder, projectFolder } from "./files.ts";
+import { HIDDEN, type ProjectFolder, projectFolder } from "./files.ts";
 import { findManifests } from "./find-manifests.ts";
 import {
   type EnvironmentVariables,
@@ -152,6 +152,9 @@ async function readProjectFile(folder: ProjectFolder): Promise<ProjectFile> {
   const nothing = { project: undefined, usable: false, templates: [] };
   const read = folder.read(PROJECT_FILE);
   if (!read.ok && read.missing) return { ...nothing, sources: [], problems: [noProject(folder)] };
+  const { inside } = folder.follow(PROJECT_FILE);
+  if (read.ok && (inside === undefined || HIDDEN.test(inside)))
+    return { ...nothing, sources: [], problems: [foreignProject()] };
   const { documents, source, problems } = await readDocuments(folder, PROJECT_FILE);
   const sources = source === undefined ? [] : [source];
   const [document] = documents;
@@ -168,6 +171,16 @@ async function readProjectFile(folder: ProjectFolder): Promise<ProjectFile> {
     sources,
     problems: [...problems, ...checked.problems, ...checkProject(project, templates)],
   };
+}
+
+/** What is wrong with it would be shown with its line, whatever it is. */
+function foreignProject(): ManifestProblem {
+  return manifestProblem(
+    "escaping-link",
+    { file: PROJECT_FILE, path: [] },
+    `${PROJECT_FILE} is a symbolic link out of the project folder, or to a hidden file`,
+    "Replace it with a file.",
+  );
 }
 
 interface TargetFiles extends Pick<ProjectReading, "documents" | "problems" | "complete"> {

@@ -2,7 +2,9 @@
 // from elsewhere.
 import { execFileSync } from "node:child_process";
 import { createServer } from "node:http";
+import { mkdir, symlink } from "node:fs/promises";
 import { createServer as createSocketServer, type Server } from "node:net";
+import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type Project, scene } from "./support/cli.ts";
 
@@ -106,6 +108,41 @@ describe("a hostile pull request", () => {
       });
       await refused(project, "does not allow the stage evil", "--trust", "trust.yaml");
       expect(service.log).toEqual([]);
+    });
+  });
+
+  test("cannot have files with credentials shown as manifests", async () => {
+    await scene({}, async ({ project }) => {
+      const own = await project.read("tasc.yaml");
+      const token = "basic-Z2hzX3Rva2Vu";
+      await project.write({ ".git/config": `[http]\n\textraheader = ${token}\n`, ".env": `KEY=${token}\n` });
+      await mkdir(join(project.dir, "targets"));
+      await symlink("../.git/config", join(project.dir, "targets/a.yaml"));
+      for (const patterns of [
+        "",
+        'manifests: [".env"]\n',
+        'manifests: [".git/*"]\n',
+        'manifests: [".*"]\n',
+      ]) {
+        // oxlint-disable-next-line no-await-in-loop
+        await project.write({ "tasc.yaml": own + patterns });
+        // oxlint-disable-next-line no-await-in-loop
+        const ran = await project.run(["plan"]);
+        expect(ran.code).toBe(3);
+        expect(ran.stderr).toContain("A hidden file cannot be a manifest");
+        expect(ran.stderr).not.toContain(token);
+      }
+      for (const place of [".env", "/etc/hosts"]) {
+        // oxlint-disable-next-line no-await-in-loop
+        await project.remove("tasc.yaml");
+        // oxlint-disable-next-line no-await-in-loop
+        await symlink(place, join(project.dir, "tasc.yaml"));
+        // oxlint-disable-next-line no-await-in-loop
+        const ran = await project.run(["plan"]);
+        expect(ran.code).toBe(3);
+        expect(ran.stderr).toContain("tasc.yaml is a symbolic link");
+        expect(ran.stderr).not.toMatch(/basic-|localhost/);
+      }
     });
   });
 });

@@ -70,8 +70,6 @@ describe("a pattern means", () => {
     [["{targets,other}/a.yaml"], ["other/a.yaml", "targets/a.yaml"]],
     [["{targets/{a,B},c}.{yaml,txt}"], ["c.txt", "targets/B.yaml", "targets/a.yaml"]],
     [["./targets//a.yaml"], ["targets/a.yaml"]],
-    [[".hidden.yaml", ".*.yaml"], [".hidden.yaml"]],
-    [["targets/.git/*"], ["targets/.git/e.yaml"]],
     [["targets/node_modules/p/*"], ["targets/node_modules/p/f.yaml"]],
     [
       ["a.yaml", "*.yaml", "**/a.yaml"],
@@ -80,7 +78,20 @@ describe("a pattern means", () => {
     [["targets"], []],
     [[], []],
   ])("%j: %j", (patterns, expected) => {
-    expect(find(patterns, files)).toEqual({ files: expected, escaping: [] });
+    expect(find(patterns, files)).toEqual({ files: expected, escaping: [], hidden: [] });
+  });
+
+  test("hidden files are no manifests, whichever way they are reached", () => {
+    const patterns = [".hidden.yaml", ".*.yaml", "targets/.git/*", "links/**"];
+    const links = {
+      "links/a.yaml": new Link("targets/.git/e.yaml"),
+      "links/b": new Link("targets/.git"),
+    };
+    expect(find(patterns, { ...files, ...links })).toEqual({
+      files: [],
+      escaping: [],
+      hidden: [".hidden.yaml", "links/a.yaml", "links/b/e.yaml", "targets/.git/e.yaml"],
+    });
   });
 
   test.each([
@@ -96,14 +107,14 @@ describe("a pattern means", () => {
   });
 
   test("names, not parts of names, also with dots", () => {
-    expect(find(["..a/*.yaml"], { "..a/x.yaml": "" }).files).toEqual(["..a/x.yaml"]);
+    expect(find(["a../*.yaml"], { "a../x.yaml": "" }).files).toEqual(["a../x.yaml"]);
   });
 });
 
 describe("symbolic links", () => {
   test("are followed inside of the project, and a file is found once, by the shorter way", () => {
     const files = { "targets/long-name.yaml": "", "targets/a.yaml": new Link("targets/long-name.yaml") };
-    expect(find(["targets/*"], files)).toEqual({ files: ["targets/a.yaml"], escaping: [] });
+    expect(find(["targets/*"], files)).toEqual({ files: ["targets/a.yaml"], escaping: [], hidden: [] });
   });
 
   test("of the same length are told apart by their names, in whatever order they come", () => {
@@ -119,7 +130,11 @@ describe("symbolic links", () => {
 
   test("to folders are followed too", () => {
     const files = { "shared/x/a.yaml": "", "targets/s": new Link("shared/x") };
-    expect(find(["targets/**/*.yaml"], files)).toEqual({ files: ["targets/s/a.yaml"], escaping: [] });
+    expect(find(["targets/**/*.yaml"], files)).toEqual({
+      files: ["targets/s/a.yaml"],
+      escaping: [],
+      hidden: [],
+    });
   });
 
   test("that go in a circle are left", () => {
@@ -131,14 +146,17 @@ describe("symbolic links", () => {
       "b/a": new Link("a"),
       "b/y.yaml": "",
     };
-    expect(find(["**/*.yaml"], files)).toEqual({ files: ["a/x.yaml", "b/y.yaml"], escaping: [] });
+    expect(find(["**/*.yaml"], files)).toEqual({ files: ["a/x.yaml", "b/y.yaml"], escaping: [], hidden: [] });
   });
 
   test("between all of many folders are walked in little time", () => {
     const names = Array.from({ length: 20 }, (_, at) => `d${at + 10}`);
-    // The hidden folder comes by links alone.
-    const files: Record<string, string | Link> = { ".far/y.yaml": "", "d12/far": new Link(".far") };
-    files[".far/back"] = new Link("d10");
+    // No pattern means this folder, so it comes by links alone.
+    const files: Record<string, string | Link> = {
+      "node_modules/y.yaml": "",
+      "d12/far": new Link("node_modules"),
+    };
+    files["node_modules/back"] = new Link("d10");
     for (const one of names) {
       files[`${one}/x.yaml`] = "";
       for (const other of names) files[`${one}/to-${other}`] = new Link(other);
@@ -149,8 +167,8 @@ describe("symbolic links", () => {
 
   test("that lead out are told of where a pattern means them, and else left alone", () => {
     const files = { "a.yaml": new Link(undefined), "b.txt": new Link(undefined), "c.yaml": "" };
-    expect(find(["*.yaml"], files)).toEqual({ files: ["c.yaml"], escaping: ["a.yaml"] });
-    expect(find(["**/*.yaml"], files)).toEqual({ files: ["c.yaml"], escaping: ["a.yaml"] });
+    expect(find(["*.yaml"], files)).toEqual({ files: ["c.yaml"], escaping: ["a.yaml"], hidden: [] });
+    expect(find(["**/*.yaml"], files)).toEqual({ files: ["c.yaml"], escaping: ["a.yaml"], hidden: [] });
   });
 });
 
