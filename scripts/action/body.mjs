@@ -23,7 +23,7 @@ export function failureBody(stage, code, said) {
 }
 
 function longest(text) {
-  return Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
+  return (text.match(/`+/g) ?? []).reduce((most, { length }) => Math.max(most, length), 0);
 }
 
 /** Mark, text, and where the rest is. */

@@ -1,4 +1,4 @@
-import { resolve } from "node:path";
+import { normalize } from "node:path";
 import { type Layer, originIn } from "../model/desired.ts";
 import type { Origin } from "../model/diagnostic.ts";
 import { type Json, type Path, defined, isObject } from "../model/json.ts";
@@ -272,7 +272,7 @@ function refuseUntrusted({ baseUrl, state, stage }: Settings, { trust, reportAt 
   // State knows what a protected test case is called, so whoever chooses its place can get around the policy.
   const folder = statePath ?? (stateHosts?.length === 0 ? STATE_FOLDER : undefined);
   const place = textOf(state.options["path"] ?? STATE_FOLDER);
-  const isElsewhere = folder === undefined || resolve("/", place) !== resolve("/", folder);
+  const isElsewhere = folder === undefined || normalize(`${place}/`) !== normalize(`${folder}/`);
   if (state.backend === "local" && (folder ?? stateHosts) !== undefined && isElsewhere)
     refuse(
       ["state", "path"],

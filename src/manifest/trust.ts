@@ -108,7 +108,9 @@ function policyOf(file: string, map: JsonObject): Policy {
     const texts = textsOf(file, `policy.${key}`, map[key]);
     if (texts !== undefined) policy[key] = texts;
   }
-  if (map.sameCommit === true) policy.sameCommit = true;
+  const { sameCommit = false } = map;
+  if (typeof sameCommit !== "boolean") throw wrong(file, "`policy.sameCommit` must be true or false");
+  if (sameCommit) policy.sameCommit = true;
   return policy;
 }
 

@@ -25,7 +25,7 @@ export function annotationProperty(text: string): string {
 export function markdownCode(text: string): string {
   const line = withoutLogCommands(safeLine(text));
   if (line === "") return "";
-  const fence = "`".repeat(longestRun(line, /`+/g) + 1);
+  const fence = "`".repeat(longestRun(line) + 1);
   const pad = /^`|`$|^ .* $/.test(line) ? " " : "";
   return `${fence}${pad}${line}${pad}${fence}`;
 }
@@ -41,7 +41,7 @@ export function markdownCellCode(text: string): string {
 /** A block of code, `language` naming its colours. */
 export function markdownBlock(text: string, language: string): string {
   const lines = safeLines(text);
-  const fence = "`".repeat(Math.max(3, longestRun(lines, /`+/g) + 1));
+  const fence = "`".repeat(Math.max(3, longestRun(lines) + 1));
   return `${fence}${language}\n${lines.replace(/\n?$/, "\n")}${fence}\n`;
 }
 
@@ -95,8 +95,11 @@ function byUnits(text: string): string {
   return text.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-function longestRun(text: string, runs: RegExp): number {
-  return Math.max(0, ...(text.match(runs) ?? []).map((run) => run.length));
+/** Of backticks; a name can have more runs than a call can have arguments. */
+function longestRun(text: string): number {
+  let longest = 0;
+  for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
+  return longest;
 }
 
 /**

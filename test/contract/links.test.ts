@@ -57,8 +57,7 @@ describe.concurrent("nothing is written through a link", () => {
       const file = join(outside, "file");
       await mkdir(outside, { recursive: true });
       await mkdir(dirname(place), { recursive: true });
-      const before = '{ "editor.tabSize": 3 }
-';
+      const before = '{ "editor.tabSize": 3 }\n';
       await writeFile(file, before);
       await rm(place, { force: true, recursive: true });
       await symlink({ file, folder: outside, nowhere: join(outside, "nothing") }[to], place);

@@ -355,6 +355,8 @@ describe("a trust file", () => {
   test.each([
     ["{ path: .other }", "stateHosts: []"],
     ["{ path: .other }", "statePath: .tasc/state"],
+    ["{ path: ../.tasc/state }", "statePath: .tasc/state"],
+    ["{ path: /.tasc/state }", "statePath: .tasc/state"],
     ["{ backend: local }", "stateHosts: [db]"],
     ["{ path: ./.tasc/state/ }", "statePath: .elsewhere"],
   ])("refuses local state %s with %s", async (state, trust) => {
@@ -373,6 +375,14 @@ describe("a trust file", () => {
           "tasc.yaml": `${PROJECT}state: { path: ./.tasc/state }\n`,
         }),
       ).toMatchObject({ ok: true });
+  });
+
+  test("loses no rule to a value of another type", async () => {
+    for (const rule of ["sameCommit: 'true'", "maxChanges: '1'", "protected: '*'"])
+      // oxlint-disable-next-line no-await-in-loop
+      await expect(limited(`version: 1\npolicy: { ${rule} }\n`, {})).rejects.toMatchObject({
+        diagnostics: [{ code: "bad-trust-file" }],
+      });
   });
 
   test("adds its policy, the stricter of both counting, and a stage's limits replace the others", async () => {

@@ -107,5 +107,6 @@ describe("pieces of a format", () => {
 
   test("a block's fence is longer than any in it", () => {
     expect(markdownBlock("a\n````\nb", "diff")).toBe("`````diff\na\n````\nb\n`````\n");
+    expect(markdownBlock("`\n".repeat(300_000), "")).toMatch(/^```\n`\n/);
   });
 });
