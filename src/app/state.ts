@@ -1,15 +1,19 @@
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import { PROJECT_FILE, readDocuments } from "../manifest/document.ts";
+import { type ProjectFolder, projectFolder } from "../manifest/files.ts";
+import { loadProject } from "../manifest/load.ts";
 import { nearest } from "../manifest/problem.ts";
-import { isTemplate, parseTemplate } from "../manifest/interpolation.ts";
+import { decodedText } from "../manifest/yaml/text.ts";
 import { type Address, type AddressParts, isAddress, parseAddress } from "../model/address.ts";
 import { type DesiredResource, type DesiredTarget, resourcesOf } from "../model/desired.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
 import { stop } from "../model/error.ts";
-import type { Json, JsonObject } from "../model/json.ts";
+import { type Json, type JsonObject, isObject } from "../model/json.ts";
 import type { StateSettings } from "../model/settings.ts";
 import { type State, type StateEvent, emptyState } from "../model/state.ts";
-import { Secret, isUnknown } from "../model/value.ts";
+import { isUnknown } from "../model/value.ts";
 import type { Fingerprinter } from "../plan/input.ts";
 import { batchContent } from "../plan/resources.ts";
 import { type Backend, NO_DOCUMENT } from "../state/backend.ts";
@@ -346,54 +350,45 @@ function textOf(state: State): string {
   return formatDocument(rest);
 }
 
-/** A `state:` section of its own, with the placeholders that tasc.yaml may have in it. */
+/**
+ * A `state:` section of its own, read as that of tasc.yaml is: it is put in its place, so that the same schema, stage,
+ * variables and limits of the trust file hold for it. What it says of fingerprints does not matter.
+ */
 async function readSection(session: Session, file: string): Promise<StateSettings> {
-  const { parse } = await import("yaml");
-  const wrong = (why: string) =>
+  const { root, env, settings, host } = session;
+  const { manifests: _, stages, ...project } = session.project.project.value;
+  const folder = projectFolder(root, env.TASC_TRUST);
+  const holding = (text: string): ProjectFolder => ({
+    ...folder,
+    list: () => [],
+    read: (path) => (path === PROJECT_FILE ? { ok: true, decoded: decodedText(text) } : folder.read(path)),
+  });
+  const wrong = (problems: readonly Pick<Diagnostic, "summary" | "detail">[]) =>
     stop(
       "invalid",
       "state-migrate-config",
-      `${file} is not a state section: ${why}`,
-      "It must contain the previous `state:` section of tasc.yaml, e.g.\nbackend: local",
+      `${file} is not a state section`,
+      `${problems.map(({ summary, detail }) => `${summary}. ${detail}`.trim()).join("\n")}\nIt must contain the previous \`state:\` section of tasc.yaml, e.g.\nbackend: local`,
     );
-  let section: unknown;
-  try {
-    section = parse(readText(session.host, file), { schema: "core" });
-  } catch {
-    throw wrong("invalid YAML");
-  }
-  if (isRecord(section) && isRecord(section["state"])) section = section["state"];
-  if (!isRecord(section)) throw wrong("not a mapping");
-  const { backend = "local", fingerprintKey: _, ...rest } = section;
-  if (backend !== "local" && backend !== "postgres" && backend !== "http") throw wrong("unknown backend");
-  const options: Record<string, string | number | boolean | Secret> = {};
-  for (const [name, value] of Object.entries(rest)) {
-    if (typeof value === "number" || typeof value === "boolean") options[name] = value;
-    else if (isText(value)) options[name] = filled(session, value);
-    else throw wrong(`${name} is not a string`);
-  }
-  return { backend, options };
-}
-
-/** A text with its variables filled in; as a secret, for it may hold one. */
-function filled(session: Session, text: string): string | Secret {
-  if (!isTemplate(text)) return text;
-  const pieces = parseTemplate(text).parts.map((part) => {
-    if (part.kind === "text") return part.text;
-    if (part.kind === "stage") return session.settings.stage;
-    if (part.kind !== "env" && part.kind !== "secret")
-      throw stop(
-        "invalid",
-        "state-migrate-config",
-        `${part.source} cannot stand in a state section of its own`,
-      );
-    const value = session.env[part.name] || (part.kind === "env" ? part.fallback : undefined);
-    if (value === undefined)
-      throw stop("invalid", "missing-variable", `The environment variable ${part.name} is not set`);
-    if (part.kind === "secret") session.host.secrets.add(value);
-    return value;
+  const { documents, problems } = await readDocuments(holding(readText(host, file)), PROJECT_FILE);
+  const value = documents[0]?.value;
+  if (value === undefined || problems.length > 0) throw wrong(problems);
+  const section = value["state"] ?? value;
+  const { fingerprintKey: __, ...state } = isObject(section) ? section : {};
+  const withoutState = Object.entries(isObject(stages) ? stages : {}).map(([stage, own]): [string, Json] => {
+    const { state: ___, ...rest } = isObject(own) ? own : {};
+    return [stage, rest];
   });
-  return new Secret(pieces.join(""));
+  const all = {
+    ...project,
+    ...(stages !== undefined && { stages: Object.fromEntries(withoutState) }),
+    state,
+  };
+  const options = { root, env, stage: settings.stage, needsApiKey: false, mayBeEmpty: true };
+  const loaded = await loadProject(options, holding(JSON.stringify(all)));
+  for (const secret of loaded.secrets) host.secrets.add(secret);
+  if (!loaded.ok) throw wrong(loaded.diagnostics);
+  return loaded.settings.state;
 }
 
 /*
