@@ -16,12 +16,12 @@ import { type State, type StateEvent, emptyState } from "../model/state.ts";
 import { isUnknown } from "../model/value.ts";
 import type { Fingerprinter } from "../plan/input.ts";
 import { batchContent } from "../plan/resources.ts";
-import { type Backend, NO_DOCUMENT } from "../state/backend.ts";
+import { type Backend, type DocumentKey, NO_DOCUMENT } from "../state/backend.ts";
 import { STATE_FOLDER, openBackend, readConfig } from "../state/config.ts";
 import { parseJsonText } from "../service/json-stream.ts";
 import { formatDocument, isRecord, isText, parseDocument, parseJson } from "../state/document.ts";
 import { fileName, makeFolder, replaceFile } from "../state/local-files.ts";
-import { type DocumentKey, explainTakeover } from "../state/problem.ts";
+import { explainTakeover } from "../state/problem.ts";
 import { lockDocuments, unlockAll } from "../state/session.ts";
 import type { Host, Session } from "./session.ts";
 
@@ -356,7 +356,7 @@ function textOf(state: State): string {
  */
 async function readSection(session: Session, file: string): Promise<StateSettings> {
   const { root, env, settings, host } = session;
-  const { manifests: _, stages, ...project } = session.project.project.value;
+  const project = session.project.project.value;
   const folder = projectFolder(root, env.TASC_TRUST);
   const holding = (text: string): ProjectFolder => ({
     ...folder,
@@ -373,19 +373,20 @@ async function readSection(session: Session, file: string): Promise<StateSetting
   const { documents, problems } = await readDocuments(holding(readText(host, file)), PROJECT_FILE);
   const value = documents[0]?.value;
   if (value === undefined || problems.length > 0) throw wrong(problems);
-  const section = value["state"] ?? value;
-  const { fingerprintKey: __, ...state } = isObject(section) ? section : {};
-  const withoutState = Object.entries(isObject(stages) ? stages : {}).map(([stage, own]): [string, Json] => {
-    const { state: ___, ...rest } = isObject(own) ? own : {};
-    return [stage, rest];
-  });
-  const all = {
+  const section = value.state ?? value;
+  const state = isObject(section) ? { ...section, fingerprintKey: undefined } : section;
+  const stages = Object.entries(isObject(project.stages) ? project.stages : {}).map(
+    ([stage, own]): [string, object] => [stage, isObject(own) ? { ...own, state: undefined } : {}],
+  );
+  // What is undefined is left out of the text.
+  const text = JSON.stringify({
     ...project,
-    ...(stages !== undefined && { stages: Object.fromEntries(withoutState) }),
+    manifests: undefined,
     state,
-  };
+    stages: stages.length === 0 ? undefined : Object.fromEntries(stages),
+  });
   const options = { root, env, stage: settings.stage, needsApiKey: false, mayBeEmpty: true };
-  const loaded = await loadProject(options, holding(JSON.stringify(all)));
+  const loaded = await loadProject(options, holding(text));
   for (const secret of loaded.secrets) host.secrets.add(secret);
   if (!loaded.ok) throw wrong(loaded.diagnostics);
   return loaded.settings.state;

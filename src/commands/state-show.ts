@@ -1,3 +1,4 @@
+import type { LockInfo } from "../state/backend.ts";
 import { stateOf, readAddress } from "../app/state.ts";
 import { type Session, withSession } from "../app/session.ts";
 import { nearest } from "../manifest/problem.ts";
@@ -7,7 +8,6 @@ import type { BatchRecord, State } from "../model/state.ts";
 import { count } from "../render/words.ts";
 import type { Section } from "../render/view.ts";
 import { knownAddresses, knows } from "../state/edit.ts";
-import type { LockInfo } from "../state/lock.ts";
 import type { Context } from "./context.ts";
 import type { OptionsOf } from "./table.ts";
 

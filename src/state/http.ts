@@ -5,19 +5,30 @@ import { throughProxies } from "../service/transport.ts";
 import {
   type Backend,
   type Clock,
+  type DocumentKey,
   type HeldLock,
+  type LockInfo,
   NO_DOCUMENT,
   type Revision,
-  Stopwatch,
+  type StateKey,
   type StateRuntime,
+  Stopwatch,
   type StoredState,
-  readWhole,
   sideBySide,
 } from "./backend.ts";
 import type { HttpConfig } from "./config.ts";
-import { formatDocument, isCount, isRecord, isText, isTexts, parseDocument, parseJson } from "./document.ts";
-import { type LockInfo, createLockInfo, isLockInfo } from "./lock.ts";
-import { type DocumentKey, StateFailure, type StateKey, problemOf } from "./problem.ts";
+import {
+  formatDocument,
+  isCount,
+  isRecord,
+  isText,
+  isTexts,
+  parseDocument,
+  parseJson,
+  readWhole,
+} from "./document.ts";
+import { createLockInfo, isLockInfo } from "./lock.ts";
+import { StateFailure, problemOf } from "./problem.ts";
 
 /*
  * Keeps documents on a server that speaks the REST protocol of Terraform's http backend: GET and POST of a whole

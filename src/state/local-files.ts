@@ -5,10 +5,10 @@ import { dirname, join } from "node:path";
 import { TascError } from "../model/error.ts";
 import type { StateEvent } from "../model/state.ts";
 import { refuseLinks } from "../render/output-file.ts";
-import type { Revision } from "./backend.ts";
+import type { DocumentKey, LockInfo, Processes, Revision, StateKey } from "./backend.ts";
 import { areStateEvents, checkKey, isCount, isDocumentKey, isRecord, isText, parseJson } from "./document.ts";
-import { type LockInfo, type Processes, isGone, isLockInfo } from "./lock.ts";
-import { type DocumentKey, StateFailure, type StateKey } from "./problem.ts";
+import { isGone, isLockInfo } from "./lock.ts";
+import { StateFailure } from "./problem.ts";
 
 /**
  * Errors of the file system become a problem; anything else is a mistake of ours and stays an exception.

@@ -6,15 +6,17 @@ import type { JsonObject } from "../model/json.ts";
 import { type State, type StateEvent, emptyState } from "../model/state.ts";
 import {
   type Backend,
+  type DocumentKey,
   type HeldLock,
+  type LockInfo,
   NO_DOCUMENT,
   type Revision,
+  type StateKey,
   type StateRuntime,
   type StoredState,
-  readWhole,
 } from "./backend.ts";
 import { type LocalConfig, STATE_FOLDER } from "./config.ts";
-import { formatDocument, parseDocument, parseJson } from "./document.ts";
+import { formatDocument, parseDocument, parseJson, readWhole } from "./document.ts";
 import { applyEvents } from "./events.ts";
 import {
   type Journal,
@@ -38,8 +40,8 @@ import {
   takeLock,
   targetOf,
 } from "./local-files.ts";
-import { type LockInfo, createLockInfo } from "./lock.ts";
-import { type DocumentKey, StateFailure, type StateKey, problemOf } from "./problem.ts";
+import { createLockInfo } from "./lock.ts";
+import { StateFailure, problemOf } from "./problem.ts";
 
 /** Keeps documents as files of the project: STAGE/TARGET.json, beside it the lock and, during an apply, a journal. */
 export function openLocalBackend(config: LocalConfig, world: StateRuntime): Backend {

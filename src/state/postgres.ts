@@ -3,10 +3,13 @@ import type { JsonObject } from "../model/json.ts";
 import { type State, type StateEvent, emptyState } from "../model/state.ts";
 import {
   type Backend,
+  type DocumentKey,
   FRESH,
   type HeldLock,
+  type LockInfo,
   NO_DOCUMENT,
   type Revision,
+  type StateKey,
   Stopwatch,
   type StoredState,
   type Version,
@@ -14,9 +17,9 @@ import {
 import type { PostgresConfig } from "./config.ts";
 import { areStateEvents, formatDocument, parseDocument, parseJson } from "./document.ts";
 import { applyEvents } from "./events.ts";
-import { type LockInfo, isLockInfo } from "./lock.ts";
+import { isLockInfo } from "./lock.ts";
 import { PostgresClient, type Row, attempt, codeOf, isLossOfConnection } from "./postgres-client.ts";
-import { type DocumentKey, StateFailure, type StateKey, problemOf } from "./problem.ts";
+import { StateFailure, problemOf } from "./problem.ts";
 
 /**
  * Keeps documents in a PostgreSQL database. A lock is an advisory lock of the connection, so that the database

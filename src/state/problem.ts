@@ -1,6 +1,6 @@
+import type { LockInfo } from "./backend.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { type FailureReason, TascError } from "../model/error.ts";
-import type { LockInfo } from "./lock.ts";
 
 /** Names a document: one per stage and target. */
 export interface StateKey {

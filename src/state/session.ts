@@ -3,20 +3,23 @@ import { type Address, compareText, targetAddress } from "../model/address.ts";
 import { type State, type StateEvent, emptyState } from "../model/state.ts";
 import {
   type Backend,
+  type DocumentKey,
   FRESH,
   type HeldLock,
+  type LockInfo,
   NO_DOCUMENT,
   type Revision,
-  Stopwatch,
+  type StateKey,
   type StateRuntime,
+  Stopwatch,
   type StoredState,
   sideBySide,
 } from "./backend.ts";
 import { erroredEvents, erroredFile, readErrored, removeErrored, writeErrored } from "./errored.ts";
 import { applyEvents } from "./events.ts";
-import { entryOfInterrupted, historyJson } from "./history.ts";
-import { type LockInfo, type LockWait, acquireLock, createLockInfo } from "./lock.ts";
-import { type DocumentKey, StateFailure, type StateProblem, problemOf } from "./problem.ts";
+import { entryOfInterrupted } from "./history.ts";
+import { createLockInfo } from "./lock.ts";
+import { StateFailure, type StateProblem, problemOf } from "./problem.ts";
 
 /**
  * A target's state while its lock is held, by an apply or by a command that alters state. After a kill at any moment,
@@ -62,25 +65,18 @@ export interface Session {
   close(): Promise<void>;
 }
 
-export interface SessionOptions extends LockWait {
+export interface SessionOptions {
   /** The command, for whoever waits for the lock: `tasc apply`. */
   readonly why: string;
+  /** Milliseconds to wait for locks that somebody else holds; 0 asks once. */
+  readonly timeout: number;
+  /** Ends the waiting early. */
+  readonly signal?: AbortSignal;
+  /** Is told once of each holder that is waited for. */
+  readonly waiting?: (key: StateKey, holder: LockInfo | undefined) => void;
 }
 
-/** Locks a document, reads it, and takes in what interrupted sessions left. */
-export async function openSession(
-  backend: Backend,
-  key: DocumentKey,
-  world: StateRuntime,
-  options: SessionOptions,
-): Promise<Session> {
-  const sessions = await openSessions(backend, [key], world, options);
-  const session = sessions.get(key.target);
-  if (session === undefined) throw new TypeError("a session that was not opened");
-  return session;
-}
-
-/** The same for several targets of one stage, side by side: all of them or none. */
+/** Locks the documents of targets of one stage, all or none, reads them, and takes in what interrupted sessions left. */
 export async function openSessions(
   backend: Backend,
   keys: readonly DocumentKey[],
@@ -102,39 +98,57 @@ export interface LockedKey {
   readonly lock: HeldLock;
 }
 
+const FIRST_PAUSE = 100;
+const LONGEST_PAUSE = 2_000;
+
 /**
  * Locks documents side by side, all or none. While it waits for one, it holds only those that come before it in the
- * order of keys, so that two runs cannot wait for each other.
+ * order of keys, so that two runs cannot wait for each other. It asks again, less and less often, until the limit: that
+ * works with every backend. Any problem but a held lock ends it at once.
  */
 export async function lockDocuments(
   backend: Backend,
   keys: readonly DocumentKey[],
   world: StateRuntime,
-  { why, ...patience }: SessionOptions,
+  { why, timeout, signal, waiting }: SessionOptions,
 ): Promise<readonly LockedKey[]> {
+  const { clock } = world;
   const inOrder = keys.toSorted((a, b) => compareText(a.target, b.target));
-  const deadline = world.clock.now().getTime() + patience.timeout;
+  const deadline = clock.now().getTime() + timeout;
   const held: LockedKey[] = [];
+  let pause = FIRST_PAUSE;
+  let refused: { readonly holder: string | undefined } | undefined;
   try {
     while (held.length < inOrder.length) {
-      const tried = await sideBySide(inOrder.slice(held.length), async (key) => {
-        const lock = await backend
-          .lock(key, createLockInfo(world, why))
-          .catch((error: unknown) => ({ error }));
-        return "error" in lock ? { key, error: lock.error } : { key, lock };
+      // Of those after one that is waited for, none is asked for yet.
+      const wanted = inOrder.slice(held.length, refused === undefined ? undefined : held.length + 1);
+      const tried = await sideBySide(wanted, async (key) => {
+        const lock = backend.lock(key, createLockInfo(world, why));
+        return {
+          key,
+          ...(await lock.then((taken) => ({ lock: taken })).catch((error: unknown) => ({ error }))),
+        };
       });
       const failed = tried.findIndex((one) => "error" in one);
-      const taken = tried.map((one, at) => ("error" in one ? [] : [{ ...one, at }])).flat();
-      held.push(...taken.filter(({ at }) => failed < 0 || at < failed));
-      await unlockAll(taken.filter(({ at }) => failed >= 0 && at > failed));
-      const refused = tried[failed];
-      if (refused === undefined || !("error" in refused)) continue;
-      problemOf(refused.error, "locked");
-      const timeout = deadline - world.clock.now().getTime();
-      if (timeout <= 0) throw refused.error;
-      const info = createLockInfo(world, why);
-      const lock = await acquireLock(backend, refused.key, info, world.clock, { ...patience, timeout });
-      held.push({ key: refused.key, lock });
+      const taken = tried.flatMap((one, at) =>
+        "lock" in one ? [{ ...one, isKept: failed < 0 || at < failed }] : [],
+      );
+      held.push(...taken.filter(({ isKept }) => isKept));
+      await unlockAll(taken.filter(({ isKept }) => !isKept));
+      const one = tried[failed];
+      if (one === undefined || !("error" in one)) {
+        refused = undefined;
+        pause = FIRST_PAUSE;
+        continue;
+      }
+      const { key, holder } = problemOf(one.error, "locked");
+      if (signal?.aborted === true) throw new StateFailure({ kind: "interrupted" });
+      const left = deadline - clock.now().getTime();
+      if (left <= 0) throw one.error;
+      if (refused === undefined || refused.holder !== holder?.id) waiting?.(key, holder);
+      refused = { holder: holder?.id };
+      await clock.sleep(Math.min(pause, left), signal);
+      pause = Math.min(pause * 2, LONGEST_PAUSE);
     }
     return held;
   } catch (error) {
@@ -188,7 +202,7 @@ async function recover(
   }
   const { run } = session.state;
   if (run === undefined) return;
-  if (run.changes.size > 0) await backend.addHistory(key.stage, historyJson(entryOfInterrupted(run)));
+  if (run.changes.size > 0) await backend.addHistory(key.stage, entryOfInterrupted(run));
   await session.record([{ type: "ended" }]);
 }
 

@@ -9,7 +9,8 @@ import { foldedLine, pathsOf, readIfThere, targetOf } from "../../src/state/loca
 import { readFiles, revisionOf, stateOf } from "../../src/state/local.ts";
 import { formatDocument } from "../../src/state/document.ts";
 import { createLockInfo } from "../../src/state/lock.ts";
-import { type Session, openSession } from "../../src/state/session.ts";
+import type { Session } from "../../src/state/session.ts";
+import { openSession } from "./support/session.ts";
 import { type LocalFixture, localFixture } from "./support/local-fixture.ts";
 import { SHOP, numbered, stateAfter, plain } from "./support/numbered.ts";
 import { problemOf } from "./support/result.ts";
