@@ -284,6 +284,6 @@ export async function openBackend(config: BackendConfig, world: StateRuntime): P
     const { openHttpBackend } = await import("./http.ts");
     return await openHttpBackend(config, world);
   }
-  const { openLocalBackend } = await import("./local.ts");
-  return openLocalBackend(config, world);
+  const { LocalBackend } = await import("./local.ts");
+  return new LocalBackend(config, world);
 }

@@ -12,8 +12,8 @@ import {
   isText,
   parseJson,
 } from "./document.ts";
-import { attempt, fileName, makeFolder, readIfThere, replaceFile } from "./local-files.ts";
-import { StateFailure } from "./problem.ts";
+import { fileName, makeFolder, readIfThere, replaceFile } from "./local-files.ts";
+import { StateFailure, attempt } from "./problem.ts";
 
 /*
  * What an apply did and could not save, since its backend or its lock was gone: `.tasc/errored/STAGE/TARGET.json`. The

@@ -4,7 +4,7 @@ import { type Socket, connect as connectTcp, isIP } from "node:net";
 import { type ConnectionOptions, checkServerIdentity, connect as connectTls } from "node:tls";
 import type { Sql } from "postgres";
 import type { PostgresConnection } from "./config.ts";
-import { StateFailure } from "./problem.ts";
+import { codeOf } from "./problem.ts";
 
 /*
  * The one module that knows postgres.js. One connection serves all, for locks belong to a connection. When it closes,
@@ -277,24 +277,6 @@ function refusingClearPasswords(socket: Socket): Socket {
     );
   });
   return socket;
-}
-
-/** Errors of the database or the way to it become a problem; anything else stays an exception. */
-export async function attempt<T>(where: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof StateFailure) throw error;
-    const code = codeOf(error);
-    if (code === undefined || !(error instanceof Error)) throw error;
-    // A refused connection may come without a message, for it is several errors: one for each address.
-    throw new StateFailure({ kind: "failed", where, reason: error.message === "" ? code : error.message });
-  }
-}
-
-/** SQLSTATE of what the database said, or the code of a failed connection. */
-export function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
 
 /** SQLSTATE of connections that fail (class 08) and of servers that shut down or end a connection (57P). */

@@ -18,8 +18,8 @@ import type { PostgresConfig } from "./config.ts";
 import { areStateEvents, formatDocument, parseDocument, parseJson } from "./document.ts";
 import { applyEvents } from "./events.ts";
 import { isLockInfo } from "./lock.ts";
-import { PostgresClient, type Row, attempt, codeOf, isLossOfConnection } from "./postgres-client.ts";
-import { StateFailure, problemOf } from "./problem.ts";
+import { PostgresClient, type Row, isLossOfConnection } from "./postgres-client.ts";
+import { StateFailure, attempt, codeOf, problemOf } from "./problem.ts";
 
 /**
  * Keeps documents in a PostgreSQL database. A lock is an advisory lock of the connection, so that the database

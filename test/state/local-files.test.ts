@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { StateEvent } from "../../src/model/state.ts";
 import type { Backend } from "../../src/state/backend.ts";
 import { erroredFile } from "../../src/state/errored.ts";
-import { foldedLine, pathsOf, readIfThere, targetOf } from "../../src/state/local-files.ts";
+import { journalLine, pathsOf, readIfThere, targetOf } from "../../src/state/local-files.ts";
 import { readFiles, revisionOf, stateOf } from "../../src/state/local.ts";
 import { formatDocument } from "../../src/state/document.ts";
 import { createLockInfo } from "../../src/state/lock.ts";
@@ -421,5 +421,5 @@ function documentOf(stage: string): string {
 
 /** The line that a session adds before it replaces the document, taken from one that was stopped there. */
 function foldedMark(document: string): string {
-  return foldedLine(revisionOf(Buffer.from(document)));
+  return journalLine({ folded: revisionOf(Buffer.from(document)) });
 }
