@@ -128,7 +128,6 @@ export interface Version {
   readonly serial: string;
   /** ISO 8601. */
   readonly written: string;
-  readonly document: string;
 }
 
 /** Requests to a backend at once; a database gets them in one go anyway. */

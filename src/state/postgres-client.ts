@@ -40,13 +40,16 @@ export class PostgresClient {
     return this.#connection?.lost;
   }
 
-  /** Parameters go as text, and the statement says what they are: `$1::bigint`. Statements are sent without waiting. */
-  async query(text: string, ...parameters: readonly (string | null)[]): Promise<readonly Row[]> {
-    return await this.#open().query(text, parameters, STATEMENT_TIMEOUT);
-  }
-
-  /** The same for a statement that may wait for another session. @param timeout milliseconds */
-  async queryFor(timeout: number, text: string, ...parameters: readonly string[]): Promise<readonly Row[]> {
+  /**
+   * Parameters go as text, and the statement says what they are: `$1::bigint`. Statements are sent without waiting.
+   *
+   * @param timeout milliseconds; more for a statement that may wait for another session
+   */
+  async query(
+    text: string,
+    parameters: readonly (string | null)[] = [],
+    timeout = STATEMENT_TIMEOUT,
+  ): Promise<readonly Row[]> {
     return await this.#open().query(text, parameters, timeout);
   }
 
