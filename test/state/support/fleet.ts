@@ -105,6 +105,15 @@ testCases:
     return [...doubled, ...missing, ...(cases === 2 * this.#targets ? [] : [`${cases} test cases`])];
   }
 
+  /** How many requests the service got, whatever it answered. @param path a part of it */
+  async sent(method: string, path: string): Promise<number> {
+    const requests = await this.#control("GET", "/requests");
+    const all: unknown[] = Array.isArray(requests) ? requests : [];
+    return all.filter(
+      (one) => isRecord(one) && one["method"] === method && String(one["path"]).includes(path),
+    ).length;
+  }
+
   get errored(): readonly string[] {
     try {
       return readdirSync(join(this.folder, ".tasc", "errored"), { recursive: true }).map(String);
@@ -121,8 +130,7 @@ testCases:
     });
     const text = await answer.text();
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
-    const value: unknown = text === "" ? {} : JSON.parse(text);
-    return isRecord(value) ? value : {};
+    return text === "" ? {} : JSON.parse(text);
   }
 
   async close(): Promise<void> {
