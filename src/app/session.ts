@@ -20,11 +20,24 @@ import { type Redactor, createRedactor } from "../render/redact.ts";
 import { type Client, createClient } from "../service/client.ts";
 import { describeFailure } from "../service/describe-failure.ts";
 import { type Failure, checkBaseUrl, isOutOfReach } from "../service/request.ts";
-import { type Backend, type DocumentKey, type LockInfo, type StateKey, type StateRuntime, normalAddress } from "../state/backend.ts";
+import {
+  type Backend,
+  type DocumentKey,
+  type LockInfo,
+  type StateKey,
+  type StateRuntime,
+  normalAddress,
+} from "../state/backend.ts";
 import { openBackend, readConfig } from "../state/config.ts";
 import { type Fingerprinter, createFingerprinter } from "../state/fingerprint.ts";
 import { readProcesses } from "../state/lock.ts";
-import { StateFailure, explainProblem, explainTakenIn, explainTakeover, explainWaiting } from "../state/problem.ts";
+import {
+  StateFailure,
+  explainProblem,
+  explainTakenIn,
+  explainTakeover,
+  explainWaiting,
+} from "../state/problem.ts";
 import { Leases, type Session as StateSession, openSessions } from "../state/session.ts";
 import type { PlanRequest } from "./plan.ts";
 import { readerOf } from "./service.ts";

@@ -191,7 +191,7 @@ export interface Processes {
   /** This process. */
   readonly self: ProcessTraits;
   /** The start of a running process, `"unknown"` if the system does not tell; `undefined`: there is none. */
-  startOf(pid: number): Promise<string | undefined>;
+  readonly startOf: (pid: number) => Promise<string | undefined>;
 }
 
 /** What the backends need of the world; handed in from the top, so that tests can hand in another. */

@@ -1,19 +1,6 @@
-import type { LockInfo } from "./backend.ts";
+import type { LockInfo, StateKey } from "./backend.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { type FailureReason, TascError } from "../model/error.ts";
-
-/** Names a document: one per stage and target. */
-export interface StateKey {
-  readonly stage: string;
-  /** The target's key. */
-  readonly target: string;
-}
-
-/** A document as a reader expects it. */
-export interface DocumentKey extends StateKey {
-  /** Base address of the service that the ids are to belong to. */
-  readonly service: string;
-}
 
 /**
  * Everything that can stand between an apply and its state; `explainProblem` words it. `where` names the file,

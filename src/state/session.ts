@@ -122,21 +122,19 @@ export async function lockDocuments(
     while (held.length < inOrder.length) {
       // Of those after one that is waited for, none is asked for yet.
       const wanted = inOrder.slice(held.length, refused === undefined ? undefined : held.length + 1);
-      const tried = await sideBySide(wanted, async (key) => {
-        const lock = backend.lock(key, createLockInfo(world, why));
-        return {
-          key,
-          ...(await lock.then((taken) => ({ lock: taken })).catch((error: unknown) => ({ error }))),
-        };
+      const tried = await sideBySide(wanted, async (key): Promise<Tried> => {
+        try {
+          return { key, lock: await backend.lock(key, createLockInfo(world, why)) };
+        } catch (error) {
+          return { key, error };
+        }
       });
-      const failed = tried.findIndex((one) => "error" in one);
-      const taken = tried.flatMap((one, at) =>
-        "lock" in one ? [{ ...one, isKept: failed < 0 || at < failed }] : [],
-      );
-      held.push(...taken.filter(({ isKept }) => isKept));
-      await unlockAll(taken.filter(({ isKept }) => !isKept));
-      const one = tried[failed];
-      if (one === undefined || !("error" in one)) {
+      const failed = tried.findIndex(({ lock }) => lock === undefined);
+      const end = failed < 0 ? tried.length : failed;
+      held.push(...taken(tried.slice(0, end)));
+      await unlockAll(taken(tried.slice(end)));
+      const one = tried[end];
+      if (one === undefined) {
         refused = undefined;
         pause = FIRST_PAUSE;
         continue;
@@ -155,6 +153,16 @@ export async function lockDocuments(
     await unlockAll(held);
     throw error;
   }
+}
+
+interface Tried {
+  readonly key: DocumentKey;
+  readonly lock?: HeldLock;
+  readonly error?: unknown;
+}
+
+function taken(tried: readonly Tried[]): readonly LockedKey[] {
+  return tried.flatMap(({ key, lock }) => (lock === undefined ? [] : [{ key, lock }]));
 }
 
 /** What cannot be freed is left: whoever wants the lock is told who has it. */
