@@ -33,7 +33,7 @@ export interface PostgresConnection {
   /** A file of certificates, or `system`. */
   readonly rootCertificate: string | undefined;
   readonly applicationName: string;
-  readonly sessionAttributes: string | undefined;
+  readonly sessionAttributes: (typeof SESSION_ATTRIBUTES)[number] | undefined;
 }
 
 /** As libpq's `sslmode`. */
@@ -156,7 +156,27 @@ const PARAMETERS = [
   "connect_timeout",
   "pgbouncer",
 ];
-const SESSION_ATTRIBUTES = ["any", "read-write", "primary", "read-only", "standby", "prefer-standby"];
+const SESSION_ATTRIBUTES = [
+  "any",
+  "read-write",
+  "primary",
+  "read-only",
+  "standby",
+  "prefer-standby",
+] as const;
+
+const REFUSED = [
+  [
+    "channel_binding",
+    "require",
+    "is not supported; use sslmode=verify-full, which identifies the server by its certificate",
+  ],
+  [
+    "pgbouncer",
+    "true",
+    "means a pooler that lends a connection for each transaction, and locks belong to connections; use the address of the database itself",
+  ],
+] as const;
 
 /**
  * Reads a connection string. What is wrong with it is said without repeating its values. Passwords are often pasted
@@ -172,11 +192,22 @@ export function readPostgresUrl(url: string): PostgresConnection {
     throw wrongUrl("its user and password must have / ? # and \\ escaped, as %2F %3F %23 and %5C");
   const [hosts = "", ...path] = place.slice(at + 1).split("/");
   const parameters = new URLSearchParams(query?.[0] ?? "");
-  checkParameters(parameters);
+  const unknown = [...parameters.keys()].find((name) => !PARAMETERS.includes(name));
+  if (unknown !== undefined)
+    throw wrongUrl(`the parameter ${unknown} is not supported; it may have ${list(PARAMETERS)}`);
+  const oneOf = <T extends string>(name: string, values: readonly T[]): T | undefined => {
+    const text = parameters.get(name);
+    const value = values.find((one) => one === text);
+    if (text !== null && value === undefined) throw wrongUrl(`${name} must be one of ${list(values)}`);
+    return value;
+  };
+  const tls = oneOf("sslmode", TLS_MODES);
+  const sessionAttributes = oneOf("target_session_attrs", SESSION_ATTRIBUTES);
+  for (const [name, value, reason] of REFUSED)
+    if (parameters.get(name) === value) throw wrongUrl(`${name}=${value} ${reason}`);
   const places = hosts.split(",").map(hostAndPort);
   if (places.some(({ port }) => !(port > 0 && port < 65_536)))
     throw wrongUrl("its port is not a number from 1 to 65535");
-  const mode = parameters.get("sslmode");
   const isLocal = places.every(({ host }) => isLoopback(host));
   const [user, password] = at < 0 ? [undefined, undefined] : credentials(place.slice(0, at));
   return {
@@ -184,35 +215,15 @@ export function readPostgresUrl(url: string): PostgresConnection {
     database: unescaped(path.join("/")) || user || "postgres",
     user,
     password: secretOf(password),
-    tls: TLS_MODES.find((known) => known === mode) ?? (isLocal ? "disable" : "verify-full"),
+    tls: tls ?? (isLocal ? "disable" : "verify-full"),
     rootCertificate: parameters.get("sslrootcert") ?? undefined,
     applicationName: parameters.get("application_name") ?? "tasc",
-    sessionAttributes: parameters.get("target_session_attrs") ?? undefined,
+    sessionAttributes,
   };
 }
 
 function wrongUrl(reason: string): StateFailure {
   return misconfigured(`state.url is wrong: ${reason}`);
-}
-
-function checkParameters(parameters: URLSearchParams): void {
-  const unknown = [...parameters.keys()].find((name) => !PARAMETERS.includes(name));
-  if (unknown !== undefined)
-    throw wrongUrl(`the parameter ${unknown} is not supported; it may have ${list(PARAMETERS)}`);
-  const mode = parameters.get("sslmode");
-  if (mode !== null && !TLS_MODES.some((known) => known === mode))
-    throw wrongUrl(`sslmode must be one of ${list(TLS_MODES)}`);
-  const attributes = parameters.get("target_session_attrs");
-  if (attributes !== null && !SESSION_ATTRIBUTES.includes(attributes))
-    throw wrongUrl(`target_session_attrs must be one of ${list(SESSION_ATTRIBUTES)}`);
-  if (parameters.get("channel_binding") === "require")
-    throw wrongUrl(
-      "channel_binding=require is not supported; use sslmode=verify-full, which identifies the server by its certificate",
-    );
-  if (parameters.get("pgbouncer") === "true")
-    throw wrongUrl(
-      "pgbouncer=true means a pooler that lends a connection for each transaction, and locks belong to connections; use the address of the database itself",
-    );
 }
 
 function hostAndPort(text: string): { readonly host: string; readonly port: number } {

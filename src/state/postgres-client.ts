@@ -83,20 +83,16 @@ export class PostgresClient {
 /** One connection, from its first statement to its end. */
 class Connection {
   readonly #loss = new AbortController();
-  readonly #lost: Promise<never>;
+  /** Each ends a statement that waits for its answer. */
+  readonly #waiting = new Set<(reason: Error) => void>();
   readonly #sql: Promise<Sql>;
   #socket: Socket | undefined;
   #isReady = false;
   #reason: Error = new ConnectionLost("the connection was closed");
 
   constructor(config: PostgresConnection) {
-    const { signal } = this.#loss;
     // Every lock listens.
-    setMaxListeners(0, signal);
-    this.#lost = new Promise((_, reject) => {
-      signal.addEventListener("abort", () => reject(this.#reason), { once: true });
-    });
-    this.#lost.catch(() => {});
+    setMaxListeners(0, this.#loss.signal);
     this.#sql = this.#make(config);
     this.#sql.catch(() => {});
   }
@@ -135,9 +131,11 @@ class Connection {
   }
 
   async #orLost<T>(work: Promise<T>): Promise<T> {
-    work.catch(() => {});
-    if (this.#loss.signal.aborted) throw this.#reason;
-    const result = await Promise.race([work, this.#lost]);
+    const result = await new Promise<T>((resolve, reject) => {
+      this.#waiting.add(reject);
+      void work.then(resolve, reject).finally(() => this.#waiting.delete(reject));
+      if (this.#loss.signal.aborted) reject(this.#reason);
+    });
     this.#isReady = true;
     return result;
   }
@@ -146,11 +144,13 @@ class Connection {
     if (this.#loss.signal.aborted) return;
     this.#reason = reason;
     this.#loss.abort();
+    for (const reject of this.#waiting) reject(reason);
     this.#socket?.destroy();
   }
 
   async #make(config: PostgresConnection): Promise<Sql> {
     const { default: postgres } = await import("postgres");
+    const { sessionAttributes } = config;
     const [first] = config.hosts;
     let next = 0;
     const options = {
@@ -159,7 +159,8 @@ class Connection {
       database: config.database,
       ...(config.user !== undefined && { username: config.user }),
       ...(config.password !== undefined && { password: config.password.reveal() }),
-      ...(isSessionAttribute(config.sessionAttributes) && { target_session_attrs: config.sessionAttributes }),
+      ...(sessionAttributes !== undefined &&
+        sessionAttributes !== "any" && { target_session_attrs: sessionAttributes }),
       ssl: false as const,
       max: 1,
       max_lifetime: null,
@@ -204,12 +205,6 @@ class Connection {
     this.#end(error);
     return error;
   }
-}
-
-const SESSION_ATTRIBUTES = ["read-write", "read-only", "primary", "standby", "prefer-standby"] as const;
-
-function isSessionAttribute(text: string | undefined): text is (typeof SESSION_ATTRIBUTES)[number] {
-  return SESSION_ATTRIBUTES.some((known) => known === text);
 }
 
 class ConnectionLost extends Error {

@@ -21,50 +21,6 @@ import { entryOfInterrupted } from "./history.ts";
 import { createLockInfo } from "./lock.ts";
 import { StateFailure, type StateProblem, problemOf } from "./problem.ts";
 
-/**
- * A target's state while its lock is held, by an apply or by a command that alters state. After a kill at any moment,
- * what the next reader finds is a prefix of what was recorded, with everything in it whose `record` had resolved.
- */
-export interface Session {
-  /** With all that was recorded so far, saved or under way. A value: it does not change afterwards. */
-  readonly state: State;
-  /** Whether there was no state before. */
-  readonly isNew: boolean;
-  /** Whose lock was taken over: a process of this machine that is gone. Worth a word to the user. */
-  readonly takenOver?: LockInfo;
-  /** The file with what an earlier run could not save, if it was taken in. Worth a word to the user. */
-  readonly takenIn?: string | undefined;
-  /** The test target's id, where state knows it. */
-  readonly targetId: string | undefined;
-  /** Aborted, with a StateFailure, once nothing can be saved any more. */
-  readonly lost: AbortSignal;
-  /**
-   * Resolves when the events are durable. Calls at the same time share one flush.
-   *
-   * @throws StateFailure if they could not be saved; the session then saves no more until it is closed.
-   */
-  record(events: readonly StateEvent[]): Promise<void>;
-  /**
-   * Resolves when the events outlive this process. A power cut may take them, until the next `record` or `close`: it
-   * is for what may be done again without harm. Fails as `record` does.
-   */
-  note(events: readonly StateEvent[]): Promise<void>;
-  /**
-   * To be asked right before each call that changes something, and before each time it is sent again: resolves if the
-   * lock is still held, and what was recorded is saved or has been under way for a moment only.
-   *
-   * @throws StateFailure if nothing may be sent any more
-   */
-  confirm(): Promise<void>;
-  /**
-   * Saves what is not yet part of the document, also what a failed `record` left, and frees the lock. What cannot be
-   * saved is kept in `.tasc/errored/`. Later calls do nothing.
-   *
-   * @throws StateFailure if it could not be saved, or the lock not be freed; what `record` had saved is not lost.
-   */
-  close(): Promise<void>;
-}
-
 export interface SessionOptions {
   /** The command, for whoever waits for the lock: `tasc apply`. */
   readonly why: string;
@@ -181,7 +137,7 @@ async function openLocked(
   if (fresh.length > 0 && first !== undefined) await backend.register?.(first.key.stage, fresh);
   const opened = await sideBySide(locks, async ({ key, lock }) => {
     const start = await folded(lock, stored.get(key.target));
-    const session = new LockedSession(key, lock, start, world);
+    const session = new Session(key, lock, start, world);
     await recover(backend, session, key, world);
     return [key.target, session] as const;
   });
@@ -198,7 +154,7 @@ async function folded(lock: HeldLock, stored: StoredState | undefined): Promise<
 /** Takes in what an earlier run could not save, and writes the history of one that was cut off. */
 async function recover(
   backend: Backend,
-  session: LockedSession,
+  session: Session,
   key: DocumentKey,
   world: StateRuntime,
 ): Promise<void> {
@@ -214,17 +170,25 @@ async function recover(
   await session.record([{ type: "ended" }]);
 }
 
-class LockedSession implements Session {
+/**
+ * A target's state while its lock is held, by an apply or by a command that alters state. After a kill at any moment,
+ * what the next reader finds is a prefix of what was recorded, with everything in it whose `record` had resolved.
+ */
+export class Session {
+  /** Whether there was no state before. */
   readonly isNew: boolean;
-  readonly takenOver?: LockInfo;
+  /** Whose lock was taken over: a process of this machine that is gone. Worth a word to the user. */
+  readonly takenOver: LockInfo | undefined;
+  /** The file with what an earlier run could not save, if it was taken in. Worth a word to the user. */
   takenIn: string | undefined;
+  /** The test target's id, where state knows it. */
+  targetId: string | undefined;
   readonly #key: DocumentKey;
   readonly #world: StateRuntime;
   readonly #lock: HeldLock;
   readonly #commit: GroupCommit<StateEvent>;
   readonly #loss = new AbortController();
   readonly #address: Address;
-  targetId: string | undefined;
   /** The state up to the events that wait in `#ahead`; folding many at once copies its maps once. */
   #folded: State;
   #ahead: StateEvent[] = [];
@@ -244,7 +208,7 @@ class LockedSession implements Session {
     this.#world = world;
     this.#lock = lock;
     this.isNew = stored === undefined;
-    if (lock.takenOver !== undefined) this.takenOver = lock.takenOver;
+    this.takenOver = lock.takenOver;
     const { stage, target, service } = key;
     const state = stored?.state ?? emptyState(stage, target, service);
     this.#folded = state.lineage === undefined ? { lineage: world.newId(), ...state } : state;
@@ -257,30 +221,53 @@ class LockedSession implements Session {
     lock.lost?.addEventListener("abort", this.#broke);
   }
 
+  /** With all that was recorded so far, saved or under way. A value: it does not change afterwards. */
   get state(): State {
     this.#folded = applyEvents(this.#folded, this.#ahead);
     this.#ahead = [];
     return this.#folded;
   }
 
+  /** Aborted, with a StateFailure, once nothing can be saved any more. */
   get lost(): AbortSignal {
     return this.#loss.signal;
   }
 
+  /**
+   * Resolves when the events are durable. Calls at the same time share one flush.
+   *
+   * @throws StateFailure if they could not be saved; the session then saves no more until it is closed.
+   */
   async record(events: readonly StateEvent[]): Promise<void> {
     await this.#add(events, true);
   }
 
+  /**
+   * Resolves when the events outlive this process. A power cut may take them, until the next `record` or `close`: it
+   * is for what may be done again without harm. Fails as `record` does.
+   */
   async note(events: readonly StateEvent[]): Promise<void> {
     await this.#add(events, false);
   }
 
+  /**
+   * To be asked right before each call that changes something, and before each time it is sent again: resolves if the
+   * lock is still held, and what was recorded is saved or has been under way for a moment only.
+   *
+   * @throws StateFailure if nothing may be sent any more
+   */
   async confirm(): Promise<void> {
     if (this.#unsaved.length > 0 && this.#waiting.isOver(FRESH)) await this.#commit.idle();
     if (this.#lock.confirm !== undefined) await this.#orLose(this.#lock.confirm());
     else if (this.#written.isOver(FRESH)) await this.#commit.add([], true);
   }
 
+  /**
+   * Saves what is not yet part of the document, also what a failed `record` left, and frees the lock. What cannot be
+   * saved is kept in `.tasc/errored/`. Later calls do nothing.
+   *
+   * @throws StateFailure if it could not be saved, or the lock not be freed; what `record` had saved is not lost.
+   */
   async close(): Promise<void> {
     // The connection may end after that.
     this.#closed ??= this.#finish().finally(() => this.#lock.lost?.removeEventListener("abort", this.#broke));

@@ -93,6 +93,12 @@ testCases:
     await this.#control("POST", "/faults", { method, path, nth: 1, times: 1, fault });
   }
 
+  /** Requests that fit are answered after a while. */
+  async slowDown(method: string, path: string, milliseconds: number): Promise<void> {
+    const fault = { type: "latency", ms: milliseconds };
+    await this.#control("POST", "/faults", { method, path, fault });
+  }
+
   /** What exists more than once, and what is missing, by app and description. */
   async wrong(): Promise<readonly string[]> {
     const data = await this.#control("GET", "/data");
