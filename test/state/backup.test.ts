@@ -194,7 +194,8 @@ describe("the history of applies", () => {
         await first.ended;
         const changes: unknown = expect.arrayContaining([
           { address: "target.t0", action: "create", outcome: "done" },
-          { address: "testCase.t0.a", action: "create", outcome: "unknown" },
+          // The first of all discoveries; which that is, is up to the machine.
+          { address: expect.stringMatching(/^testCase\./), action: "create", outcome: "unknown" },
         ]);
         const expected = { ended: false, changes };
         const before = await fleet.run("history", "--json");
