@@ -17,12 +17,14 @@ import {
   RESERVED_KEYS,
   allowed,
   allowedIn,
+  bare,
   convert,
   entryOf,
+  holdsHidden,
+  isHidden,
   partsAlong,
 } from "../shape.ts";
 import { PROJECT, SECTIONS, TARGET_DOCUMENT, TARGET_KEYS } from "../tables.ts";
-import { type Site, knownKeys, mayShow, partAt } from "./subject.ts";
 
 export interface CheckedDocument {
   /** Without what is wrong in it, so that the rest can be checked in the same run. */
@@ -32,8 +34,8 @@ export interface CheckedDocument {
   readonly lossy: boolean;
 }
 
-const PROJECT_PART: ManifestPart = { shape: PROJECT, description: "" };
-const TARGET_PART: ManifestPart = { shape: TARGET_DOCUMENT, description: "" };
+const PROJECT_PART = bare(PROJECT);
+const TARGET_PART = bare(TARGET_DOCUMENT);
 
 /** The mistakes behind what JSON Schema found in a document, and what is left of it without them. */
 export function explainShape(
@@ -79,8 +81,36 @@ function isLossOfResources(path: Path): boolean {
 
 const FIELDS_OF_TARGETS: ReadonlySet<string> = new Set([...TARGET_KEYS, "defaults", "moved"]);
 
+/** Where a mistake is, in the document and in the tables. */
+interface Site {
+  readonly file: string;
+  readonly path: Path;
+  readonly value: Json | undefined;
+  /** From the root to the value, as far as the tables know. */
+  readonly parts: readonly ManifestPart[];
+}
+
+const UNKNOWN_PART = bare({ type: "json" });
+
+/** What the tables say of the value. */
+function partAt({ path, parts }: Site): ManifestPart {
+  return parts[path.length] ?? UNKNOWN_PART;
+}
+
+/** Whether the value may be repeated in a message: nothing in it, and nothing that it is in, is to be hidden. */
+function mayShow(site: Site): boolean {
+  return !site.parts.some(isHidden) && !holdsHidden(partAt(site));
+}
+
+/** The keys that may stand at a site; none where they are the user's own. */
+function knownKeys(site: Site): readonly string[] {
+  const { shape } = partAt(site);
+  if (shape.type === "object") return Object.keys(shape.parts);
+  return shape.type === "reference" ? ["description"] : [];
+}
+
 /** A mistake in the shape of a document. */
-export interface Mistake {
+interface Mistake {
   readonly problem: ManifestProblem;
   /** What of the document cannot be used because of it; nothing where something is missing. */
   readonly spoilt: Path | undefined;
