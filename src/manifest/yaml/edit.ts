@@ -682,56 +682,54 @@ class TextLines {
  * @param indent of the lines of a block that was none before.
  */
 function restyled(value: Json, node: Node, source: string, indent: number): Inline {
-  if (node.kind === "scalar" && (node.style === "literal" || node.style === "folded"))
-    return blockLike(value, node, source, indent) ?? besideComment(value, node, source, indent);
-  if (typeof value !== "string" || node.kind !== "scalar") return inlineLines(value, indent);
-  return sameQuotes(value, node, "block") ?? inlineLines(value, indent);
+  if (node.kind !== "scalar") return inlineLines(value, indent);
+  if (node.style === "literal" || node.style === "folded") {
+    const old = source.slice(node.start, node.end).split(/\r?\n/);
+    const block = typeof value === "string" ? blockLike(value, node.style, old, indent) : undefined;
+    if (block !== undefined) return block;
+    // The comment in the header of the old block stays on its line.
+    const comment = /\s+#.*$/.exec(old[0] ?? "")?.[0] ?? "";
+    const [first, ...rest]: Inline =
+      typeof value === "string" ? [doubleQuoted(value)] : inlineLines(value, indent);
+    return [first + comment, ...rest];
+  }
+  const quoted = typeof value === "string" ? sameQuotes(value, node, "block") : undefined;
+  return quoted === undefined ? inlineLines(value, indent) : [quoted];
 }
 
 /** The same inside of braces and brackets, where everything stays on one line. */
 function restyledFlow(value: Json, node: Node): string {
   if (typeof value !== "string" || node.kind !== "scalar") return flowText(value);
-  return sameQuotes(value, node, "flow")?.[0] ?? scalarText(value, "flow");
+  return sameQuotes(value, node, "flow") ?? scalarText(value, "flow");
 }
 
-function sameQuotes(text: string, node: ScalarNode, surroundings: CollectionStyle): Inline | undefined {
-  if (node.style === "double") return [doubleQuoted(text)];
-  if (node.style === "single") return canBeSingleQuoted(text) ? [singleQuoted(text)] : [doubleQuoted(text)];
+function sameQuotes(text: string, node: ScalarNode, surroundings: CollectionStyle): string | undefined {
+  if (node.style === "single" && canBeSingleQuoted(text)) return singleQuoted(text);
+  if (node.style === "double" || node.style === "single") return doubleQuoted(text);
   // Whoever writes `ON` without quotes means YAML 1.2 and wants to see `OFF`.
   const isOwnStyle = node.value === node.text && !canBePlain(node.text, surroundings);
-  return isOwnStyle && isPlainText(text, surroundings) ? [text] : undefined;
-}
-
-/** No block any more: the comment in the header of the old one stays on its line. */
-function besideComment(value: Json, node: ScalarNode, source: string, indent: number): Inline {
-  const [header = ""] = source.slice(node.start, node.end).split(/\r?\n/, 1);
-  const comment = /\s+#.*$/.exec(header)?.[0] ?? "";
-  const [first, ...rest]: Inline =
-    typeof value === "string" ? [doubleQuoted(value)] : inlineLines(value, indent);
-  return [first + comment, ...rest];
+  return isOwnStyle && isPlainText(text, surroundings) ? text : undefined;
 }
 
 /** As a block with the header of the old one, or undefined if no block can hold it. */
-function blockLike(value: Json, node: ScalarNode, source: string, indent: number): Inline | undefined {
-  if (typeof value !== "string") return undefined;
-  const [header = "", ...body] = source.slice(node.start, node.end).split(/\r?\n/);
+function blockLike(
+  value: string,
+  style: "literal" | "folded",
+  [header = "", ...body]: readonly string[],
+  indent: number,
+): Inline | undefined {
   const [, marks = "", note = ""] = /^[|>]([-+0-9]*)(.*)$/.exec(header) ?? [];
   const keepsAll = marks.includes("+");
   const content = value.replace(keepsAll ? /\n+$/ : /\n$/, "");
   // Only `|+` keeps empty lines at the end.
   if (!canBeBlock(content) || content.endsWith("\n") || (keepsAll && content === value)) return undefined;
   const chomping = value === content ? "-" : keepsAll ? "+" : "";
-  const folded = node.style === "folded" ? foldedLines(content, body) : undefined;
-  const lines = (folded ?? content.split("\n")).concat(emptyLines(value.length - content.length - 1));
+  const folded = style === "folded" ? foldedLines(content, body) : undefined;
+  const lines = folded ?? content.split("\n");
+  for (let left = value.length - content.length; left > 1; left--) lines.push("");
   const margin = pad(/^ *(?=[^ ])/.exec(body.find((line) => line.trim() !== "") ?? "")?.[0].length ?? indent);
-  return [
-    `${folded ? ">" : "|"}${chomping}${note}`,
-    ...lines.map((line) => (line === "" ? "" : margin + line)),
-  ];
-}
-
-function emptyLines(count: number): string[] {
-  return Array.from({ length: Math.max(0, count) }, () => "");
+  const indented = lines.map((line) => (line === "" ? "" : margin + line));
+  return [`${folded ? ">" : "|"}${chomping}${note}`, ...indented];
 }
 
 /**
