@@ -1,4 +1,4 @@
-import { writeYaml } from "../manifest/yaml/edit.ts";
+import { writeYaml } from "../manifest/yaml/write.ts";
 import type { Kind } from "../model/address.ts";
 import { type Part, fieldsOf } from "../model/fields.ts";
 import { type Json, type JsonObject, type Path, isObject } from "../model/json.ts";

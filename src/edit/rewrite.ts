@@ -5,7 +5,7 @@ import { settingsLayers } from "../manifest/settings.ts";
 import { SECTIONS } from "../manifest/tables.ts";
 import { existsIn, layersOfOne, originsOf, targetLayers } from "../manifest/target.ts";
 import type { YamlEdit } from "../manifest/yaml/edit.ts";
-import { setOwn } from "../manifest/yaml/tree.ts";
+import { setOwn } from "../manifest/yaml/text.ts";
 import { type Address, KINDS, type Kind, addressOf, parseAddress, targetAddress } from "../model/address.ts";
 import { type Layer, originIn } from "../model/desired.ts";
 import type { Origin } from "../model/diagnostic.ts";

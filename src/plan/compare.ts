@@ -237,6 +237,6 @@ export interface MatchedTarget {
   /** After moves, and after what interrupted creations turned out to have made. */
   readonly state: State | undefined;
   readonly fingerprints: Fingerprinter | undefined;
-  /** What each address means, the target's own included; an address with a problem has no entry. */
+  /** What each declared address means, the target's own included; one with a problem has no entry. */
   readonly matches: ReadonlyMap<Address, Match>;
 }
