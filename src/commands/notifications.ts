@@ -72,7 +72,7 @@ async function readAll(
   const lists = await Promise.all(
     targets.map(async ({ key, id }) => ({
       key,
-      own: answerOf(await session.client().listNotifications(id)),
+      read: await session.client().listNotifications(id),
     })),
   );
   return lists.flatMap(({ key, read }) =>
