@@ -10,7 +10,7 @@ import { renderDiagnosticsAs } from "../render/formats.ts";
 import { writeJson } from "../render/json.ts";
 import { type Redactor, createRedactor, redactDiagnostic } from "../render/redact.ts";
 import { COLOURED, PLAIN, type Style } from "../render/style.ts";
-import { type Terminal, type Writer, createWriter, terminalOf } from "../render/terminal.ts";
+import { type Terminal, Writer, terminalOf } from "../render/terminal.ts";
 import { type View, show } from "../render/view.ts";
 
 /** The outside world, handed to commands from the top, so that nothing below reaches for it. */
@@ -62,7 +62,7 @@ export class Console {
     this.level = level;
     this.#version = world.version;
     this.redactor = growingRedactor(world.secrets);
-    this.writer = createWriter({ stdout, stderr, terminals, redactor: this.redactor, failed });
+    this.writer = new Writer({ stdout, stderr, terminals, redactor: this.redactor, failed });
     this.style = {
       stdout: terminals.stdout.colour ? COLOURED : PLAIN,
       stderr: terminals.stderr.colour ? COLOURED : PLAIN,
