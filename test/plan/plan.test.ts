@@ -194,6 +194,15 @@ describe("matching", () => {
       "C2",
     ],
     [
+      "by `id:` of the manifest before the id in state",
+      {
+        declared: { testCases: login, ids: { login: "C2" } },
+        live: { testCases: [liveCase("C1"), liveCase("C2")] },
+        state: [{ type: "bound", address: "testCase.shop.login", id: "C1", fields: {} }],
+      },
+      "C2",
+    ],
+    [
       "by the id in state, whatever the name",
       {
         declared: { testCases: login },
@@ -218,10 +227,12 @@ describe("matching", () => {
     [
       "not by name where that case has an externalId of its own",
       {
-        declared: { testCases: { login: { description: "Log in", externalId: "X" } } },
+        declared: {
+          testCases: { login: { description: "Log in", externalId: "X", "discovery.prompt": "p" } },
+        },
         live: { testCases: [liveCase("C1", { description: "Log in", externalId: "Y" })] },
       },
-      "error",
+      "create",
     ],
     [
       "two of one name are an error",
@@ -293,8 +304,12 @@ describe("matching", () => {
     const { plan, matched } = planOf(situation);
     const match = matched.get("shop")?.matches.get("testCase.shop.login");
     const errors = plan.diagnostics.filter(({ severity }) => severity === "error");
-    if (expected === "error") expect(errors.length).toBeGreaterThan(0);
-    else expect(errors).toEqual([]);
+    if (expected === "error") {
+      expect(errors.length).toBeGreaterThan(0);
+      // Nothing is planned for what may be another's.
+      expect(match).toBeUndefined();
+      expect(plan.changes).toEqual([]);
+    } else expect(errors).toEqual([]);
     if (expected === "create") expect(match).toEqual({});
     else if (expected !== "error") expect(match).toMatchObject({ live: { id: expected } });
   });
