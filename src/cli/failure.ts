@@ -1,10 +1,10 @@
 import { inspect } from "node:util";
 import { failedResult } from "../commands/apply-events.ts";
-import { failureJson } from "../commands/failure.ts";
 import type { Context } from "../commands/context.ts";
 import { EXIT, type ExitCode, type FailureReason, TascError } from "../model/error.ts";
 import { diagnosticView } from "../render/diagnostics.ts";
 import { renderDiagnosticsAs } from "../render/formats.ts";
+import { failureJson } from "../render/json.ts";
 import { redactDiagnostic } from "../render/redact.ts";
 
 /**

@@ -1,4 +1,5 @@
 import type { Applied } from "../app/apply.ts";
+import { EXIT } from "../model/error.ts";
 import {
   ApplyStatus,
   type NextStep,
@@ -77,26 +78,12 @@ export function openDisplay(
 export function sayOutcome(
   { outcome, plan, uncertain, milliseconds }: Applied,
   next: readonly NextStep[],
-  console: Console,
+  { style, columns: width, screen, writer }: Console,
   verbose: boolean,
 ): void {
-  const text = renderApplyReport(
-    outcome,
-    {
-      stage: plan.stage,
-      milliseconds,
-      actions: new Map(plan.changes.map(({ address, action }) => [address, action])),
-      uncertain,
-      next,
-    },
-    {
-      style: console.style.stdout,
-      width: console.columns,
-      verbose,
-      ...(console.screen === undefined ? {} : { screen: console.screen }),
-    },
-  );
-  console.data(text);
+  const actions = new Map(plan.changes.map(({ address, action }) => [address, action]));
+  const facts = { stage: plan.stage, milliseconds, actions, uncertain, next };
+  writer.text(renderApplyReport(outcome, facts, { style: style.stdout, width, verbose, screen }));
 }
 
 /** How to go on. */
@@ -119,4 +106,45 @@ export function nextSteps({ outcome, uncertain }: Applied, file: string | undefi
       ? [{ command: "tasc plan", purpose: "to see what still differs" }]
       : [];
   return [...again, ...look, ...unclear];
+}
+
+/** The wish to stop, by Ctrl-C or SIGTERM. */
+export interface Stop {
+  /** Whether it was wished for once: what is in flight finishes. */
+  readonly stopping: () => boolean;
+  /** Aborted when it was wished for once: what is waited for is not waited for any longer. */
+  readonly asked: AbortSignal;
+  /** Aborted when it was wished for twice. */
+  readonly signal: AbortSignal;
+  /** Stops listening. */
+  end(): void;
+}
+
+/**
+ * @param first is called at the first wish, so that the person knows what happens now
+ * @param last is called before the process ends at the second
+ */
+export function listenForStop(first: () => void, last: () => void): Stop {
+  const once = new AbortController();
+  const twice = new AbortController();
+  let wishes = 0;
+  const wish = (): void => {
+    wishes++;
+    if (wishes === 1) {
+      first();
+      once.abort();
+      return;
+    }
+    twice.abort();
+    last();
+    // Nothing may delay it any more; the next run looks what became of the calls that were in flight.
+    process.exit(EXIT.interrupted);
+  };
+  process.on("SIGINT", wish).on("SIGTERM", wish);
+  return {
+    stopping: () => wishes > 0,
+    asked: once.signal,
+    signal: twice.signal,
+    end: () => void process.off("SIGINT", wish).off("SIGTERM", wish),
+  };
 }

@@ -4,14 +4,13 @@ import { type Session, withSession } from "../app/session.ts";
 import { planMeta } from "../app/plan.ts";
 import { planJson } from "../render/json.ts";
 import { type ExitCode } from "../model/error.ts";
-import { nextSteps, openDisplay, sayOutcome } from "./apply-display.ts";
+import { listenForStop, nextSteps, openDisplay, sayOutcome } from "./apply-display.ts";
 import { openEventStream } from "./apply-events.ts";
 import { type Context } from "./context.ts";
 import { fitHeapTo, optimiseLate } from "./engine.ts";
 import { printReview } from "./print-plan.ts";
 import { askToApply } from "./question.ts";
 import type { OptionsOf } from "./table.ts";
-import { listenForStop } from "./stop.ts";
 
 /** `tasc apply`: plans, asks, and makes the service what the manifests say. */
 export async function run(options: OptionsOf<"apply">, context: Context): Promise<ExitCode> {

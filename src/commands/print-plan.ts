@@ -45,8 +45,8 @@ export async function printPlan(
     verbose,
     source,
     links: link.map(({ text: name, url }) => ({ text: redactor.text(name), url: redactor.text(url) })),
-    ...(screen === undefined ? {} : { screen }),
-    ...(budget === undefined ? {} : { budget }),
+    screen,
+    budget,
   });
   if (format === "text") console.data(text);
   else console.document(text);

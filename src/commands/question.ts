@@ -16,9 +16,9 @@ export async function askToApply(stage: string, world: ProcessContext): Promise<
       "Cannot ask for confirmation: no terminal",
       "Nothing was applied. Run it with --auto-approve, or save a plan with `tasc plan --out FILE` and apply that file.",
     );
-  const answer = await answerTo(world, `Apply these changes to ${stage}?`);
-  if (answer === "interrupted") throw new TascError("interrupted", []);
-  if (answer === "no")
+  const prompt = `\nApply these changes to ${stage}?\nType "yes" to apply: `;
+  const answers = await askAll([{ id: "apply", text: "", prompt }], world, () => {});
+  if (answers.get("apply") !== "yes")
     throw stop(
       "failed",
       "not-approved",
@@ -46,36 +46,21 @@ export async function askAll(
       // oxlint-disable-next-line no-await-in-loop -- one after the other
       const answer = await Promise.race([
         ended.then((how) => ({ how })),
-        terminal.question(prompt).then((words) => ({ words: words.trim() })),
+        terminal.question(prompt).then(
+          (words) => ({ words: words.trim() }),
+          () => ended.then((how) => ({ how })),
+        ),
       ]);
       if ("words" in answer) {
         if (answer.words !== "") answers.set(id, answer.words);
       } else if (answer.how === "interrupted") throw new TascError("interrupted", []);
-      else break;
+      else {
+        // The end of the input (Ctrl-D) is not an answer.
+        stderr.write("\n");
+        break;
+      }
     }
     return answers;
-  } finally {
-    terminal.close();
-  }
-}
-
-type Answer = "yes" | "no" | "interrupted";
-
-async function answerTo(world: ProcessContext, question: string): Promise<Answer> {
-  const terminal = createInterface({ input: world.stdin, output: world.stderr });
-  try {
-    return await new Promise<Answer>((resolve) => {
-      terminal.once("SIGINT", () => resolve("interrupted"));
-      terminal.once("close", () => resolve("no"));
-      terminal.question(`\n${question}\nType "yes" to apply: `).then(
-        (answer) => resolve(answer.trim() === "yes" ? "yes" : "no"),
-        // The end of the input (Ctrl-D) is not an answer.
-        () => {
-          world.stderr.write("\n");
-          resolve("no");
-        },
-      );
-    });
   } finally {
     terminal.close();
   }

@@ -1,4 +1,3 @@
-import { escapeTemplate } from "../manifest/interpolation.ts";
 import { shortened } from "../manifest/problem.ts";
 import { ANY_KEY, convert } from "../manifest/shape.ts";
 import { ENVIRONMENTS, TEST_CASES } from "../manifest/tables.ts";
@@ -19,6 +18,7 @@ import {
   knownInTarget,
   knownTargets,
 } from "./import-known.ts";
+import { escaped } from "./rewrite.ts";
 
 /** A live resource as a manifest is to declare it. */
 export interface Draft<L extends { readonly id: string }> {
@@ -455,12 +455,4 @@ function isDeclarableJson(live: Json, depth: number): boolean {
   if (isArray(live)) return live.every((item) => isDeclarableJson(item, depth + 1));
   if (!isObject(live)) return true;
   return Object.entries(live).every(([key, value]) => IS_KEY.test(key) && isDeclarableJson(value, depth + 1));
-}
-
-/** A plain value as a manifest says it, so that nothing in it is taken for a placeholder. */
-export function escaped(value: Json): Json {
-  if (typeof value === "string") return escapeTemplate(value);
-  if (isArray(value)) return value.map(escaped);
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, escaped(part)]));
 }

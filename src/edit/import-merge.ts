@@ -1,7 +1,7 @@
 import { type Address, KINDS, compareText, parseAddress, targetAddress } from "../model/address.ts";
 import { type DesiredResource, type DesiredTarget, resourcesOf } from "../model/desired.ts";
 import { type Field, fieldsOf, isFixed } from "../model/fields.ts";
-import { type Json, sameJson } from "../model/json.ts";
+import { type Json, sameJson, startsWith } from "../model/json.ts";
 import type { LiveTarget } from "../model/live.ts";
 import type { StateEvent } from "../model/state.ts";
 import { isUnknown, reveal } from "../model/value.ts";
@@ -20,13 +20,15 @@ import {
 import {
   type FieldRef,
   type FileEdit,
+  type Goal,
   Manifests,
-  Rewriter,
+  placeAll,
   deleteAt,
   onlyStagesOf,
   removals,
   sameWritten,
   setAt,
+  valueAtOne,
 } from "./rewrite.ts";
 
 /*
@@ -344,34 +346,26 @@ export function mergeFields(
           return want !== undefined && !isNothing(want) && (options.elements || field.compare !== "elements");
         if (isFixed(field))
           return value === undefined || isUnknown(value) || !sameJson(reveal(value), want ?? null);
-        return (changes.get(address) ?? []).some(({ path }) =>
-          field.path.every((step, at) => path[at] === step),
-        );
+        return (changes.get(address) ?? []).some(({ path }) => startsWith(path, field.path));
       };
       return fieldsOf(kind).flatMap((field) => {
         const ref: FieldRef = { stage, address, field };
         const want = live[field.name];
-        return differs(field, manifests.written(ref), want)
-          ? [{ ref, want, isMet: (written: Json | undefined) => sameWritten(written, want) }]
-          : [];
+        if (!differs(field, manifests.written(ref), want)) return [];
+        const goal: Goal = {
+          ref,
+          isMet: (written) => sameWritten(written, want),
+          candidates: (rewriter) => {
+            if (want === undefined) return removals(rewriter, ref, stages);
+            const top = rewriter.manifests.topSlot(ref);
+            const own = top?.layer === "stage" ? top : undefined;
+            return valueAtOne(want, [own, rewriter.manifests.stageSlot(ref)]);
+          },
+        };
+        return [goal];
       });
     });
-  const rewriter = new Rewriter(sources, goals, { stages });
-  for (const goal of goals) {
-    const { ref, want } = goal;
-    if (goal.isMet(rewriter.manifests.written(ref))) continue;
-    const top = rewriter.manifests.topSlot(ref);
-    if (want === undefined) {
-      if (top !== undefined) rewriter.place(goal, removals(rewriter, ref, top, stages));
-      continue;
-    }
-    const slots = [top?.layer === "stage" ? top : undefined, rewriter.manifests.stageSlot(ref)];
-    rewriter.place(
-      goal,
-      slots.flatMap((slot) => (slot === undefined ? [] : [{ slot, edits: [setAt(slot, want)] }])),
-    );
-  }
-  return rewriter.edits;
+  return placeAll(sources, goals, { stages }).edits;
 }
 
 /** What a resource would declare of its live values, null and empty lists included. */

@@ -18,7 +18,7 @@ export interface ReportOptions {
   readonly style: Style;
   readonly width: number;
   /** Columns of the screen, if there is one. */
-  readonly screen?: number;
+  readonly screen?: number | undefined;
   /** Every done change by name. */
   readonly verbose: boolean;
 }

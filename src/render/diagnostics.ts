@@ -1,5 +1,5 @@
 import type { Diagnostic } from "../model/diagnostic.ts";
-import type { Path } from "../model/json.ts";
+import { type Path, defined } from "../model/json.ts";
 import type { DiagnosticJson, PlanJson } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
 import { safeLine, safeLines, withoutWorkflowCommands } from "./escape.ts";
@@ -81,8 +81,8 @@ export interface DiagnosticView extends DiagnosticJson {
 }
 
 export function diagnosticView(diagnostic: Diagnostic): DiagnosticView {
-  const path = diagnostic.origin?.path;
-  return { ...diagnosticJson(diagnostic), code: diagnostic.code, ...(path === undefined ? {} : { path }) };
+  const { code, origin } = diagnostic;
+  return { ...diagnosticJson(diagnostic), ...defined({ code, path: origin?.path }) };
 }
 
 export function planDiagnostics(plan: PlanJson, extras: PlanExtras): readonly DiagnosticView[] {

@@ -51,6 +51,7 @@ import {
   hasErrors,
   kindNoun,
   needsAttention,
+  NOTHING_TO_DO,
   placeOf,
   planLine,
   PROBLEM_SIGN,
@@ -61,7 +62,7 @@ export interface PlanTextOptions extends DiagnosticOptions {
   /** Every change by itself, long values whole, with ids and calls. */
   readonly verbose: boolean;
   /** Columns of the screen, for lines that scripts look for: without a screen these stay whole. */
-  readonly screen?: number;
+  readonly screen?: number | undefined;
 }
 
 /**
@@ -267,7 +268,7 @@ function footer(plan: PlanJson, { style, screen }: PlanTextOptions): Lines {
   const first = hasErrors(plan)
     ? [style("error", diagnosticCounts(plan))]
     : plan.changes.length === 0
-      ? ["No changes. The service matches your manifests."]
+      ? [NOTHING_TO_DO]
       : [];
   const also = alsoLine(plan.summary);
   const total = planLine(plan.summary, screen).split("\n");

@@ -41,6 +41,11 @@ export class Outside {
   }
 }
 
+/** A value from outside, where there is one. */
+export function outside(value: Json | undefined): Outside | undefined {
+  return value === undefined ? undefined : new Outside(value);
+}
+
 export type Section = readonly Block[];
 
 export type Block =

@@ -110,10 +110,10 @@ export function summaryVerdict(
   if (refusals.length > 0) return { kind: "blocked", title: "Blocked by policy", reasons };
   if (errors.length > 0) return { kind: "blocked", title: "Blocked by errors", reasons };
   if (reasons.length > 0) return { kind: "attention", title: "Needs attention", reasons };
-  return { kind: "safe", title: changes.length === 0 ? NO_CHANGES : "Safe", reasons };
+  return { kind: "safe", title: changes.length === 0 ? "No changes" : "Safe", reasons };
 }
 
-export const NO_CHANGES = "No changes";
+export const NOTHING_TO_DO = "No changes. The service matches your manifests.";
 
 /**
  * Groups of changes by why they are planned, the reader's own first; one without a title where nothing tells, or where
