@@ -3,6 +3,7 @@ import { createdRecords } from "../../src/apply/context.ts";
 import type { ChangeJson } from "../../src/model/plan.ts";
 import { Secret, UNKNOWN } from "../../src/model/value.ts";
 import { refreshEvents } from "../../src/plan/record.ts";
+import { createFingerprinter } from "../../src/state/fingerprint.ts";
 import {
   type Situation,
   fingerprints,
@@ -412,6 +413,12 @@ describe("write-only fields", () => {
     expect(
       change({ ...situation, input: { rediscover: new Set(["testCase.shop.login"] as const) } }),
     ).toMatchObject({ action: "rediscover" });
+    // A record of another key says nothing, and a generation costs.
+    const other = createFingerprinter(new Secret("another key of the stage"), "staging");
+    expect(planOf({ ...changed, state: events, input: { fingerprints: other } }).plan).toMatchObject({
+      changes: [],
+      diagnostics: [{ code: "key-changed" }],
+    });
   });
 });
 
