@@ -1,11 +1,10 @@
-import { type Session, serviceError } from "../app/session.ts";
+import { type Session, answerOf } from "../app/session.ts";
 import { type AddressOf, addressesIn } from "../inspect/reports.ts";
 import { nearest } from "../manifest/problem.ts";
 import type { Desired, DesiredTarget } from "../model/desired.ts";
 import { stop } from "../model/error.ts";
 import type { LiveTarget } from "../model/live.ts";
 import type { State } from "../model/state.ts";
-import { EVERYTHING } from "../plan/input.ts";
 import { liveTargets } from "../plan/plan.ts";
 
 /** The ids of the declared targets that are live, by key, found as a plan finds them. */
@@ -14,20 +13,7 @@ export function liveIds(
   states: ReadonlyMap<string, State>,
   targets: readonly LiveTarget[],
 ): ReadonlyMap<string, string> {
-  const found = liveTargets(
-    {
-      desired,
-      states,
-      strays: [],
-      fingerprints: undefined,
-      scope: EVERYTHING,
-      run: new Set(),
-      rediscover: new Set(),
-      baseUrl: "",
-      disableRemoved: false,
-    },
-    targets,
-  );
+  const found = liveTargets({ desired, states, fingerprints: undefined }, targets);
   return new Map([...found].map(([key, { id }]) => [key, id]));
 }
 
@@ -41,9 +27,7 @@ export interface ManagedTargets {
 export async function managedTargets(session: Session, word: string | undefined): Promise<ManagedTargets> {
   const wanted = targetsNamed(word, session.desired);
   const { states, strays } = await session.remembered();
-  const live = await session.client().listTargets();
-  if (!live.ok) throw serviceError(live.failure);
-  const ids = liveIds(session.desired, states, live.value);
+  const ids = liveIds(session.desired, states, answerOf(await session.client().listTargets()));
   session.host.warn(
     wanted
       .filter(({ key }) => !ids.has(key))

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type Session, serviceError, withSession } from "../app/session.ts";
+import { type Session, answerOf, withSession } from "../app/session.ts";
 import {
   type TargetNotification,
   laterView,
@@ -7,7 +7,6 @@ import {
   notificationsView,
 } from "../inspect/reports.ts";
 import { EXIT, type ExitCode, TascError, stop } from "../model/error.ts";
-import type { Console } from "./context.ts";
 import type { Context } from "./context.ts";
 import { type ManagedTargets, managedTargets } from "./managed.ts";
 import type { OptionsOf } from "./table.ts";
@@ -37,7 +36,13 @@ export async function run(
   process.once("SIGINT", end).once("SIGTERM", end);
   try {
     return await withSession(options, { ...host, signal }, async (session) => {
-      await watch(session, await managedTargets(session, target), interval, console, signal);
+      const managed = await managedTargets(session, target);
+      const seen = new Set<string>();
+      while (!signal.aborted) {
+        const fresh = newNotifications(await readAll(session, managed), seen);
+        if (fresh.length > 0) console.show(laterView(fresh, managed.addressOf));
+        await delay(interval, undefined, { signal }).catch(() => undefined);
+      }
       return EXIT.interrupted;
     });
   } catch (error) {
@@ -49,31 +54,17 @@ export async function run(
   }
 }
 
-/** Looks again and again until it is told to end. */
-async function watch(
-  session: Session,
-  managed: ManagedTargets,
-  interval: number,
-  console: Console,
-  signal: AbortSignal,
-): Promise<void> {
-  const seen = new Set<string>();
-  while (!signal.aborted) {
-    const fresh = newNotifications(await readAll(session, managed), seen);
-    if (fresh.length > 0) console.show(laterView(fresh, managed.addressOf));
-    await delay(interval, undefined, { signal }).catch(() => undefined);
-  }
-}
-
 async function readAll(
   session: Session,
   { targets }: ManagedTargets,
 ): Promise<readonly TargetNotification[]> {
   const lists = await Promise.all(
-    targets.map(async ({ key, id }) => ({ key, read: await session.client().listNotifications(id) })),
+    targets.map(async ({ key, id }) => ({
+      key,
+      read: await session.client().listNotifications(id),
+    })),
   );
-  return lists.flatMap(({ key, read }) => {
-    if (!read.ok) throw serviceError(read.failure);
-    return read.value.map((notification) => ({ target: key, notification }));
-  });
+  return lists.flatMap(({ key, read }) =>
+    answerOf(read).map((notification) => ({ target: key, notification })),
+  );
 }
