@@ -286,6 +286,13 @@ export function findTemplates({
   return isTemplate(text) || text.includes("\\") ? search(value) : [];
 }
 
+/** All placeholders in a value, in its order. */
+export function placeholdersIn(value: Json): readonly Placeholder[] {
+  return search(value).flatMap(({ template }) =>
+    template.parts.flatMap((part) => (part.kind === "text" ? [] : [part])),
+  );
+}
+
 function search(document: Json): readonly FoundTemplate[] {
   const found: FoundTemplate[] = [];
   // One path for the whole walk, copied where something is found.
