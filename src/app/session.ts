@@ -11,6 +11,7 @@ import type { Desired } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { type ReadSource, TascError, stop } from "../model/error.ts";
 import type { ClientEvent } from "../model/events.ts";
+import type { Read } from "../model/live.ts";
 import type { Settings } from "../model/settings.ts";
 import type { State } from "../model/state.ts";
 import type { Secret } from "../model/value.ts";
@@ -452,6 +453,12 @@ export function userName(): string {
   } catch {
     return "unknown";
   }
+}
+
+/** What the service answered. @throws TascError where it could not be read */
+export function answerOf<T>(read: Read<T, Failure>): T {
+  if (!read.ok) throw serviceError(read.failure);
+  return read.value;
 }
 
 /** Why the service could not be read. */

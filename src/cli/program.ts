@@ -31,8 +31,8 @@ export function readCommandLine(
     .exitOverride()
     .configureHelp({ subcommandTerm })
     .configureOutput({
-      writeOut: (text) => openSink(world.stdout, world.unwritten).write(text),
-      writeErr: (text) => openSink(world.stderr, () => {}).write(text),
+      writeOut: (text) => openSink(world.stdout, world.unwritten)(text),
+      writeErr: (text) => openSink(world.stderr, () => {})(text),
       outputError: () => {},
       getOutHelpWidth: () => (world.stdout.isTTY === true ? (world.stdout.columns ?? 80) : 80),
       // What is asked here has no colours.

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type Session, serviceError, withSession } from "../app/session.ts";
+import { type Session, answerOf, withSession } from "../app/session.ts";
 import {
   type TargetNotification,
   laterView,
@@ -59,10 +59,12 @@ async function readAll(
   { targets }: ManagedTargets,
 ): Promise<readonly TargetNotification[]> {
   const lists = await Promise.all(
-    targets.map(async ({ key, id }) => ({ key, read: await session.client().listNotifications(id) })),
+    targets.map(async ({ key, id }) => ({
+      key,
+      read: await session.client().listNotifications(id),
+    })),
   );
-  return lists.flatMap(({ key, read }) => {
-    if (!read.ok) throw serviceError(read.failure);
-    return read.value.map((notification) => ({ target: key, notification }));
-  });
+  return lists.flatMap(({ key, read }) =>
+    answerOf(read).map((notification) => ({ target: key, notification })),
+  );
 }

@@ -1,4 +1,4 @@
-import { type Session, serviceError, withSession } from "../app/session.ts";
+import { type Session, answerOf, withSession } from "../app/session.ts";
 import { type ReadReports, type TargetReport, newestReports, reportsView } from "../inspect/reports.ts";
 import { compareText } from "../model/address.ts";
 import { EXIT, type ExitCode } from "../model/error.ts";
@@ -20,13 +20,12 @@ export async function run(options: OptionsOf<"reports list">, { host, console }:
     const reports: TargetReport[] = [];
     let complete = true;
     for (const { key, read } of all) {
-      if (!read.ok) throw serviceError(read.failure);
-      const { end } = read.value;
+      const { end, reports: own } = answerOf(read);
       if (end !== "end" && end !== "limit") {
         complete = false;
         warnOfEnd(key, end, session);
       }
-      reports.push(...read.value.reports.map((report) => ({ target: key, report })));
+      reports.push(...own.map((report) => ({ target: key, report })));
     }
     console.show(reportsView(reports.toSorted(newestFirst), complete), options.format);
     return EXIT.done;

@@ -1,4 +1,4 @@
-import { type Session, serviceError, withSession } from "../app/session.ts";
+import { type Session, answerOf, withSession } from "../app/session.ts";
 import { type TargetReport, reportView } from "../inspect/reports.ts";
 import { EXIT, type ExitCode, stop } from "../model/error.ts";
 import type { Failure } from "../service/request.ts";
@@ -25,8 +25,7 @@ export async function run(options: OptionsOf<"reports show">, { host, console }:
 async function findReport(session: Session, { targets }: ManagedTargets, id: string): Promise<TargetReport> {
   for (const target of targets) {
     const report = await session.client().getReport(target.id, id);
-    if (report.ok) return { target: target.key, report: report.value };
-    if (!isAbsent(report.failure)) throw serviceError(report.failure);
+    if (report.ok || !isAbsent(report.failure)) return { target: target.key, report: answerOf(report) };
   }
   const searched = targets.map(({ key }) => key).join(", ") || "no target";
   throw stop(

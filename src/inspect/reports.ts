@@ -36,16 +36,12 @@ export interface NewestFinished {
 export async function newestFinished<F>(
   pages: AsyncIterable<Read<NewReports, F>>,
 ): Promise<Read<NewestFinished, F>> {
-  const reports: LiveReport[] = [];
-  let whole = true;
-  for await (const page of pages) {
-    if (!page.ok) return page;
-    reports.push(...page.value.reports);
-    const report = newestFirst(reports).find(isFinished);
-    if (report !== undefined && goesDown(reports)) return { ok: true, value: { report, unsure: false } };
-    whole = page.value.next === "end" || page.value.next === "more";
-  }
-  return { ok: true, value: { report: newestFirst(reports).find(isFinished), unsure: !whole } };
+  const read = await readUntil(pages, (reports) => reports.some(isFinished));
+  if (!read.ok) return read;
+  const { reports, end } = read.value;
+  const report = newestFirst(reports).find(isFinished);
+  const isSure = end === "end" || (report !== undefined && goesDown(reports));
+  return { ok: true, value: { report, unsure: !isSure } };
 }
 
 /** service-api.md, "States and transitions": a report is WAITING until all of its results are done. */
@@ -66,26 +62,38 @@ export interface ReadReports {
   readonly end: Exclude<PageEnd, "more"> | "limit";
 }
 
-/**
- * Reads pages until the newest so many reports are among them. The order of the list is not stated (service-api.md,
- * operation 12), but its key is a point in time, so it goes one way or the other: where it goes from new to old the
- * first are the newest, and else the last are, so that all must be read.
- */
+/** Reads pages until the newest so many reports are among them. */
 export async function newestReports<F>(
   pages: AsyncIterable<Read<NewReports, F>>,
   limit: number,
 ): Promise<Read<ReadReports, F>> {
+  const read = await readUntil(pages, ({ length }) => length >= limit);
+  if (!read.ok) return read;
+  const { reports, end } = read.value;
+  const sorted = end === "limit" ? reports : newestFirst(reports);
+  return { ok: true, value: { reports: sorted.slice(0, limit), end } };
+}
+
+/**
+ * Reads pages until what is looked for is among them. The order of the list is not stated (service-api.md, operation
+ * 12), but its key is a point in time, so it goes one way or the other: where it goes from new to old the first are the
+ * newest, and else the last are, so that all must be read.
+ */
+async function readUntil<F>(
+  pages: AsyncIterable<Read<NewReports, F>>,
+  isEnough: (reports: readonly LiveReport[]) => boolean,
+): Promise<Read<ReadReports, F>> {
   const reports: LiveReport[] = [];
+  let end: ReadReports["end"] = "end";
   for await (const page of pages) {
     if (!page.ok) return page;
     reports.push(...page.value.reports);
     const { next } = page.value;
-    if (next !== "more")
-      return { ok: true, value: { reports: newestFirst(reports).slice(0, limit), end: next } };
-    if (reports.length >= limit && goesDown(reports))
-      return { ok: true, value: { reports: reports.slice(0, limit), end: "limit" } };
+    if (next !== "more") end = next;
+    else if (isEnough(reports) && goesDown(reports)) end = "limit";
+    if (next !== "more" || end === "limit") break;
   }
-  return { ok: true, value: { reports: newestFirst(reports).slice(0, limit), end: "end" } };
+  return { ok: true, value: { reports, end } };
 }
 
 /** From new to old, as far as was read; one moment alone shows no order. */

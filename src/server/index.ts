@@ -157,8 +157,16 @@ const INTERFACE = "/apiKey/v3";
 function handlerOf(control: Control, apiKey: string, basePath: string, closing: AbortSignal) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { errorBody } = control.settings;
-    const received = await admitted(request);
-    if (received instanceof Refusal) return http.send(response, http.errorReply(received, errorBody));
+    const refuse = (refusal: Refusal): Promise<void> =>
+      http.send(response, http.errorReply(refusal, errorBody));
+    let received: http.Received;
+    try {
+      http.refuseForeignPages(request.headers);
+      received = await http.receive(request);
+    } catch (error) {
+      if (error instanceof Refusal) return refuse(error);
+      throw error;
+    }
     /** Carries out what was asked, and starts the timers of what that began. */
     const act = (work: () => http.Reply, form = control.settings.errorBody): http.HandlerAnswer => {
       const answer = http.answerOf(work, form);
@@ -171,24 +179,13 @@ function handlerOf(control: Control, apiKey: string, basePath: string, closing: 
       return exchange(control, inInterface, perform, response, closing);
     }
     const inControl = below(received, "/control");
-    if (inControl === undefined) return http.send(response, http.errorReply(notFound("path"), errorBody));
+    if (inControl === undefined) return refuse(notFound("path"));
     const work = () => {
-      http.checkKey(received.headers, apiKey, 403);
+      http.checkKey(inControl.headers, apiKey, 403);
       return performControl(control, inControl);
     };
     return http.send(response, act(work, "json").reply);
   };
-}
-
-/** The request, or why it is refused. */
-async function admitted(request: IncomingMessage): Promise<http.Received | Refusal> {
-  try {
-    http.refuseForeignPages(request.headers);
-    return await http.receive(request);
-  } catch (error) {
-    if (error instanceof Refusal) return error;
-    throw error;
-  }
 }
 
 /** The request as seen from below a path, or undefined when it is not for there. */
