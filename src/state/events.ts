@@ -82,7 +82,10 @@ function change(draft: MutableState, event: StateEvent): void {
     case "generating":
       return alter(draft, event.address, (binding) => ({ ...binding, generating: event.shown }));
     case "generated":
-      return alter(draft, event.address, ({ generating: _, ...binding }) => binding);
+      return alter(draft, event.address, (binding) => {
+        const { generating: _, ...rest } = binding;
+        return rest;
+      });
     case "began":
       draft.run = event.run;
       draft.changes = new LazyCopy(plannedChanges(event.changes));
@@ -105,7 +108,10 @@ function key(draft: MutableState, keyCheck: string): void {
   const rekeyed = draft.keyCheck !== undefined && draft.keyCheck !== keyCheck;
   draft.keyCheck = keyCheck;
   if (!rekeyed) return;
-  draft.bindings.convert(({ locators: _, ...binding }) => ({ ...binding, fields: {} }));
+  draft.bindings.convert((binding) => {
+    const { locators: _, ...rest } = binding;
+    return { ...rest, fields: {} };
+  });
   draft.batchGenerations.convert(({ status }) => ({ status }));
   draft.intents.convert(({ at, existing }) => ({ at, existing, fields: {} }));
 }
