@@ -17,7 +17,6 @@ import {
   folderName,
   halfwayOf,
   hasStatus,
-  idOf,
   loseState,
   mayContinue,
   record,
@@ -278,7 +277,7 @@ async function stillOpen(
 ): Promise<readonly Address[]> {
   const over = new Set<Address>();
   const look = async (key: string): Promise<void> => {
-    const targetId = idOf(run, targetAddress(key)) ?? "";
+    const targetId = run.ids.get(targetAddress(key)) ?? "";
     const [notified, failure] = await Promise.all([
       run.service.finishedDiscoveries(targetId),
       rereadTestCases(run, key),
@@ -288,7 +287,7 @@ async function stillOpen(
     const live = discoveries(run.testCases.get(targetId));
     const reviewed = discoveries(run.planned.matched.get(key)?.testCases);
     for (const address of open) {
-      const id = idOf(run, address);
+      const id = run.ids.get(address);
       if (targetOf(address) !== key || id === undefined) continue;
       const earlier = run.generating.has(address) ? undefined : before.underWay.get(address);
       // Of a creation every notification tells; of others an older one may be of the discovery before.

@@ -235,11 +235,6 @@ function follow({ ids, open }: Run, events: readonly StateEvent[]): void {
   }
 }
 
-/** The live id that an address has by now. */
-export function idOf({ ids }: Run, address: Address): string | undefined {
-  return ids.get(address);
-}
-
 /** Plans again from what was last read and recorded: the same function that made the reviewed plan. */
 export function replan({ input, sessions, targets, testCases, generating }: Run): Planned {
   const states = new Map([...sessions].map(([key, session]) => [key, session.state]));
@@ -286,7 +281,7 @@ export function recordsOf(
   const fields: Record<string, FieldRecord> = {};
   for (const field of fieldsOf(resource.kind)) {
     const value = resource.fields[field.name];
-    if (value === undefined || isUnknown(value) || isFixed(field) || !isCarried(field, value)) continue;
+    if (value === undefined || isFixed(field) || !isCarried(field, value) || isUnknown(value)) continue;
     fields[field.name] = recordField(fingerprints, id, field, value);
   }
   return { fields, ...secretsAmong(resource, fields) };
@@ -333,7 +328,7 @@ export function known(
   elements: readonly string[] = [],
 ): string {
   if (typeof segment === "string") return segment;
-  const id = segment instanceof IdOf ? idOf(run, segment.address) : elements[segment.at];
+  const id = segment instanceof IdOf ? run.ids.get(segment.address) : elements[segment.at];
   if (id === undefined) throw new TypeError("a call was sent before an id in it was known");
   return id;
 }

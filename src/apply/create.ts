@@ -8,7 +8,7 @@ import { targetOf } from "../plan/input.ts";
 import { type NamedKind, liveNames, namesOf } from "../plan/match.ts";
 import { NO_ID_YET, listedOf, nameDigests, recover } from "../plan/memory.ts";
 import { batchContent } from "../plan/resources.ts";
-import { type Run, createdRecords, idOf, record, recordsOf, sendCall, sessionOf } from "./context.ts";
+import { type Run, createdRecords, record, recordsOf, sendCall, sessionOf } from "./context.ts";
 import { reread, rereadTestCases } from "./refresh.ts";
 
 /**
@@ -160,7 +160,7 @@ function intentOf(run: Run, resource: DesiredResource): Intent {
 /** Ids of what was there before and could be taken for it. */
 function alike(run: Run, resource: DesiredResource, kind: NamedKind): readonly string[] {
   const { name, externalId } = namesOf(resource);
-  return listedOf(kind, run, idOf(run, targetAddress(targetOf(resource.address)))).flatMap((live) => {
+  return listedOf(kind, run, run.ids.get(targetAddress(targetOf(resource.address)))).flatMap((live) => {
     const names = liveNames(kind, live);
     const isAlike = names.name === name || (externalId !== undefined && names.externalId === externalId);
     return kind === "environment" || isAlike ? [live.id] : [];
@@ -176,10 +176,10 @@ export function isDefaultCreation({ address, action }: Change): boolean {
 export async function findDefault(run: Run, environment: DesiredResource): Promise<Failure | undefined> {
   const { address } = environment;
   const target = targetOf(address);
-  if (idOf(run, address) !== undefined) return undefined;
+  if (run.ids.get(address) !== undefined) return undefined;
   const failure = await reread(run, []);
   if (failure !== undefined) return failure;
-  const all = listedOf("environment", run, idOf(run, targetAddress(target)));
+  const all = listedOf("environment", run, run.ids.get(targetAddress(target)));
   const found = all.find(({ type }) => type === "DEFAULT");
   if (found === undefined)
     return {

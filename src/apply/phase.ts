@@ -17,7 +17,6 @@ import {
   allSaved,
   folderName,
   hasStatus,
-  idOf,
   known,
   loseState,
   mayContinue,
@@ -215,7 +214,7 @@ function noteFolder({ folders }: Run, address: Address, call: PlannedCall): void
 /** What state remembers of an answered PATCH. */
 function patchEvents(
   run: Run,
-  { address, action, id = idOf(run, address) }: Change,
+  { address, action, id = run.ids.get(address) }: Change,
   call: PlannedCall,
   elements: readonly string[],
   answer: Json | undefined,

@@ -8,7 +8,7 @@ import type { Planned } from "../plan/plan.ts";
 import { refreshEvents } from "../plan/record.ts";
 import { changedFields } from "../plan/staleness.ts";
 import { applyEvents } from "../state/events.ts";
-import { type Run, hasStatus, idOf, mayContinue, record, replan, sessionOf, settle } from "./context.ts";
+import { type Run, hasStatus, mayContinue, record, replan, sessionOf, settle } from "./context.ts";
 
 /** Reads targets again: the list of targets, and the test cases of the targets named. */
 export async function reread(run: Run, targetKeys: Iterable<string>): Promise<Failure | undefined> {
@@ -17,7 +17,7 @@ export async function reread(run: Run, targetKeys: Iterable<string>): Promise<Fa
   run.targets = targets.value;
   // A target that is gone, and whose replacement could not be made, has none to read.
   const ids = new Set(targets.value.map(({ id }) => id));
-  const keys = [...targetKeys].filter((key) => ids.has(idOf(run, targetAddress(key)) ?? ""));
+  const keys = [...targetKeys].filter((key) => ids.has(run.ids.get(targetAddress(key)) ?? ""));
   const failures = await Promise.all(keys.map((key) => rereadTestCases(run, key)));
   const failure = failures.find((one) => one !== undefined);
   // Called between phases, when nothing is in flight that the answer could have missed.
@@ -27,7 +27,7 @@ export async function reread(run: Run, targetKeys: Iterable<string>): Promise<Fa
 
 /** Reads one target's test cases again. */
 export async function rereadTestCases(run: Run, key: string): Promise<Failure | undefined> {
-  const id = idOf(run, targetAddress(key));
+  const id = run.ids.get(targetAddress(key));
   if (id === undefined) return undefined;
   const testCases = await run.service.listTestCases(id);
   if (!testCases.ok) return testCases.failure;

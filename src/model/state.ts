@@ -4,7 +4,7 @@ import type { Address } from "./address.ts";
  * What tasc remembers of one target in one stage (design contract, section 4). No values stand here: a
  * `Fingerprint` is a keyed digest, useless without the stage's API key.
  *
- * The document is a fold over events: `applyEvent` is the only place that alters a state, so that a journal of
+ * The document is a fold over events: `applyEvents` is the only place that alters a state, so that a journal of
  * events appended during an apply and the document folded from it cannot tell two stories.
  */
 export interface State {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import deepDiff from "deep-diff";
 import { type Address, compareText, parseAddress } from "../model/address.ts";
 import { type Desired, type DesiredResource, originOf } from "../model/desired.ts";
-import type { Diagnostic } from "../model/diagnostic.ts";
+import type { Diagnostic, Severity } from "../model/diagnostic.ts";
 import type { Compare, Shape } from "../model/fields.ts";
 import { globTest } from "../model/glob.ts";
 import { type Json, type Path, isArray, isObject, sameJson } from "../model/json.ts";
@@ -40,36 +40,22 @@ export interface PlanInput {
 }
 
 /** An error of a plan at the place that declares the resource, or one of its fields. */
-export function problem(
-  code: string,
-  resource: DesiredResource,
-  summary: string,
-  detail: string,
-  field: Path = [],
-): Diagnostic {
-  return { severity: "error", ...about(code, resource, summary, detail, field) };
-}
-
+export const problem = diagnosing("error");
 /** A warning of a plan, likewise. */
-export function caution(
-  code: string,
-  resource: DesiredResource,
-  summary: string,
-  detail: string,
-  field: Path = [],
-): Diagnostic {
-  return { severity: "warning", ...about(code, resource, summary, detail, field) };
-}
+export const caution = diagnosing("warning");
 
-function about(
-  code: string,
-  resource: DesiredResource,
-  summary: string,
-  detail: string,
-  field: Path,
-): Omit<Diagnostic, "severity"> {
-  const origin = originOf(resource, field);
-  return { code, summary, detail, address: resource.address, ...(origin === undefined ? {} : { origin }) };
+function diagnosing(severity: Severity) {
+  return (
+    code: string,
+    resource: DesiredResource,
+    summary: string,
+    detail: string,
+    field: Path = [],
+  ): Diagnostic => {
+    const { address } = resource;
+    const origin = originOf(resource, field);
+    return { severity, code, summary, detail, address, ...(origin === undefined ? {} : { origin }) };
+  };
 }
 
 /** Plain data with the keys of its objects in order: where a manifest or an answer has them makes no difference. */

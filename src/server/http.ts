@@ -71,15 +71,12 @@ export function ok(body: AnsweredJson): Reply {
 }
 
 /** An answer's body, in pieces to be written one after the other. */
-function pieces(reply: Reply): Iterable<string> {
-  if (reply.kind === "list") return listed(reply.items);
-  if (reply.kind === "empty") return [];
-  return [reply.kind === "text" ? reply.text : JSON.stringify(reply.body)];
-}
-
-function* listed(items: Iterable<AnsweredJson>): Generator<string> {
+function* pieces(reply: Reply): Generator<string> {
+  if (reply.kind === "text") yield reply.text;
+  if (reply.kind === "json") yield JSON.stringify(reply.body);
+  if (reply.kind !== "list") return;
   let before = "[";
-  for (const item of items) {
+  for (const item of reply.items) {
     yield before + JSON.stringify(item);
     before = ",";
   }

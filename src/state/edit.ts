@@ -2,7 +2,7 @@ import { type Address, addressOf, compareAddresses, parseAddress, targetAddress 
 import { stop } from "../model/error.ts";
 import { type State, type StateEvent, emptyState } from "../model/state.ts";
 import { formatDocument } from "./document.ts";
-import { applyEvent, applyEvents } from "./events.ts";
+import { applyEvents } from "./events.ts";
 
 /*
  * What becomes of a state that somebody edits by hand. Each function throws TascError where it must not be: `invalid`
@@ -52,7 +52,7 @@ function unknown(address: Address, verb: "move" | "remove") {
 export function moveAddress(state: State, from: Address, to: Address): State {
   if (!knows(state, from)) throw unknown(from, "move");
   if (knows(state, to)) throw occupied(to);
-  return applyEvent(state, { type: "moved", from, to });
+  return applyEvents(state, [{ type: "moved", from, to }]);
 }
 
 /**

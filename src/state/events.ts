@@ -1,14 +1,6 @@
 import { type Address, compareText, isAddress } from "../model/address.ts";
 import { sameJson } from "../model/json.ts";
-import type {
-  BatchRecord,
-  Binding,
-  Intent,
-  RunChange,
-  RunRecord,
-  State,
-  StateEvent,
-} from "../model/state.ts";
+import type { Binding, RunChange, RunRecord, State, StateEvent } from "../model/state.ts";
 
 /*
  * The fold: what a state is after some events. It is the only place that alters a state, so that a document and
@@ -18,11 +10,6 @@ import type {
  * An apply records tens of thousands of events over maps of that size, so maps are copied once per call, and
  * only those that an event touches, never once per event.
  */
-
-/** The state after one event. For many at once `applyEvents` is far cheaper. */
-export function applyEvent(state: State, event: StateEvent): State {
-  return applyEvents(state, [event]);
-}
 
 /** The state after the events, in their order. Neither argument is altered. */
 export function applyEvents(state: State, events: readonly StateEvent[]): State {
@@ -42,24 +29,17 @@ export function applyEvents(state: State, events: readonly StateEvent[]): State 
 }
 
 /** A state under change; it never leaves this module. */
-interface MutableState {
-  run: Omit<RunRecord, "changes"> | undefined;
-  changes: LazyCopy<Address, RunChange>;
-  keyCheck: string | undefined;
-  readonly bindings: LazyCopy<Address, Binding>;
-  readonly folders: LazyCopy<string, string>;
-  readonly batchGenerations: LazyCopy<Address, BatchRecord>;
-  readonly intents: LazyCopy<Address, Intent>;
-}
+type MutableState = ReturnType<typeof openDraft>;
 
-function openDraft(state: State): MutableState {
+function openDraft(state: State) {
+  const run: Omit<RunRecord, "changes"> | undefined = state.run;
   return {
     keyCheck: state.keyCheck,
     bindings: new LazyCopy(state.bindings),
     folders: new LazyCopy(state.folders),
     batchGenerations: new LazyCopy(state.batchGenerations),
     intents: new LazyCopy(state.intents),
-    run: state.run,
+    run,
     changes: new LazyCopy(state.run?.changes ?? new Map<Address, RunChange>()),
   };
 }
@@ -102,12 +82,10 @@ function change(draft: MutableState, event: StateEvent): void {
     case "generating":
       return alter(draft, event.address, (binding) => ({ ...binding, generating: event.shown }));
     case "generated":
-      return alter(draft, event.address, ({ id, fields, locators, secrets }) => ({
-        id,
-        fields,
-        ...(locators && { locators }),
-        ...(secrets && { secrets }),
-      }));
+      return alter(draft, event.address, (binding) => {
+        const { generating: _, ...rest } = binding;
+        return rest;
+      });
     case "began":
       draft.run = event.run;
       draft.changes = new LazyCopy(plannedChanges(event.changes));
@@ -130,12 +108,10 @@ function key(draft: MutableState, keyCheck: string): void {
   const rekeyed = draft.keyCheck !== undefined && draft.keyCheck !== keyCheck;
   draft.keyCheck = keyCheck;
   if (!rekeyed) return;
-  draft.bindings.convert(({ id, secrets, generating }) => ({
-    id,
-    fields: {},
-    ...(generating === undefined ? {} : { generating }),
-    ...(secrets && { secrets }),
-  }));
+  draft.bindings.convert((binding) => {
+    const { locators: _, ...rest } = binding;
+    return { ...rest, fields: {} };
+  });
   draft.batchGenerations.convert(({ status }) => ({ status }));
   draft.intents.convert(({ at, existing }) => ({ at, existing, fields: {} }));
 }

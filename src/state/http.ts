@@ -196,34 +196,25 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Where a document and its lock are. */
-export interface Addresses {
-  readonly document: string;
-  readonly lock: string;
-  readonly unlock: string;
-}
-
 /**
- * The protocol has one address for one document. With `{target}` in the configured address, `{stage}` and
- * `{target}` are filled in (a server may take one path segment only: `…/state/{stage}-{target}`); without it,
- * `/STAGE/TARGET` is added to the path. The addresses of the lock are made in the same way.
+ * Where a document and its lock are: the protocol has one address for one document. With `{target}` in the configured
+ * address, `{stage}` and `{target}` are filled in (a server may take one path segment only: `…/state/{stage}-{target}`);
+ * without it, `/STAGE/TARGET` is added to the path. The addresses of the lock are made in the same way.
  */
-export function addressesOf({ address, locking }: HttpConfig, key: StateKey): Addresses {
-  const fill = (template: string) => fillIn(template, key);
+export function addressesOf({ address, locking }: HttpConfig, key: StateKey) {
+  const [stage, target] = [encodeURIComponent(key.stage), encodeURIComponent(key.target)];
+  const fill = (template: string): string => {
+    if (template.includes("{target}"))
+      return template.replaceAll("{stage}", stage).replaceAll("{target}", target);
+    const url = new URL(template);
+    url.pathname = `${url.pathname.replace(/\/+$/, "")}/${stage}/${target}`;
+    return url.href;
+  };
   return {
     document: fill(address),
     lock: fill(locking?.lockAddress ?? address),
     unlock: fill(locking?.unlockAddress ?? address),
   };
-}
-
-function fillIn(template: string, { stage, target }: StateKey): string {
-  const [stagePart, targetPart] = [encodeURIComponent(stage), encodeURIComponent(target)];
-  if (template.includes("{target}"))
-    return template.replaceAll("{stage}", stagePart).replaceAll("{target}", targetPart);
-  const url = new URL(template);
-  url.pathname = `${url.pathname.replace(/\/+$/, "")}/${stagePart}/${targetPart}`;
-  return url.href;
 }
 
 /** The address for a write under a lock: the protocol has the lock's id in the query. */
@@ -255,7 +246,7 @@ class StateRequest {
   /** The document's address, without credentials. */
   readonly where: string;
   readonly #client: StateClient;
-  readonly #addresses: Addresses;
+  readonly #addresses: ReturnType<typeof addressesOf>;
 
   constructor(client: StateClient, key: StateKey) {
     this.#client = client;

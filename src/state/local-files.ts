@@ -274,18 +274,13 @@ function parseLock(bytes: Buffer): LockInfo | undefined {
   return isLockInfo(value) ? value : undefined;
 }
 
-/** The files of one document. */
-export interface StatePaths {
-  readonly folder: string;
-  readonly document: string;
-  readonly journal: string;
-  readonly lock: string;
-}
+export type StatePaths = Readonly<ReturnType<typeof pathsOf>>;
 
 const DOCUMENT = ".json";
 const JOURNAL = ".journal";
 
-export function pathsOf(root: string, { stage, target }: StateKey): StatePaths {
+/** The files of one document. */
+export function pathsOf(root: string, { stage, target }: StateKey) {
   const folder = stageFolder(root, stage);
   const base = join(folder, fileName(target));
   return { folder, document: base + DOCUMENT, journal: base + JOURNAL, lock: `${base}.lock` };

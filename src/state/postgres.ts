@@ -289,19 +289,17 @@ class PostgresBackend implements Backend {
     return { asked, there };
   }
 
-  async holder(key: StateKey): Promise<LockInfo | undefined> {
-    return await attempt(this.#where(key), async () => await this.#holderOf(key));
-  }
-
-  /** The row of a lock that somebody holds; one that a process left behind when it died tells of nobody. */
-  async #holderOf({ stage, target }: StateKey): Promise<LockInfo | undefined> {
+  /** By the row of a lock that somebody holds; one that a process left behind when it died tells of nobody. */
+  async holder({ stage, target }: StateKey): Promise<LockInfo | undefined> {
     const number = this.#lockNumber({ stage, target });
-    const [row] = await this.#queryIfMade(
-      `select info::text as info from ${this.#tables.locks}
-       where stage = $1 and target = $2 and exists (${holdersOf("$3")})`,
-      [stage, target, number],
-    );
-    return parseInfo(row?.["info"]);
+    return await attempt(this.#where({ stage, target }), async () => {
+      const [row] = await this.#queryIfMade(
+        `select info::text as info from ${this.#tables.locks}
+         where stage = $1 and target = $2 and exists (${holdersOf("$3")})`,
+        [stage, target, number],
+      );
+      return parseInfo(row?.["info"]);
+    });
   }
 
   /**
@@ -312,7 +310,7 @@ class PostgresBackend implements Backend {
     const key = { stage, target };
     const number = this.#lockNumber(key);
     return await attempt(this.#where(key), async () => {
-      const holder = await this.#holderOf(key);
+      const holder = await this.holder(key);
       if (holder !== undefined && id !== undefined && holder.id !== id) throw locked(key, holder);
       const ended = await this.#queryIfMade(
         `with gone as (delete from ${this.#tables.locks}

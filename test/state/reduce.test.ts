@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { type Binding, type Intent, type State, type StateEvent, emptyState } from "../../src/model/state.ts";
-import { applyEvent, applyEvents } from "../../src/state/events.ts";
+import { applyEvents } from "../../src/state/events.ts";
 import { state as anyState, event, events } from "./support/arbitrary.ts";
 
 const LOGIN = "testCase.shop.login";
@@ -247,7 +247,7 @@ describe("the fold", () => {
   it("gives the same at once as one by one", () => {
     fc.assert(
       fc.property(anyState, events, (start, list) => {
-        const oneByOne = list.reduce((state, one) => applyEvent(state, one), start);
+        const oneByOne = list.reduce((state, one) => applyEvents(state, [one]), start);
         expect(applyEvents(start, list)).toEqual(oneByOne);
       }),
     );
@@ -266,8 +266,8 @@ describe("the fold", () => {
   it("says nothing new when an event comes twice in a row", () => {
     fc.assert(
       fc.property(anyState, event, (start, one) => {
-        const once = applyEvent(start, one);
-        expect(applyEvent(once, one)).toEqual(once);
+        const once = applyEvents(start, [one]);
+        expect(applyEvents(once, [one])).toEqual(once);
       }),
     );
   });

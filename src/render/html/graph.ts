@@ -31,27 +31,18 @@ const MOST_EDGES = 500;
  * The list beside it says the same to those who do not see it.
  */
 export function graphSection(plan: PlanJson, extras: PlanExtras): string {
-  const edges = edgesOf(plan, extras);
-  if (edges.length === 0) return "";
-  return `<section aria-labelledby="order"><h2 id="order">Order</h2>${drawing(edges)}${edgeList(edges)}</section>`;
-}
-
-function drawing(edges: readonly Edge[]): string {
-  const nodes = placed(edges);
-  return nodes.length > MOST_NODES ? "" : svg(nodes, edges);
-}
-
-function edgeList(edges: readonly Edge[]): string {
-  if (edges.length > MOST_EDGES)
-    return `<p>${edges.length} changes wait for another; each says for which.</p>`;
-  const items = edges.map(({ from, to }) => `<li>${addressLink(to)} after ${addressLink(from)}</li>`);
-  return `<details><summary>As a list (${edges.length})</summary><ul>${items.join("")}</ul></details>`;
-}
-
-function edgesOf(plan: PlanJson, extras: PlanExtras): readonly Edge[] {
-  return plan.changes.flatMap(({ address }) =>
-    (extras.dependsOn?.[address] ?? []).map((needed) => ({ from: needed, to: address })),
+  const edges = plan.changes.flatMap(({ address }) =>
+    (extras.dependsOn?.[address] ?? []).map((needed): Edge => ({ from: needed, to: address })),
   );
+  if (edges.length === 0) return "";
+  const nodes = placed(edges);
+  const drawing = nodes.length > MOST_NODES ? "" : svg(nodes, edges);
+  const items = edges.map(({ from, to }) => `<li>${addressLink(to)} after ${addressLink(from)}</li>`);
+  const list =
+    edges.length > MOST_EDGES
+      ? `<p>${edges.length} changes wait for another; each says for which.</p>`
+      : `<details><summary>As a list (${edges.length})</summary><ul>${items.join("")}</ul></details>`;
+  return `<section aria-labelledby="order"><h2 id="order">Order</h2>${drawing}${list}</section>`;
 }
 
 /** A node stands one column to the right of the last that it needs, and as near to its row as others let it. */
@@ -59,17 +50,14 @@ function placed(edges: readonly Edge[]): readonly GraphNode[] {
   const columns = [...columnsOf(edges)].toSorted(([, a], [, b]) => a - b);
   const rows = new Map<string, number>();
   const free = new Map<number, number>();
-  return columns
-    .map(([address, column]) => ({ address, column }))
-    .map(({ address, column }) => {
-      const least = Math.min(
-        ...edges.filter(({ to }) => to === address).map(({ from }) => rows.get(from) ?? 0),
-      );
-      const row = Math.max(free.get(column) ?? 0, Number.isFinite(least) ? least : 0);
-      rows.set(address, row);
-      free.set(column, row + 1);
-      return { address, x: column * COLUMN, y: row * ROW };
-    });
+  return columns.map(([address, column]) => {
+    const needed = edges.filter(({ to }) => to === address).map(({ from }) => rows.get(from) ?? 0);
+    const least = needed.length === 0 ? 0 : Math.min(...needed);
+    const row = Math.max(free.get(column) ?? 0, least);
+    rows.set(address, row);
+    free.set(column, row + 1);
+    return { address, x: column * COLUMN, y: row * ROW };
+  });
 }
 
 function columnsOf(edges: readonly Edge[]): ReadonlyMap<string, number> {
