@@ -64,11 +64,16 @@ export async function examine(
   return { view: checksView(checks, failed), exitCode: failed ? EXIT.failed : EXIT.done };
 }
 
+/** What the service answered last. */
+interface Answer extends CallFinished {
+  /** What this machine's clock said then. */
+  readonly local: number;
+}
+
 async function checkProject(options: ProjectOptions, host: Host): Promise<readonly Check[]> {
-  let answer: CallFinished | undefined;
-  let local = 0;
+  let last: Answer | undefined;
   const heard: Host["heard"] = (event) => {
-    if (event.kind === "finished") [answer, local] = [event, host.now()];
+    if (event.kind === "finished") last = { ...event, local: host.now() };
   };
   // Missing secrets are a check of their own, which keeps no other from being made. Each call is sent once.
   const lenient = { ...options, allowMissingSecrets: true, retries: options.retries ?? 0 };
@@ -76,15 +81,12 @@ async function checkProject(options: ProjectOptions, host: Host): Promise<readon
     return await withSession(
       lenient,
       { ...host, heard, warn: () => {} },
-      async (session) => {
-        const clock = (): Check => clockOf(answer, local);
-        return [
-          checkConfig(session, options.allowMissingSecrets ?? false),
-          checkStage(session),
-          ...(await checkService(session, clock, () => answer?.ms ?? 0)),
-          ...(await checkState(session)),
-        ];
-      },
+      async (session) => [
+        checkConfig(session, options.allowMissingSecrets ?? false),
+        checkStage(session),
+        ...(await checkService(session, () => last)),
+        ...(await checkState(session)),
+      ],
       { apiKey: false },
     );
   } catch (error) {
@@ -151,16 +153,17 @@ function checkStage({ settings }: Session): Check {
 /** The checks `key`, `service` and `clock`: one call answers them all. */
 async function checkService(
   session: Session,
-  clock: () => Check,
-  milliseconds: () => number,
+  lastAnswer: () => Answer | undefined,
 ): Promise<readonly Check[]> {
   const { baseUrl, apiKey } = session.settings;
   if (apiKey === undefined) return [missingKey(session), skipped("service", "key"), skipped("clock", "key")];
   try {
     const listed = await session.client().listTargets();
-    if (!listed.ok) return [...refused(listed.failure, baseUrl), clock()];
-    const answers = `${baseUrl} answers in ${milliseconds()} ms: ${count(listed.value.length, "test target")}`;
-    return [check("key", "ok", "the service accepts it"), check("service", "ok", answers), clock()];
+    const answer = lastAnswer();
+    const clock = clockOf(answer);
+    if (!listed.ok) return [...refused(listed.failure, baseUrl), clock];
+    const answers = `${baseUrl} answers in ${answer?.ms ?? 0} ms: ${count(listed.value.length, "test target")}`;
+    return [check("key", "ok", "the service accepts it"), check("service", "ok", answers), clock];
   } catch (error) {
     return [failedBy("service", error), untriedKey(), skipped("clock", "service")];
   }
@@ -168,19 +171,17 @@ async function checkService(
 
 function missingKey({ project, settings }: Session): Check {
   const declared = mergedAt(settingsLayers(project.project, settings.stage), ["service", "apiKey"]);
-  return typeof declared === "string"
-    ? check(
-        "key",
-        "fail",
-        `\`service.apiKey\` is ${declared}, which is not set`,
-        "Set the environment variable, or load it from a file with --dotenv.",
-      )
-    : check(
-        "key",
-        "fail",
-        "`service.apiKey` is missing",
-        'Declare it in tasc.yaml, for the project or for the stage:\nservice: { apiKey: "${secret:TASC_API_KEY}" }',
-      );
+  const [summary, detail] =
+    typeof declared === "string"
+      ? [
+          `\`service.apiKey\` is ${declared}, which is not set`,
+          "Set the environment variable, or load it from a file with --dotenv.",
+        ]
+      : [
+          "`service.apiKey` is missing",
+          'Declare it in tasc.yaml, for the project or for the stage:\nservice: { apiKey: "${secret:TASC_API_KEY}" }',
+        ];
+  return check("key", "fail", summary, detail);
 }
 
 function untriedKey(): Check {
@@ -196,12 +197,13 @@ function refused(failure: Failure, baseUrl: string): readonly Check[] {
   return [untriedKey(), check("service", "fail", `${baseUrl}: ${summary}`, detail)];
 }
 
-function clockOf(answer: CallFinished | undefined, local: number): Check {
+function clockOf(answer: Answer | undefined): Check {
   if (answer?.status === undefined) return skipped("clock", "service");
-  const service = parseHttpDate(answer.date?.trim() ?? "", local);
-  if (service === undefined)
-    return check("clock", "skipped", "not checked, since the service does not send the time");
-  return checkClock({ service, local });
+  const { date = "", local } = answer;
+  const service = parseHttpDate(date.trim(), local);
+  return service === undefined
+    ? check("clock", "skipped", "not checked, since the service does not send the time")
+    : checkClock({ service, local });
 }
 
 /** The checks `state` and `lock`. */
@@ -237,16 +239,13 @@ async function readStates(session: Session): Promise<Check> {
   // That a server hands out locks does not say that it takes documents.
   const writable = config.backend === "http" ? "" : " writable,";
   const summary = `${config.backend}: readable,${writable} of this service; state of ${stored.length} of ${count(targets.length, "target")}`;
-  const words = [
-    ...(otherKey.length === 0
-      ? []
-      : [
-          `The state of ${list(otherKey)} was written with another key: the next apply sends write-only fields again.`,
-        ]),
-    ...(journalled.length === 0
-      ? []
-      : [`A run on ${list(journalled)} was interrupted: the next apply recovers it.`]),
-  ];
+  const words: string[] = [];
+  if (otherKey.length > 0)
+    words.push(
+      `The state of ${list(otherKey)} was written with another key: the next apply sends write-only fields again.`,
+    );
+  if (journalled.length > 0)
+    words.push(`A run on ${list(journalled)} was interrupted: the next apply recovers it.`);
   return check("state", words.length === 0 ? "ok" : "warn", summary, words.join("\n"));
 }
 

@@ -9,9 +9,8 @@ import { hasErrors } from "../manifest/problem.ts";
 import type { ProjectFolder } from "../manifest/files.ts";
 import { type EnvironmentVariables, placeholdersIn } from "../manifest/interpolation.ts";
 import { type ProjectReading, readProject, resolveProject } from "../manifest/load.ts";
-import { type Address, parseAddress, targetAddress } from "../model/address.ts";
-import { type Field, fieldsOf } from "../model/fields.ts";
-import { type Json, type Path, sameJson } from "../model/json.ts";
+import { type Address, targetAddress } from "../model/address.ts";
+import { type Json, type Path, defined, sameJson } from "../model/json.ts";
 import { isSensitive, reveal } from "../model/value.ts";
 import { targetOf } from "../plan/input.ts";
 import type { LiveReport } from "../service/answers.ts";
@@ -67,23 +66,16 @@ export function promote(request: PromoteRequest, excluded: Excluded = NOTHING_EX
     const promotion = promotionOf(difference, start, from, to);
     const reason = excluded.get(changeKey(difference));
     if (reason === undefined) promotions.push(promotion);
-    else
-      left.push({
-        address: difference.address,
-        path: difference.path,
-        reason,
-        ...whereOf(promotion),
-        failed: true,
-      });
+    else left.push({ ...promotion.about, reason, failed: true });
   }
   const { edits, placed } = placeAll(sources, promotions, { stages });
   const changes: Rewritten[] = [];
   for (const one of promotions)
     if (placed.has(one)) changes.push(rewritten(one, placed.get(one)));
-    else left.push({ ...whyLeft(one), ...whereOf(one) });
-  for (const { address, origin } of diff.onlyFrom)
-    left.push({ ...lone(address, from, to, origin), ...refused.get(address) });
-  for (const { address, origin } of diff.onlyTo) left.push(lone(address, to, from, origin));
+    else left.push({ ...one.about, reason: whyLeft(one) });
+  for (const one of diff.onlyFrom)
+    left.push({ ...one, reason: whyAlone(from, to), ...refused.get(one.address) });
+  for (const one of diff.onlyTo) left.push({ ...one, reason: whyAlone(to, from) });
   return {
     edits: [...extensions.map(({ slot, after }) => setAt(slot, after)), ...edits],
     changes: [...extensions.map(extensionChange), ...changes],
@@ -152,22 +144,15 @@ function extendStage(request: PromoteRequest, excluded: Excluded) {
   }
 }
 
-function lone(
-  address: Address,
-  here: StageView,
-  there: StageView,
-  origin: NotRewritten["origin"],
-): NotRewritten {
-  return {
-    address,
-    reason: `Only ${here.stage} has it, and promotion neither creates nor removes test cases. Declare it for ${there.stage} as well, or for all stages.`,
-    ...(origin === undefined ? {} : { origin }),
-  };
+function whyAlone(here: StageView, there: StageView): string {
+  return `Only ${here.stage} has it, and promotion neither creates nor removes test cases. Declare it for ${there.stage} as well, or for all stages.`;
 }
 
 /** One field of one test case, on its way. */
 interface Promotion extends Goal {
   readonly difference: Difference;
+  /** What is said of it where it is left. */
+  readonly about: Omit<NotRewritten, "reason">;
   /** What it comes to; nothing where the value is to go. */
   readonly meaning: StageValue | undefined;
 }
@@ -179,15 +164,17 @@ function promotionOf(
   from: StageView,
   to: StageView,
 ): Promotion {
-  const field = fieldAt(difference);
-  const ref: FieldRef = { stage: to.stage, address: difference.address, field };
+  const { address, field } = difference;
+  const ref: FieldRef = { stage: to.stage, address, field };
   const written = manifests.written({ ...ref, stage: from.stage });
   const meaning = from.meaningOf(field, written);
   const there = to.meaningOf(field, manifests.written(ref));
   const literal = spelt(meaning);
   const both = written === undefined || sameJson(written, literal) ? [literal] : [written, literal];
+  const origin = difference.to?.origin ?? difference.from?.origin;
   return {
     difference,
+    about: { address, path: field.path, ...defined({ origin }) },
     ref,
     meaning,
     isMet: (now) => sameStageValue(field, meaning, to.meaningOf(field, now)),
@@ -213,47 +200,23 @@ function carriesCredential(wanted: StageValue | undefined, there: StageValue | u
   return placeholdersIn(wanted.spelt).some(({ source }) => !known.has(source));
 }
 
-function fieldAt({ address, path }: Difference): Field {
-  const kind = parseAddress(address)?.kind ?? "target";
-  const field = fieldsOf(kind).find(({ name }) => name === path.join("."));
-  if (field === undefined) throw new TypeError(`no field ${path.join(".")} of ${address}`);
-  return field;
-}
-
-/** Where a field stands that is left. */
-function whereOf({ difference }: Promotion): Pick<NotRewritten, "origin"> {
-  const origin = difference.to?.origin ?? difference.from?.origin;
-  return origin === undefined ? {} : { origin };
-}
-
 /** Why nothing could be written. */
-function whyLeft({ difference, meaning, ref: { stage } }: Promotion): NotRewritten {
-  const { address, path } = difference;
-  if (meaning !== undefined && isSensitive(meaning.value))
-    return {
-      address,
-      path,
-      reason: `It contains a secret that ${stage} does not use here, and credentials are not promoted. Write it by hand.`,
-    };
-  return { address, path, reason: "Writing it anywhere would also change something else." };
+function whyLeft({ meaning, ref: { stage } }: Promotion): string {
+  return meaning !== undefined && isSensitive(meaning.value)
+    ? `It contains a secret that ${stage} does not use here, and credentials are not promoted. Write it by hand.`
+    : "Writing it anywhere would also change something else.";
 }
 
 /** A field that is promoted, and where its value stands. */
 function rewritten({ difference, ref }: Promotion, slot: Slot | undefined): Rewritten {
   const { address, path, sensitive, from, to } = difference;
-  const before = to?.value;
-  const after = from?.value;
   return {
     address,
     path,
-    ...(sensitive ? { sensitive } : {}),
-    ...(before === undefined ? {} : { before }),
-    ...(after === undefined ? {} : { after }),
+    ...defined({ sensitive, before: to?.value, after: from?.value }),
     layer: slot?.layer ?? "stage",
-    origin:
-      slot === undefined
-        ? (to?.origin ?? { file: "", path: ref.field.path })
-        : { file: slot.file, path: slot.path },
+    origin: (slot && { file: slot.file, path: slot.path }) ??
+      to?.origin ?? { file: "", path: ref.field.path },
   };
 }
 

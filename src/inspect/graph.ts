@@ -1,4 +1,4 @@
-import { type Address, type Kind, addressOf } from "../model/address.ts";
+import { type Kind, addressOf } from "../model/address.ts";
 import type { DesiredResource, DesiredTarget } from "../model/desired.ts";
 import { type Json, isObject } from "../model/json.ts";
 import { type Value, isSensitive, isUnknown, reveal } from "../model/value.ts";
@@ -39,67 +39,45 @@ export function graphOf(stage: string, targets: readonly DesiredTarget[]): Graph
   return { stage, targets: targets.map(targetGraph) };
 }
 
-function targetGraph(target: DesiredTarget): TargetGraph {
-  const references = [
-    ...target.testCases.flatMap((one) => prerequisiteOf(target.key, one, "discovery.prerequisite")),
-    ...target.batchGenerations.flatMap((one) => prerequisiteOf(target.key, one, "prerequisite")),
-    ...target.batchGenerations.flatMap((one) => environmentOf(target.key, one)),
-  ];
-  const unmanaged = unmanagedNodes(target.key, references);
-  const edges = references.map(({ from, to, why }) => ({
-    from: typeof from === "string" ? from : (unmanaged.get(from.description)?.id ?? ""),
-    to,
-    why,
-  }));
+function targetGraph({ key, environments, testCases, batchGenerations }: DesiredTarget): TargetGraph {
+  const edges: Edge[] = [];
+  // A test case which no manifest declares is known by its name alone.
+  const unmanaged = new Map<string, GraphNode>();
+  const idOf = (description: string): string => {
+    const id = unmanaged.get(description)?.id ?? `unmanaged.${key}.${unmanaged.size + 1}`;
+    unmanaged.set(description, {
+      id,
+      kind: "unmanaged",
+      label: description,
+      status: "not managed",
+      off: false,
+    });
+    return id;
+  };
+  const link = (resources: readonly DesiredResource[], field: string, why: Edge["why"]): void => {
+    for (const { address: to, fields } of resources) {
+      const value = plain(fields[field]);
+      const kind = why === "environment" ? "environment" : "testCase";
+      const description = isObject(value) ? value["description"] : undefined;
+      if (typeof value === "string") edges.push({ from: addressOf(kind, key, value), to, why });
+      else if (typeof description === "string") edges.push({ from: idOf(description), to, why });
+    }
+  };
+  link(testCases, "discovery.prerequisite", "prerequisite");
+  link(batchGenerations, "prerequisite", "prerequisite");
+  link(batchGenerations, "environment", "environment");
   const named = new Set(edges.map(({ from }) => from));
   return {
-    key: target.key,
+    key,
     nodes: [
       // An environment is of interest only where something runs in it.
-      ...target.environments.filter(({ address }) => named.has(address)).map(nodeOf),
-      ...target.testCases.map(nodeOf),
-      ...target.batchGenerations.map(nodeOf),
+      ...environments.filter(({ address }) => named.has(address)).map(nodeOf),
+      ...testCases.map(nodeOf),
+      ...batchGenerations.map(nodeOf),
       ...unmanaged.values(),
     ],
     edges,
   };
-}
-
-/** An edge that may begin at a test case which no manifest declares: it is known by its name alone. */
-interface GraphReference extends Omit<Edge, "from"> {
-  readonly from: Address | { readonly description: string };
-}
-
-function unmanagedNodes(
-  target: string,
-  references: readonly GraphReference[],
-): ReadonlyMap<string, GraphNode> {
-  const nodes = new Map<string, GraphNode>();
-  for (const { from } of references)
-    if (typeof from !== "string" && !nodes.has(from.description))
-      nodes.set(from.description, {
-        id: `unmanaged.${target}.${nodes.size + 1}`,
-        kind: "unmanaged",
-        label: from.description,
-        status: "not managed",
-        off: false,
-      });
-  return nodes;
-}
-
-function prerequisiteOf(target: string, resource: DesiredResource, field: string): readonly GraphReference[] {
-  const value = plain(resource.fields[field]);
-  const { address: to } = resource;
-  if (typeof value === "string")
-    return [{ from: addressOf("testCase", target, value), to, why: "prerequisite" }];
-  const description = isObject(value) ? value["description"] : undefined;
-  return typeof description === "string" ? [{ from: { description }, to, why: "prerequisite" }] : [];
-}
-
-function environmentOf(target: string, resource: DesiredResource): readonly GraphReference[] {
-  const key = plain(resource.fields["environment"]);
-  if (typeof key !== "string") return [];
-  return [{ from: addressOf("environment", target, key), to: resource.address, why: "environment" }];
 }
 
 function nodeOf({ kind, address, key, fields }: DesiredResource<Exclude<Kind, "target">>): GraphNode {
@@ -128,8 +106,8 @@ export function graphView(graph: Graph): View {
       stage,
       targets: targets.map(({ key, nodes, edges }) => ({
         target: key,
-        nodes: nodes.map(({ id, kind, label, status, off }) => ({ id, kind, label, status, off })),
-        edges: edges.map(({ from, to, why }) => ({ from, to, why })),
+        nodes: nodes.map((node) => ({ ...node })),
+        edges: edges.map((edge) => ({ ...edge })),
       })),
     },
     text: [],

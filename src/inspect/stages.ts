@@ -14,11 +14,11 @@ import { type Address, compareAddresses } from "../model/address.ts";
 import { type Desired, type DesiredResource, originIn, originOf, resourcesOf } from "../model/desired.ts";
 import type { Origin, Place } from "../model/diagnostic.ts";
 import { type Field, fieldsOf } from "../model/fields.ts";
-import { type Json, type Path, isArray, isObject, sameJson } from "../model/json.ts";
+import { type Json, type Path, defined, isArray, isObject, sameJson } from "../model/json.ts";
 import { type Value, isSensitive, isUnknown, reveal } from "../model/value.ts";
 import { display } from "../plan/compare.ts";
 import { normalise, ordered } from "../plan/input.ts";
-import { type Block, type Line, Outside, type Section, type View, type ViewJson } from "../render/view.ts";
+import { type Block, type Line, type Section, type View, type ViewJson, outside } from "../render/view.ts";
 import { count, groupBy, placeOf as partsOf } from "../render/words.ts";
 
 /** What sets two stages of a project apart: plain data, without any secret. */
@@ -34,6 +34,7 @@ interface StageDiff {
 /** A field that the stages resolve to different values. A side without value does not declare it. */
 export interface Difference {
   readonly address: Address;
+  readonly field: Field;
   readonly path: Path;
   readonly sensitive?: true;
   readonly from: DiffSide | undefined;
@@ -43,17 +44,17 @@ export interface Difference {
 interface DiffSide {
   /** Absent where it must not show. */
   readonly value?: Json;
-  readonly origin: Origin | undefined;
+  readonly origin?: Origin;
 }
 
 /** A resource that only one of the stages declares. */
 interface Lone {
   readonly address: Address;
-  readonly origin: Origin | undefined;
+  readonly origin?: Origin;
 }
 
 /** The fields that promotion carries, or all. */
-export type FieldChoice = "promoted" | "all";
+type FieldChoice = "promoted" | "all";
 
 /** Compares two stages field by field. Resources of which no chosen field is known are left out. */
 export function diffStages(
@@ -78,7 +79,7 @@ export function diffStages(
   };
 }
 
-export function chosenFields({ kind }: DesiredResource, choice: FieldChoice): readonly Field[] {
+function chosenFields({ kind }: DesiredResource, choice: FieldChoice): readonly Field[] {
   return fieldsOf(kind).filter(({ promoted }) => choice === "all" || promoted === true);
 }
 
@@ -103,7 +104,7 @@ function lone(
 ): readonly Lone[] {
   return [...own.values()]
     .filter(({ address }) => !others.has(address))
-    .map((resource) => ({ address: resource.address, origin: originOf(resource) }));
+    .map((resource) => ({ address: resource.address, ...defined({ origin: originOf(resource) }) }));
 }
 
 function compare(
@@ -120,10 +121,11 @@ function compare(
   const sideOf = (resource: DesiredResource, side: typeof before): DiffSide | undefined =>
     side && {
       ...(sensitive ? {} : { value: ordered(display(side.value)) }),
-      origin: originIn(resource.layers, field.path),
+      ...defined({ origin: originIn(resource.layers, field.path) }),
     };
   return {
     address: left.address,
+    field,
     path: field.path,
     ...(sensitive ? { sensitive } : {}),
     from: sideOf(left, before),
@@ -226,11 +228,6 @@ export class StageView {
     });
     return { value, spelt: spell(written, this.#surroundings) };
   }
-
-  /** Texts met so far that must not show. */
-  get secrets(): ReadonlySet<string> {
-    return this.#interpolator.secrets;
-  }
 }
 
 export type PlaceOf = (origin: Origin) => Place;
@@ -238,16 +235,18 @@ export type PlaceOf = (origin: Origin) => Place;
 /** Two stages side by side: for people a tree per target, each field with both places. */
 export function stageDiffView(diff: StageDiff, placeOf: PlaceOf, all: boolean): View {
   const { from, to, differences, onlyFrom, onlyTo } = diff;
-  const lone = (stage: string, resources: readonly Lone[]): Section =>
-    resources.length === 0
-      ? []
-      : [
-          [{ style: "strong", text: `Only in ${stage}` }],
-          ...resources.map(({ address, origin }): Line => [
-            `  ${address}  `,
-            { style: "faint", text: placeText(origin, placeOf) },
-          ]),
-        ];
+  const sideJson = ({ value, origin }: DiffSide): ViewJson => ({
+    value: outside(value),
+    ...(origin && placeOf(origin)),
+  });
+  const loneJson = ({ address, origin }: Lone): ViewJson => ({ address, ...(origin && placeOf(origin)) });
+  const lone = (stage: string, resources: readonly Lone[]): readonly Section[] => {
+    const lines = resources.map(({ address, origin }): Line => [
+      `  ${address}  `,
+      { style: "faint", text: placeText(origin, placeOf) },
+    ]);
+    return lines.length === 0 ? [] : [[[{ style: "strong", text: `Only in ${stage}` }], ...lines]];
+  };
   return {
     json: {
       formatVersion: "1.0",
@@ -258,17 +257,17 @@ export function stageDiffView(diff: StageDiff, placeOf: PlaceOf, all: boolean): 
         address,
         path,
         sensitive,
-        from: sides.from && sideJson(sides.from, placeOf),
-        to: sides.to && sideJson(sides.to, placeOf),
+        from: sides.from && sideJson(sides.from),
+        to: sides.to && sideJson(sides.to),
       })),
-      onlyFrom: onlyFrom.map(({ address, origin }) => ({ address, ...(origin && placeOf(origin)) })),
-      onlyTo: onlyTo.map(({ address, origin }) => ({ address, ...(origin && placeOf(origin)) })),
+      onlyFrom: onlyFrom.map(loneJson),
+      onlyTo: onlyTo.map(loneJson),
     },
     text: [
       [[{ style: "strong", text: `Stage ${from} → ${to}` }]],
       ...fieldSections(differences, (one) => differenceBlocks(one, diff, placeOf)),
-      lone(from, onlyFrom),
-      lone(to, onlyTo),
+      ...lone(from, onlyFrom),
+      ...lone(to, onlyTo),
       [summaryLine(diff, all)],
     ],
   };
@@ -298,17 +297,8 @@ function differenceBlocks(
     const where = one === undefined ? "not declared" : placeText(one.origin, placeOf);
     return ["  ", { style: "faint", text: `${stage.padEnd(width)}  ${where}` }];
   };
-  const field = {
-    path,
-    ...(sensitive ? { sensitive } : {}),
-    ...(from?.value === undefined ? {} : { before: from.value }),
-    ...(to?.value === undefined ? {} : { after: to.value }),
-  };
+  const field = { path, ...defined({ sensitive, before: from?.value, after: to?.value }) };
   return [{ field }, side(stages.from, from), side(stages.to, to)];
-}
-
-function sideJson({ value, origin }: DiffSide, placeOf: PlaceOf): ViewJson {
-  return { value: value === undefined ? undefined : new Outside(value), ...(origin && placeOf(origin)) };
 }
 
 function summaryLine({ differences, onlyFrom, onlyTo }: StageDiff, all: boolean): Line {
