@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { COMMANDS } from "../commands/table.ts";
 import type { ProcessContext } from "../commands/context.ts";
 import { type CommandSpec, GLOBAL, type OptionSpec } from "../commands/options.ts";
+import type { Lookup } from "./complete-project.ts";
 
 /**
  * Answers a shell that completes a command line: a candidate a line, with a tab before what is said of it, or
@@ -35,9 +36,6 @@ async function fromProject(
   const { lookUp } = await import("./complete-project.ts");
   return (await lookUp(lookup, root)).map((word) => ({ word: `${before}${word}`, says: "" }));
 }
-
-/** What is read from the project to complete a word. */
-export type Lookup = "stages" | "addresses" | "targets";
 
 /** What may stand where the cursor is. */
 type Expected =

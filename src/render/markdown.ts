@@ -28,7 +28,7 @@ import {
   NOT_SHOWN,
   valueText,
 } from "./fields.ts";
-import { changedByText, type PlanExtras, whoChanged } from "./json.ts";
+import { type PlanExtras, whoChanged } from "./json.ts";
 import {
   actionCounts,
   alsoLine,
@@ -395,7 +395,7 @@ function number(amount: number): string {
 function diffBlock({ address, action, fields }: ChangeJson, extras: PlanExtras): string {
   const lines = fields.flatMap((field) => {
     const who = whoChanged(extras, address, field.path);
-    const note = who === undefined ? [] : [`  # ${changedByText(who)}`];
+    const note = who === undefined ? [] : [`  # ${who}`];
     return [...note, ...diffLines(field, action)];
   });
   return markdownBlock(lines.join("\n"), "diff");

@@ -37,7 +37,7 @@ import {
   onlySide,
   valueText,
 } from "./fields.ts";
-import { type PlanExtras, changedByText, whoChanged } from "./json.ts";
+import { type PlanExtras, whoChanged } from "./json.ts";
 import { type Meaning, type Style, textWidth, wrap } from "./style.ts";
 import {
   actionCounts,
@@ -291,10 +291,10 @@ export function changeLines(fold: FoldedChanges, extras: PlanExtras, options: Ch
   // Who changed all fields, where it is one and the same for each.
   const hands = new Set(fields.map(({ path }) => whoChanged(extras, address, path)));
   const [common] = hands.size === 1 ? hands : [];
-  const note = common === undefined ? "" : `  ${style("faint", changedByText(common))}`;
+  const note = common === undefined ? "" : `  ${style("faint", common)}`;
   const lines = fields.flatMap((field) => {
     const who = common === undefined ? whoChanged(extras, address, field.path) : undefined;
-    return fieldLines(field, action, who === undefined ? "" : changedByText(who), options);
+    return fieldLines(field, action, who ?? "", options);
   });
   if (brief && alone && lines.length === 1 && followUps.length === 0)
     return [`${head}  ${lines.join("")}${note}`];

@@ -82,7 +82,7 @@ describe.each(["local", "postgres", "http"] as const)("a process that was stoppe
       const loser = await stopped();
       const refused = await fleet.run("apply", "--auto-approve");
       expect(refused.code, refused.stderr).toBe(5);
-      const id = /Lock id: ([\w-]+)/.exec(refused.stderr)?.[1] ?? "";
+      const id = /Lock\s+id:\s+([\w-]+)/.exec(refused.stderr)?.[1] ?? "";
       const wrong = await fleet.run("state", "unlock", "t0", id.replace(/^.{4}/, "0000"));
       expect(wrong.code, wrong.stderr).toBe(5);
       expect((await fleet.run("state", "unlock", "t0", id)).code).toBe(0);

@@ -38,12 +38,11 @@ export function renderPlanHtml(
   const diagnostics = planDiagnostics(plan, extras);
   const verdict = summaryVerdict(plan, diagnostics);
   const planned = new Set<string>(plan.changes.map(({ address }) => address));
-  const problems = groupBy(
-    diagnostics.filter(({ severity, address = "" }) => severity === "error" && !planned.has(address)),
-    ({ address = "" }) => address,
+  const unplanned = diagnostics.flatMap(({ address, ...rest }) =>
+    rest.severity !== "error" || address === undefined || planned.has(address) ? [] : [{ ...rest, address }],
   );
-  const rows = [...problems].filter(([address]) => address !== "");
-  const known = new Set([...planned, ...rows.map(([address]) => address)]);
+  const problems = [...groupBy(unplanned, ({ address }) => address)];
+  const known = new Set([...planned, ...problems.map(([address]) => address)]);
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -61,9 +60,9 @@ ${header(plan, verdict, links)}
 ${attentionSection(plan, diagnostics, known)}
 <section id="changes" tabindex="-1" aria-labelledby="changes-title">
 <h2 id="changes-title">Changes</h2>
-${filterForm(plan, rows.length)}
+${filterForm(plan, problems.length)}
 <p id="status" role="status" class="faint">${count(plan.changes.length, "change")}</p>
-${targetSections(plan, rows, extras)}
+${targetSections(plan, problems, extras)}
 </section>
 ${warningSection(diagnostics, known)}
 ${graphSection(plan, extras)}
@@ -142,7 +141,10 @@ function attentionSection(
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   const dangerous = bySeverity(changes.filter(needsAttention));
   if (errors.length + dangerous.length === 0) return "";
-  const dangers = dangerous.slice(0, MOST_DANGERS + MOST_FOLDED).map(dangerItem);
+  const dangers = dangerous.slice(0, MOST_DANGERS + MOST_FOLDED).map((change) => {
+    const { address, action } = change;
+    return `<li class="${action}"><span class="action">${SIGNS[action]} ${action}</span> ${addressLink(address)} <span class="preview">${previewHtml(change)}</span></li>`;
+  });
   const left = dangerous.length - dangers.length;
   if (left > 0) dangers.push(`<li>and ${left} more, which come first in their targets below</li>`);
   const more = dangers.slice(MOST_DANGERS);
@@ -157,11 +159,6 @@ ${errors.map((error) => diagnosticItem(error, known)).join("\n")}
 </section>`;
 }
 
-function dangerItem(change: ChangeJson): string {
-  const { address, action } = change;
-  return `<li class="${action}"><span class="action">${SIGNS[action]} ${action}</span> ${addressLink(address)} <span class="preview">${previewHtml(change)}</span></li>`;
-}
-
 function warningSection(diagnostics: readonly DiagnosticView[], known: ReadonlySet<string>): string {
   const warnings = diagnostics.filter(({ severity }) => severity !== "error");
   if (warnings.length === 0) return "";
@@ -173,12 +170,13 @@ ${warnings.map((warning) => diagnosticItem(warning, known)).join("\n")}</section
 function diagnosticItem(diagnostic: DiagnosticView, known: ReadonlySet<string>): string {
   const { severity, summary, detail, address } = diagnostic;
   const place = placeText(diagnostic);
+  const code = (text: string): string => `<code>${html(text)}</code>`;
   const where = [
-    ...(address === undefined
-      ? []
-      : [known.has(address) ? addressLink(address) : `<code>${html(address)}</code>`]),
-    ...(place === undefined ? [] : [`<code>${html(place)}</code>`]),
-  ].join(" ");
+    address === undefined ? [] : known.has(address) ? addressLink(address) : code(address),
+    place === undefined ? [] : code(place),
+  ]
+    .flat()
+    .join(" ");
   return (
     `<div class="diagnostic ${html(severity)}"><p><strong>${severity === "error" ? "Error" : "Warning"}:</strong> ` +
     `<span>${html(summary)}</span> ${where}</p>${detail === "" ? "" : `<pre>${html(detail)}</pre>`}</div>`
@@ -234,12 +232,10 @@ type Problem = readonly [address: string, errors: readonly DiagnosticView[]];
 
 /** A folded section a target, the worst of each target first; apart by cause where that is known. */
 function targetSections({ changes }: PlanJson, problems: readonly Problem[], extras: PlanExtras): string {
-  const groups = byCause(changes);
-  const [first = { title: undefined, changes: [] }, ...others] = groups;
-  return [first, ...others]
-    .map(({ title, changes: own }) => {
+  return byCause(changes)
+    .map(({ title, changes: own }, at) => {
       const rows = [
-        ...(own === first.changes ? problems : []).map((problem) => ({ problem, address: problem[0] })),
+        ...(at === 0 ? problems : []).map((problem) => ({ problem, address: problem[0] })),
         ...own.map((change) => ({ change, address: change.address })),
       ];
       const targets = groupBy(rows, ({ address }) => placeOf(address).target);
@@ -253,17 +249,13 @@ type Row = { readonly problem: Problem } | { readonly change: ChangeJson };
 
 function targetSection(target: string, rows: readonly Row[], extras: PlanExtras): string {
   const changes = bySeverity(rows.flatMap((row) => ("change" in row ? [row.change] : [])));
-  const problems = rows.flatMap((row) => ("problem" in row ? [row.problem] : []));
+  const problems = rows.flatMap((row) => ("problem" in row ? [problemRow(...row.problem)] : []));
   const totals = [
     ...(problems.length === 0 ? [] : [count(problems.length, "problem")]),
     ...actionCounts(changes),
   ].map((text) => `<span class="${text.replace(/.* |s$/g, "")}">${text}</span>`);
-  const inside = [
-    ...problems.map((problem) => problemRow(...problem)),
-    ...changes.map((change) => changeHtml(change, extras)),
-  ];
   return `<details class="target" data-target="${html(target)}"><summary><h3>${html(target)}</h3><span class="small">${totals.join("")}</span><span class="matching faint"></span></summary>
-${inside.join("")}</details>`;
+${[...problems, ...changes.map((change) => changeHtml(change, extras))].join("")}</details>`;
 }
 
 function problemRow(address: string, errors: readonly DiagnosticView[]): string {
