@@ -45,10 +45,13 @@ export interface LoadOptions extends ResolveOptions {
 /** A project resolved for one stage, or what keeps it from being so. */
 export type Loaded = LoadedProject | LoadFailure;
 
-export interface LoadedProject {
-  readonly ok: true;
+interface Resolved {
   readonly settings: Settings;
   readonly desired: Desired;
+}
+
+export interface LoadedProject extends Resolved {
+  readonly ok: true;
   /** Warnings, sorted by place. */
   readonly diagnostics: readonly Diagnostic[];
   /** For `locate`, of diagnostics that later steps make. */
@@ -63,13 +66,8 @@ export interface LoadedProject {
   readonly documentCount: number;
 }
 
-export interface LoadFailure {
-  readonly ok: false;
-  /** Every error there is, and the warnings, sorted by place. */
-  readonly diagnostics: readonly Diagnostic[];
-  readonly sources: Sources;
-  readonly secrets: readonly string[];
-}
+/** With every error there is, and the warnings, sorted by place. */
+type LoadFailure = { readonly ok: false } & Pick<LoadedProject, "diagnostics" | "sources" | "secrets">;
 
 /** Reads a project's manifests and resolves them for one stage: read, check, choose, merge, fill in, check again. */
 export async function loadProject(
@@ -246,7 +244,7 @@ export interface ResolveOptions {
 
 export interface Resolution {
   /** Absent where no stage could be chosen. Of use only if no problem is an error. */
-  readonly resolved?: { readonly settings: Settings; readonly desired: Desired };
+  readonly resolved?: Resolved;
   readonly problems: readonly ManifestProblem[];
   /** All texts met that must not show, from 4 characters up, longest first. */
   readonly secrets: readonly string[];
@@ -272,19 +270,17 @@ export function resolveProject(reading: ProjectReading, options: ResolveOptions)
     allowMissingSecrets,
     ...defined({ readable }),
   });
-  const isWrong = (path: Path): boolean => isInvalid(project, path, reading.problems);
-  const stages = stagesOf(project);
-  const own = resolveSettings({
+  const problems: ManifestProblem[] = [];
+  const settings = resolveSettings({
     stage,
-    stages,
+    stages: stagesOf(project),
     layers,
     interpolator,
     needsApiKey,
-    isInvalid: isWrong,
+    isInvalid: (path) => isInvalid(project, path, reading.problems),
     trust,
+    report: (problem) => problems.push(problem),
   });
-  const { settings } = own;
-  const problems = [...own.problems];
   const request = { stage, interpolator, onRemove: settings.policy.onRemove, settings: layers };
   const targets = groupByTarget(reading.documents).flatMap(
     (target) => resolveTarget(target, request, problems) ?? [],

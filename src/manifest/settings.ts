@@ -35,7 +35,7 @@ import {
 } from "./tables.ts";
 import { type Trust, stricter } from "./trust.ts";
 
-export interface SettingsRequest {
+interface SettingsRequest {
   readonly stage: string;
   readonly stages: readonly string[];
   readonly layers: readonly Layer[];
@@ -46,11 +46,7 @@ export interface SettingsRequest {
   readonly isInvalid: (path: Path) => boolean;
   /** Limits that the project cannot set. */
   readonly trust: Trust;
-}
-
-export interface ResolvedSettings {
-  readonly settings: Settings;
-  readonly problems: readonly ManifestProblem[];
+  readonly report: (problem: ManifestProblem) => void;
 }
 
 /** What settings are resolved with. */
@@ -62,14 +58,12 @@ interface SettingsContext extends SettingsRequest, ResolveContext {
 type Details = Parameters<typeof manifestProblem>[4];
 
 /** The settings of one stage: merged, filled in, completed with defaults. */
-export function resolveSettings(request: SettingsRequest): ResolvedSettings {
-  const problems: ManifestProblem[] = [];
-  const { layers, stage, stages, trust } = request;
+export function resolveSettings(request: SettingsRequest): Settings {
+  const { layers, stage, stages, trust, report } = request;
   const originOf = (path: Path): Origin => originIn(layers, path) ?? { file: PROJECT_FILE, path };
-  const report: ResolveContext["report"] = (problem) => problems.push(problem);
   const reportAt = (code: string, path: Path, summary: string, detail: string, more?: Details): void =>
     report(manifestProblem(code, originOf(path), summary, detail, more));
-  const context: SettingsContext = { ...request, originOf, report, reportAt };
+  const context: SettingsContext = { ...request, originOf, reportAt };
   const misplaced = misplacedInBaseUrl(request);
   const wanted = wantedService(request, misplaced !== undefined);
   const service = mapOf(resolveValue(SERVICE_PART, wanted, ["service"], context));
@@ -102,7 +96,7 @@ export function resolveSettings(request: SettingsRequest): ResolvedSettings {
     policy: stricter(trust.policy ?? {}, resolvePolicy(context)),
   };
   refuseUntrusted(settings, context);
-  return { settings, problems };
+  return settings;
 }
 
 const BASE_URL = ["service", "baseUrl"];

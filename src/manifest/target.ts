@@ -331,13 +331,9 @@ function movesOf({ having }: Layers): readonly Move[] {
 }
 
 /** What a resource is made of. */
-interface ResourceParts<K extends Kind> {
-  readonly kind: K;
-  readonly address: Address;
-  readonly key: string;
-  readonly layers: readonly Layer[];
+type ResourceParts<K extends Kind> = Pick<DesiredResource<K>, "kind" | "address" | "key" | "layers"> & {
   readonly rows: readonly FieldRow[];
-}
+};
 
 /** A resource from its layers, merged and filled in, its fields in the order of the table. */
 function resolveResource<K extends Kind>(

@@ -34,40 +34,38 @@ type Standing = {
   readonly tag: string | undefined;
 };
 
+/** `value` is what it means, as far as that is plain data. Aliased parts are shared. */
+type NodeBase = Standing & { readonly value: Json };
+
 export type ScalarStyle = "plain" | "single" | "double" | "literal" | "folded";
 
-/** `value` is what a node means, as far as that is plain data. Aliased parts are shared. */
-export type ScalarNode = Standing & {
+export type ScalarNode = NodeBase & {
   readonly kind: "scalar";
   readonly style: ScalarStyle;
   /** The text after quotes, escapes and folding are undone, before the schema gives it a type. */
   readonly text: string;
-  readonly value: Json;
 };
 
-export type AliasNode = Standing & {
+export type AliasNode = NodeBase & {
   readonly kind: "alias";
   readonly name: string;
-  readonly value: Json;
   readonly anchored: Anchored | undefined;
 };
 
 /** What bears an anchor; the node is there once it has been read to its end. `size` is that of its text, with aliases written out. */
 type Anchored = { node?: Node; size: number };
 
-export type MapNode = Standing & {
+export type MapNode = NodeBase & {
   readonly kind: "map";
   readonly flow: boolean;
-  readonly value: Json;
   readonly pairs: readonly Pair[];
   /** By key; of several with the same key, which is an error, the last. */
   readonly byKey: ReadonlyMap<string, Pair>;
 };
 
-export type ListNode = Standing & {
+export type ListNode = NodeBase & {
   readonly kind: "list";
   readonly flow: boolean;
-  readonly value: Json;
   readonly items: readonly Item[];
 };
 
