@@ -20,7 +20,7 @@ export interface ResolveContext {
   readonly interpolator: Interpolator;
   /** Where the value at a path stands, of several layers in the one that counts. */
   originOf(path: Path): Origin;
-  report(problem: ManifestProblem): void;
+  readonly report: (problem: ManifestProblem) => void;
 }
 
 /**
