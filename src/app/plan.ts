@@ -36,6 +36,7 @@ export interface PlanRequest {
   readonly scope: Scope;
   readonly run: ReadonlySet<Address>;
   readonly rediscover: ReadonlySet<Address>;
+  readonly planOnly?: boolean;
 }
 
 /** Manifests, state and service, read and compared: what all commands that only look begin with. */
@@ -45,10 +46,10 @@ export interface Survey extends Refreshed {
 }
 
 /** Reads state and service, and plans. */
-export async function survey(session: Session, options: ReviewOptions): Promise<Survey> {
+export async function survey(session: Session, options: ReviewOptions, planOnly = false): Promise<Survey> {
   const remembered = await session.remembered();
   const request = checkRequest(options, remembered);
-  return { ...(await session.refresh(request)), request, remembered };
+  return { ...(await session.refresh({ ...request, planOnly })), request, remembered };
 }
 
 /** As `survey`, from a snapshot: without network, key or state. */

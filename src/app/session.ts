@@ -22,7 +22,7 @@ import { describeFailure } from "../service/describe-failure.ts";
 import { type Failure, checkBaseUrl, isOutOfReach } from "../service/request.ts";
 import { type Backend, type StateRuntime, normalAddress } from "../state/backend.ts";
 import { openBackend, readConfig } from "../state/config.ts";
-import { type Fingerprinter, createFingerprinter } from "../state/fingerprint.ts";
+import { type Fingerprinter, createFingerprinter, deriveKeys } from "../state/fingerprint.ts";
 import { type LockInfo, readProcesses } from "../state/lock.ts";
 import {
   type DocumentKey,
@@ -239,10 +239,13 @@ export class Session {
 
   /** The stage's fingerprints: under its API key, or a key of their own; none without the key. */
   get fingerprints(): Fingerprinter | undefined {
-    const { state, apiKey } = this.settings;
-    if (state.fingerprintKeyUnknown) return undefined;
-    const key = state.fingerprintKey ?? apiKey;
+    const key = this.#fingerprintKey;
     return key === undefined ? undefined : createFingerprinter(key, this.settings.stage);
+  }
+
+  get #fingerprintKey(): Secret | undefined {
+    const { state, apiKey } = this.settings;
+    return state.fingerprintKeyUnknown ? undefined : (state.fingerprintKey ?? apiKey);
   }
 
   /** Whether what left the manifests is disabled, by the project's policy. */
@@ -368,12 +371,15 @@ export class Session {
 
   async #readRemembered(): Promise<Remembered> {
     const { desired, settings } = this.project;
+    const key = this.#fingerprintKey;
+    const derived = key && deriveKeys(key, settings.stage);
     const declared = desired.targets.map(({ key }) => key);
     const { backend } = await this.states();
     const states = await this.readStates(declared);
     const listed = await backend.list(settings.stage);
     const strays = await this.readStates(listed.filter((key) => !declared.includes(key)));
     if (states.size + strays.size === 0) await warnOfOldState(this);
+    await derived;
     return withRemovedTargets({ desired, states, strays: [...strays.values()] }, this.disableRemoved);
   }
 

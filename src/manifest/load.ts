@@ -134,7 +134,7 @@ export async function readProject(
     project: usable ? project : undefined,
     documents: targets.documents,
     textFiles: readTextFiles(folder, filesNamed([...templates, ...targets.templates])),
-    sources: sourcesByFile([...sources, ...targets.sources]),
+    sources: texts ? sourcesByFile([...sources, ...targets.sources]) : rereadSources(folder),
     problems: [...problems, ...found.problems, ...targets.problems],
     complete: found.problems.length === 0 && targets.complete,
     trust,
@@ -206,26 +206,20 @@ async function readTargets(
     for (const problem of read.problems) problems.push(problem);
     complete &&= read.problems.length === 0;
     for (const document of read.documents) await take(document);
-    if (read.source !== undefined) sources.push(texts ? read.source : new RereadText(folder, file));
+    if (texts && read.source !== undefined) sources.push(read.source);
   }
   for (const target of groupByTarget(documents)) problems.push(...findDuplicates(target, stages ?? []));
   return { documents, templates, sources, problems, complete };
 }
 
-/** The text of a file that is not kept: whoever asks for it is about to show a place in it. */
-class RereadText implements SourceText {
-  readonly file: string;
-  readonly #folder: ProjectFolder;
-
-  constructor(folder: ProjectFolder, file: string) {
-    this.#folder = folder;
-    this.file = file;
-  }
-
-  get text(): string {
-    const read = this.#folder.read(this.file);
-    return read.ok && read.decoded.ok ? read.decoded.text : "";
-  }
+/** The texts of files that are not kept: whoever asks for one is about to show a place in it. */
+function rereadSources(folder: ProjectFolder): Sources {
+  return {
+    get(file) {
+      const read = folder.read(file);
+      return read.ok && read.decoded.ok ? { file, text: read.decoded.text } : undefined;
+    },
+  };
 }
 
 /** A document in whose shape nothing is wrong. */

@@ -21,7 +21,7 @@ import { isAsDeclared } from "./resources.ts";
 function retaining(
   target: DesiredTarget,
   state: State | undefined,
-  { fingerprints }: RefreshOptions,
+  { fingerprints, rediscover, planOnly }: RefreshOptions,
 ): (live: LiveTestCase) => LiveTestCase {
   const bound = boundResources(target, state);
   // What an interrupted creation made is told only when all have been read.
@@ -32,11 +32,36 @@ function retaining(
     const own = bound.get(live.id);
     if (own !== undefined && isSettled) {
       const memory = memoryOf(own.address, live.id, state, fingerprints);
-      if (isAsDeclared(own, live, memory)) return share(live, own, sharedElements(live.elements, own), own);
+      if (isAsDeclared(own, live, memory)) {
+        if (planOnly === true && !rediscover.has(own.address)) return settled(live, own);
+        return share(live, own, sharedElements(live.elements, own), own);
+      }
     }
     const named = names().of(live);
     const candidates = own === undefined ? named : [own, ...named];
     return share(live, own ?? named[0], keptElements(live.elements, candidates));
+  };
+}
+
+/** Of a test case that a plan has nothing to say of: what tells others from it. */
+function settled(
+  { id, description, status }: LiveTestCase,
+  asDeclared: DesiredResource<"testCase">,
+): LiveTestCase {
+  return {
+    id,
+    description: sharedText(description, asDeclared.fields["description"]),
+    status,
+    runStatus: undefined,
+    type: undefined,
+    entryPointUrlPath: undefined,
+    folderId: undefined,
+    externalId: undefined,
+    tags: undefined,
+    prerequisiteId: undefined,
+    elements: undefined,
+    asDeclared,
+    discovery: undefined,
   };
 }
 
@@ -202,7 +227,10 @@ function isPlainData(value: Value | undefined): value is Json {
 const NOTHING: LiveElement["raw"] = {};
 
 /** All that a plan follows from, but for what is read. */
-export type RefreshOptions = Omit<PlanInput, "live">;
+export interface RefreshOptions extends Omit<PlanInput, "live"> {
+  /** Nothing but the plan is wanted: what is live of a test case that is as declared is not kept. */
+  readonly planOnly?: boolean;
+}
 
 export interface Refreshed {
   readonly input: PlanInput;

@@ -280,7 +280,8 @@ class FastReader {
     this.#toContent(end);
     // A comment between the two indentations, where parsers part.
     if (this.#indent > parent) defer();
-    const text = header.startsWith("|") ? lines.join("\n") : folded(lines);
+    const [only = ""] = lines;
+    const text = lines.length === 1 ? once(only) : header.startsWith("|") ? lines.join("\n") : folded(lines);
     return text === "" || header.endsWith("-") ? text : `${text}\n`;
   }
 
