@@ -32,7 +32,7 @@ export function optimiseLate(): void {
  */
 export function fitHeapTo(files: number): void {
   set("--semi-space-growth-factor=1");
-  if (files > MANY_FILES) set("--heap-growing-percent=30");
+  if (files > MANY_FILES) set("--heap-growing-percent=10");
 }
 
 const MANY_FILES = 20_000;

@@ -33,7 +33,8 @@ function retaining(
     if (own !== undefined && isSettled) {
       const memory = memoryOf(own.address, live.id, state, fingerprints);
       if (isAsDeclared(own, live, memory)) {
-        if (planOnly === true && !rediscover.has(own.address)) return settled(live, own);
+        if (planOnly === true && !rediscover.has(own.address))
+          return settled(live, own, own.id ?? memory.binding?.id);
         return share(live, own, sharedElements(live.elements, own), own);
       }
     }
@@ -44,14 +45,11 @@ function retaining(
 }
 
 /** Of a test case that a plan has nothing to say of: what tells others from it. */
-function settled(
-  { id, description, status }: LiveTestCase,
-  asDeclared: DesiredResource<"testCase">,
-): LiveTestCase {
+function settled(live: LiveTestCase, asDeclared: DesiredResource<"testCase">, id = live.id): LiveTestCase {
   return {
     id,
-    description: sharedText(description, asDeclared.fields["description"]),
-    status,
+    description: sharedText(live.description, asDeclared.fields["description"]),
+    status: live.status,
     runStatus: undefined,
     type: undefined,
     entryPointUrlPath: undefined,
@@ -228,7 +226,7 @@ const NOTHING: LiveElement["raw"] = {};
 
 /** All that a plan follows from, but for what is read. */
 export interface RefreshOptions extends Omit<PlanInput, "live"> {
-  /** Nothing but the plan is wanted: what is live of a test case that is as declared is not kept. */
+  /** Only the plan is needed: live values of test cases that are as declared are not kept. */
   readonly planOnly?: boolean;
 }
 
