@@ -1,6 +1,7 @@
 // Builds the executable and the library into dist/, or into the folder that is named: cut where commands load what they
 // run, with all code that both need in chunks that both load.
 import { chmod, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { rolldown } from "rolldown";
 import "./generate.mjs";
@@ -23,7 +24,7 @@ const withoutProcesses = {
 
 const build = await rolldown({
   cwd: root,
-  input: { tasc: "src/cli/main.ts", library: "src/index.ts" },
+  input: { tasc: "src/cli/main.ts", library: "src/index.ts", help: "scripts/help.ts" },
   platform: "node",
   // Only `tasc serve` on Node 20 loads it, where its user installed it.
   external: ["libsql"],
@@ -55,6 +56,9 @@ try {
     fresh,
     output.flatMap((part) => (part.type === "chunk" ? part.moduleIds : [])),
   );
+  const { readyTexts } = createRequire(import.meta.url)(join(fresh, "help.cjs"));
+  for (const [name, text] of Object.entries(readyTexts(version))) await writeFile(join(fresh, name), text);
+  await rm(join(fresh, "help.cjs"));
   await chmod(join(fresh, "tasc.cjs"), 0o755);
   await chmod(fresh, 0o755);
   await rm(target, { recursive: true, force: true });

@@ -294,7 +294,7 @@ export async function render(
     width,
     verbose,
     source,
-    ...(budget === undefined ? {} : { budget }),
+    budget,
   });
   return format === "text" ? safeOutput(redactor.text(text), { colour: false }) : redactor.document(text);
 }

@@ -8,6 +8,7 @@ import { footprintRow } from "./footprint.mjs";
 import { redactRow } from "./redact.mjs";
 import { renderRow } from "./render.mjs";
 import { median, once, pair, root, serve, tasc } from "./run.mjs";
+import { fleetRow, slowStateRow } from "./state.mjs";
 
 const floor = (name) => join(root, "scripts", "bench", name);
 
@@ -91,6 +92,8 @@ export const ROWS = [
   },
   { name: "a plan of 5,000 changes, printed", run: (rounds) => renderRow(rounds) },
   { name: "redaction", run: (rounds) => redactRow(rounds) },
+  { name: "state of 1,000 targets, with 10 ms to its server", run: () => slowStateRow() },
+  { name: "a fleet of 1, 2, 4 and 8 processes", run: () => fleetRow() },
   { name: "installed as a dependency", run: () => footprintRow() },
 ];
 

@@ -210,7 +210,7 @@ async function carryOut(
     sleep: (ms) => delay(ms, undefined, { signal }).catch(() => undefined),
     stopping,
     emit,
-    run,
+    history: run,
   });
   if (run !== undefined) await endRun(session, run, plan, outcome, sessions);
   return {

@@ -4,7 +4,7 @@ import type { Failure, Outcome } from "../model/events.ts";
 import type { Path } from "../model/json.ts";
 import type { LiveDiscovery, LiveTestCase } from "../model/live.ts";
 import type { Change } from "../model/plan.ts";
-import type { StateEvent } from "../model/state.ts";
+import type { RunChanges, StateEvent } from "../model/state.ts";
 import { scopeTest, targetOf } from "../plan/input.ts";
 import { namesOf } from "../plan/match.ts";
 import type { Planned } from "../plan/plan.ts";
@@ -13,7 +13,10 @@ import { isRediscovering } from "../plan/staleness.ts";
 import {
   type ApplyContext,
   type Run,
+  endsWithAnswers,
   folderName,
+  halfwayOf,
+  hasStatus,
   idOf,
   loseState,
   mayContinue,
@@ -21,22 +24,13 @@ import {
   recordSoon,
   replan,
   sessionOf,
+  settle,
   startRun,
+  stopped,
 } from "./context.ts";
-import { notKnown, recordRefresh, reread, rereadTestCases } from "./create.ts";
-import {
-  type Step,
-  changesOf,
-  endsWithAnswers,
-  fail,
-  finishChange,
-  isFinished,
-  patchStep,
-  runPhase,
-  skip,
-  whyStopped,
-  withoutGenerating,
-} from "./phase.ts";
+import { notKnown } from "./create.ts";
+import { type Step, patchStep, runPhase, withoutGenerating } from "./phase.ts";
+import { changesOf, lookAgain, recordRefresh, reread, rereadTestCases } from "./refresh.ts";
 
 /**
  * Carries out a reviewed plan (design contract, section 5), in this order:
@@ -53,82 +47,95 @@ import {
  */
 export async function apply(context: ApplyContext): Promise<Outcome> {
   const run = startRun(context);
-  const { changes } = context.planned.plan;
+  const { changes } = run.planned.plan;
   const of = (kind: Kind): readonly Change[] =>
     changes.filter(({ address }) => parseAddress(address)?.kind === kind);
-  context.emit({ type: "started", changes: changes.length });
-  const seenBefore = await discoveriesBefore(run, of("testCase"));
+  run.emit({ type: "started", changes: changes.length });
+  const before = await discoveriesBefore(run, of("testCase"));
   await recordStart(run);
   failUncertain(run);
-  const unfinished = await runPhases(run, of, seenBefore).catch((error: unknown) => {
+  let unfinished: Outcome["unfinished"] = [];
+  try {
+    await runPhase(run, inTurn(run, of("target")));
+    await runPhase(run, inTurn(run, of("environment")));
+    await runPhase(run, creations(run, of("testCase")));
+    await patchTestCases(run, of("testCase"));
+    unfinished = await awaitDiscoveries(run, before);
+    await patchAgain(run, before);
+    await runPhase(run, inTurn(run, of("batchGeneration")));
+  } catch (error) {
     // State was lost between two phases: what was not reached is told as skipped.
-    loseState(run.progress, error);
-    return [];
-  });
-  for (const { address } of run.progress.fatal === undefined ? [] : changes)
-    if (!isFinished(run, address)) skip(run, address, whyStopped(run));
-  return finish(run, unfinished);
+    loseState(run, error);
+    unfinished = [];
+  }
+  if (run.fatal !== undefined)
+    for (const { address } of changes) if (!run.statuses.has(address)) settle(run, address, stopped(run));
+  for (const change of halfwayOf(run)) {
+    const { address, calls } = change;
+    // All that is certain of it was answered, and only what the service makes of it was left to be seen.
+    const isSent = (run.answered.get(address) ?? 0) >= calls.length;
+    settle(run, address, isSent || unfinished.includes(address) ? { kind: "done", change } : stopped(run));
+  }
+  const planned = await lastLook(run);
+  return outcomeOf(run, planned, unfinished);
 }
 
-async function runPhases(
-  run: Run,
-  of: (kind: Kind) => readonly Change[],
-  seenBefore: DiscoveriesBefore,
-): Promise<Outcome["unfinished"]> {
-  const { context } = run;
-  await runPhase(run, inTurn(run, of("target")));
-  await runPhase(run, inTurn(run, of("environment")));
-  await runPhase(run, creations(run, of("testCase")));
-  await patchTestCases(run, of("testCase"));
-  const unfinished = await awaitDiscoveries(run, seenBefore);
-  const { generating, done } = run.progress;
-  const generated =
-    context.wait === undefined ? [] : [...new Set([...generating, ...seenBefore.underWay.keys()])];
-  await patchAgain(
-    run,
-    generated.filter((address) => done.has(address) || seenBefore.settled.has(address)),
-  );
-  await runPhase(run, inTurn(run, of("batchGeneration")));
-  return unfinished;
+function outcomeOf(run: Run, planned: Planned | undefined, unfinished: Outcome["unfinished"]): Outcome {
+  const statuses = [...run.statuses];
+  return {
+    done: statuses.flatMap(([address, { kind }]) => (kind === "done" ? [address] : [])),
+    failed: statuses.flatMap(([address, status]) =>
+      status.kind === "failed" ? [{ address, failure: status.failure }] : [],
+    ),
+    skipped: statuses.flatMap(([address, status]) =>
+      status.kind === "skipped" ? [{ address, reason: status.reason }] : [],
+    ),
+    notTaken: planned === undefined ? [] : notTaken(run, planned),
+    unfinished,
+    calls: run.calls,
+    interrupted: run.stopping(),
+    fatal: run.fatal,
+  };
 }
 
 async function recordStart(run: Run): Promise<void> {
-  const { planned, fingerprints, input, sessions, wait, run: began } = run.context;
+  const { planned, fingerprints, input, sessions, wait, history } = run;
   const inScope = scopeTest(input.scope);
-  const records = [...sessions.keys()].map(async (key) => {
+  const recording = [...sessions.keys()].map((key) => {
     const matched = planned.matched.get(key);
-    await record(run, key, [
+    const changes = beganChanges(planned.plan.changes, key);
+    const mayFollowUp = wait !== undefined;
+    const began: readonly StateEvent[] =
+      history !== undefined && (mayFollowUp || Object.keys(changes).length > 0)
+        ? [{ type: "began", run: history, changes }]
+        : [];
+    return record(run, key, [
       ...(planned.stateEvents.get(key) ?? []),
       ...(matched === undefined ? [] : refreshEvents(matched, fingerprints, inScope)),
-      ...(began === undefined ? [] : beganEvents(began, key, planned.plan.changes, wait !== undefined)),
+      ...began,
     ]);
   });
-  await Promise.all(records);
+  await Promise.all(recording);
 }
 
 /** What the history is to know of a run that is cut off. */
-function beganEvents(
-  run: NonNullable<ApplyContext["run"]>,
-  target: string,
-  changes: readonly Change[],
-  mayFollowUp: boolean,
-): readonly StateEvent[] {
+function beganChanges(changes: readonly Change[], target: string): RunChanges {
   const own = changes.filter(({ address }) => targetOf(address) === target);
-  if (own.length === 0 && !mayFollowUp) return [];
-  const entries = own.map((change) => {
-    const calls = change.calls.length + (endsWithAnswers(change) ? 0 : 1);
-    return [change.address, { action: change.action, calls }] as const;
-  });
-  return [{ type: "began", run, changes: Object.fromEntries(entries) }];
+  return Object.fromEntries(
+    own.map((change) => {
+      const calls = change.calls.length + (endsWithAnswers(change) ? 0 : 1);
+      return [change.address, { action: change.action, calls }];
+    }),
+  );
 }
 
 /** Batch generations whose POST was cut off in an earlier run: this one finds that out, so it says so and fails. */
 function failUncertain(run: Run): void {
-  const { plan, stateEvents } = run.context.planned;
+  const { plan, stateEvents } = run.planned;
   const planned = new Set(plan.changes.map(({ address }) => address));
   for (const event of [...stateEvents.values()].flat())
     if (event.type === "batch" && run.resources.has(event.address) && !planned.has(event.address))
-      fail(run, event.address, notKnown(event.address, CUT_OFF));
+      settle(run, event.address, { kind: "failed", failure: notKnown(event.address, CUT_OFF) });
 }
 
 const CUT_OFF: Failure = {
@@ -138,68 +145,61 @@ const CUT_OFF: Failure = {
   fatal: false,
 };
 
-function inTurn(run: Run, changes: readonly Change[]): readonly Step[] {
-  const before = alikeBefore(
-    changes.filter(({ action }) => action === "create"),
-    run.resources,
-  );
-  return changes.map((change) => ({ change, after: before.get(change.address) ?? [] }));
+/**
+ * Creations that look alike go one after another. Were two of one name under way at once and both answers lost,
+ * nobody could tell which live resource came of which.
+ */
+function inTurn({ resources }: Run, changes: readonly Change[]): readonly Step[] {
+  const earlier = new Map<string, Address[]>();
+  return changes.map((change) => {
+    const { address, action } = change;
+    const resource = action === "create" ? resources.get(address) : undefined;
+    const names = resource === undefined ? [] : foundBy(resource);
+    const after = new Set(names.flatMap((name) => earlier.get(name) ?? []));
+    for (const name of names) earlier.set(name, [...(earlier.get(name) ?? []), address]);
+    return { change, after: [...after] };
+  });
+}
+
+/** What a creation is found by when its answer is lost; no two names of different kinds are the same. */
+function foundBy(resource: DesiredResource): readonly string[] {
+  const { kind, address } = resource;
+  if (kind === "batchGeneration") return [];
+  const within = kind === "target" ? "" : targetOf(address);
+  const { name = "", externalId } = namesOf(resource);
+  const names = [`${kind}\n${within}\n${name}`];
+  return externalId === undefined ? names : [...names, `externalId\n${within}\n${externalId}`];
 }
 
 /** The POST of each test case; its patches come later, once it can be seen what the service made of it. */
 function creations(run: Run, changes: readonly Change[]): readonly Step[] {
   const made = changes.filter(({ action }) => action === "create");
   return inTurn(run, made).map(({ change, after }) => {
-    const post = { ...change, calls: change.calls.filter((call) => call.method === "POST") };
-    return { change: post, after, partOf: change };
+    const calls = change.calls.filter(({ method }) => method === "POST");
+    return { change: { ...change, calls }, after, partOf: change };
   });
-}
-
-async function finish(run: Run, unfinished: Outcome["unfinished"]): Promise<Outcome> {
-  const { context, progress } = run;
-  const generating = new Set(unfinished);
-  for (const change of progress.halfway.values())
-    if (generating.has(change.address) || isSent(run, change)) finishChange(run, change);
-    else skip(run, change.address, whyStopped(run));
-  const planned = await lastLook(run);
-  return {
-    done: [...progress.done],
-    failed: [...progress.failed.values()],
-    skipped: [...progress.skipped.values()],
-    notTaken: planned === undefined ? [] : notTaken(run, planned),
-    unfinished,
-    calls: progress.calls,
-    interrupted: context.stopping(),
-    fatal: progress.fatal,
-  };
-}
-
-/** Whether all that is certain of a change was answered, and only what the service makes of it was left to be seen. */
-function isSent({ progress }: Run, { address, calls }: Change): boolean {
-  return (progress.answered.get(address) ?? 0) >= calls.length;
 }
 
 /** Reads what was written since it was last read; what the plan then says of it did not take. */
 async function lastLook(run: Run): Promise<Planned | undefined> {
-  const { context, progress } = run;
-  if (progress.touched.size === 0 || !mayContinue(run)) return undefined;
-  context.emit({ type: "reading", why: "final check" });
-  progress.fatal = await reread(run, [...progress.dirty]);
-  if (progress.fatal !== undefined) return undefined;
+  if (run.touched.size === 0 || !mayContinue(run)) return undefined;
+  run.emit({ type: "reading", why: "final check" });
+  run.fatal = await reread(run, run.dirty);
+  if (run.fatal !== undefined) return undefined;
   try {
-    return await recordRefresh(run, progress.touched);
+    return await recordRefresh(run, run.touched);
   } catch (error) {
-    loseState(progress, error);
+    loseState(run, error);
     return undefined;
   }
 }
 
 /** What was written and reads otherwise. What somebody else has changed by now, the next plan shows. */
-function notTaken({ context, progress }: Run, { plan }: Planned): Outcome["notTaken"] {
-  const reviewed = new Map(context.planned.plan.changes.map((change) => [change.address, change]));
+function notTaken(run: Run, { plan }: Planned): Outcome["notTaken"] {
+  const reviewed = changesOf(run.planned);
   return plan.changes.flatMap(({ address, fields }) => {
     const written = reviewed.get(address);
-    if (!progress.done.has(address)) return [];
+    if (!hasStatus(run, address, "done")) return [];
     const paths = fields.map(({ path }) => path).filter((path) => isWritten(written, path));
     return paths.length === 0 ? [] : [{ address, paths }];
   });
@@ -227,11 +227,10 @@ interface DiscoveriesBefore {
 
 /** Read only where the apply is to wait. */
 async function discoveriesBefore(run: Run, changes: readonly Change[]): Promise<DiscoveriesBefore> {
-  const { context } = run;
-  if (context.wait === undefined) return { notified: new Set(), underWay: new Map(), settled: new Set() };
-  const inScope = scopeTest(context.input.scope);
+  if (run.wait === undefined) return { notified: new Set(), underWay: new Map(), settled: new Set() };
+  const inScope = scopeTest(run.input.scope);
   const underWay = new Map(
-    [...context.sessions.values()].flatMap(({ state }) =>
+    [...run.sessions.values()].flatMap(({ state }) =>
       [...state.bindings].flatMap(([address, { generating }]) =>
         generating !== undefined && inScope(address) && run.resources.has(address)
           ? [[address, generating] as const]
@@ -241,8 +240,8 @@ async function discoveriesBefore(run: Run, changes: readonly Change[]): Promise<
   );
   const generating = changes.filter((change) => change.action === "create" || isRediscovering(change));
   const keys = new Set([...generating.map(({ address }) => address), ...underWay.keys()].map(targetOf));
-  const ids = [...keys].flatMap((key) => context.planned.matched.get(key)?.live?.id ?? []);
-  const answers = await Promise.all(ids.map((id) => context.service.finishedDiscoveries(id)));
+  const ids = [...keys].flatMap((key) => run.planned.matched.get(key)?.live?.id ?? []);
+  const answers = await Promise.all(ids.map((id) => run.service.finishedDiscoveries(id)));
   const notified = answers.flatMap((answer) => (answer.ok ? answer.value.map(({ id }) => id) : []));
   // Looked up in a plan of now: a saved one leaves out what has changed in the manifests since.
   const differing = underWay.size === 0 ? new Map<Address, Change>() : changesOf(replan(run));
@@ -258,64 +257,55 @@ async function discoveriesBefore(run: Run, changes: readonly Change[]): Promise<
  * @returns what had not finished when the time was over.
  */
 async function awaitDiscoveries(run: Run, before: DiscoveriesBefore): Promise<readonly Address[]> {
-  const { context, progress } = run;
-  if (context.wait === undefined) return [];
-  const deadline = context.now() + context.wait;
-  const { generating, failed, skipped } = progress;
-  const started = [...generating].filter((address) => !failed.has(address) && !skipped.has(address));
+  if (run.wait === undefined) return [];
+  const deadline = run.now() + run.wait;
+  const started = [...run.generating].filter((address) => !hasStatus(run, address, "failed", "skipped"));
   let open: readonly Address[] = [...new Set([...before.underWay.keys(), ...started])];
   while (open.length > 0 && mayContinue(run)) {
     open = await stillOpen(run, open, before);
-    if (open.length === 0 || context.now() >= deadline || !mayContinue(run)) break;
-    context.emit({ type: "waiting", unfinished: open.length });
-    await context.sleep(Math.min(INTERVAL, Math.max(1, deadline - context.now())));
+    if (open.length === 0 || run.now() >= deadline || !mayContinue(run)) break;
+    run.emit({ type: "waiting", unfinished: open.length });
+    await run.sleep(Math.min(INTERVAL, Math.max(1, deadline - run.now())));
   }
   return open;
 }
 
+/** Looks at the targets of discoveries once more. A failed look tells of no end. */
 async function stillOpen(
   run: Run,
   open: readonly Address[],
   before: DiscoveriesBefore,
 ): Promise<readonly Address[]> {
-  const keys = [...new Set(open.map(targetOf))];
-  const ended = await Promise.all(keys.map((key) => endedIn(run, key, before)));
-  const hasEndedBy = new Map(keys.map((key, at) => [key, ended[at]]));
-  const over = open.filter((address) => hasEndedBy.get(targetOf(address))?.(address) === true);
-  for (const address of over)
-    recordSoon(run, targetOf(address), [{ type: "generated", address }], "from a crash");
-  return open.filter((address) => !over.includes(address));
-}
-
-/** A look at one target: a test for the test cases whose discovery has ended. A failed look tells of none. */
-async function endedIn(
-  run: Run,
-  key: string,
-  before: DiscoveriesBefore,
-): Promise<(address: Address) => boolean> {
-  const { context, progress } = run;
-  const targetId = idOf(run, targetAddress(key)) ?? "";
-  const [notified, failure] = await Promise.all([
-    context.service.finishedDiscoveries(targetId),
-    rereadTestCases(run, key),
-  ]);
-  if (failure?.fatal === true) progress.fatal = failure;
-  const told = notified.ok ? notified.value : [];
-  const live = discoveries(progress.testCases.get(targetId));
-  const reviewed = discoveries(context.planned.matched.get(key)?.testCases);
-  return (address) => {
-    const id = idOf(run, address);
-    if (id === undefined) return false;
-    const earlier = progress.generating.has(address) ? undefined : before.underWay.get(address);
-    // Of a creation every notification tells; of others an older one may be of the discovery before.
-    const counts = (notification: string): boolean =>
-      !before.notified.has(notification) ||
-      (earlier !== undefined && (earlier === "" || live.get(id) === undefined));
-    return (
-      told.some((one) => one.testCaseId === id && counts(one.id)) ||
-      hasEnded(live.get(id), earlier ?? discoveryMark(reviewed.get(id)))
-    );
+  const over = new Set<Address>();
+  const look = async (key: string): Promise<void> => {
+    const targetId = idOf(run, targetAddress(key)) ?? "";
+    const [notified, failure] = await Promise.all([
+      run.service.finishedDiscoveries(targetId),
+      rereadTestCases(run, key),
+    ]);
+    if (failure?.fatal === true) run.fatal = failure;
+    const told = notified.ok ? notified.value : [];
+    const live = discoveries(run.testCases.get(targetId));
+    const reviewed = discoveries(run.planned.matched.get(key)?.testCases);
+    for (const address of open) {
+      const id = idOf(run, address);
+      if (targetOf(address) !== key || id === undefined) continue;
+      const earlier = run.generating.has(address) ? undefined : before.underWay.get(address);
+      // Of a creation every notification tells; of others an older one may be of the discovery before.
+      const counts = (notification: string): boolean =>
+        !before.notified.has(notification) ||
+        (earlier !== undefined && (earlier === "" || live.get(id) === undefined));
+      const isTold = told.some((one) => one.testCaseId === id && counts(one.id));
+      const shown = earlier ?? discoveryMark(reviewed.get(id));
+      if (isTold || hasEnded(live.get(id), shown)) over.add(address);
+    }
   };
+  await Promise.all([...new Set(open.map(targetOf))].map(look));
+  return open.filter((address) => {
+    if (!over.has(address)) return true;
+    recordSoon(run, targetOf(address), [{ type: "generated", address }], "from a crash");
+    return false;
+  });
 }
 
 function discoveries(
@@ -330,73 +320,51 @@ function discoveries(
  * service has set by itself.
  */
 async function patchTestCases(run: Run, changes: readonly Change[]): Promise<void> {
-  const { created, halfway } = run.progress;
-  const made = changes.filter(({ address }) => halfway.has(address) && created.has(address));
-  const targets = new Set(made.map(({ address }) => targetOf(address)));
-  const planned = await lookAgain(
-    run,
-    made.map(({ address }) => address),
-    "after creations",
-  );
-  const patches = changes.filter(({ action, address }) => action !== "create" || halfway.has(address));
-  const steps = patches.map((reviewed): Step => {
-    const isRead = planned !== undefined && targets.has(targetOf(reviewed.address));
-    return patchStep(run, reviewed, isRead ? planned.get(reviewed.address) : reviewed);
+  const isHalfway = (address: Address): boolean => hasStatus(run, address, "halfway");
+  const made = changes
+    .map(({ address }) => address)
+    .filter((address) => isHalfway(address) && run.created.has(address));
+  const targets = new Set(made.map(targetOf));
+  const planned = await lookAgain(run, made, "after creations");
+  const steps = changes.flatMap((reviewed): readonly Step[] => {
+    const { address, action } = reviewed;
+    if (action === "create" && !isHalfway(address)) return [];
+    const isRead = planned !== undefined && targets.has(targetOf(address));
+    return [patchStep(run, reviewed, isRead ? planned.get(address) : reviewed)];
   });
   await patchByFolders(run, steps);
-}
-
-/** Changes by address, from another look at the targets of some test cases; these fail if there can be none. */
-async function lookAgain(
-  run: Run,
-  addresses: readonly Address[],
-  why: "after creations" | "after generations",
-): Promise<ReadonlyMap<Address, Change> | undefined> {
-  if (addresses.length === 0 || !mayContinue(run)) return undefined;
-  run.context.emit({ type: "reading", why });
-  const targets = new Set(addresses.map(targetOf));
-  const failure = await reread(run, targets);
-  if (failure === undefined) return changesOf(await recordRefresh(run, targets));
-  for (const address of addresses) fail(run, address, failure);
-  return undefined;
 }
 
 /** Looks at a time: one to send elements that differ, one to learn their ids if no answer told them. */
 const LOOKS = 2;
 
-/**
- * Finishes what is halfway there, and after a generation patches once more what the service set otherwise.
- *
- * @param generated what the service has generated since it was last looked at, beyond what is halfway.
- */
-async function patchAgain(run: Run, generated: Iterable<Address>): Promise<void> {
-  const { halfway } = run.progress;
-  let addresses = new Set([...halfway.keys(), ...generated]);
+/** Finishes what is halfway there, and after a wait patches once more what a generation has set otherwise. */
+async function patchAgain(run: Run, { underWay, settled }: DiscoveriesBefore): Promise<void> {
+  const generated = run.wait === undefined ? [] : [...run.generating, ...underWay.keys()];
+  let addresses = new Set([
+    ...halfwayOf(run).map(({ address }) => address),
+    ...generated.filter((address) => hasStatus(run, address, "done") || settled.has(address)),
+  ]);
   for (let look = 0; look < LOOKS && addresses.size > 0 && mayContinue(run); look++) {
     const current = await lookAgain(run, [...addresses], "after generations");
     if (current === undefined) return;
-    await runPhase(
-      run,
-      [...addresses].flatMap((address) => stepAgain(run, address, current.get(address))),
-    );
-    addresses = new Set(halfway.keys());
+    const steps = [...addresses].flatMap((address) => stepAgain(run, address, current.get(address)));
+    await runPhase(run, steps);
+    addresses = new Set(halfwayOf(run).map(({ address }) => address));
   }
   // What still does not take shows in the last look.
-  if (mayContinue(run)) for (const change of halfway.values()) finishHalfway(run, change);
+  if (mayContinue(run))
+    for (const change of halfwayOf(run)) settle(run, change.address, { kind: "done", change });
 }
 
-function stepAgain({ progress }: Run, address: Address, current: Change | undefined): readonly Step[] {
-  const halfway = progress.halfway.get(address);
+function stepAgain({ statuses }: Run, address: Address, current: Change | undefined): readonly Step[] {
+  const status = statuses.get(address);
+  const halfway = status?.kind === "halfway" ? status.change : undefined;
   const change = halfway ?? current;
   // One that is gone by now is not made again; the last look tells.
   const calls = current === undefined || current.action === "create" ? [] : withoutGenerating(current).calls;
   if (change === undefined || (halfway === undefined && calls.length === 0)) return [];
   return [{ change: { ...change, calls, dependsOn: [] }, after: [] }];
-}
-
-function finishHalfway(run: Run, change: Change): void {
-  run.progress.halfway.delete(change.address);
-  finishChange(run, change);
 }
 
 /**
@@ -405,19 +373,6 @@ function finishHalfway(run: Run, change: Change): void {
  * are looked at again when the id is known, at most of them nothing is left to do.
  */
 async function patchByFolders(run: Run, steps: readonly Step[]): Promise<void> {
-  const { first, later } = split(steps);
-  await runPhase(run, first);
-  if (later.length === 0) return;
-  const current = mayContinue(run) ? await lookAtFolders(run, later) : undefined;
-  await runPhase(
-    run,
-    later.map(({ change }) =>
-      current === undefined ? { change, after: [] } : patchStep(run, change, current.get(change.address)),
-    ),
-  );
-}
-
-function split(steps: readonly Step[]): { readonly first: readonly Step[]; readonly later: readonly Step[] } {
   const told = new Set(steps.filter(({ change }) => !isDoubtful(change)).flatMap(folders));
   const later: Step[] = [];
   const first = steps.filter((step) => {
@@ -427,7 +382,15 @@ function split(steps: readonly Step[]): { readonly first: readonly Step[]; reado
     if (!goes) later.push(step);
     return goes;
   });
-  return { first, later };
+  await runPhase(run, first);
+  if (later.length === 0) return;
+  const current = mayContinue(run) ? await lookAtFolders(run, later) : undefined;
+  await runPhase(
+    run,
+    current === undefined
+      ? later
+      : later.map(({ change }) => patchStep(run, change, current.get(change.address))),
+  );
 }
 
 /** A change of nothing but the folder, of which it is not known where the test case is now. */
@@ -438,7 +401,7 @@ function isDoubtful({ calls, fields }: Change): boolean {
     call !== undefined &&
     others.length === 0 &&
     Object.keys(call.body).length === 1 &&
-    folderName(call.body) !== undefined &&
+    folderName(call) !== undefined &&
     field?.before === undefined
   );
 }
@@ -446,7 +409,7 @@ function isDoubtful({ calls, fields }: Change): boolean {
 /** The folders that a step tells of, with their target. */
 function folders({ change }: Step): readonly string[] {
   return change.calls.flatMap((call) => {
-    const name = folderName(call.body);
+    const name = folderName(call);
     return name === undefined ? [] : [`${targetOf(change.address)}\n${name}`];
   });
 }
@@ -455,46 +418,15 @@ function folders({ change }: Step): readonly string[] {
 async function lookAtFolders(
   run: Run,
   steps: readonly Step[],
-): Promise<ReturnType<typeof changesOf> | undefined> {
+): Promise<ReadonlyMap<Address, Change> | undefined> {
   const untold = steps.filter(({ change }) => {
     const known = sessionOf(run, targetOf(change.address)).state.folders;
-    return change.calls.some((call) => !known.has(folderName(call.body) ?? ""));
+    return change.calls.some((call) => !known.has(folderName(call) ?? ""));
   });
   if (untold.length === 0) return changesOf(replan(run));
   const targets = new Set(untold.map(({ change }) => targetOf(change.address)));
   const failure = await reread(run, targets);
   if (failure === undefined) return changesOf(await recordRefresh(run, targets));
-  if (failure.fatal) run.progress.fatal = failure;
+  if (failure.fatal) run.fatal = failure;
   return undefined;
-}
-
-/**
- * Creations that look alike go one after another. Were two of one name under way at once and both answers lost,
- * nobody could tell which live resource came of which.
- *
- * @returns by address, what must be over before.
- */
-function alikeBefore(
-  creations: readonly Change[],
-  resources: ReadonlyMap<Address, DesiredResource>,
-): ReadonlyMap<Address, readonly Address[]> {
-  const earlier = new Map<string, Address[]>();
-  const before = new Map<Address, readonly Address[]>();
-  for (const { address } of creations) {
-    const resource = resources.get(address);
-    const names = resource === undefined ? [] : foundBy(resource);
-    before.set(address, [...new Set(names.flatMap((name) => earlier.get(name) ?? []))]);
-    for (const name of names) earlier.set(name, [...(earlier.get(name) ?? []), address]);
-  }
-  return before;
-}
-
-/** What a creation is found by when its answer is lost; no two names of different kinds are the same. */
-function foundBy(resource: DesiredResource): readonly string[] {
-  const { kind, address } = resource;
-  if (kind === "batchGeneration") return [];
-  const within = kind === "target" ? "" : targetOf(address);
-  const { name = "", externalId } = namesOf(resource);
-  const names = [`${kind}\n${within}\n${name}`];
-  return externalId === undefined ? names : [...names, `externalId\n${within}\n${externalId}`];
 }

@@ -1,14 +1,13 @@
 import type { Address } from "../model/address.ts";
 import { type DesiredResource, byAddress, resourcesOf } from "../model/desired.ts";
-import type { ApplyEvent, Failed, Failure, Skipped } from "../model/events.ts";
+import type { ApplyEvent, Failure, SkipReason } from "../model/events.ts";
 import { type Field, fieldsOf, isFixed } from "../model/fields.ts";
-import { type Json, isArray, isObject } from "../model/json.ts";
-import type { Live, LiveTarget, LiveTestCase } from "../model/live.ts";
-import type { Change, Method, PlannedCall } from "../model/plan.ts";
+import type { Json } from "../model/json.ts";
+import type { LiveTarget, LiveTestCase, Read } from "../model/live.ts";
+import type { BodyValue, Change, Method, PlannedCall } from "../model/plan.ts";
 import type { FieldRecord, Intent, RunRecord, State, StateEvent } from "../model/state.ts";
-import { type Value, isSensitive, isUnknown } from "../model/value.ts";
-import { NOT_READ_YET, locatorDigest } from "../plan/elements.ts";
-import type { Fingerprinter, PlanInput } from "../plan/input.ts";
+import { IdOf, type IdOfElement, Secret, Unknown, type Value, isUnknown, reveal } from "../model/value.ts";
+import { type Fingerprinter, type PlanInput, targetOf } from "../plan/input.ts";
 import { recordField, secretsAmong } from "../plan/memory.ts";
 import { type Planned, makePlan } from "../plan/plan.ts";
 import { StateFailure, explainProblem } from "../state/problem.ts";
@@ -46,19 +45,26 @@ export interface ApplyContext {
   readonly stopping: () => boolean;
   readonly emit: (event: ApplyEvent) => void;
   /** For the history of applies; none is written without it. */
-  readonly run?: Omit<RunRecord, "changes"> | undefined;
+  readonly history?: Omit<RunRecord, "changes"> | undefined;
 }
 
-/** What has happened so far. */
-export interface RunProgress {
+/** What has become of a change so far. */
+export type Status =
+  | { readonly kind: "done"; readonly change: Change }
+  /** A part is carried out; the rest of the reviewed change is to follow after another look. */
+  | { readonly kind: "halfway"; readonly change: Change }
+  | { readonly kind: "failed"; readonly failure: Failure }
+  | { readonly kind: "skipped"; readonly reason: SkipReason };
+
+/** An apply under way. */
+export interface Run extends ApplyContext {
+  /** Every declared resource of the targets in scope. */
+  readonly resources: ReadonlyMap<Address, DesiredResource>;
   /** What was last read of the service. */
   targets: readonly LiveTarget[];
   readonly testCases: Map<string, readonly LiveTestCase[]>;
-  readonly done: Set<Address>;
-  readonly failed: Map<Address, Failed>;
-  readonly skipped: Map<Address, Skipped>;
-  /** Reviewed changes of which a part is carried out, and the rest is to follow after another look. */
-  readonly halfway: Map<Address, Change>;
+  /** In the order in which they came about. */
+  readonly statuses: Map<Address, Status>;
   /** Addresses whose creation succeeded in this run. */
   readonly created: Set<Address>;
   /** Creations that were sent and of which nobody knows yet what became. */
@@ -85,24 +91,15 @@ export interface RunProgress {
   fatal: Failure | undefined;
 }
 
-/** An apply under way. */
-export interface Run {
-  readonly context: ApplyContext;
-  readonly progress: RunProgress;
-  /** Every declared resource of the targets in scope. */
-  readonly resources: ReadonlyMap<Address, DesiredResource>;
-}
-
 export function startRun(context: ApplyContext): Run {
   const { live, desired } = context.input;
   const sessions = [...context.sessions.values()];
-  const progress: RunProgress = {
+  const run: Run = {
+    ...context,
+    resources: byAddress(desired.targets.flatMap(resourcesOf)),
     targets: live.targets,
     testCases: new Map(live.testCases),
-    done: new Set(),
-    failed: new Map(),
-    skipped: new Map(),
-    halfway: new Map(),
+    statuses: new Map(),
     created: new Set(),
     open: new Set(sessions.flatMap(({ state }) => [...state.intents.keys()])),
     ids: new Map(
@@ -120,22 +117,62 @@ export function startRun(context: ApplyContext): Run {
     fatal: undefined,
   };
   for (const { lost } of sessions) {
-    if (lost?.aborted === true) loseState(progress, lost.reason);
-    lost?.addEventListener("abort", () => loseState(progress, lost.reason), { once: true });
+    if (lost?.aborted === true) loseState(run, lost.reason);
+    lost?.addEventListener("abort", () => loseState(run, lost.reason), { once: true });
   }
-  return { context, progress, resources: byAddress(desired.targets.flatMap(resourcesOf)) };
+  return run;
+}
+
+/** Says what has become of a change; it is the last word unless a later phase comes back to it. */
+export function settle(run: Run, address: Address, status: Status): void {
+  if (run.statuses.get(address)?.kind !== status.kind) run.statuses.delete(address);
+  run.statuses.set(address, status);
+  switch (status.kind) {
+    case "done": {
+      const { change } = status;
+      if (run.history !== undefined && !endsWithAnswers(change))
+        recordSoon(run, targetOf(address), [{ type: "answered", address, last: true }], "from a crash");
+      return run.emit({ type: "changeDone", address, action: change.action });
+    }
+    case "failed":
+      if (status.failure.fatal) run.fatal = status.failure;
+      return run.emit({ type: "changeFailed", address, failure: status.failure });
+    case "skipped":
+      return run.emit({ type: "changeSkipped", address, reason: status.reason });
+    case "halfway":
+  }
+}
+
+export function hasStatus({ statuses }: Run, address: Address, ...kinds: readonly Status["kind"][]): boolean {
+  const kind = statuses.get(address)?.kind;
+  return kind !== undefined && kinds.includes(kind);
+}
+
+/** Changes of which the rest is to follow. */
+export function halfwayOf({ statuses }: Run): readonly Change[] {
+  return [...statuses.values()].flatMap((status) => (status.kind === "halfway" ? [status.change] : []));
+}
+
+/** What was not started, or not finished, when nothing further may be started. */
+export function stopped({ fatal }: Run): Status {
+  return { kind: "skipped", reason: { kind: fatal === undefined ? "interrupted" : "fatal" } };
+}
+
+/** Whether a change is done when its calls are answered: nothing is to be looked at afterwards. */
+export function endsWithAnswers({ calls, followUps }: Change): boolean {
+  return calls.length > 0 && followUps.length === 0;
 }
 
 /** Without state nothing more may be sent, and what was done is told. @throws an error of any other kind */
-export function loseState(progress: RunProgress, error: unknown): Failure {
+export function loseState(run: Run, error: unknown): Failure {
   if (!(error instanceof StateFailure)) throw error;
   const { summary, detail } = explainProblem(error.problem);
-  progress.fatal ??= { summary, detail, acted: "no", fatal: false };
-  return progress.fatal;
+  run.fatal ??= { summary, detail, acted: "no", fatal: false };
+  return run.fatal;
 }
 
-export function sessionOf({ context }: Run, target: string): StateSession {
-  const session = context.sessions.get(target);
+export function sessionOf({ sessions }: Run, target: string): StateSession {
+  const session = sessions.get(target);
   if (session === undefined) throw new TypeError(`no state is open for ${target}`);
   return session;
 }
@@ -144,7 +181,7 @@ export function sessionOf({ context }: Run, target: string): StateSession {
 export async function record(run: Run, target: string, events: readonly StateEvent[]): Promise<void> {
   if (events.length === 0) return;
   await sessionOf(run, target).record(events);
-  for (const event of events) follow(run.progress, event);
+  follow(run, events);
 }
 
 /**
@@ -159,83 +196,63 @@ export function recordSoon(
   safe: "for good" | "from a crash",
 ): void {
   if (events.length === 0) return;
-  const { saving } = run.progress;
+  const { saving } = run;
   const session = sessionOf(run, target);
-  const saved = (safe === "for good" ? session.record(events) : session.note(events)).then(
+  const saved: Promise<void> = (safe === "for good" ? session.record(events) : session.note(events)).then(
     () => {
-      for (const event of events) follow(run.progress, event);
       saving.delete(saved);
+      follow(run, events);
     },
     // Nothing more is started then; `allSaved` throws what is a mistake of ours.
     (error: unknown) => {
       saving.delete(saved);
-      if (error instanceof StateFailure) loseState(run.progress, error);
-      else run.progress.unsaved ??= { error };
+      if (error instanceof StateFailure) loseState(run, error);
+      else run.unsaved ??= { error };
     },
   );
   saving.add(saved);
 }
 
 /** Waits for what is being saved. */
-export async function allSaved({ progress }: Run): Promise<void> {
-  await Promise.all(progress.saving);
-  if (progress.unsaved !== undefined) throw progress.unsaved.error;
+export async function allSaved(run: Run): Promise<void> {
+  await Promise.all(run.saving);
+  if (run.unsaved !== undefined) throw run.unsaved.error;
 }
 
-function follow({ ids, open }: RunProgress, event: StateEvent): void {
-  switch (event.type) {
-    case "bound":
-      ids.set(event.address, event.id);
-      return void open.delete(event.address);
-    case "unbound":
-      return void ids.delete(event.address);
-    case "moved":
-      return move(ids, event.from, event.to);
-    case "intended":
-      return void open.add(event.address);
-    case "settled":
-    case "batch":
-      return void open.delete(event.address);
-    case "keyed":
-    case "wrote":
-    case "forgot":
-    case "located":
-    case "folder":
-    case "generating":
-    case "generated":
-    case "began":
-    case "answered":
-    case "ended":
+/** Keeps up with what state says of ids and open creations. */
+function follow({ ids, open }: Run, events: readonly StateEvent[]): void {
+  for (const event of events) {
+    if (event.type === "bound") ids.set(event.address, event.id);
+    if (event.type === "unbound") ids.delete(event.address);
+    if (event.type === "intended") open.add(event.address);
+    if (event.type === "bound" || event.type === "batch" || event.type === "settled")
+      open.delete(event.address);
+    if (event.type === "moved") {
+      const id = ids.get(event.from);
+      ids.delete(event.from);
+      if (id !== undefined) ids.set(event.to, id);
+    }
   }
 }
 
-function move(ids: Map<Address, string>, from: Address, to: Address): void {
-  const id = ids.get(from);
-  ids.delete(from);
-  if (id !== undefined) ids.set(to, id);
-}
-
 /** The live id that an address has by now. */
-export function idOf({ progress }: Run, address: Address): string | undefined {
-  return progress.ids.get(address);
+export function idOf({ ids }: Run, address: Address): string | undefined {
+  return ids.get(address);
 }
 
 /** Plans again from what was last read and recorded: the same function that made the reviewed plan. */
-export function replan({ context, progress }: Run): Planned {
-  const live: Live = { targets: progress.targets, testCases: progress.testCases };
-  const states = new Map([...context.sessions].map(([key, session]) => [key, session.state]));
-  const rediscover = new Set([...context.input.rediscover].filter((one) => !progress.generating.has(one)));
-  return makePlan({ ...context.input, live, states, run: new Set(), rediscover });
+export function replan({ input, sessions, targets, testCases, generating }: Run): Planned {
+  const states = new Map([...sessions].map(([key, session]) => [key, session.state]));
+  const rediscover = new Set([...input.rediscover].filter((one) => !generating.has(one)));
+  return makePlan({ ...input, live: { targets, testCases }, states, run: new Set(), rediscover });
 }
 
 /** Whether anything further may be started. */
-export function mayContinue({ context, progress }: Run): boolean {
-  return !context.stopping() && progress.fatal === undefined && progress.unsaved === undefined;
+export function mayContinue({ stopping, fatal, unsaved }: Run): boolean {
+  return !stopping() && fatal === undefined && unsaved === undefined;
 }
 
-/**
- * What an apply needs of the service. The client gives it; tests give a service that lives in memory.
- */
+/** What an apply needs of the service. The client gives it; tests give a service that lives in memory. */
 export interface Service {
   listTargets(): Promise<Answered<readonly LiveTarget[]>>;
   listTestCases(targetId: string): Promise<Answered<readonly LiveTestCase[]>>;
@@ -257,101 +274,78 @@ export interface FinishedDiscovery {
   readonly testCaseId: string;
 }
 
-export type Answered<T> =
-  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: Failure };
+export type Answered<T> = Read<T, Failure>;
 
-/** Records of fields, and which of them carry a secret. */
-type Records = Pick<Intent, "fields" | "secrets">;
-
-/**
- * What state remembers once a creation has succeeded: the fields that went with it, and the declared nulls, which a
- * creation leaves out because nothing is there yet.
- */
-export function createdRecords(fingerprints: Fingerprinter, resource: DesiredResource, id: string): Records {
-  return recordsWhere(
-    fingerprints,
-    resource,
-    id,
-    (field, value) => field.create !== undefined || value === null,
-  );
-}
-
-/** What state remembers of the DEFAULT environment, which is made with its target. */
-export function defaultEnvironmentRecords(
+/** What state remembers of the fields that a call has carried, and which of them carry a secret. */
+export function recordsOf(
   fingerprints: Fingerprinter,
   resource: DesiredResource,
   id: string,
-): Records {
-  return recordsWhere(
-    fingerprints,
-    resource,
-    id,
-    (field, value) => field.name === "discoveryUrl" || value === null,
-  );
-}
-
-/** What state remembers once a PATCH has succeeded: the fields that it carried. */
-export function patchedRecords(
-  fingerprints: Fingerprinter,
-  resource: DesiredResource,
-  id: string,
-  body: PlannedCall["body"],
-): Records {
-  return recordsWhere(
-    fingerprints,
-    resource,
-    id,
-    (field) => field.update !== undefined && Object.hasOwn(body, field.update),
-  );
-}
-
-function recordsWhere(
-  fingerprints: Fingerprinter,
-  resource: DesiredResource,
-  id: string,
-  carried: (field: Field, value: Value) => boolean,
-): Records {
-  const records: Record<string, FieldRecord> = {};
+  isCarried: (field: Field, value: Value) => boolean,
+): Pick<Intent, "fields" | "secrets"> {
+  const fields: Record<string, FieldRecord> = {};
   for (const field of fieldsOf(resource.kind)) {
     const value = resource.fields[field.name];
-    if (value === undefined || isUnknown(value) || isFixed(field)) continue;
-    if (carried(field, value)) records[field.name] = recordField(fingerprints, id, field, value);
+    if (value === undefined || isUnknown(value) || isFixed(field) || !isCarried(field, value)) continue;
+    fields[field.name] = recordField(fingerprints, id, field, value);
   }
-  return { fields: records, ...secretsAmong(resource, records) };
+  return { fields, ...secretsAmong(resource, fields) };
+}
+
+/** Of a creation: what went with it, and the declared nulls, which it leaves out because nothing is there yet. */
+export function createdRecords(
+  fingerprints: Fingerprinter,
+  resource: DesiredResource,
+  id: string,
+): ReturnType<typeof recordsOf> {
+  return recordsOf(fingerprints, resource, id, ({ create }, value) => create !== undefined || value === null);
 }
 
 /** The folder that a call writes by name; state keeps no name that is a secret. */
-export function folderName(body: PlannedCall["body"]): string | undefined {
+export function folderName({ body }: PlannedCall): string | undefined {
   const name = body["folderName"];
   return typeof name === "string" ? name : undefined;
 }
 
-/** The folder's id, where the answer to a call that wrote its name shows it. */
-export function folderEvents(body: PlannedCall["body"], answer: Json | undefined): readonly StateEvent[] {
-  const name = folderName(body);
-  const id = isObject(answer) ? answer["folderId"] : undefined;
-  return name !== undefined && typeof id === "string" ? [{ type: "folder", name, id }] : [];
-}
-
-/** Ids of the elements in an answer, in the order of their positions; nothing where it does not show them all. */
-export function elementIds(answer: Json | undefined): readonly string[] {
-  const elements = isObject(answer) && isArray(answer["elements"]) ? answer["elements"].filter(isObject) : [];
-  const sorted = elements.toSorted((a, b) => Number(a["index"] ?? 0) - Number(b["index"] ?? 0));
-  const ids = sorted.map((element) => element["id"]);
-  return ids.every((id) => typeof id === "string") ? ids : [];
-}
-
-/**
- * The record of a locator line that was written to an element. Until the element is read, nothing is known of the
- * selectors that the service makes of the line; the list's form of them is what later plans compare with.
- */
-export function writtenLocator(
-  fingerprints: Fingerprinter,
+/** Sends a planned call: ids that have become known are filled in, and secrets stand in nothing but the wire's body. */
+export async function sendCall(
+  run: Run,
   address: Address,
-  elementId: string,
-  line: Value,
-): StateEvent {
-  const digest = locatorDigest(fingerprints, elementId, line);
-  const locators = { [elementId]: { line: digest, selectors: NOT_READ_YET } };
-  return { type: "located", address, locators, ...(isSensitive(line) ? { secret: true } : {}) };
+  { method, path, body }: PlannedCall,
+  elements: readonly string[] = [],
+): Promise<Answered<Json | undefined>> {
+  const target = targetOf(address);
+  const sent = {
+    method,
+    path: path.map((segment) => known(run, segment, elements)),
+    body: resolveBody(run, body),
+  };
+  run.calls[method]++;
+  run.dirty.add(target);
+  run.touched.add(target);
+  return run.service.send(sent);
+}
+
+/** A segment of a path, with the id that has become known by then. */
+export function known(
+  run: Run,
+  segment: string | IdOf | IdOfElement,
+  elements: readonly string[] = [],
+): string {
+  if (typeof segment === "string") return segment;
+  const id = segment instanceof IdOf ? idOf(run, segment.address) : elements[segment.at];
+  if (id === undefined) throw new TypeError("a call was sent before an id in it was known");
+  return id;
+}
+
+function resolveBody(run: Run, value: BodyValue): Json {
+  if (value instanceof IdOf) return known(run, value);
+  if (value instanceof Secret || value instanceof Unknown) return reveal(value);
+  if (isList(value)) return value.map((item) => resolveBody(run, item));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, resolveBody(run, part)]));
+}
+
+function isList(value: BodyValue): value is readonly BodyValue[] {
+  return Array.isArray(value);
 }

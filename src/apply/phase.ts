@@ -1,31 +1,33 @@
 import type { Address } from "../model/address.ts";
 import type { DesiredResource } from "../model/desired.ts";
-import type { Failure, SkipReason } from "../model/events.ts";
+import type { Failure } from "../model/events.ts";
 import { GENERATING_KEYS } from "../model/fields.ts";
-import type { Json } from "../model/json.ts";
+import { type Json, isArray, isObject } from "../model/json.ts";
 import type { Change, PlannedCall } from "../model/plan.ts";
 import type { StateEvent } from "../model/state.ts";
-import { IdOfElement, Secret, type Value } from "../model/value.ts";
+import { IdOfElement, Secret } from "../model/value.ts";
+import { NOT_READ_YET, locatorDigest } from "../plan/elements.ts";
 import { targetOf } from "../plan/input.ts";
-import type { Planned } from "../plan/plan.ts";
 import { discoveryMark } from "../plan/record.ts";
 import { isRediscovering, onlyReviewed, withBodyKeys } from "../plan/staleness.ts";
 import {
   type Answered,
   type Run,
+  type Status,
   allSaved,
-  elementIds,
-  folderEvents,
   folderName,
+  hasStatus,
   idOf,
+  known,
   loseState,
   mayContinue,
-  patchedRecords,
   recordSoon,
-  sessionOf,
-  writtenLocator,
+  recordsOf,
+  sendCall,
+  settle,
+  stopped,
 } from "./context.ts";
-import { awaitsElement, create, findDefault, isDefaultCreation, sendCall } from "./create.ts";
+import { create, findDefault, isDefaultCreation } from "./create.ts";
 
 export interface Step {
   readonly change: Change;
@@ -35,215 +37,138 @@ export interface Step {
   readonly partOf?: Change;
 }
 
-/** Carries out the changes of one phase side by side; what needs something that did not come about is skipped. */
+/**
+ * Carries out the changes of one phase side by side, each after those it depends on; what needs something that did not
+ * come about is skipped. Steps that become ready run in the order in which they were given, so that a run with a
+ * concurrency of one is the same every time. Once nothing further may be started, those under way come to their end.
+ */
 export async function runPhase(run: Run, steps: readonly Step[]): Promise<void> {
-  const tasks = steps.map((step) => ({
-    key: step.change.address,
-    after: [...step.change.dependsOn, ...step.after],
-    run: () => runStep(run, step),
-  }));
-  await runTasks(tasks, run.context.concurrency, () => mayContinue(run));
-  await allSaved(run);
-  if (mayContinue(run)) return;
-  for (const { change } of steps)
-    if (!isFinished(run, change.address)) skip(run, change.address, whyStopped(run));
-}
-
-async function runStep(run: Run, step: Step): Promise<void> {
-  const { context, progress } = run;
-  const { address, action } = step.change;
-  if (progress.failed.has(address) || progress.skipped.has(address)) return;
-  const missing = missingFor(run, step);
-  if (missing !== undefined) return skip(run, address, { kind: "needs", address: missing });
-  if (!progress.halfway.has(address)) context.emit({ type: "changeStarted", address, action });
-  progress.halfway.delete(address);
-  const end = await carriedOut(run, step.change);
-  switch (end.kind) {
-    case "failed":
-      return fail(run, address, end.failure);
-    case "stopped":
-      return skip(run, address, whyStopped(run));
-    case "halfway":
-      return void progress.halfway.set(address, step.partOf ?? step.change);
-    case "done":
-      if (step.partOf === undefined) finishChange(run, step.change);
-      else progress.halfway.set(address, step.partOf);
+  const waitingFor = new Map<Step, number>();
+  const dependants = new Map<Address, Step[]>();
+  const own = new Set(steps.map(({ change }) => change.address));
+  for (const step of steps) {
+    const { address, dependsOn } = step.change;
+    const needed = new Set([...dependsOn, ...step.after].filter((one) => own.has(one) && one !== address));
+    waitingFor.set(step, needed.size);
+    for (const one of needed) dependants.set(one, [...(dependants.get(one) ?? []), step]);
   }
-}
-
-/** A change whose answer, or whose intent, could not be recorded has failed. */
-async function carriedOut(run: Run, change: Change): Promise<End> {
-  try {
-    return await carryOut(run, change);
-  } catch (error) {
-    return { kind: "failed", failure: loseState(run.progress, error) };
-  }
-}
-
-/** What must be there and is not; or what could be taken for what this step makes, as long as it is not known. */
-function missingFor({ progress }: Run, { change, after }: Step): Address | undefined {
-  const { created, failed, skipped, open } = progress;
-  const isMissing = (address: Address): boolean =>
-    // One that came about and failed afterwards can be built upon.
-    (failed.has(address) || skipped.has(address)) && !created.has(address);
-  return change.dependsOn.find(isMissing) ?? after.find((address) => open.has(address));
-}
-
-/** Whether a change is done when its calls are answered: nothing is to be looked at afterwards. */
-export function endsWithAnswers({ calls, followUps }: Change): boolean {
-  return calls.length > 0 && followUps.length === 0;
-}
-
-export function finishChange(run: Run, change: Change): void {
-  const { context, progress } = run;
-  const { address, action } = change;
-  progress.done.add(address);
-  if (context.run !== undefined && !endsWithAnswers(change))
-    recordSoon(run, targetOf(address), [{ type: "answered", address, last: true }], "from a crash");
-  context.emit({ type: "changeDone", address, action });
-}
-
-export function fail({ context, progress }: Run, address: Address, failure: Failure): void {
-  if (failure.fatal) progress.fatal = failure;
-  progress.done.delete(address);
-  progress.halfway.delete(address);
-  progress.failed.set(address, { address, failure });
-  context.emit({ type: "changeFailed", address, failure });
-}
-
-/** Whether it is known, or will be in a later phase, what became of an address. */
-export function isFinished({ progress }: Run, address: Address): boolean {
-  const { done, failed, skipped, halfway } = progress;
-  return done.has(address) || failed.has(address) || skipped.has(address) || halfway.has(address);
-}
-
-/** Why what was not started, or not finished, was not. */
-export function whyStopped({ progress }: Run): SkipReason {
-  return { kind: progress.fatal === undefined ? "interrupted" : "fatal" };
-}
-
-export function skip({ context, progress }: Run, address: Address, reason: SkipReason): void {
-  progress.done.delete(address);
-  progress.halfway.delete(address);
-  progress.skipped.set(address, { address, reason });
-  context.emit({ type: "changeSkipped", address, reason });
-}
-
-/**
- * Runs tasks side by side, at most `limit` at once, each after those it depends on. Tasks that become ready run in
- * the order in which they were given, so that a run with a limit of one is the same every time.
- */
-export interface Task<K> {
-  readonly key: K;
-  /** Keys that are not among the tasks count as done. */
-  readonly after: readonly K[];
-  readonly run: () => Promise<void>;
-}
-
-/**
- * Resolves when every task that was started has ended. `mayStart` is asked before each; once it says no, nothing
- * further is started. A task that throws ends the schedule with its error once those under way have ended.
- */
-async function runTasks<K>(tasks: readonly Task<K>[], limit: number, mayStart: () => boolean): Promise<void> {
-  const waiting = new Map<K, number>();
-  const dependants = new Map<K, Task<K>[]>();
-  const keys = new Set(tasks.map((task) => task.key));
-  for (const task of tasks) {
-    const needed = new Set(task.after.filter((key) => keys.has(key) && key !== task.key));
-    waiting.set(task.key, needed.size);
-    for (const key of needed) dependants.set(key, [...(dependants.get(key) ?? []), task]);
-  }
-  const ready = tasks.filter((task) => waiting.get(task.key) === 0);
-
-  await new Promise<void>((resolve, reject) => {
-    let next = 0;
-    let running = 0;
-    const errors: unknown[] = [];
+  const ready = steps.filter((step) => waitingFor.get(step) === 0);
+  const errors: unknown[] = [];
+  let next = 0;
+  let running = 0;
+  await new Promise<void>((resolve) => {
     const advance = (): void => {
-      while (errors.length === 0 && running < limit && next < ready.length && mayStart()) {
-        const task = ready[next++];
-        if (task === undefined) break;
+      while (errors.length === 0 && running < run.concurrency && mayContinue(run)) {
+        const step = ready[next];
+        if (step === undefined) break;
+        next++;
         running++;
-        task.run().then(
-          () => ended(task),
-          (error: unknown) => {
-            errors.push(error);
-            ended(task);
-          },
-        );
+        void runStep(run, step)
+          .catch((error: unknown) => errors.push(error))
+          .then(() => ended(step));
       }
-      if (running > 0) return;
-      if (errors.length === 0) resolve();
-      else reject(errors[0]);
+      if (running === 0) resolve();
     };
-    const ended = (task: Task<K>): void => {
+    const ended = ({ change }: Step): void => {
       running--;
-      for (const dependant of dependants.get(task.key) ?? []) {
-        const left = (waiting.get(dependant.key) ?? 1) - 1;
-        waiting.set(dependant.key, left);
-        if (left === 0) ready.push(dependant);
+      for (const step of dependants.get(change.address) ?? []) {
+        const left = (waitingFor.get(step) ?? 1) - 1;
+        waitingFor.set(step, left);
+        if (left === 0) ready.push(step);
       }
       advance();
     };
     advance();
   });
+  if (errors.length > 0) throw errors[0];
+  await allSaved(run);
+  if (mayContinue(run)) return;
+  for (const { change } of steps)
+    if (!run.statuses.has(change.address)) settle(run, change.address, stopped(run));
 }
 
-/** How far a change came. */
-export type End =
-  | { readonly kind: "done" }
-  /** What is left names elements whose ids only another look can tell, or can tell again. */
-  | { readonly kind: "halfway" }
-  /** Nothing further may be started. */
-  | { readonly kind: "stopped" }
-  | { readonly kind: "failed"; readonly failure: Failure };
+async function runStep(run: Run, step: Step): Promise<void> {
+  const { address, action } = step.change;
+  if (hasStatus(run, address, "failed", "skipped")) return;
+  const missing = missingFor(run, step);
+  if (missing !== undefined)
+    return settle(run, address, { kind: "skipped", reason: { kind: "needs", address: missing } });
+  if (hasStatus(run, address, "halfway")) run.statuses.delete(address);
+  else run.emit({ type: "changeStarted", address, action });
+  settle(run, address, await carriedOut(run, step));
+}
+
+/** A change whose answer, or whose intent, could not be recorded has failed. */
+async function carriedOut(run: Run, step: Step): Promise<Status> {
+  try {
+    return await carryOut(run, step);
+  } catch (error) {
+    return { kind: "failed", failure: loseState(run, error) };
+  }
+}
+
+/** What must be there and is not; or what could be taken for what this step makes, as long as it is not known. */
+function missingFor(run: Run, { change, after }: Step): Address | undefined {
+  // One that came about and failed afterwards can be built upon.
+  const isMissing = (address: Address): boolean =>
+    hasStatus(run, address, "failed", "skipped") && !run.created.has(address);
+  return change.dependsOn.find(isMissing) ?? after.find((address) => run.open.has(address));
+}
 
 /** Carries out one change: its calls in turn, each recorded as soon as it is answered. */
-async function carryOut(run: Run, change: Change): Promise<End> {
-  const resource = run.resources.get(change.address);
+async function carryOut(run: Run, { change, partOf }: Step): Promise<Status> {
+  const { address } = change;
+  const resource = run.resources.get(address);
   if (resource !== undefined && isDefaultCreation(change)) {
     const failure = await findDefault(run, resource);
     if (failure !== undefined) return { kind: "failed", failure };
   }
   let elements: readonly string[] = [];
-  let halfway = false;
-  let overtaken = false;
   let failure: Failure | undefined;
+  // What is left names elements whose ids only another look can tell, or can tell again.
+  let isHalfway = false;
+  let isOvertaken = false;
   for (const call of change.calls) {
-    if (!mayContinue(run) && failure === undefined) return { kind: "stopped" };
-    if (!mayContinue(run)) break;
-    if (awaitsElement(call, elements)) {
-      halfway = true;
+    if (!mayContinue(run)) {
+      if (failure === undefined) return stopped(run);
+      break;
+    }
+    if (call.path.some((segment) => segment instanceof IdOfElement && elements[segment.at] === undefined)) {
+      isHalfway = true;
       continue;
     }
-    const sent =
+    const answer =
       call.method === "POST" ? await post(run, change, call) : await patch(run, change, call, elements);
-    if (!sent.ok) {
-      if (isOvertaken(run, change, call, sent.failure)) overtaken = true;
-      else failure ??= sent.failure;
-      // An element can be written whatever became of another.
-      if (sent.failure.fatal || !call.path.includes("elements")) break;
+    if (answer.ok) {
+      run.answered.set(address, (run.answered.get(address) ?? 0) + 1);
+      if (Object.hasOwn(call.body, "elements")) elements = elementIds(answer.value);
       continue;
     }
-    const { answered } = run.progress;
-    answered.set(change.address, (answered.get(change.address) ?? 0) + 1);
-    if (Object.hasOwn(call.body, "elements")) elements = elementIds(sent.value);
+    if (canBeOvertaken(run, change, call, answer.failure)) isOvertaken = true;
+    else failure ??= answer.failure;
+    // An element can be written whatever became of another.
+    if (answer.failure.fatal || !call.path.includes("elements")) break;
   }
-  if (overtaken) run.progress.overtaken.add(change.address);
+  if (isOvertaken) run.overtaken.add(address);
   if (failure !== undefined) return { kind: "failed", failure };
-  return { kind: halfway || overtaken ? "halfway" : "done" };
+  if (isHalfway || isOvertaken || partOf !== undefined) return { kind: "halfway", change: partOf ?? change };
+  return { kind: "done", change };
 }
 
 /**
  * Whether a refusal can come of a generation that has ended meanwhile: it replaces the elements, so the ids of those
  * before are gone. As it ends but once, what is refused after another look is refused for another reason.
  */
-function isOvertaken(run: Run, { address }: Change, { path, body }: PlannedCall, failure: Failure): boolean {
-  const { generating, overtaken } = run.progress;
+function canBeOvertaken(
+  { sessions, generating, overtaken }: Run,
+  { address }: Change,
+  { path, body }: PlannedCall,
+  failure: Failure,
+): boolean {
   const namesElements = path.includes("elements") || Object.hasOwn(body, "elements");
   if (failure.fatal || failure.acted !== "no" || !namesElements || overtaken.has(address)) return false;
-  const { bindings } = sessionOf(run, targetOf(address)).state;
-  return generating.has(address) || bindings.get(address)?.generating !== undefined;
+  const binding = sessions.get(targetOf(address))?.state.bindings.get(address);
+  return generating.has(address) || binding?.generating !== undefined;
 }
 
 async function post(run: Run, { address }: Change, call: PlannedCall): Promise<Answered<undefined>> {
@@ -252,7 +177,7 @@ async function post(run: Run, { address }: Change, call: PlannedCall): Promise<A
   const failure = await create(run, resource, call);
   if (failure !== undefined) return { ok: false, failure };
   if (resource.kind === "testCase") {
-    run.progress.generating.add(address);
+    run.generating.add(address);
     noteFolder(run, address, call);
   }
   return { ok: true, value: undefined };
@@ -267,32 +192,24 @@ async function patch(
   const { address } = change;
   const answer = await sendCall(run, address, call, elements);
   if (!answer.ok) return answer;
+  const events: StateEvent[] = [...patchEvents(run, change, call, elements, answer.value)];
   const generates = GENERATING_KEYS.some((key) => Object.hasOwn(call.body, key));
-  if (generates) run.progress.generating.add(address);
-  const begun: readonly StateEvent[] = generates
-    ? [{ type: "generating", address, shown: shownDiscovery(run, address) }]
-    : [];
+  if (generates) {
+    run.generating.add(address);
+    // What was shown of its discovery when the plan was made.
+    const match = run.planned.matched.get(targetOf(address))?.matches.get(address);
+    events.push({ type: "generating", address, shown: discoveryMark(match?.live?.discovery) });
+  }
   noteFolder(run, address, call);
-  const events = patchEvents(run, change, call, elements, answer.value);
+  events.push({ type: "answered", address });
   // A prompt that is sent again is generated from again, and that costs.
-  recordSoon(
-    run,
-    targetOf(address),
-    [...events, ...begun, { type: "answered", address }],
-    generates ? "for good" : "from a crash",
-  );
+  recordSoon(run, targetOf(address), events, generates ? "for good" : "from a crash");
   return answer;
 }
 
-/** What was shown of the test case's discovery when the plan was made. */
-function shownDiscovery({ context }: Run, address: Address): string {
-  const match = context.planned.matched.get(targetOf(address))?.matches.get(address);
-  return discoveryMark(match?.live?.discovery);
-}
-
-function noteFolder({ progress }: Run, address: Address, call: PlannedCall): void {
-  const folder = folderName(call.body);
-  if (folder !== undefined) progress.folders.set(address, folder);
+function noteFolder({ folders }: Run, address: Address, call: PlannedCall): void {
+  const folder = folderName(call);
+  if (folder !== undefined) folders.set(address, folder);
 }
 
 /** What state remembers of an answered PATCH. */
@@ -303,15 +220,31 @@ function patchEvents(
   elements: readonly string[],
   answer: Json | undefined,
 ): readonly StateEvent[] {
+  const { fingerprints } = run;
   const resource = run.resources.get(address) ?? (action === "disable" ? disabled(address) : undefined);
   if (resource === undefined || id === undefined) return [];
-  const { fingerprints } = run.context;
-  const elementId = elementOf(call, elements);
-  if (elementId !== undefined) return [writtenLocator(fingerprints, address, elementId, lineOf(call))];
-  return [
-    { type: "wrote", address, ...patchedRecords(fingerprints, resource, id, call.body) },
-    ...folderEvents(call.body, answer),
-  ];
+  const { locatorLine: line } = call.body;
+  if (typeof line === "string" || line instanceof Secret) {
+    const element = known(run, call.path.at(-1) ?? "", elements);
+    // Until the element is read, nothing is known of the selectors that the service makes of the line; the list's form
+    // of them is what later plans compare with.
+    const record = { line: locatorDigest(fingerprints, element, line), selectors: NOT_READ_YET };
+    const secret = line instanceof Secret ? ({ secret: true } as const) : {};
+    return [{ type: "located", address, locators: { [element]: record }, ...secret }];
+  }
+  const records = recordsOf(
+    fingerprints,
+    resource,
+    id,
+    ({ update }) => update !== undefined && Object.hasOwn(call.body, update),
+  );
+  const folder = folderName(call);
+  const folderId = isObject(answer) ? answer["folderId"] : undefined;
+  const learnt: readonly StateEvent[] =
+    folder !== undefined && typeof folderId === "string"
+      ? [{ type: "folder", name: folder, id: folderId }]
+      : [];
+  return [{ type: "wrote", address, ...records }, ...learnt];
 }
 
 /** What is wanted of a test case that left the manifests. */
@@ -319,40 +252,28 @@ function disabled(address: Address): DesiredResource {
   return { kind: "testCase", address, key: "", fields: { status: "DISABLED" }, layers: [] };
 }
 
-/** The element that a call is about; none for a call about the test case itself. */
-function elementOf(call: PlannedCall, elements: readonly string[]): string | undefined {
-  const at = call.path.indexOf("elements");
-  const segment = at < 0 ? undefined : call.path[at + 1];
-  if (segment instanceof IdOfElement) return elements[segment.at];
-  return typeof segment === "string" ? segment : undefined;
-}
-
-function lineOf(call: PlannedCall): Value {
-  const line = call.body["locatorLine"];
-  return typeof line === "string" || line instanceof Secret ? line : "";
-}
-
-export function changesOf({ plan }: Planned): ReadonlyMap<Address, Change> {
-  return new Map(plan.changes.map((change) => [change.address, change]));
+/** Ids of the elements in an answer, in the order of their positions; nothing where it does not show them all. */
+function elementIds(answer: Json | undefined): readonly string[] {
+  const elements = isObject(answer) && isArray(answer["elements"]) ? answer["elements"].filter(isObject) : [];
+  const sorted = elements.toSorted((a, b) => Number(a["index"] ?? 0) - Number(b["index"] ?? 0));
+  const ids = sorted.map(({ id }) => id);
+  return ids.every((id) => typeof id === "string") ? ids : [];
 }
 
 /** The part of a reviewed change that is carried out in this phase, as things are now. */
 export function patchStep(run: Run, reviewed: Change, current: Change | undefined): Step {
   const patches = { ...reviewed, calls: [], dependsOn: [] };
   if (current === undefined) return { change: patches, after: [] };
-  if (run.progress.halfway.has(reviewed.address))
+  if (hasStatus(run, reviewed.address, "halfway"))
     return { change: { ...patches, calls: withoutGenerating(current).calls }, after: [] };
-  const change = { ...patches, fields: current.fields, calls: onlyReviewed(current, reviewed.calls).calls };
-  if (!isRediscovering(reviewed)) return { change, after: [] };
+  const { calls } = onlyReviewed(current, reviewed.calls);
+  if (!isRediscovering(reviewed)) return { change: { ...patches, fields: current.fields, calls }, after: [] };
   // The service may make new elements now, so locator lines wait until it can be seen which.
-  return { change: withoutLocators(change), after: [], partOf: reviewed };
+  const early = calls.filter(({ body }) => !Object.hasOwn(body, "locatorLine"));
+  return { change: { ...patches, fields: current.fields, calls: early }, after: [], partOf: reviewed };
 }
 
 /** What was generated a moment ago must not be generated again because the service shows its prompt otherwise. */
 export function withoutGenerating(change: Change): Change {
   return withBodyKeys(change, (key) => !GENERATING_KEYS.includes(key));
-}
-
-function withoutLocators(change: Change): Change {
-  return { ...change, calls: change.calls.filter((call) => !Object.hasOwn(call.body, "locatorLine")) };
 }

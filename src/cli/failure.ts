@@ -1,10 +1,10 @@
 import { inspect } from "node:util";
 import { failedResult } from "../commands/apply-events.ts";
-import { failureJson } from "../commands/failure.ts";
 import type { Context } from "../commands/context.ts";
 import { EXIT, type ExitCode, type FailureReason, TascError } from "../model/error.ts";
 import { diagnosticView } from "../render/diagnostics.ts";
 import { renderDiagnosticsAs } from "../render/formats.ts";
+import { failureJson } from "../render/json.ts";
 import { redactDiagnostic } from "../render/redact.ts";
 
 /**
@@ -20,8 +20,7 @@ export async function reportFailure(
 ): Promise<ExitCode> {
   const failure = error instanceof TascError ? error : crash(error, console.level === "debug");
   console.diagnostics(failure.diagnostics, failure.source);
-  if (world.printed.documents === 0 || console.streams)
-    await printFailure(failure.reason, { console, world }, format);
+  if (!console.printed || console.streams) await printFailure(failure.reason, { console, world }, format);
   return EXIT[failure.reason];
 }
 
@@ -37,7 +36,7 @@ async function printFailure(
   if (typeof format !== "string") return;
   const views = said.map((one) => redactDiagnostic(diagnosticView(one), console.redactor));
   const document = await renderDiagnosticsAs(format, views, `tasc ${world.version}`);
-  if (document !== undefined) console.writer.document(document);
+  if (document !== undefined) console.document(document);
 }
 
 /** An error that nobody expected. Its stack is for those who correct tasc, so it shows only at the level `debug`. */

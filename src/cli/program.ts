@@ -17,7 +17,13 @@ export interface Request {
  *
  * @throws TascError for a command line that makes no sense
  */
-export function readCommandLine(argv: readonly string[], world: ProcessContext): Request | undefined {
+export function readCommandLine(
+  argv: readonly string[],
+  world: Pick<ProcessContext, "version" | "unwritten"> & {
+    readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
+    readonly stderr: NodeJS.WritableStream;
+  },
+): Request | undefined {
   let request: Request | undefined;
   const program = new Command("tasc")
     .description("Test Automation Service as Code: plan and apply the configuration of a test service")
@@ -25,10 +31,11 @@ export function readCommandLine(argv: readonly string[], world: ProcessContext):
     .exitOverride()
     .configureHelp({ subcommandTerm })
     .configureOutput({
-      writeOut: (text) => openSink(world.stdout, (error) => world.unwritten.push(error)).write(text),
+      writeOut: (text) => openSink(world.stdout, world.unwritten).write(text),
       writeErr: (text) => openSink(world.stderr, () => {}).write(text),
       outputError: () => {},
-      // What is asked here has no colours, and finding out about a stream takes as long as all of the rest.
+      getOutHelpWidth: () => (world.stdout.isTTY === true ? (world.stdout.columns ?? 80) : 80),
+      // What is asked here has no colours.
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     });

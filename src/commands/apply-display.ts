@@ -1,53 +1,75 @@
 import type { Applied } from "../app/apply.ts";
-import type { ApplyEvent, ClientEvent } from "../model/events.ts";
-import { type NextStep, renderApplyReport } from "../render/apply.ts";
-import { createProgress } from "../render/terminal.ts";
-import type { Console } from "./console.ts";
-import type { ProcessContext } from "./context.ts";
+import { EXIT } from "../model/error.ts";
+import {
+  ApplyStatus,
+  type NextStep,
+  type ProgressEvent,
+  eventLine,
+  renderApplyReport,
+} from "../render/apply.ts";
+import { clockText } from "../render/words.ts";
+import type { Console } from "./context.ts";
 
 /** How often a live display moves on by itself, in milliseconds. */
 const TICK = 200;
 
 /** The display of an apply under way; calls tell it their part through `heard`. */
 export interface ApplyDisplay {
-  readonly heard: (event: ApplyEvent | ClientEvent) => void;
-  readonly stopping: () => void;
+  readonly heard: (event: ProgressEvent) => void;
   /** Draws nothing while somebody is asked: it would be drawn over the question. */
   readonly aside: <T>(ask: () => Promise<T>) => Promise<T>;
   readonly end: () => void;
 }
 
+/**
+ * One status area on a terminal, plain lines with the time elsewhere.
+ *
+ * @param now milliseconds from any beginning
+ */
 export function openDisplay(
-  console: Pick<Console, "writer" | "style" | "live" | "level">,
-  world: Pick<ProcessContext, "now">,
+  { writer, style: { stderr: style }, live, level }: Pick<Console, "writer" | "style" | "live" | "level">,
+  now: () => number,
 ): ApplyDisplay {
-  if (console.level === "error" || console.level === "warn")
-    return { heard() {}, stopping() {}, aside: (question) => question(), end() {} };
-  const progress = createProgress({
-    writer: console.writer,
-    style: console.style.stderr,
-    live: console.live,
-    now: world.now,
-  });
+  if (level === "error" || level === "warn") return { heard() {}, aside: (question) => question(), end() {} };
+  let startedAt = now();
+  let last: string | undefined;
+  const status = new ApplyStatus(startedAt);
+  const draw = (): void => (live ? writer.status(status.lines(now(), style)) : writer.flush());
+  const clear = (): void => (live ? writer.status([]) : writer.flush());
   let aside = false;
   const timer = setInterval(() => {
-    if (!aside) progress.tick();
+    if (!aside) draw();
   }, TICK);
   return {
-    heard: progress.event,
-    stopping: () => progress.event({ type: "stopping" }),
-    aside: async (question) => {
+    heard(event) {
+      const type = "kind" in event ? undefined : event.type;
+      // Until here somebody read the plan and was asked: that is not part of the time that an apply takes.
+      if (type === "started") startedAt = now();
+      // What must not scroll past unseen stays above the area; the rest is a number in it.
+      const lasting = type === "changeFailed" || type === "stopping";
+      const line = eventLine(event);
+      if (live) {
+        status.hear(event, now());
+        if (lasting) writer.note(`${line}\n`);
+        draw();
+      } else if (line !== undefined && line !== last) {
+        last = line;
+        writer.queue(`[${clockText(now() - startedAt)}] ${line}\n`);
+        if (lasting) writer.flush();
+      }
+    },
+    async aside(question) {
       aside = true;
-      progress.end();
+      clear();
       try {
         return await question();
       } finally {
         aside = false;
       }
     },
-    end: () => {
+    end() {
       clearInterval(timer);
-      progress.end();
+      clear();
     },
   };
 }
@@ -56,26 +78,12 @@ export function openDisplay(
 export function sayOutcome(
   { outcome, plan, uncertain, milliseconds }: Applied,
   next: readonly NextStep[],
-  console: Console,
+  { style, columns: width, screen, writer }: Console,
   verbose: boolean,
 ): void {
-  const text = renderApplyReport(
-    outcome,
-    {
-      stage: plan.stage,
-      milliseconds,
-      actions: new Map(plan.changes.map(({ address, action }) => [address, action])),
-      uncertain,
-      next,
-    },
-    {
-      style: console.style.stdout,
-      width: console.columns,
-      verbose,
-      ...(console.screen === undefined ? {} : { screen: console.screen }),
-    },
-  );
-  console.data(text);
+  const actions = new Map(plan.changes.map(({ address, action }) => [address, action]));
+  const facts = { stage: plan.stage, milliseconds, actions, uncertain, next };
+  writer.text(renderApplyReport(outcome, facts, { style: style.stdout, width, verbose, screen }));
 }
 
 /** How to go on. */
@@ -98,4 +106,45 @@ export function nextSteps({ outcome, uncertain }: Applied, file: string | undefi
       ? [{ command: "tasc plan", purpose: "to see what still differs" }]
       : [];
   return [...again, ...look, ...unclear];
+}
+
+/** The wish to stop, by Ctrl-C or SIGTERM. */
+export interface Stop {
+  /** Whether it was wished for once: what is in flight finishes. */
+  readonly stopping: () => boolean;
+  /** Aborted when it was wished for once: what is waited for is not waited for any longer. */
+  readonly asked: AbortSignal;
+  /** Aborted when it was wished for twice. */
+  readonly signal: AbortSignal;
+  /** Stops listening. */
+  end(): void;
+}
+
+/**
+ * @param first is called at the first wish, so that the person knows what happens now
+ * @param last is called before the process ends at the second
+ */
+export function listenForStop(first: () => void, last: () => void): Stop {
+  const once = new AbortController();
+  const twice = new AbortController();
+  let wishes = 0;
+  const wish = (): void => {
+    wishes++;
+    if (wishes === 1) {
+      first();
+      once.abort();
+      return;
+    }
+    twice.abort();
+    last();
+    // Nothing may delay it any more; the next run looks what became of the calls that were in flight.
+    process.exit(EXIT.interrupted);
+  };
+  process.on("SIGINT", wish).on("SIGTERM", wish);
+  return {
+    stopping: () => wishes > 0,
+    asked: once.signal,
+    signal: twice.signal,
+    end: () => void process.off("SIGINT", wish).off("SIGTERM", wish),
+  };
 }

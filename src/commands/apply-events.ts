@@ -1,6 +1,6 @@
 import type { Applied } from "../app/apply.ts";
 import type { ApplyEvent, ClientEvent } from "../model/events.ts";
-import { type JsonObject, parseJson } from "../model/json.ts";
+import { type JsonObject, defined, parseJson } from "../model/json.ts";
 import type { PlanJson } from "../model/plan.ts";
 import { redactPlan } from "../render/redact.ts";
 import type { Context } from "./context.ts";
@@ -70,23 +70,14 @@ function changeEvent(event: ApplyEvent): JsonObject {
 }
 
 function callEvent(event: ClientEvent): JsonObject | undefined {
-  switch (event.kind) {
-    case "started":
-      return undefined;
-    case "finished": {
-      const { method, path, attempt, status, fault, ms } = event;
-      const answer = {
-        ...(status === undefined ? {} : { status }),
-        ...(fault === undefined ? {} : { fault }),
-      };
-      return { type: "call", method, path, attempt, ...answer, milliseconds: Math.round(ms) };
-    }
-    case "waiting": {
-      const { method, path, attempt, status, fault, delay } = event;
-      const answer = { ...(status === undefined ? {} : { status }), fault };
-      return { type: "retry", method, path, attempt, ...answer, delay };
-    }
-    case "slowed":
-      return { type: "slowed", pause: event.pause, concurrency: event.concurrency };
+  if (event.kind === "started") return undefined;
+  if (event.kind === "slowed") {
+    const { pause, concurrency } = event;
+    return { type: "slowed", pause, concurrency };
   }
+  const { method, path, attempt, status, fault } = event;
+  const call = { method, path, attempt, status, fault };
+  return event.kind === "waiting"
+    ? defined({ type: "retry", ...call, delay: event.delay })
+    : defined({ type: "call", ...call, milliseconds: Math.round(event.ms) });
 }

@@ -4,14 +4,13 @@ import { type Session, withSession } from "../app/session.ts";
 import { planMeta } from "../app/plan.ts";
 import { planJson } from "../render/json.ts";
 import { type ExitCode } from "../model/error.ts";
-import { nextSteps, openDisplay, sayOutcome } from "./apply-display.ts";
+import { listenForStop, nextSteps, openDisplay, sayOutcome } from "./apply-display.ts";
 import { openEventStream } from "./apply-events.ts";
 import { type Context } from "./context.ts";
 import { fitHeapTo, optimiseLate } from "./engine.ts";
 import { printReview } from "./print-plan.ts";
 import { askToApply } from "./question.ts";
 import type { OptionsOf } from "./table.ts";
-import { listenForStop } from "./stop.ts";
 
 /** `tasc apply`: plans, asks, and makes the service what the manifests say. */
 export async function run(options: OptionsOf<"apply">, context: Context): Promise<ExitCode> {
@@ -19,8 +18,8 @@ export async function run(options: OptionsOf<"apply">, context: Context): Promis
   const { file, autoApprove, verbose } = options;
   const events = options.format === "json" ? openEventStream(context) : undefined;
   const planFile = file === undefined ? undefined : readPlanFile(file, world);
-  const display = openDisplay(console, world);
-  const stop = listenForStop(display.stopping, display.end);
+  const display = openDisplay(console, world.now);
+  const stop = listenForStop(() => display.heard({ type: "stopping" }), display.end);
   const host = {
     ...context.host,
     signal: stop.signal,

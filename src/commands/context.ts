@@ -1,28 +1,24 @@
-import { type Host } from "../app/session.ts";
-import { type Diagnostic } from "../model/diagnostic.ts";
-import { type Console } from "./console.ts";
+import type { Host } from "../app/session.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import type { ReadSource } from "../model/error.ts";
+import type { ClientEvent } from "../model/events.ts";
+import type { Json } from "../model/json.ts";
+import { eventLine } from "../render/apply.ts";
+import { diagnosticView, renderDiagnostics } from "../render/diagnostics.ts";
+import { printedJson } from "../render/escape.ts";
+import { writeJson } from "../render/json.ts";
+import { type Redactor, createRedactor } from "../render/redact.ts";
+import { COLOURED, PLAIN, type Style } from "../render/style.ts";
+import { type Terminal, type Writer, createWriter, terminalOf } from "../render/terminal.ts";
+import { type View, show } from "../render/view.ts";
 
 /** The outside world, handed to commands from the top, so that nothing below reaches for it. */
-export interface ProcessContext {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Working directory of the process, absolute. */
-  readonly cwd: string;
+export interface ProcessContext extends Omit<Host, "warn" | "debug" | "heard" | "signal"> {
   readonly stdin: NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
-  /** From 0 to 1, for the jitter of retries. */
-  readonly random: () => number;
-  readonly version: string;
-  /** Every secret met so far: what is printed holds none of them. */
-  readonly secrets: Set<string>;
-  /** Every diagnostic said so far, for commands that end without a result and were asked for JSON. */
-  readonly said: Diagnostic[];
-  /** What kept standard output from being written. */
-  readonly unwritten: Error[];
-  /** How many documents for programs were printed: a command that was asked for one and printed none says why in it. */
-  readonly printed: { documents: number };
+  /** Is told what keeps standard output from being written. */
+  readonly unwritten: (error: Error) => void;
 }
 
 /** What a command works with, next to its options. */
@@ -31,4 +27,153 @@ export interface Context {
   /** What the application sees of the world. */
   readonly host: Host;
   readonly console: Console;
+}
+
+const LEVELS = ["error", "warn", "info", "debug"] as const;
+export type LogLevel = (typeof LEVELS)[number];
+
+/** A command's way to the outside: the writer, and what is known of the terminals. */
+export class Console {
+  readonly level: LogLevel;
+  readonly redactor: Redactor;
+  readonly writer: Writer;
+  readonly style: { readonly stdout: Style; readonly stderr: Style };
+  /** Columns for running text. */
+  readonly columns: number;
+  /** Columns of the screen that standard output leads to, if it leads to one. */
+  readonly screen: number | undefined;
+  /** Whether lines on stderr may be drawn over. */
+  readonly live: boolean;
+  /** Every diagnostic said so far, for commands that end without a result and were asked for JSON. */
+  readonly said: Diagnostic[] = [];
+  /** Whether a document for programs was printed: a command that was asked for one and printed none says why in it. */
+  printed = false;
+  /** Whether the result is a stream of JSON objects, one a line. */
+  streams = false;
+
+  constructor(world: ProcessContext, level: LogLevel, noColor: boolean) {
+    const { env, stdout, stderr, unwritten: failed } = world;
+    const terminals = {
+      stdout: terminalFor(stdout, env, noColor),
+      stderr: terminalFor(stderr, env, noColor),
+    };
+    this.level = level;
+    this.redactor = growingRedactor(world.secrets);
+    this.writer = createWriter({ stdout, stderr, terminals, redactor: this.redactor, failed });
+    this.style = {
+      stdout: terminals.stdout.colour ? COLOURED : PLAIN,
+      stderr: terminals.stderr.colour ? COLOURED : PLAIN,
+    };
+    this.columns = terminals.stdout.width;
+    this.screen = terminals.stdout.isTTY ? terminals.stdout.columns : undefined;
+    this.live = terminals.stderr.live;
+  }
+
+  /** The command's result, for people. */
+  data(text: string): void {
+    this.writer.text(text);
+  }
+
+  /** The command's result, for programs: a finished document whose data is redacted. */
+  document(text: string): void {
+    this.printed = true;
+    this.writer.document(text);
+  }
+
+  json(value: Json): void {
+    this.document(writeJson(this.redactor.json(value)));
+  }
+
+  /** A JSON object on one line. */
+  event(value: Json): void {
+    this.document(`${printedJson(JSON.stringify(this.redactor.json(value)))}\n`);
+  }
+
+  /** The command's result, in the format that was asked for; text where none was. */
+  show(view: View, format = "text"): void {
+    const text = show(view, format, {
+      redactor: this.redactor,
+      style: this.style.stdout,
+      width: this.columns,
+    });
+    if (format === "text") this.data(text);
+    else this.document(text);
+  }
+
+  /** A word to the person at the terminal, if the log level lets it through. */
+  say(level: LogLevel, text: string): void {
+    if (LEVELS.indexOf(level) <= LEVELS.indexOf(this.level)) this.writer.note(`${text}\n`);
+  }
+
+  /** Errors and warnings, each with the line that it is about. */
+  diagnostics(diagnostics: readonly Diagnostic[], source: ReadSource = () => undefined): void {
+    this.said.push(...diagnostics);
+    const options = { style: this.style.stderr, width: this.columns, source };
+    for (const severity of ["error", "warning"] as const) {
+      const own = diagnostics.filter((diagnostic) => diagnostic.severity === severity).map(diagnosticView);
+      if (own.length > 0) this.say(severity === "error" ? "error" : "warn", renderDiagnostics(own, options));
+    }
+  }
+
+  /** A call to the service, if the log level lets it through; waits are left out where a display shows them. */
+  heard(event: ClientEvent, displayed = false): void {
+    if (event.kind === "finished") {
+      if (this.level !== "debug") return;
+      const answer = event.status ?? event.fault ?? "";
+      const time = `${Math.round(event.ms)} ms`;
+      this.say("debug", `${event.method} ${event.path}  ${answer}  ${time}  try ${event.attempt}`);
+    } else if (event.kind !== "started" && !displayed) {
+      const line = eventLine(event);
+      if (line !== undefined) this.say("info", line);
+    }
+  }
+}
+
+/** What a command of these options works with. */
+export function openContext(world: ProcessContext, level: LogLevel, noColor: boolean): Context {
+  const console = new Console(world, level, noColor);
+  const { env, cwd, now, random, version, secrets } = world;
+  return {
+    world,
+    console,
+    host: {
+      env,
+      cwd,
+      now,
+      random,
+      version,
+      secrets,
+      warn: (diagnostics, source) => console.diagnostics(diagnostics, source),
+      heard: (event) => console.heard(event),
+      debug: (text) => console.say("debug", text),
+    },
+  };
+}
+
+/** Knows the secrets of a project as soon as it is read, and those of another that is read later. */
+function growingRedactor(secrets: ReadonlySet<string>): Redactor {
+  let known = 0;
+  let latest = createRedactor([]);
+  const current = (): Redactor => {
+    if (known !== secrets.size) {
+      known = secrets.size;
+      latest = createRedactor([...secrets]);
+    }
+    return latest;
+  };
+  return {
+    text: (text) => current().text(text),
+    document: (text) => current().document(text),
+    json: (value) => current().json(value),
+    freeJson: (value) => current().freeJson(value),
+  };
+}
+
+function terminalFor(
+  // The types say that every stream has these; one that leads to a file or a pipe has not.
+  { isTTY = false, columns = 0 }: { isTTY?: boolean; columns?: number },
+  environment: ProcessContext["env"],
+  noColor: boolean,
+): Terminal {
+  return terminalOf({ isTTY, columns, environment, noColor });
 }

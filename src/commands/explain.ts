@@ -7,6 +7,7 @@ import { settingsLayers, variablesOf } from "../manifest/settings.ts";
 import { KINDS } from "../model/address.ts";
 import { type DesiredResource, resourcesOf } from "../model/desired.ts";
 import { ERROR_CODES, errorCode } from "../model/error-codes.ts";
+import { fieldsOf } from "../model/fields.ts";
 import { EXIT, type ExitCode, stop } from "../model/error.ts";
 import { targetOf } from "../plan/input.ts";
 import type { View } from "../render/view.ts";
@@ -102,13 +103,15 @@ function wantedOf(
         ),
       )}`,
     );
-  const named = fieldsNamed(resource.kind, field);
-  if (named.ok) return { resource, fields: named.names };
+  if (field === undefined) return { resource, fields: [] };
+  const fields = fieldsNamed(resource.kind, field);
+  if (fields.length > 0) return { resource, fields };
+  const known = fieldsOf(resource.kind).map(({ name }) => name);
   throw stop(
     "invalid",
     "unknown-field",
-    `${address} has no field ${field ?? ""}`,
-    `Its fields are ${named.known.join(", ")}.${didYouMean(named.guess)}`,
+    `${address} has no field ${field}`,
+    `Its fields are ${known.join(", ")}.${didYouMean(nearest(field, known))}`,
   );
 }
 

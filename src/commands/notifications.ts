@@ -7,7 +7,7 @@ import {
   notificationsView,
 } from "../inspect/reports.ts";
 import { EXIT, type ExitCode, TascError, stop } from "../model/error.ts";
-import type { Console } from "./console.ts";
+import type { Console } from "./context.ts";
 import type { Context } from "./context.ts";
 import { type ManagedTargets, managedTargets } from "./managed.ts";
 import type { OptionsOf } from "./table.ts";

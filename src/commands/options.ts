@@ -1,3 +1,4 @@
+import { isAbsolute, posix } from "node:path";
 import { parseDuration } from "../manifest/shape.ts";
 import { type ExitCode, stop } from "../model/error.ts";
 import { type Shard } from "../plan/input.ts";
@@ -113,6 +114,42 @@ export function links(flags: string, description: string): Option<readonly Link[
       return { text: name, url };
     });
   return { flags, description, repeatable: true, read };
+}
+
+/** Values by what they are said of, `ID=NAME`. @param twice what to say of two values for one */
+export function pairs(
+  flags: string,
+  description: string,
+  { form, twice }: { readonly form: string; readonly twice: (left: string, values: string) => string },
+): Option<ReadonlyMap<string, string>> {
+  const read = (raw: RawValue): ReadonlyMap<string, string> => {
+    const found = new Map<string, string>();
+    for (const given of isList(raw) ? raw : []) {
+      const [, left = "", right = ""] = /^([^=]*)=(.*)$/s.exec(given)?.map((side) => side.trim()) ?? [];
+      if (left === "" || right === "") throw badValue(flags, `${form}, not ${JSON.stringify(given)}`);
+      const known = found.get(left) ?? right;
+      if (known !== right) throw stop("invalid", "bad-option", twice(left, `${known} and ${right}`));
+      found.set(left, right);
+    }
+    return found;
+  };
+  return { flags, description, repeatable: true, read };
+}
+
+/** A folder of the project with forward slashes; empty for that itself. */
+export function insideFolder(flags: string, description: string, otherwise: string): Option<string> {
+  const read = (raw: RawValue): string => {
+    const given = textIn(raw) ?? otherwise;
+    const normal = posix.normalize(given.replaceAll("\\", "/")).replace(/\/$/, "");
+    if (isAbsolute(given) || /^(?:[A-Za-z]:|\.\.(?:\/|$)|\/)/.test(normal))
+      throw stop(
+        "invalid",
+        "bad-option",
+        `${flags.split(" ", 1)[0]} ${given} is not a folder inside the project`,
+      );
+    return normal === "." ? "" : normal;
+  };
+  return { flags, description, read };
 }
 
 /** A positional argument that must be there. */

@@ -4,12 +4,11 @@ import { savePlan, toSavedPlan } from "../app/saved-plan.ts";
 import { type Session, withSession } from "../app/session.ts";
 import { forEachStage, type OfStage, stageNames, worstOf } from "../app/stages.ts";
 import { EXIT, type ExitCode, stop } from "../model/error.ts";
-import { planJson, writeJson } from "../render/json.ts";
+import { failureJson, planJson, writeJson } from "../render/json.ts";
 import { redactDiagnostic, redactPlan } from "../render/redact.ts";
 import { planLine } from "../render/words.ts";
 import type { Context } from "./context.ts";
 import { fitHeapTo } from "./engine.ts";
-import { failureJson } from "./failure.ts";
 import { printReview } from "./print-plan.ts";
 import type { OptionsOf } from "./table.ts";
 
@@ -66,7 +65,7 @@ async function runAll(options: OptionsOf<"plan">, context: Context): Promise<Exi
     "value" in of ? exitCodeOf(of.value.reviewed, detailedExitcode) : EXIT[of.failure.reason],
   );
   if (format === "json")
-    console.writer.document(
+    console.document(
       writeJson({
         stages: all.map((of, at) => ({ stage: of.stage, exitCode: codes[at], ...jsonOf(of, context) })),
       }),

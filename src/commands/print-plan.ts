@@ -6,7 +6,7 @@ import { type PlanFormat, renderPlan, showsPlaces } from "../render/formats.ts";
 import { type PlanExtras, planExtras, planJson } from "../render/json.ts";
 import { redactPlan } from "../render/redact.ts";
 import type { Link } from "../render/words.ts";
-import type { Console } from "./console.ts";
+import type { Console } from "./context.ts";
 import type { Context } from "./context.ts";
 
 export interface PrintOptions {
@@ -45,9 +45,9 @@ export async function printPlan(
     verbose,
     source,
     links: link.map(({ text: name, url }) => ({ text: redactor.text(name), url: redactor.text(url) })),
-    ...(screen === undefined ? {} : { screen }),
-    ...(budget === undefined ? {} : { budget }),
+    screen,
+    budget,
   });
   if (format === "text") console.data(text);
-  else console.writer.document(text);
+  else console.document(text);
 }

@@ -1,10 +1,10 @@
 import { type GateResult, askGate, openTwoStages } from "../app/two-stages.ts";
-import { type Refused, promote, provePromotion } from "../edit/promote.ts";
+import { promote, provePromotion } from "../edit/promote.ts";
+import { carryOut } from "../edit/rewrite-view.ts";
 import { EXIT, type ExitCode, stop } from "../model/error.ts";
 import { scopeTest } from "../plan/input.ts";
 import { count, list } from "../render/words.ts";
 import type { Context } from "./context.ts";
-import { runRewrite } from "./rewrite.ts";
 import type { OptionsOf } from "./table.ts";
 
 /** `tasc promote`: edits the manifests so that one stage resolves what promotion carries as another does. */
@@ -27,26 +27,19 @@ export async function run(options: OptionsOf<"promote">, { host, console }: Cont
         `Gate: the history of ${from.stage} has no apply of ${list(gate.neverApplied)}, so the newest report counts.`,
       );
   }
-  return await runRewrite(
-    {
-      ...options,
-      root: opened.root,
-      documents,
-      make: (excluded) => (excluded.size === 0 ? rewrite : promote(request, excluded)),
-      prove: (texts, made) => provePromotion(texts, made, request),
-      head,
-      title: `Stage ${from.stage} → ${to.stage}`,
-      nothing: `Nothing to promote: ${to.stage} and ${from.stage} have the same configuration.`,
-    },
-    console,
-  );
+  const { view, exitCode } = await carryOut({
+    dryRun: options.dryRun,
+    root: opened.root,
+    documents,
+    make: (excluded) => (excluded.size === 0 ? rewrite : promote(request, excluded)),
+    prove: (texts, made) => provePromotion(texts, made, request),
+    head,
+    title: `Stage ${from.stage} → ${to.stage}`,
+    nothing: `Nothing to promote: ${to.stage} and ${from.stage} have the same configuration.`,
+  });
+  console.show(view, options.format);
+  return exitCode;
 }
-
-const WORDS: Readonly<Record<Refused["outcome"], string>> = {
-  failed: "failed",
-  missing: "missing",
-  otherwise: "ended otherwise",
-};
 
 function refuse(
   { format }: OptionsOf<"promote">,
@@ -59,7 +52,10 @@ function refuse(
     "gate",
     `Promotion blocked: ${count(refused.length, "test case")} ${refused.length === 1 ? "has" : "have"} not passed in ${head.from}`,
     [
-      ...refused.map(({ address, outcome, why }) => `${address}  ${WORDS[outcome]}: ${why}`),
+      ...refused.map(
+        ({ address, outcome, why }) =>
+          `${address}  ${outcome === "otherwise" ? "ended otherwise" : outcome}: ${why}`,
+      ),
       "Nothing was written. Rerun the tests, or promote only the passing ones with --only/--exclude.",
     ].join("\n"),
   );
@@ -70,6 +66,6 @@ function refuse(
     reports: reports.map((one) => ({ ...one })),
     refused: refused.map((one) => ({ ...one })),
   };
-  console.json({ formatVersion: "1.0", ...head, written: false, gate });
+  console.show({ json: { formatVersion: "1.0", ...head, written: false, gate }, text: [] }, format);
   return EXIT.failed;
 }

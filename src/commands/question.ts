@@ -1,4 +1,5 @@
 import { createInterface } from "node:readline/promises";
+import type { Question } from "../app/import.ts";
 import { stop, TascError } from "../model/error.ts";
 import { type ProcessContext } from "./context.ts";
 
@@ -15,9 +16,9 @@ export async function askToApply(stage: string, world: ProcessContext): Promise<
       "Cannot ask for confirmation: no terminal",
       "Nothing was applied. Run it with --auto-approve, or save a plan with `tasc plan --out FILE` and apply that file.",
     );
-  const answer = await answerTo(world, `Apply these changes to ${stage}?`);
-  if (answer === "interrupted") throw new TascError("interrupted", []);
-  if (answer === "no")
+  const prompt = `\nApply these changes to ${stage}?\nType "yes" to apply: `;
+  const answers = await askAll([{ id: "apply", text: "", prompt }], world, () => {});
+  if (answers.get("apply") !== "yes")
     throw stop(
       "failed",
       "not-approved",
@@ -26,23 +27,40 @@ export async function askToApply(stage: string, world: ProcessContext): Promise<
     );
 }
 
-type Answer = "yes" | "no" | "interrupted";
-
-async function answerTo(world: ProcessContext, question: string): Promise<Answer> {
-  const terminal = createInterface({ input: world.stdin, output: world.stderr });
+/** Asks one question after the other; without a terminal, none. What is not answered has no entry. */
+export async function askAll(
+  questions: readonly Question[],
+  { stdin, stderr }: ProcessContext,
+  say: (text: string) => void,
+): Promise<ReadonlyMap<string, string>> {
+  const answers = new Map<string, string>();
+  if (questions.length === 0 || !stdin.isTTY || !stderr.isTTY) return answers;
+  const terminal = createInterface({ input: stdin, output: stderr });
+  const ended = new Promise<"interrupted" | "closed">((resolve) => {
+    terminal.once("SIGINT", () => resolve("interrupted"));
+    terminal.once("close", () => resolve("closed"));
+  });
   try {
-    return await new Promise<Answer>((resolve) => {
-      terminal.once("SIGINT", () => resolve("interrupted"));
-      terminal.once("close", () => resolve("no"));
-      terminal.question(`\n${question}\nType "yes" to apply: `).then(
-        (answer) => resolve(answer.trim() === "yes" ? "yes" : "no"),
+    for (const { id, text, prompt } of questions) {
+      say(text);
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const answer = await Promise.race([
+        ended.then((how) => ({ how })),
+        terminal.question(prompt).then(
+          (words) => ({ words: words.trim() }),
+          () => ended.then((how) => ({ how })),
+        ),
+      ]);
+      if ("words" in answer) {
+        if (answer.words !== "") answers.set(id, answer.words);
+      } else if (answer.how === "interrupted") throw new TascError("interrupted", []);
+      else {
         // The end of the input (Ctrl-D) is not an answer.
-        () => {
-          world.stderr.write("\n");
-          resolve("no");
-        },
-      );
-    });
+        stderr.write("\n");
+        break;
+      }
+    }
+    return answers;
   } finally {
     terminal.close();
   }

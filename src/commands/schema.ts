@@ -23,8 +23,7 @@ export async function run(options: OptionsOf<"schema">, { console, host }: Conte
     );
   if (which === undefined) {
     const { installForVscode } = await import("./schema-install.ts");
-    const root = projectRoot(options, host);
-    console.show(await installForVscode({ root, schemas: { project, target } }), format);
-  } else console.writer.document(writeJson(SCHEMAS[which]));
+    console.show(await installForVscode(projectRoot(options, host), { project, target }), format);
+  } else console.document(writeJson(SCHEMAS[which]));
   return EXIT.done;
 }

@@ -5,7 +5,7 @@ import { startLocalService } from "../app/local-service.ts";
 import { projectRoot, readVariables } from "../app/session.ts";
 import { openSnapshot, seedOf } from "../app/snapshot.ts";
 import { EXIT, type ExitCode, stop } from "../model/error.ts";
-import type { JsonObject } from "../model/json.ts";
+import { type JsonObject, defined } from "../model/json.ts";
 import { refuseLinks } from "../render/output-file.ts";
 import type { Context } from "./context.ts";
 import type { OptionsOf } from "./table.ts";
@@ -28,8 +28,7 @@ export async function run(options: OptionsOf<"serve">, context: Context): Promis
     port,
     dataDir,
     apiKey: key.value,
-    ...(options.discoveryTime === undefined ? {} : { discoveryTime: options.discoveryTime }),
-    ...(seed === undefined ? {} : { seed }),
+    ...defined({ discoveryTime: options.discoveryTime, seed }),
   });
   if (key.origin === "new") writeKey(keyFile(dataDir), key.value);
   // Whoever reads the address may stop it at once.

@@ -14,7 +14,7 @@ export async function run(options: OptionsOf<"snapshot">, { host, console }: Con
     if (out === undefined) {
       const sink = memorySink();
       await take(session, sink);
-      for (const piece of sink.pieces()) console.writer.document(piece);
+      for (const piece of sink.pieces()) console.document(piece);
     } else {
       await toFile(session, out);
       // For people, nothing to say is good news.

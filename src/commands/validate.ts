@@ -5,12 +5,11 @@ import type { Diagnostic } from "../model/diagnostic.ts";
 import { EXIT, type ExitCode, TascError, stop } from "../model/error.ts";
 import { diagnosticView } from "../render/diagnostics.ts";
 import { renderDiagnosticsAs } from "../render/formats.ts";
-import { codedDiagnosticJson } from "../render/json.ts";
+import { codedDiagnosticJson, failureJson } from "../render/json.ts";
 import { redactDiagnostic } from "../render/redact.ts";
 import { count } from "../render/words.ts";
 import type { Context } from "./context.ts";
 import { fitHeapTo } from "./engine.ts";
-import { failureJson } from "./failure.ts";
 import type { OptionsOf } from "./table.ts";
 
 /** `tasc validate`: reads and checks the manifests; it calls nothing. */
@@ -71,7 +70,7 @@ async function printAs(
   { console, host }: Context,
 ): Promise<void> {
   const views = diagnostics.map((one) => redactDiagnostic(diagnosticView(one), console.redactor));
-  console.writer.document((await renderDiagnosticsAs(format, views, `tasc ${host.version}`)) ?? "");
+  console.document((await renderDiagnosticsAs(format, views, `tasc ${host.version}`)) ?? "");
 }
 
 async function printValid(

@@ -17,8 +17,7 @@ import type { Address } from "../model/address.ts";
 import { stop } from "../model/error.ts";
 import type { Path } from "../model/json.ts";
 import { refuseLinks } from "../render/output-file.ts";
-import { decodedText } from "../manifest/yaml/text.ts";
-import type { Splice } from "../manifest/yaml/tree.ts";
+import { type Splice, decodedText } from "../manifest/yaml/text.ts";
 import type { FileEdit, Rewrite } from "./rewrite.ts";
 
 /** A manifest with what it was and what it is to be; texts without byte order mark. */

@@ -1,153 +1,9 @@
-import { writeYaml } from "../manifest/yaml/edit.ts";
-import { compareText } from "../model/address.ts";
-import { TARGET_FIELDS } from "../model/fields.ts";
-import type { Json, JsonObject, Path } from "../model/json.ts";
-import type { LiveTarget, LiveTestCase } from "../model/live.ts";
-import { WIDEST, declareFields, hintsFor, importEnvironments, importTestCases } from "./import-declare.ts";
-import { withoutStage } from "./import-merge.ts";
-import {
-  type Composed,
-  type ImportedTarget,
-  type ImportedResource,
-  type Known,
-  type KnownTarget,
-  type Skipped,
-  NOT_BINDABLE,
-  UNCLEAR,
-  canBind,
-  chooseKeys,
-  fileName,
-  freeFile,
-  isEmpty,
-  withValue,
-} from "./import-known.ts";
-
-/** All that the drafts follow from. */
-export interface ComposeInput {
-  /** All live targets. */
-  readonly targets: readonly LiveTarget[];
-  /** Ids of those to import. */
-  readonly wanted: ReadonlySet<string>;
-  /** By target id. */
-  readonly testCases: ReadonlyMap<string, readonly LiveTestCase[]>;
-  readonly known: Known;
-  /** Folder id → name, by target id. */
-  readonly folders: ReadonlyMap<string, ReadonlyMap<string, string>>;
-  readonly elements: boolean;
-  readonly holdsSecret: (value: Json) => boolean;
-  /** Keys for new targets, as the user says: live id → key. */
-  readonly into: ReadonlyMap<string, string>;
-  /** The stage, where the project has several: it is left out of keys. */
-  readonly stage: string | undefined;
-}
-
-/** What to write for live targets: what no manifest declares yet, under keys of their own. */
-export function compose(input: ComposeInput): Composed {
-  const { known } = input;
-  const wanted = input.targets.filter(({ id }) => input.wanted.has(id));
-  const leftOut: Skipped[] = [];
-  const clear = wanted.filter((live) => {
-    const reason = obstacle(live, input);
-    if (reason !== undefined)
-      leftOut.push({ app: live.app, kind: "target", id: live.id, name: live.app, reason });
-    return reason === undefined;
-  });
-  const keys = targetKeys(clear, input);
-  const drafts = clear.map((live) => {
-    const found = known.targets.get(live.id);
-    const { draft, leftOut: own } = importTarget(live, keys.get(live.id) ?? "", found, input);
-    leftOut.push(...own);
-    return draft;
-  });
-  return {
-    targets: drafts.filter((draft) => !isEmpty(draft)).toSorted((a, b) => compareText(a.key, b.key)),
-    leftOut,
-  };
-}
-
-function obstacle(live: LiveTarget, input: ComposeInput): string | undefined {
-  if (input.known.targets.get(live.id)?.declared === true) return undefined;
-  if (input.known.isDoubtful(live)) return UNCLEAR;
-  return mustBind(live, input) && !canBind(live.id) ? NOT_BINDABLE : undefined;
-}
-
-function targetKeys(
-  live: readonly LiveTarget[],
-  { known, holdsSecret, into, stage }: ComposeInput,
-): ReadonlyMap<string, string> {
-  const said = new Map(
-    live.flatMap(({ id }): [string, string][] => {
-      const key = into.get(id) ?? "";
-      return key === "" || known.targets.has(id) || known.targetKeys.has(key.toLowerCase())
-        ? []
-        : [[id, key]];
-    }),
-  );
-  const unknown = live.filter(({ id }) => !known.targets.has(id) && !said.has(id));
-  const wishes = unknown.map(({ id, app }) => ({
-    id,
-    name: holdsSecret(app) ? undefined : (stage && withoutStage(app, stage)) || app,
-    noun: "target",
-  }));
-  const old = live.flatMap(({ id }): [string, string][] => {
-    const found = known.targets.get(id);
-    return found === undefined ? [] : [[id, found.key]];
-  });
-  const taken = new Set([...known.targetKeys, ...[...said.values()].map((key) => key.toLowerCase())]);
-  return new Map([...old, ...said, ...chooseKeys(wishes, taken)]);
-}
-
-function importTarget(
-  live: LiveTarget,
-  key: string,
-  known: KnownTarget | undefined,
-  input: ComposeInput,
-): { readonly draft: ImportedTarget; readonly leftOut: readonly Skipped[] } {
-  const names = input.folders.get(live.id) ?? new Map<string, string>();
-  const around = {
-    elements: input.elements,
-    holdsSecret: input.holdsSecret,
-    folderName: (id: string) => names.get(id),
-  };
-  const environments = importEnvironments(live, (known ?? input.known.fresh).environments, around);
-  const testCases = importTestCases(
-    input.testCases.get(live.id) ?? [],
-    (known ?? input.known.fresh).testCases,
-    known?.prerequisites ?? new Map(),
-    around,
-  );
-  return {
-    draft: {
-      liveId: live.id,
-      key,
-      known,
-      target: known?.declared === true ? undefined : targetEntry(live, key, input),
-      environments: environments.entries,
-      testCases: testCases.entries,
-    },
-    leftOut: [...environments.leftOut, ...testCases.leftOut].map((one) => ({ ...one, app: live.app })),
-  };
-}
-
-function targetEntry(live: LiveTarget, key: string, input: ComposeInput): ImportedResource {
-  const { fields, notes } = declareTarget(live, input);
-  return { id: live.id, key, bind: mustBind(live, input), fields, notes, folderId: null };
-}
-
-function declareTarget(live: LiveTarget, { elements, holdsSecret }: ComposeInput) {
-  return declareFields(TARGET_FIELDS, live, {
-    elements,
-    holdsSecret,
-    defaults: new Set(),
-    folderName: () => undefined,
-  });
-}
-
-/** A target is found by its app, if that is declared and no other live one has it. */
-function mustBind(live: LiveTarget, input: ComposeInput): boolean {
-  if (declareTarget(live, input).fields["app"] === undefined) return true;
-  return input.targets.filter(({ app }) => app === live.app).length > 1;
-}
+import { writeYaml } from "../manifest/yaml/write.ts";
+import type { Kind } from "../model/address.ts";
+import { type Part, fieldsOf } from "../model/fields.ts";
+import { type Json, type JsonObject, type Path, isObject } from "../model/json.ts";
+import { type Draft, type Folder, type TargetDraft, folderNamesOf } from "./import-draft.ts";
+import { chooseKeys } from "./import-known.ts";
 
 /** A new manifest. */
 export interface NewFile {
@@ -166,156 +22,189 @@ export interface LayoutOptions {
   readonly stage: string | undefined;
   /** Whether what is new in a target must be said to exist in this stage alone. */
   readonly isForStageAlone: (key: string) => boolean;
-  /** Folder id → name, by target id. */
-  readonly folders: ReadonlyMap<string, ReadonlyMap<string, string>>;
+  readonly folders: readonly Folder[];
   readonly exists: (file: string) => boolean;
-  /** A text of the service without secrets. */
-  readonly shown: (text: string) => string;
+  readonly holdsSecret: (value: Json) => boolean;
 }
 
 /** What goes into one file. */
-interface Sheet {
+interface Sheet extends Omit<TargetDraft, "live"> {
   readonly file: string;
-  readonly draft: ImportedTarget;
-  readonly target: ImportedResource | undefined;
-  readonly environments: readonly ImportedResource[];
-  readonly testCases: readonly ImportedResource[];
+  readonly names: ReadonlyMap<string, string>;
 }
 
 /** Lays drafts out in files that are not there yet. */
-export function layOut(drafts: readonly ImportedTarget[], options: LayoutOptions): readonly NewFile[] {
+export function layOut(drafts: readonly TargetDraft[], options: LayoutOptions): readonly NewFile[] {
   const used = new Set<string>();
-  const free = (wish: string): string => {
-    const file = freeFile(wish, (name) => used.has(name.toLowerCase()) || options.exists(name));
+  const free = (wanted: string): string => {
+    const file = freeFile(wanted, (name) => used.has(name.toLowerCase()) || options.exists(name));
     used.add(file.toLowerCase());
     return file;
   };
   return drafts
     .flatMap((draft) => sheetsOf(draft, options, free))
-    .map((sheet) => ({
-      file: sheet.file,
-      text: textOf(sheet, options),
-      environments: sheet.environments.length,
-      testCases: sheet.testCases.length,
-    }));
+    .map((sheet) => {
+      const comments = commentsOf(sheet, options);
+      const commentAt = (path: Path): string | undefined => comments.get(path.join("\n"))?.join("\n");
+      return {
+        file: sheet.file,
+        text: writeYaml(documentOf(sheet, options), { commentAt }),
+        environments: sheet.environments.length,
+        testCases: sheet.testCases.length,
+      };
+    });
 }
 
 function sheetsOf(
-  draft: ImportedTarget,
+  draft: TargetDraft,
   { dir, split, folders }: LayoutOptions,
-  free: (wish: string) => string,
+  free: (wanted: string) => string,
 ): readonly Sheet[] {
-  const { target, environments, testCases } = draft;
   const start = [dir, fileName(draft.key)].filter((step) => step !== "").join("/");
-  const apart = split === "folder" ? testCases.filter(({ folderId }) => folderId !== null) : [];
-  const names = folders.get(draft.liveId);
-  const ids = [...new Set(apart.map(({ folderId }) => folderId ?? ""))];
+  const names = folderNamesOf(draft.live.id, folders);
+  const ids = draft.testCases.flatMap(({ live }) => (split === "folder" ? (live.folderId ?? []) : []));
   const keys = chooseKeys(
-    ids.map((id) => ({ id, name: names?.get(id), noun: "folder" })),
+    [...new Set(ids)].map((id) => ({ id, name: names.get(id), noun: "folder" })),
     new Set(),
   );
-  const together = testCases.filter((testCase) => !apart.includes(testCase));
-  const hasMain = target !== undefined || environments.length > 0 || together.length > 0;
-  const main = hasMain
-    ? [{ file: free(`${start}.yaml`), draft, target, environments, testCases: together }]
-    : [];
-  const others = [...keys]
-    .toSorted(([, a], [, b]) => (a < b ? -1 : 1))
-    .map(([id, key]) => ({
-      file: free(`${start}/${fileName(key)}.yaml`),
-      draft,
-      target: undefined,
-      environments: [],
-      testCases: apart.filter(({ folderId }) => folderId === id),
-    }));
-  return [...main, ...others];
+  const together = draft.testCases.filter(
+    ({ live: { folderId } }) => typeof folderId !== "string" || !keys.has(folderId),
+  );
+  const isEmpty = draft.target === undefined && draft.environments.length + together.length === 0;
+  const main = { ...draft, names, testCases: together };
+  return [
+    ...(isEmpty ? [] : [{ ...main, file: free(`${start}.yaml`) }]),
+    ...[...keys]
+      .toSorted(([, a], [, b]) => (a < b ? -1 : 1))
+      .map(([id, key]) => ({
+        ...main,
+        file: free(`${start}/${fileName(key)}.yaml`),
+        target: undefined,
+        environments: [],
+        testCases: draft.testCases.filter(({ live }) => live.folderId === id),
+      })),
+  ];
 }
 
-function textOf(sheet: Sheet, options: LayoutOptions): string {
-  const comments = commentsOf(sheet, options);
-  return writeYaml(documentOf(sheet, options), {
-    commentAt: (path) => comments.get(pathKey(path))?.join("\n"),
-  });
+/** Names that Windows keeps for devices, whatever the extension. */
+const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)$/i;
+const LONGEST_FILE_NAME = 80;
+
+/** A key as the name of a file or folder, without extension, that every system takes. */
+export function fileName(key: string): string {
+  const short = key.slice(0, LONGEST_FILE_NAME);
+  return DEVICE.test(short) ? `${short}-tests` : short;
 }
+
+/** A file that is not there yet, named as near to the wanted name as can be. */
+export function freeFile(wanted: string, isTaken: (file: string) => boolean): string {
+  if (!isTaken(wanted)) return wanted;
+  const start = wanted.replace(/\.yaml$/, "");
+  for (let count = 1; ; count++) {
+    const file = `${start}-imported${count === 1 ? "" : `-${count}`}.yaml`;
+    if (!isTaken(file)) return file;
+  }
+}
+
+type AnyDraft = Draft<{ readonly id: string }>;
 
 function documentOf(
-  { draft, target, environments, testCases }: Sheet,
+  { key, target, environments, testCases }: Sheet,
   { stage, isForStageAlone }: LayoutOptions,
 ): JsonObject {
   const inline = stage === undefined;
-  const only = !inline && isForStageAlone(draft.key) ? { onlyStages: [stage] } : {};
+  const only = !inline && isForStageAlone(key) ? { onlyStages: [stage] } : {};
   // Where the target itself is new, what is in it exists where it does.
   const [ofTarget, ofParts] = target === undefined ? [{}, only] : [only, {}];
-  const valueOf = (entry: ImportedResource): JsonObject => ({
-    ...(inline ? idOf(entry) : {}),
+  const valueOf = (draft: AnyDraft, kind: Kind): JsonObject => ({
+    ...(inline ? idOf(draft) : {}),
     ...ofParts,
-    ...entry.fields,
+    ...inDocument(draft, kind),
   });
   const whole: JsonObject = {
-    target: draft.key,
+    target: key,
     ...(inline ? idOf(target) : {}),
     ...ofTarget,
-    ...target?.fields,
-    ...section("environments", environments, valueOf),
-    ...section("testCases", testCases, valueOf),
+    ...(target && inDocument(target, "target")),
+    ...section("environments", environments, (one) => valueOf(one, "environment")),
+    ...section("testCases", testCases, (one) => valueOf(one, "testCase")),
   };
   if (inline) return whole;
+  const mustBind = ({ bind }: AnyDraft): boolean => bind;
   const override: JsonObject = {
     ...idOf(target),
-    ...section("environments", bound(environments), idOf),
-    ...section("testCases", bound(testCases), idOf),
+    ...section("environments", environments.filter(mustBind), idOf),
+    ...section("testCases", testCases.filter(mustBind), idOf),
   };
-  return Object.keys(override).length === 0 ? whole : withValue(whole, ["stages", stage], override);
+  return Object.keys(override).length === 0 ? whole : { ...whole, stages: { [stage]: override } };
 }
 
-function idOf(entry: ImportedResource | undefined): JsonObject {
-  return entry?.bind === true ? { id: entry.id } : {};
+function idOf(draft: AnyDraft | undefined): JsonObject {
+  return draft?.bind === true ? { id: draft.live.id } : {};
 }
 
-/** Those of which something else could be meant. */
-function bound(entries: readonly ImportedResource[]): readonly ImportedResource[] {
-  return entries.filter(({ bind }) => bind);
+function section(name: string, drafts: readonly AnyDraft[], valueOf: (draft: AnyDraft) => Json): JsonObject {
+  if (drafts.length === 0) return {};
+  return { [name]: Object.fromEntries(drafts.map((draft) => [draft.key, valueOf(draft)])) };
 }
 
-function section(
-  name: string,
-  entries: readonly ImportedResource[],
-  valueOf: (entry: ImportedResource) => Json,
-): JsonObject {
-  if (entries.length === 0) return {};
-  return { [name]: Object.fromEntries(entries.map((entry) => [entry.key, valueOf(entry)])) };
+/** The fields as a document has them, in the order of the table. */
+function inDocument({ fields }: AnyDraft, kind: Kind): JsonObject {
+  const map: Record<string, Json> = {};
+  for (const { name, path } of fieldsOf(kind)) {
+    const value = fields[name];
+    const [first = "", second] = path.map(String);
+    if (value === undefined) continue;
+    const inner = map[first];
+    map[first] = second === undefined ? value : { ...(isObject(inner) ? inner : {}), [second]: value };
+  }
+  return map;
 }
 
-type Comments = ReadonlyMap<string, readonly string[]>;
-
-function pathKey(path: Path): string {
-  return path.join("\n");
-}
-
-function commentsOf(sheet: Sheet, options: LayoutOptions): Comments {
-  const { draft, target, environments, testCases } = sheet;
+function commentsOf(sheet: Sheet, { holdsSecret }: LayoutOptions): ReadonlyMap<string, readonly string[]> {
+  const { key: targetKey, target, environments, testCases } = sheet;
   const comments = new Map<string, string[]>();
   const add = (path: Path, lines: readonly string[]): void => {
-    const own = comments.get(pathKey(path)) ?? [];
-    if (lines.length > 0) comments.set(pathKey(path), [...own, ...lines.flatMap(wrapped)]);
+    const at = path.join("\n");
+    if (lines.length > 0) comments.set(at, [...(comments.get(at) ?? []), ...lines.flatMap(wrapped)]);
   };
-  add([], [modeline(sheet.file)]);
+  // As `tasc init` writes it: the schemas stand in `.tasc` of the project's folder.
+  const up = "../".repeat(sheet.file.split("/").length - 1);
+  add([], [`yaml-language-server: $schema=${up}.tasc/schemas/target.schema.json`]);
   if (target !== undefined) {
     const [first = "target"] = Object.keys(target.fields);
-    add([first], [...target.notes, ...hintsFor("target", [draft.key])]);
+    add([first], [...target.notes, ...hintsFor("target", [targetKey])]);
   }
   for (const { key, fields, notes } of environments) {
-    const place = ["environments", key];
-    add(place, notes);
-    add([...place, ...Object.keys(fields).slice(0, 1)], hintsFor("environment", [draft.key, key]));
+    add(["environments", key], notes);
+    add(["environments", key, ...Object.keys(fields).slice(0, 1)], hintsFor("environment", [targetKey, key]));
   }
   if (testCases.length > 0) {
-    const hints = target === undefined ? [] : hintsFor("testCase", [draft.key]);
-    add(["testCases"], [...hints, ...unnamedFolders(sheet, options)]);
+    const hints = target === undefined ? [] : hintsFor("testCase", [targetKey]);
+    add(["testCases"], [...hints, ...unnamedFolders(sheet, holdsSecret)]);
   }
   for (const { key, notes } of testCases) add(["testCases", key], notes);
   return comments;
 }
+
+function unnamedFolders(
+  { names, testCases }: Sheet,
+  holdsSecret: LayoutOptions["holdsSecret"],
+): readonly string[] {
+  const keys = new Map<string, string[]>();
+  for (const { key, live } of testCases)
+    if (typeof live.folderId === "string" && !names.has(live.folderId))
+      keys.set(live.folderId, [...(keys.get(live.folderId) ?? []), key]);
+  if (keys.size === 0) return [];
+  return [
+    "The API returns these folders by id only, so they are not declared.",
+    "If you know the name, add `folder: NAME` to:",
+    ...[...keys].flatMap(([id, own]) => [`  ${holdsSecret(id) ? "(sensitive)" : id}:`, ...filled(own)]),
+  ];
+}
+
+/** Columns of a comment, its sign left out. */
+const WIDEST = 92;
 
 /** A sentence in lines that a comment has room for; an example stays as it is. */
 function wrapped(line: string): readonly string[] {
@@ -329,33 +218,69 @@ function wrapped(line: string): readonly string[] {
   return lines;
 }
 
-/** As `tasc init` writes it: the schemas stand in `.tasc` of the project's folder. */
-function modeline(file: string): string {
-  const up = "../".repeat(file.split("/").length - 1);
-  return `yaml-language-server: $schema=${up}.tasc/schemas/target.schema.json`;
+/** Keys in lines that a comment has room for. */
+function filled(keys: readonly string[]): readonly string[] {
+  const lines: string[] = [];
+  for (const key of keys) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + key.length + 2 > WIDEST) lines.push(`    ${key}`);
+    else lines[lines.length - 1] = `${last}, ${key}`;
+  }
+  return lines;
 }
 
-function unnamedFolders({ draft, testCases }: Sheet, { folders, shown }: LayoutOptions): readonly string[] {
-  const names = folders.get(draft.liveId);
-  const keys = new Map<string, string[]>();
-  for (const { key, folderId } of testCases)
-    if (folderId !== null && names?.get(folderId) === undefined)
-      keys.set(folderId, [...(keys.get(folderId) ?? []), key]);
-  if (keys.size === 0) return [];
+/** The lines of a comment that shows how to declare what the interface does not show of a resource. */
+function hintsFor(kind: Kind, owner: readonly string[]): readonly string[] {
   return [
-    "The API returns these folders by id only, so they are not declared.",
-    "If you know the name, add `folder: NAME` to:",
-    ...[...keys].flatMap(([id, own]) => [`  ${shown(id)}:`, ...filled(own, "    ")]),
+    kind === "testCase"
+      ? "The API does not return this field for test cases. To manage it, add for example:"
+      : "The API does not return these fields. To manage them, add for example:",
+    ...fieldsOf(kind)
+      .filter(({ read }) => read === undefined)
+      .flatMap((field) => hintLines(field.name, field, [...owner, field.name], "  ")),
   ];
 }
 
-/** Words in lines that a comment has room for. */
-function filled(words: readonly string[], indent: string): readonly string[] {
-  const lines: string[] = [];
-  for (const word of words) {
-    const last = lines.at(-1);
-    if (last === undefined || last.length + word.length + 2 > WIDEST) lines.push(`${indent}${word}`);
-    else lines[lines.length - 1] = `${last}, ${word}`;
+/** In flow style where that fits into a line. */
+function hintLines(
+  name: string,
+  part: Pick<Part, "shape" | "secret">,
+  owner: readonly string[],
+  indent: string,
+): readonly string[] {
+  const line = `${indent}${name}: ${example(part, owner)}`;
+  if (line.length <= WIDEST || part.shape.type !== "object") return [line];
+  const parts = Object.entries(part.shape.parts);
+  return [
+    `${indent}${name}:`,
+    ...parts.flatMap(([key, inner]) => hintLines(key, inner, [...owner, key], `${indent}  `)),
+  ];
+}
+
+const EXAMPLES = {
+  string: '"..."',
+  url: "https://example.com",
+  integer: "10000",
+  boolean: "true",
+  json: "{}",
+  reference: "key",
+} as const;
+
+/** A value of a shape in flow style, a secret one by a variable: SHOP_DEFAULT_TEST_ACCOUNT_PASSWORD. */
+function example({ shape, secret }: Pick<Part, "shape" | "secret">, owner: readonly string[]): string {
+  if (secret === true) {
+    const words = owner.map((name) =>
+      name.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, "_").replaceAll(/[^A-Za-z0-9]+/g, "_"),
+    );
+    return `"\${secret:${words
+      .join("_")
+      .toUpperCase()
+      .replace(/^(?=\d)/, "_")}}"`;
   }
-  return lines;
+  if (shape.type === "enum") return JSON.stringify(shape.values[0] ?? "");
+  if (shape.type === "list") return `[${example({ shape: shape.of }, owner)}]`;
+  if (shape.type === "map") return `{ X-Name: ${example({ shape: shape.of }, owner)} }`;
+  if (shape.type !== "object") return EXAMPLES[shape.type];
+  const parts = Object.entries(shape.parts).map(([key, part]) => `${key}: ${example(part, [...owner, key])}`);
+  return `{ ${parts.join(", ")} }`;
 }

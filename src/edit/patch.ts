@@ -1,5 +1,5 @@
 import { FILE_HEADERS_ONLY, type StructuredPatchHunk, diffArrays, formatPatch } from "diff";
-import { type Splice, spliced } from "../manifest/yaml/tree.ts";
+import { type Splice, spliced } from "../manifest/yaml/text.ts";
 import type { EditedText } from "./edit-files.ts";
 
 /** Lines that go and lines that come in at the same place; both with their ends. */

@@ -17,23 +17,23 @@ import { targetOf } from "../plan/input.ts";
 import type { LiveReport } from "../service/answers.ts";
 import { type Excluded, type NewText, NOTHING_EXCLUDED, changeKey, withTexts } from "./edit-files.ts";
 import {
-  type Candidate,
   type FieldRef,
-  type NotRewritten,
+  type Goal,
   Manifests,
+  type NotRewritten,
   type ProjectDocuments,
   type Rewrite,
-  Rewriter,
   type Rewriting,
   type Rewritten,
   type Slot,
-  type RewriteScope,
   changedFields,
   escaped,
   onlyStagesOf,
+  placeAll,
   placeholdersIn,
   removals,
   setAt,
+  valueAtOne,
 } from "./rewrite.ts";
 
 export interface PromoteRequest extends ProjectDocuments {
@@ -78,21 +78,16 @@ export function promote(request: PromoteRequest, excluded: Excluded = NOTHING_EX
         failed: true,
       });
   }
-  const wanted = promotions.map((one) => one.wanted);
-  const rewriter = new Rewriter(sources, wanted, { stages });
-  const slots = placeAll(promotions, rewriter);
+  const { edits, placed } = placeAll(sources, promotions, { stages });
   const changes: Rewritten[] = [];
-  for (const one of promotions) {
-    const { ref, isMet } = one.wanted;
-    if (isMet(rewriter.manifests.written(ref)))
-      changes.push(rewritten(one, slots.get(one) ?? rewriter.manifests.topSlot(ref)));
+  for (const one of promotions)
+    if (placed.has(one)) changes.push(rewritten(one, placed.get(one)));
     else left.push({ ...whyLeft(one), ...whereOf(one) });
-  }
   for (const { address, origin } of diff.onlyFrom)
     left.push({ ...lone(address, from, to, origin), ...refused.get(address) });
   for (const { address, origin } of diff.onlyTo) left.push(lone(address, to, from, origin));
   return {
-    edits: [...extensions.map(({ slot, after }) => setAt(slot, after)), ...rewriter.edits],
+    edits: [...extensions.map(({ slot, after }) => setAt(slot, after)), ...edits],
     changes: [...extensions.map(extensionChange), ...changes],
     left,
   };
@@ -159,37 +154,6 @@ function extendStage(request: PromoteRequest, excluded: Excluded) {
   }
 }
 
-/**
- * Places values until no more can be placed: a shared default can go only once those test cases that want another value
- * have it elsewhere, and one that all its sharers want is written once for all.
- */
-function placeAll(promotions: readonly Promotion[], rewriter: Rewriter): ReadonlyMap<Promotion, Slot> {
-  const slots = new Map<Promotion, Slot>();
-  for (let placed = -1; placed < slots.size;) {
-    placed = slots.size;
-    rewriter.nextRound();
-    for (const one of promotions) {
-      if (one.wanted.isMet(rewriter.manifests.written(one.wanted.ref))) continue;
-      const slot = rewriter.place(one.wanted, candidatesOf(rewriter, one));
-      if (slot !== undefined) slots.set(one, slot);
-    }
-  }
-  return slots;
-}
-
-function* candidatesOf(
-  rewriter: Rewriter,
-  { wanted: { ref }, texts, meaning }: Promotion,
-): Generator<Candidate> {
-  const top = rewriter.manifests.topSlot(ref);
-  if (meaning === undefined) {
-    if (top !== undefined) yield* removals(rewriter, ref, top, [ref.stage]);
-    return;
-  }
-  for (const slot of [top, rewriter.manifests.stageSlot(ref)])
-    if (slot !== undefined) for (const text of texts) yield { slot, edits: [setAt(slot, text)] };
-}
-
 function lone(
   address: Address,
   here: StageView,
@@ -204,16 +168,13 @@ function lone(
 }
 
 /** One field of one test case, on its way. */
-interface Promotion {
+interface Promotion extends Goal {
   readonly difference: Difference;
-  readonly wanted: RewriteScope;
-  /** What to write, the best first; none where the value is to go, or would carry a credential. */
-  readonly texts: readonly Json[];
   /** What it comes to; nothing where the value is to go. */
   readonly meaning: StageValue | undefined;
 }
 
-/** What is wished for a field that differs, and the ways to write it. */
+/** What is wanted for a field that differs, and the ways to write it. */
 function promotionOf(
   difference: Difference,
   manifests: Manifests,
@@ -224,12 +185,21 @@ function promotionOf(
   const ref: FieldRef = { stage: to.stage, address: difference.address, field };
   const written = manifests.written({ ...ref, stage: from.stage });
   const meaning = from.meaningOf(field, written);
-  const isMet = (now: Json | undefined): boolean => sameStageValue(field, meaning, to.meaningOf(field, now));
   const there = to.meaningOf(field, manifests.written(ref));
   const literal = spelt(meaning);
   const both = written === undefined || sameJson(written, literal) ? [literal] : [written, literal];
-  const texts = written === undefined || carriesCredential(meaning, there) ? [] : both;
-  return { difference, wanted: { ref, isMet }, texts, meaning };
+  return {
+    difference,
+    ref,
+    meaning,
+    isMet: (now) => sameStageValue(field, meaning, to.meaningOf(field, now)),
+    candidates: (rewriter) => {
+      if (meaning === undefined) return removals(rewriter, ref, [ref.stage]);
+      if (carriesCredential(meaning, there)) return [];
+      const slots = [rewriter.manifests.topSlot(ref), rewriter.manifests.stageSlot(ref)];
+      return slots.flatMap((slot) => both.flatMap((text) => valueAtOne(text, [slot])));
+    },
+  };
 }
 
 /** As it stands in one stage, without the variables of that; secrets stay placeholders. */
@@ -259,9 +229,8 @@ function whereOf({ difference }: Promotion): Pick<NotRewritten, "origin"> {
 }
 
 /** Why nothing could be written. */
-function whyLeft({ difference, meaning, wanted }: Promotion): NotRewritten {
+function whyLeft({ difference, meaning, ref: { stage } }: Promotion): NotRewritten {
   const { address, path } = difference;
-  const { stage } = wanted.ref;
   if (meaning !== undefined && isSensitive(meaning.value))
     return {
       address,
@@ -272,7 +241,7 @@ function whyLeft({ difference, meaning, wanted }: Promotion): NotRewritten {
 }
 
 /** A field that is promoted, and where its value stands. */
-function rewritten({ difference, wanted }: Promotion, slot: Slot | undefined): Rewritten {
+function rewritten({ difference, ref }: Promotion, slot: Slot | undefined): Rewritten {
   const { address, path, sensitive, from, to } = difference;
   const before = to?.value;
   const after = from?.value;
@@ -285,7 +254,7 @@ function rewritten({ difference, wanted }: Promotion, slot: Slot | undefined): R
     layer: slot?.layer ?? "stage",
     origin:
       slot === undefined
-        ? (to?.origin ?? { file: "", path: wanted.ref.field.path })
+        ? (to?.origin ?? { file: "", path: ref.field.path })
         : { file: slot.file, path: slot.path },
   };
 }

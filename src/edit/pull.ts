@@ -2,11 +2,19 @@ import { addressOfId } from "../inspect/explain.ts";
 import type { ProjectFolder } from "../manifest/files.ts";
 import { type LoadOptions, loadProject } from "../manifest/load.ts";
 import { type Address, parseAddress } from "../model/address.ts";
-import { type DesiredResource, originOf, resourcesOf } from "../model/desired.ts";
-import { type Field, fieldsOf } from "../model/fields.ts";
-import { type Json, type JsonArray, isArray, isObject, sameJson } from "../model/json.ts";
+import { originOf, resourcesOf } from "../model/desired.ts";
+import type { Origin } from "../model/diagnostic.ts";
+import { type Field, fieldsOf, isFixed } from "../model/fields.ts";
+import {
+  type Json,
+  type JsonArray,
+  defined,
+  isArray,
+  isObject,
+  sameJson,
+  startsWith,
+} from "../model/json.ts";
 import type { LiveElement, LiveResource } from "../model/live.ts";
-import type { Change } from "../model/plan.ts";
 import {
   type Value,
   type ValueObject,
@@ -15,7 +23,7 @@ import {
   isValueObject,
   reveal,
 } from "../model/value.ts";
-import { type MatchedTarget, compareField, display, folderNames, readField } from "../plan/compare.ts";
+import { type MatchedTarget, compareField, display, folderNames, liveInWords } from "../plan/compare.ts";
 import {
   type ElementMatch,
   alignElements,
@@ -27,30 +35,47 @@ import {
   sameElements,
   withoutLine,
 } from "../plan/elements.ts";
-import { type PlanInput, ordered } from "../plan/input.ts";
-import { desiredInScope } from "../plan/refresh.ts";
+import { type PlanInput, ordered, targetOf } from "../plan/input.ts";
 import { type Memory, mayHoldSecret, memoryOf } from "../plan/memory.ts";
 import { type Planned, makePlan } from "../plan/plan.ts";
+import { desiredInScope } from "../plan/refresh.ts";
 import { expectedLive } from "../plan/resources.ts";
 import { type Excluded, NOTHING_EXCLUDED, type NewText, changeKey, withTexts } from "./edit-files.ts";
-import { declarable } from "./import-known.ts";
+import { isDeclarable } from "./import-draft.ts";
 import {
-  type Candidate,
   type FieldRef,
-  type NotRewritten,
+  type Goal,
   Manifests,
+  type NotRewritten,
   type ProjectDocuments,
   type Rewrite,
-  Rewriter,
   type Rewriting,
   type Rewritten,
-  type RewriteScope,
   changedFields,
   escaped,
+  placeAll,
   placeholdersIn,
   sameWritten,
-  setAt,
+  valueAtOne,
 } from "./rewrite.ts";
+
+interface PullRequest extends ProjectDocuments {
+  readonly stage: string;
+  /** All stages of the project. */
+  readonly stages: readonly string[];
+  readonly planned: Planned;
+  readonly inScope: (address: Address) => boolean;
+  /** By name; all where it is empty. */
+  readonly fields: ReadonlySet<string>;
+  readonly holdsSecret: (value: Json) => boolean;
+}
+
+/** A declared field that is to get its live value. */
+interface PullGoal extends Goal {
+  readonly origin: Origin | undefined;
+  readonly before: Json;
+  readonly after: Json;
+}
 
 /**
  * The manifests in which one stage says what the service has, wherever it declared something else.
@@ -60,106 +85,94 @@ import {
  * this stage or in another one; then the value goes to the resource itself.
  */
 export function pull(request: PullRequest, excluded: Excluded = NOTHING_EXCLUDED): Rewrite {
-  const { stage, stages, planned } = request;
+  const { stage, stages, planned, inScope, fields, holdsSecret } = request;
   const start = new Manifests(request);
-  const found = [...planned.matched.values()].flatMap((matched) => findingsIn(matched, start, request));
-  const left: NotRewritten[] = found.flatMap((finding) => leftOf(finding, excluded));
-  const findings = found.filter((finding) => !excluded.has(changeKey(about(finding))));
-  const rewriter = new Rewriter(
-    request,
-    findings.flatMap(({ wanted }) => wanted ?? []),
-    {
-      stages,
-      mayChange: (ref, own) => ref.stage !== stage && ref.address === own.address,
-    },
-  );
+  const left: NotRewritten[] = [];
+  const goals: PullGoal[] = [];
+  const changed = new Map(planned.plan.changes.map((change) => [change.address, change.fields]));
+  for (const matched of planned.matched.values())
+    for (const resource of resourcesOf(matched.target)) {
+      const { address, kind } = resource;
+      const live = matched.matches.get(address)?.live;
+      if (live === undefined || !inScope(address)) continue;
+      for (const field of fieldsOf(kind)) {
+        const { name, path } = field;
+        const value = resource.fields[name];
+        if (value === undefined || (fields.size > 0 && !fields.has(name))) continue;
+        const ref: FieldRef = { stage, address, field };
+        const text = start.written(ref) ?? null;
+        const found = pulledValue(field, live, { value, text, matched, address, holdsSecret });
+        if (found.kind === "same") continue;
+        const about = { address, path, ...defined({ origin: originOf(resource, path) }) };
+        const reason = excluded.get(changeKey(about)) ?? (found.kind === "left" ? found.reason : undefined);
+        if (reason !== undefined) left.push({ ...about, reason, failed: true });
+        else if (found.kind === "pull") {
+          goals.push({
+            ref,
+            isMet: (now) => sameWritten(now, found.written),
+            candidates: ({ manifests }) =>
+              valueAtOne(found.written, [
+                manifests.topSlot(ref),
+                manifests.baseSlot(ref),
+                manifests.stageSlot(ref),
+              ]),
+            origin: about.origin,
+            before: ordered(display(value)),
+            // Elements keep what the service does not show, a locator line for one.
+            after: ordered(field.compare === "elements" ? found.written : found.live),
+          });
+        } else if (changed.get(address)?.some((change) => startsWith(change.path, path)))
+          left.push({ ...about, reason: "The service does not return it; the next apply sends it." });
+      }
+    }
+  const { edits, manifests, placed } = placeAll(request, goals, {
+    stages,
+    mayChange: (ref, own) => ref.stage !== stage && ref.address === own.address,
+  });
   const changes: Rewritten[] = [];
-  for (const finding of findings) {
-    const { wanted, verdict } = finding;
-    if (wanted === undefined || verdict.kind !== "pull") continue;
-    const isMet = wanted.isMet(rewriter.manifests.written(wanted.ref));
-    const slot = isMet
-      ? rewriter.manifests.topSlot(wanted.ref)
-      : rewriter.place(wanted, candidatesOf(rewriter.manifests, wanted.ref, verdict.written));
-    if (slot === undefined)
-      left.push({
-        ...about(finding),
-        reason: "Writing it anywhere would also change something else.",
-        failed: true,
-      });
-    else
+  for (const goal of goals) {
+    const { ref, origin, before, after } = goal;
+    const { address, field } = ref;
+    const slot = placed.get(goal);
+    const alsoStages = stages.filter(
+      (one) =>
+        one !== stage &&
+        !sameWritten(start.written({ ...ref, stage: one }), manifests.written({ ...ref, stage: one })),
+    );
+    if (slot === undefined) {
+      const reason = "Writing it anywhere would also change something else.";
+      left.push({ address, path: field.path, reason, failed: true, ...defined({ origin }) });
+    } else
       changes.push({
-        address: finding.resource.address,
-        path: finding.field.path,
-        before: ordered(display(finding.resource.fields[finding.field.name] ?? null)),
-        // Elements keep what the service does not show, a locator line for one.
-        after: ordered(finding.field.compare === "elements" ? verdict.written : verdict.live),
+        address,
+        path: field.path,
+        before,
+        after,
         layer: slot.layer,
         origin: { file: slot.file, path: slot.path },
+        ...(alsoStages.length === 0 ? {} : { alsoStages }),
       });
   }
-  const all = changes.map((change) => withStages(change, start, rewriter.manifests, request));
-  return { edits: rewriter.edits, changes: all, left: [...left, ...absent(request)] };
-}
-
-function* candidatesOf(manifests: Manifests, ref: FieldRef, value: Json): Generator<Candidate> {
-  for (const slot of [manifests.topSlot(ref), manifests.baseSlot(ref), manifests.stageSlot(ref)])
-    if (slot !== undefined) yield { slot, edits: [setAt(slot, value)] };
-}
-
-function leftOf(finding: Finding, excluded: Excluded): readonly NotRewritten[] {
-  const { verdict, pending } = finding;
-  const reason = excluded.get(changeKey(about(finding)));
-  if (reason !== undefined) return [{ ...about(finding), reason, failed: true }];
-  if (verdict.kind === "left") return [{ ...about(finding), reason: verdict.reason, failed: true }];
-  if (verdict.kind === "hidden" && pending)
-    return [{ ...about(finding), reason: "The service does not return it; the next apply sends it." }];
-  return [];
-}
-
-function about({ resource, field }: Finding): Omit<NotRewritten, "reason"> {
-  const origin = originOf(resource, field.path);
-  return { address: resource.address, path: field.path, ...(origin === undefined ? {} : { origin }) };
+  return { edits, changes, left: [...left, ...absent(request)] };
 }
 
 /** A resource that is declared and not on the service has nothing to be pulled. */
-function absent({ planned, inScope }: PullRequest): readonly NotRewritten[] {
-  const resources = new Map(
-    [...planned.matched.values()]
-      .flatMap((matched) => [...matched.resources.values()])
-      .map((one) => [one.address, one]),
-  );
-  return planned.plan.changes.flatMap(({ address, action }) => {
-    const resource = resources.get(address);
+function absent({ planned: { plan, matched }, inScope }: PullRequest): readonly NotRewritten[] {
+  return plan.changes.flatMap(({ address, action }) => {
+    const resource = matched.get(targetOf(address))?.resources.get(address);
     if (action !== "create" || resource?.kind === "batchGeneration" || !inScope(address)) return [];
     const origin = resource && originOf(resource);
     const reason = "It is not on the service, so there is nothing to pull; the next apply creates it.";
-    return [{ address, reason, ...(origin === undefined ? {} : { origin }) }];
+    return [{ address, reason, ...defined({ origin }) }];
   });
 }
 
-function withStages(
-  change: Rewritten,
-  before: Manifests,
-  after: Manifests,
-  { stage, stages }: PullRequest,
-): Rewritten {
-  const { address, path } = change;
-  const kind = parseAddress(address)?.kind ?? "target";
-  const field = fieldsOf(kind).find(({ name }) => name === path.join("."));
-  if (field === undefined) return change;
-  const alsoStages = stages.filter((other) => {
-    const ref = { stage: other, address, field };
-    return other !== stage && !sameWritten(before.written(ref), after.written(ref));
-  });
-  return alsoStages.length === 0 ? change : { ...change, alsoStages };
-}
-
-/** Whether the live elements are others than what is declared, as far as the service shows them. */
-function elementsDiffer(value: Value | undefined, live: readonly LiveElement[], memory: Memory): boolean {
-  const declared = declaredElements(value);
-  if (!sameElements(declared, live)) return true;
-  return declared.some((element, at) => movedByService({ declared: element, at, live: live[at] }, memory));
+/** Whether the service has changed the selectors that it made of a locator line, which no comparison of elements tells. */
+function hasMovedSelectors(field: Field, value: Value, { elements }: LiveResource, memory: Memory): boolean {
+  if (field.compare !== "elements") return false;
+  return declaredElements(value).some((declared, at) =>
+    movedByService({ declared, at, live: elements?.[at] }, memory),
+  );
 }
 
 /**
@@ -227,74 +240,6 @@ function inWords(element: LiveElement): Json {
   return escaped(elementInWords(element));
 }
 
-interface PullRequest extends ProjectDocuments {
-  readonly stage: string;
-  /** All stages of the project. */
-  readonly stages: readonly string[];
-  readonly planned: Planned;
-  readonly inScope: (address: Address) => boolean;
-  /** By name; all where it is empty. */
-  readonly fields: ReadonlySet<string>;
-  readonly holdsSecret: (value: Json) => boolean;
-}
-
-/** A declared field that is not the live value. */
-interface Finding {
-  readonly resource: DesiredResource;
-  readonly field: Field;
-  readonly verdict: Exclude<PulledValue, { readonly kind: "same" }>;
-  /** Only where something is to be written. */
-  readonly wanted: RewriteScope | undefined;
-  /** The plan would send the field, and the service shows nothing of it. */
-  readonly pending: boolean;
-}
-
-/** What a target's resources declare otherwise than it is live. */
-function findingsIn(matched: MatchedTarget, start: Manifests, request: PullRequest): readonly Finding[] {
-  const { planned, inScope } = request;
-  const changes = new Map(planned.plan.changes.map((change) => [change.address, change]));
-  return resourcesOf(matched.target)
-    .filter(({ address }) => inScope(address))
-    .flatMap((resource) => {
-      const live = matched.matches.get(resource.address)?.live;
-      const change = changes.get(resource.address);
-      if (live === undefined) return [];
-      return fieldsOf(resource.kind).flatMap(
-        (field) => findingOf(field, live, matched, resource, change, start, request) ?? [],
-      );
-    });
-}
-
-function findingOf(
-  field: Field,
-  live: LiveResource,
-  matched: MatchedTarget,
-  resource: DesiredResource,
-  change: Change | undefined,
-  start: Manifests,
-  { stage, fields, holdsSecret }: PullRequest,
-): Finding | undefined {
-  const value = resource.fields[field.name];
-  if (value === undefined || (fields.size > 0 && !fields.has(field.name))) return undefined;
-  const ref: FieldRef = { stage, address: resource.address, field };
-  const verdict = judge(field, live, {
-    value,
-    written: start.written(ref) ?? null,
-    memory: memoryOf(resource.address, live.id, matched.state, matched.fingerprints),
-    expected: (declared) => expectedLive(matched, field, declared),
-    addressOfId: (id) => addressOfId(id, matched),
-    holdsSecret,
-  });
-  if (verdict.kind === "same") return undefined;
-  const pending =
-    change?.fields.some(({ path }) => field.path.every((step, at) => path[at] === step)) ?? false;
-  const wanted =
-    verdict.kind === "pull"
-      ? { ref, isMet: (now: Json | undefined) => sameWritten(now, verdict.written) }
-      : undefined;
-  return { resource, field, verdict, wanted, pending };
-}
-
 /** Placeholders that the written value came through and the new one would lose; with any of them, a pull leaves it. */
 type Lost = string[];
 
@@ -341,83 +286,72 @@ type PulledValue =
   | { readonly kind: "pull"; readonly written: Json; readonly live: Json }
   | { readonly kind: "left"; readonly reason: string };
 
-/** What a verdict draws on in addition to the field and its live resource. */
-export interface Declared {
+/** What is declared, and what it is compared with. */
+interface DeclaredField {
   readonly value: Value;
   /** As the manifests say it, with placeholders. */
-  readonly written: Json;
-  readonly memory: Memory;
-  /** What the service would show of a fixed field; nothing where that cannot be told. */
-  readonly expected: (value: Value) => Json | undefined;
-  readonly addressOfId: (id: string) => string | undefined;
+  readonly text: Json;
+  readonly matched: MatchedTarget;
+  readonly address: Address;
   /** Whether a value repeats one that must not show in any file. */
   readonly holdsSecret: (value: Json) => boolean;
-}
-
-const SAME: PulledValue = { kind: "same" };
-const HIDDEN: PulledValue = { kind: "hidden" };
-
-/** Compares a declared field with the live value, as a plan does. */
-function judge(field: Field, live: LiveResource, declared: Declared): PulledValue {
-  const { value } = declared;
-  if (isUnknown(value)) return HIDDEN;
-  if (field.compare === "elements") {
-    const { elements = [] } = live;
-    if (!elementsDiffer(value, elements, declared.memory)) return SAME;
-    if (mayHoldSecret(field, declared.memory)) return left(OLD_SECRET);
-    return written(field, elements.map(elementInWords), declared, elements);
-  }
-  const reading = readField(field, live, folderNames(declared.memory.folders));
-  if (reading.kind === "hidden") return HIDDEN;
-  const found = compareField(field, value, live, declared.memory, declared.expected(value));
-  if (found.kind !== "differs") return SAME;
-  if (field.update === undefined) return fixed(field, found.before ?? null, declared);
-  if (mayHoldSecret(field, declared.memory) && !isSensitive(value)) return left(OLD_SECRET);
-  if (reading.kind === "unnamed")
-    return left(`It is in the folder with the id ${reading.id}, whose name is unknown; write it by hand.`);
-  return written(field, reading.value, declared);
 }
 
 const OLD_SECRET =
   "A secret was written to it last, and the live value may still hold it, so it is not shown or written.";
 
+/** Compares a declared field with the live value, as a plan does. */
+function pulledValue(field: Field, live: LiveResource, declared: DeclaredField): PulledValue {
+  const { value, matched, address } = declared;
+  const memory = memoryOf(address, live.id, matched.state, matched.fingerprints);
+  const reading = liveInWords(field, live, folderNames(memory.folders));
+  if (isUnknown(value) || reading.kind === "hidden") return { kind: "hidden" };
+  const found = compareField(field, value, live, memory, expectedLive(matched, field, value));
+  if (found.kind !== "differs" && !hasMovedSelectors(field, value, live, memory)) return { kind: "same" };
+  if (isFixed(field)) {
+    // No call can change it: taking over the live value is the only way to end the difference.
+    const id = reading.kind === "shown" ? reading.value : null;
+    const isReference = field.shape.type === "reference" && typeof id === "string";
+    const shown = isReference ? keyOfId(id, matched) : id;
+    if (shown === undefined)
+      return left(`The service has ${shortly(id)}, which is not a test case that the manifests declare.`);
+    if (shown === null) return left("The service has none; take the field out by hand.");
+    return written(field, shown, live, declared, memory);
+  }
+  const mayHold = mayHoldSecret(field, memory);
+  if (mayHold && (field.compare === "elements" || !isSensitive(value))) return left(OLD_SECRET);
+  if (reading.kind === "unnamed")
+    return left(`It is in the folder with the id ${reading.id}, whose name is unknown; write it by hand.`);
+  return written(field, reading.value, live, declared, memory);
+}
+
+function keyOfId(id: string, matched: MatchedTarget): string | undefined {
+  const address = addressOfId(id, matched);
+  return address === undefined ? undefined : parseAddress(address)?.key;
+}
+
 function written(
   field: Field,
-  live: Json,
-  { value, written: text, memory, holdsSecret }: Declared,
-  elements?: readonly LiveElement[],
+  shown: Json,
+  live: LiveResource,
+  { value, text, holdsSecret }: DeclaredField,
+  memory: Memory,
 ): PulledValue {
   if (isSensitive(value))
     return left("It holds a secret, and the live value in its place is not shown or written.");
-  if (holdsSecret(live)) return left("The live value repeats a secret, so it is not written.");
-  const declares = live === null ? field.nullable : declarable(field.shape, live) !== undefined;
-  if (!declares) return left(`The service has ${shortly(live)}, which a manifest cannot declare.`);
+  if (holdsSecret(shown)) return left("The live value repeats a secret, so it is not written.");
+  const declares = shown === null ? field.nullable : isDeclarable(field.shape, shown);
+  if (!declares) return left(`The service has ${shortly(shown)}, which a manifest cannot declare.`);
   const lost: Lost = [];
   const meant = reveal(value);
-  const isSet = field.compare === "set";
   const made =
-    elements !== undefined
-      ? graftElements(text, value, elements, memory, lost)
-      : isSet && isArray(text) && isArray(meant) && isArray(live)
-        ? graftSet(text, meant, live, lost)
-        : graft(text, meant, live, lost);
-  if (lost.length === 0) return { kind: "pull", written: made, live };
-  return left(`It comes through ${[...new Set(lost)].join(", ")}; live is ${shortly(live)}.`);
-}
-
-/** A field that no call can change: taking over the live value is the only way to end the difference. */
-function fixed(field: Field, shown: Json, declared: Declared): PulledValue {
-  const live = field.shape.type === "reference" ? referenceTo(shown, declared) : shown;
-  if (live === undefined)
-    return left(`The service has ${shortly(shown)}, which is not a test case that the manifests declare.`);
-  if (live === null) return left("The service has none; take the field out by hand.");
-  return written(field, live, declared);
-}
-
-function referenceTo(id: Json, { addressOfId }: Declared): Json | undefined {
-  if (typeof id !== "string") return id;
-  const address = addressOfId(id);
-  return address === undefined ? undefined : parseAddress(address)?.key;
+    field.compare === "elements"
+      ? graftElements(text, value, live.elements ?? [], memory, lost)
+      : field.compare === "set" && isArray(text) && isArray(meant) && isArray(shown)
+        ? graftSet(text, meant, shown, lost)
+        : graft(text, meant, shown, lost);
+  if (lost.length === 0) return { kind: "pull", written: made, live: shown };
+  return left(`It comes through ${[...new Set(lost)].join(", ")}; live is ${shortly(shown)}.`);
 }
 
 function left(reason: string): PulledValue {
@@ -456,7 +390,7 @@ export async function provePull(
   const desired = desiredInScope(loaded.desired, input.scope, input.states);
   const planned = new Map(makePlan({ ...input, desired }).plan.changes.map((one) => [one.address, one]));
   for (const { address, path } of changes)
-    if (planned.get(address)?.fields.some((field) => path.every((step, at) => field.path[at] === step)))
+    if (planned.get(address)?.fields.some((field) => startsWith(field.path, path)))
       return `${address} would still differ in ${path.join(".")}`;
   const said = new Set(
     changes.flatMap((change) =>

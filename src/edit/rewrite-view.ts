@@ -1,27 +1,55 @@
 import { type PlaceOf, fieldSections, placeText } from "../inspect/stages.ts";
-import type { JsonObject } from "../model/json.ts";
+import type { Document } from "../manifest/document.ts";
+import { placesIn } from "../manifest/problem.ts";
+import { EXIT, type ExitCode } from "../model/error.ts";
+import { type JsonObject, defined } from "../model/json.ts";
 import { fieldName } from "../render/fields.ts";
-import { type Block, type Line, Outside, type Section, type View } from "../render/view.ts";
+import { type Block, type Line, type Section, type View, outside } from "../render/view.ts";
 import { count } from "../render/words.ts";
-import type { EditedText } from "./edit-files.ts";
+import { type EditedText, type Excluded, type NewText, makeTexts, writeTexts } from "./edit-files.ts";
 import { patchOf } from "./patch.ts";
-import type { NotRewritten, Rewriting, Rewritten } from "./rewrite.ts";
+import type { NotRewritten, Rewrite, Rewritten } from "./rewrite.ts";
 
-export interface RewritingFacts {
+/** How a rewriting of manifests is proved, shown and written. */
+export interface RewriteOptions {
+  readonly root: string;
+  readonly dryRun: boolean;
+  /** The target documents as they are now. */
+  readonly documents: readonly Document[];
+  readonly make: (excluded: Excluded) => Rewrite;
+  /** What is wrong with the new texts; nothing where all is well. */
+  readonly prove: (texts: readonly NewText[], rewrite: Rewrite) => Promise<string | undefined>;
   /** What it is about, for programs: stages, the service. */
   readonly head: JsonObject;
   /** The same for people, in a line. */
   readonly title: string;
   /** In place of the summary where there is nothing to do and nothing is left. */
   readonly nothing: string;
-  readonly dryRun: boolean;
-  readonly texts: readonly EditedText[];
-  readonly placeOf: PlaceOf;
+}
+
+/** Writes the manifests as a rewriting leaves them, or with `dryRun` shows what would be written. */
+export async function carryOut(
+  options: RewriteOptions,
+): Promise<{ readonly view: View; readonly exitCode: ExitCode }> {
+  const { documents, dryRun, root } = options;
+  const { rewrite, texts } = await makeTexts(documents, options.make, options.prove);
+  if (!dryRun) writeTexts(root, texts);
+  const sources = new Map(documents.map(({ file, text }) => [file, { file, text }]));
+  for (const { file, after } of texts) sources.set(file, { file, text: after });
+  const failed = rewrite.left.some((one) => one.failed);
+  return {
+    view: rewritingView(rewrite, texts, await placesIn(sources), options),
+    exitCode: failed ? EXIT.failed : EXIT.done,
+  };
 }
 
 /** The fields that change by target, what was left and why, and in a rehearsal the change of the files. */
-export function rewritingView({ changes, left }: Rewriting, facts: RewritingFacts): View {
-  const { head, title, dryRun, texts, placeOf } = facts;
+function rewritingView(
+  { changes, left }: Rewrite,
+  texts: readonly EditedText[],
+  placeOf: PlaceOf,
+  { head, title, dryRun, nothing }: RewriteOptions,
+): View {
   return {
     json: {
       formatVersion: "1.0",
@@ -32,8 +60,8 @@ export function rewritingView({ changes, left }: Rewriting, facts: RewritingFact
         address,
         path,
         sensitive,
-        before: before === undefined ? undefined : new Outside(before),
-        after: after === undefined ? undefined : new Outside(after),
+        before: outside(before),
+        after: outside(after),
         layer,
         ...(placeOf(origin) ?? { file: origin.file }),
         alsoStages,
@@ -51,7 +79,11 @@ export function rewritingView({ changes, left }: Rewriting, facts: RewritingFact
       ...fieldSections(changes, (change) => changeBlocks(change, placeOf)),
       leftSection(left, placeOf),
       ...(dryRun ? texts.map(patchSection) : []),
-      [summaryLine(changes, left, facts)],
+      [
+        changes.length + left.length === 0
+          ? nothing
+          : [{ style: "strong", text: summaryText(changes, left, texts, dryRun) }],
+      ],
     ],
   };
 }
@@ -59,13 +91,10 @@ export function rewritingView({ changes, left }: Rewriting, facts: RewritingFact
 function changeBlocks(change: Rewritten, placeOf: PlaceOf): readonly Block[] {
   const { path, sensitive, before, after, layer, origin, alsoStages = [] } = change;
   const also = alsoStages.length === 0 ? "" : ` (also used by: ${alsoStages.join(", ")})`;
-  const field = {
-    path,
-    ...(sensitive ? { sensitive } : {}),
-    ...(before === undefined ? {} : { before }),
-    ...(after === undefined ? {} : { after }),
-  };
-  return [{ field }, ["  ", { style: "faint", text: `${placeText(origin, placeOf)}  ${layer}${also}` }]];
+  return [
+    { field: { path, ...defined({ sensitive, before, after }) } },
+    ["  ", { style: "faint", text: `${placeText(origin, placeOf)}  ${layer}${also}` }],
+  ];
 }
 
 function leftSection(left: readonly NotRewritten[], placeOf: PlaceOf): Section {
@@ -93,16 +122,14 @@ function patchSection(text: EditedText): Section {
     });
 }
 
-function summaryLine(
-  changes: readonly Rewritten[],
-  left: readonly NotRewritten[],
-  { texts, dryRun, nothing }: RewritingFacts,
-): Line {
-  if (changes.length + left.length === 0) return nothing;
-  const rest =
-    left.length === 0 ? "" : `, ${left.length} left as ${left.length === 1 ? "it is" : "they are"}`;
-  if (changes.length === 0) return [{ style: "strong", text: `Nothing can be changed${rest}` }];
-  const what = `${count(changes.length, "field")} in ${count(texts.length, "file")}${rest}`;
-  const text = dryRun ? `Would change ${what}; nothing was written` : `Changed ${what}`;
-  return [{ style: "strong", text }];
+function summaryText(
+  { length: changed }: readonly Rewritten[],
+  { length: left }: readonly NotRewritten[],
+  { length: files }: readonly EditedText[],
+  dryRun: boolean,
+): string {
+  const rest = left === 0 ? "" : `, ${left} left as ${left === 1 ? "it is" : "they are"}`;
+  if (changed === 0) return `Nothing can be changed${rest}`;
+  const what = `${count(changed, "field")} in ${count(files, "file")}${rest}`;
+  return dryRun ? `Would change ${what}; nothing was written` : `Changed ${what}`;
 }

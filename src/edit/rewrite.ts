@@ -5,7 +5,7 @@ import { settingsLayers } from "../manifest/settings.ts";
 import { SECTIONS } from "../manifest/tables.ts";
 import { existsIn, layersOfOne, originsOf, targetLayers } from "../manifest/target.ts";
 import type { YamlEdit } from "../manifest/yaml/edit.ts";
-import { setOwn } from "../manifest/yaml/tree.ts";
+import { setOwn } from "../manifest/yaml/text.ts";
 import { type Address, KINDS, type Kind, addressOf, parseAddress, targetAddress } from "../model/address.ts";
 import { type Layer, originIn } from "../model/desired.ts";
 import type { Origin } from "../model/diagnostic.ts";
@@ -370,9 +370,10 @@ function ownOf(map: WritableMap | undefined, key: string): Writable | undefined 
 export function* removals(
   rewriter: Rewriter,
   ref: FieldRef,
-  top: Slot,
   stages: readonly string[],
 ): Generator<Candidate> {
+  const top = rewriter.manifests.topSlot(ref);
+  if (top === undefined) return;
   const once = [deleteAt(top)];
   yield { slot: top, edits: once };
   const below = rewriter.assuming(once, (after) => after.topSlot(ref));
@@ -402,16 +403,23 @@ function pinsOf(
 }
 
 /** What a command wants of a field. */
-export interface RewriteScope {
+export interface Goal {
   readonly ref: FieldRef;
   /** @param written the field's value as it would stand in the manifests; nothing where none would */
   readonly isMet: (written: Json | undefined) => boolean;
+  /** The best first. */
+  readonly candidates: (rewriter: Rewriter) => Iterable<Candidate>;
 }
 
 /** A way to give a field what is wanted. */
 export interface Candidate {
   readonly slot: Slot;
   readonly edits: readonly FileEdit[];
+}
+
+/** Writes a value into the first of several places that will do. */
+export function valueAtOne(value: Json, slots: readonly (Slot | undefined)[]): readonly Candidate[] {
+  return slots.flatMap((slot) => (slot === undefined ? [] : [{ slot, edits: [setAt(slot, value)] }]));
 }
 
 export interface RewriteRules {
@@ -422,33 +430,64 @@ export interface RewriteRules {
 }
 
 /**
+ * Places values until no more can be placed: a shared default can go only once those test cases that want another value
+ * have it elsewhere, and one that all its sharers want is written once for all.
+ */
+export function placeAll<G extends Goal>(
+  sources: ProjectDocuments,
+  goals: readonly G[],
+  rules: RewriteRules,
+): {
+  readonly edits: readonly FileEdit[];
+  readonly manifests: Manifests;
+  /** The goals that are met, with the place of the value; nothing where it went. */
+  readonly placed: ReadonlyMap<G, Slot | undefined>;
+} {
+  const rewriter = new Rewriter(sources, goals, rules);
+  const { manifests, edits } = rewriter;
+  const isMet = ({ ref, isMet: fits }: G): boolean => fits(manifests.written(ref));
+  const slots = new Map<G, Slot>();
+  for (let before = -1; before < slots.size;) {
+    before = slots.size;
+    rewriter.nextRound();
+    for (const goal of goals) {
+      const slot = isMet(goal) ? undefined : rewriter.place(goal);
+      if (slot !== undefined) slots.set(goal, slot);
+    }
+  }
+  const met = goals.filter(isMet);
+  const placed = new Map(met.map((goal) => [goal, slots.get(goal) ?? manifests.topSlot(goal.ref)]));
+  return { edits, manifests, placed };
+}
+
+/**
  * Chooses the places of new values. A candidate is taken if it gives the field what is wanted and changes nothing else
  * that may not change: a test case that shares a default, or another stage that shares the base, keeps its value or
  * gets one that is wanted.
  */
-export class Rewriter {
+class Rewriter {
   readonly edits: FileEdit[] = [];
   readonly manifests: Manifests;
   /** The same, for trying edits out. */
   readonly #trial: Manifests;
-  readonly #wanted: ReadonlyMap<string, RewriteScope>;
+  readonly #goals: ReadonlyMap<string, Goal>;
   /** Where wanted fields had their values at the start. */
   readonly #startSlots: ReadonlyMap<string, Slot | undefined>;
   readonly #rules: RewriteRules;
   /** Edits of shared places that would do harm. */
   readonly #refused = new Set<string>();
 
-  constructor(sources: ProjectDocuments, wanted: readonly RewriteScope[], rules: RewriteRules) {
+  constructor(sources: ProjectDocuments, goals: readonly Goal[], rules: RewriteRules) {
     this.manifests = new Manifests(sources);
     this.#trial = new Manifests(sources);
-    this.#wanted = new Map(wanted.map((one) => [keyOf(one.ref), one]));
-    this.#startSlots = new Map(wanted.map(({ ref }) => [keyOf(ref), this.manifests.topSlot(ref)]));
+    this.#goals = new Map(goals.map((one) => [keyOf(one.ref), one]));
+    this.#startSlots = new Map(goals.map(({ ref }) => [keyOf(ref), this.manifests.topSlot(ref)]));
     this.#rules = rules;
   }
 
   /** Takes the first candidate that does no harm. */
-  place({ ref, isMet }: RewriteScope, candidates: Iterable<Candidate>): Slot | undefined {
-    for (const candidate of candidates) {
+  place({ ref, isMet, candidates }: Goal): Slot | undefined {
+    for (const candidate of candidates(this)) {
       const { slot, edits } = candidate;
       const name = isShared(slot) ? JSON.stringify([slot, edits.length, edits[0]]) : "";
       if (this.#refused.has(name)) continue;
@@ -484,7 +523,7 @@ export class Rewriter {
   #harmsNobody(after: Manifests, own: FieldRef, { slot, edits }: Candidate): boolean {
     // Thousands may share a default, and the first that minds settles it.
     for (const ref of this.#touched(own, slot)) {
-      const wanted = this.#wanted.get(keyOf(ref));
+      const wanted = this.#goals.get(keyOf(ref));
       const now = after.written(ref);
       const isFine =
         sameWritten(this.manifests.written(ref), now) ||
@@ -499,7 +538,7 @@ export class Rewriter {
    * Whether a field that took its value from a shared place is content with what is written there. One that wants
    * another value may have got it elsewhere by now; that does not make the shared place the right one.
    */
-  #agrees({ ref, isMet }: RewriteScope, { file, path }: Slot, edits: readonly FileEdit[]): boolean {
+  #agrees({ ref, isMet }: Goal, { file, path }: Slot, edits: readonly FileEdit[]): boolean {
     const start = this.#startSlots.get(keyOf(ref));
     if (start?.file !== file || !sameJson(start.path, path)) return true;
     const written = edits.find((one) => one.file === file && sameJson(one.edit.path, path))?.edit;
@@ -520,7 +559,7 @@ function isShared({ layer }: Slot): boolean {
 }
 
 /** All resources that share defaults with one, that itself among them. */
-export function siblingsOf(manifests: Manifests, address: Address): readonly Address[] {
+function siblingsOf(manifests: Manifests, address: Address): readonly Address[] {
   const parts = parseAddress(address);
   return parts === undefined ? [] : manifests.addressesOf(parts.target, parts.kind);
 }

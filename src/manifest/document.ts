@@ -10,8 +10,7 @@ import {
 import type { ProjectFolder } from "./files.ts";
 import { type ManifestProblem, type SourceText, manifestProblem, showFound } from "./problem.ts";
 import { readFast } from "./yaml/fast.ts";
-import type { YamlProblem } from "./yaml/text.ts";
-import { splitDocuments } from "./yaml/tree.ts";
+import { splitDocuments, type YamlProblem } from "./yaml/text.ts";
 
 /** The file that makes a folder a project. */
 export const PROJECT_FILE = "tasc.yaml";

@@ -1,10 +1,9 @@
 import { isObject, sameJson } from "../model/json.ts";
 import { type ManifestPart, bare, entryOf, itemOf } from "./shape.ts";
 import { PROJECT, TARGET_DOCUMENT } from "./tables.ts";
-import { parseTree } from "./yaml/parse.ts";
+import { parseTree, type MapNode, type Node, type Pair, entryOfPair } from "./yaml/tree.ts";
 import { readSlow } from "./yaml/read-slow.ts";
-import { findCharacters } from "./yaml/text.ts";
-import { type MapNode, type Node, type Pair, entryOfPair, splitDocuments } from "./yaml/tree.ts";
+import { splitDocuments, findCharacters } from "./yaml/text.ts";
 
 /**
  * Puts the keys of a manifest in their usual order and changes nothing else: a pair moves together with the comments

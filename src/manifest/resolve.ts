@@ -18,7 +18,7 @@ import {
   isHidden,
   itemOf,
 } from "./shape.ts";
-import { setOwn } from "./yaml/tree.ts";
+import { setOwn } from "./yaml/text.ts";
 
 /** What a value is resolved in. Paths count from where resolving began. */
 export interface ResolveContext {

@@ -65,6 +65,8 @@ export interface Field {
   readonly update?: string;
   /** Whether `promote` carries it from stage to stage (design contract, section 7). */
   readonly promoted?: true;
+  /** What tells a test case from others: its name, its id elsewhere, or what it is generated from. */
+  readonly recognizedBy?: "name" | "id" | "content";
   /** Whether the service regenerates the test case when it is written. */
   readonly generates?: true;
   readonly description: string;
@@ -247,6 +249,7 @@ export const TEST_CASE_FIELDS: readonly Field[] = [
     read: (live) => live.description,
     create: "name",
     update: "description",
+    recognizedBy: "name",
     description: "Name shown on the service. Also used to match an existing test case on first apply.",
   }),
   field("externalId", {
@@ -254,6 +257,7 @@ export const TEST_CASE_FIELDS: readonly Field[] = [
     nullable: true,
     read: (live) => live.externalId ?? null,
     ...sentAs("externalId"),
+    recognizedBy: "id",
     description:
       "Id in another system. Also used to match an existing test case on first apply, before its description.",
   }),
@@ -308,6 +312,7 @@ export const TEST_CASE_FIELDS: readonly Field[] = [
     create: "prompt",
     update: "createBackendDiscoveryPrompt",
     promoted: true,
+    recognizedBy: "content",
     generates: true,
     description: "Prompt from which the service generates the test case. A change regenerates it.",
   }),

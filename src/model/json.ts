@@ -47,6 +47,11 @@ export function valueAt(root: Json, path: Path): Json | undefined {
   return value;
 }
 
+/** Whether a path is another one, or leads on from it. */
+export function startsWith(path: Path, start: Path): boolean {
+  return start.every((step, at) => path[at] === step);
+}
+
 /** Reads JSON. @throws SyntaxError for anything else */
 export function parseJson(text: string): Json {
   // oxlint-disable-next-line typescript/no-unsafe-return -- JSON.parse gives nothing but Json, and says any

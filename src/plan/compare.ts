@@ -16,7 +16,7 @@ import {
   isValueObject,
   reveal,
 } from "../model/value.ts";
-import { declaredElements, projectElements, sameElements } from "./elements.ts";
+import { declaredElements, elementInWords, projectElements, sameElements } from "./elements.ts";
 import { type Fingerprinter, normalise, ordered, orderedParts, sameAsLive } from "./input.ts";
 import type { Match } from "./match.ts";
 import { type Memory, changedBy, mayHoldSecret, unwrittenParts } from "./memory.ts";
@@ -42,6 +42,16 @@ export function readField(
   if (field.compare !== "folder" || typeof value !== "string") return { kind: "shown", value };
   const name = folderName(value);
   return name === undefined ? { kind: "unnamed", id: value } : { kind: "shown", value: name };
+}
+
+/** The same in full, as a manifest would declare it: what says no more of an element than its absence is left out. */
+export function liveInWords(
+  field: Field,
+  live: LiveResource,
+  folderName: (id: string) => string | undefined,
+): FieldReading {
+  if (field.compare !== "elements") return readField(field, live, folderName);
+  return { kind: "shown", value: (live.elements ?? []).map(elementInWords) };
 }
 
 /** Names of folders by id, as far as answers have told them. Of several names of one folder it is always the same. */
@@ -227,6 +237,6 @@ export interface MatchedTarget {
   /** After moves, and after what interrupted creations turned out to have made. */
   readonly state: State | undefined;
   readonly fingerprints: Fingerprinter | undefined;
-  /** What each address means, the target's own included; an address with a problem has no entry. */
+  /** What each declared address means, the target's own included; one with a problem has no entry. */
   readonly matches: ReadonlyMap<Address, Match>;
 }

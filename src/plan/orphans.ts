@@ -71,7 +71,7 @@ export function renamedWarnings(
     const memory = memoryOf(address, id, state, fingerprints);
     return TEST_CASE_FIELDS.every((field) => {
       const value = resource.fields[field.name];
-      if (value === undefined || field.name === "description") return true;
+      if (value === undefined || field.recognizedBy === "name") return true;
       // A secret is not compared for a hint: a snapshot has none, and plans what is planned online.
       if (isSensitive(value) || mayHoldSecret(field, memory)) return false;
       return other !== undefined && compareField(field, value, other, memory).kind !== "differs";

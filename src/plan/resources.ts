@@ -547,8 +547,9 @@ export function planTarget(
     testCases,
     state,
     fingerprints: input.fingerprints,
+    // A target that left the manifests counts as orphaned, so nothing means it.
     matches: new Map<Address, Match>([
-      [target.address, match],
+      ...(target.left ? [] : [[target.address, match] as const]),
       ...environments.byAddress,
       ...cases.byAddress,
     ]),

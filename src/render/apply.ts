@@ -4,9 +4,9 @@ import type {
   CallWaiting,
   ClientEvent,
   Failed,
-  NotTaken,
   Outcome,
   SkipReason,
+  SlowedDown,
 } from "../model/events.ts";
 import { ACTIONS, type Action } from "../model/plan.ts";
 import { safeLine, safeLines, withoutWorkflowCommands } from "./escape.ts";
@@ -18,7 +18,7 @@ export interface ReportOptions {
   readonly style: Style;
   readonly width: number;
   /** Columns of the screen, if there is one. */
-  readonly screen?: number;
+  readonly screen?: number | undefined;
   /** Every done change by name. */
   readonly verbose: boolean;
 }
@@ -42,39 +42,45 @@ export interface NextStep {
 
 /** What came of an apply: what was done, what was not and why, and how to go on. */
 export function renderApplyReport(outcome: Outcome, facts: ReportFacts, options: ReportOptions): string {
-  const lines = { facts, options };
+  const { style, width } = options;
+  const titleOf = (address: Address, action = facts.actions.get(address)): string =>
+    action === undefined ? address : `${style(action, SIGNS[action])} ${address}`;
+  const failure = ({ summary, detail }: Failed["failure"]): readonly string[] => [
+    style("error", safeLine(summary)),
+    ...(detail === "" ? [] : wrapLines(safeLines(detail).trimEnd(), width - 6)),
+  ];
+  const section = (title: string, lines: readonly string[]): readonly string[] =>
+    lines.length === 0 ? [] : [style("strong", title), ...lines.map((line) => `  ${line}`.trimEnd())];
+  const steps = facts.next.map(({ command, purpose }) => `run \`${safeLine(command)}\` ${safeLine(purpose)}`);
   const sections = [
-    section("Done", doneLines(outcome.done, lines), options),
+    section("Done", doneLines(outcome.done, titleOf, facts, options)),
     section(
       "Failed",
-      sorted(outcome.failed).flatMap((change) => failedLines(change, lines)),
-      options,
+      sorted(outcome.failed).flatMap((change) => [
+        titleOf(change.address),
+        ...failure(change.failure).map((line) => `    ${line}`),
+      ]),
     ),
     section(
       "Skipped",
       sorted(outcome.skipped).flatMap(({ address, reason }) => [
-        titleLine(address, lines),
+        titleOf(address),
         `    ${safeLine(skipText(reason))}`,
       ]),
-      options,
     ),
-    section("Did not take", sorted(outcome.notTaken).map(notTakenLine), options),
-    section("Discovery not finished", outcome.unfinished.toSorted(compareAddresses), options),
-    section("Unknown whether it ran", facts.uncertain.toSorted(compareAddresses), options),
-    section("The service became unusable", fatalLines(outcome, options), options),
-    nextLines(facts.next, options),
+    section(
+      "Did not take",
+      sorted(outcome.notTaken).map(({ address, paths }) => `${address}: ${paths.map(fieldName).join(", ")}`),
+    ),
+    section("Discovery not finished", outcome.unfinished.toSorted(compareAddresses)),
+    section("Unknown whether it ran", facts.uncertain.toSorted(compareAddresses)),
+    section("The service became unusable", outcome.fatal === undefined ? [] : failure(outcome.fatal)),
+    steps.length === 1
+      ? [`${style("strong", "Next step:")} ${steps.join("")}`]
+      : section("Next steps", steps),
     outcomeLines(outcome, facts, options),
   ].filter((own) => own.length > 0);
   return withoutWorkflowCommands(sections.map((own) => `${own.join("\n")}\n`).join("\n"));
-}
-
-interface Drawing {
-  readonly facts: ReportFacts;
-  readonly options: ReportOptions;
-}
-
-function section(title: string, lines: readonly string[], { style }: ReportOptions): readonly string[] {
-  return lines.length === 0 ? [] : [style.strong(title), ...lines.map((line) => `  ${line}`.trimEnd())];
 }
 
 function sorted<T extends { readonly address: Address }>(items: readonly T[]): readonly T[] {
@@ -84,62 +90,27 @@ function sorted<T extends { readonly address: Address }>(items: readonly T[]): r
 /** Done changes that are listed by name unless everything is asked for. */
 const MOST_DONE = 40;
 
-function doneLines(done: readonly Address[], drawing: Drawing): readonly string[] {
-  const { facts, options } = drawing;
+function doneLines(
+  done: readonly Address[],
+  titleOf: (address: Address, action: Action) => string,
+  { actions }: ReportFacts,
+  { style, verbose }: ReportOptions,
+): readonly string[] {
   // What an earlier discovery has changed is patched beside the plan.
-  const actionOf = (address: Address): Action => facts.actions.get(address) ?? "update";
-  if (options.verbose || done.length <= MOST_DONE)
-    return done.toSorted(compareAddresses).map((address) => titleLine(address, drawing, actionOf(address)));
+  const actionOf = (address: Address): Action => actions.get(address) ?? "update";
+  if (verbose || done.length <= MOST_DONE)
+    return done.toSorted(compareAddresses).map((address) => titleOf(address, actionOf(address)));
   const counts = countActions(done.map((address) => ({ action: actionOf(address) })));
   return ACTIONS.filter((action) => counts[action] > 0).map(
-    (action) => `${options.style.action(action, SIGNS[action])} ${counts[action]} ${action}`,
+    (action) => `${style(action, SIGNS[action])} ${counts[action]} ${action}`,
   );
-}
-
-function titleLine(
-  address: Address,
-  { facts, options }: Drawing,
-  action = facts.actions.get(address),
-): string {
-  return action === undefined ? address : `${options.style.action(action, SIGNS[action])} ${address}`;
-}
-
-function failedLines({ address, failure }: Failed, drawing: Drawing): readonly string[] {
-  return [
-    titleLine(address, drawing),
-    ...failureLines(failure, drawing.options).map((line) => `    ${line}`),
-  ];
-}
-
-function failureLines(
-  { summary, detail }: Failed["failure"],
-  { style, width }: ReportOptions,
-): readonly string[] {
-  const details = detail === "" ? [] : wrapLines(safeLines(detail).trimEnd(), width - 6);
-  return [style.error(safeLine(summary)), ...details];
-}
-
-function fatalLines({ fatal }: Outcome, options: ReportOptions): readonly string[] {
-  return fatal === undefined ? [] : failureLines(fatal, options);
-}
-
-function notTakenLine({ address, paths }: NotTaken): string {
-  return `${address}: ${paths.map(fieldName).join(", ")}`;
-}
-
-/** Commands that go on from here. */
-function nextLines(next: readonly NextStep[], options: ReportOptions): readonly string[] {
-  const steps = next.map(({ command, purpose }) => `run \`${safeLine(command)}\` ${safeLine(purpose)}`);
-  const [only] = steps;
-  if (only !== undefined && steps.length === 1) return [`${options.style.strong("Next step:")} ${only}`];
-  return section("Next steps", steps, options);
 }
 
 /** The line that scripts look for; its parts never leave, and break only at the edge of a screen. */
 function outcomeLines(
   { done, failed, skipped, calls, interrupted }: Outcome,
   { stage, milliseconds }: ReportFacts,
-  { style, screen }: ReportOptions,
+  { style, screen = Infinity }: ReportOptions,
 ): readonly string[] {
   const parts = [
     `${interrupted ? "Interrupted" : "Applied"}: ${done.length} done,`,
@@ -149,23 +120,32 @@ function outcomeLines(
     `on ${safeLine(stage)}`,
     `in ${durationText(milliseconds)}`,
   ];
-  return joinParts(parts, screen ?? Infinity)
-    .split("\n")
-    .map(style.strong);
+  const lines = joinParts(parts, screen).split("\n");
+  return lines.map((line) => style("strong", line));
 }
+
+/** All that is told while an apply runs: by the apply, by its calls, and by whoever stops it (Ctrl-C). */
+export type ProgressEvent = ApplyEvent | ClientEvent | { readonly type: "stopping" };
+
+/** How long a note stays, of events that have no end of their own. */
+const BRIEFLY = 3000;
 
 /**
  * An event as one line of a log, or nothing for those that only a live display can use. A word stands first, always
  * in the same columns, so that a log reads down and greps well.
  */
 export function eventLine(event: ProgressEvent): string | undefined {
-  const row = isOfCalls(event) ? callRow(event) : applyRow(event);
+  const row = rowOf(event);
   return row && `${row[0].padEnd(8)} ${safeLine(row[1])}`.trimEnd();
 }
 
-type ProgressRow = readonly [word: string, text: string];
-
-function applyRow(event: ApplyEvent | Stopping): ProgressRow | undefined {
+function rowOf(event: ProgressEvent): readonly [word: string, text: string] | undefined {
+  // Client events are told apart by `kind`, all others by `type`.
+  if ("kind" in event) {
+    if (event.kind === "slowed") return ["slower", slowText(event)];
+    // Where the service asked to slow down, that is said once for all calls.
+    return event.kind === "waiting" && event.status !== 429 ? ["retry", retryText(event)] : undefined;
+  }
   switch (event.type) {
     case "started":
       return ["apply", count(event.changes, "change")];
@@ -186,31 +166,21 @@ function applyRow(event: ApplyEvent | Stopping): ProgressRow | undefined {
     case "waiting":
       return ["waiting", waitingText(event.unfinished)];
     case "stopping":
-      return ["Stopping:", STOPPING];
-  }
-}
-
-function callRow(event: ClientEvent): ProgressRow | undefined {
-  switch (event.kind) {
-    case "started":
-    case "finished":
-      return undefined;
-    case "waiting":
-      // Where the service asked to slow down, that is said once for all calls.
-      return event.status === 429 ? undefined : ["retry", retryText(event)];
-    case "slowed":
-      return ["slower", slowText(event.pause, event.concurrency)];
+      return STOPPING;
   }
 }
 
 /** Why the targets are read again. */
-const READING: Readonly<Record<Extract<ApplyEvent, { type: "reading" }>["why"], ProgressRow>> = {
+const READING = {
   "after creations": ["Refreshing", "after creates"],
   "after generations": ["Refreshing", "after discoveries"],
   "final check": ["Verifying", ""],
-};
+} as const;
 
-const STOPPING = "waiting for requests in flight to finish. Press Ctrl-C again to stop immediately.";
+const STOPPING = [
+  "Stopping:",
+  "waiting for requests in flight to finish. Press Ctrl-C again to stop immediately.",
+] as const;
 
 function skipText(reason: SkipReason): string {
   switch (reason.kind) {
@@ -232,152 +202,86 @@ function retryText({ method, path, delay, attempt, attempts, status, fault }: Ca
   return `${method} ${path} ${status ?? fault}; retrying in ${durationText(delay)} (${next})`;
 }
 
-function slowText(milliseconds: number, concurrency: number): string {
-  return `the service asks to wait ${durationText(milliseconds)}; then ${count(concurrency, "call")} at a time`;
-}
-
-/** Where an apply stands; a fold over its events, each with the time at which it came. */
-export interface ApplyStatus {
-  readonly startedAt: number;
-  readonly total: number;
-  readonly done: number;
-  readonly failed: number;
-  readonly skipped: number;
-  /** Changes under way, and since when. */
-  readonly running: ReadonlyMap<Address, number>;
-  readonly inFlight: ReadonlySet<number>;
-  /** What the apply as a whole is at. */
-  readonly note: Note | undefined;
-}
-
-interface Note {
-  readonly text: string;
-  /** Absent where another note takes its place. */
-  readonly until?: number;
-}
-
-export function beginStatus(now: number): ApplyStatus {
-  return {
-    startedAt: now,
-    total: 0,
-    done: 0,
-    failed: 0,
-    skipped: 0,
-    running: new Map(),
-    inFlight: new Set(),
-    note: undefined,
-  };
-}
-
-/** The status after an event. */
-export function advance(status: ApplyStatus, event: ProgressEvent, now: number): ApplyStatus {
-  return isOfCalls(event) ? afterCall(status, event, now) : afterChange(status, event, now);
-}
-
-function afterChange(status: ApplyStatus, event: ApplyEvent | Stopping, now: number): ApplyStatus {
-  switch (event.type) {
-    case "started":
-      return { ...status, startedAt: now, total: event.changes };
-    case "changeStarted":
-      return { ...status, running: new Map(status.running).set(event.address, now) };
-    case "changeDone":
-      return { ...ended(status, event.address), done: status.done + 1 };
-    case "changeFailed":
-      return { ...ended(status, event.address), failed: status.failed + 1 };
-    case "changeSkipped":
-      return { ...ended(status, event.address), skipped: status.skipped + 1 };
-    case "lookingUp":
-      return {
-        ...status,
-        note: { text: `checking whether ${event.address} was created`, until: now + BRIEFLY },
-      };
-    case "adopted":
-      return { ...status, note: { text: `${event.address} was created after all`, until: now + BRIEFLY } };
-    case "reading":
-      return { ...status, note: { text: READING[event.why].join(" ").trim(), until: now + BRIEFLY } };
-    case "waiting":
-      return { ...status, note: { text: `waiting ${waitingText(event.unfinished)}` } };
-    case "stopping":
-      return { ...status, note: { text: `Stopping: ${STOPPING}` } };
-  }
-}
-
-/** These have no end of their own among the events; their note leaves after this time. */
-const BRIEFLY = 3000;
-
-function afterCall(status: ApplyStatus, event: ClientEvent, now: number): ApplyStatus {
-  switch (event.kind) {
-    case "started":
-      return { ...status, inFlight: new Set([...status.inFlight, event.call]) };
-    case "finished":
-      return { ...status, inFlight: new Set([...status.inFlight].filter((call) => call !== event.call)) };
-    case "waiting":
-      return event.status === 429
-        ? status
-        : { ...status, note: { text: retryText(event), until: now + event.delay } };
-    case "slowed":
-      return {
-        ...status,
-        note: { text: slowText(event.pause, event.concurrency), until: now + event.pause },
-      };
-  }
-}
-
-function ended(status: ApplyStatus, address: Address): ApplyStatus {
-  const running = new Map(status.running);
-  running.delete(address);
-  return { ...status, running };
+function slowText({ pause, concurrency }: SlowedDown): string {
+  return `the service asks to wait ${durationText(pause)}; then ${count(concurrency, "call")} at a time`;
 }
 
 /** Changes that the status area names. */
 const NAMED = 3;
 const BAR = 20;
 
-/** The status area: a bar with the counts, the changes that have run longest, and a note. */
-export function statusLines(status: ApplyStatus, now: number, style: Style): readonly string[] {
-  const { running, note, startedAt } = status;
-  const longest = [...running].toSorted(([, a], [, b]) => a - b);
-  const time = style.faint(clockText(now - startedAt));
-  return [
-    [bar(status, style), ...countParts(status, style), time].join("  "),
-    ...longest
-      .slice(0, NAMED)
-      .map(([address, since]) => `  ${address}  ${style.faint(durationText(now - since))}`),
-    ...(note === undefined || now >= (note.until ?? Infinity)
-      ? []
-      : [`  ${style.warning(safeLine(note.text))}`]),
-  ];
-}
+/** Where an apply stands, by its events, each with the time at which it came. */
+export class ApplyStatus {
+  #startedAt: number;
+  #total = 0;
+  readonly #ended = { changeDone: 0, changeFailed: 0, changeSkipped: 0 };
+  /** Changes under way, and since when. */
+  readonly #running = new Map<Address, number>();
+  readonly #callsInFlight = new Set<number>();
+  /** What the apply as a whole is at. */
+  #note = { text: "", until: -Infinity };
 
-function bar({ total, done, failed, skipped }: ApplyStatus, style: Style): string {
-  const share = total === 0 ? 0 : Math.min(1, (done + failed + skipped) / total);
-  const filled = Math.round(share * BAR);
-  return style.added("━".repeat(filled)) + style.faint("─".repeat(BAR - filled));
-}
+  constructor(now: number) {
+    this.#startedAt = now;
+  }
 
-function countParts(
-  { total, done, failed, skipped, inFlight, running }: ApplyStatus,
-  style: Style,
-): readonly string[] {
-  const queued = running.size - inFlight.size;
-  return [
-    [`${done}/${total} done`],
-    failed === 0 ? [] : [style.error(`${failed} failed`)],
-    skipped === 0 ? [] : [`${skipped} skipped`],
-    inFlight.size === 0 ? [] : [`${count(inFlight.size, "call")} in flight`],
-    inFlight.size === 0 || queued <= 0 ? [] : [`${queued} queued`],
-  ].flat();
-}
+  hear(event: ProgressEvent, now: number): void {
+    const note = (text: string, lasting = BRIEFLY): void =>
+      void (this.#note = { text, until: now + lasting });
+    if ("kind" in event) {
+      if (event.kind === "started") this.#callsInFlight.add(event.call);
+      else if (event.kind === "finished") this.#callsInFlight.delete(event.call);
+      else if (event.kind === "slowed") note(slowText(event), event.pause);
+      else if (event.status !== 429) note(retryText(event), event.delay);
+      return;
+    }
+    switch (event.type) {
+      case "started":
+        this.#startedAt = now;
+        this.#total = event.changes;
+        return;
+      case "changeStarted":
+        return void this.#running.set(event.address, now);
+      case "changeDone":
+      case "changeFailed":
+      case "changeSkipped":
+        this.#running.delete(event.address);
+        this.#ended[event.type]++;
+        return;
+      case "lookingUp":
+        return note(`checking whether ${event.address} was created`);
+      case "adopted":
+        return note(`${event.address} was created after all`);
+      case "reading":
+        return note(READING[event.why].join(" ").trim());
+      case "waiting":
+        return note(`waiting ${waitingText(event.unfinished)}`, Infinity);
+      case "stopping":
+        return note(STOPPING.join(" "), Infinity);
+    }
+  }
 
-/** All that is told while an apply runs: by the apply, by its calls, and by whoever stops it. */
-export type ProgressEvent = ApplyEvent | ClientEvent | Stopping;
-
-/** Ctrl-C: what is in flight is finished, nothing new is begun. */
-interface Stopping {
-  readonly type: "stopping";
-}
-
-/** Client events are told apart by `kind`, all others by `type`. */
-export function isOfCalls(event: ProgressEvent): event is ClientEvent {
-  return "kind" in event;
+  /** The status area: a bar with the counts, the changes that have run longest, and a note. */
+  lines(now: number, style: Style): readonly string[] {
+    const { changeDone: done, changeFailed: failed, changeSkipped: skipped } = this.#ended;
+    const share = this.#total === 0 ? 0 : Math.min(1, (done + failed + skipped) / this.#total);
+    const filled = Math.round(share * BAR);
+    const inFlight = this.#callsInFlight.size;
+    const queued = this.#running.size - inFlight;
+    const longest = [...this.#running].toSorted(([, a], [, b]) => a - b).slice(0, NAMED);
+    const parts = [
+      style("added", "━".repeat(filled)) + style("faint", "─".repeat(BAR - filled)),
+      `${done}/${this.#total} done`,
+      ...(failed === 0 ? [] : [style("error", `${failed} failed`)]),
+      ...(skipped === 0 ? [] : [`${skipped} skipped`]),
+      ...(inFlight === 0 ? [] : [`${count(inFlight, "call")} in flight`]),
+      ...(inFlight === 0 || queued <= 0 ? [] : [`${queued} queued`]),
+      style("faint", clockText(now - this.#startedAt)),
+    ];
+    return [
+      parts.join("  "),
+      ...longest.map(([address, since]) => `  ${address}  ${style("faint", durationText(now - since))}`),
+      ...(now >= this.#note.until ? [] : [`  ${style("warning", safeLine(this.#note.text))}`]),
+    ];
+  }
 }

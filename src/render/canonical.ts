@@ -38,7 +38,9 @@ export function letterless(text: string): string {
   );
 }
 
-const ENCODED = /[\\%&\u0080-\uffff]/;
+/** Not what has no form with an accent of its own: ASCII, and the signs that our own renderers draw. */
+const LETTER = String.raw`[^\0-\u00bf→↻…’│⋮▸▾]`;
+const ENCODED = new RegExp(String.raw`[\\%&]|${LETTER}`);
 
 function decoded(raw: Rewritten): Rewritten {
   let text = raw;
@@ -122,7 +124,7 @@ const ESCAPE = new RegExp(
   String.raw`\\+(?:[uU](?<unit>${HEX}{4})|u\{(?<code>${HEX}{1,6})\}|[xX](?<byte>${HEX}{2})|(?<plain>[^\\]|$))` +
     `|(?<bytes>(?:%(?:25)*${HEX}{2})+)` +
     `|&(?:amp;|AMP;)*(?:#(?<decimal>\\d{1,9})|#[xX](?<hex>${HEX}{1,8})|(?<name>[A-Za-z]{2,8}));` +
-    String.raw`|(?<letter>[^\0-\u007f]\p{M}*|[A-Za-z]\p{M}+)`,
+    String.raw`|(?<letter>${LETTER}\p{M}*)`,
   "gu",
 );
 

@@ -1,5 +1,5 @@
 import type { Diagnostic } from "../model/diagnostic.ts";
-import type { Path } from "../model/json.ts";
+import { type Path, defined } from "../model/json.ts";
 import type { DiagnosticJson, PlanJson } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
 import { safeLine, safeLines, withoutWorkflowCommands } from "./escape.ts";
@@ -35,41 +35,32 @@ export function renderDiagnostics(
 type LinesOf = (file: string) => readonly string[] | undefined;
 
 function rendered(diagnostic: DiagnosticView, options: DiagnosticOptions, linesOf: LinesOf): string {
+  const { style, width } = options;
+  const { severity, summary, detail, address } = diagnostic;
+  const where = [placeText(diagnostic), address].filter((part) => part !== undefined);
   const lines = [
-    heading(diagnostic, options.style),
-    ...whereLines(diagnostic, options),
-    ...excerptLines(diagnostic, options, linesOf),
-    ...detailLines(diagnostic.detail, options.width),
+    `${style(severity, severity === "error" ? "Error:" : "Warning:")} ${style("strong", safeLine(summary))}`,
+    ...(where.length === 0 ? [] : [`  ${style("faint", where.map(safeLine).join("  "))}`]),
+    ...excerptLines(diagnostic, style, linesOf),
+    ...detailLines(detail, width),
   ];
   return withoutWorkflowCommands(lines.map((line) => `${line}\n`).join(""));
 }
 
-function heading({ severity, summary }: DiagnosticView, style: Style): string {
-  const word = severity === "error" ? style.error("Error:") : style.warning("Warning:");
-  return `${word} ${style.strong(safeLine(summary))}`;
-}
-
-function whereLines(diagnostic: DiagnosticView, { style }: DiagnosticOptions): readonly string[] {
-  const parts = [placeText(diagnostic), diagnostic.address].filter((part) => part !== undefined);
-  return parts.length === 0 ? [] : [`  ${style.faint(parts.map(safeLine).join("  "))}`];
-}
-
-function excerptLines(
-  diagnostic: DiagnosticView,
-  { style }: DiagnosticOptions,
-  linesOf: LinesOf,
-): readonly string[] {
+/**
+ * The line that a diagnostic is about, with a caret. What may be a password that someone wrote in by mistake is not
+ * repeated in a log: the error that forbids it must not be the one that spreads it.
+ */
+function excerptLines(diagnostic: DiagnosticView, style: Style, linesOf: LinesOf): readonly string[] {
   const { severity, file, line, column } = diagnostic;
   const text = file === undefined || line === undefined ? undefined : linesOf(file)?.[line - 1];
-  const shown = text === undefined ? undefined : sourceLine(text.replace(/\r$/, ""), diagnostic);
-  if (shown === undefined) return [];
+  if (text === undefined || text.length > LONGEST_LINE || text.trim() === "") return [];
   const gutter = String(line);
-  const caret =
-    column === undefined ? "" : `${" ".repeat(textWidth(shown.beforeCaret))}${style[severity]("^")}`;
-  return [
-    `  ${style.faint(`${gutter} │`)} ${shown.line}`,
-    ...(caret === "" ? [] : [`  ${style.faint(`${" ".repeat(gutter.length)} │`)} ${caret}`]),
-  ];
+  const shown = untabbed(withoutSecrets(text.replace(/\r$/, ""), diagnostic));
+  const lines = [`  ${style("faint", `${gutter} │`)} ${shown}`];
+  if (column === undefined) return lines;
+  const caret = " ".repeat(textWidth(untabbed(text.slice(0, column - 1)))) + style(severity, "^");
+  return [...lines, `  ${style("faint", `${" ".repeat(gutter.length)} │`)} ${caret}`];
 }
 
 /** Lines of a detail wrap each by itself; commands, which are set off or in columns, keep their form. */
@@ -90,8 +81,8 @@ export interface DiagnosticView extends DiagnosticJson {
 }
 
 export function diagnosticView(diagnostic: Diagnostic): DiagnosticView {
-  const path = diagnostic.origin?.path;
-  return { ...diagnosticJson(diagnostic), code: diagnostic.code, ...(path === undefined ? {} : { path }) };
+  const { code, origin } = diagnostic;
+  return { ...diagnosticJson(diagnostic), ...defined({ code, path: origin?.path }) };
 }
 
 export function planDiagnostics(plan: PlanJson, extras: PlanExtras): readonly DiagnosticView[] {
@@ -106,23 +97,6 @@ export function placeText({
 }: Pick<DiagnosticView, "file" | "line" | "column">): string | undefined {
   if (file === undefined) return undefined;
   return line === undefined ? file : column === undefined ? `${file}:${line}` : `${file}:${line}:${column}`;
-}
-
-interface SourceLine {
-  readonly line: string;
-  readonly beforeCaret: string;
-}
-
-/**
- * The line that a diagnostic is about. What may be a password that someone wrote in by mistake is not repeated in
- * a log: the error that forbids it must not be the one that spreads it.
- */
-function sourceLine(text: string, diagnostic: DiagnosticView): SourceLine | undefined {
-  if (text.length > LONGEST_LINE || text.trim() === "") return undefined;
-  return {
-    line: untabbed(withoutSecrets(text, diagnostic)),
-    beforeCaret: untabbed(text.slice(0, (diagnostic.column ?? 1) - 1)),
-  };
 }
 
 /** Of no use on a terminal, and too much for a regular expression. */

@@ -263,8 +263,15 @@ const FEWEST = 4;
 /**
  * Puts alike changes together at the place of the first: same kind of resource, same action, same fields with the
  * same values, changed by the same hand. So a tag that is set on a thousand test cases is one thing to read.
+ *
+ * @param verbose each by itself
  */
-export function foldAlike(changes: readonly ChangeJson[], extras: PlanExtras): readonly FoldedChanges[] {
+export function foldAlike(
+  changes: readonly ChangeJson[],
+  extras: PlanExtras,
+  verbose = false,
+): readonly FoldedChanges[] {
+  if (verbose) return changes.map((change) => ({ first: change, changes: [change] }));
   const groups = groupBy(changes, (change) => likeness(change, extras));
   return changes.flatMap((change) => {
     const group = groups.get(likeness(change, extras)) ?? [];

@@ -7,7 +7,7 @@ import type { Link } from "./words.ts";
 /** What a renderer of plans may use of how it was called; each takes what it has a use for. */
 export interface RenderPlanOptions extends PlanTextOptions {
   /** Characters that a markdown comment may have. */
-  readonly budget?: number;
+  readonly budget?: number | undefined;
   /** What the plan belongs to: its commit, its pull request. */
   readonly links?: readonly Link[];
 }

@@ -1,6 +1,7 @@
 import type { Address } from "../model/address.ts";
 import type { Diagnostic, Place } from "../model/diagnostic.ts";
-import type { Json, JsonObject, Path } from "../model/json.ts";
+import type { FailureReason } from "../model/error.ts";
+import { type Json, type JsonObject, type Path, defined } from "../model/json.ts";
 import type {
   BodyValue,
   CallJson,
@@ -13,7 +14,6 @@ import type {
   Plan,
   PlanJson,
   PlannedCall,
-  Summary,
 } from "../model/plan.ts";
 import { IdOf, KNOWN_AFTER_APPLY, SENSITIVE, Secret, Unknown } from "../model/value.ts";
 import { printedJson } from "./escape.ts";
@@ -33,13 +33,14 @@ export interface PlanMeta {
  * order of the plan, so the same plan gives the same bytes. A secret is not in it in any form.
  */
 export function planJson(plan: Plan, meta: PlanMeta): PlanJson {
+  const { calls, followUps, ...counts } = plan.summary;
   return {
     formatVersion: PLAN_FORMAT,
     tool: meta.tool,
     stage: plan.stage,
     baseUrl: plan.baseUrl,
     createdAt: meta.createdAt,
-    summary: summaryJson(plan.summary),
+    summary: { ...counts, calls, followUps },
     changes: plan.changes.map(changeJson),
     orphaned: plan.orphaned.map(({ address, id }) => ({ address, id })),
     diagnostics: plan.diagnostics.map(diagnosticJson),
@@ -51,60 +52,31 @@ export function writeJson(value: unknown): string {
   return `${printedJson(JSON.stringify(value, null, 2))}\n`;
 }
 
-function summaryJson(summary: Summary): Summary {
-  const { create, update, rediscover, disable, unchanged, orphaned, unmanaged, calls, followUps } = summary;
-  const { POST, PATCH } = calls;
-  return {
-    create,
-    update,
-    rediscover,
-    disable,
-    unchanged,
-    orphaned,
-    unmanaged,
-    calls: { POST, PATCH },
-    followUps,
-  };
-}
-
-function changeJson(change: Change): ChangeJson {
-  return {
-    address: change.address,
-    action: change.action,
-    ...(change.cause === undefined ? {} : { cause: change.cause }),
-    id: change.id ?? KNOWN_AFTER_APPLY,
-    fields: change.fields.map(fieldJson),
-    calls: change.calls.map(callJson),
-    followUps: change.followUps.map(callJson),
-  };
+function changeJson({ address, action, cause, id, fields, calls, followUps }: Change): ChangeJson {
+  return defined({
+    address,
+    action,
+    cause,
+    id: id ?? KNOWN_AFTER_APPLY,
+    fields: fields.map(fieldJson),
+    calls: calls.map(callJson),
+    followUps: followUps.map(callJson),
+  });
 }
 
 function fieldJson({ path, before, after, sensitive, movedFrom, harmful }: FieldChange): FieldJson {
-  const marks = {
-    ...(movedFrom === undefined ? {} : { movedFrom }),
-    ...(harmful === undefined ? {} : { harmful }),
-  };
-  if (sensitive) return { path, sensitive, ...marks };
-  return {
-    path,
-    ...(before === undefined ? {} : { before }),
-    ...(after === undefined ? {} : { after }),
-    ...marks,
-  };
+  return defined({ path, ...(sensitive ? { sensitive } : { before, after }), movedFrom, harmful });
 }
 
 /** A planned call as it is shown: secrets and unknown ids by what stands for them. */
 export function callJson({ method, path, body }: PlannedCall): CallJson {
-  return { method, path: path.map((segment) => `/${segmentText(segment)}`).join(""), body: bodyJson(body) };
-}
-
-function segmentText(segment: PlannedCall["path"][number]): string {
-  return typeof segment === "string" ? encodeURIComponent(wellFormed(segment)) : KNOWN_AFTER_APPLY;
-}
-
-/** Half of a character cannot be encoded. */
-function wellFormed(text: string): string {
-  return text.replace(/\p{Cs}/gu, "\ufffd");
+  const segments = path.map((segment) =>
+    // Half of a character cannot be encoded.
+    typeof segment === "string"
+      ? encodeURIComponent(segment.replace(/\p{Cs}/gu, "\ufffd"))
+      : KNOWN_AFTER_APPLY,
+  );
+  return { method, path: segments.map((segment) => `/${segment}`).join(""), body: bodyJson(body) };
 }
 
 function bodyJson(value: BodyValue): Json {
@@ -120,23 +92,10 @@ function isList(value: BodyValue): value is readonly BodyValue[] {
 }
 
 /** A diagnostic with its place laid flat; one whose line was not looked up names its file alone. */
-export function diagnosticJson({
-  severity,
-  address,
-  summary,
-  detail,
-  origin,
-  place,
-}: Diagnostic): DiagnosticJson {
-  const file = place?.file ?? origin?.file;
-  return {
-    severity,
-    ...(address === undefined ? {} : { address }),
-    summary,
-    detail,
-    ...(file === undefined ? {} : { file }),
-    ...(place === undefined ? {} : { line: place.line, column: place.column }),
-  };
+export function diagnosticJson(diagnostic: Diagnostic): DiagnosticJson {
+  const { severity, address, summary, detail, origin, place } = diagnostic;
+  const { file = origin?.file, line, column }: Partial<Place> = place ?? {};
+  return defined({ severity, address, summary, detail, file, line, column });
 }
 
 /** With its code, which the public form of a plan leaves out. */
@@ -144,6 +103,30 @@ export function codedDiagnosticJson(diagnostic: Diagnostic): JsonObject {
   const { severity, ...rest } = diagnosticJson(diagnostic);
   return { severity, code: diagnostic.code, ...rest };
 }
+
+/** What a program reads of a failure: what was wrong, all that was said of it, and the commands that help. */
+export function failureJson(reason: FailureReason, said: readonly Diagnostic[]): JsonObject {
+  const first = said.find(({ severity }) => severity === "error");
+  const { code = "", summary = reason } = first ?? {};
+  // Diagnostics put commands on lines of their own.
+  const lines = said.flatMap(({ detail }) => detail.split("\n")).map((line) => line.trim());
+  const commands = [...new Set(lines.filter((line) => line.startsWith("tasc ")))];
+  return {
+    error: { code: code === "" ? reason : code, message: summary },
+    diagnostics: said.map(codedDiagnosticJson),
+    next: commands.length > 0 ? commands : NEXT[reason],
+  };
+}
+
+/** What helps where no diagnostic names a command. */
+const NEXT: Readonly<Record<FailureReason, readonly string[]>> = {
+  failed: ["tasc doctor"],
+  invalid: ["tasc validate"],
+  stale: ["tasc plan --out FILE"],
+  locked: ["tasc apply --lock-timeout 10m"],
+  unreachable: ["tasc doctor"],
+  interrupted: ["tasc plan"],
+};
 
 /**
  * What a plan shows beyond its public form. Plain data, so that a saved plan can carry it; all of it may be missing,
@@ -176,9 +159,7 @@ export function planExtras(plan: Plan): PlanExtras {
         dependsOn.length === 0 ? [] : [[address, dependsOn]],
       ),
     ),
-    diagnostics: plan.diagnostics.map(({ code, origin }) =>
-      origin === undefined ? { code } : { code, path: origin.path },
-    ),
+    diagnostics: plan.diagnostics.map(({ code, origin }) => defined({ code, path: origin?.path })),
   };
 }
 

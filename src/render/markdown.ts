@@ -1,4 +1,5 @@
 import { type Action, bySeverity, type ChangeJson, type FieldJson, type PlanJson } from "../model/plan.ts";
+import type { Json } from "../model/json.ts";
 import { SENSITIVE } from "../model/value.ts";
 import { type DiagnosticView, placeText, planDiagnostics } from "./diagnostics.ts";
 import {
@@ -39,6 +40,7 @@ import {
   type Link,
   list,
   needsAttention,
+  NOTHING_TO_DO,
   placeOf,
   planLine,
   SIGNS,
@@ -49,7 +51,7 @@ import {
 export const COMMENT_LIMIT = 65_536;
 
 export interface MarkdownOptions {
-  readonly budget?: number;
+  readonly budget?: number | undefined;
   readonly links?: readonly Link[];
 }
 
@@ -65,18 +67,21 @@ export function renderPlanMarkdown(
   { budget = COMMENT_LIMIT, links = [] }: MarkdownOptions = {},
 ): string {
   const items = itemsOf(plan, extras);
-  const most = totalsText(plan, { changes: MANY, details: MANY, others: MANY });
+  const most = totalsText(plan, MOST_LEFT_OUT);
   const room = budget - headText(plan, links).length - most.length;
   const texts = fit(items, room);
-  const shown = [...texts].map(([item, text]) => ({ ...item, text }));
-  const sections = [...groupBy(shown, ({ section }) => String(section.at))].toSorted(
-    ([a], [b]) => Number(a) - Number(b),
+  const textsOf = (section: Section): readonly string[] =>
+    [...texts].flatMap(([item, text]) => (item.section === section ? [text] : []));
+  const sections = [...new Set([...texts.keys()].map(({ section }) => section))]
+    .toSorted((a, b) => a.at - b.at)
+    .map((section) => ({ at: section.at, text: section.frame(textsOf(section)) }));
+  const [caution, others] = [true, false].map((first) =>
+    sections
+      .filter(({ at }) => (at === 0) === first)
+      .map(({ text }) => text)
+      .join(""),
   );
-  const [caution = "", ...others] = [
-    ...(sections[0]?.[0] === "0" ? [] : [""]),
-    ...sections.map(([, own]) => own[0]?.section.frame(own.map(({ text }) => text)) ?? ""),
-  ];
-  return `${headText(plan, links)}${caution}${totalsText(plan, leftOut(items, texts))}${others.join("")}`;
+  return `${headText(plan, links)}${caution}${totalsText(plan, leftOut(items, texts))}${others}`;
 }
 
 /** A part of the comment with a frame of its own; the caution comes first, then the targets. */
@@ -109,24 +114,23 @@ function itemsOf(plan: PlanJson, extras: PlanExtras): readonly Item[] {
   const diagnostics = planDiagnostics(plan, extras);
   const { title, reasons } = summaryVerdict(plan, diagnostics);
   const caution = cautionSection(title, reasons);
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
   const warnings = diagnostics.filter(({ severity }) => severity === "warning");
-  const [dangers, others] = [true, false].map((wanted) =>
-    plan.changes.filter((change) => needsAttention(change) === wanted),
+  const listed = foldedSection(LAST, count(warnings.length, "warning"));
+  const orphaned = foldedSection(
+    LAST + 1,
+    `${plan.orphaned.length} orphaned: removed from the manifests but still on the service`,
   );
   return [
-    ...diagnostics
-      .filter(({ severity }) => severity === "error")
-      .map((error) => diagnosticItem(error, caution, "error")),
-    ...bySeverity(dangers ?? []).map((change) => dangerItem(change, caution, extras)),
-    ...targetItems(others ?? [], extras),
-    ...warnings.map((warning) =>
-      diagnosticItem(warning, foldedSection(LAST, count(warnings.length, "warning")), "warning"),
+    ...errors.map((error) => diagnosticItem(error, caution, "error")),
+    ...bySeverity(plan.changes.filter(needsAttention)).map((change) => dangerItem(change, caution, extras)),
+    ...targetItems(
+      plan.changes.filter((change) => !needsAttention(change)),
+      extras,
     ),
+    ...warnings.map((warning) => diagnosticItem(warning, listed, "warning")),
     ...plan.orphaned.map(({ address, id }): Item => ({
-      section: foldedSection(
-        LAST + 1,
-        `${plan.orphaned.length} orphaned: removed from the manifests but still on the service`,
-      ),
+      section: orphaned,
       kind: "orphan",
       changes: 0,
       line: `- ${markdownCode(address)} ${markdownCode(clip(id, LINE))}\n`,
@@ -136,14 +140,12 @@ function itemsOf(plan: PlanJson, extras: PlanExtras): readonly Item[] {
 
 /** The caution, a quote as GitHub draws it in red. */
 function cautionSection(title: string, reasons: readonly string[]): Section {
+  const quoted = (text: string): string =>
+    text.replace(/^(.*)\n/gm, (_, line: string) => (line === "" ? ">\n" : `> ${line}\n`));
   return {
     at: 0,
     frame: (texts) => `\n> [!CAUTION]\n> **${title}**: ${reasons.join(", ")}\n>\n${quoted(texts.join(""))}`,
   };
-}
-
-function quoted(text: string): string {
-  return text.replace(/^(.*)\n/gm, (_, line: string) => (line === "" ? ">\n" : `> ${line}\n`));
 }
 
 function foldedSection(at: number, title: string): Section {
@@ -155,20 +157,16 @@ function foldedSection(at: number, title: string): Section {
 
 /** Changes without danger, a section a target and, where it is known, a cause; alike ones as one. */
 function targetItems(changes: readonly ChangeJson[], extras: PlanExtras): readonly Item[] {
-  const groups = byCause(changes).flatMap(({ title, changes: own }) =>
-    [...groupBy(own, ({ address }) => placeOf(address).target)].map(([target, rows]) => ({
-      title,
-      target,
-      rows,
-    })),
+  let at = 0;
+  const items = byCause(changes).flatMap(({ title, changes: own }) =>
+    [...groupBy(own, ({ address }) => placeOf(address).target)].flatMap(([target, rows]) => {
+      const section = targetSection(++at, target, title, rows);
+      return foldAlike(rows, extras).map((fold) => ({
+        ...fold.first,
+        item: changeItem(fold, section, extras),
+      }));
+    }),
   );
-  const items = groups.flatMap(({ title, target, rows }, at) => {
-    const section = targetSection(at + 1, target, title, rows);
-    return foldAlike(rows, extras).map((fold) => ({
-      ...fold.first,
-      item: changeItem(fold, section, extras),
-    }));
-  });
   return bySeverity(items).map(({ item }) => item);
 }
 
@@ -248,6 +246,9 @@ function dangerItem(change: ChangeJson, section: Section, extras: PlanExtras): I
   };
 }
 
+/** Alike changes that are named in the details. */
+const MOST_NAMES = 50;
+
 /** A row of the target's table or, with all there is to say, something to unfold. */
 function changeItem(fold: FoldedChanges, section: Section, extras: PlanExtras): Item {
   const { first, changes } = fold;
@@ -260,7 +261,10 @@ function changeItem(fold: FoldedChanges, section: Section, extras: PlanExtras): 
     fieldTexts(first, markdownCellCode).join("<br>"),
   ];
   const told = fieldTexts(first, (text) => `<code>${html(safeLine(text))}</code>`).join(" ");
-  const names = more === 0 ? "" : markdownBlock(namesText(fold), "text");
+  const named = changes.slice(0, MOST_NAMES).map((change) => change.address);
+  const unnamed = changes.length - named.length;
+  const list = [...named, ...(unnamed === 0 ? [] : [`and ${unnamed} more`])].join("\n");
+  const names = more === 0 ? "" : markdownBlock(list, "text");
   const full =
     `<details><summary>${SIGNS[action]} ${action} <code>${html(address)}</code>${alike} ${told}</summary>\n\n` +
     `${diffBlock(first, extras)}${names}\n</details>\n`;
@@ -332,8 +336,8 @@ interface LeftOut {
   readonly others: number;
 }
 
-/** More than any number of them. */
-const MANY = 1e9;
+/** More than any number of them, so that the totals leave room for what they will say. */
+const MOST_LEFT_OUT: LeftOut = { changes: 1e9, details: 1e9, others: 1e9 };
 
 function leftOut(items: readonly Item[], texts: ReadonlyMap<Item, string>): LeftOut {
   const missing = items.filter((item) => !texts.has(item));
@@ -356,12 +360,9 @@ function headText({ stage }: PlanJson, links: readonly Link[]): string {
 }
 
 function totalsText(plan: PlanJson, missing: LeftOut): string {
-  const sentences = [
-    changesText(plan, missing),
-    sentence(diagnosticCounts(plan)),
-    sentence(alsoLine(plan.summary)),
-  ].filter((text) => text !== "");
-  return `\n**${planLine(plan.summary)}**\n\n${sentences.join(" ")}\n`;
+  const sentences = [diagnosticCounts(plan), alsoLine(plan.summary) ?? ""].filter((text) => text !== "");
+  const texts = [changesText(plan, missing), ...sentences.map((text) => `${text}.`)];
+  return `\n**${planLine(plan.summary)}**\n\n${texts.join(" ")}\n`;
 }
 
 function decoded(url: string): string {
@@ -372,17 +373,13 @@ function decoded(url: string): string {
   }
 }
 
-function sentence(text = ""): string {
-  return text === "" ? "" : `${text}.`;
-}
-
 function changesText(plan: PlanJson, { changes, details, others }: LeftOut): string {
   const total = plan.changes.length;
-  if (total === 0 && plan.diagnostics.length === 0) return "No changes. The service matches your manifests.";
+  if (total === 0 && plan.diagnostics.length === 0) return NOTHING_TO_DO;
   const missing = [
-    details === 0 ? [] : [`the details of ${number(details)} more`],
-    others === 0 ? [] : [`${number(others)} errors, warnings and orphans`],
-  ].flat();
+    ...(details === 0 ? [] : [`the details of ${number(details)} more`]),
+    ...(others === 0 ? [] : [`${number(others)} errors, warnings and orphans`]),
+  ];
   const rest = missing.length === 0 ? "" : ` Left out as well: ${list(missing)}.`;
   if (changes > 0)
     return `Showing ${number(total - changes)} of ${number(total)} changes (comment size limit). Highest risk first. See the full plan in the run's artifacts.${rest}`;
@@ -393,15 +390,6 @@ function changesText(plan: PlanJson, { changes, details, others }: LeftOut): str
 /** `3,373` */
 function number(amount: number): string {
   return String(amount).replace(/\B(?=(?:\d{3})+$)/g, ",");
-}
-
-/** Alike changes that are named in the details. */
-const MOST_NAMES = 50;
-
-function namesText({ changes }: FoldedChanges): string {
-  const names = changes.slice(0, MOST_NAMES).map((change) => change.address);
-  const left = changes.length - names.length;
-  return [...names, ...(left === 0 ? [] : [`and ${left} more`])].join("\n");
 }
 
 function diffBlock({ address, action, fields }: ChangeJson, extras: PlanExtras): string {
@@ -421,31 +409,20 @@ function diffLines(field: FieldJson, action: Action): readonly string[] {
   const { path, before, after, sensitive } = field;
   const name = fieldName(path);
   if (sensitive) return [`! ${name}: ${SENSITIVE}`];
-  const [meant] = changeMeaning(field);
-  const note = meant === undefined ? [] : [`${field.harmful === undefined ? "#" : "!"} ${meant}`];
   const texts = longTexts(before, after);
   if (texts !== undefined) return [`  ${name}:`, ...excerpts(lineDiff(...texts)).map(excerptLine)];
-  if (isText(after) && isLongText(after))
-    return [
-      ...note,
-      ...side("-", name, before, field, action),
-      `+ ${name}:`,
-      ...after.split("\n").map((line) => `+   ${clip(line, MOST)}`),
-    ];
-  return [...note, ...side("-", name, before, field, action), ...side("+", name, after, field, action)];
-}
-
-function side(
-  sign: "+" | "-",
-  name: string,
-  value: FieldJson["before"],
-  field: FieldJson,
-  action: Action,
-): readonly string[] {
-  if (value !== undefined) return [`${sign} ${name}: ${clip(valueText(value), MOST)}`];
-  return action === "create" || typeof field.path.at(-1) === "number"
-    ? []
-    : [`${sign} ${name}: ${NOT_SHOWN}`];
+  const isHidden = action !== "create" && typeof path.at(-1) !== "number";
+  const side = (sign: string, value: Json | undefined): readonly string[] => {
+    if (value === undefined) return isHidden ? [`${sign} ${name}: ${NOT_SHOWN}`] : [];
+    return [`${sign} ${name}: ${clip(valueText(value), MOST)}`];
+  };
+  return [
+    ...changeMeaning(field).map((meant) => `${field.harmful === undefined ? "#" : "!"} ${meant}`),
+    ...side("-", before),
+    ...(isText(after) && isLongText(after)
+      ? [`+ ${name}:`, ...after.split("\n").map((line) => `+   ${clip(line, MOST)}`)]
+      : side("+", after)),
+  ];
 }
 
 function excerptLine(piece: Excerpt): string {

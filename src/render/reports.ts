@@ -21,23 +21,22 @@ interface ReportItem {
   /** The summary, or what is done with which address. */
   readonly title: string;
   readonly detail: string;
-  readonly address?: string;
+  readonly address?: string | undefined;
   readonly place: Pick<DiagnosticView, "file" | "line" | "column">;
   readonly change?: ChangeJson;
 }
 
 function diagnosticItem(diagnostic: DiagnosticView): ReportItem {
   const { severity, code, summary, detail, address } = diagnostic;
-  const subject = address === undefined ? {} : { address };
-  return { level: severity, rule: code ?? severity, title: summary, detail, ...subject, place: diagnostic };
+  return { level: severity, rule: code ?? severity, title: summary, detail, address, place: diagnostic };
 }
 
 /** The changes of a plan, the worst first. */
 function changeItems(plan: PlanJson, { places }: PlanExtras): readonly ReportItem[] {
   return bySeverity(plan.changes).map((change) => {
     const { address, action } = change;
-    const place = places?.[address] ?? {};
     const level = needsAttention(change) ? "warning" : "note";
+    const place = places?.[address] ?? {};
     return {
       level,
       rule: `plan-${action}`,
@@ -53,9 +52,12 @@ function changeItems(plan: PlanJson, { places }: PlanExtras): readonly ReportIte
 const LEVELS = ["error", "warning", "note"];
 
 /** Errors, changes that need attention, warnings, the other changes; among equals the order stays. */
-function inOrder(plan: PlanJson, extras: PlanExtras): readonly ReportItem[] {
-  const all = [...changeItems(plan, extras), ...planDiagnostics(plan, extras).map(diagnosticItem)];
-  return all.toSorted((a, b) => LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level));
+function planItems(plan: PlanJson, extras: PlanExtras): readonly ReportItem[] {
+  return worstFirst([...changeItems(plan, extras), ...planDiagnostics(plan, extras).map(diagnosticItem)]);
+}
+
+function worstFirst(items: readonly ReportItem[]): readonly ReportItem[] {
+  return items.toSorted((a, b) => LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level));
 }
 
 /** Characters of a value: in a message that GitHub shows in a box, and in reports. */
@@ -64,17 +66,14 @@ const MOST = 400;
 
 /** Errors and warnings as annotations at their places in the manifests. */
 export function renderDiagnosticsGithub(diagnostics: readonly DiagnosticView[]): string {
-  const [errors, warnings] = ["error", "warning"].map((level) =>
-    diagnostics.filter(({ severity }) => severity === level),
-  );
-  return [...(errors ?? []), ...(warnings ?? [])].map((one) => annotation(diagnosticItem(one))).join("");
+  return worstFirst(diagnostics.map(diagnosticItem)).map(annotation).join("");
 }
 
 /** A plan as annotations, the worst first, since GitHub shows but ten of a level; at the end the line that sums it up. */
 export function renderPlanGithub(plan: PlanJson, extras: PlanExtras): string {
   const also = alsoLine(plan.summary);
   return [
-    ...inOrder(plan, extras).map(annotation),
+    ...planItems(plan, extras).map(annotation),
     `${planLine(plan.summary)}\n`,
     also === undefined ? "" : withoutWorkflowCommands(`${also}\n`),
   ].join("");
@@ -180,7 +179,7 @@ export function renderDiagnosticsSarif(diagnostics: readonly DiagnosticView[], t
 
 /** A plan as SARIF 2.1.0, the worst first: each change is a result at the line that causes it. */
 export function renderPlanSarif(plan: PlanJson, extras: PlanExtras): string {
-  return log(inOrder(plan, extras), plan.tool);
+  return log(planItems(plan, extras), plan.tool);
 }
 
 function log(items: readonly ReportItem[], tool: string): string {
@@ -192,7 +191,7 @@ function log(items: readonly ReportItem[], tool: string): string {
     runs: [
       {
         tool: {
-          driver: { name, ...(version === undefined ? {} : { version }), rules: rules.map((id) => ({ id })) },
+          driver: { name, version, rules: rules.map((id) => ({ id })) },
         },
         columnKind: "utf16CodeUnits",
         results: items.map((item) => resultJson(item, rules)),
@@ -201,33 +200,25 @@ function log(items: readonly ReportItem[], tool: string): string {
   });
 }
 
-function resultJson(
-  { rule, level, title, detail, address, place, change }: ReportItem,
-  rules: readonly string[],
-) {
+function resultJson(item: ReportItem, rules: readonly string[]) {
+  const { rule, level, title, detail, address, place, change } = item;
+  const { file, line, column } = place;
   const more = change === undefined ? detail : fieldsText(change, MOST);
+  const physicalLocation = file !== undefined && {
+    artifactLocation: { uri: uriOf(file) },
+    region: line === undefined ? undefined : { startLine: line, startColumn: column },
+  };
+  const logicalLocations = address !== undefined && [{ fullyQualifiedName: safeLine(address) }];
+  const location = {
+    ...(physicalLocation && { physicalLocation }),
+    ...(logicalLocations && { logicalLocations }),
+  };
   return {
     ruleId: rule,
     ruleIndex: rules.indexOf(rule),
     level,
     message: { text: safeLines(more === "" ? title : `${title}\n${more}`) },
-    ...(place.file === undefined && address === undefined ? {} : { locations: [location(place, address)] }),
-  };
-}
-
-function location({ file, line, column }: ReportItem["place"], address: string | undefined): object {
-  const start = line === undefined ? {} : { startLine: line };
-  const region = { ...start, ...(line === undefined || column === undefined ? {} : { startColumn: column }) };
-  return {
-    ...(file === undefined
-      ? {}
-      : {
-          physicalLocation: {
-            artifactLocation: { uri: uriOf(file) },
-            ...(line === undefined ? {} : { region }),
-          },
-        }),
-    ...(address === undefined ? {} : { logicalLocations: [{ fullyQualifiedName: safeLine(address) }] }),
+    locations: Object.keys(location).length === 0 ? undefined : [location],
   };
 }
 

@@ -1,49 +1,37 @@
 import stringWidth from "fast-string-width";
-import type { Action } from "../model/plan.ts";
+
+/**
+ * The sixteen colours that every terminal lets its user choose, by meaning: what switches one on, and off again. Red is
+ * for what does harm, and for nothing else.
+ */
+const CODES = {
+  create: [32, 39],
+  update: [33, 39],
+  rediscover: [36, 39],
+  disable: [31, 39],
+  error: [31, 39],
+  warning: [33, 39],
+  added: [32, 39],
+  removed: [2, 22],
+  strong: [1, 22],
+  faint: [2, 22],
+} as const;
+
+export type Meaning = keyof typeof CODES;
 
 /** Colours text by its meaning. Colour says nothing that a sign or a word beside it does not say too. */
-export interface Style {
-  readonly action: (action: Action, text: string) => string;
-  readonly error: (text: string) => string;
-  readonly warning: (text: string) => string;
-  readonly added: (text: string) => string;
-  readonly removed: (text: string) => string;
-  readonly strong: (text: string) => string;
-  readonly faint: (text: string) => string;
-}
+export type Style = (meaning: Meaning, text: string) => string;
 
-const asItIs = (text: string): string => text;
+export const PLAIN: Style = (_, text) => text;
 
-export const PLAIN: Style = {
-  action: (_, text) => text,
-  error: asItIs,
-  warning: asItIs,
-  added: asItIs,
-  removed: asItIs,
-  strong: asItIs,
-  faint: asItIs,
+export const COLOURED: Style = (meaning, text) => {
+  const [on, off] = CODES[meaning];
+  return text === "" ? "" : `\u001b[${on}m${text}\u001b[${off}m`;
 };
 
-/** The sixteen colours that every terminal lets its user choose. Red is for what does harm, and for nothing else. */
-const CODES: Readonly<Record<Action, number>> = { create: 32, update: 33, rediscover: 36, disable: 31 };
-
-export const COLOURED: Style = {
-  action: (action, text) => paint(CODES[action], 39, text),
-  error: (text) => paint(31, 39, text),
-  warning: (text) => paint(33, 39, text),
-  added: (text) => paint(32, 39, text),
-  removed: (text) => paint(2, 22, text),
-  strong: (text) => paint(1, 22, text),
-  faint: (text) => paint(2, 22, text),
-};
-
-/** What `paint` sets; with the brackets, splitting by it keeps it. */
+/** What switches a colour; with the brackets, splitting by it keeps it. */
 // oxlint-disable-next-line no-control-regex -- a terminal's colours start with this control
 export const COLOUR = /(\u001b\[[0-9;]*m)/;
-
-function paint(on: number, off: number, text: string): string {
-  return text === "" ? "" : `\u001b[${on}m${text}\u001b[${off}m`;
-}
 
 /** Columns that a text takes on a terminal: wide characters two, colours and joiners none. */
 export function textWidth(text: string): number {

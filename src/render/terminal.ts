@@ -1,8 +1,6 @@
-import { type ProgressEvent, advance, beginStatus, eventLine, isOfCalls, statusLines } from "./apply.ts";
 import { safeOutput } from "./escape.ts";
 import type { Redactor } from "./redact.ts";
-import { type Style, cutTo } from "./style.ts";
-import { clockText } from "./words.ts";
+import { cutTo } from "./style.ts";
 
 /** What is known of the screen that a stream leads to, as plain data; nobody below the entry asks the environment. */
 export interface Terminal {
@@ -66,7 +64,7 @@ export interface Writer {
   text(text: string): void;
   /**
    * A finished document for a program (JSON, HTML, annotations …), to standard output. Its data must have been
-   * redacted before (`redact-plan.ts`), since here a secret that reads like a word or a number of the format itself
+   * redacted before (`redactPlan`), since here a secret that reads like a word or a number of the format itself
    * has to stay: else `1234` would spoil every count.
    */
   document(text: string): void;
@@ -75,7 +73,7 @@ export interface Writer {
   /** As a note, but written with the next output or `flush`: each write to a pipe takes as long as a call to the service. */
   queue(text: string): void;
   readonly flush: () => void;
-  /** Draws the status area, in place of what it showed before; no lines take it away. Nothing where it cannot be drawn. */
+  /** Draws the status area above the cursor, in place of what it showed before; no lines take it away. Nothing where it cannot be drawn. */
   status(lines: readonly string[]): void;
 }
 
@@ -94,10 +92,11 @@ export function createWriter({ stdout, stderr, terminals, redactor, failed }: Wr
   const err = openSink(stderr, () => {});
   let area: readonly string[] = [];
   const redraw = (lines: readonly string[], between: () => void): void => {
-    if (area.length > 0) err.write(eraseStatus(area.length));
+    // Up over the lines, and from the first column clear what is there: a terminal shows `^C` where the cursor is.
+    if (area.length > 0) err.write(`\r\u001b[${area.length}A\u001b[0J`);
     between();
     area = lines;
-    if (area.length > 0) err.write(drawStatus(area));
+    err.write(area.map((line) => `${line}\n`).join(""));
   };
   const forPeople = (text: string, terminal: Terminal): string => safeOutput(redactor.text(text), terminal);
   let queued = "";
@@ -150,79 +149,4 @@ export function openSink(stream: NodeJS.WritableStream, failed: (error: Error) =
 
 function readerHasGone(error: Error): boolean {
   return "code" in error && (error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED");
-}
-
-/** Lines at the lower end of a terminal that are drawn over; the cursor stands below them. */
-function drawStatus(lines: readonly string[]): string {
-  return lines.map((line) => `${line}\n`).join("");
-}
-
-/** Goes up over the lines and clears what is there, from the first column: a terminal shows `^C` where the cursor is. */
-function eraseStatus(count: number): string {
-  return `\r\u001b[${count}A\u001b[0J`;
-}
-
-/** Shows an apply while it runs. */
-export interface Progress {
-  readonly event: (event: ProgressEvent) => void;
-  /** Time has passed; called a few times a second. */
-  readonly tick: () => void;
-  /** Takes a status area away. */
-  readonly end: () => void;
-}
-
-export interface ProgressOptions {
-  readonly writer: Writer;
-  readonly style: Style;
-  /** Whether lines may be drawn over (`Terminal.live` of standard error). */
-  readonly live: boolean;
-  /** Milliseconds from any beginning. */
-  readonly now: () => number;
-}
-
-/** One status area on a terminal, plain lines with the time elsewhere. */
-export function createProgress(options: ProgressOptions): Progress {
-  return options.live ? liveProgress(options) : plainProgress(options);
-}
-
-function plainProgress({ writer, now }: ProgressOptions): Progress {
-  let startedAt = now();
-  let last: string | undefined;
-  return {
-    event(event) {
-      if (isStart(event)) startedAt = now();
-      const line = eventLine(event);
-      if (line === undefined || line === last) return;
-      last = line;
-      writer.queue(`[${clockText(now() - startedAt)}] ${line}\n`);
-      if (isLasting(event)) writer.flush();
-    },
-    tick: writer.flush,
-    end: writer.flush,
-  };
-}
-
-/** Until here somebody read the plan and was asked: that is not part of the time that an apply takes. */
-function isStart(event: ProgressEvent): boolean {
-  return !isOfCalls(event) && event.type === "started";
-}
-
-/** What must not scroll past unseen stays above the area; the rest is a number in it. */
-function isLasting(event: ProgressEvent): boolean {
-  return !isOfCalls(event) && (event.type === "changeFailed" || event.type === "stopping");
-}
-
-function liveProgress({ writer, style, now }: ProgressOptions): Progress {
-  let status = beginStatus(now());
-  const draw = (): void => writer.status(statusLines(status, now(), style));
-  return {
-    event(event) {
-      status = advance(status, event, now());
-      const line = isLasting(event) ? eventLine(event) : undefined;
-      if (line !== undefined) writer.note(`${line}\n`);
-      draw();
-    },
-    tick: draw,
-    end: () => writer.status([]),
-  };
 }

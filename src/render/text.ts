@@ -5,7 +5,6 @@ import {
   bySeverity,
   type Action,
   type ChangeJson,
-  type ChangedBy,
   type FieldJson,
   type Orphan,
   type PlanJson,
@@ -39,7 +38,7 @@ import {
   valueText,
 } from "./fields.ts";
 import { type PlanExtras, changedByText, whoChanged } from "./json.ts";
-import { type Style, textWidth, wrap } from "./style.ts";
+import { type Meaning, type Style, textWidth, wrap } from "./style.ts";
 import {
   actionCounts,
   alsoLine,
@@ -52,6 +51,7 @@ import {
   hasErrors,
   kindNoun,
   needsAttention,
+  NOTHING_TO_DO,
   placeOf,
   planLine,
   PROBLEM_SIGN,
@@ -62,7 +62,7 @@ export interface PlanTextOptions extends DiagnosticOptions {
   /** Every change by itself, long values whole, with ids and calls. */
   readonly verbose: boolean;
   /** Columns of the screen, for lines that scripts look for: without a screen these stay whole. */
-  readonly screen?: number;
+  readonly screen?: number | undefined;
 }
 
 /**
@@ -73,16 +73,15 @@ export function renderPlanText(plan: PlanJson, extras: PlanExtras, options: Plan
   const diagnostics = planDiagnostics(plan, extras);
   const sections = [
     header(plan, options),
-    ...attentionSection(plan, diagnostics, options),
+    attentionSection(plan, diagnostics, options),
     ...byCause(plan.changes).flatMap(({ title, changes }, at) => [
-      ...(title === undefined ? [] : [[options.style.strong(title)]]),
-      ...targetSections(changes, at === 0 ? problemsOf(diagnostics) : [], extras, options),
+      title === undefined ? [] : [options.style("strong", title)],
+      ...targetSections(changes, at === 0 ? diagnostics : [], extras, options),
     ]),
-    ...(plan.changes.length === 0 ? targetSections([], problemsOf(diagnostics), extras, options) : []),
-    ...orphanSection(plan.orphaned, options),
-    ...diagnosticSection(diagnostics, options),
+    orphanSection(plan.orphaned, options),
+    ...diagnosticSections(diagnostics, options),
     footer(plan, options),
-  ];
+  ].filter((lines) => lines.length > 0);
   return withoutWorkflowCommands(
     sections.map((lines) => lines.map((line) => `${line}\n`).join("")).join("\n"),
   );
@@ -91,15 +90,28 @@ export function renderPlanText(plan: PlanJson, extras: PlanExtras, options: Plan
 type Lines = readonly string[];
 
 function header(plan: PlanJson, { style }: PlanTextOptions): Lines {
-  const title = `${style.strong(`Stage ${safeLine(plan.stage)}`)} ${style.faint(`at ${safeLine(plan.baseUrl)}`)}`;
+  const title = `${style("strong", `Stage ${safeLine(plan.stage)}`)} ${style("faint", `at ${safeLine(plan.baseUrl)}`)}`;
   const counts = countActions(plan.changes);
   const used = ACTIONS.filter((action) => counts[action] > 0);
-  const signs = used.map((action) => `${style.action(action, SIGNS[action])} ${action}`);
-  if (hasErrors(plan)) signs.push(`${style.error(PROBLEM_SIGN)} problem`);
+  const signs = used.map((action) => `${style(action, SIGNS[action])} ${action}`);
+  if (hasErrors(plan)) signs.push(`${style("error", PROBLEM_SIGN)} problem`);
   return signs.length === 0 ? [title] : [title, signs.join("   ")];
 }
 
-/** Lines of each kind of danger, unless everything is asked for. */
+/** The first of a long list, with a last line that says how many more there are; all if everything is asked for. */
+function firstOf<T>(
+  items: readonly T[],
+  most: number,
+  verbose: boolean,
+  draw: (item: T) => Lines,
+  more: (left: number) => string,
+): Lines {
+  const shown = verbose || items.length <= most ? items : items.slice(0, most - 1);
+  const left = items.length - shown.length;
+  return [...shown.flatMap(draw), ...(left === 0 ? [] : [more(left)])];
+}
+
+/** Lines of each kind of danger. */
 const MOST_DANGERS = 30;
 
 /** What must not be missed, the worst first, a line each: errors, then changes that take something from a test. */
@@ -107,54 +119,41 @@ function attentionSection(
   { changes }: PlanJson,
   diagnostics: readonly DiagnosticView[],
   options: PlanTextOptions,
-): readonly Lines[] {
+): Lines {
   const { style, verbose } = options;
+  const bounded = <T>(items: readonly T[], noun: string, draw: (item: T) => Lines): Lines =>
+    firstOf(items, MOST_DANGERS, verbose, draw, (left) =>
+      style("faint", `  and ${left} more ${noun}; --verbose lists all`),
+    );
   const errors = diagnostics.filter(({ severity }) => severity === "error");
-  const dangers = [...groupBy(bySeverity(changes.filter(needsAttention)), ({ action }) => action)];
+  const dangers = groupBy(bySeverity(changes.filter(needsAttention)), ({ action }) => action);
   const lines = [
-    bounded(errors, "errors", (error) => errorLine(error, options)),
-    ...dangers.map(([action, own]) =>
-      bounded(
-        own,
-        action === "disable" || action === "rediscover" ? `to ${action}` : "harmful changes",
-        (change) => dangerLines(change, options),
-      ),
-    ),
-  ].flat();
-  return lines.length === 0 ? [] : [[style.strong("Needs attention"), ...lines.map((line) => `  ${line}`)]];
-
-  function bounded<T>(items: readonly T[], noun: string, draw: (item: T) => Lines): Lines {
-    const most = verbose || items.length <= MOST_DANGERS ? items.length : MOST_DANGERS - 1;
-    const left = items.length - most;
-    const more = left === 0 ? [] : [style.faint(`  and ${left} more ${noun}; --verbose lists all`)];
-    return [...items.slice(0, most).flatMap(draw), ...more];
-  }
+    ...bounded(errors, "errors", (error) => errorLines(error, options)),
+    ...[...dangers].flatMap(([action, own]) => {
+      const noun = action === "disable" || action === "rediscover" ? `to ${action}` : "harmful changes";
+      return bounded(own, noun, (change) => dangerLines(change, options));
+    }),
+  ];
+  return lines.length === 0 ? [] : [style("strong", "Needs attention"), ...lines.map((line) => `  ${line}`)];
 }
 
-function errorLine({ address, summary }: DiagnosticView, { style, width }: PlanTextOptions): Lines {
-  const text = safeLine(summary);
-  const head = style.error(PROBLEM_SIGN);
-  if (address === undefined) return [`${head} ${text}`];
-  return oneOrTwo(`${head} ${style.strong(address)}`, [text], width);
+function errorLines({ address, summary }: DiagnosticView, { style, width }: PlanTextOptions): Lines {
+  const sign = style("error", PROBLEM_SIGN);
+  if (address === undefined) return [`${sign} ${safeLine(summary)}`];
+  return oneOrTwo(`${sign} ${style("strong", address)}`, [safeLine(summary)], width);
 }
 
 /** The change with the fields that make it harmful; of a rediscovery what it is about. */
-function dangerLines(
-  { address, action, cause, fields }: ChangeJson,
-  { style, width }: PlanTextOptions,
-): Lines {
-  const { shown, left } = leadingFields({ fields, action }, 1);
+function dangerLines(change: ChangeJson, { style, width }: PlanTextOptions): Lines {
+  const { action, cause } = change;
+  const { shown, left } = leadingFields(change, 1);
   const texts = shown.map((field) => {
     const line = fieldLine(field, action, MOST_IN_LINE);
-    return isHarmful(field, action) ? style.error(line) : line;
+    return isHarmful(field, action) ? style("error", line) : line;
   });
-  const more = left === 0 ? [] : [style.faint(`and ${count(left, "more field")}`)];
-  const why = cause === undefined ? "" : ` ${style.faint(`(${CAUSE_LABELS[cause]})`)}`;
-  return oneOrTwo(
-    `${style.action(action, SIGNS[action])} ${style.strong(address)}${why}`,
-    [...texts, ...more],
-    width,
-  );
+  const more = left === 0 ? [] : [style("faint", `and ${count(left, "more field")}`)];
+  const why = cause === undefined ? "" : ` ${style("faint", `(${CAUSE_LABELS[cause]})`)}`;
+  return oneOrTwo(heading(change, style) + why, [...texts, ...more], width);
 }
 
 /** Characters of a value in a line. */
@@ -169,67 +168,55 @@ function oneOrTwo(head: string, texts: Lines, width: number): Lines {
 /** From this many changes on, creations are named and not told field by field. */
 const MANY = 200;
 
-function targetSections(
-  changes: readonly ChangeJson[],
-  allProblems: readonly Problem[],
-  extras: PlanExtras,
-  options: PlanTextOptions,
-): readonly Lines[] {
-  const folds = options.verbose
-    ? changes.map((change) => ({ first: change, changes: [change] }))
-    : foldAlike(changes, extras);
-  const changeOptions = {
-    ...options,
-    width: options.width - 6,
-    brief: !options.verbose && folds.length > MANY,
-  };
-  const problems = groupBy(allProblems, ({ address }) => address);
-  const entries = [
-    ...folds.map((fold) => changeEntry(fold, extras, changeOptions)),
-    ...[...problems.values()].flatMap((own) => problemEntry(own, options)),
-  ].toSorted((a, b) => compareAddresses(a.address, b.address));
-  return [...groupBy(entries, ({ address }) => placeOf(address).target)].map(([target, own]) => [
-    targetHeading(target, own, options),
-    ...spaced(own).map((line) => (line === "" ? "" : `  ${line}`)),
-  ]);
-}
-
 /** A resource's lines in its target's tree. */
 interface TextEntry {
   readonly address: Address;
   readonly lines: Lines;
-  readonly changes: FoldedChanges["changes"];
+  readonly changes: readonly ChangeJson[];
   readonly problems: number;
 }
 
-function changeEntry(fold: FoldedChanges, extras: PlanExtras, options: ChangeOptions): TextEntry {
-  return {
-    address: fold.first.address,
-    lines: changeLines(fold, extras, options),
-    changes: fold.changes,
-    problems: 0,
-  };
+function targetSections(
+  changes: readonly ChangeJson[],
+  diagnostics: readonly DiagnosticView[],
+  extras: PlanExtras,
+  options: PlanTextOptions,
+): readonly Lines[] {
+  const { style, verbose, width } = options;
+  const folds = foldAlike(changes, extras, verbose);
+  const inside = { ...options, width: width - 6, brief: !verbose && folds.length > MANY };
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  const problems = groupBy(
+    errors.flatMap(({ address, ...error }) => (address === undefined ? [] : [{ ...error, address }])),
+    ({ address }) => address,
+  );
+  const entries: readonly TextEntry[] = [
+    ...folds.map((fold) => ({
+      address: fold.first.address,
+      lines: changeLines(fold, extras, inside),
+      changes: fold.changes,
+      problems: 0,
+    })),
+    ...[...problems].map(([address, own]) => ({
+      address,
+      lines: [
+        `${style("error", PROBLEM_SIGN)} ${style("strong", address)}`,
+        ...own.map((error) => problemLine(error, style)),
+      ],
+      changes: [],
+      problems: own.length,
+    })),
+  ].toSorted((a, b) => compareAddresses(a.address, b.address));
+  return [...groupBy(entries, ({ address }) => placeOf(address).target)].map(([target, own]) => [
+    targetHeading(target, own, style),
+    ...spaced(own).map((line) => (line === "" ? "" : `  ${line}`)),
+  ]);
 }
 
-type Problem = DiagnosticView & { readonly address: Address };
-
-function problemsOf(diagnostics: readonly DiagnosticView[]): readonly Problem[] {
-  return diagnostics.flatMap((diagnostic) => {
-    const { address, severity } = diagnostic;
-    return address === undefined || severity !== "error" ? [] : [{ ...diagnostic, address }];
-  });
-}
-
-/** What is wrong with one resource; the details stand with the errors below. */
-function problemEntry(problems: readonly Problem[], { style }: PlanTextOptions): readonly TextEntry[] {
-  const [first] = problems;
-  if (first === undefined) return [];
-  const summaries = problems.map((problem) => {
-    const place = placeText(problem);
-    return `    ${safeLine(problem.summary)}${place === undefined ? "" : `  ${style.faint(safeLine(place))}`}`;
-  });
-  const title = `${style.error(PROBLEM_SIGN)} ${style.strong(first.address)}`;
-  return [{ address: first.address, lines: [title, ...summaries], changes: [], problems: problems.length }];
+/** What is wrong with a resource; the details stand with the errors below. */
+function problemLine(error: DiagnosticView, style: Style): string {
+  const place = placeText(error);
+  return `    ${safeLine(error.summary)}${place === undefined ? "" : `  ${style("faint", safeLine(place))}`}`;
 }
 
 /** A blank line between resources that take several lines; those of one line stand together. */
@@ -241,33 +228,27 @@ function spaced(entries: readonly TextEntry[]): Lines {
   });
 }
 
-function targetHeading(target: string, entries: readonly TextEntry[], { style }: PlanTextOptions): string {
+function targetHeading(target: string, entries: readonly TextEntry[], style: Style): string {
   const parts = [...actionCounts(entries.flatMap((entry) => entry.changes))];
   const problems = entries.reduce((sum, entry) => sum + entry.problems, 0);
   if (problems > 0) parts.push(count(problems, "problem"));
-  return `${style.strong(target)}  ${style.faint(parts.join(", "))}`;
+  return `${style("strong", target)}  ${style("faint", parts.join(", "))}`;
 }
 
-/** Orphans that are listed unless everything is asked for. */
 const MOST_ORPHANS = 20;
 
-function orphanSection(orphaned: readonly Orphan[], { style, verbose }: PlanTextOptions): readonly Lines[] {
+function orphanSection(orphaned: readonly Orphan[], { style, verbose }: PlanTextOptions): Lines {
   if (orphaned.length === 0) return [];
-  const shown = verbose || orphaned.length <= MOST_ORPHANS ? orphaned : orphaned.slice(0, MOST_ORPHANS - 1);
-  const left = orphaned.length - shown.length;
-  return [
-    [
-      `${style.strong("Orphaned:")} ${style.faint("removed from the manifests but still on the service")}`,
-      ...shown.map(({ address, id }) => `  ${address}  ${style.faint(safeLine(id))}`),
-      ...(left === 0 ? [] : [style.faint(`  and ${left} more`)]),
-    ],
-  ];
+  const why = style("faint", "removed from the manifests but still on the service");
+  const draw = ({ address, id }: Orphan): Lines => [`  ${address}  ${style("faint", safeLine(id))}`];
+  const more = (left: number): string => style("faint", `  and ${left} more`);
+  return [`${style("strong", "Orphaned:")} ${why}`, ...firstOf(orphaned, MOST_ORPHANS, verbose, draw, more)];
 }
 
 /** Diagnostics with the same summary that are told whole. */
 const MOST_ALIKE = 5;
 
-function diagnosticSection(
+function diagnosticSections(
   diagnostics: readonly DiagnosticView[],
   options: PlanTextOptions,
 ): readonly Lines[] {
@@ -275,27 +256,23 @@ function diagnosticSection(
   const shown = groups.flatMap((group) => (options.verbose ? group : group.slice(0, MOST_ALIKE)));
   if (shown.length === 0) return [];
   const left = groups.flatMap((group) => {
-    const more = group.length - MOST_ALIKE;
     const [first] = group;
-    return options.verbose || more <= 0 || first === undefined ? [] : [moreLine(first, more)];
+    const more = group.length - MOST_ALIKE;
+    if (options.verbose || more <= 0 || first === undefined) return [];
+    return [`and ${more} more ${first.severity}s: ${safeLine(first.summary)}`];
   });
-  const text = renderDiagnostics(shown, options).trimEnd().split("\n");
-  return left.length === 0 ? [text] : [text, left];
-}
-
-function moreLine({ severity, summary }: DiagnosticView, more: number): string {
-  return `and ${more} more ${severity}s: ${safeLine(summary)}`;
+  return [renderDiagnostics(shown, options).trimEnd().split("\n"), left];
 }
 
 function footer(plan: PlanJson, { style, screen }: PlanTextOptions): Lines {
   const first = hasErrors(plan)
-    ? [style.error(diagnosticCounts(plan))]
+    ? [style("error", diagnosticCounts(plan))]
     : plan.changes.length === 0
-      ? ["No changes. The service matches your manifests."]
+      ? [NOTHING_TO_DO]
       : [];
   const also = alsoLine(plan.summary);
-  const total = planLine(plan.summary, screen).split("\n").map(style.strong);
-  return [...first, ...total, ...(also === undefined ? [] : [also])];
+  const total = planLine(plan.summary, screen).split("\n");
+  return [...first, ...total.map((line) => style("strong", line)), ...(also === undefined ? [] : [also])];
 }
 
 interface ChangeOptions extends FieldOptions {
@@ -304,64 +281,47 @@ interface ChangeOptions extends FieldOptions {
 }
 
 /** A change, or several that say the same, as lines of the tree. */
-export function changeLines(
-  fold: FoldedChanges,
-  extras: PlanExtras,
-  options: ChangeOptions,
-): readonly string[] {
+export function changeLines(fold: FoldedChanges, extras: PlanExtras, options: ChangeOptions): Lines {
+  const { style, brief, verbose } = options;
   const { first, changes } = fold;
+  const { action, address, fields, followUps } = first;
+  const head = heading(first, style);
   const alone = changes.length === 1;
-  if (options.brief && alone && first.action === "create") return [briefCreation(first, options)];
-  const common = commonHand(first, extras);
-  const note = common === undefined ? "" : `  ${options.style.faint(changedByText(common))}`;
-  const fields = allFieldLines(first, extras, common, options);
-  const [only] = fields;
-  if (options.brief && alone && fields.length === 1 && first.followUps.length === 0)
-    return [`${heading(first, options)}  ${only}${note}`];
-  const head = alone ? [heading(first, options) + note] : foldHeading(fold, note, options);
-  const calls = options.verbose && alone ? callLines(first, options) : [];
-  const below = [...fields, ...laterLines(first, options), ...calls];
-  return [...head, ...below.map((line) => `    ${line}`)];
-}
-
-function briefCreation(change: ChangeJson, options: ChangeOptions): string {
-  return `${heading(change, options)}  ${options.style.faint(nameOf(change))}`.trimEnd();
-}
-
-function allFieldLines(
-  { address, action, fields }: ChangeJson,
-  extras: PlanExtras,
-  common: ChangedBy | undefined,
-  options: ChangeOptions,
-): readonly string[] {
-  return fields.flatMap((field) => {
+  if (brief && alone && action === "create") return [`${head}  ${style("faint", nameOf(first))}`.trimEnd()];
+  // Who changed all fields, where it is one and the same for each.
+  const hands = new Set(fields.map(({ path }) => whoChanged(extras, address, path)));
+  const [common] = hands.size === 1 ? hands : [];
+  const note = common === undefined ? "" : `  ${style("faint", changedByText(common))}`;
+  const lines = fields.flatMap((field) => {
     const who = common === undefined ? whoChanged(extras, address, field.path) : undefined;
     return fieldLines(field, action, who === undefined ? "" : changedByText(who), options);
   });
+  if (brief && alone && lines.length === 1 && followUps.length === 0)
+    return [`${head}  ${lines.join("")}${note}`];
+  const calls = verbose && alone ? callLines(first, style) : [];
+  const below = [...lines, ...laterLines(first, options), ...calls];
+  return [
+    ...(alone ? [head + note] : foldHeading(fold, note, options)),
+    ...below.map((line) => `    ${line}`),
+  ];
 }
 
-function heading({ action, address }: ChangeJson, { style }: ChangeOptions): string {
-  return `${style.action(action, SIGNS[action])} ${style.strong(address)}`;
+function heading({ action, address }: ChangeJson, style: Style): string {
+  return `${style(action, SIGNS[action])} ${style("strong", address)}`;
 }
 
 /** Addresses that a fold names; `verbose` shows all changes one by one. */
 const NAMED = 4;
 
-function foldHeading(fold: FoldedChanges, note: string, { style, width }: ChangeOptions): readonly string[] {
-  const { action, address } = fold.first;
+function foldHeading({ first, changes }: FoldedChanges, note: string, options: ChangeOptions): Lines {
+  const { style, width } = options;
+  const { action, address } = first;
   const noun = kindNoun(placeOf(address).kind);
-  const title = `${style.action(action, SIGNS[action])} ${style.strong(count(fold.changes.length, noun))} alike${note}`;
-  const names = fold.changes.slice(0, NAMED).map((change) => change.address);
-  const more = fold.changes.length - names.length;
+  const title = `${style(action, SIGNS[action])} ${style("strong", count(changes.length, noun))} alike${note}`;
+  const names = changes.slice(0, NAMED).map((change) => change.address);
+  const more = changes.length - names.length;
   const text = more === 0 ? names.join(", ") : `${names.join(", ")} and ${more} more`;
-  return [title, ...wrap(text, width - 4).map((line) => `    ${style.faint(line)}`)];
-}
-
-/** Who changed all fields, where it is one and the same for each. */
-function commonHand({ address, fields }: ChangeJson, extras: PlanExtras): ChangedBy | undefined {
-  const hands = new Set(fields.map(({ path }) => whoChanged(extras, address, path)));
-  const [only] = hands;
-  return hands.size === 1 ? only : undefined;
+  return [title, ...wrap(text, width - 4).map((line) => `    ${style("faint", line)}`)];
 }
 
 /** What a person calls it: its first name-like field. */
@@ -373,20 +333,20 @@ function nameOf({ fields }: ChangeJson): string {
 const NAMES: ReadonlySet<string> = new Set(["description", "app", "name", "discoveryUrl", "prompt"]);
 
 /** What may still be sent once the service has generated. */
-function laterLines({ followUps }: ChangeJson, { style, width }: ChangeOptions): readonly string[] {
+function laterLines({ followUps }: ChangeJson, { style, width }: ChangeOptions): Lines {
   const names = followUps.flatMap(({ body }) => (isObject(body) ? Object.keys(body) : []));
   if (names.length === 0) return [];
   const text = `then set if needed: ${names.map(safeLine).join(", ")}`;
-  return wrap(text, width).map(style.faint);
+  return wrap(text, width).map((line) => style("faint", line));
 }
 
-function callLines({ calls, followUps, id }: ChangeJson, { style }: ChangeOptions): readonly string[] {
+function callLines({ calls, followUps, id }: ChangeJson, style: Style): Lines {
   const lines = [
     `id ${id}`,
     ...calls.map(({ method, path }) => `${method} ${path}`),
     ...followUps.map(({ method, path }) => `${method} ${path} (if needed)`),
   ];
-  return lines.map((line) => style.faint(safeLine(line)));
+  return lines.map((line) => style("faint", safeLine(line)));
 }
 
 interface FieldOptions {
@@ -398,43 +358,25 @@ interface FieldOptions {
 }
 
 /** A field's lines: `name: before → after`, or for long text its name and a block below. */
-export function fieldLines(
-  field: FieldJson,
-  action: Action,
-  note: string,
-  options: FieldOptions,
-): readonly string[] {
-  const { style } = options;
+export function fieldLines(field: FieldJson, action: Action, note: string, options: FieldOptions): Lines {
+  const { style, width } = options;
   const harmful = isHarmful(field, action);
-  const meant = changeMeaning(field).map((text) => `: ${harmful ? style.error(text) : text}`);
+  const meant = changeMeaning(field).map((text) => `: ${harmful ? style("error", text) : text}`);
   const name = fieldName(field.path) + meant.join("");
-  const suffix = note === "" ? "" : `  ${style.faint(note)}`;
+  const suffix = note === "" ? "" : `  ${style("faint", note)}`;
   if (field.sensitive) return [`${name}: ${SENSITIVE}${suffix}`];
   const block = blockLines(field, options);
   if (block !== undefined) return [`${name}:${suffix}`, ...block];
   const only = onlySide(field, action);
   if (only !== undefined) return [`${name}: ${clipped(only, options)}${suffix}`];
-  return twoSides(name, field, suffix, harmful ? style.error : style.added, options);
-}
-
-function twoSides(
-  name: string,
-  { before, after }: FieldJson,
-  suffix: string,
-  colour: (text: string) => string,
-  options: FieldOptions,
-): readonly string[] {
-  const { style, width } = options;
-  const old = sideText(before, style.removed, options);
-  const wanted = sideText(after, colour, options);
+  const side = (value: Json | undefined, meaning: Meaning): string =>
+    value === undefined ? style("faint", NOT_SHOWN) : style(meaning, clipped(value, options));
+  const old = side(field.before, "removed");
+  const wanted = side(field.after, harmful ? "error" : "added");
   const line = `${name}: ${old} → ${wanted}`;
   if (textWidth(line) <= width) return [line + suffix];
   const indent = " ".repeat(Math.min(textWidth(name), Math.floor(width / 3)));
   return [`${name}: ${old}`, `${indent}→ ${wanted}${suffix}`];
-}
-
-function sideText(value: Json | undefined, colour: (text: string) => string, options: FieldOptions): string {
-  return value === undefined ? options.style.faint(NOT_SHOWN) : colour(clipped(value, options));
 }
 
 /** A value of this many characters fills a few lines of a terminal. */
@@ -445,65 +387,48 @@ function clipped(value: Json, { verbose }: FieldOptions): string {
   return verbose ? text : clip(text, MOST_CHARACTERS);
 }
 
-/** Lines of a block unless everything is asked for. */
+/** Lines of a block. */
 const MOST_LINES = 24;
 
-function blockLines(field: FieldJson, options: FieldOptions): readonly string[] | undefined {
-  const { before, after } = field;
-  const texts = longTexts(before, after);
-  if (texts !== undefined) return diffBlock(...texts, options);
-  if (before !== undefined) return undefined;
-  if (isText(after) && isLongText(after)) return boundedLines(textLines(after, options), options);
-  if (isArray(after) && after.length > 0 && after.every((item) => isObject(item)))
-    return boundedLines(
-      after.map((item, at) => bar(`${at}: ${valueText(item)}`, options)),
-      options,
+/** A value that takes several lines; nothing for one that does not. */
+function blockLines({ before, after }: FieldJson, options: FieldOptions): Lines | undefined {
+  const { style, verbose, width } = options;
+  // A bar before each line, so that no text can pass for a part of the plan.
+  const bar = (text: string): string => `  ${style("faint", "│")} ${text}`.trimEnd();
+  const bounded = (lines: Lines): Lines =>
+    firstOf(
+      lines.map(bar),
+      MOST_LINES,
+      verbose,
+      (line) => [line],
+      (left) => bar(style("faint", `⋮ ${count(left, "more line")}`)),
     );
+  const texts = longTexts(before, after);
+  if (texts !== undefined) {
+    const pieces = lineDiff(...texts);
+    // Where only the line break at the end differs, that shows better in quotes.
+    if (pieces.every(({ kind }) => kind === "same")) return undefined;
+    return bounded(excerpts(pieces).flatMap((piece) => excerptLines(piece, options)));
+  }
+  if (before !== undefined) return undefined;
+  if (isText(after) && isLongText(after))
+    return bounded(
+      after
+        .replace(/\n$/, "")
+        .split("\n")
+        .flatMap((line) => wrap(safeLine(line), width - 4)),
+    );
+  if (isArray(after) && after.length > 0 && after.every((item) => isObject(item)))
+    return bounded(after.map((item, at) => `${at}: ${valueText(item)}`));
   return undefined;
 }
 
-/** A bar before each line, so that no text can pass for a part of the plan. */
-function bar(text: string, { style }: FieldOptions): string {
-  return `  ${style.faint("│")} ${text}`.trimEnd();
-}
-
-function textLines(text: string, options: FieldOptions): readonly string[] {
-  return text
-    .replace(/\n$/, "")
-    .split("\n")
-    .flatMap((line) => wrap(safeLine(line), options.width - 4))
-    .map((line) => bar(line, options));
-}
-
-/** Nothing where only the line break at the end differs: that shows better in quotes. */
-function diffBlock(before: string, after: string, options: FieldOptions): readonly string[] | undefined {
-  const pieces = lineDiff(before, after);
-  if (pieces.every(({ kind }) => kind === "same")) return undefined;
-  return boundedLines(
-    excerpts(pieces).flatMap((piece) => pieceLines(piece, options)),
-    options,
-  );
-}
-
 /** Every line that a long line is broken into bears the sign, or it would pass for an unchanged one. */
-function pieceLines(piece: Excerpt, options: FieldOptions): readonly string[] {
-  const { style, width } = options;
-  if (piece.kind === "skipped")
-    return [bar(style.faint(`⋮ ${count(piece.lines, "unchanged line")}`), options)];
-  const [first = "", ...rest] = wrap(safeLine(piece.text), width - 8);
+function excerptLines(piece: Excerpt, { style, width }: FieldOptions): Lines {
+  if (piece.kind === "skipped") return [style("faint", `⋮ ${count(piece.lines, "unchanged line")}`)];
+  const { kind, text } = piece;
+  const [first = "", ...rest] = wrap(safeLine(text), width - 8);
   const lines = [first, ...rest.map((line) => `  ${line}`)];
-  return lines.map((line) => {
-    if (piece.kind === "added") return bar(style.added(`+ ${line}`), options);
-    if (piece.kind === "removed") return bar(style.removed(`- ${line}`), options);
-    return bar(`  ${line}`, options);
-  });
-}
-
-function boundedLines(lines: readonly string[], options: FieldOptions): readonly string[] {
-  if (options.verbose || lines.length <= MOST_LINES) return lines;
-  const left = lines.length - MOST_LINES + 1;
-  return [
-    ...lines.slice(0, MOST_LINES - 1),
-    bar(options.style.faint(`⋮ ${count(left, "more line")}`), options),
-  ];
+  if (kind === "same") return lines.map((line) => `  ${line}`);
+  return lines.map((line) => style(kind, `${kind === "added" ? "+" : "-"} ${line}`));
 }

@@ -1,11 +1,11 @@
 import type { Json } from "../model/json.ts";
-import type { Action, FieldJson } from "../model/plan.ts";
+import type { FieldJson } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
 import { safeLine, safeLines } from "./escape.ts";
 import { type FoldedChanges, clip, fieldName, valueText } from "./fields.ts";
 import { type PlanExtras, writeJson } from "./json.ts";
 import { type Redactor, redactChange, redactField } from "./redact.ts";
-import { type Style, padTo, textWidth, wrap } from "./style.ts";
+import { type Meaning, type Style, padTo, textWidth, wrap } from "./style.ts";
 import { changeLines, fieldLines } from "./text.ts";
 
 /**
@@ -41,6 +41,11 @@ export class Outside {
   }
 }
 
+/** A value from outside, where there is one. */
+export function outside(value: Json | undefined): Outside | undefined {
+  return value === undefined ? undefined : new Outside(value);
+}
+
 export type Section = readonly Block[];
 
 export type Block =
@@ -63,9 +68,7 @@ export type Line = string | readonly StyledText[];
 
 /** A text, with a colour by its meaning, or a value as YAML would write it. */
 export type StyledText =
-  | string
-  | { readonly style: Action | Exclude<keyof Style, "action">; readonly text: string }
-  | { readonly value: Json };
+  string | { readonly style: Meaning; readonly text: string } | { readonly value: Json };
 
 /** A document in a format of its own: our own words as they are, and texts from outside with how they are escaped. */
 export type Markup = readonly (
@@ -138,8 +141,7 @@ function lineText(line: Line, { redactor, style }: ShowOptions): string {
     .map((span) => {
       if (typeof span === "string") return safeLine(redactor.text(span));
       if ("value" in span) return shortText(redactor.freeJson(span.value));
-      const text = safeLine(redactor.text(span.text));
-      return isPaint(span.style) ? style[span.style](text) : style.action(span.style, text);
+      return style(span.style, safeLine(redactor.text(span.text)));
     })
     .join("");
 }
@@ -150,10 +152,6 @@ function shortText(value: Json): string {
 
 /** What fills a few lines of a terminal; `--format json` has it whole. */
 const MOST = 400;
-
-function isPaint(style: Action | Exclude<keyof Style, "action">): style is Exclude<keyof Style, "action"> {
-  return !["create", "update", "rediscover", "disable"].includes(style);
-}
 
 /** Redacted before it is parted: a secret may have several lines. */
 function textLines(text: string, { redactor }: ShowOptions): readonly string[] {
@@ -185,7 +183,7 @@ function tableLines(
       .map((cell, at) => (at === row.length - 1 ? cell : padTo(cell, widths[at] ?? 0)))
       .join("  ")
       .trimEnd();
-  return [style.faint(line(headings)), ...cells.map(line)];
+  return [style("faint", line(headings)), ...cells.map(line)];
 }
 
 function pairLines(field: FieldJson, { style, width }: ShowOptions): readonly string[] {

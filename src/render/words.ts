@@ -110,17 +110,21 @@ export function summaryVerdict(
   if (refusals.length > 0) return { kind: "blocked", title: "Blocked by policy", reasons };
   if (errors.length > 0) return { kind: "blocked", title: "Blocked by errors", reasons };
   if (reasons.length > 0) return { kind: "attention", title: "Needs attention", reasons };
-  return { kind: "safe", title: changes.length === 0 ? NO_CHANGES : "Safe", reasons };
+  return { kind: "safe", title: changes.length === 0 ? "No changes" : "Safe", reasons };
 }
 
-export const NO_CHANGES = "No changes";
+export const NOTHING_TO_DO = "No changes. The service matches your manifests.";
 
-/** Groups of changes by why they are planned, the reader's own first; one without a title where nothing tells. */
+/**
+ * Groups of changes by why they are planned, the reader's own first; one without a title where nothing tells, or where
+ * there are no changes.
+ */
 export function byCause<C extends Pick<ChangeJson, "cause">>(
   changes: readonly C[],
 ): readonly { readonly title: string | undefined; readonly changes: readonly C[] }[] {
   const groups = groupBy(changes, ({ cause }) => cause ?? "");
-  return ["", ...CAUSES].flatMap((cause) => {
+  if (groups.size === 0) return [{ title: undefined, changes }];
+  return (["", ...CAUSES] as const).flatMap((cause) => {
     const own = groups.get(cause);
     return own === undefined ? [] : [{ title: CAUSE_TITLES[cause], changes: own }];
   });
@@ -208,11 +212,11 @@ export function clockText(milliseconds: number): string {
 }
 
 /** Items by key, keys in the order in which they first turn up. */
-export function groupBy<T>(
+export function groupBy<T, K extends string>(
   items: Iterable<T>,
-  keyOf: (item: T) => string,
-): ReadonlyMap<string, readonly T[]> {
-  const groups = new Map<string, T[]>();
+  keyOf: (item: T) => K,
+): ReadonlyMap<K, readonly T[]> {
+  const groups = new Map<K, T[]>();
   for (const item of items) {
     const key = keyOf(item);
     const group = groups.get(key);

@@ -211,7 +211,8 @@ class PostgresBackend implements Backend {
            insert into ${locks} (stage, target, id, info)
            select $1::text, $2::text, $3::text, $4::text::json from attempt where taken
            on conflict (stage, target) do update set id = excluded.id, info = excluded.info)
-       select (select taken from attempt)::text as taken, (select info from before)::text as info`,
+       select (select taken from attempt)::text as taken, (select info from before)::text as info,
+         pg_backend_pid()::text as session`,
       key.stage,
       key.target,
       info.id,
@@ -221,7 +222,7 @@ class PostgresBackend implements Backend {
     const holder = parseInfo(row?.["info"]);
     if (row?.["taken"] !== "true") throw locked(key, holder);
     this.#granted.set(number, info.id);
-    return new PostgresLock(this, key, number, info, holder, lost);
+    return new PostgresLock(this, key, number, info, row["session"] ?? "", holder, lost);
   }
 
   /** Each connection is prepared once. */
@@ -531,6 +532,8 @@ class PostgresLock implements HeldLock {
   readonly #backend: PostgresBackend;
   readonly #key: StateKey;
   readonly #number: string;
+  /** The database's session that has the lock, for as long as it lasts. */
+  readonly #session: string;
   #isUnlocked = false;
 
   constructor(
@@ -538,12 +541,14 @@ class PostgresLock implements HeldLock {
     key: StateKey,
     number: string,
     info: LockInfo,
+    session: string,
     takenOver: LockInfo | undefined,
     lost: AbortSignal | undefined,
   ) {
     this.#backend = backend;
     this.#key = key;
     this.#number = number;
+    this.#session = session;
     this.info = info;
     if (takenOver !== undefined) this.takenOver = takenOver;
     if (lost !== undefined) this.lost = lost;
@@ -609,7 +614,7 @@ class PostgresLock implements HeldLock {
       .finally(() => this.#backend.release(this.#number));
   }
 
-  /** Runs a write. Its parameters: stage, target, id and serial of what it needs, the content, number of the lock. */
+  /** Runs a write. Its parameters: stage, target, id and serial of what it needs, the content, the session. */
   async #fenced<R>(serial: string, statement: string, content: string, value: R): Promise<R> {
     const { client } = this.#backend;
     const { stage, target } = this.#key;
@@ -621,17 +626,20 @@ class PostgresLock implements HeldLock {
         this.info.id,
         serial,
         content,
-        this.#number,
+        this.#session,
       );
       if (rows.length !== 1) throw await this.#whyNot();
       return value;
     });
   }
 
-  /** A row, if our connection has the lock, nobody took it away, and the document is the one that was read. */
+  /**
+   * A row, if our connection has the lock, nobody took it away, and the document is the one that was read. A lock lasts
+   * as long as its session, so that is asked for: to look through `pg_locks` takes the longer the more locks there are.
+   */
   #isOurs(): string {
     const { documents, locks } = this.#backend.tables;
-    return `select where exists (${holdersOf("$6")} and held.pid = pg_backend_pid())
+    return `select where pg_backend_pid() = $6::int
       and exists (select from ${locks} where stage = $1 and target = $2 and id = $3)
       and coalesce((select serial from ${documents} where stage = $1 and target = $2), ${NO_SERIAL}) = $4::bigint`;
   }
@@ -640,12 +648,12 @@ class PostgresLock implements HeldLock {
     const { client, tables } = this.#backend;
     const { stage, target } = this.#key;
     const [row] = await client.query(
-      `select (exists (${holdersOf("$4")} and held.pid = pg_backend_pid()))::text as connected,
+      `select (pg_backend_pid() = $4::int)::text as connected,
          (exists (select from ${tables.locks} where stage = $1 and target = $2 and id = $3))::text as holder`,
       stage,
       target,
       this.info.id,
-      this.#number,
+      this.#session,
     );
     if (row?.["connected"] !== "true") return this.#lockLost(BROKEN);
     if (row["holder"] !== "true") return this.#lockLost(TAKEN);

@@ -232,9 +232,7 @@ class LockedSession implements Session {
     this.#revision = stored?.revision ?? NO_DOCUMENT;
     this.#commit = new GroupCommit((events, lasting) => this.#save(events, lasting));
     this.#written.now();
-    const reason = "the connection that held it broke";
-    const broken = new StateFailure({ kind: "lock-lost", key: { stage, target }, reason });
-    lock.lost?.addEventListener("abort", () => this.#loss.abort(broken), { once: true });
+    lock.lost?.addEventListener("abort", this.#broke);
   }
 
   get state(): State {
@@ -262,9 +260,16 @@ class LockedSession implements Session {
   }
 
   async close(): Promise<void> {
-    this.#closed ??= this.#finish();
+    // The connection may end after that.
+    this.#closed ??= this.#finish().finally(() => this.#lock.lost?.removeEventListener("abort", this.#broke));
     await this.#closed;
   }
+
+  readonly #broke = (): void => {
+    const { stage, target } = this.#key;
+    const reason = "the connection that held it broke";
+    this.#loss.abort(new StateFailure({ kind: "lock-lost", key: { stage, target }, reason }));
+  };
 
   async #add(events: readonly StateEvent[], lasting: boolean): Promise<void> {
     if (this.#closed !== undefined) throw new Error("a session was used after it was closed");

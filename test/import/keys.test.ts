@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { chooseKeys, fileName, freeFile, slug } from "../../src/edit/import-known.ts";
+import { chooseKeys, slug } from "../../src/edit/import-known.ts";
+import { fileName, freeFile } from "../../src/edit/import-write.ts";
 
 describe("a name becomes a key", () => {
   const rows: readonly (readonly [string, string])[] = [

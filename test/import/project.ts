@@ -1,6 +1,7 @@
-import { folderNames } from "../../src/edit/import-declare.ts";
+import { foldersWith } from "../../src/edit/import-draft.ts";
+import type { ImportSources } from "../../src/edit/import-known.ts";
 import { pairTargets } from "../../src/edit/import-merge.ts";
-import { type Prepared, chooseTargets, prepare, survey } from "../../src/edit/import.ts";
+import { type Prepared, prepare } from "../../src/edit/import.ts";
 import { type LoadedProject, loadProject, readProject } from "../../src/manifest/load.ts";
 import type { Json } from "../../src/model/json.ts";
 import type { LiveTarget, LiveTestCase, Reader } from "../../src/model/live.ts";
@@ -26,7 +27,6 @@ export interface Options {
   readonly elements?: boolean;
   readonly split?: "target" | "folder";
   readonly dir?: string;
-  readonly targets?: readonly string[];
   readonly folders?: ReadonlyMap<string, string>;
   readonly secrets?: readonly string[];
   /** Live id → key of the target that it is. */
@@ -76,25 +76,27 @@ export async function prepared(world: World, options: Options = {}): Promise<Pre
   const resolve = { env: ENV, ...(world.stage === undefined ? {} : { stage: world.stage }) };
   const loaded = await loadProject({ root: "", ...resolve, mayBeEmpty: true }, folder);
   if (!loaded.ok) throw new Error(`the project should load: ${JSON.stringify(loaded.diagnostics)}`);
-  const { chosen } = chooseTargets(world.targets, options.targets ?? []);
-  const reading = await readProject(folder);
-  const project = {
-    reading: { ...reading, project: loaded.project },
+  const { targets, testCases, states } = world;
+  const { desired, strays: _, states: __, ...base } = declaredBy(world, loaded);
+  const sources: ImportSources = {
+    reading: { ...(await readProject(folder)), project: loaded.project },
     resolve,
     stages: loaded.settings.stages,
+    desired,
+    states,
+    base: { ...base, live: { targets, testCases } },
+    chosen: targets,
   };
-  const found = await survey(readerOf(world), world.targets, chosen, declaredBy(world, loaded), project);
-  if (!found.ok) throw new Error("a reader in memory does not fail");
-  const secrets = options.secrets ?? [];
-  const { pairs, unclear } = pairTargets(found.value, options.into ?? new Map());
+  const { secrets = [], into = new Map<string, string>() } = options;
+  const { pairs, unclear } = pairTargets(sources, into);
   // A person would answer; here what is unclear becomes a target of its own.
   if (unclear.length > 0 && options.into === undefined)
     return await prepared(world, { ...options, into: new Map(unclear.map(({ live }) => [live.id, ""])) });
-  return await prepare(found.value, {
+  return await prepare(sources, {
     dir: options.dir ?? "targets",
     split: options.split ?? "target",
     elements: options.elements ?? true,
-    nameFolders: (sources) => Promise.resolve(folderNames(sources, options.folders ?? new Map())),
+    nameFolders: (folders) => Promise.resolve(foldersWith(options.folders ?? new Map(), folders)),
     folder,
     pairs,
     holdsSecret: (value: Json) => secrets.some((secret) => JSON.stringify(value).includes(secret)),

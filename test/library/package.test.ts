@@ -74,10 +74,12 @@ describe("the package", () => {
       "LICENSE",
       "README.md",
       "dist/THIRD-PARTY-LICENSES.txt",
+      "dist/help.txt",
       "dist/index.mjs",
       "dist/library.cjs",
       "dist/sbom.cdx.json",
       "dist/tasc.cjs",
+      "dist/version.txt",
       "package.json",
     ]);
     expect(files.filter((name) => name.startsWith("dist/types/")).length).toBeLessThan(40);

@@ -47,11 +47,13 @@ function helpersIn(nodes: readonly Node[]): ReadonlyMap<string, number> {
       const made = isNode(node["init"]) ? node["init"] : node;
       const name = nameOf(node["id"]);
       if (name === undefined || !/Function/.test(made.type)) return [];
+      // All parameters of another helper, of which the code is the first, or one parameter of this name.
       const at = listOf(made["params"]).findIndex(
         (one) =>
-          nameOf(one) === "code" &&
-          isNode(one["typeAnnotation"]) &&
-          typeOf(one["typeAnnotation"]) === "TSStringKeyword",
+          (one.type === "RestElement" && JSON.stringify(one).includes('"name":"Parameters"')) ||
+          (nameOf(one) === "code" &&
+            isNode(one["typeAnnotation"]) &&
+            typeOf(one["typeAnnotation"]) === "TSStringKeyword"),
       );
       return [[name, at]];
     }),
@@ -74,7 +76,7 @@ function textsOf(value: unknown, nodes: readonly Node[]): readonly (string | und
     return ["consequent", "alternate"].flatMap((part) => textsOf(value[part], nodes));
   if (type === "LogicalExpression") return ["left", "right"].flatMap((part) => textsOf(value[part], nodes));
   // A code that is handed on was counted where it was made.
-  if (type === "ChainExpression" || nameOf(value) === "code") return [];
+  if (type === "SpreadElement" || type === "ChainExpression" || nameOf(value) === "code") return [];
   const named = nameOf(type === "MemberExpression" ? value["object"] : value);
   const all = [...nodes, ...FILES.flatMap((one) => one.nodes)];
   const found = all.find((node) => node.type === "VariableDeclarator" && nameOf(node["id"]) === named);

@@ -9,7 +9,7 @@ afterEach(() => void vi.useRealTimers());
 test("a live display leaves the terminal alone while somebody is asked, and goes on afterwards", async () => {
   const { writer, stderr } = screen({ live: true });
   const shown = { writer, style: { stdout: PLAIN, stderr: PLAIN }, live: true, level: "info" } as const;
-  const display = openDisplay(shown, { now: () => Date.now() });
+  const display = openDisplay(shown, () => Date.now());
   vi.advanceTimersByTime(1000);
   await display.aside(async () => {
     const before = stderr();

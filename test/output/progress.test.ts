@@ -1,20 +1,19 @@
 import { expect, test } from "vitest";
+import { openDisplay } from "../../src/commands/apply-display.ts";
 import { PLAIN } from "../../src/render/style.ts";
-import { createProgress } from "../../src/render/terminal.ts";
 import { EVENTS } from "../render/apply-sample.ts";
 import { screen } from "./screen.ts";
 
 function run(live: boolean): string {
   const { writer, stderr, stdout } = screen({ live });
   let now = 5000;
-  const progress = createProgress({ writer, style: PLAIN, live, now: () => now });
+  const shown = { writer, style: { stdout: PLAIN, stderr: PLAIN }, live, level: "info" } as const;
+  const display = openDisplay(shown, () => now);
   for (const [after, event] of EVENTS) {
     now += after;
-    progress.event(event);
+    display.heard(event);
   }
-  now += 1000;
-  progress.tick();
-  progress.end();
+  display.end();
   expect(stdout()).toBe("");
   return stderr();
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { advance, beginStatus, renderApplyReport, statusLines } from "../../src/render/apply.ts";
+import { ApplyStatus, renderApplyReport } from "../../src/render/apply.ts";
 import { COLOURED, PLAIN } from "../../src/render/style.ts";
 import { clockText, durationText } from "../../src/render/words.ts";
 import { EVENTS, FACTS, OUTCOME } from "./apply-sample.ts";
@@ -29,30 +29,27 @@ describe("the report at the end", () => {
 
 test("the status after each event", async () => {
   let now = 1000;
-  let status = beginStatus(now);
+  const status = new ApplyStatus(now);
   const frames = EVENTS.map(([after, event]) => {
     now += after;
-    status = advance(status, event, now);
-    return [`--- ${"kind" in event ? event.kind : event.type}`, ...statusLines(status, now, PLAIN)].join(
-      "\n",
-    );
+    status.hear(event, now);
+    return [`--- ${"kind" in event ? event.kind : event.type}`, ...status.lines(now, PLAIN)].join("\n");
   });
   await expect(`${frames.join("\n")}\n`).toMatchFileSnapshot("golden/apply-status.txt");
 });
 
 test("a note about waiting ends with the wait", () => {
-  const status = advance(beginStatus(0), { kind: "slowed", pause: 1000, concurrency: 2 }, 0);
-  expect(statusLines(status, 999, PLAIN)).toHaveLength(2);
-  expect(statusLines(status, 1000, PLAIN)).toHaveLength(1);
+  const status = new ApplyStatus(0);
+  status.hear({ kind: "slowed", pause: 1000, concurrency: 2 }, 0);
+  expect(status.lines(999, PLAIN)).toHaveLength(2);
+  expect(status.lines(1000, PLAIN)).toHaveLength(1);
 });
 
 test("of many changes under way the longest are named", () => {
-  const status = [...Array(5).keys()].reduce(
-    (before, at) =>
-      advance(before, { type: "changeStarted", address: `testCase.shop.c${at}`, action: "update" }, at),
-    beginStatus(0),
-  );
-  expect(statusLines(status, 5000, PLAIN).slice(1)).toEqual([
+  const status = new ApplyStatus(0);
+  for (let at = 0; at < 5; at++)
+    status.hear({ type: "changeStarted", address: `testCase.shop.c${at}`, action: "update" }, at);
+  expect(status.lines(5000, PLAIN).slice(1)).toEqual([
     "  testCase.shop.c0  5 s",
     "  testCase.shop.c1  5 s",
     "  testCase.shop.c2  5 s",

@@ -1,7 +1,6 @@
 import type { EditedText } from "../../src/edit/edit-files.ts";
 import type { FileEdit } from "../../src/edit/rewrite.ts";
-import { parseTree } from "../../src/manifest/yaml/parse.ts";
-import { TreeIndex } from "../../src/manifest/yaml/tree.ts";
+import { parseTree, stepsAlong } from "../../src/manifest/yaml/tree.ts";
 import type { Path } from "../../src/model/json.ts";
 import { lineDiff } from "../../src/render/fields.ts";
 
@@ -12,10 +11,10 @@ export function strayLines(
 ): readonly string[] {
   const lines = before.split("\n");
   const allowed = new Set<number>();
-  const index = new TreeIndex(parseTree(before).root);
+  const { root } = parseTree(before);
   for (const { edit, file: own } of edits) {
     if (own !== file) continue;
-    const steps = index.steps(edit.path);
+    const steps = stepsAlong(root, edit.path);
     const last = steps.at(-1);
     if (last === undefined) continue;
     // What is only added to a block changes no line that is there.
@@ -48,7 +47,7 @@ export function strayLines(
 }
 
 function isThere(text: string, path: Path): boolean {
-  return new TreeIndex(parseTree(text).root).steps(path).length > path.length;
+  return stepsAlong(parseTree(text).root, path).length > path.length;
 }
 
 function countOf(text: string, line: string): number {

@@ -107,31 +107,3 @@ describe.each(["local", "postgres", "http"] as const)("a fleet with %s state", (
     MILLISECONDS * 2 + 120_000,
   );
 });
-
-describe.runIf(LONG)("throughput", () => {
-  it.each(["local", "postgres", "http"] as const)(
-    "of 1, 2, 4 and 8 processes with %s state",
-    async (name) => {
-      for (const processes of [1, 2, 4, 8]) {
-        const fleet = await Fleet.open(64, states(name).replace("fleet", `speed_${processes}`));
-        const apply = (round: string) =>
-          Array.from({ length: processes }, (_, n) =>
-            fleet.start(["apply", "--auto-approve", "--shard", `${n + 1}/${processes}`], round),
-          );
-        const timed = async (round: string) => {
-          const began = performance.now();
-          for (const { code, stderr } of await Promise.all(apply(round).map(({ ended }) => ended)))
-            expect(code, stderr).toBe(0);
-          return ((performance.now() - began) / 1000).toFixed(1);
-        };
-        // Targets, environments and discoveries first, with their patches; then one patch of each test case.
-        const [made, patched] = [await timed("one"), await timed("two")];
-        process.stdout.write(`${name}, ${processes} processes: made ${made} s, 128 patches ${patched} s\n`);
-        if (name === "http") keeper.documents.clear();
-        expect(await fleet.wrong()).toEqual([]);
-        await fleet.close();
-      }
-    },
-    600_000,
-  );
-});

@@ -95,6 +95,14 @@ describe("the postgres backend alone", () => {
     await backend.close();
   });
 
+  it("does not take the end of the connection for a loss once a session is closed", async () => {
+    const backend = await fixture.open();
+    const session = await openSession(backend, SHOP, await fixture.world(), OPTIONS);
+    await session.close();
+    await backend.close();
+    expect(session.lost.aborted).toBe(false);
+  });
+
   it("frees the lock of a process that died, and tells whose it was", async () => {
     const first = await fixture.open();
     const world = await fixture.world({ user: "killed" });

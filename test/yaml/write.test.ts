@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { YAML11_SCHEMA, load } from "js-yaml";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { writeYaml } from "../../src/manifest/yaml/edit.ts";
+import { writeYaml } from "../../src/manifest/yaml/write.ts";
 import { readSlow } from "../../src/manifest/yaml/read-slow.ts";
 import { readFast } from "../../src/manifest/yaml/fast.ts";
 import type { Json } from "../../src/model/json.ts";

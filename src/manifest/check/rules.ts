@@ -6,6 +6,7 @@ import {
   originOf,
   resourcesOf,
 } from "../../model/desired.ts";
+import { TEST_CASE_FIELDS } from "../../model/fields.ts";
 import { compileGlob } from "../../model/glob.ts";
 import { type Json, type Path, isArray, isObject } from "../../model/json.ts";
 import { type Value, isValueObject } from "../../model/value.ts";
@@ -52,6 +53,8 @@ function prerequisitesExist({ target, references }: TargetSubject): readonly Man
   );
 }
 
+const RECOGNIZING = TEST_CASE_FIELDS.filter(({ recognizedBy }) => recognizedBy !== undefined);
+
 /**
  * An override of a test case that nothing declares is most likely what a rename left behind. A test case of one stage
  * alone says at least what it is called or what it checks.
@@ -61,7 +64,7 @@ function overridesHaveATestCase({ target }: TargetSubject): readonly ManifestPro
     ({ id, fields, layers }) =>
       id === undefined &&
       !layers.some(({ kind }) => kind === "base") &&
-      ["description", "externalId", "discovery.prompt"].every((name) => fields[name] === undefined),
+      RECOGNIZING.every(({ name }) => fields[name] === undefined),
   );
   const isStub = new Set(stubs);
   const declared =

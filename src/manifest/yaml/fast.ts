@@ -1,5 +1,5 @@
 import type { Json } from "../../model/json.ts";
-import { MAX_DEPTH, MAX_KEY_LENGTH, setOwn } from "./tree.ts";
+import { MAX_DEPTH, MAX_KEY_LENGTH, setOwn } from "./text.ts";
 
 const NEWLINE = 0x0a;
 const SPACE = 0x20;

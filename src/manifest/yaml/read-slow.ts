@@ -1,16 +1,14 @@
 import type { Json, Path } from "../../model/json.ts";
-import { evaluate, parseTree } from "./parse.ts";
-import { type Finding, type YamlProblem, findCharacters } from "./text.ts";
 import {
+  type Finding,
   type LineColumn,
-  type TreeStep,
-  type SyntaxFault,
-  type Tree,
-  TreeIndex,
+  type YamlProblem,
+  findCharacters,
   inDocument,
   placesOf,
   splitDocuments,
-} from "./tree.ts";
+} from "./text.ts";
+import { type Node, type SyntaxFault, type Tree, parseTree, stepsAlong, targetOf } from "./tree.ts";
 
 export type Reading =
   | { readonly ok: true; readonly value: Json }
@@ -32,7 +30,8 @@ export function readSlow(text: string): Reading {
   const characters = findCharacters(text);
   const tree = parseTree(characters.cleaned);
   const faults = explainFaults(tree);
-  const { value, findings } = evaluate(tree.root, (offset) => placeOf(offset).line);
+  const { findings } = tree;
+  const { value } = tree.root;
   const isTooDeep = ({ code }: Finding): boolean => code === "too-deep";
   const all: Finding[] = [
     ...characters.findings,
@@ -323,34 +322,24 @@ export type Source = {
 export function openSource(text: string): Source {
   const placeOf = placesOf(text);
   const documents = splitDocuments(text);
-  const indexes = new Map<number, TreeIndex>();
-  const indexOf = (number: number): TreeIndex => {
-    const known = indexes.get(number);
-    if (known !== undefined) return known;
+  const roots = new Map<number, Node>();
+  const rootOf = (number: number): Node => {
     const { start, end } = documents[number] ?? { start: 0, end: 0 };
-    const index = new TreeIndex(parseTree(findCharacters(text.slice(start, end)).cleaned).root);
-    indexes.set(number, index);
-    return index;
+    const root = roots.get(number) ?? parseTree(findCharacters(text.slice(start, end)).cleaned).root;
+    roots.set(number, root);
+    return root;
   };
   return {
     positionOf: (path, at, within = "") => {
       const { number, inner } = inDocument(documents, path);
-      const index = indexOf(number);
-      const steps = index.steps(inner);
-      const last = steps.at(-1);
-      const { kind } = (last && index.target(last.value)) ?? { kind: "scalar" };
+      const steps = stepsAlong(rootOf(number), inner);
+      const { key, value, start } = steps.at(-1) ?? { key: undefined, value: rootOf(number), start: 0 };
+      const kind = targetOf(value)?.kind;
       const isCollection = inner.length > 0 && (kind === "map" || kind === "list");
-      const exists = steps.length > inner.length;
-      const side = exists ? (at ?? (isCollection ? "key" : "value")) : "key";
-      const offset = (documents[number]?.start ?? 0) + offsetOf(last, side);
+      const isKey = steps.length <= inner.length || (at ?? (isCollection ? "key" : "value")) === "key";
+      const isAtStart = value.start === value.end || (isKey && key !== undefined);
+      const offset = (documents[number]?.start ?? 0) + (isAtStart ? start : value.start);
       return placeOf(within === "" ? offset : Math.max(offset, text.indexOf(within, offset)));
     },
   };
-}
-
-function offsetOf(step: TreeStep | undefined, at: "key" | "value"): number {
-  if (step === undefined) return 0;
-  const { key, value, start } = step;
-  if (value.start === value.end) return start;
-  return at === "key" && key !== undefined ? start : value.start;
 }

@@ -1,4 +1,4 @@
-import { placesOf } from "./tree.ts";
+import type { Path } from "../../model/json.ts";
 
 /**
  * What can be wrong with a YAML text. `code` is for programs, `message` and `hint` are for the person who has
@@ -139,4 +139,93 @@ function readablePrefix(bytes: Uint8Array): string {
 
 function looksLikeUtf16(bytes: Uint8Array): boolean {
   return (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
+}
+
+/**
+ * How deep maps and lists may nest. A manifest needs about ten levels; a hundred is a generator gone wrong.
+ */
+export const MAX_DEPTH = 100;
+
+/** YAML's own bound on a key without `? `, in UTF-16 units from its start to its colon. */
+export const MAX_KEY_LENGTH = 1024;
+
+/** A position as people read it: both 1-based, the column in UTF-16 units. */
+export type LineColumn = { readonly line: number; readonly column: number };
+
+/**
+ * Turns offsets of one text into lines and columns, in the logarithm of the number of lines.
+ * A lone CR ends a line too: it is refused elsewhere, but editors count it, and so must the place of that
+ * refusal.
+ */
+export function placesOf(text: string): (offset: number) => LineColumn {
+  const starts = lineStarts(text);
+  return (offset) => {
+    const line = lastAtMost(starts, offset);
+    return { line: line + 1, column: offset - (starts[line] ?? 0) + 1 };
+  };
+}
+
+function lineStarts(text: string): number[] {
+  const starts = [0];
+  for (const found of text.matchAll(/\r\n?|\n/g)) starts.push(found.index + found[0].length);
+  return starts;
+}
+
+function lastAtMost(sorted: readonly number[], wanted: number): number {
+  let low = 0;
+  let high = sorted.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if ((sorted[middle] ?? 0) <= wanted) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/** Sets an own property whatever its name: by assignment, `__proto__` would change the object's prototype. */
+export function setOwn<T>(map: Record<string, T>, key: string, value: T): void {
+  if (key === "__proto__")
+    Object.defineProperty(map, key, { value, writable: true, enumerable: true, configurable: true });
+  else map[key] = value;
+}
+
+export type TextSpan = { readonly start: number; readonly end: number };
+
+/**
+ * The documents of a text, each with its `---`; what comes before the first one belongs to it. A line that begins with
+ * `---` ends a document whatever it is in, so that no parser is needed to see it.
+ */
+export function splitDocuments(text: string): readonly TextSpan[] {
+  const marks = text.includes("---") ? [...text.matchAll(/^---(?=\s|$)/gm)].map(({ index }) => index) : [];
+  const [first = 0] = marks;
+  const isPreface =
+    text
+      .slice(0, first)
+      .replaceAll(/^[ \t]*(?:#.*)?$|^%.*$/gm, "")
+      .trim() === "";
+  const starts = [0, ...marks.slice(isPreface ? 1 : 0)];
+  return starts.map((start, at) => ({ start, end: starts[at + 1] ?? text.length }));
+}
+
+/** The document of a text that a path leads into, and the path in it. */
+export function inDocument(
+  documents: readonly TextSpan[],
+  path: Path,
+): { readonly number: number; readonly inner: Path } {
+  const [number, ...inner] = path;
+  return documents.length > 1 && typeof number === "number" ? { number, inner } : { number: 0, inner: path };
+}
+
+/** Replaces the characters from `start` up to `end` by `text`; an insertion where the two are the same. */
+export type Splice = { readonly start: number; readonly end: number; readonly text: string };
+
+/** Makes replacements, which are in the order of the text. */
+export function spliced(text: string, splices: readonly Splice[]): string {
+  let done = 0;
+  const parts: string[] = [];
+  for (const splice of splices) {
+    parts.push(text.slice(done, splice.start), splice.text);
+    done = splice.end;
+  }
+  return parts.join("") + text.slice(done);
 }

@@ -1,8 +1,24 @@
-import { type Json, type Path, sameJson } from "../../model/json.ts";
+import {
+  type CST,
+  Composer,
+  type ParsedNode,
+  Parser,
+  type Scalar,
+  type YAMLMap,
+  type YAMLSeq,
+  type Pair as YamlPair,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+} from "yaml";
+import type { Json, Path } from "../../model/json.ts";
+import { NOT_PLAIN_DATA, plainValue } from "./fast.ts";
+import { type Finding, MAX_DEPTH, type TextSpan, placesOf, setOwn } from "./text.ts";
 
 /**
- * A YAML text as nodes that know where they stand in it: the form in which positions and edits look at a
- * text. Offsets are in UTF-16 units; `end` is past the last character.
+ * A YAML text as nodes that know where they stand in it and what they mean: the form in which the careful reader, places
+ * and edits look at a text. Offsets are in UTF-16 units; `end` is past the last character.
  */
 export type Node = ScalarNode | MapNode | ListNode | AliasNode;
 
@@ -20,33 +36,44 @@ type Standing = {
 
 export type ScalarStyle = "plain" | "single" | "double" | "literal" | "folded";
 
+/** `value` is what a node means, as far as that is plain data. Aliased parts are shared. */
 export type ScalarNode = Standing & {
   readonly kind: "scalar";
   readonly style: ScalarStyle;
   /** The text after quotes, escapes and folding are undone, before the schema gives it a type. */
   readonly text: string;
-  /** What the core schema makes of it; anything at all if a tag is at work. */
-  readonly value: unknown;
+  readonly value: Json;
 };
 
-export type AliasNode = Standing & { readonly kind: "alias"; readonly name: string };
+export type AliasNode = Standing & {
+  readonly kind: "alias";
+  readonly name: string;
+  readonly value: Json;
+  readonly anchored: Anchored | undefined;
+};
+
+/** What bears an anchor; the node is there once it has been read to its end. `size` is that of its text, with aliases written out. */
+type Anchored = { node?: Node; size: number };
 
 export type MapNode = Standing & {
   readonly kind: "map";
   readonly flow: boolean;
+  readonly value: Json;
   readonly pairs: readonly Pair[];
+  /** By key; of several with the same key, which is an error, the last. */
+  readonly byKey: ReadonlyMap<string, Pair>;
 };
 
 export type ListNode = Standing & {
   readonly kind: "list";
   readonly flow: boolean;
+  readonly value: Json;
   readonly items: readonly Item[];
 };
 
 export type Pair = {
   /** Where the key begins: its `? `, its anchor, its tag or itself. */
   readonly start: number;
-  readonly explicit: boolean;
   readonly key: Node;
   /** Where the `:` stands; undefined for a key without one. */
   readonly colon: number | undefined;
@@ -71,13 +98,310 @@ export type Tree = {
   readonly furtherDocuments: readonly number[];
   readonly directives: readonly { readonly offset: number; readonly text: string }[];
   readonly faults: readonly SyntaxFault[];
+  /** What keeps it from being plain data. */
+  readonly findings: readonly Finding[];
   /** Brackets, braces and quotes that are opened and never closed. */
   readonly unclosed: readonly TextSpan[];
   /** The outermost maps and lists in braces and brackets. */
   readonly flows: readonly TextSpan[];
 };
 
-export type TextSpan = { readonly start: number; readonly end: number };
+/**
+ * Parses a text into nodes, whatever is wrong with it: faults and findings are listed, and the tree holds what could be
+ * made out. The only module that loads `yaml`, which takes longer to load than most runs take to read all their
+ * manifests; import it, and what imports it, lazily.
+ *
+ * The text must have no control characters: `yaml` uses some of them as marks between its lexer and its parser.
+ */
+export function parseTree(text: string): Tree {
+  const composer = new Composer({
+    version: "1.2",
+    schema: "core",
+    keepSourceTokens: true,
+    // Duplicates are looked for below, with the line of the first one, and not in quadratic time.
+    uniqueKeys: false,
+    // Else `!!binary`, `!!timestamp` and others of YAML 1.1 would come to life when written out.
+    resolveKnownTags: false,
+  });
+  const tokens = [...new Parser().parse(text)];
+  const documents = [...composer.compose(tokens, true, text.length)];
+  const [first, ...further] = documents;
+  if (first === undefined) throw new Error("a composer that is told to force a document made none");
+  const begun = tokens.find((token) => token.type === "document");
+  const builder = new TreeBuilder(text);
+  const before = begun?.type === "document" ? begun.start : [];
+  const root = first.contents === null ? emptyNode(text.length) : builder.node(first.contents, before, 0);
+  // Tokens outside of every node.
+  const stray = new Set(tokens.flatMap(({ type, offset }) => (type === "error" ? [offset] : [])));
+  const faults = documents.flatMap(({ errors }) =>
+    errors.map(({ pos: [offset], code, message }) => ({
+      offset,
+      code: code === "UNEXPECTED_TOKEN" && stray.has(offset) ? "STRAY_TOKEN" : code,
+      words: message,
+    })),
+  );
+  const { unclosed, flows, findings } = builder;
+  for (const { end } of unclosed)
+    faults.push({ offset: end, code: "MISSING_CHAR", words: "a closing mark is missing" });
+  return {
+    text,
+    root,
+    furtherDocuments: further.map((document) => document.range[0]),
+    directives: tokens.flatMap((token) =>
+      token.type === "directive" ? [{ offset: token.offset, text: token.source }] : [],
+    ),
+    faults,
+    findings,
+    unclosed,
+    flows,
+  };
+}
+
+/** Tokens before a node, on its side of the `-`, `?` or `:`; its anchor and its tag are among them. */
+type Before = readonly CST.SourceToken[];
+
+/**
+ * How many characters of the text all aliases together may stand for. A bound on the number of aliases would
+ * refuse a thousand test cases that share one list of tags, and would let a few aliases to a large text pass;
+ * what has to be bounded is the size of the text with every alias written out.
+ */
+export const ALIAS_BUDGET = 250_000;
+
+class TreeBuilder {
+  readonly findings: Finding[] = [];
+  readonly unclosed: TextSpan[] = [];
+  readonly flows: TextSpan[] = [];
+  readonly #placeOf: ReturnType<typeof placesOf>;
+  readonly #anchors = new Map<string, Anchored>();
+  /** How many characters the aliases so far stand for. */
+  #aliased = 0;
+
+  constructor(text: string) {
+    this.#placeOf = placesOf(text);
+  }
+
+  /** Nodes are met in the order of the text. @param isKey whether it is a key, which is text whatever it looks like */
+  node(parsed: ParsedNode, before: Before, depth: number, isKey = false): Node {
+    const standing = standingOf(parsed, before);
+    const { start, end, from, anchor, tag } = standing;
+    if (!isClosed(parsed)) this.unclosed.push({ start, end });
+    // Kept apart from the name, which an anchor inside of this one may take over.
+    const anchored: Anchored = { size: 0 };
+    if (anchor !== undefined) this.#anchors.set(anchor, anchored);
+    const [known, aliased] = [this.findings.length, this.#aliased];
+    let node = this.#content(parsed, standing, depth, isKey);
+    const isTooDeep = depth >= MAX_DEPTH && (node.kind === "map" || node.kind === "list");
+    const isUnfit =
+      tag !== undefined && !fitsTag(tag, node.kind, isKey ? "" : isScalar(parsed) ? parsed.value : undefined);
+    if (isTooDeep || isUnfit) {
+      // What is inside of it is not looked at.
+      this.findings.length = known;
+      node = { ...node, value: null };
+    }
+    if (isUnfit)
+      this.#found(
+        from,
+        "tag",
+        `the tag \`${tag}\` does not fit here: a manifest holds text, numbers, true, false, null, lists and maps`,
+        "remove it; quote text that begins with `!`",
+      );
+    else if (isTooDeep)
+      this.#found(start, "too-deep", `maps and lists are nested more than ${MAX_DEPTH} deep`);
+    anchored.node = node;
+    anchored.size = Math.max(1, node.end - start) + this.#aliased - aliased;
+    return node;
+  }
+
+  /** Notes what is wrong, in words for the person who wrote it: what was found, and what to write instead. */
+  #found(offset: number, code: Finding["code"], message: string, hint?: string): null {
+    this.findings.push({ offset, code, message, ...(hint === undefined ? {} : { hint }) });
+    return null;
+  }
+
+  #content(parsed: ParsedNode, standing: Standing, depth: number, isKey: boolean): Node {
+    if (isAlias(parsed)) {
+      const name = parsed.source;
+      const anchored = this.#anchors.get(name);
+      return {
+        kind: "alias",
+        ...standing,
+        name,
+        anchored,
+        value: this.#alias(name, standing.start, anchored),
+      };
+    }
+    if (!isMap(parsed) && !isSeq(parsed)) {
+      const value = isKey ? parsed.source : this.#scalar(parsed.value, parsed.source, standing.start);
+      return {
+        kind: "scalar",
+        ...standing,
+        style: STYLES[parsed.type ?? "PLAIN"],
+        text: parsed.source,
+        value,
+      };
+    }
+    const flow = parsed.flow === true;
+    const last = this.flows.at(-1);
+    const { start, end } = standing;
+    if (flow && (last === undefined || last.end <= start)) this.flows.push({ start, end });
+    return isMap(parsed)
+      ? this.#map(parsed, standing, flow, depth)
+      : this.#list(parsed, standing, flow, depth);
+  }
+
+  #scalar(value: unknown, text: string, start: number): Json {
+    if (value === null || typeof value === "string" || typeof value === "boolean") return value;
+    if (typeof value !== "number" || !Number.isFinite(value))
+      return this.#found(start, "number", `\`${text}\` is not a finite number`, "quote it if it is text");
+    if (plainValue(text) !== NOT_PLAIN_DATA) return value;
+    const message = `the number \`${text}\` is too large to be kept exactly`;
+    return this.#found(start, "number", message, "quote it if it is an identifier");
+  }
+
+  #alias(name: string, start: number, anchored: Anchored | undefined): Json {
+    if (anchored === undefined)
+      return this.#found(
+        start,
+        "unknown-alias",
+        `\`*${name}\` is an alias, and there is no anchor \`&${name}\` above it`,
+        "quote text that begins with `*`",
+      );
+    if (anchored.node === undefined) {
+      const message = `\`*${name}\` is inside the value that it refers to`;
+      return this.#found(start, "cyclic-alias", message, "write the value itself here");
+    }
+    const before = this.#aliased;
+    this.#aliased += anchored.size;
+    if (before <= ALIAS_BUDGET && this.#aliased > ALIAS_BUDGET)
+      this.#found(
+        start,
+        "alias-budget",
+        `with this one, the aliases of the file stand for more than ${ALIAS_BUDGET} characters of text`,
+        "aliases of aliases multiply; write them out",
+      );
+    return anchored.node.value;
+  }
+
+  #list(parsed: YAMLSeq.Parsed, standing: Standing, flow: boolean, depth: number): ListNode {
+    const tokens = (parsed.srcToken?.items ?? []).filter(isItem);
+    const items = parsed.items.map((item, at): Item => {
+      const before = tokens[at]?.start ?? [];
+      // The tokens before `[&x a: b]` belong to its key, not to the map that the pair makes.
+      const value = this.node(item, item.srcToken === undefined && isMap(item) ? [] : before, depth + 1);
+      const dash = before.find((token) => token.type === "seq-item-ind");
+      return { start: dash?.offset ?? value.from, value };
+    });
+    const end = flow ? standing.end : lastEnd(items, standing);
+    return { kind: "list", ...standing, end, flow, items, value: items.map(({ value }) => value.value) };
+  }
+
+  #map(parsed: YAMLMap.Parsed, standing: Standing, flow: boolean, depth: number): MapNode {
+    const value: Record<string, Json> = {};
+    const byKey = new Map<string, Pair>();
+    const starts = new Map<string, number>();
+    const pairs = parsed.items.map((item) => {
+      const pair = this.#pair(item, depth);
+      const { key } = pair;
+      if (key.kind !== "scalar") return pair;
+      byKey.set(key.text, pair);
+      const first = starts.get(key.text);
+      if (key.style === "plain" && (key.text === "" || key.text === "<<")) return pair;
+      if (first === undefined) starts.set(key.text, key.start);
+      else {
+        const message = `the key \`${key.text}\` was already set on line ${this.#placeOf(first).line}`;
+        this.#found(key.start, "duplicate-key", message, "keep one of them");
+      }
+      setOwn(value, key.text, pair.value.value);
+      return pair;
+    });
+    const end = flow ? standing.end : lastEnd(pairs, standing);
+    return { kind: "map", ...standing, end, flow, pairs, byKey, value };
+  }
+
+  #pair({ key, value, srcToken }: YamlPair<ParsedNode, ParsedNode | null>, depth: number): Pair {
+    const before = srcToken?.start ?? [];
+    const between = srcToken?.sep ?? [];
+    const known = this.findings.length;
+    const keyNode = this.node(key, before, 0, true);
+    const start = before.find((token) => token.type === "explicit-key-ind")?.offset ?? keyNode.from;
+    const colon = between.find((token) => token.type === "map-value-ind")?.offset;
+    if (keyNode.kind !== "scalar") {
+      this.findings.length = known;
+      const kind = keyNode.kind === "alias" ? "an alias" : `a ${keyNode.kind}`;
+      const message = `a key must be text, and here it is ${kind}`;
+      this.#found(keyNode.start, "key", message, "quote it if it is text");
+    } else if (keyNode.style === "plain" && keyNode.text === "")
+      this.#found(colon ?? start, "key", "there is no key here", "write the key, or quote the text");
+    else if (keyNode.style === "plain" && keyNode.text === "<<")
+      this.#found(
+        keyNode.start,
+        "merge-key",
+        "merge keys (`<<`) are not supported: they are not part of YAML 1.2",
+        "write the keys out, or use `defaults`",
+      );
+    const valueNode = value === null ? emptyNode(keyNode.end) : this.node(value, between, depth + 1);
+    return { start, key: keyNode, colon, value: valueNode };
+  }
+}
+
+/** For the parser a block ends after the comments that follow it; for us where its last value does. */
+function lastEnd(entries: readonly { readonly value: Node }[], { end }: TextSpan): number {
+  return entries.at(-1)?.value.end ?? end;
+}
+
+/** The parser itself misses `"a\"` and `'a''` at the very end of a text. */
+function isClosed({ srcToken: token }: ParsedNode): boolean {
+  if (token?.type === "flow-collection")
+    return token.end[0]?.source === (token.start.source === "{" ? "}" : "]");
+  if (token?.type === "single-quoted-scalar")
+    return /^'[^]*'$/.test(token.source) && !token.source.slice(1, -1).replaceAll("''", "").includes("'");
+  if (token?.type === "double-quoted-scalar")
+    return /^"[^]*"$/.test(token.source) && !/(?<!\\)(?:\\\\)*\\"$/.test(token.source);
+  return true;
+}
+
+function standingOf(node: ParsedNode, before: Before): Standing {
+  const anchor = before.find((token) => token.type === "anchor");
+  const tag = before.find((token) => token.type === "tag");
+  const [start, end] = node.range;
+  const from = Math.min(start, anchor?.offset ?? start, tag?.offset ?? start);
+  return { start, end, from, anchor: anchor?.source.slice(1), tag: tag?.source };
+}
+
+const STYLES: Readonly<Record<Scalar.Type, ScalarStyle>> = {
+  PLAIN: "plain",
+  QUOTE_SINGLE: "single",
+  QUOTE_DOUBLE: "double",
+  BLOCK_LITERAL: "literal",
+  BLOCK_FOLDED: "folded",
+};
+
+/** `yaml` keeps what stands between the last item and the end as an item without content. */
+function isItem({ start, sep, value }: CST.CollectionItem): boolean {
+  const marks = ["seq-item-ind", "explicit-key-ind", "anchor", "tag"];
+  return value !== undefined || sep !== undefined || start.some((token) => marks.includes(token.type));
+}
+
+function emptyNode(at: number): ScalarNode {
+  const standing = { start: at, end: at, from: at, anchor: undefined, tag: undefined };
+  return { kind: "scalar", ...standing, style: "plain", text: "", value: null };
+}
+
+const TAGS: Readonly<Record<string, string>> = {
+  "!!map": "map",
+  "!!seq": "list",
+  "!!str": "string",
+  "!!int": "number",
+  "!!float": "number",
+  "!!bool": "boolean",
+};
+
+/** Whether a tag is one of YAML's own and says what the node is; the parser made a value of any other. */
+function fitsTag(tag: string, kind: Node["kind"], scalar: unknown): boolean {
+  if (tag === "!") return true;
+  if (tag === "!!null") return kind === "scalar" && scalar === null;
+  return TAGS[tag] === (kind === "scalar" ? typeof scalar : kind);
+}
 
 /** A node and all nodes in it, keys before their values, in the order of the text. */
 export function* nodesOf(node: Node): Generator<Node> {
@@ -90,44 +414,30 @@ export function* nodesOf(node: Node): Generator<Node> {
   }
 }
 
-/** A position as people read it: both 1-based, the column in UTF-16 units. */
-export type LineColumn = { readonly line: number; readonly column: number };
+/** What an alias refers to, or undefined if there is no such anchor; any other node is its own target. */
+export function targetOf(node: Node): Node | undefined {
+  return node.kind === "alias" ? node.anchored?.node : node;
+}
+
+/** One step down a tree: the root, a pair of a map, or an item of a list; `start` is that of the key or the dash. */
+export type TreeStep = { readonly key: Node | undefined; readonly value: Node; readonly start: number };
 
 /**
- * Turns offsets of one text into lines and columns, in the logarithm of the number of lines.
- * A lone CR ends a line too: it is refused elsewhere, but editors count it, and so must the place of that
- * refusal.
+ * The steps from the root along a path, for as far as the tree has it: the root itself comes first, so a path that
+ * exists to its end has one step more than segments. Aliases on the way are followed; the last value may be one.
  */
-export function placesOf(text: string): (offset: number) => LineColumn {
-  const starts = lineStarts(text);
-  return (offset) => {
-    const line = lastAtMost(starts, offset);
-    return { line: line + 1, column: offset - (starts[line] ?? 0) + 1 };
-  };
-}
-
-function lineStarts(text: string): number[] {
-  const starts = [0];
-  for (const found of text.matchAll(/\r\n?|\n/g)) starts.push(found.index + found[0].length);
-  return starts;
-}
-
-function lastAtMost(sorted: readonly number[], wanted: number): number {
-  let low = 0;
-  let high = sorted.length - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if ((sorted[middle] ?? 0) <= wanted) low = middle;
-    else high = middle - 1;
+export function stepsAlong(root: Node, path: Path): TreeStep[] {
+  const steps: TreeStep[] = [{ key: undefined, value: root, start: root.start }];
+  let node = targetOf(root);
+  for (const segment of path) {
+    const pair = node?.kind === "map" ? node.byKey.get(String(segment)) : undefined;
+    const item = node?.kind === "list" && typeof segment === "number" ? node.items[segment] : undefined;
+    if (pair !== undefined) steps.push({ key: pair.key, value: pair.value, start: pair.key.start });
+    else if (item !== undefined) steps.push({ key: undefined, ...item });
+    else break;
+    node = targetOf((pair ?? item)?.value ?? root);
   }
-  return low;
-}
-
-/** Sets an own property whatever its name: by assignment, `__proto__` would change the object's prototype. */
-export function setOwn<T>(map: Record<string, T>, key: string, value: T): void {
-  if (key === "__proto__")
-    Object.defineProperty(map, key, { value, writable: true, enumerable: true, configurable: true });
-  else map[key] = value;
+  return steps;
 }
 
 /** A pair of a map or an item of a list, as far as both are alike. */
@@ -135,249 +445,4 @@ export type ListEntry = { readonly start: number; readonly end: number };
 
 export function entryOfPair({ start, key, colon, value }: Pair): ListEntry {
   return { start, end: Math.max(key.end, colon === undefined ? 0 : colon + 1, value.end) };
-}
-
-/** In block style the item begins with its dash, and may be nothing but that. */
-export function entryOfItem({ start, value }: Item, flow: boolean): ListEntry {
-  return { start, end: Math.max(value.end, flow ? start : start + 1) };
-}
-
-/** What becomes of the entries of one map or list. */
-export type EntryChange = {
-  readonly entries: readonly ListEntry[];
-  /** Which of them go. At least one stays. */
-  readonly deleted: ReadonlySet<number>;
-  /** What comes in behind an entry that stays, or at -1 before the first one. */
-  readonly inserted: readonly { readonly after: number; readonly content: Inserted }[];
-};
-
-/** In block style, whole lines; in flow style, what stands between the commas. */
-export type Inserted = { readonly lines: readonly string[]; readonly flow: string };
-
-/**
- * One step down a tree: the root, a pair of a map, or an item of a list; `start` is that of the key or the
- * dash.
- */
-export type TreeStep = { readonly key: Node | undefined; readonly value: Node; readonly start: number };
-
-/** Finds nodes by path. Maps and anchors are hashed when they are first asked for. */
-export class TreeIndex {
-  readonly #root: Node;
-  readonly #pairs = new WeakMap<MapNode, ReadonlyMap<string, Pair>>();
-  readonly #plain = new WeakMap<Node, Json>();
-  #anchors: ReadonlyMap<string, readonly Node[]> | undefined;
-
-  constructor(root: Node) {
-    this.#root = root;
-  }
-
-  /**
-   * The steps from the root along a path, for as far as the tree has it: the root itself comes first, so a
-   * path that exists to its end has one step more than segments. Aliases on the way are followed; the last
-   * value may be one.
-   */
-  steps(path: Path): TreeStep[] {
-    const steps: TreeStep[] = [{ key: undefined, value: this.#root, start: this.#root.start }];
-    let at: Node | undefined = this.#root;
-    for (const segment of path) {
-      const step: TreeStep | undefined = at === undefined ? undefined : this.#step(this.target(at), segment);
-      if (step === undefined) break;
-      steps.push(step);
-      at = step.value;
-    }
-    return steps;
-  }
-
-  #step(node: Node | undefined, segment: string | number): TreeStep | undefined {
-    if (node?.kind === "map") {
-      const pair = this.pair(node, String(segment));
-      return pair && { key: pair.key, value: pair.value, start: pair.key.start };
-    }
-    if (node?.kind !== "list" || typeof segment !== "number") return undefined;
-    const item = node.items[segment];
-    return item && { key: undefined, ...item };
-  }
-
-  /** The pair with this key; of several, which is an error, the last. */
-  pair(map: MapNode, key: string): Pair | undefined {
-    let pairs = this.#pairs.get(map);
-    if (pairs === undefined) {
-      pairs = new Map(
-        map.pairs.flatMap((pair) => (pair.key.kind === "scalar" ? [[pair.key.text, pair]] : [])),
-      );
-      this.#pairs.set(map, pairs);
-    }
-    return pairs.get(key);
-  }
-
-  /** What a node stands for, in a tree without problems. */
-  plain(node: Node): Json {
-    const known = this.#plain.get(node);
-    if (known !== undefined) return known;
-    const value = this.#plainOf(node);
-    this.#plain.set(node, value);
-    return value;
-  }
-
-  #plainOf(node: Node): Json {
-    if (node.kind === "scalar") return isScalarValue(node.value) ? node.value : null;
-    if (node.kind === "list") return node.items.map((item) => this.plain(item.value));
-    if (node.kind === "alias") {
-      const target = this.target(node);
-      return target === undefined ? null : this.plain(target);
-    }
-    const map: Record<string, Json> = {};
-    for (const { key, value } of node.pairs)
-      if (key.kind === "scalar") setOwn(map, key.text, this.plain(value));
-    return map;
-  }
-
-  /**
-   * What an alias refers to, or undefined if there is no such anchor; any other node is its own target.
-   * The same name may be given again: an alias means the last anchor of that name before it.
-   */
-  target(node: Node): Node | undefined {
-    if (node.kind !== "alias") return node;
-    this.#anchors ??= anchorsIn(this.#root);
-    return this.#anchors.get(node.name)?.findLast((anchored) => anchored.start < node.start);
-  }
-}
-
-function isScalarValue(value: unknown): value is string | number | boolean | null {
-  return value === null || ["string", "number", "boolean"].includes(typeof value);
-}
-
-/** The nodes that bear each anchor, in the order of the text. */
-function anchorsIn(root: Node): ReadonlyMap<string, readonly Node[]> {
-  const anchors = new Map<string, Node[]>();
-  for (const node of nodesOf(root)) {
-    if (node.anchor === undefined) continue;
-    const bearers = anchors.get(node.anchor);
-    if (bearers === undefined) anchors.set(node.anchor, [node]);
-    else bearers.push(node);
-  }
-  return anchors;
-}
-
-/** What a name stands for from some point of the new text on, and how many aliases rely on that. */
-type Binding = { readonly value: Json; readonly anchored: Node | undefined; aliases: number };
-
-/**
- * What every anchor of a text will stand for once the text is changed, as far as it has been walked through:
- * nodes are to be told of in its order.
- */
-export class Bindings {
-  readonly #index: TreeIndex;
-  /** The aliases of every node that has some, in the order of the text. */
-  readonly #aliases: ReadonlyMap<Node, readonly AliasNode[]>;
-  readonly #current = new Map<string, Binding>();
-  readonly #anchored: Binding[] = [];
-
-  constructor(root: Node, index: TreeIndex) {
-    this.#index = index;
-    this.#aliases = aliasesIn(root, index);
-  }
-
-  /** A node that stays, with the value that it will have. */
-  bind(node: Node, value: Json): void {
-    if (node.anchor === undefined) return;
-    const binding = { value, anchored: node, aliases: 0 };
-    this.#current.set(node.anchor, binding);
-    this.#anchored.push(binding);
-  }
-
-  /** Whether an alias will stand for this value; then it stays. */
-  rely({ name }: AliasNode, value: Json): boolean {
-    const binding = this.#current.get(name);
-    if (binding === undefined || !sameJson(binding.value, value)) return false;
-    binding.aliases++;
-    return true;
-  }
-
-  /**
-   * The name for a value that is written in the place of an alias, if other aliases may follow it: those
-   * further down, where the old value is kept. Where a new one is wanted, they do not want that.
-   */
-  takeOver(alias: AliasNode, value: Json): string | undefined {
-    const original = this.#index.target(alias);
-    const isLast = original === undefined || this.#aliases.get(original)?.at(-1) === alias;
-    if (isLast || !sameJson(this.#index.plain(alias), value)) return undefined;
-    this.#current.set(alias.name, { value, anchored: undefined, aliases: 0 });
-    return alias.name;
-  }
-
-  /** Nodes that had aliases and have none any more. */
-  unused(): Node[] {
-    return this.#anchored.flatMap(({ anchored: node, aliases }) => {
-      if (node === undefined || aliases > 0 || !this.#aliases.has(node)) return [];
-      // With its tag, which is no longer right, the anchor has been written again.
-      return node.tag === undefined ? [node] : [];
-    });
-  }
-}
-
-function aliasesIn(root: Node, index: TreeIndex): ReadonlyMap<Node, readonly AliasNode[]> {
-  const aliases = new Map<Node, AliasNode[]>();
-  for (const node of nodesOf(root)) {
-    const target = node.kind === "alias" ? index.target(node) : undefined;
-    if (node.kind !== "alias" || target === undefined) continue;
-    const known = aliases.get(target);
-    if (known === undefined) aliases.set(target, [node]);
-    else known.push(node);
-  }
-  return aliases;
-}
-
-/**
- * How deep maps and lists may nest. A manifest needs about ten levels; a hundred is a generator gone wrong.
- */
-export const MAX_DEPTH = 100;
-
-/** YAML's own bound on a key without `? `, in UTF-16 units from its start to its colon. */
-export const MAX_KEY_LENGTH = 1024;
-
-/**
- * How many characters of the text all aliases together may stand for. A bound on the number of aliases would
- * refuse a thousand test cases that share one list of tags, and would let a few aliases to a large text pass;
- * what has to be bounded is the size of the text with every alias written out.
- */
-export const ALIAS_BUDGET = 250_000;
-
-/**
- * The documents of a text, each with its `---`; what comes before the first one belongs to it. A line that begins with
- * `---` ends a document whatever it is in, so that no parser is needed to see it.
- */
-export function splitDocuments(text: string): readonly TextSpan[] {
-  const marks = text.includes("---") ? [...text.matchAll(/^---(?=\s|$)/gm)].map(({ index }) => index) : [];
-  const [first = 0] = marks;
-  const isPreface =
-    text
-      .slice(0, first)
-      .replaceAll(/^[ \t]*(?:#.*)?$|^%.*$/gm, "")
-      .trim() === "";
-  const starts = [0, ...marks.slice(isPreface ? 1 : 0)];
-  return starts.map((start, at) => ({ start, end: starts[at + 1] ?? text.length }));
-}
-
-/** The document of a text that a path leads into, and the path in it. */
-export function inDocument(
-  documents: readonly TextSpan[],
-  path: Path,
-): { readonly number: number; readonly inner: Path } {
-  const [number, ...inner] = path;
-  return documents.length > 1 && typeof number === "number" ? { number, inner } : { number: 0, inner: path };
-}
-
-/** Replaces the characters from `start` up to `end` by `text`; an insertion where the two are the same. */
-export type Splice = { readonly start: number; readonly end: number; readonly text: string };
-
-/** Makes replacements, which are in the order of the text. */
-export function spliced(text: string, splices: readonly Splice[]): string {
-  let done = 0;
-  const parts: string[] = [];
-  for (const splice of splices) {
-    parts.push(text.slice(done, splice.start), splice.text);
-    done = splice.end;
-  }
-  return parts.join("") + text.slice(done);
 }

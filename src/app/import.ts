@@ -1,0 +1,360 @@
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type NewText, withoutFile, writeTexts } from "../edit/edit-files.ts";
+import { type Folder, type Skipped, foldersWith } from "../edit/import-draft.ts";
+import type { ImportSources } from "../edit/import-known.ts";
+import { type Pairs, pairTargets } from "../edit/import-merge.ts";
+import type { NewFile } from "../edit/import-write.ts";
+import { type PrepareOptions, type Prepared, prepare } from "../edit/import.ts";
+import { patchOf } from "../edit/patch.ts";
+import { nearest } from "../manifest/problem.ts";
+import { type ProjectFolder, projectFolder } from "../manifest/files.ts";
+import { readProject, resolveProject } from "../manifest/load.ts";
+import { compareText, isAddress } from "../model/address.ts";
+import { TascError, stop } from "../model/error.ts";
+import { type Json, sameJson } from "../model/json.ts";
+import type { LiveTarget, LiveTestCase } from "../model/live.ts";
+import { EVERYTHING } from "../plan/input.ts";
+import type { View } from "../render/view.ts";
+import { count, groupBy, kindNoun } from "../render/words.ts";
+import { readerOf } from "./service.ts";
+import { type Session, serviceError } from "./session.ts";
+
+export interface ImportOptions extends Pick<PrepareOptions, "dir" | "elements"> {
+  readonly split?: PrepareOptions["split"] | undefined;
+  /** Apps or ids of live targets; all where it is empty. */
+  readonly target: readonly string[];
+  /** Folder id → name. */
+  readonly folder: ReadonlyMap<string, string>;
+  /** Key of a target → the app or id of the live target that it is. */
+  readonly into: ReadonlyMap<string, string>;
+  readonly dryRun: boolean;
+  /** Milliseconds. */
+  readonly lockTimeout?: number | undefined;
+}
+
+/** The manifest that `tasc init` writes as an example. */
+export interface Sample {
+  readonly file: string;
+  readonly text: string;
+}
+
+/** What only a person can say. */
+export interface Question {
+  readonly id: string;
+  /** Quotes live names. */
+  readonly text: string;
+  /** Stands before the answer. */
+  readonly prompt: string;
+}
+
+/** Gets the warnings of an import, and answers what is unclear; what is not answered has no entry. */
+export interface Person {
+  readonly warn: (text: string) => void;
+  readonly ask: (questions: readonly Question[]) => Promise<ReadonlyMap<string, string>>;
+}
+
+/** Writes manifests for live targets, such that a plan right after it is empty. @throws TascError */
+export async function importTargets(
+  session: Session,
+  options: ImportOptions,
+  person: Person,
+  sample: Sample,
+): Promise<{ readonly view: View; readonly preview: string }> {
+  for (const key of options.into.keys())
+    if (!isAddress(`target.${key}`))
+      throw stop("invalid", "bad-option", `${JSON.stringify(key)}, which --into gives, is not a key`);
+  const disk = projectFolder(session.root, session.env.TASC_TRUST);
+  // Where nobody has changed or applied it.
+  const hasSample =
+    session.project.sources.get(sample.file)?.text === sample.text &&
+    (await session.readStates(["shop"])).size === 0;
+  const folder = hasSample ? withoutFile(disk, sample.file) : disk;
+  const sources = await readSources(session, folder, options.target);
+  const { pairs, into } = await pair(sources, options.into, person);
+  const prepared = await prepare(sources, {
+    dir: options.dir,
+    split: options.split ?? "target",
+    elements: options.elements,
+    nameFolders: (folders) => nameFolders(folders, options.folder, person),
+    folder,
+    pairs,
+    into,
+    holdsSecret: (value: Json) => !sameJson(session.redactor.json(value), value),
+  });
+  refuse(prepared);
+  for (const one of prepared.leftOut) person.warn(skippedLine(one));
+  const removed = hasSample && prepared.files.length > 0 ? sample : undefined;
+  if (!options.dryRun) await carryOut(session, prepared, removed, options.lockTimeout ?? 0);
+  const { texts, files } = prepared;
+  // A stream of documents that YAML readers can take apart again.
+  const added = files.map(({ file, text }) => `--- # ${file}\n${text}`);
+  return {
+    view: importView(session, prepared, removed, options.dryRun),
+    preview: [...texts.map(patchOf), ...added].join(""),
+  };
+}
+
+/** Reads the project, and the test cases of the chosen targets, side by side. */
+async function readSources(
+  session: Session,
+  folder: ProjectFolder,
+  wanted: readonly string[],
+): Promise<ImportSources> {
+  const { settings, env } = session;
+  const reading = { ...(await readProject(folder)), project: session.project.project };
+  const resolve = { env, stage: settings.stage };
+  const { states, strays } = await session.remembered();
+  const reader = readerOf(session.client());
+  const targets = await reader.listTargets();
+  if (!targets.ok) throw serviceError(targets.failure);
+  const chosen = chosenOf(targets.value, wanted);
+  const testCases = new Map<string, readonly LiveTestCase[]>();
+  const lists = chosen.map(({ id }) => reader.listTestCases(id, (testCase) => testCase));
+  for (const [at, list] of (await Promise.all(lists)).entries()) {
+    if (!list.ok) throw serviceError(list.failure);
+    testCases.set(chosen[at]?.id ?? "", list.value);
+  }
+  return {
+    reading,
+    resolve,
+    stages: settings.stages,
+    desired: resolveProject(reading, resolve).resolved?.desired ?? session.desired,
+    states: new Map([...states, ...strays.map((state) => [state.target, state] as const)]),
+    base: {
+      live: { targets: targets.value, testCases },
+      fingerprints: session.fingerprints,
+      scope: EVERYTHING,
+      run: new Set(),
+      rediscover: new Set(),
+      baseUrl: settings.baseUrl,
+      disableRemoved: session.disableRemoved,
+    },
+    chosen,
+  };
+}
+
+/** The targets that are meant; all where none is named. */
+function chosenOf(targets: readonly LiveTarget[], wanted: readonly string[]): readonly LiveTarget[] {
+  const means = (word: string) => (target: LiveTarget) => word === target.id || word === target.app;
+  const unknown = wanted.filter((word) => !targets.some(means(word)));
+  const apps = targets.map(({ app }) => app);
+  if (unknown.length > 0)
+    throw invalid(
+      "unknown-target",
+      unknown.map((word) => {
+        const close = nearest(word, apps);
+        return [
+          `No live test target has the app or id ${JSON.stringify(word)}`,
+          close === undefined ? "" : `Did you mean ${JSON.stringify(close)}?`,
+        ];
+      }),
+    );
+  if (wanted.length === 0) return targets;
+  return targets.filter((target) => wanted.some((word) => means(word)(target)));
+}
+
+/** Which declared target each live one is in this stage; what is unclear is asked, or else refused. */
+async function pair(
+  sources: ImportSources,
+  into: ImportOptions["into"],
+  person: Person,
+): Promise<{ readonly pairs: Pairs; readonly into: Pairs }> {
+  const given = [...into].map(([key, live]): [string, string] => {
+    const meant = sources.chosen.filter(({ id, app }) => id === live || app === live);
+    const [only] = meant;
+    if (only !== undefined && meant.length === 1) return [only.id, key];
+    throw stop(
+      "invalid",
+      "unknown-target",
+      `${only === undefined ? "No" : "More than one"} imported target has the app or id ${JSON.stringify(live)}, which --into names`,
+      meant.map(({ id, app }) => `${id}  ${app}`).join("\n"),
+    );
+  });
+  const { unclear } = pairTargets(sources, new Map(given));
+  const questions = unclear.map(({ live: { id, app }, keys }) => ({
+    id,
+    keys,
+    text: `The live target ${JSON.stringify(app)} (${id}) may be ${keys.map((key) => `target.${key}`).join(" or ")}.`,
+    prompt: "Key of the target that it is (a new key for a target of its own): ",
+  }));
+  const answers = await person.ask(questions);
+  const open = questions.filter(({ id }) => !answers.has(id));
+  if (open.length > 0)
+    throw invalid(
+      "unclear-target",
+      open.map(({ id, keys, text }) => [
+        text,
+        `Nothing was written. Choose one of them, or pass a new key for a separate target, for example:\n  tasc import --into ${keys[0] ?? "KEY"}=${id}`,
+      ]),
+    );
+  const all = new Map([...given, ...answers]);
+  return { pairs: pairTargets(sources, all).pairs, into: all };
+}
+
+/** The names of folders: from state, from other stages, from the command line, and from the person at the terminal. */
+async function nameFolders(
+  folders: readonly Folder[],
+  given: ReadonlyMap<string, string>,
+  { warn, ask }: Person,
+): Promise<readonly Folder[]> {
+  const unknown = [...given.keys()].filter((id) => !folders.some((folder) => folder.id === id));
+  if (unknown.length > 0)
+    throw invalid(
+      "unknown-folder",
+      unknown.map((id) => [`No test case of these targets is in a folder ${id}`]),
+    );
+  for (const [id, name] of given)
+    if (!folders.some((folder) => folder.id === id && folder.fresh.length > 0))
+      warn(
+        `Folder ${id} is recorded as ${JSON.stringify(name)}. Its test cases are already declared, so no file changes; the folder is managed where they have \`folder: ${name}\`.`,
+      );
+  const questions = unnamedIn(foldersWith(given, folders)).map(({ id, apps, testCases }): Question => {
+    // What a person who knows the folder's name needs to recognise it by.
+    const examples = testCases.slice(0, 3).map((name) => JSON.stringify(name));
+    const more = testCases.length > 3 ? `, and ${testCases.length - 3} more` : "";
+    return {
+      id,
+      text: `Folder ${id} of ${apps.join(", ")} contains ${examples.join(", ")}${more}.`,
+      prompt: "Its name (leave empty to skip): ",
+    };
+  });
+  const named = foldersWith(new Map([...given, ...(await ask(questions))]), folders);
+  // Two folders of one target cannot have one name, in state as on the service.
+  const withName = named.filter(({ name }) => name !== undefined);
+  const clashes = [...groupBy(withName, ({ target, name }) => JSON.stringify([target.id, name])).values()];
+  const twice = clashes.filter((own) => own.length > 1);
+  if (twice.length > 0)
+    throw invalid(
+      "folder-name-taken",
+      twice.map((own) => [
+        `Two folders cannot both be ${JSON.stringify(own[0]?.name)}: ${own
+          .map(({ id }) => id)
+          .toSorted(compareText)
+          .join(" and ")}`,
+      ]),
+    );
+  const unnamed = unnamedIn(named).map(
+    ({ id, testCases }) => `  ${id}  (${count(testCases.length, "test case")})`,
+  );
+  if (unnamed.length > 0)
+    warn(
+      `The API returns these folders by id only, so they are not declared:\n${unnamed.join("\n")}\nTo name one while importing, add --folder ID=NAME`,
+    );
+  return named;
+}
+
+/** Folders without a name in which test cases are new. Two targets may show one folder. */
+function unnamedIn(folders: readonly Folder[]) {
+  const open = folders.filter(({ name, fresh }) => name === undefined && fresh.length > 0);
+  return [...groupBy(open, ({ id }) => id)]
+    .map(([id, own]) => ({
+      id,
+      apps: [...new Set(own.map(({ target }) => target.app))],
+      testCases: own.flatMap(({ fresh }) => fresh),
+    }))
+    .toSorted((a, b) => compareText(a.id, b.id));
+}
+
+function invalid(code: string, problems: readonly (readonly [string, string?])[]): TascError {
+  return new TascError(
+    "invalid",
+    problems.map(([summary, detail = ""]) => ({ severity: "error", code, summary, detail })),
+  );
+}
+
+function refuse({ problems, unmatched }: Prepared): void {
+  if (problems.length + unmatched.length === 0) return;
+  const strange = invalid(
+    "file-not-matched",
+    unmatched.map((file) => [
+      `${file} would not be loaded as a manifest of this project`,
+      "No pattern under `manifests` in tasc.yaml matches it. Use --dir with a folder that a pattern matches, or add a pattern.",
+    ]),
+  );
+  const head = stop(
+    "invalid",
+    "import-invalid",
+    "Nothing was written: the project would not load with the new manifests",
+  );
+  const rest = problems.length > 0 ? [...head.diagnostics, ...problems] : [];
+  throw new TascError("invalid", [...strange.diagnostics, ...rest]);
+}
+
+function skippedLine({ app, kind, id, name, reason }: Skipped): string {
+  const noun = kind === "target" ? "test target" : kindNoun(kind);
+  const title = name === undefined ? "" : ` ${JSON.stringify(name)}`;
+  return `left out  ${noun}${title} (${id}) of ${JSON.stringify(app)}: ${reason}`;
+}
+
+/** State first: what it learns is true whatever becomes of the files. */
+async function carryOut(
+  session: Session,
+  { files, texts, learnt }: Prepared,
+  removed: Sample | undefined,
+  timeout: number,
+): Promise<void> {
+  const added = files.map(({ file, text }): NewText => ({
+    file,
+    bom: false,
+    before: undefined,
+    after: text,
+  }));
+  await session.withLocks([...learnt.keys()], { timeout, why: "tasc import" }, async (states) => {
+    for (const [target, events] of learnt) await states.get(target)?.record(events);
+    if (removed !== undefined) rmSync(join(session.root, removed.file));
+    try {
+      writeTexts(session.root, [...texts, ...added]);
+    } catch (error) {
+      if (removed !== undefined)
+        writeFileSync(join(session.root, removed.file), removed.text, { flag: "wx" });
+      throw error;
+    }
+  });
+}
+
+/** What was written and what was left out; of a dry run with the texts. */
+function importView(
+  { settings: { stage, baseUrl } }: Session,
+  { files, texts, leftOut }: Prepared,
+  removed: Sample | undefined,
+  dryRun: boolean,
+): View {
+  const lines = [
+    ...(removed === undefined ? [] : [`removed  ${removed.file}  (the unchanged sample of tasc init)`]),
+    ...texts.map(({ file }) => `merged  ${file}`),
+    ...files.map(fileLine),
+  ];
+  const json = {
+    formatVersion: "1.0",
+    stage,
+    baseUrl,
+    written: !dryRun && files.length + texts.length > 0,
+    files: [
+      ...(removed === undefined ? [] : [{ file: removed.file, change: "removed" }]),
+      ...texts.map((text) => ({
+        file: text.file,
+        change: "merged",
+        diff: dryRun ? patchOf(text) : undefined,
+      })),
+      ...files.map(({ file, environments, testCases, text }) => ({
+        file,
+        change: "added",
+        environments,
+        testCases,
+        text: dryRun ? text : undefined,
+      })),
+    ],
+    leftOut: leftOut.map(({ app, kind, id, name, reason }) => ({ app, kind, id, name, reason })),
+  };
+  const nothing = "Nothing to import: everything on the service is already declared.";
+  return { json, text: [lines.length === 0 ? [nothing] : lines] };
+}
+
+function fileLine({ file, environments, testCases }: NewFile): string {
+  const held = [
+    ...(environments === 0 ? [] : [count(environments, "environment")]),
+    ...(testCases === 0 ? [] : [count(testCases, "test case")]),
+  ];
+  return held.length === 0 ? `wrote  ${file}` : `wrote  ${file}  (${held.join(", ")})`;
+}

@@ -1,0 +1,107 @@
+import { type Address, targetAddress } from "../model/address.ts";
+import type { Failure } from "../model/events.ts";
+import type { Change } from "../model/plan.ts";
+import type { StateEvent } from "../model/state.ts";
+import type { MatchedTarget } from "../plan/compare.ts";
+import { scopeTest, targetOf } from "../plan/input.ts";
+import type { Planned } from "../plan/plan.ts";
+import { refreshEvents } from "../plan/record.ts";
+import { changedFields } from "../plan/staleness.ts";
+import { applyEvents } from "../state/events.ts";
+import { type Run, hasStatus, idOf, mayContinue, record, replan, sessionOf, settle } from "./context.ts";
+
+/** Reads targets again: the list of targets, and the test cases of the targets named. */
+export async function reread(run: Run, targetKeys: Iterable<string>): Promise<Failure | undefined> {
+  const targets = await run.service.listTargets();
+  if (!targets.ok) return targets.failure;
+  run.targets = targets.value;
+  // A target that is gone, and whose replacement could not be made, has none to read.
+  const ids = new Set(targets.value.map(({ id }) => id));
+  const keys = [...targetKeys].filter((key) => ids.has(idOf(run, targetAddress(key)) ?? ""));
+  const failures = await Promise.all(keys.map((key) => rereadTestCases(run, key)));
+  const failure = failures.find((one) => one !== undefined);
+  // Called between phases, when nothing is in flight that the answer could have missed.
+  if (failure === undefined) for (const key of keys) run.dirty.delete(key);
+  return failure;
+}
+
+/** Reads one target's test cases again. */
+export async function rereadTestCases(run: Run, key: string): Promise<Failure | undefined> {
+  const id = idOf(run, targetAddress(key));
+  if (id === undefined) return undefined;
+  const testCases = await run.service.listTestCases(id);
+  if (!testCases.ok) return testCases.failure;
+  run.testCases.set(id, testCases.value);
+  return undefined;
+}
+
+/** Changes by address, from another look at the targets of some test cases; these fail if there can be none. */
+export async function lookAgain(
+  run: Run,
+  addresses: readonly Address[],
+  why: "after creations" | "after generations",
+): Promise<ReadonlyMap<Address, Change> | undefined> {
+  if (addresses.length === 0 || !mayContinue(run)) return undefined;
+  run.emit({ type: "reading", why });
+  const targets = new Set(addresses.map(targetOf));
+  const failure = await reread(run, targets);
+  if (failure === undefined) return changesOf(await recordRefresh(run, targets));
+  for (const address of addresses) settle(run, address, { kind: "failed", failure });
+  return undefined;
+}
+
+export function changesOf({ plan }: Planned): ReadonlyMap<Address, Change> {
+  return new Map(plan.changes.map((change) => [change.address, change]));
+}
+
+/**
+ * Records what a look at targets has shown (folder ids, that what was written is there, what open creations have made),
+ * and plans again from it. Only for targets that were just read: of others, an open creation would seem to have made
+ * nothing.
+ */
+export async function recordRefresh(run: Run, targetKeys: Iterable<string>): Promise<Planned> {
+  const planned = replan(run);
+  const isAnew = isChanging(run);
+  const recording = [...targetKeys].map((key) => recordTarget(run, planned, key, isAnew));
+  // All but the id of a folder the plan has taken into account already.
+  return (await Promise.all(recording)).includes(true) ? replan(run) : planned;
+}
+
+/** @returns whether the id of a folder was learnt */
+async function recordTarget(
+  run: Run,
+  planned: Planned,
+  key: string,
+  isAnew: (address: Address, field: string) => boolean,
+): Promise<boolean> {
+  const matched = planned.matched.get(key);
+  if (matched === undefined) return false;
+  const inScope = scopeTest(run.input.scope);
+  const isTouched = (address: Address): boolean =>
+    inScope(address) || hasStatus(run, address, "done") || run.created.has(address);
+  const folders = folderEvents(run, matched);
+  const state = applyEvents(matched.state ?? sessionOf(run, key).state, folders);
+  await record(run, key, [
+    ...(planned.stateEvents.get(key) ?? []),
+    ...folders,
+    ...refreshEvents({ ...matched, state }, run.fingerprints, isTouched, isAnew),
+  ]);
+  return folders.length > 0;
+}
+
+/** A field that the plan does not change was as declared at the start, and has its record since then. */
+function isChanging({ planned }: Run): (address: Address, field: string) => boolean {
+  const fields = new Map(planned.plan.changes.map((change) => [change.address, changedFields(change)]));
+  return (address, field) => fields.get(address)?.includes(field) ?? true;
+}
+
+/** Folders that were written by name and now show their ids. */
+function folderEvents({ folders }: Run, { matches, state }: MatchedTarget): readonly StateEvent[] {
+  const known = new Map(state?.folders);
+  return [...folders].flatMap(([address, name]): readonly StateEvent[] => {
+    const id = matches.get(address)?.live?.folderId;
+    if (typeof id !== "string" || known.get(name) === id) return [];
+    known.set(name, id);
+    return [{ type: "folder", name, id }];
+  });
+}

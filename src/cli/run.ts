@@ -1,0 +1,79 @@
+import { writeSync } from "node:fs";
+import type { Context, ProcessContext } from "../commands/context.ts";
+import { GLOBAL, type Raw, readOptions } from "../commands/options.ts";
+import { EXIT, type ExitCode } from "../model/error.ts";
+import { readCommandLine } from "./program.ts";
+
+declare const __TASC_VERSION__: string;
+
+/** Asked by the scripts of `tasc completion`; no command, so that help does not list it. */
+const COMPLETE = "__complete";
+
+/** Runs the command that a command line asks for. */
+export async function run(argv: readonly string[]): Promise<void> {
+  const world: ProcessContext = {
+    env: process.env,
+    cwd: process.cwd(),
+    // Node opens a stream when it is first asked for, and most commands ask nothing.
+    get stdin() {
+      return process.stdin;
+    },
+    stdout: process.stdout,
+    stderr: process.stderr,
+    now: () => Date.now(),
+    random: () => Math.random(),
+    version: __TASC_VERSION__,
+    secrets: new Set(),
+    unwritten: (error) => process.once("exit", () => sayUnwritten(error)),
+  };
+  process.exitCode = await exitCodeOf(argv, world);
+}
+
+/** A result that is cut short must not pass for a whole one. */
+function sayUnwritten({ message }: Error): void {
+  process.exitCode = EXIT.failed;
+  writeSync(
+    2,
+    `Error: Standard output cannot be written: ${message}\n  The output is incomplete. Free some space or redirect the output elsewhere, and run the command again.\n`,
+  );
+}
+
+async function exitCodeOf(argv: readonly string[], world: ProcessContext): Promise<ExitCode> {
+  const [first, ...words] = argv;
+  if (first === COMPLETE) {
+    const { complete } = await import("./complete.ts");
+    await complete(words, world);
+    return EXIT.done;
+  }
+  // Until the command line is understood, its words say how an error in it is to be told.
+  let raw: Raw = { args: [], options: asked(argv) };
+  let context: Context | undefined;
+  try {
+    const request = readCommandLine(argv, world);
+    if (request === undefined) return EXIT.done;
+    raw = request.raw;
+    context = await contextFor(raw, world);
+    return (await request.spec.start?.(raw, context)) ?? EXIT.invalid;
+  } catch (error) {
+    const { reportFailure } = await import("./failure.ts");
+    context ??= await contextFor(raw, world);
+    const { format } = raw.options;
+    if (first === "apply" && format === "json") context.console.streams = true;
+    return reportFailure(error, context, format);
+  }
+}
+
+async function contextFor(raw: Raw, world: ProcessContext): Promise<Context> {
+  const { openContext } = await import("../commands/context.ts");
+  const { inlineLittle } = await import("../commands/engine.ts");
+  inlineLittle();
+  const { logLevel = "info", color } = readOptions(GLOBAL, raw);
+  return openContext(world, logLevel, !color);
+}
+
+/** What a command line that is not understood asks of the words about it. */
+function asked(argv: readonly string[]): Raw["options"] {
+  const [, format] = /(?:^| )--format[ =](\S+)/.exec(argv.join(" ")) ?? [];
+  const json = argv.includes("--json") ? { format: "json" } : {};
+  return { ...(format === undefined ? {} : { format }), ...json, color: !argv.includes("--no-color") };
+}

@@ -1,0 +1,214 @@
+import { type Json, type Path, isArray, isObject } from "../../model/json.ts";
+import { plainValue } from "./fast.ts";
+import { MAX_KEY_LENGTH } from "./text.ts";
+
+/** Where a scalar is written: in braces and brackets fewer texts can go without quotes. */
+export type CollectionStyle = "block" | "flow";
+
+/** A scalar on one line, with quotes where some reader needs them: single ones where that spares every escape. */
+export function scalarText(value: string | number | boolean | null, style: CollectionStyle): string {
+  if (typeof value === "number") return numberText(value);
+  if (typeof value !== "string") return String(value);
+  if (canBePlain(value, style)) return value;
+  const isPlainer = /["\\]/.test(value) && !value.includes("'") && canBeSingleQuoted(value);
+  return isPlainer ? singleQuoted(value) : doubleQuoted(value);
+}
+
+/**
+ * A number such that YAML 1.1 takes it for one, too, which wants a dot before an exponent; and with a dot
+ * where it is an integer of more digits than can be kept, since those are refused when they are read as
+ * integers.
+ */
+function numberText(value: number): string {
+  if (Object.is(value, -0)) return "-0";
+  const text = String(value);
+  if (text.includes(".")) return text;
+  if (text.includes("e")) return text.replace("e", ".0e");
+  return Number.isSafeInteger(value) ? text : `${text}.0`;
+}
+
+/** Whether YAML 1.1 and YAML 1.2 readers alike take this text for itself when it stands without quotes. */
+export function canBePlain(text: string, style: CollectionStyle): boolean {
+  return isPlainText(text, style) && !MEANT_OTHERWISE_IN_1_1.test(text);
+}
+
+/** The same for readers of YAML 1.2 alone: to them `ON` and `12:30` are texts. */
+export function isPlainText(text: string, style: CollectionStyle): boolean {
+  if (!PLAIN_START.test(text) || NEVER_PLAIN.test(text)) return false;
+  if (style === "flow" && /[,[\]{}]/.test(text)) return false;
+  return plainValue(text) === text && text !== "<<";
+}
+
+/**
+ * The first character begins neither white space nor anything of YAML's own; `-x` is a text, `- x` is none.
+ */
+const PLAIN_START = /^(?:-(?=[^\s-])|[^\s\-?:,[\]{}#&*!|>'"%@`])/;
+
+const NEVER_PLAIN = new RegExp(
+  [
+    String.raw`\s$|:(?:\s|$)|\s#`,
+    String.raw`^\.\.\.(?:\s|$)`,
+    // Beyond what may not stand in a line: white space that readers treat differently, halves of characters.
+    String.raw`[\0-\x1f\x7f-\xa0\u1680\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff\ufffe\uffff]|\p{Surrogate}`,
+  ].join("|"),
+  "u",
+);
+
+const MEANT_OTHERWISE_IN_1_1 = new RegExp(
+  [
+    String.raw`^(?:y|n|yes|no|on|off|true|false|null)$`,
+    String.raw`^[-+]?(?:0b[01_]+|0x[0-9a-f_]+|[0-9][0-9_]*)$`,
+    String.raw`^[-+]?(?:[0-9][0-9_]*)?(?:\.[0-9_]*)?(?:e[-+]?[0-9]+)?$`,
+    String.raw`^[-+]?[0-9][0-9_]*(?::[0-9]+)+(?:\.[0-9_]*)?$`,
+    String.raw`^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:$|t|\s)`,
+    String.raw`^(?:=|<<)$`,
+  ].join("|"),
+  "i",
+);
+
+/** Single quotes know no escapes, and fold lines. */
+export function canBeSingleQuoted(text: string): boolean {
+  return !/[\t\n]/.test(text) && !NEVER_UNESCAPED.test(text);
+}
+
+export function singleQuoted(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+/**
+ * JSON's escapes are YAML's, too; only some characters that JSON leaves alone is not allowed in a YAML file.
+ */
+export function doubleQuoted(text: string): string {
+  return JSON.stringify(text).replaceAll(
+    new RegExp(NEVER_UNESCAPED, "gu"),
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+const NEVER_UNESCAPED = new RegExp(
+  String.raw`[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]|\p{Surrogate}`,
+  "u",
+);
+
+/**
+ * Whether a block holds this text safely. Not with characters that need an escape, nor with white space at
+ * its start or on its last line: a block can hold these only in ways that editors and readers are known to
+ * spoil. Nor with empty lines at its end, which `|+` keeps, but together with those that follow it in the
+ * file.
+ */
+export function canBeBlock(text: string): boolean {
+  return text !== "" && !/^\s|\n[ \t]+$|\n\n$/.test(text) && !NEVER_UNESCAPED.test(text);
+}
+
+/** A value on one line: maps in braces, lists in brackets. */
+export function flowText(value: Json): string {
+  if (isArray(value)) return `[${value.map(flowText).join(", ")}]`;
+  if (!isObject(value)) return scalarText(value, "flow");
+  const pairs = Object.entries(value).map(([key, inner]) => flowPair(key, inner));
+  return pairs.length === 0 ? "{}" : `{ ${pairs.join(", ")} }`;
+}
+
+export function flowPair(key: string, value: Json): string {
+  return `${scalarText(key, "flow")}: ${flowText(value)}`;
+}
+
+/** How far what is in a map, and a list under a key, stand further right: in spaces. */
+export type Layout = { readonly step: number; readonly listStep: number };
+
+export type CommentAt = (path: Path) => string | undefined;
+
+/** Writes values in block style, as lines without their ends. Columns count from 0. */
+export class BlockWriter {
+  readonly #layout: Layout;
+  readonly #commentAt: CommentAt;
+
+  constructor(layout: Layout, commentAt: CommentAt = () => undefined) {
+    this.#layout = layout;
+    this.#commentAt = commentAt;
+  }
+
+  /** A value that begins on a line of its own. */
+  lines(value: Json, indent: number, path: Path = []): string[] {
+    if (isArray(value) && value.length > 0)
+      return value.flatMap((item, at) => this.item(item, indent, [...path, at]));
+    if (isObject(value) && isFilled(value))
+      return Object.entries(value).flatMap(([key, inner]) => this.pair(key, inner, indent, [...path, key]));
+    // At the very top, too, the lines of a text are indented: there they could be taken for a `---`.
+    const [first, ...rest] = inlineLines(value, Math.max(indent, this.#layout.step));
+    return [pad(indent) + first, ...rest];
+  }
+
+  /** A key and its value. */
+  pair(key: string, value: Json, indent: number, path: Path = []): string[] {
+    const lines = this.comment(path, indent);
+    const keyText = scalarText(key, "block");
+    // A longer key is none to YAML unless it is announced.
+    const isLong = keyText.length >= MAX_KEY_LENGTH;
+    if (isLong) lines.push(`${pad(indent)}? ${keyText}`);
+    const head = `${pad(indent)}${isLong ? "" : keyText}:`;
+    if (isFilled(value)) return [...lines, head, ...this.lines(value, this.below(value, indent), path)];
+    const [first, ...rest] = inlineLines(value, indent + this.#layout.step);
+    return [...lines, `${head} ${first}`, ...rest];
+  }
+
+  /** A dash and its value. */
+  item(value: Json, indent: number, path: Path = []): string[] {
+    const [first = "", ...rest] = this.lines(value, indent + DASH, path);
+    return [...this.comment(path, indent), `${pad(indent)}- ${first.slice(indent + DASH)}`, ...rest];
+  }
+
+  /** The column of a value on the lines below its key. */
+  below(value: Json, indent: number): number {
+    return indent + (isArray(value) ? this.#layout.listStep : this.#layout.step);
+  }
+
+  /** The comment on a path. It may quote names from elsewhere; what no YAML file may hold is shown as unreadable. */
+  comment(path: Path, indent: number): string[] {
+    const lines = this.#commentAt(path)?.split(/\r\n?|[\n\u0085\u2028\u2029]/) ?? [];
+    const printable = lines.map((line) =>
+      line.replaceAll(/[^\P{Cc}\t]|\p{Cs}|[\ufeff\ufffe\uffff]/gu, "\ufffd"),
+    );
+    return printable.map((line) => `${pad(indent)}# ${line}`.trimEnd());
+  }
+}
+
+const DASH = 2;
+
+/** A value that can begin behind a colon or a dash: its first line, and the lines below, which are indented. */
+export type Inline = readonly [first: string, ...rest: string[]];
+
+export function inlineLines(value: Json, indent: number): Inline {
+  if (isArray(value)) return ["[]"];
+  if (isObject(value)) return ["{}"];
+  if (typeof value !== "string" || !value.includes("\n") || !canBeBlock(value))
+    return [scalarText(value, "block")];
+  const [mark, text] = value.endsWith("\n") ? ["|", value.slice(0, -1)] : ["|-", value];
+  return [mark, ...text.split("\n").map((line) => (line === "" ? "" : pad(indent) + line))];
+}
+
+/** Whether a value is a map or a list with something in it, which needs lines of its own in block style. */
+export function isFilled(value: Json): boolean {
+  return typeof value === "object" && value !== null && Object.keys(value).length > 0;
+}
+
+export function pad(indent: number): string {
+  return " ".repeat(indent);
+}
+
+export type WriteOptions = {
+  /**
+   * A comment to stand on lines of its own above the key or the item at a path, or for `[]` above everything.
+   * Without `#`; it may have several lines, and hold anything: it cannot end early and become YAML.
+   */
+  readonly commentAt?: CommentAt;
+};
+
+/**
+ * Writes plain data as YAML in block style: the same value always as the same text, texts of several lines as
+ * `|` blocks, quotes only where a reader of YAML 1.1 or 1.2 would else take a text for something different.
+ * Reading the text gives the value again, if it is not nested deeper than reading allows.
+ */
+export function writeYaml(value: Json, { commentAt }: WriteOptions = {}): string {
+  const writer = new BlockWriter({ step: 2, listStep: 2 }, commentAt);
+  return `${[...writer.comment([], 0), ...writer.lines(value, 0)].join("\n")}\n`;
+}

@@ -1,0 +1,38 @@
+// Help is printed from texts that the build has made; they must be what the parser would say.
+import { spawnSync } from "node:child_process";
+import { openSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { readyTexts } from "../../scripts/help.ts";
+
+const DIST = join(import.meta.dirname, "../../dist");
+
+function tasc(args: readonly string[], stdout: "pipe" | number = "pipe") {
+  const {
+    status,
+    stdout: text,
+    stderr,
+  } = spawnSync(process.execPath, [join(DIST, "tasc.cjs"), ...args], {
+    stdio: ["ignore", stdout, "pipe"],
+    encoding: "utf8",
+  });
+  return { status, text, stderr };
+}
+
+test("the texts of the build are those of the table", () => {
+  const texts = readyTexts(readFileSync(join(DIST, "version.txt"), "utf8").trim());
+  for (const [file, text] of Object.entries(texts)) expect(readFileSync(join(DIST, file), "utf8")).toBe(text);
+});
+
+test.each(["--help", "-h", "--version", "-V"])("%s prints what the parser prints", (word) => {
+  const ready = tasc([word]);
+  // With another option the parser is asked.
+  expect(ready).toEqual(tasc(["--no-color", word]));
+  expect(ready).toMatchObject({ status: 0, stderr: "" });
+});
+
+test.runIf(process.platform === "linux")("help that cannot be written is told", () => {
+  const { status, stderr } = tasc(["--help"], openSync("/dev/full", "w"));
+  expect(status).toBe(1);
+  expect(stderr).toContain("Standard output cannot be written");
+});
