@@ -13,12 +13,12 @@ import { readProject, resolveProject } from "../manifest/load.ts";
 import { compareText, isAddress } from "../model/address.ts";
 import { TascError, stop } from "../model/error.ts";
 import { type Json, sameJson } from "../model/json.ts";
-import type { LiveTarget, LiveTestCase } from "../model/live.ts";
+import { type LiveTarget, sideBySide } from "../model/live.ts";
 import { EVERYTHING } from "../plan/input.ts";
 import type { View } from "../render/view.ts";
 import { count, groupBy, kindNoun } from "../render/words.ts";
 import { readerOf } from "./service.ts";
-import { type Session, serviceError } from "./session.ts";
+import type { Session } from "./session.ts";
 
 export interface ImportOptions extends Pick<PrepareOptions, "dir" | "elements"> {
   readonly split?: PrepareOptions["split"] | undefined;
@@ -107,14 +107,11 @@ async function readSources(
   const { states, strays } = await session.remembered();
   const reader = readerOf(session.client());
   const targets = await reader.listTargets();
-  if (!targets.ok) throw serviceError(targets.failure);
-  const chosen = chosenOf(targets.value, wanted);
-  const testCases = new Map<string, readonly LiveTestCase[]>();
-  const lists = chosen.map(({ id }) => reader.listTestCases(id, (testCase) => testCase));
-  for (const [at, list] of (await Promise.all(lists)).entries()) {
-    if (!list.ok) throw serviceError(list.failure);
-    testCases.set(chosen[at]?.id ?? "", list.value);
-  }
+  const chosen = chosenOf(targets, wanted);
+  const lists = chosen.map(
+    async ({ id }) => [id, await reader.listTestCases(id, (testCase) => testCase)] as const,
+  );
+  const testCases = new Map(await sideBySide(lists));
   return {
     reading,
     resolve,
@@ -122,7 +119,7 @@ async function readSources(
     desired: resolveProject(reading, resolve).resolved?.desired ?? session.desired,
     states: new Map([...states, ...strays.map((state) => [state.target, state] as const)]),
     base: {
-      live: { targets: targets.value, testCases },
+      live: { targets, testCases },
       fingerprints: session.fingerprints,
       scope: EVERYTHING,
       run: new Set(),

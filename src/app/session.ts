@@ -18,8 +18,7 @@ import { type Refreshed, refresh } from "../plan/refresh.ts";
 import { type Remembered, withRemovedTargets } from "../plan/orphans.ts";
 import { type Redactor, createRedactor } from "../render/redact.ts";
 import { type Client, createClient } from "../service/client.ts";
-import { describeFailure } from "../service/describe-failure.ts";
-import { type Failure, checkBaseUrl, isOutOfReach } from "../service/request.ts";
+import { checkBaseUrl } from "../service/request.ts";
 import { type Backend, type StateRuntime, normalAddress } from "../state/backend.ts";
 import { openBackend, readConfig } from "../state/config.ts";
 import { type Fingerprinter, createFingerprinter, deriveKeys } from "../state/fingerprint.ts";
@@ -286,15 +285,13 @@ export class Session {
   /** Reads the service and plans. */
   async refresh(request: PlanRequest, remembered?: Remembered): Promise<Refreshed> {
     const { baseUrl } = this.settings;
-    const found = await refresh(readerOf(this.client()), {
+    return refresh(readerOf(this.client()), {
       ...request,
       ...(remembered ?? (await this.remembered())),
       fingerprints: this.fingerprints,
       baseUrl,
       disableRemoved: this.disableRemoved,
     });
-    if (!found.ok) throw serviceError(found.failure);
-    return found.value;
   }
 
   /**
@@ -453,12 +450,4 @@ export function userName(): string {
   } catch {
     return "unknown";
   }
-}
-
-/** Why the service could not be read. */
-export function serviceError(failure: Failure): TascError {
-  const { code, summary, detail } = describeFailure(failure);
-  const reason =
-    failure.kind === "interrupted" ? "interrupted" : isOutOfReach(failure) ? "unreachable" : "failed";
-  return stop(reason, code, summary, detail);
 }

@@ -15,7 +15,7 @@ import type { LiveReport } from "../service/answers.ts";
 import type { Client } from "../service/client.ts";
 import { historyOf } from "./history.ts";
 import { checkRequest, survey } from "./plan.ts";
-import { type Host, type ProjectOptions, openFolder, serviceError, withSession } from "./session.ts";
+import { type Host, type ProjectOptions, openFolder, withSession } from "./session.ts";
 
 export interface TwoStagesOptions extends ProjectOptions {
   readonly from?: string | undefined;
@@ -157,9 +157,7 @@ async function reportOf(
 ): Promise<LiveReport | undefined> {
   if (matched?.live === undefined) return undefined;
   const { id } = matched.live;
-  const newest = await newestFinished(client.allReports(id));
-  if (!newest.ok) throw serviceError(newest.failure);
-  const { report, unsure } = newest.value;
+  const { report, unsure } = await newestFinished(client.allReports(id));
   if (unsure)
     throw stop(
       "failed",
@@ -167,8 +165,5 @@ async function reportOf(
       `Cannot determine the newest report of target ${target}`,
       "The service returned only some of its reports, in no particular order. Nothing was written.",
     );
-  if (report === undefined) return undefined;
-  const whole = await client.getReport(id, report.id);
-  if (!whole.ok) throw serviceError(whole.failure);
-  return whole.value;
+  return report && (await client.getReport(id, report.id));
 }

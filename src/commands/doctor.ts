@@ -20,7 +20,7 @@ import { EXIT, type ExitCode, TascError } from "../model/error.ts";
 import type { CallFinished } from "../model/events.ts";
 import { diagnosticView, placeText } from "../render/diagnostics.ts";
 import { count, list } from "../render/words.ts";
-import { describeFailure } from "../service/describe-failure.ts";
+import { ServiceError, describeFailure } from "../service/describe-failure.ts";
 import { parseHttpDate } from "../service/exchange.ts";
 import type { Failure } from "../service/request.ts";
 import { createLockInfo } from "../state/lock.ts";
@@ -138,10 +138,10 @@ async function checkService(
   if (apiKey === undefined) return [missingKey(session), skipped("service", "key"), skipped("clock", "key")];
   try {
     const listed = await session.client().listTargets();
-    if (!listed.ok) return [...refused(listed.failure, baseUrl), clock()];
-    const answers = `${baseUrl} answers in ${milliseconds()} ms: ${count(listed.value.length, "test target")}`;
+    const answers = `${baseUrl} answers in ${milliseconds()} ms: ${count(listed.length, "test target")}`;
     return [check("key", "ok", "the service accepts it"), check("service", "ok", answers), clock()];
   } catch (error) {
+    if (error instanceof ServiceError) return [...refused(error.failure, baseUrl), clock()];
     if (!(error instanceof TascError)) throw error;
     return [untriedKey(), failedBy("service", error), skipped("clock", "service")];
   }

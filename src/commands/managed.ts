@@ -1,4 +1,4 @@
-import { type Session, serviceError } from "../app/session.ts";
+import type { Session } from "../app/session.ts";
 import { type AddressOf, addressesIn } from "../inspect/reports.ts";
 import { nearest } from "../manifest/problem.ts";
 import type { Desired, DesiredTarget } from "../model/desired.ts";
@@ -42,8 +42,7 @@ export async function managedTargets(session: Session, word: string | undefined)
   const wanted = targetsNamed(word, session.desired);
   const { states, strays } = await session.remembered();
   const live = await session.client().listTargets();
-  if (!live.ok) throw serviceError(live.failure);
-  const ids = liveIds(session.desired, states, live.value);
+  const ids = liveIds(session.desired, states, live);
   session.host.warn(
     wanted
       .filter(({ key }) => !ids.has(key))

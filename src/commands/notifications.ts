@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type Session, serviceError, withSession } from "../app/session.ts";
+import { type Session, withSession } from "../app/session.ts";
 import {
   type TargetNotification,
   laterView,
@@ -10,6 +10,7 @@ import { EXIT, type ExitCode, TascError, stop } from "../model/error.ts";
 import type { Console } from "./context.ts";
 import type { Context } from "./context.ts";
 import { type ManagedTargets, managedTargets } from "./managed.ts";
+import { sideBySide } from "../model/live.ts";
 import type { OptionsOf } from "./table.ts";
 
 /** `tasc notifications`: what the service reported of managed targets, oldest first. */
@@ -69,11 +70,10 @@ async function readAll(
   session: Session,
   { targets }: ManagedTargets,
 ): Promise<readonly TargetNotification[]> {
-  const lists = await Promise.all(
-    targets.map(async ({ key, id }) => ({ key, read: await session.client().listNotifications(id) })),
+  const lists = await sideBySide(
+    targets.map(async ({ key, id }) =>
+      (await session.client().listNotifications(id)).map((notification) => ({ target: key, notification })),
+    ),
   );
-  return lists.flatMap(({ key, read }) => {
-    if (!read.ok) throw serviceError(read.failure);
-    return read.value.map((notification) => ({ target: key, notification }));
-  });
+  return lists.flat();
 }

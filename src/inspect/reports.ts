@@ -1,5 +1,4 @@
 import { type Address, compareAddresses, compareText } from "../model/address.ts";
-import type { Read } from "../model/live.ts";
 import type { State } from "../model/state.ts";
 import { html, xmlAttribute } from "../render/escape.ts";
 import {
@@ -33,19 +32,16 @@ export interface NewestFinished {
 }
 
 /** Reads pages until the newest finished report is among them: all, unless they go from new to old. */
-export async function newestFinished<F>(
-  pages: AsyncIterable<Read<NewReports, F>>,
-): Promise<Read<NewestFinished, F>> {
+export async function newestFinished(pages: AsyncIterable<NewReports>): Promise<NewestFinished> {
   const reports: LiveReport[] = [];
   let whole = true;
   for await (const page of pages) {
-    if (!page.ok) return page;
-    reports.push(...page.value.reports);
+    reports.push(...page.reports);
     const report = newestFirst(reports).find(isFinished);
-    if (report !== undefined && goesDown(reports)) return { ok: true, value: { report, unsure: false } };
-    whole = page.value.next === "end" || page.value.next === "more";
+    if (report !== undefined && goesDown(reports)) return { report, unsure: false };
+    whole = page.next === "end" || page.next === "more";
   }
-  return { ok: true, value: { report: newestFirst(reports).find(isFinished), unsure: !whole } };
+  return { report: newestFirst(reports).find(isFinished), unsure: !whole };
 }
 
 /** service-api.md, "States and transitions": a report is WAITING until all of its results are done. */
@@ -71,21 +67,16 @@ export interface ReadReports {
  * operation 12), but its key is a point in time, so it goes one way or the other: where it goes from new to old the
  * first are the newest, and else the last are, so that all must be read.
  */
-export async function newestReports<F>(
-  pages: AsyncIterable<Read<NewReports, F>>,
-  limit: number,
-): Promise<Read<ReadReports, F>> {
+export async function newestReports(pages: AsyncIterable<NewReports>, limit: number): Promise<ReadReports> {
   const reports: LiveReport[] = [];
   for await (const page of pages) {
-    if (!page.ok) return page;
-    reports.push(...page.value.reports);
-    const { next } = page.value;
-    if (next !== "more")
-      return { ok: true, value: { reports: newestFirst(reports).slice(0, limit), end: next } };
+    reports.push(...page.reports);
+    const { next } = page;
+    if (next !== "more") return { reports: newestFirst(reports).slice(0, limit), end: next };
     if (reports.length >= limit && goesDown(reports))
-      return { ok: true, value: { reports: reports.slice(0, limit), end: "limit" } };
+      return { reports: reports.slice(0, limit), end: "limit" };
   }
-  return { ok: true, value: { reports: newestFirst(reports).slice(0, limit), end: "end" } };
+  return { reports: newestFirst(reports).slice(0, limit), end: "end" };
 }
 
 /** From new to old, as far as was read; one moment alone shows no order. */

@@ -1,6 +1,6 @@
 import { type Desired, type DesiredResource, type DesiredTarget, resourcesOf } from "../model/desired.ts";
 import { type Json, type JsonObject, sameJson } from "../model/json.ts";
-import type { LiveElement, LiveTestCase, Read, Reader } from "../model/live.ts";
+import { type LiveElement, type LiveTestCase, type Reader, sideBySide } from "../model/live.ts";
 import type { State } from "../model/state.ts";
 import { type Value, type ValueObject, isSensitive, isUnknown, reveal } from "../model/value.ts";
 import { declaredElements, sameElements } from "./elements.ts";
@@ -249,22 +249,20 @@ export function desiredInScope(desired: Desired, scope: Scope, states: ReadonlyM
  * Reads the service and plans: one request for all targets, and one for the test cases of each managed target, side
  * by side (design contract, section 2).
  */
-export async function refresh<F>(reader: Reader<F>, options: RefreshOptions): Promise<Read<Refreshed, F>> {
+export async function refresh(reader: Reader, options: RefreshOptions): Promise<Refreshed> {
   const input = { ...options, desired: desiredInScope(options.desired, options.scope, options.states) };
   const targets = await reader.listTargets();
-  if (!targets.ok) return targets;
-  const testCases = await readTestCases(reader, input, liveTargets(input, targets.value));
-  if (!testCases.ok) return testCases;
-  const whole: PlanInput = { ...input, live: { targets: targets.value, testCases: testCases.value } };
-  return { ok: true, value: { input: whole, planned: makePlan(whole) } };
+  const testCases = await readTestCases(reader, input, liveTargets(input, targets));
+  const whole: PlanInput = { ...input, live: { targets, testCases } };
+  return { input: whole, planned: makePlan(whole) };
 }
 
 /** By target id. A function of its own, so that what only the reading needs is gone when the plan is made. */
-async function readTestCases<F>(
-  reader: Reader<F>,
+async function readTestCases(
+  reader: Reader,
   options: RefreshOptions,
   matches: ReadonlyMap<string, LiveMatch>,
-): Promise<Read<ReadonlyMap<string, readonly LiveTestCase[]>, F>> {
+): Promise<ReadonlyMap<string, readonly LiveTestCase[]>> {
   const keepers = options.desired.targets.flatMap((target) => {
     const match = matches.get(target.key);
     return match === undefined ? [] : [[match.id, retaining(target, match.state, options)] as const];
@@ -272,10 +270,5 @@ async function readTestCases<F>(
   const reads = [...new Map(keepers)].map(
     async ([id, keep]) => [id, await reader.listTestCases(id, keep)] as const,
   );
-  const testCases = new Map<string, readonly LiveTestCase[]>();
-  for (const [id, list] of await Promise.all(reads)) {
-    if (!list.ok) return list;
-    testCases.set(id, list.value);
-  }
-  return { ok: true, value: testCases };
+  return new Map(await sideBySide(reads));
 }

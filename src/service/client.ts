@@ -26,7 +26,7 @@ import {
   streamedList,
   wholeAnswer,
 } from "./exchange.ts";
-import { type BeforeSend, Calls } from "./calls.ts";
+import { type BeforeSend, Calls, type Done } from "./calls.ts";
 import { Limiter, type ShareRate } from "./limiter.ts";
 import {
   type BaseUrl,
@@ -35,9 +35,6 @@ import {
   type Result,
   type ClientRuntime,
   type WriteCall,
-  bad,
-  good,
-  pathOf,
 } from "./request.ts";
 
 export interface ClientOptions {
@@ -70,39 +67,30 @@ export interface ClientOptions {
   readonly redact?: Redact;
 }
 
-/** What the service answered to a write. */
-export interface Answer {
-  /** Undefined when it was empty; for a PATCH, also when it could not be read. */
-  readonly body: Json | undefined;
-  readonly attempts: number;
-}
-
-type SendOutcome = Result<Answer>;
-
 /**
- * The service's 14 operations. What the service or the network does wrong comes back as a failure; thrown are only
+ * The service's 14 operations. They throw a `ServiceError` for what the service or the network does wrong, and else only
  * mistakes of the caller: a path segment that no path can carry (RangeError), an error of a collector.
  */
 export interface Client {
   /** Operation 1. */
-  listTargets(): Promise<Result<readonly LiveTarget[]>>;
+  listTargets(): Promise<readonly LiveTarget[]>;
   /** Operation 3. */
-  getTarget(targetId: string): Promise<Result<LiveTarget>>;
+  getTarget(targetId: string): Promise<LiveTarget>;
   /**
    * Operation 7: the cases go through one by one, in the service's order, and the answer is never held whole.
    * @param open makes the collector; asked again for each try, so that a try that broke leaves nothing behind
    */
-  listTestCases<T>(targetId: string, open: () => Collector<LiveTestCase, T>): Promise<Result<T>>;
-  /** Operations 2, 4 to 6 and 8 to 11. The readers of `written.ts` read the answer. */
-  send(call: WriteCall): Promise<SendOutcome>;
+  listTestCases<T>(targetId: string, open: () => Collector<LiveTestCase, T>): Promise<T>;
+  /** Operations 2, 4 to 6 and 8 to 11. The value is undefined for an empty answer, and for one to a PATCH that cannot be read. */
+  send(call: WriteCall): Promise<Done<Json | undefined>>;
   /** Operation 12, one page. @param key of the page before */
-  listReports(targetId: string, key?: Json): Promise<Result<ReportPage>>;
-  /** Operation 12, page after page; a failure is the last that comes. */
-  allReports(targetId: string): AsyncGenerator<Result<NewReports>, void, undefined>;
+  listReports(targetId: string, key?: Json): Promise<ReportPage>;
+  /** Operation 12, page after page. */
+  allReports(targetId: string): AsyncGenerator<NewReports, void, undefined>;
   /** Operation 13. */
-  getReport(targetId: string, reportId: string): Promise<Result<LiveReport>>;
+  getReport(targetId: string, reportId: string): Promise<LiveReport>;
   /** Operation 14. */
-  listNotifications(targetId: string): Promise<Result<readonly LiveNotification[]>>;
+  listNotifications(targetId: string): Promise<readonly LiveNotification[]>;
   /** Drops all connections; calls still under way end as `interrupted`. */
   close(): Promise<void>;
 }
@@ -174,50 +162,45 @@ class HttpClient implements Client {
     this.close = close;
   }
 
-  listTargets(): Promise<Result<readonly LiveTarget[]>> {
+  listTargets(): Promise<readonly LiveTarget[]> {
     return this.#read(["test-targets"], readTargets);
   }
 
-  getTarget(targetId: string): Promise<Result<LiveTarget>> {
+  getTarget(targetId: string): Promise<LiveTarget> {
     return this.#read(["test-targets", targetId], readTarget);
   }
 
-  listTestCases<T>(targetId: string, open: () => Collector<LiveTestCase, T>): Promise<Result<T>> {
+  listTestCases<T>(targetId: string, open: () => Collector<LiveTestCase, T>): Promise<T> {
     return this.#get(["test-targets", targetId, "test-cases"], () => streamedList(readTestCase, open()));
   }
 
-  async send({ method, path, body }: WriteCall): Promise<SendOutcome> {
+  async send({ method, path, body }: WriteCall): Promise<Done<Json | undefined>> {
     const reader = method === "PATCH" ? optionalAnswer : wholeAnswer;
-    const done = await this.#calls.make({ method, path, body: JSON.stringify(body), reader });
-    return done.ok ? good({ body: done.value.value, attempts: done.value.attempts }) : done;
+    return await this.#calls.make({ method, path, body: JSON.stringify(body), reader });
   }
 
-  listReports(targetId: string, key?: Json): Promise<Result<ReportPage>> {
+  listReports(targetId: string, key?: Json): Promise<ReportPage> {
     const query = key === undefined ? "" : `?key=${encodeURIComponent(JSON.stringify(key))}`;
     return this.#read(["test-targets", targetId, "test-reports"], readReportPage, query);
   }
 
-  async *allReports(targetId: string): AsyncGenerator<Result<NewReports>, void, undefined> {
+  async *allReports(targetId: string): AsyncGenerator<NewReports, void, undefined> {
     const seen = new Set<string>();
     let key: Json | undefined;
     for (let pages = 1, more = true; more; pages++) {
       const page = await this.listReports(targetId, key);
-      if (!page.ok) {
-        yield page;
-        return;
-      }
-      const fresh = newReports(page.value, seen, pages);
-      yield good(fresh);
-      key = page.value.key;
+      const fresh = newReports(page, seen, pages);
+      yield fresh;
+      key = page.key;
       more = fresh.next === "more";
     }
   }
 
-  getReport(targetId: string, reportId: string): Promise<Result<LiveReport>> {
+  getReport(targetId: string, reportId: string): Promise<LiveReport> {
     return this.#read(["test-targets", targetId, "test-reports", reportId], readReport);
   }
 
-  listNotifications(targetId: string): Promise<Result<readonly LiveNotification[]>> {
+  listNotifications(targetId: string): Promise<readonly LiveNotification[]> {
     return this.#read(["test-targets", targetId, "notifications"], readNotifications);
   }
 
@@ -225,30 +208,11 @@ class HttpClient implements Client {
     path: readonly string[],
     read: (answer: Json) => Result<T, AnswerProblem>,
     query = "",
-  ): Promise<Result<T>> {
+  ): Promise<T> {
     return this.#get(path, () => shapedAnswer(read), query);
   }
 
-  async #get<T>(path: readonly string[], reader: () => AnswerReader<T>, query = ""): Promise<Result<T>> {
-    const done = await this.#calls.make({ method: "GET", path: [...ROOT, ...path], query, reader });
-    return done.ok ? good(done.value.value) : done;
+  async #get<T>(path: readonly string[], reader: () => AnswerReader<T>, query = ""): Promise<T> {
+    return (await this.#calls.make({ method: "GET", path: [...ROOT, ...path], query, reader })).value;
   }
-}
-
-/**
- * Reads what a POST made. An answer that does not show it is not a readable success: the service may have made it,
- * and tasc has to look (design contract, section 5).
- * @param read one of the readers of `written.ts`
- */
-export function readCreation<T>(
-  call: WriteCall,
-  outcome: SendOutcome,
-  read: (answer: Json | undefined) => Result<T, AnswerProblem>,
-): Result<T> {
-  if (!outcome.ok) return outcome;
-  const { body, attempts } = outcome.value;
-  const made = read(body);
-  if (made.ok) return made;
-  const path = pathOf(call.path);
-  return bad({ kind: "misshapen", ...made.failure, method: call.method, path, attempts, acted: "maybe" });
 }
