@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
+import { defined } from "../model/json.ts";
 import type { Outcome } from "../model/events.ts";
 import type { Plan } from "../model/plan.ts";
 import type { RunRecord } from "../model/state.ts";
 import {
-  type ChangeOutcome,
+  type HistoryChange,
   type HistoryEntry,
   entryOf,
   entryOfInterrupted,
-  historyJson,
   readHistory,
 } from "../state/history.ts";
 import { createLockInfo } from "../state/lock.ts";
@@ -32,16 +32,14 @@ export async function beginRun(
   if (plan.changes.length === 0 && !mayFollowUp) return undefined;
   const { world } = await session.states();
   const { id, since, who, job, folder } = createLockInfo(world, "tasc apply");
-  const commit = commitOf(session);
-  const where = job ?? folder;
-  return {
+  return defined({
     id,
     at: since,
     who,
-    ...(where !== undefined && { where }),
-    ...(commit !== undefined && { commit }),
+    where: job ?? folder,
+    commit: commitOf(session),
     plan: digest ?? digestOf(plan),
-  };
+  });
 }
 
 /**
@@ -92,21 +90,18 @@ export async function endRun(
   sessions: ReadonlyMap<string, StateSession>,
 ): Promise<void> {
   if ([...sessions.values()].some(({ lost }) => lost.aborted)) return;
-  const outcomes = new Map<string, ChangeOutcome>([
-    ...outcome.done.map((address) => [address, "done"] as const),
-    ...outcome.failed.map(({ address }) => [address, "failed"] as const),
-    ...outcome.skipped.map(({ address }) => [address, "skipped"] as const),
-  ]);
-  const actions = new Map<string, string>(plan.changes.map(({ address, action }) => [address, action]));
-  const changes = [...new Set([...actions.keys(), ...outcomes.keys()])].map((address) => ({
-    address,
-    action: actions.get(address) ?? "update",
-    outcome: outcomes.get(address) ?? ("unknown" as const),
-  }));
+  const byAddress = new Map<string, HistoryChange>(
+    plan.changes.map(({ address, action }) => [address, { address, action, outcome: "unknown" }]),
+  );
+  const became = (address: string, how: HistoryChange["outcome"]) =>
+    byAddress.set(address, { address, action: byAddress.get(address)?.action ?? "update", outcome: how });
+  for (const address of outcome.done) became(address, "done");
+  for (const { address } of outcome.failed) became(address, "failed");
+  for (const { address } of outcome.skipped) became(address, "skipped");
+  const changes = [...byAddress.values()];
   const { backend } = await session.states();
   try {
-    if (changes.length > 0)
-      await backend.addHistory(session.settings.stage, historyJson(entryOf(run, true, changes)));
+    if (changes.length > 0) await backend.addHistory(session.settings.stage, entryOf(run, true, changes));
   } catch (error) {
     if (!(error instanceof StateFailure)) throw error;
     return session.host.warn(error.diagnostics);
@@ -122,7 +117,7 @@ export async function historyOf(session: Session): Promise<readonly HistoryEntry
   const [entries, targets] = await Promise.all([backend.history(stage), backend.list(stage)]);
   const stored = await backend.readAll(targets.map((target) => session.stateKey(target)));
   const open = [...stored.values()].flatMap(({ state: { run } }) =>
-    run === undefined || run.changes.size === 0 ? [] : historyJson(entryOfInterrupted(run)),
+    run === undefined || run.changes.size === 0 ? [] : entryOfInterrupted(run),
   );
   return readHistory([...entries, ...open]);
 }

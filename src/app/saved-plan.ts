@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { isAbsolute, relative, resolve } from "node:path";
 import { validate } from "../manifest/schema/generated/plan.js";
-import { type Address, compareAddresses, compareText, isAddress } from "../model/address.ts";
+import { type Address, compareAddresses, isAddress } from "../model/address.ts";
 import { TascError, stop } from "../model/error.ts";
 import { type Json, type JsonObject, isArray, isObject, parseJson } from "../model/json.ts";
 import type { PlanJson } from "../model/plan.ts";
@@ -178,61 +178,51 @@ type Shown = Pick<SavedPlan, "plan" | "extras">;
 
 /** Plans of one stage as one, with what each has: those of shards have no target in common. */
 export function mergePlans(all: readonly Shown[]): Shown {
-  const [first, ...others] = all;
-  if (first === undefined) throw stop("invalid", "bad-arguments", "There is no plan to print");
-  if (others.length === 0) return first;
-  const { stage, baseUrl } = first.plan;
-  const other = others.find(({ plan }) => plan.stage !== stage || plan.baseUrl !== baseUrl);
-  if (other !== undefined)
+  if (all.length === 0) throw stop("invalid", "bad-arguments", "There is no plan to print");
+  return all.reduce(merged);
+}
+
+function merged({ plan: a, extras: ofA }: Shown, { plan: b, extras: ofB }: Shown): Shown {
+  if (a.stage !== b.stage || a.baseUrl !== b.baseUrl)
     throw stop(
       "invalid",
       "plans-differ",
       "Plans of several stages or services cannot be merged",
-      `One is for ${stage} at ${baseUrl}, another for ${other.plan.stage} at ${other.plan.baseUrl}.`,
+      `One is for ${a.stage} at ${a.baseUrl}, another for ${b.stage} at ${b.baseUrl}.`,
     );
-  const plans = all.map(({ plan }) => plan);
-  const changes = plans.flatMap((plan) => plan.changes);
-  const addresses = new Set(changes.map(({ address }) => address));
-  if (addresses.size < changes.length)
+  const addresses = new Set(a.changes.map(({ address }) => address));
+  if (b.changes.some(({ address }) => addresses.has(address)))
     throw stop(
       "invalid",
       "plans-overlap",
       "Two of the plans change the same address",
       "Pass each plan only once.",
     );
-  const total = (count: (summary: PlanJson["summary"]) => number): number =>
-    plans.reduce((sum, { summary }) => sum + count(summary), 0);
-  const parts = all.map(({ extras }) => extras);
-  const joined = <T>(of: (extras: PlanExtras) => Readonly<Record<string, T>> | undefined) =>
-    Object.fromEntries(parts.flatMap((part) => Object.entries(of(part) ?? {})));
+  const total = (of: (summary: PlanJson["summary"]) => number): number => of(a.summary) + of(b.summary);
   return {
     plan: {
-      ...first.plan,
-      createdAt:
-        plans
-          .map(({ createdAt }) => createdAt)
-          .toSorted(compareText)
-          .at(-1) ?? first.plan.createdAt,
+      ...a,
+      createdAt: a.createdAt > b.createdAt ? a.createdAt : b.createdAt,
       summary: {
-        create: total((one) => one.create),
-        update: total((one) => one.update),
-        rediscover: total((one) => one.rediscover),
-        disable: total((one) => one.disable),
-        unchanged: total((one) => one.unchanged),
-        orphaned: total((one) => one.orphaned),
-        unmanaged: total((one) => one.unmanaged),
-        calls: { POST: total((one) => one.calls.POST), PATCH: total((one) => one.calls.PATCH) },
-        followUps: total((one) => one.followUps),
+        create: total(({ create }) => create),
+        update: total(({ update }) => update),
+        rediscover: total(({ rediscover }) => rediscover),
+        disable: total(({ disable }) => disable),
+        unchanged: total(({ unchanged }) => unchanged),
+        orphaned: total(({ orphaned }) => orphaned),
+        unmanaged: total(({ unmanaged }) => unmanaged),
+        calls: { POST: total(({ calls }) => calls.POST), PATCH: total(({ calls }) => calls.PATCH) },
+        followUps: total(({ followUps }) => followUps),
       },
-      changes: changes.toSorted((a, b) => compareAddresses(a.address, b.address)),
-      orphaned: plans.flatMap(({ orphaned }) => orphaned),
-      diagnostics: plans.flatMap(({ diagnostics }) => diagnostics),
+      changes: [...a.changes, ...b.changes].toSorted((x, y) => compareAddresses(x.address, y.address)),
+      orphaned: [...a.orphaned, ...b.orphaned],
+      diagnostics: [...a.diagnostics, ...b.diagnostics],
     },
     extras: {
-      changedBy: joined(({ changedBy }) => changedBy),
-      dependsOn: joined(({ dependsOn }) => dependsOn),
-      places: joined(({ places }) => places),
-      diagnostics: parts.flatMap(({ diagnostics }) => diagnostics ?? []),
+      changedBy: { ...ofA.changedBy, ...ofB.changedBy },
+      dependsOn: { ...ofA.dependsOn, ...ofB.dependsOn },
+      places: { ...ofA.places, ...ofB.places },
+      diagnostics: [...(ofA.diagnostics ?? []), ...(ofB.diagnostics ?? [])],
     },
   };
 }

@@ -19,14 +19,19 @@ import { type Remembered, withRemovedTargets } from "../plan/orphans.ts";
 import { type Redactor, createRedactor } from "../render/redact.ts";
 import { type Client, createClient } from "../service/client.ts";
 import { checkBaseUrl } from "../service/request.ts";
-import { type Backend, type StateRuntime, normalAddress } from "../state/backend.ts";
+import {
+  type Backend,
+  type DocumentKey,
+  type LockInfo,
+  type StateKey,
+  type StateRuntime,
+  normalAddress,
+} from "../state/backend.ts";
 import { openBackend, readConfig } from "../state/config.ts";
 import { type Fingerprinter, createFingerprinter, deriveKeys } from "../state/fingerprint.ts";
-import { type LockInfo, readProcesses } from "../state/lock.ts";
+import { readProcesses } from "../state/lock.ts";
 import {
-  type DocumentKey,
   StateFailure,
-  type StateKey,
   explainProblem,
   explainTakenIn,
   explainTakeover,

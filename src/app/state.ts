@@ -1,23 +1,33 @@
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import { PROJECT_FILE, readDocuments } from "../manifest/document.ts";
+import { type ProjectFolder, projectFolder } from "../manifest/files.ts";
+import { loadProject } from "../manifest/load.ts";
 import { nearest } from "../manifest/problem.ts";
-import { isTemplate, parseTemplate } from "../manifest/interpolation.ts";
+import { decodedText } from "../manifest/yaml/text.ts";
 import { type Address, type AddressParts, isAddress, parseAddress } from "../model/address.ts";
-import { type DesiredResource, type DesiredTarget, resourcesOf } from "../model/desired.ts";
+import type { DesiredResource, DesiredTarget } from "../model/desired.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
 import { stop } from "../model/error.ts";
-import type { Json, JsonObject } from "../model/json.ts";
+import { type JsonObject, isObject, parseJson } from "../model/json.ts";
 import type { StateSettings } from "../model/settings.ts";
-import { type State, type StateEvent, emptyState } from "../model/state.ts";
-import { Secret, isUnknown } from "../model/value.ts";
+import { type State, emptyState } from "../model/state.ts";
+import { isUnknown } from "../model/value.ts";
 import type { Fingerprinter } from "../plan/input.ts";
 import { batchContent } from "../plan/resources.ts";
-import { type Backend, NO_DOCUMENT } from "../state/backend.ts";
+import { type Backend, type DocumentKey, NO_DOCUMENT, sideBySide } from "../state/backend.ts";
 import { STATE_FOLDER, openBackend, readConfig } from "../state/config.ts";
-import { parseJsonText } from "../service/json-stream.ts";
-import { formatDocument, isRecord, isText, parseDocument, parseJson } from "../state/document.ts";
+import {
+  type ParsedDocument,
+  formatDocument,
+  isRecord,
+  isText,
+  parseDocument,
+  parseJson as jsonIn,
+} from "../state/document.ts";
 import { fileName, makeFolder, replaceFile } from "../state/local-files.ts";
-import { type DocumentKey, explainTakeover } from "../state/problem.ts";
+import { explainTakeover } from "../state/problem.ts";
 import { lockDocuments, unlockAll } from "../state/session.ts";
 import type { Host, Session } from "./session.ts";
 
@@ -41,11 +51,6 @@ export function readAddress(text: string): NamedAddress {
     `${text} is not an address`,
     "Addresses look like target.shop, environment.shop.preview, testCase.shop.login or batchGeneration.shop.spring.",
   );
-}
-
-/** The state of a target as it is, without a lock; `undefined` if there is none. */
-export async function stateOf(session: Session, target: string): Promise<State | undefined> {
-  return (await session.readStates([target])).get(target);
 }
 
 /** A target's document under lock. An edit reads it, and writes it whole or not at all. */
@@ -72,26 +77,23 @@ export async function withDocuments<T>(
   const keys = targets.map((target) => session.stateKey(target));
   const locks = await lockDocuments(backend, keys, world, { timeout: lockTimeout, why });
   try {
-    for (const { key, lock } of locks)
-      if (lock.takenOver !== undefined) session.host.warn([explainTakeover(key, lock.takenOver)]);
     const all = await backend.readAll(keys);
-    const byTarget = new Map(locks.map(({ key, lock }) => [key.target, lock]));
-    const documents = keys.map((key) => {
-      const stored = all.get(key.target);
-      const lock = byTarget.get(key.target);
+    const documents = locks.map(({ key, lock }) => {
+      if (lock.takenOver !== undefined) session.host.warn([explainTakeover(key, lock.takenOver)]);
+      const { state: stored, revision } = all.get(key.target) ?? {};
       return {
         key,
-        stored: stored?.state,
-        state: stored?.state ?? emptyState(key.stage, key.target, key.service),
-        serial: serialOf(stored?.revision),
+        stored,
+        state: stored ?? emptyState(key.stage, key.target, key.service),
+        serial: serialOf(revision),
         replace: async (next: State) => {
-          if (lock === undefined) throw new TypeError(`the document of ${key.target} was not locked`);
-          const lineage = next.lineage ?? stored?.state.lineage ?? world.newId();
-          await lock.write({ ...next, lineage }, stored?.revision ?? NO_DOCUMENT);
+          const lineage = next.lineage ?? stored?.lineage ?? world.newId();
+          await lock.write({ ...next, lineage }, revision ?? NO_DOCUMENT);
         },
       };
     });
-    return await work(documents);
+    const place = ({ key }: LockedDocument) => targets.indexOf(key.target);
+    return await work(documents.toSorted((a, b) => place(a) - place(b)));
   } finally {
     await unlockAll(locks);
   }
@@ -115,22 +117,6 @@ export async function withDocument<T>(
   });
 }
 
-/** Batch generations that have no record, as held: what a target that gets its first binding starts with. */
-export function heldBatches(
-  state: State,
-  target: DesiredTarget | undefined,
-  fingerprints: Fingerprinter | undefined,
-): readonly StateEvent[] {
-  const unrecorded = (target?.batchGenerations ?? []).filter(
-    ({ address }) => !state.batchGenerations.has(address),
-  );
-  return unrecorded.map((resource) => ({
-    type: "batch",
-    address: resource.address,
-    record: { status: "held", ...contentOf(resource, fingerprints) },
-  }));
-}
-
 /** The digest that a batch generation's record has of its content; none without the key or a secret. */
 export function contentOf(
   resource: DesiredResource,
@@ -142,11 +128,6 @@ export function contentOf(
 
 export function declaredTarget({ desired }: Session, key: string): DesiredTarget | undefined {
   return desired.targets.find((target) => target.key === key);
-}
-
-export function isDeclared(session: Session, { address, parts }: NamedAddress): boolean {
-  const target = declaredTarget(session, parts.target);
-  return target !== undefined && resourcesOf(target).some((one) => one.address === address);
 }
 
 /** @throws TascError where no manifest declares the target and there is no state of it */
@@ -175,17 +156,13 @@ export async function pullStates(session: Session, target: string | undefined): 
   const targets = target === undefined ? await backend.list(stage) : [target];
   const stored = await backend.readAll(targets.map((key) => session.stateKey(key)));
   if (target !== undefined && stored.size === 0) await mustKnowTarget(session, target);
-  const documents: Record<string, Json> = {};
-  for (const [key, { state, revision }] of stored)
-    documents[key] = jsonOf(formatDocument(state, serialOf(revision)));
+  const documents = Object.fromEntries(
+    [...stored].map(([key, { state, revision }]) => [
+      key,
+      parseJson(formatDocument(state, serialOf(revision))),
+    ]),
+  );
   return { format: BACKUP, version: 1, stage, service: baseUrl, documents };
-}
-
-/** A text of ours is JSON. */
-function jsonOf(text: string): Json {
-  const parsed = parseJsonText(text);
-  if (!parsed.ok) throw new TypeError("a document that is not JSON");
-  return parsed.value;
 }
 
 /**
@@ -204,7 +181,7 @@ export async function pushStates(
       return given === undefined ? [] : [{ document, ...given }];
     });
     if (!force) for (const { document, state, serial } of next) refuseForeign(document, state, serial);
-    for (const { document, state } of next) await document.replace(state);
+    await sideBySide(next, async ({ document, state }) => await document.replace(state));
     return next.map(({ document }) => document.key.target);
   });
 }
@@ -231,13 +208,8 @@ function refuseForeign(
     );
 }
 
-interface BackedUp {
-  readonly state: State;
-  readonly serial: number | undefined;
-}
-
-function readBackup(session: Session, file: string): ReadonlyMap<string, BackedUp> {
-  const root = parseJson(readText(session.host, file));
+function readBackup(session: Session, file: string): ReadonlyMap<string, ParsedDocument> {
+  const root = jsonIn(readText(session.host, file));
   const { stage } = session.settings;
   if (!isRecord(root) || root["format"] !== BACKUP || root["version"] !== 1 || !isRecord(root["documents"]))
     throw stop(
@@ -252,7 +224,7 @@ function readBackup(session: Session, file: string): ReadonlyMap<string, BackedU
       "state-push-stage",
       `${file} is of stage ${String(root["stage"])}, not of ${stage}`,
     );
-  const entries = Object.entries(root["documents"]).map(([target, document]): readonly [string, BackedUp] => {
+  const entries = Object.entries(root["documents"]).map(([target, document]): [string, ParsedDocument] => {
     const text = JSON.stringify(document);
     return [target, parseDocument(text, session.stateKey(target), `${file}, document ${target}`)];
   });
@@ -269,35 +241,57 @@ function readText({ cwd }: Host, file: string): string {
 
 /* Migration: from the backend of an old `state:` section to that of tasc.yaml. */
 
-export interface Migrated {
-  readonly copied: readonly string[];
-  /** Those that were there already, with the same content. */
-  readonly same: readonly string[];
-}
-
-/** Copies the stage's documents, under the locks of both sides, and reads back each that was written. */
-export async function migrateStates(session: Session, file: string, options: EditOptions): Promise<Migrated> {
+/**
+ * Copies the stage's documents, under the locks of both sides, and reads back each that was written.
+ *
+ * @returns which were copied, and which were there already with the same content
+ */
+export async function migrateStates(session: Session, file: string, options: EditOptions) {
   const { stage } = session.settings;
   const settings = await readSection(session, file);
-  const { world } = await session.states();
+  const { world, backend } = await session.states();
+  const why = "tasc state migrate";
   const from = await openBackend(readConfig(settings, { insecure: true }), world);
   try {
     const listed = await from.list(stage);
     const targets = [...new Set([...listed, ...session.desired.targets.map(({ key }) => key)])].toSorted();
-    const keys = targets.map((target) => session.stateKey(target));
-    const found = await from.readAll(keys);
-    const present = keys.filter(({ target }) => found.has(target));
-    const why = "tasc state migrate";
+    const found = await from.readAll(targets.map((target) => session.stateKey(target)));
+    const present = [...found.keys()].map((target) => session.stateKey(target));
     const locks = await lockDocuments(from, present, world, { timeout: options.lockTimeout ?? 0, why });
     try {
       // Once more, under the locks.
       const states = await from.readAll(present);
-      return await copyInto(
-        session,
-        new Map([...states].map(([key, { state }]) => [key, state])),
-        why,
-        options,
-      );
+      const isCopy = (there: State | undefined, target: string) => {
+        const original = states.get(target)?.state;
+        return there !== undefined && original !== undefined && textOf(there) === textOf(original);
+      };
+      const copied = await withDocuments(session, [...states.keys()], why, options, async (documents) => {
+        const open = documents.filter(({ stored, key }) => !isCopy(stored, key.target));
+        const other = open.find(({ stored }) => stored !== undefined);
+        if (other !== undefined)
+          throw stop(
+            "failed",
+            "state-migrate-taken",
+            `The backend in tasc.yaml has different state for target ${other.key.target}`,
+            "Nothing was copied. Compare both with `tasc state pull`, decide which one to keep, and remove the other.",
+          );
+        const opened = open.map(({ key }) => key.target);
+        await backend.register?.(stage, opened);
+        await sideBySide(
+          open,
+          async ({ key, state, replace }) => await replace(states.get(key.target)?.state ?? state),
+        );
+        return opened;
+      });
+      const written = await session.readStates([...states.keys()]);
+      for (const target of states.keys())
+        if (!isCopy(written.get(target), target))
+          throw stop(
+            "failed",
+            "state-migrate-verify",
+            `The copy of target ${target} differs from the original`,
+          );
+      return { copied, same: [...states.keys()].filter((target) => !copied.includes(target)) };
     } finally {
       await unlockAll(locks);
     }
@@ -306,94 +300,52 @@ export async function migrateStates(session: Session, file: string, options: Edi
   }
 }
 
-async function copyInto(
-  session: Session,
-  states: ReadonlyMap<string, State>,
-  why: string,
-  options: EditOptions,
-): Promise<Migrated> {
-  const { backend } = await session.states();
-  const targets = [...states.keys()];
-  const same = await withDocuments(session, targets, why, options, async (documents) => {
-    const isSame = ({ key, stored }: LockedDocument) =>
-      stored !== undefined && textOf(stored) === textOf(states.get(key.target) ?? stored);
-    const other = documents.find((document) => document.stored !== undefined && !isSame(document));
-    if (other !== undefined)
-      throw stop(
-        "failed",
-        "state-migrate-taken",
-        `The backend in tasc.yaml has different state for target ${other.key.target}`,
-        "Nothing was copied. Compare both with `tasc state pull`, decide which one to keep, and remove the other.",
-      );
-    const open = documents.filter((document) => !isSame(document));
-    const opened = open.map(({ key }) => key.target);
-    await backend.register?.(session.settings.stage, opened);
-    for (const document of open) await document.replace(states.get(document.key.target) ?? document.state);
-    return documents.filter((document) => isSame(document)).map(({ key }) => key.target);
-  });
-  const written = await session.readStates(targets);
-  for (const [target, state] of states) {
-    const there = written.get(target);
-    if (there === undefined || textOf(there) !== textOf(state))
-      throw stop("failed", "state-migrate-verify", `The copy of target ${target} differs from the original`);
-  }
-  return { copied: targets.filter((target) => !same.includes(target)), same };
-}
-
 /** What is compared: a document without a lineage gets one when it is written. */
 function textOf(state: State): string {
   const { lineage: _, ...rest } = state;
   return formatDocument(rest);
 }
 
-/** A `state:` section of its own, with the placeholders that tasc.yaml may have in it. */
+/**
+ * A `state:` section of its own, read as that of tasc.yaml is: it is put in its place, so that the same schema, stage,
+ * variables and limits of the trust file hold for it. What it says of fingerprints does not matter.
+ */
 async function readSection(session: Session, file: string): Promise<StateSettings> {
-  const { parse } = await import("yaml");
-  const wrong = (why: string) =>
+  const { root, env, settings, host } = session;
+  const project = session.project.project.value;
+  const folder = projectFolder(root, env.TASC_TRUST);
+  const holding = (text: string): ProjectFolder => ({
+    ...folder,
+    list: () => [],
+    read: (path) => (path === PROJECT_FILE ? { ok: true, decoded: decodedText(text) } : folder.read(path)),
+  });
+  const wrong = (problems: readonly Pick<Diagnostic, "summary" | "detail">[]) =>
     stop(
       "invalid",
       "state-migrate-config",
-      `${file} is not a state section: ${why}`,
-      "It must contain the previous `state:` section of tasc.yaml, e.g.\nbackend: local",
+      `${file} is not a state section`,
+      `${problems.map(({ summary, detail }) => `${summary}. ${detail}`.trim()).join("\n")}\nIt must contain the previous \`state:\` section of tasc.yaml, e.g.\nbackend: local`,
     );
-  let section: unknown;
-  try {
-    section = parse(readText(session.host, file), { schema: "core" });
-  } catch {
-    throw wrong("invalid YAML");
-  }
-  if (isRecord(section) && isRecord(section["state"])) section = section["state"];
-  if (!isRecord(section)) throw wrong("not a mapping");
-  const { backend = "local", fingerprintKey: _, ...rest } = section;
-  if (backend !== "local" && backend !== "postgres" && backend !== "http") throw wrong("unknown backend");
-  const options: Record<string, string | number | boolean | Secret> = {};
-  for (const [name, value] of Object.entries(rest)) {
-    if (typeof value === "number" || typeof value === "boolean") options[name] = value;
-    else if (isText(value)) options[name] = filled(session, value);
-    else throw wrong(`${name} is not a string`);
-  }
-  return { backend, options };
-}
-
-/** A text with its variables filled in; as a secret, for it may hold one. */
-function filled(session: Session, text: string): string | Secret {
-  if (!isTemplate(text)) return text;
-  const pieces = parseTemplate(text).parts.map((part) => {
-    if (part.kind === "text") return part.text;
-    if (part.kind === "stage") return session.settings.stage;
-    if (part.kind !== "env" && part.kind !== "secret")
-      throw stop(
-        "invalid",
-        "state-migrate-config",
-        `${part.source} cannot stand in a state section of its own`,
-      );
-    const value = session.env[part.name] || (part.kind === "env" ? part.fallback : undefined);
-    if (value === undefined)
-      throw stop("invalid", "missing-variable", `The environment variable ${part.name} is not set`);
-    if (part.kind === "secret") session.host.secrets.add(value);
-    return value;
+  const { documents, problems } = await readDocuments(holding(readText(host, file)), PROJECT_FILE);
+  const value = documents[0]?.value;
+  if (value === undefined || problems.length > 0) throw wrong(problems);
+  const section = value.state ?? value;
+  const state = isObject(section) ? { ...section, fingerprintKey: undefined } : section;
+  const stages = Object.entries(isObject(project.stages) ? project.stages : {}).map(
+    ([stage, own]): [string, object] => [stage, isObject(own) ? { ...own, state: undefined } : {}],
+  );
+  // What is undefined is left out of the text.
+  const text = JSON.stringify({
+    ...project,
+    manifests: undefined,
+    state,
+    stages: stages.length === 0 ? undefined : Object.fromEntries(stages),
   });
-  return new Secret(pieces.join(""));
+  const options = { root, env, stage: settings.stage, needsApiKey: false, mayBeEmpty: true };
+  const loaded = await loadProject(options, holding(text));
+  for (const secret of loaded.secrets) host.secrets.add(secret);
+  if (!loaded.ok) throw wrong(loaded.diagnostics);
+  return loaded.settings.state;
 }
 
 /*
@@ -419,7 +371,7 @@ export async function noteBackend(session: Session, { place }: Backend): Promise
 }
 
 async function notedBackend(file: string): Promise<Readonly<Record<string, unknown>> | undefined> {
-  const noted = parseJson(await readFile(file, "utf8").catch(() => ""));
+  const noted = jsonIn(await readFile(file, "utf8").catch(() => ""));
   return isRecord(noted) ? noted : undefined;
 }
 

@@ -4,7 +4,9 @@ import { readProject } from "../manifest/load.ts";
 import { stagesOf } from "../manifest/settings.ts";
 import { addressOf, compareText, isAddress, targetAddress } from "../model/address.ts";
 import { type JsonObject, isObject } from "../model/json.ts";
-import type { Lookup } from "./complete.ts";
+
+/** What is read from the project to complete a word. */
+export type Lookup = "stages" | "addresses" | "targets";
 
 const PARTS = [
   ["environments", "environment"],

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { COMMANDS } from "../commands/table.ts";
 import type { ProcessContext } from "../commands/context.ts";
 import { type CommandSpec, GLOBAL, type OptionSpec } from "../commands/options.ts";
+import type { Lookup } from "./complete-project.ts";
 
 /**
  * Answers a shell that completes a command line: a candidate a line, with a tab before what is said of it, or
@@ -36,9 +37,6 @@ async function fromProject(
   return (await lookUp(lookup, root)).map((word) => ({ word: `${before}${word}`, says: "" }));
 }
 
-/** What is read from the project to complete a word. */
-export type Lookup = "stages" | "addresses" | "targets";
-
 /** What may stand where the cursor is. */
 type Expected =
   | { readonly kind: "words"; readonly words: readonly Candidate[] }
@@ -72,91 +70,68 @@ const NOTHING: Expected = { kind: "words", words: [] };
  * `--stage=dev` into three words, other shells leave it whole.
  */
 export function parseWords(words: readonly string[], table: Table): ParsedWords {
-  const before = words.slice(0, -1);
-  const current = words.at(-1) ?? "";
-  let line: Line = { spec: undefined, position: 0, open: undefined, ended: false };
-  let folder: string | undefined;
-  for (const word of before) {
-    if (word === "=" && line.open !== undefined) continue;
-    if (line.open !== undefined && nameOf(line.open) === "--chdir") folder = word;
-    if (word.startsWith("--chdir=")) folder = word.slice("--chdir=".length);
-    line = read(word, line, table);
-  }
-  return { wanted: wantedAt(current, line, table), folder };
-}
-
-interface Line {
-  /** The command so far. */
-  readonly spec: CommandSpec | undefined;
+  let spec: CommandSpec | undefined;
   /** Positional arguments so far. */
-  readonly position: number;
+  let position = 0;
   /** An option whose value comes next. */
-  readonly open: OptionSpec | undefined;
+  let open: OptionSpec | undefined;
   /** `--` has come: no options any more. */
-  readonly ended: boolean;
-}
-
-function read(word: string, line: Line, table: Table): Line {
-  if (line.open !== undefined) return { ...line, open: undefined };
-  if (line.ended) return { ...line, position: line.position + 1 };
-  if (word === "--") return { ...line, ended: true };
-  if (word.startsWith("-")) return { ...line, open: openedBy(word, line, table) };
-  const child = childrenOf(line.spec, table).find(({ name }) => name === word);
-  return child === undefined
-    ? { ...line, position: line.position + 1 }
-    : { spec: child, position: 0, open: undefined, ended: false };
-}
-
-function wantedAt(current: string, line: Line, table: Table): Expected {
-  if (line.open !== undefined) return valueOf(line.open, "");
-  if (!line.ended && current.startsWith("-")) {
-    const [name = "", value] = current.split("=", 2);
-    const option = value === undefined ? undefined : openedBy(name, line, table);
-    return option === undefined ? flags(line, table) : valueOf(option, `${name}=`);
+  let ended = false;
+  let folder: string | undefined;
+  const children = (): readonly CommandSpec[] =>
+    spec === undefined ? table.commands : (spec.commands ?? []);
+  const options = (): readonly OptionSpec[] => [...(spec?.options ?? []), ...table.options];
+  const openedBy = (word: string): OptionSpec | undefined =>
+    options().find((option) => nameOf(option) === word && option.flags.includes("<"));
+  for (const word of words.slice(0, -1)) {
+    if (word === "=" && open !== undefined) continue;
+    if (open !== undefined) {
+      if (nameOf(open) === "--chdir") folder = word;
+      open = undefined;
+    } else if (!ended && word.startsWith("-")) {
+      if (word.startsWith("--chdir=")) folder = word.slice("--chdir=".length);
+      ended = word === "--";
+      open = openedBy(word);
+    } else {
+      const child = ended ? undefined : children().find(({ name }) => name === word);
+      position = child === undefined ? position + 1 : 0;
+      spec = child ?? spec;
+    }
   }
-  const children = line.ended ? [] : childrenOf(line.spec, table);
-  if (children.length > 0)
-    return line.position > 0
-      ? NOTHING
-      : { kind: "words", words: children.map(({ name, summary }) => ({ word: name, says: summary })) };
-  const argument = line.spec?.args?.[line.position];
-  if (argument === undefined) return NOTHING;
-  if (argument.choices !== undefined) return choices(argument.choices, "");
-  return byPlaceholder(argument.name, "");
+  return { wanted: wantedAt(words.at(-1) ?? ""), folder };
+
+  function wantedAt(current: string): Expected {
+    if (open !== undefined) return valueOf(open, "");
+    if (!ended && current.startsWith("-")) {
+      const [name = "", value] = current.split("=", 2);
+      const option = value === undefined ? undefined : openedBy(name);
+      if (option !== undefined) return valueOf(option, `${name}=`);
+      const flags = options().map((one) => ({ word: nameOf(one), says: one.description }));
+      return { kind: "words", words: [...flags, HELP] };
+    }
+    const commands = ended ? [] : children();
+    if (commands.length > 0 && position > 0) return NOTHING;
+    if (commands.length > 0)
+      return { kind: "words", words: commands.map(({ name, summary }) => ({ word: name, says: summary })) };
+    const argument = spec?.args?.[position];
+    return argument === undefined ? NOTHING : valueOf({ ...argument, flags: argument.name }, "");
+  }
 }
 
-function childrenOf(spec: CommandSpec | undefined, table: Table): readonly CommandSpec[] {
-  return spec === undefined ? table.commands : (spec.commands ?? []);
-}
-
-function optionsOf({ spec }: Line, table: Table): readonly OptionSpec[] {
-  return [...(spec?.options ?? []), ...table.options];
-}
-
-/** The option of that name, if a value must follow it. */
-function openedBy(word: string, line: Line, table: Table): OptionSpec | undefined {
-  return optionsOf(line, table).find((option) => nameOf(option) === word && option.flags.includes("<"));
-}
-
-function nameOf({ flags: text }: OptionSpec): string {
-  return text.split(" ", 1)[0] ?? text;
+function nameOf({ flags }: OptionSpec): string {
+  return flags.split(" ", 1).join("");
 }
 
 const HELP: Candidate = { word: "--help", says: "show what the command takes" };
 
-function flags(line: Line, table: Table): Expected {
-  const words = optionsOf(line, table).map((option) => ({ word: nameOf(option), says: option.description }));
-  return { kind: "words", words: [...words, HELP] };
-}
-
-function valueOf({ flags: text, choices: values }: OptionSpec, before: string): Expected {
-  return values === undefined
-    ? byPlaceholder(/<(.+)>/.exec(text)?.[0] ?? "", before)
-    : choices(values, before);
-}
-
-function choices(values: readonly string[], before: string): Expected {
-  return { kind: "words", words: values.map((value) => ({ word: `${before}${value}`, says: "" })) };
+/** What may stand for the value of an option or an argument. */
+function valueOf({ flags, choices }: OptionSpec, before: string): Expected {
+  if (choices !== undefined)
+    return { kind: "words", words: choices.map((value) => ({ word: `${before}${value}`, says: "" })) };
+  const lookup = LOOKUPS.get((/[<[].+$/.exec(flags)?.[0] ?? "").replaceAll(/[<>[\].]/g, ""));
+  if (lookup === undefined) return NOTHING;
+  if (lookup === "files" || lookup === "dirs") return { kind: lookup };
+  return { kind: "project", lookup, before };
 }
 
 /** What the table calls a value tells what it is. */
@@ -170,10 +145,3 @@ const LOOKUPS: ReadonlyMap<string, Lookup | "files" | "dirs"> = new Map([
   ["file", "files"],
   ["dir", "dirs"],
 ]);
-
-function byPlaceholder(placeholder: string, before: string): Expected {
-  const lookup = LOOKUPS.get(placeholder.replaceAll(/[<>[\].]/g, ""));
-  if (lookup === undefined) return NOTHING;
-  if (lookup === "files" || lookup === "dirs") return { kind: lookup };
-  return { kind: "project", lookup, before };
-}

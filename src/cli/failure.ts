@@ -1,11 +1,8 @@
 import { inspect } from "node:util";
 import { failedResult } from "../commands/apply-events.ts";
 import type { Context } from "../commands/context.ts";
-import { EXIT, type ExitCode, type FailureReason, TascError } from "../model/error.ts";
-import { diagnosticView } from "../render/diagnostics.ts";
-import { renderDiagnosticsAs } from "../render/formats.ts";
+import { EXIT, type ExitCode, TascError } from "../model/error.ts";
 import { failureJson } from "../render/json.ts";
-import { redactDiagnostic } from "../render/redact.ts";
 
 /**
  * The one place that makes words and an exit code of what stopped a command: for people on standard error, and in the
@@ -15,28 +12,19 @@ import { redactDiagnostic } from "../render/redact.ts";
  */
 export async function reportFailure(
   error: unknown,
-  { console, world }: Context,
+  { console }: Context,
   format: unknown,
 ): Promise<ExitCode> {
-  const failure = error instanceof TascError ? error : crash(error, console.level === "debug");
-  console.diagnostics(failure.diagnostics, failure.source);
-  if (!console.printed || console.streams) await printFailure(failure.reason, { console, world }, format);
-  return EXIT[failure.reason];
-}
-
-async function printFailure(
-  reason: FailureReason,
-  { console, world }: Pick<Context, "console" | "world">,
-  format: unknown,
-): Promise<void> {
-  const { said } = console;
-  const failure = failureJson(reason, said);
-  if (console.streams) return console.event(failedResult(EXIT[reason], failure));
-  if (format === "json") return console.json(failure);
-  if (typeof format !== "string") return;
-  const views = said.map((one) => redactDiagnostic(diagnosticView(one), console.redactor));
-  const document = await renderDiagnosticsAs(format, views, `tasc ${world.version}`);
-  if (document !== undefined) console.document(document);
+  const { reason, diagnostics, source } =
+    error instanceof TascError ? error : crash(error, console.level === "debug");
+  console.diagnostics(diagnostics, source);
+  const code = EXIT[reason];
+  const failure = failureJson(reason, console.said);
+  if (console.streams) console.event(failedResult(code, failure));
+  else if (console.printed) return code;
+  else if (format === "json") console.json(failure);
+  else if (typeof format === "string") await console.report(console.said, format);
+  return code;
 }
 
 /** An error that nobody expected. Its stack is for those who correct tasc, so it shows only at the level `debug`. */

@@ -31,8 +31,8 @@ export function readCommandLine(
     .exitOverride()
     .configureHelp({ subcommandTerm })
     .configureOutput({
-      writeOut: (text) => openSink(world.stdout, world.unwritten).write(text),
-      writeErr: (text) => openSink(world.stderr, () => {}).write(text),
+      writeOut: (text) => openSink(world.stdout, world.unwritten)(text),
+      writeErr: (text) => openSink(world.stderr, () => {})(text),
       outputError: () => {},
       getOutHelpWidth: () => (world.stdout.isTTY === true ? (world.stdout.columns ?? 80) : 80),
       // What is asked here has no colours.
@@ -41,8 +41,8 @@ export function readCommandLine(
     });
   addOptions(program, Object.values(GLOBAL));
   for (const spec of COMMANDS)
-    addCommand(program, spec, argv, (chosen, raw) => {
-      request = { spec: chosen, raw };
+    addCommand(program, spec, argv, (chosen) => {
+      request = chosen;
     });
   try {
     program.parse(argv, { from: "user" });
@@ -81,10 +81,13 @@ const HABITS: ReadonlyMap<string, string> = new Map([
   ["refresh", "Every plan reads the service. This shows what changed there:\ntasc drift"],
 ]);
 
-type Choose = (spec: CommandSpec, raw: Raw) => void;
-
 /** A command that no word of the command line names is there for its line in the help, and has no details. */
-function addCommand(parent: Command, spec: CommandSpec, argv: readonly string[], choose: Choose): void {
+function addCommand(
+  parent: Command,
+  spec: CommandSpec,
+  argv: readonly string[],
+  choose: (request: Request) => void,
+): void {
   const command = parent.command(spec.name).description(spec.summary).allowExcessArguments(false);
   for (const { name, description, choices } of spec.args ?? []) {
     const argument = new Argument(name, description);
@@ -95,17 +98,16 @@ function addCommand(parent: Command, spec: CommandSpec, argv: readonly string[],
   command.addHelpText("after", examples(spec));
   for (const child of spec.commands ?? []) addCommand(command, child, argv, choose);
   if (spec.commands === undefined)
-    command.action(() => choose(spec, { args: command.args, options: allOptions(command) }));
+    command.action(() => choose({ spec, raw: { args: command.args, options: allOptions(command) } }));
 }
 
 /** Commands take options, whether or not they have been added; the one for help, which is not ours, takes none. */
 function subcommandTerm(command: Command): string {
   const options = command.name() === "help" ? [] : ["[options]"];
-  return [command.name(), ...options, ...command.registeredArguments.map(humanArgument)].join(" ");
-}
-
-function humanArgument(argument: Argument): string {
-  return argument.required ? `<${argument.name()}>` : `[${argument.name()}]`;
+  const given = command.registeredArguments.map((argument) =>
+    argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
+  );
+  return [command.name(), ...options, ...given].join(" ");
 }
 
 /** The command's options, and those given before its name, which the parser keeps apart. */

@@ -6,10 +6,11 @@ import type { Json } from "../model/json.ts";
 import { eventLine } from "../render/apply.ts";
 import { diagnosticView, renderDiagnostics } from "../render/diagnostics.ts";
 import { printedJson } from "../render/escape.ts";
+import { renderDiagnosticsAs } from "../render/formats.ts";
 import { writeJson } from "../render/json.ts";
-import { type Redactor, createRedactor } from "../render/redact.ts";
+import { type Redactor, createRedactor, redactDiagnostic } from "../render/redact.ts";
 import { COLOURED, PLAIN, type Style } from "../render/style.ts";
-import { type Terminal, type Writer, createWriter, terminalOf } from "../render/terminal.ts";
+import { type Terminal, Writer, terminalOf } from "../render/terminal.ts";
 import { type View, show } from "../render/view.ts";
 
 /** The outside world, handed to commands from the top, so that nothing below reaches for it. */
@@ -50,6 +51,7 @@ export class Console {
   printed = false;
   /** Whether the result is a stream of JSON objects, one a line. */
   streams = false;
+  readonly #version: string;
 
   constructor(world: ProcessContext, level: LogLevel, noColor: boolean) {
     const { env, stdout, stderr, unwritten: failed } = world;
@@ -58,8 +60,9 @@ export class Console {
       stderr: terminalFor(stderr, env, noColor),
     };
     this.level = level;
+    this.#version = world.version;
     this.redactor = growingRedactor(world.secrets);
-    this.writer = createWriter({ stdout, stderr, terminals, redactor: this.redactor, failed });
+    this.writer = new Writer({ stdout, stderr, terminals, redactor: this.redactor, failed });
     this.style = {
       stdout: terminals.stdout.colour ? COLOURED : PLAIN,
       stderr: terminals.stderr.colour ? COLOURED : PLAIN,
@@ -87,6 +90,13 @@ export class Console {
   /** A JSON object on one line. */
   event(value: Json): void {
     this.document(`${printedJson(JSON.stringify(this.redactor.json(value)))}\n`);
+  }
+
+  /** Errors and warnings as the command's result, in a format that has a form for them; nothing in any other. */
+  async report(diagnostics: readonly Diagnostic[], format: string): Promise<void> {
+    const views = diagnostics.map((one) => redactDiagnostic(diagnosticView(one), this.redactor));
+    const document = await renderDiagnosticsAs(format, views, `tasc ${this.#version}`);
+    if (document !== undefined) this.document(document);
   }
 
   /** The command's result, in the format that was asked for; text where none was. */

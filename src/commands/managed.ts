@@ -5,7 +5,6 @@ import type { Desired, DesiredTarget } from "../model/desired.ts";
 import { stop } from "../model/error.ts";
 import type { LiveTarget } from "../model/live.ts";
 import type { State } from "../model/state.ts";
-import { EVERYTHING } from "../plan/input.ts";
 import { liveTargets } from "../plan/plan.ts";
 
 /** The ids of the declared targets that are live, by key, found as a plan finds them. */
@@ -14,20 +13,7 @@ export function liveIds(
   states: ReadonlyMap<string, State>,
   targets: readonly LiveTarget[],
 ): ReadonlyMap<string, string> {
-  const found = liveTargets(
-    {
-      desired,
-      states,
-      strays: [],
-      fingerprints: undefined,
-      scope: EVERYTHING,
-      run: new Set(),
-      rediscover: new Set(),
-      baseUrl: "",
-      disableRemoved: false,
-    },
-    targets,
-  );
+  const found = liveTargets({ desired, states, fingerprints: undefined }, targets);
   return new Map([...found].map(([key, { id }]) => [key, id]));
 }
 

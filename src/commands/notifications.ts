@@ -7,7 +7,6 @@ import {
   notificationsView,
 } from "../inspect/reports.ts";
 import { EXIT, type ExitCode, TascError, stop } from "../model/error.ts";
-import type { Console } from "./context.ts";
 import type { Context } from "./context.ts";
 import { type ManagedTargets, managedTargets } from "./managed.ts";
 import { sideBySide } from "../model/live.ts";
@@ -38,7 +37,13 @@ export async function run(
   process.once("SIGINT", end).once("SIGTERM", end);
   try {
     return await withSession(options, { ...host, signal }, async (session) => {
-      await watch(session, await managedTargets(session, target), interval, console, signal);
+      const managed = await managedTargets(session, target);
+      const seen = new Set<string>();
+      while (!signal.aborted) {
+        const fresh = newNotifications(await readAll(session, managed), seen);
+        if (fresh.length > 0) console.show(laterView(fresh, managed.addressOf));
+        await delay(interval, undefined, { signal }).catch(() => undefined);
+      }
       return EXIT.interrupted;
     });
   } catch (error) {
@@ -47,22 +52,6 @@ export async function run(
     throw error;
   } finally {
     process.off("SIGINT", end).off("SIGTERM", end);
-  }
-}
-
-/** Looks again and again until it is told to end. */
-async function watch(
-  session: Session,
-  managed: ManagedTargets,
-  interval: number,
-  console: Console,
-  signal: AbortSignal,
-): Promise<void> {
-  const seen = new Set<string>();
-  while (!signal.aborted) {
-    const fresh = newNotifications(await readAll(session, managed), seen);
-    if (fresh.length > 0) console.show(laterView(fresh, managed.addressOf));
-    await delay(interval, undefined, { signal }).catch(() => undefined);
   }
 }
 

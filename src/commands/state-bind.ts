@@ -3,9 +3,8 @@ import { type Session, withSession } from "../app/session.ts";
 import {
   type LockedDocument,
   type NamedAddress,
+  contentOf,
   declaredTarget,
-  heldBatches,
-  isDeclared,
   readAddress,
   withDocument,
 } from "../app/state.ts";
@@ -14,6 +13,7 @@ import { resourcesOf } from "../model/desired.ts";
 import { EXIT, type ExitCode, stop } from "../model/error.ts";
 import { DELETED } from "../model/fields.ts";
 import type { LiveTarget } from "../model/live.ts";
+import type { StateEvent } from "../model/state.ts";
 import { kindNoun } from "../render/words.ts";
 import { bindAddress, idTaken } from "../state/edit.ts";
 import type { Context } from "./context.ts";
@@ -46,9 +46,16 @@ export async function run(options: OptionsOf<"state bind">, { host, console }: C
         );
       await refuseTaken(session, named, id, document);
       await mustBeListed(session, named, kind, id, document);
-      const held = heldBatches(document.state, declared, session.fingerprints);
+      // What a target that gets its first binding starts with.
+      const held = (declared?.batchGenerations ?? [])
+        .filter((batch) => !document.state.batchGenerations.has(batch.address))
+        .map((batch): StateEvent => ({
+          type: "batch",
+          address: batch.address,
+          record: { status: "held", ...contentOf(batch, session.fingerprints) },
+        }));
       const next = bindAddress(document.state, address, id, held);
-      if (!isDeclared(session, named))
+      if (declared === undefined || !resourcesOf(declared).some((one) => one.address === address))
         host.warn([
           {
             severity: "warning",

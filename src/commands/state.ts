@@ -19,7 +19,6 @@ import type { View } from "../render/view.ts";
 import { count, list as listed } from "../render/words.ts";
 import { forgetAddress, forgetTarget, knownAddresses, moveAddress, moveTarget } from "../state/edit.ts";
 import { applyEvents } from "../state/events.ts";
-import { historyJson } from "../state/history.ts";
 import { describeHolder } from "../state/problem.ts";
 import type { Context } from "./context.ts";
 import { holderJson } from "./state-show.ts";
@@ -274,6 +273,6 @@ export async function applies(options: OptionsOf<"history">, context: Context): 
       ),
     ]);
     const text = lines.length === 0 ? ["No apply is recorded."] : lines;
-    return { json: entries.map(historyJson), text: [text] };
+    return { json: entries, text: [text] };
   });
 }

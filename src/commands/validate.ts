@@ -3,10 +3,7 @@ import { forEachStage, stageNames, worstOf } from "../app/stages.ts";
 import { resourcesOf } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { EXIT, type ExitCode, TascError, stop } from "../model/error.ts";
-import { diagnosticView } from "../render/diagnostics.ts";
-import { renderDiagnosticsAs } from "../render/formats.ts";
 import { codedDiagnosticJson, failureJson } from "../render/json.ts";
-import { redactDiagnostic } from "../render/redact.ts";
 import { count } from "../render/words.ts";
 import type { Context } from "./context.ts";
 import { fitHeapTo } from "./engine.ts";
@@ -28,7 +25,7 @@ export async function run(options: OptionsOf<"validate">, context: Context): Pro
     // The mistakes are what this command is asked for, so in a format for programs they are its result.
     const { reason, diagnostics } = error;
     if (format === "json") console.json({ valid: false, ...failureJson(reason, diagnostics) });
-    else await printAs(format, diagnostics, context);
+    else await console.report(diagnostics, format);
     return EXIT[reason];
   }
 }
@@ -64,15 +61,6 @@ function fresh(diagnostics: readonly Diagnostic[], said: Set<string>): readonly 
   return diagnostics.filter((one) => said.size < said.add(JSON.stringify(one)).size);
 }
 
-async function printAs(
-  format: string,
-  diagnostics: readonly Diagnostic[],
-  { console, host }: Context,
-): Promise<void> {
-  const views = diagnostics.map((one) => redactDiagnostic(diagnosticView(one), console.redactor));
-  console.document((await renderDiagnosticsAs(format, views, `tasc ${host.version}`)) ?? "");
-}
-
 async function printValid(
   session: Session,
   format: string,
@@ -88,6 +76,6 @@ async function printValid(
     console.data(`Valid: ${resources} in ${count(documentCount, "document")}, stage ${desired.stage}\n`);
   } else if (format === "json")
     console.json({ valid: true, diagnostics: diagnostics.map(codedDiagnosticJson) });
-  else await printAs(format, diagnostics, context);
+  else await console.report(diagnostics, format);
   return EXIT.done;
 }

@@ -7,7 +7,7 @@ import {
 } from "../inspect/stages.ts";
 import { hasErrors } from "../manifest/problem.ts";
 import type { ProjectFolder } from "../manifest/files.ts";
-import type { EnvironmentVariables } from "../manifest/interpolation.ts";
+import { type EnvironmentVariables, placeholdersIn } from "../manifest/interpolation.ts";
 import { type ProjectReading, readProject, resolveProject } from "../manifest/load.ts";
 import { type Address, parseAddress, targetAddress } from "../model/address.ts";
 import { type Field, fieldsOf } from "../model/fields.ts";
@@ -23,14 +23,12 @@ import {
   type NotRewritten,
   type ProjectDocuments,
   type Rewrite,
-  type Rewriting,
   type Rewritten,
   type Slot,
   changedFields,
   escaped,
   onlyStagesOf,
   placeAll,
-  placeholdersIn,
   removals,
   setAt,
   valueAtOne,
@@ -211,8 +209,8 @@ function spelt(wanted: StageValue | undefined): Json {
 /** Credentials belong to a stage: only those go along that the other stage uses in the same place. */
 function carriesCredential(wanted: StageValue | undefined, there: StageValue | undefined): boolean {
   if (wanted === undefined || !isSensitive(wanted.value)) return false;
-  const known = new Set(there === undefined ? [] : placeholdersIn(there.spelt));
-  return placeholdersIn(wanted.spelt).some((placeholder) => !known.has(placeholder));
+  const known = new Set(placeholdersIn(there?.spelt ?? null).map(({ source }) => source));
+  return placeholdersIn(wanted.spelt).some(({ source }) => !known.has(source));
 }
 
 function fieldAt({ address, path }: Difference): Field {
@@ -271,7 +269,7 @@ export interface ProofRequest extends PromoteRequest {
  */
 export async function provePromotion(
   texts: readonly NewText[],
-  { changes, left }: Rewriting,
+  { changes, left }: Rewrite,
   request: ProofRequest,
 ): Promise<string | undefined> {
   const { folder, env, from, to, inScope, stages } = request;

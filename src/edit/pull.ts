@@ -1,5 +1,6 @@
 import { addressOfId } from "../inspect/explain.ts";
 import type { ProjectFolder } from "../manifest/files.ts";
+import { type Placeholder, placeholdersIn } from "../manifest/interpolation.ts";
 import { type LoadOptions, loadProject } from "../manifest/load.ts";
 import { type Address, parseAddress } from "../model/address.ts";
 import { originOf, resourcesOf } from "../model/desired.ts";
@@ -49,12 +50,10 @@ import {
   type NotRewritten,
   type ProjectDocuments,
   type Rewrite,
-  type Rewriting,
   type Rewritten,
   changedFields,
   escaped,
   placeAll,
-  placeholdersIn,
   sameWritten,
   valueAtOne,
 } from "./rewrite.ts";
@@ -241,7 +240,7 @@ function inWords(element: LiveElement): Json {
 }
 
 /** Placeholders that the written value came through and the new one would lose; with any of them, a pull leaves it. */
-type Lost = string[];
+type Lost = Placeholder[];
 
 /**
  * The written value changed as little as makes it mean the live one: parts that mean the same already stay as they are
@@ -351,7 +350,9 @@ function written(
         ? graftSet(text, meant, shown, lost)
         : graft(text, meant, shown, lost);
   if (lost.length === 0) return { kind: "pull", written: made, live: shown };
-  return left(`It comes through ${[...new Set(lost)].join(", ")}; live is ${shortly(shown)}.`);
+  return left(
+    `It comes through ${[...new Set(lost.map(({ source }) => source))].join(", ")}; live is ${shortly(shown)}.`,
+  );
 }
 
 function left(reason: string): PulledValue {
@@ -379,7 +380,7 @@ export interface PullProof extends ProjectDocuments {
  */
 export async function provePull(
   texts: readonly NewText[],
-  { changes }: Rewriting,
+  { changes }: Rewrite,
   { folder, options, stages, input, ...sources }: PullProof,
 ): Promise<string | undefined> {
   const loaded = await loadProject(options, withTexts(folder, texts));

@@ -63,7 +63,7 @@ function rewritingView(
         before: outside(before),
         after: outside(after),
         layer,
-        ...(placeOf(origin) ?? { file: origin.file }),
+        ...placeOf(origin),
         alsoStages,
       })),
       left: left.map(({ address, path, reason, origin }) => ({

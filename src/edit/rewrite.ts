@@ -1,5 +1,5 @@
 import type { Document } from "../manifest/document.ts";
-import { escapeTemplate, isTemplate, parseTemplate } from "../manifest/interpolation.ts";
+import { escapeTemplate } from "../manifest/interpolation.ts";
 import { mergedAt } from "../manifest/resolve.ts";
 import { settingsLayers } from "../manifest/settings.ts";
 import { SECTIONS } from "../manifest/tables.ts";
@@ -43,12 +43,6 @@ export interface Slot {
   readonly path: Path;
 }
 
-/** What a command does to the manifests, and what it leaves: plain data, without any secret. */
-export interface Rewriting {
-  readonly changes: readonly Rewritten[];
-  readonly left: readonly NotRewritten[];
-}
-
 /** A field whose value in the manifests changes. */
 export interface Rewritten {
   readonly address: Address;
@@ -75,9 +69,11 @@ export interface NotRewritten {
   readonly failed?: true;
 }
 
-/** A rewriting, and the edits that make it. */
-export interface Rewrite extends Rewriting {
+/** What a command does to the manifests, and what it leaves: plain data, without any secret. */
+export interface Rewrite {
   readonly edits: readonly FileEdit[];
+  readonly changes: readonly Rewritten[];
+  readonly left: readonly NotRewritten[];
 }
 
 export function setAt({ file, path }: Slot, value: Json): FileEdit {
@@ -603,14 +599,4 @@ export function escaped(value: Json): Json {
   if (isArray(value)) return value.map(escaped);
   if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, escaped(part)]));
-}
-
-/** The placeholders in a written value, as they are written. */
-export function placeholdersIn(written: Json): readonly string[] {
-  if (typeof written === "string")
-    return isTemplate(written)
-      ? parseTemplate(written).parts.flatMap((part) => (part.kind === "text" ? [] : [part.source]))
-      : [];
-  if (isArray(written)) return written.flatMap(placeholdersIn);
-  return isObject(written) ? Object.values(written).flatMap(placeholdersIn) : [];
 }

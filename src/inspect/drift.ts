@@ -1,14 +1,13 @@
 import { type Address, compareAddresses } from "../model/address.ts";
-import type { DesiredResource } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import type { Json, Path } from "../model/json.ts";
+import { defined } from "../model/json.ts";
 import type { ChangeJson, ChangedBy, FieldChange, FieldJson, Orphan } from "../model/plan.ts";
 import type { MatchedTarget } from "../plan/compare.ts";
 import { type Scope, scopeTest } from "../plan/input.ts";
 import type { Planned } from "../plan/plan.ts";
 import { foldAlike } from "../render/fields.ts";
 import { type PlanExtras, type PlanMeta, diagnosticJson } from "../render/json.ts";
-import { type Block, type Line, Outside, type Section, type View, type ViewJson } from "../render/view.ts";
+import { type Block, type Line, type Section, type View, outside } from "../render/view.ts";
 import { groupBy, placeOf } from "../render/words.ts";
 
 /**
@@ -25,21 +24,17 @@ export interface Drift {
   readonly problems: readonly Diagnostic[];
 }
 
-type DriftedResource = {
+interface DriftedResource {
   readonly address: Address;
   readonly id: string;
   readonly fields: readonly DriftedField[];
-};
+}
 
-type DriftedField = {
-  readonly path: Path;
-  /** As the manifests say; unless they changed too, it is what was last applied. */
-  readonly declared?: Json;
-  /** Absent where the service does not show it. */
-  readonly live?: Json;
-  readonly sensitive?: true;
+/** As a plan draws it: from what is declared, which was applied unless it changed too, to what the service shows. */
+interface DriftedField {
+  readonly drawn: FieldJson;
   readonly changedBy: Exclude<ChangedBy, "manifest">;
-};
+}
 
 /** A bound resource that the service no longer lists. */
 type Removed = {
@@ -70,33 +65,19 @@ export function hasDrifted({ changes, removed }: Drift): boolean {
 /** A plan goes from the live value to what is declared; drift went the other way. */
 function driftedField({ path, before, after, sensitive, changedBy }: FieldChange): readonly DriftedField[] {
   if (changedBy === undefined || changedBy === "manifest") return [];
-  if (sensitive) return [{ path, sensitive, changedBy }];
-  return [
-    {
-      path,
-      ...(after === undefined ? {} : { declared: after }),
-      ...(before === undefined ? {} : { live: before }),
-      changedBy,
-    },
-  ];
-}
-
-function removedFrom(matched: MatchedTarget): readonly Removed[] {
-  return [...matched.resources.values()].flatMap((resource) => {
-    const match = matched.matches.get(resource.address);
-    return match === undefined ? [] : removedResource(matched, resource, match.live?.id);
-  });
+  const drawn = sensitive ? { path, sensitive } : { path, ...defined({ before: after, after: before }) };
+  return [{ drawn, changedBy }];
 }
 
 /** Another id by the manifest's own word is a correction, and not the service's doing. */
-function removedResource(
-  { state }: MatchedTarget,
-  { address, id: byHand }: DesiredResource,
-  now: string | undefined,
-): readonly Removed[] {
-  const id = state?.bindings.get(address)?.id;
-  if (id === undefined || id === now || byHand !== undefined) return [];
-  return [{ address, id, ...(now === undefined ? {} : { replacedBy: now }) }];
+function removedFrom({ resources, matches, state }: MatchedTarget): readonly Removed[] {
+  return [...resources.values()].flatMap(({ address, id: byHand }) => {
+    const match = matches.get(address);
+    const id = state?.bindings.get(address)?.id;
+    const replacedBy = match?.live?.id;
+    if (match === undefined || id === undefined || id === replacedBy || byHand !== undefined) return [];
+    return [{ address, id, ...defined({ replacedBy }) }];
+  });
 }
 
 /** Without records under the current key nothing can be said, and silence would pass for "no drift". */
@@ -139,7 +120,17 @@ export function driftView(drift: Drift, options: DriftOptions): View {
       baseUrl,
       createdAt: meta.createdAt,
       summary: { changed: changes.length, removed: removed.length, orphaned: orphaned.length },
-      changes: changes.map(({ address, id, fields }) => ({ address, id, fields: fields.map(fieldJson) })),
+      changes: changes.map(({ address, id, fields }) => ({
+        address,
+        id,
+        fields: fields.map(({ drawn: { path, before, after, sensitive }, changedBy }) => ({
+          path,
+          declared: outside(before),
+          live: outside(after),
+          sensitive,
+          changedBy,
+        })),
+      })),
       removed,
       orphaned: orphaned.map(({ address, id }) => ({ address, id })),
       diagnostics: problems.map((problem) => ({ ...diagnosticJson(problem) })),
@@ -163,18 +154,11 @@ export function driftView(drift: Drift, options: DriftOptions): View {
   };
 }
 
-function fieldJson({ declared, live, ...rest }: DriftedField): ViewJson {
-  return {
-    path: rest.path,
-    ...(declared === undefined ? {} : { declared: new Outside(declared) }),
-    ...(live === undefined ? {} : { live: new Outside(live) }),
-    ...(rest.sensitive ? { sensitive: true } : {}),
-    changedBy: rest.changedBy,
-  };
-}
-
 function targetSections({ changes, removed }: Drift, { extras, verbose }: DriftOptions): readonly Section[] {
-  const drawn = changes.map(changeJson);
+  const drawn = changes.map(({ address, id, fields }): ChangeJson => {
+    const shown = fields.map((field) => field.drawn);
+    return { address, action: "update", id, fields: shown, calls: [], followUps: [] };
+  });
   const folds = verbose ? drawn.map((first) => ({ first, changes: [first] })) : foldAlike(drawn, extras);
   const entries: readonly { readonly address: Address; readonly block: Block }[] = [
     ...folds.map((fold) => ({ address: fold.first.address, block: { fold, extras, verbose } })),
@@ -184,19 +168,6 @@ function targetSections({ changes, removed }: Drift, { extras, verbose }: DriftO
     [{ style: "strong", text: target }],
     { indent: 2, blocks: own.map(({ block }) => block) },
   ]);
-}
-
-/** Changes are drawn as a plan draws them: the declared value before, the live one after. */
-function changeJson({ address, id, fields }: DriftedResource): ChangeJson {
-  const drawn = fields.map(({ path, declared, live, sensitive }): FieldJson => {
-    if (sensitive) return { path, sensitive };
-    return {
-      path,
-      ...(declared === undefined ? {} : { before: declared }),
-      ...(live === undefined ? {} : { after: live }),
-    };
-  });
-  return { address, action: "update", id, fields: drawn, calls: [], followUps: [] };
 }
 
 function removedLine({ address, id, replacedBy }: Removed): Block {

@@ -33,15 +33,10 @@ export interface NewestFinished {
 
 /** Reads pages until the newest finished report is among them: all, unless they go from new to old. */
 export async function newestFinished(pages: AsyncIterable<NewReports>): Promise<NewestFinished> {
-  const reports: LiveReport[] = [];
-  let whole = true;
-  for await (const page of pages) {
-    reports.push(...page.reports);
-    const report = newestFirst(reports).find(isFinished);
-    if (report !== undefined && goesDown(reports)) return { report, unsure: false };
-    whole = page.next === "end" || page.next === "more";
-  }
-  return { report: newestFirst(reports).find(isFinished), unsure: !whole };
+  const { reports, end } = await readUntil(pages, (read) => read.some(isFinished));
+  const report = newestFirst(reports).find(isFinished);
+  const isSure = end === "end" || (report !== undefined && goesDown(reports));
+  return { report, unsure: !isSure };
 }
 
 /** service-api.md, "States and transitions": a report is WAITING until all of its results are done. */
@@ -62,21 +57,32 @@ export interface ReadReports {
   readonly end: Exclude<PageEnd, "more"> | "limit";
 }
 
-/**
- * Reads pages until the newest so many reports are among them. The order of the list is not stated (service-api.md,
- * operation 12), but its key is a point in time, so it goes one way or the other: where it goes from new to old the
- * first are the newest, and else the last are, so that all must be read.
- */
+/** Reads pages until the newest so many reports are among them. */
 export async function newestReports(pages: AsyncIterable<NewReports>, limit: number): Promise<ReadReports> {
+  const { reports, end } = await readUntil(pages, ({ length }) => length >= limit);
+  const sorted = end === "limit" ? reports : newestFirst(reports);
+  return { reports: sorted.slice(0, limit), end };
+}
+
+/**
+ * Reads pages until what is looked for is among them. The order of the list is not stated (service-api.md, operation
+ * 12), but its key is a point in time, so it goes one way or the other: where it goes from new to old the first are the
+ * newest, and else the last are, so that all must be read.
+ */
+async function readUntil(
+  pages: AsyncIterable<NewReports>,
+  isEnough: (reports: readonly LiveReport[]) => boolean,
+): Promise<ReadReports> {
   const reports: LiveReport[] = [];
+  let end: ReadReports["end"] = "end";
   for await (const page of pages) {
     reports.push(...page.reports);
     const { next } = page;
-    if (next !== "more") return { reports: newestFirst(reports).slice(0, limit), end: next };
-    if (reports.length >= limit && goesDown(reports))
-      return { reports: reports.slice(0, limit), end: "limit" };
+    if (next !== "more") end = next;
+    else if (isEnough(reports) && goesDown(reports)) end = "limit";
+    if (next !== "more" || end === "limit") break;
   }
-  return { reports: newestFirst(reports).slice(0, limit), end: "end" };
+  return { reports, end };
 }
 
 /** From new to old, as far as was read; one moment alone shows no order. */

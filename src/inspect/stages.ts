@@ -188,11 +188,11 @@ function spellText(text: string, around: InterpolationSources, within: readonly 
   return pieces.join("");
 }
 
-/** `file:line:column`, or the file alone where no more is known. */
+/** `file:line:column`, or nothing. */
 export function placeText(origin: Origin | undefined, placeOf: PlaceOf): string {
   if (origin === undefined) return "";
-  const place = placeOf(origin);
-  return place === undefined ? origin.file : `${place.file}:${place.line}:${place.column}`;
+  const { file, line, column } = placeOf(origin);
+  return `${file}:${line}:${column}`;
 }
 
 /** A project in one of its stages, where secrets may be missing: for commands that set stages side by side. */
@@ -233,7 +233,7 @@ export class StageView {
   }
 }
 
-export type PlaceOf = (origin: Origin) => Place | undefined;
+export type PlaceOf = (origin: Origin) => Place;
 
 /** Two stages side by side: for people a tree per target, each field with both places. */
 export function stageDiffView(diff: StageDiff, placeOf: PlaceOf, all: boolean): View {

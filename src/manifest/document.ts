@@ -53,7 +53,7 @@ export async function readDocuments(
   const { text, bom } = read.decoded;
   const source = { file, text, bom };
   const add = (value: Json, root: Path): void => {
-    if (isObject(value)) documents.push({ ...source, root, value });
+    if (isObject(value)) documents.push({ file, text, bom, root, value });
     else problems.push(notAMap(file, root, value));
   };
   // The parser that explains is loaded for the first text that the fast one leaves to it.

@@ -1,8 +1,10 @@
+import { compareText } from "../model/address.ts";
 import type { Origin } from "../model/diagnostic.ts";
+import { compileGlob } from "../model/glob.ts";
 import { isArray } from "../model/json.ts";
 import { type Document, PROJECT_FILE } from "./document.ts";
+import type { ProjectFolder } from "./files.ts";
 import { type ManifestProblem, manifestProblem } from "./problem.ts";
-import { type ProjectFolder, compilePattern, findFiles } from "./files.ts";
 import { DEFAULT_MANIFESTS } from "./tables.ts";
 
 export interface FoundManifests {
@@ -12,16 +14,45 @@ export interface FoundManifests {
 
 /** The files that `manifests:` means. That there are none is an error, unless the patterns are not `certain`. */
 export function findManifests(folder: ProjectFolder, project: Document, certain: boolean): FoundManifests {
-  const compiled = patternsOf(project).map(compilePattern);
-  const patterns = compiled.flatMap((result) => ("patterns" in result ? result.patterns : []));
-  const { files, escaping } = findFiles(folder, patterns);
-  const manifests = files.filter((file) => file !== PROJECT_FILE);
-  const problems = [
-    ...compiled.flatMap((result, at) => ("fault" in result ? [badPattern(project, at, result.fault)] : [])),
-    ...escaping.map((path) => escapingLink(project, path)),
-  ];
-  if (manifests.length > 0 || problems.length > 0 || !certain) return { files: manifests, problems };
-  return { files: [], problems: [noManifests(project)] };
+  const sources = patternsOf(project);
+  const patterns: Pattern[] = [];
+  const problems: ManifestProblem[] = [];
+  const { file, value } = project;
+  for (const [at, source] of sources.entries()) {
+    const compiled = compilePattern(source);
+    if ("patterns" in compiled) patterns.push(...compiled.patterns);
+    else
+      problems.push(
+        manifestProblem(
+          "bad-pattern",
+          { file, path: ["manifests", at] },
+          "The pattern cannot be used",
+          `\`${source}\`: ${compiled.fault}. A pattern must stay inside the project folder, e.g. \`targets/**/*.yaml\`.`,
+        ),
+      );
+  }
+  const origin: Origin = { file, path: value.manifests === undefined ? [] : ["manifests"] };
+  const found = findFiles(folder, patterns);
+  for (const path of found.escaping)
+    problems.push(
+      manifestProblem(
+        "escaping-link",
+        origin,
+        "A symbolic link leaves the project folder",
+        `\`${path}\` matches \`manifests\` and points elsewhere, or nowhere. Manifests must be inside the project folder. Copy them there, or narrow the pattern.`,
+      ),
+    );
+  const files = found.files.filter((path) => path !== PROJECT_FILE);
+  if (files.length + problems.length === 0 && certain)
+    problems.push(
+      manifestProblem(
+        "no-manifests",
+        origin,
+        "There are no target documents",
+        `No files match ${sources.map((pattern) => `\`${pattern}\``).join(", ")}. Write one with \`tasc new target shop\`, write those of a running service with \`tasc import\`, or correct \`manifests:\`.`,
+      ),
+    );
+  return { files, problems };
 }
 
 /** The patterns of a project's target documents. */
@@ -30,36 +61,182 @@ export function patternsOf(project: Document): readonly string[] {
   return isArray(manifests) ? manifests.filter((item) => typeof item === "string") : DEFAULT_MANIFESTS;
 }
 
-function badPattern(project: Document, at: number, fault: string): ManifestProblem {
-  return manifestProblem(
-    "bad-pattern",
-    { file: project.file, path: ["manifests", at] },
-    "The pattern cannot be used",
-    `\`${patternsOf(project)[at] ?? ""}\`: ${fault}. A pattern must stay inside the project folder, e.g. \`targets/**/*.yaml\`.`,
-  );
+export interface Found {
+  /** Sorted, each once. */
+  readonly files: readonly string[];
+  /** Symbolic links that patterns matched and that lead out of the project, or nowhere. */
+  readonly escaping: readonly string[];
 }
 
-function escapingLink(project: Document, path: string): ManifestProblem {
-  return manifestProblem(
-    "escaping-link",
-    manifestsOrigin(project),
-    "A symbolic link leaves the project folder",
-    `\`${path}\` matches \`manifests\` and points elsewhere, or nowhere. Manifests must be inside the project folder. Copy them there, or narrow the pattern.`,
-  );
+/** Where a walk is. `above` are the real paths of the links that it came in by. */
+interface Standing {
+  readonly path: string;
+  readonly real: string;
+  readonly above: readonly string[];
 }
 
-function noManifests(project: Document): ManifestProblem {
-  const patterns = patternsOf(project)
-    .map((pattern) => `\`${pattern}\``)
-    .join(", ");
-  return manifestProblem(
-    "no-manifests",
-    manifestsOrigin(project),
-    "There are no target documents",
-    `No files match ${patterns}. Write one with \`tasc new target shop\`, write those of a running service with \`tasc import\`, or correct \`manifests:\`.`,
-  );
+/**
+ * The files that patterns mean. Links are followed inside of the project; what is reached in several ways is found once,
+ * under the shortest.
+ */
+export function findFiles(folder: ProjectFolder, patterns: Iterable<Pattern>): Found {
+  /** Real path → path as found. */
+  const found = new Map<string, string>();
+  const escaping = new Set<string>();
+  /** Links to folders, by the length of their paths. */
+  const links = new Map<number, [place: Standing, progress: MatchedPatterns][]>();
+  const keep = (real: string, path: string): void => {
+    const known = found.get(real);
+    const isBetter =
+      known === undefined || path.length < known.length || (path.length === known.length && path < known);
+    if (isBetter) found.set(real, path);
+  };
+  const follow = (place: Standing, progress: MatchedPatterns): void => {
+    const { path } = place;
+    const { kind, inside: real } = folder.follow(path);
+    if (!(kind === "folder" ? isOpen(progress) : isComplete(progress))) return;
+    if (real === undefined) escaping.add(path);
+    else if (kind === "file") keep(real, path);
+    else if (kind === "folder" && !leadsBack(real, place)) {
+      const same = links.get(path.length) ?? [];
+      links.set(path.length, same);
+      same.push([{ path, real, above: [...place.above, place.real] }, progress]);
+    }
+  };
+  const enter = (place: Standing, progress: MatchedPatterns): void => {
+    for (const { kind, name } of folder.list(place.path)) {
+      const next = advance(progress, name);
+      if (next.size === 0) continue;
+      const inner = { path: below(place.path, name), real: below(place.real, name), above: place.above };
+      if (kind === "link") follow(inner, next);
+      else if (kind === "folder" && isOpen(next)) enter(inner, next);
+      else if (kind === "file" && isComplete(next)) keep(inner.real, inner.path);
+    }
+  };
+  enter({ path: "", real: "", above: [] }, new Set(patterns));
+  // The shortest first, and each folder once for what is looked for in it: folders with links to one another have more
+  // ways between them than anybody could walk.
+  const entered = new Map<string, Set<Pattern>>();
+  for (let length = 0; links.size > 0; length++) {
+    const places = links.get(length) ?? [];
+    links.delete(length);
+    for (const [place, progress] of places.toSorted(([a], [b]) => compareText(a.path, b.path))) {
+      const known = entered.get(place.real) ?? new Set();
+      entered.set(place.real, known);
+      const open = new Set([...progress].filter((pattern) => !known.has(pattern)));
+      for (const pattern of open) known.add(pattern);
+      if (open.size > 0) enter(place, open);
+    }
+  }
+  return { files: [...found.values()].toSorted(compareText), escaping: [...escaping].toSorted(compareText) };
 }
 
-function manifestsOrigin({ file, value }: Document): Origin {
-  return { file, path: value.manifests === undefined ? [] : ["manifests"] };
+function below(folder: string, name: string): string {
+  return folder === "" ? name : `${folder}/${name}`;
+}
+
+/** Whether following a link to this folder would come by a place where the walk already is. */
+function leadsBack(real: string, { real: here, above }: Standing): boolean {
+  return real === "" || [here, ...above].some((folder) => `${folder}/`.startsWith(`${real}/`));
+}
+
+/**
+ * The patterns of `manifests:`. `*` and `?` stay within a name and do not match a leading dot, `**` is any number of
+ * folders, `{a,b}` is either, `[a-c]` one of a range. All patterns are followed at once in one walk, so that no
+ * folder is listed twice and no file found twice.
+ */
+export type Pattern = Segment | typeof DONE;
+
+/** A pattern is shared by all that a walk finds, so it is a chain that is walked along and never copied. */
+interface Segment {
+  readonly name: "**" | ((name: string) => boolean);
+  readonly rest: Pattern;
+}
+
+const DONE = "done";
+
+/** Where in each pattern a walk is. */
+type MatchedPatterns = ReadonlySet<Pattern>;
+
+export function compilePattern(
+  source: string,
+): { readonly patterns: readonly Pattern[] } | { readonly fault: string } {
+  if (/^(?:[/\\]|[A-Za-z]:)/.test(source)) return { fault: "it is an absolute path" };
+  if (source.includes("\\")) return { fault: "folders are separated by `/`" };
+  if (/(?:^|[/{,])\.\.(?:$|[/},])/.test(source)) return { fault: "it leaves the folder by `..`" };
+  const patterns: Pattern[] = [];
+  const left = [source];
+  for (let text = left.pop(); text !== undefined; text = left.pop()) {
+    const alternatives = expandFolders(text);
+    if (left.push(...alternatives) + patterns.length > MOST_ALTERNATIVES)
+      return { fault: `its braces stand for more than ${MOST_ALTERNATIVES} patterns` };
+    if (alternatives.length > 0) continue;
+    const compiled = compileNames(text);
+    if (typeof compiled === "object" && "fault" in compiled) return compiled;
+    patterns.push(compiled);
+  }
+  return { patterns };
+}
+
+const MOST_ALTERNATIVES = 1000;
+
+/** `{a/b,c}/d` into `a/b/d` and `c/d`: braces over folders are written out, all others are part of a name. */
+function expandFolders(text: string): string[] {
+  const found = /\{([^{}]*(?:\{[^{}]*\}[^{}]*)*)\}/.exec(text);
+  const inner = found?.[1]?.includes("/") === true ? found : /\{([^{}]*\/[^{}]*)\}/.exec(text);
+  if (inner === null) return [];
+  const [before, after] = [text.slice(0, inner.index), text.slice(inner.index + inner[0].length)];
+  return commaSeparated(inner[1] ?? "").map((option) => before + option + after);
+}
+
+/** Split at the commas that stand in no further braces. */
+function commaSeparated(text: string): string[] {
+  const options = [""];
+  let depth = 0;
+  for (const character of text) {
+    depth += character === "{" ? 1 : character === "}" ? -1 : 0;
+    if (character === "," && depth === 0) options.push("");
+    else options.push(`${options.pop() ?? ""}${character}`);
+  }
+  return options;
+}
+
+function compileNames(text: string): Pattern | { readonly fault: string } {
+  let pattern: Pattern = DONE;
+  const names = text.split("/").filter((name) => name !== "" && name !== ".");
+  for (const name of names.toReversed()) {
+    if (name === "**") pattern = { name, rest: pattern };
+    else {
+      const glob = compileGlob(name, { dot: false });
+      if ("fault" in glob) return glob;
+      pattern = { name: glob.test, rest: pattern };
+    }
+  }
+  return pattern;
+}
+
+/** What remains of each pattern once a walk has gone into, or found, something of this name. */
+function advance(progress: MatchedPatterns, name: string): MatchedPatterns {
+  const next = new Set<Pattern>();
+  for (let pattern of progress) {
+    for (; pattern !== DONE && pattern.name === "**"; pattern = pattern.rest)
+      if (!name.startsWith(".") && name !== "node_modules") next.add(pattern);
+    if (pattern !== DONE && pattern.name !== "**" && pattern.name(name)) next.add(pattern.rest);
+  }
+  return next;
+}
+
+/** Whether a file at this point is meant. */
+function isComplete(progress: MatchedPatterns): boolean {
+  for (let pattern of progress) {
+    while (pattern !== DONE && pattern.name === "**") pattern = pattern.rest;
+    if (pattern === DONE) return true;
+  }
+  return false;
+}
+
+/** Whether anything further down can still be meant. */
+function isOpen(progress: MatchedPatterns): boolean {
+  for (const pattern of progress) if (pattern !== DONE) return true;
+  return false;
 }

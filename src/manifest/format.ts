@@ -40,9 +40,12 @@ function sameCharacters(a: string, b: string): boolean {
 
 class Formatter {
   readonly #text: string;
+  /** Where the first line with content begins. */
+  readonly #top: number;
 
   constructor(text: string) {
     this.#text = text;
+    this.#top = text.search(/^(?!---|[^\S\n]*(?:#|$))/m);
   }
 
   /** A part of the text in which a node is, with the maps of that node in order. */
@@ -124,8 +127,7 @@ class Formatter {
     const isOwnLine = /^ *$/.test(
       this.#text.slice(this.#text.lastIndexOf("\n", pair.start - 1) + 1, pair.start),
     );
-    const isTop = !/\S/.test(this.#text.slice(0, above).replaceAll(/^(?:---.*|\s*#.*)$/gm, ""));
-    return isOwnLine && !isTop && above >= start ? above : pair.start;
+    return isOwnLine && above > this.#top && above >= start ? above : pair.start;
   }
 
   /** Where the comment lines right above a pair begin, else its own line. */

@@ -2,7 +2,7 @@ import { KEY_PATTERN, compareText } from "../model/address.ts";
 import type { Origin, Severity } from "../model/diagnostic.ts";
 import { globTest } from "../model/glob.ts";
 import { type Json, type Path, isArray, isObject } from "../model/json.ts";
-import { type SourceText, didYouMean, listWords, nearest } from "./problem.ts";
+import { type ManifestProblem, type SourceText, didYouMean, listWords, nearest } from "./problem.ts";
 import type { Scalar } from "./shape.ts";
 
 type Of<K extends Placeholder["kind"]> = Placeholder & { readonly kind: K };
@@ -80,7 +80,8 @@ export class Interpolator {
   }
 
   #env({ name, fallback, source }: Of<"env">): Interpolated {
-    if (!this.#mayRead(name)) return unreadable(name, source);
+    const refused = this.#refused(name, source);
+    if (refused !== undefined) return refused;
     const value = this.#environment(name);
     if (value !== undefined && ADDRESS_WITH_PASSWORD.test(value)) {
       const detail = `\`${source}\` would show it in plans and messages. Write \`\${secret:${name}}\`.`;
@@ -94,7 +95,8 @@ export class Interpolator {
 
   /** Pipelines hand over a missing secret as an empty one. */
   #secret({ name, source }: Of<"secret">): Interpolated {
-    if (!this.#mayRead(name)) return unreadable(name, source);
+    const refused = this.#refused(name, source);
+    if (refused !== undefined) return refused;
     const value = this.#environment(name);
     if (value !== undefined && value !== "") {
       this.protect(value);
@@ -162,24 +164,19 @@ export class Interpolator {
     return at(this.#sources.vars.get(first)?.origin, circular);
   }
 
-  #mayRead(name: string): boolean {
+  /** A variable that the trust file does not allow. */
+  #refused(name: string, source: string): Interpolated | undefined {
     this.#readable ??= this.#sources.readable?.map((glob) => globTest(glob)) ?? [() => true];
-    return this.#readable.some((test) => test(name));
+    if (this.#readable.some((test) => test(name))) return undefined;
+    const summary = `The trust file does not allow the variable ${name}`;
+    const detail = `\`${source}\` reads it. Only variables that the file lists under \`variables\` can be read in this stage.`;
+    return failed("untrusted", summary, detail, source);
   }
 
   #environment(name: string): string | undefined {
     const { env } = this.#sources;
     return Object.hasOwn(env, name) ? env[name] : undefined;
   }
-}
-
-function unreadable(name: string, source: string): Interpolated {
-  return failed(
-    "untrusted",
-    `The trust file does not allow the variable ${name}`,
-    `\`${source}\` reads it. Only variables that the file lists under \`variables\` can be read in this stage.`,
-    source,
-  );
 }
 
 /** What a template comes to in one stage. */
@@ -197,11 +194,10 @@ export interface Interpolated {
   readonly pieces: readonly string[];
 }
 
-export interface InterpolationProblem {
-  readonly severity: Severity;
-  readonly code: string;
-  readonly summary: string;
-  readonly detail: string;
+export interface InterpolationProblem extends Pick<
+  ManifestProblem,
+  "severity" | "code" | "summary" | "detail"
+> {
   /** The placeholder at fault. */
   readonly within: string;
   /** Where that stands, if not in the template itself: the definition of a variable. */
@@ -288,6 +284,13 @@ export function findTemplates({
   value,
 }: SourceText & { readonly value: Json }): readonly FoundTemplate[] {
   return isTemplate(text) || text.includes("\\") ? search(value) : [];
+}
+
+/** All placeholders in a value, in its order. */
+export function placeholdersIn(value: Json): readonly Placeholder[] {
+  return search(value).flatMap(({ template }) =>
+    template.parts.flatMap((part) => (part.kind === "text" ? [] : [part])),
+  );
 }
 
 function search(document: Json): readonly FoundTemplate[] {

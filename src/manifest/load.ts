@@ -1,10 +1,9 @@
 import type { Desired } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { type Json, type JsonObject, type Path, isArray, isObject } from "../model/json.ts";
+import { type Json, type Path, defined, isArray, isObject } from "../model/json.ts";
 import type { Settings } from "../model/settings.ts";
 import { checkProject, checkTargetDocument } from "./check/document.ts";
 import { checkTargets } from "./check/rules.ts";
-import type { CheckedDocument } from "./check/shape.ts";
 import { type Document, PROJECT_FILE, readDocuments } from "./document.ts";
 import {
   type ManifestProblem,
@@ -26,7 +25,6 @@ import {
 } from "./interpolation.ts";
 import { validate as validateProject } from "./schema/generated/project.js";
 import { validate as validateTarget } from "./schema/generated/target.js";
-import type { SchemaFinding } from "./shape.ts";
 import { type ManifestPart, bare, entryOf, itemOf } from "./shape.ts";
 import { chooseStage, resolveSettings, settingsLayers, stagesOf, variablesOf } from "./settings.ts";
 import { PROJECT, TARGET_DOCUMENT } from "./tables.ts";
@@ -109,108 +107,79 @@ export interface ProjectReading {
 }
 
 /**
- * Reads `tasc.yaml` and all target documents. Without their texts, those are read again where one is asked for. The only function that reads manifests from the disk.
+ * Reads `tasc.yaml` and all target documents. Without their texts, those are read again where one is asked for. The only
+ * function that reads manifests from the disk.
  */
 export async function readProject(
   folder: ProjectFolder,
   { texts = true, counted }: Pick<LoadOptions, "texts" | "counted"> = {},
 ): Promise<ProjectReading> {
   const trust: TrustOf = (await folder.trust?.()) ?? (() => NO_LIMITS);
-  const { project, usable, templates, sources, problems } = await readProjectFile(folder);
-  if (project === undefined)
-    return {
-      project,
-      documents: [],
-      textFiles: new Map(),
-      sources: sourcesByFile(sources),
-      problems,
-      complete: false,
-      trust,
-    };
-  const found = findManifests(folder, project, usable);
-  counted?.(found.files.length);
-  const targets = await readTargets(folder, found.files, usable ? stagesOf(project) : undefined, texts);
+  const documents: Document[] = [];
+  const sources: SourceText[] = [];
+  const problems: ManifestProblem[] = [];
+  const filesNamed = new Set<string>();
+  let complete = true;
+  // One file after the other, so that its text can be let go.
+  const take = async (file: string, kind: keyof typeof KINDS, check: Check): Promise<readonly Document[]> => {
+    const { validate, root } = KINDS[kind];
+    const read = await readDocuments(folder, file, { several: kind === "target" });
+    if (texts && read.source !== undefined) sources.push(read.source);
+    for (const problem of read.problems) problems.push(problem);
+    complete &&= read.problems.length === 0;
+    const taken: Document[] = [];
+    for (let document of read.documents) {
+      if (!validate(document.value)) {
+        // What explains the mistakes in a document's shape is loaded for the first that has any.
+        const { explainShape } = await import("./check/shape.ts");
+        const checked = explainShape(kind, document, validate.errors ?? []);
+        for (const problem of checked.problems) problems.push(problem);
+        complete &&= !checked.lossy;
+        ({ document } = checked);
+      }
+      document = withoutExtensions(document, root);
+      const templates = findTemplates(document);
+      for (const problem of check(document, templates)) problems.push(problem);
+      for (const { template } of templates)
+        for (const part of template.parts) if (part.kind === "file") filesNamed.add(part.path);
+      const { bom, value } = document;
+      taken.push(texts ? document : { file, text: "", bom, root: document.root, value });
+    }
+    return taken;
+  };
+  const own = folder.read(PROJECT_FILE);
+  if (!own.ok && own.missing) problems.push(noProject(folder));
+  const [project] = problems.length > 0 ? [] : await take(PROJECT_FILE, "project", checkProject);
+  // Whether the stages are known for sure.
+  const usable = complete;
+  if (project !== undefined) {
+    const stages = usable ? stagesOf(project) : undefined;
+    const found = findManifests(folder, project, usable);
+    for (const problem of found.problems) problems.push(problem);
+    complete &&= found.problems.length === 0;
+    counted?.(found.files.length);
+    const check: Check = (document, templates) => checkTargetDocument(document, templates, stages);
+    for (const file of found.files)
+      for (const document of await take(file, "target", check)) documents.push(document);
+    for (const target of groupByTarget(documents)) problems.push(...findDuplicates(target, stages ?? []));
+  }
   return {
     project: usable ? project : undefined,
-    documents: targets.documents,
-    textFiles: readTextFiles(folder, filesNamed([...templates, ...targets.templates])),
-    sources: texts ? sourcesByFile([...sources, ...targets.sources]) : rereadSources(folder),
-    problems: [...problems, ...found.problems, ...targets.problems],
-    complete: found.problems.length === 0 && targets.complete,
+    documents,
+    textFiles: new Map([...filesNamed].map((path) => [path, readTextFile(folder, path)])),
+    sources: texts ? sourcesByFile(sources) : rereadSources(folder),
+    problems,
+    complete,
     trust,
   };
 }
 
-interface ProjectFile extends Pick<ProjectReading, "project" | "problems"> {
-  readonly sources: readonly SourceText[];
-  /** Whether the stages are known for sure. */
-  readonly usable: boolean;
-  readonly templates: readonly FoundTemplate[];
-}
+type Check = (document: Document, templates: readonly FoundTemplate[]) => readonly ManifestProblem[];
 
-async function readProjectFile(folder: ProjectFolder): Promise<ProjectFile> {
-  const nothing = { project: undefined, usable: false, templates: [] };
-  const read = folder.read(PROJECT_FILE);
-  if (!read.ok && read.missing) return { ...nothing, sources: [], problems: [noProject(folder)] };
-  const { documents, source, problems } = await readDocuments(folder, PROJECT_FILE);
-  const sources = source === undefined ? [] : [source];
-  const [document] = documents;
-  if (document === undefined) return { ...nothing, sources, problems };
-  const checked = validateProject(document.value)
-    ? whole(document)
-    : await explained("project", document, validateProject.errors);
-  const project = withoutExtensions(checked.document, PROJECT_PART);
-  const templates = findTemplates(project);
-  return {
-    project,
-    usable: !checked.lossy && problems.length === 0,
-    templates,
-    sources,
-    problems: [...problems, ...checked.problems, ...checkProject(project, templates)],
-  };
-}
-
-interface TargetFiles extends Pick<ProjectReading, "documents" | "problems" | "complete"> {
-  readonly sources: readonly SourceText[];
-  readonly templates: readonly FoundTemplate[];
-}
-
-/** `stages` are those of the project, where they are known. */
-async function readTargets(
-  folder: ProjectFolder,
-  files: readonly string[],
-  stages: readonly string[] | undefined,
-  texts: boolean,
-): Promise<TargetFiles> {
-  const documents: Document[] = [];
-  const sources: SourceText[] = [];
-  const templates: FoundTemplate[] = [];
-  const problems: ManifestProblem[] = [];
-  let complete = true;
-  const take = async (raw: Document): Promise<void> => {
-    const checked = validateTarget(raw.value)
-      ? whole(raw)
-      : await explained("target", raw, validateTarget.errors);
-    const { problems: ofShape, lossy } = checked;
-    const document = withoutExtensions(checked.document, TARGET_PART);
-    const found = findTemplates(document);
-    documents.push(texts ? document : { ...document, text: "" });
-    for (const template of found) templates.push(template);
-    for (const problem of ofShape) problems.push(problem);
-    for (const problem of checkTargetDocument(document, found, stages)) problems.push(problem);
-    complete &&= !lossy;
-  };
-  // One file after the other, so that its text can be let go.
-  for (const file of files) {
-    const read = await readDocuments(folder, file, { several: true });
-    for (const problem of read.problems) problems.push(problem);
-    complete &&= read.problems.length === 0;
-    for (const document of read.documents) await take(document);
-    if (texts && read.source !== undefined) sources.push(read.source);
-  }
-  for (const target of groupByTarget(documents)) problems.push(...findDuplicates(target, stages ?? []));
-  return { documents, templates, sources, problems, complete };
-}
+const KINDS = {
+  project: { validate: validateProject, root: bare(PROJECT) },
+  target: { validate: validateTarget, root: bare(TARGET_DOCUMENT) },
+};
 
 /** The texts of files that are not kept: whoever asks for one is about to show a place in it. */
 function rereadSources(folder: ProjectFolder): Sources {
@@ -222,45 +191,25 @@ function rereadSources(folder: ProjectFolder): Sources {
   };
 }
 
-/** A document in whose shape nothing is wrong. */
-function whole(document: Document): CheckedDocument {
-  return { document, problems: NONE, lossy: false };
-}
-
 /** The document without keys that begin with `x-`, which hold what anchors are set on and mean nothing by themselves. */
 function withoutExtensions(document: Document, root: ManifestPart): Document {
   if (!document.text.includes("x-") && !document.text.includes("\\")) return document;
-  return { ...document, value: withoutExtensionsIn(document.value, root) };
+  const value = ownPartsOf(document.value, root);
+  return isObject(value) ? { ...document, value } : document;
 }
 
 /** Where the keys are data of the service, headers for example, they all count. */
-function withoutExtensionsIn(map: JsonObject, part: ManifestPart): JsonObject {
-  if (part.shape.type === "json" || (part.shape.type === "map" && part.shape.keys === undefined)) return map;
-  const own = Object.entries(map).filter(([key]) => !key.startsWith("x-"));
-  return Object.fromEntries(own.map(([key, value]) => [key, cleaned(value, entryOf(part, key))]));
-}
-
-function cleaned(value: Json, part: ManifestPart | undefined): Json {
+function ownPartsOf(value: Json, part: ManifestPart | undefined): Json {
   if (part === undefined) return value;
-  if (isArray(value)) return value.map((item) => cleaned(item, itemOf(part)));
-  return isObject(value) ? withoutExtensionsIn(value, part) : value;
+  if (isArray(value)) return value.map((item) => ownPartsOf(item, itemOf(part)));
+  const { shape } = part;
+  const isData = shape.type === "json" || (shape.type === "map" && shape.keys === undefined);
+  if (!isObject(value) || isData) return value;
+  const own = Object.entries(value).filter(([key]) => !key.startsWith("x-"));
+  return Object.fromEntries(own.map(([key, inner]) => [key, ownPartsOf(inner, entryOf(part, key))]));
 }
 
-const PROJECT_PART = bare(PROJECT);
-const TARGET_PART = bare(TARGET_DOCUMENT);
-
-const NONE: readonly ManifestProblem[] = [];
 const NO_LIMITS: Trust = {};
-
-/** What explains the mistakes in a document's shape is loaded for the first that has any. */
-async function explained(
-  kind: "project" | "target",
-  document: Document,
-  findings: readonly SchemaFinding[] | null | undefined,
-): Promise<CheckedDocument> {
-  const { explainShape } = await import("./check/shape.ts");
-  return explainShape(kind, document, findings ?? []);
-}
 
 function noProject(folder: ProjectFolder): ManifestProblem {
   const misnamed = folder.list("").some(({ name }) => name === "tasc.yml");
@@ -294,49 +243,50 @@ export interface Resolution {
 
 /** What a project means in one stage. Pure: the same reading can be resolved for several stages. */
 export function resolveProject(reading: ProjectReading, options: ResolveOptions): Resolution {
-  const { project } = reading;
+  const { project, textFiles: files } = reading;
   if (project === undefined) return { problems: [], secrets: [] };
   const choice = chooseStage(project, options.stage, options.env.TASC_STAGE);
   if (!choice.ok) return { problems: [choice.problem], secrets: [] };
-  return resolveStage(project, choice.stage, reading, options);
-}
-
-function resolveStage(
-  project: Document,
-  stage: string,
-  reading: ProjectReading,
-  options: ResolveOptions,
-): Resolution {
+  const { stage } = choice;
   const layers = settingsLayers(project, stage);
   const trust = reading.trust(stage);
+  const { variables: readable } = trust;
+  const { env, allowMissingSecrets = false, needsApiKey = true } = options;
+  const vars = variablesOf(layers);
   const interpolator = new Interpolator({
     stage,
-    env: options.env,
-    files: reading.textFiles,
-    vars: variablesOf(layers),
-    allowMissingSecrets: options.allowMissingSecrets ?? false,
-    ...(trust.variables === undefined ? {} : { readable: trust.variables }),
+    env,
+    files,
+    vars,
+    allowMissingSecrets,
+    ...defined({ readable }),
   });
-  const problems: ManifestProblem[] = [];
-  const needsApiKey = options.needsApiKey ?? true;
-  const settings = resolveSettings({
+  const isWrong = (path: Path): boolean => isInvalid(project, path, reading.problems);
+  const stages = stagesOf(project);
+  const own = resolveSettings({
     stage,
-    stages: stagesOf(project),
+    stages,
     layers,
     interpolator,
     needsApiKey,
-    isInvalid: (path) => isInvalid(project, path, reading.problems),
+    isInvalid: isWrong,
     trust,
   });
-  problems.push(...settings.problems);
-  const request = { stage, interpolator, onRemove: settings.settings.policy.onRemove, settings: layers };
+  const { settings } = own;
+  const problems = [...own.problems];
+  const request = { stage, interpolator, onRemove: settings.policy.onRemove, settings: layers };
   const targets = groupByTarget(reading.documents).flatMap(
     (target) => resolveTarget(target, request, problems) ?? [],
   );
-  problems.push(...checkTargets(targets, reading.complete));
-  const resolved = { settings: settings.settings, desired: { stage, targets } };
-  return { resolved, problems: distinct(problems), secrets: secretsOf(interpolator) };
+  for (const problem of checkTargets(targets, reading.complete)) problems.push(problem);
+  // Shorter texts would black out half of every output.
+  const secrets = [...interpolator.secrets]
+    .filter((text) => text.length >= SHORTEST_SECRET)
+    .toSorted((a, b) => b.length - a.length);
+  return { resolved: { settings, desired: { stage, targets } }, problems: distinct(problems), secrets };
 }
+
+const SHORTEST_SECRET = 4;
 
 /** Whether a problem of `tasc.yaml` lies at a path, or above it, for the project or for any stage. */
 function isInvalid({ file }: Document, path: Path, problems: readonly ManifestProblem[]): boolean {
@@ -358,28 +308,7 @@ function distinct(problems: readonly ManifestProblem[]): readonly ManifestProble
   return [...known.values()];
 }
 
-/** Shorter texts would black out half of every output. */
-const SHORTEST_SECRET = 4;
-
-function secretsOf(interpolator: Interpolator): readonly string[] {
-  return [...interpolator.secrets]
-    .filter((text) => text.length >= SHORTEST_SECRET)
-    .toSorted((a, b) => b.length - a.length);
-}
-
-/** The paths of all `${file:…}` in templates. */
-function filesNamed(templates: Iterable<FoundTemplate>): ReadonlySet<string> {
-  const paths = new Set<string>();
-  for (const { template } of templates)
-    for (const part of template.parts) if (part.kind === "file") paths.add(part.path);
-  return paths;
-}
-
 /** Reads what `${file:…}` names. What cannot be had is a problem only for the stage that uses it. */
-function readTextFiles(folder: ProjectFolder, paths: Iterable<string>): ReadonlyMap<string, TextFile> {
-  return new Map([...paths].map((path) => [path, readTextFile(folder, path)]));
-}
-
 function readTextFile(folder: ProjectFolder, path: string): TextFile {
   if (/^(?:[/\\]|[A-Za-z]:)/.test(path) || stepsOf(path)[0] === "..")
     return failed("The path leaves the project folder. Use a path inside it, relative to tasc.yaml.");

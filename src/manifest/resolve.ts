@@ -2,12 +2,7 @@ import type { Origin } from "../model/diagnostic.ts";
 import { type Json, type JsonObject, type Path, isArray, isObject } from "../model/json.ts";
 import { Secret, UNKNOWN, type Value } from "../model/value.ts";
 import { type ManifestProblem, manifestProblem, showFound, showPath } from "./problem.ts";
-import {
-  type InterpolationProblem,
-  type Interpolated,
-  type Interpolator,
-  isTemplate,
-} from "./interpolation.ts";
+import { type Interpolated, type Interpolator, isTemplate } from "./interpolation.ts";
 import {
   type ManifestPart,
   allowed,
@@ -72,52 +67,37 @@ function problemsOf(
   text: string,
   originOf: () => Origin,
 ): readonly ManifestProblem[] {
-  const missing = filled.problems.map((problem) => placed(problem, originOf));
-  if (part.secret === true && !filled.guarded) return [...missing, unguarded(originOf(), text)];
-  if (filled.sensitive && !mayBeSecret(part)) return [...missing, notSecret(originOf(), text)];
-  if (filled.unknown || convert(part.shape, filled.value) !== undefined) return missing;
-  return [...missing, notFitting(originOf(), part, filled, text)];
-}
-
-function placed(problem: InterpolationProblem, originOf: () => Origin): ManifestProblem {
-  const { severity, code, summary, detail, within, origin = originOf() } = problem;
-  return manifestProblem(code, origin, summary, detail, { within, severity });
+  const problems = filled.problems.map((problem) => {
+    const { severity, code, summary, detail, within, origin = originOf() } = problem;
+    return manifestProblem(code, origin, summary, detail, { within, severity });
+  });
+  const add = (code: string, fault: string, detail: string): void => {
+    const origin = originOf();
+    const summary = `\`${showPath(origin.path)}\` ${fault}`;
+    problems.push(manifestProblem(code, origin, summary, detail, { within: text }));
+  };
+  if (part.secret === true && !filled.guarded)
+    add(
+      "secret-in-clear",
+      "must come from a secret or a file",
+      `\`${text}\` brings in other values. Write \`\${secret:NAME}\` or \`\${file:path}\`; a \`\${var:name}\` is possible if it resolves to nothing but these.`,
+    );
+  else if (filled.sensitive && !mayBeSecret(part))
+    add(
+      "secret-misplaced",
+      "cannot be a secret",
+      `\`${text}\` contains a secret, and this value is shown in plans and messages. Use \`\${env:NAME}\` instead.`,
+    );
+  else if (!filled.unknown && convert(part.shape, filled.value) === undefined) {
+    const found = showFound(filled.value, !filled.sensitive && !isHidden(part));
+    add("bad-value", `must be ${allowed(part.shape)}`, `\`${text}\` resolved to ${found}.`);
+  }
+  return problems;
 }
 
 /** A secret is a text to us; and what others refer to, or count with, must be seen in the plan. */
 function mayBeSecret({ shape, open }: ManifestPart): boolean {
   return open !== true && ["string", "url", "enum", "scalar", "json"].includes(shape.type);
-}
-
-function unguarded(origin: Origin, text: string): ManifestProblem {
-  return manifestProblem(
-    "secret-in-clear",
-    origin,
-    `\`${showPath(origin.path)}\` must come from a secret or a file`,
-    `\`${text}\` brings in other values. Write \`\${secret:NAME}\` or \`\${file:path}\`; a \`\${var:name}\` is possible if it resolves to nothing but these.`,
-    { within: text },
-  );
-}
-
-function notSecret(origin: Origin, text: string): ManifestProblem {
-  return manifestProblem(
-    "secret-misplaced",
-    origin,
-    `\`${showPath(origin.path)}\` cannot be a secret`,
-    `\`${text}\` contains a secret, and this value is shown in plans and messages. Use \`\${env:NAME}\` instead.`,
-    { within: text },
-  );
-}
-
-function notFitting(origin: Origin, part: ManifestPart, filled: Interpolated, text: string): ManifestProblem {
-  const found = showFound(filled.value, !filled.sensitive && !isHidden(part));
-  return manifestProblem(
-    "bad-value",
-    origin,
-    `\`${showPath(origin.path)}\` must be ${allowed(part.shape)}`,
-    `\`${text}\` resolved to ${found}.`,
-    { within: text },
-  );
 }
 
 const UNTYPED = bare({ type: "json" });

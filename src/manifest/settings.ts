@@ -82,7 +82,7 @@ export function resolveSettings(request: SettingsRequest): ResolvedSettings {
       `The API key is sent to this address. Only \`\${env:…}\`, \`\${var:…}\` and \`\${stage}\` are interpolated in it, and only before its path.`,
       { within: misplaced },
     );
-  problems.push(...missingParts(request, service, misplaced !== undefined));
+  reportMissing(service, misplaced !== undefined, context);
   // What no call could be sent to. That plain http is allowed is for the command line to say.
   const checked =
     typeof service.baseUrl === "string" ? checkBaseUrl(service.baseUrl, { insecure: true }) : undefined;
@@ -114,7 +114,8 @@ function wantedService({ layers, interpolator, needsApiKey }: SettingsRequest, i
   const merged = mergedAt(layers, ["service"]) ?? {};
   if (!isObject(merged)) return merged;
   const { apiKey, baseUrl, ...rest } = merged;
-  const isLeftAlone = !needsApiKey && typeof apiKey === "string" && isMissing(apiKey, interpolator);
+  const faults = !needsApiKey && typeof apiKey === "string" ? interpolator.fill(apiKey).problems : [];
+  const isLeftAlone = faults.length > 0 && faults.every(({ code }) => code === MISSING_SECRET);
   return {
     ...rest,
     ...defined({ apiKey: isLeftAlone ? undefined : apiKey, baseUrl: isRefused ? undefined : baseUrl }),
@@ -286,28 +287,17 @@ function originOfUrl(address: string): string | undefined {
   return URL.canParse(address) ? new URL(address).origin : undefined;
 }
 
-function isMissing(text: string, interpolator: Interpolator): boolean {
-  const { problems } = interpolator.fill(text);
-  return problems.length > 0 && problems.every(({ code }) => code === MISSING_SECRET);
-}
-
 /** What every call needs and neither the project nor the stage gives. */
-function missingParts(
-  { layers, needsApiKey, isInvalid }: SettingsRequest,
-  service: ValueObject,
-  isUrlRefused: boolean,
-): ManifestProblem[] {
-  const needed = [
-    { key: "baseUrl", example: "https://service.example.com", isNeeded: !isUrlRefused },
-    { key: "apiKey", example: "${secret:TASC_API_KEY}", isNeeded: needsApiKey },
-  ];
+function reportMissing(service: ValueObject, isUrlRefused: boolean, context: SettingsContext): void {
+  const { layers, needsApiKey, isInvalid } = context;
   const origin = originIn(layers, ["service"]) ?? { file: PROJECT_FILE, path: [] };
-  return needed
-    .filter(({ key, isNeeded }) => isNeeded && service[key] === undefined && !isInvalid(["service", key]))
-    .map(({ key, example }) => {
-      const detail = `Every request needs it. Add it to tasc.yaml, for the project or for the stage:\n  service: { ${key}: "${example}" }`;
-      return manifestProblem("missing-key", origin, `\`service.${key}\` is missing`, detail);
-    });
+  const check = (key: string, example: string): void => {
+    if (service[key] !== undefined || isInvalid(["service", key])) return;
+    const detail = `Every request needs it. Add it to tasc.yaml, for the project or for the stage:\n  service: { ${key}: "${example}" }`;
+    context.report(manifestProblem("missing-key", origin, `\`service.${key}\` is missing`, detail));
+  };
+  if (!isUrlRefused) check("baseUrl", "https://service.example.com");
+  if (needsApiKey) check("apiKey", "${secret:TASC_API_KEY}");
 }
 
 function durationOf(value: Value | undefined): number {
@@ -374,63 +364,31 @@ export function chooseStage(
   option: string | undefined,
   variable: string | undefined,
 ): StageChoice {
+  const { file, value } = project;
   const stages = stagesOf(project);
-  const requested = requestedStage(project, option, variable);
-  const [only] = stages;
-  if (requested !== undefined)
-    return stages.includes(requested.stage)
-      ? { ok: true, stage: requested.stage }
-      : { ok: false, problem: unknownStage(project, requested, stages) };
-  if (stages.includes(ONLY_STAGE)) return { ok: true, stage: ONLY_STAGE };
-  if (only !== undefined && stages.length === 1) return { ok: true, stage: only };
-  return { ok: false, problem: undecided(project, stages) };
-}
-
-interface RequestedStage {
-  readonly stage: string;
-  readonly source: "--stage" | "TASC_STAGE" | "defaultStage";
-}
-
-function requestedStage(
-  project: Document,
-  option: string | undefined,
-  variable: string | undefined,
-): RequestedStage | undefined {
-  const { defaultStage } = project.value;
-  if (option !== undefined) return { stage: option, source: "--stage" };
-  if (variable !== undefined && variable !== "") return { stage: variable, source: "TASC_STAGE" };
-  if (typeof defaultStage === "string") return { stage: defaultStage, source: "defaultStage" };
-  return undefined;
-}
-
-function unknownStage(
-  project: Document,
-  { stage, source }: RequestedStage,
-  stages: readonly string[],
-): ManifestProblem {
-  return manifestProblem(
-    "unknown-stage",
-    source === "defaultStage" ? { file: project.file, path: ["defaultStage"] } : stagesOrigin(project),
-    `There is no stage \`${stage}\``,
-    `\`${source}\` asks for it. ${stagesInWords(stages)}${didYouMean(nearest(stage, stages))}`,
-  );
-}
-
-function undecided(project: Document, stages: readonly string[]): ManifestProblem {
-  return manifestProblem(
-    "no-stage",
-    stagesOrigin(project),
-    "No stage is selected",
-    `${stagesInWords(stages)} Choose one with \`--stage\`, TASC_STAGE, or \`defaultStage:\` in ${project.file}.`,
-  );
+  const asked: [stage: Json | undefined, source: string][] = [
+    [option, "--stage"],
+    [variable === "" ? undefined : variable, "TASC_STAGE"],
+    [value.defaultStage, "defaultStage"],
+  ];
+  const [requested, source] = asked.find(([stage]) => typeof stage === "string") ?? [];
+  const only = stages.length === 1 ? stages[0] : undefined;
+  const stage = requested ?? (stages.includes(ONLY_STAGE) ? ONLY_STAGE : only);
+  if (typeof stage === "string" && stages.includes(stage)) return { ok: true, stage };
+  const inFile = source === "defaultStage" ? source : "stages";
+  const origin = { file, path: value[inFile] === undefined ? [] : [inFile] };
+  const known = stagesInWords(stages);
+  if (typeof requested !== "string") {
+    const detail = `${known} Choose one with \`--stage\`, TASC_STAGE, or \`defaultStage:\` in ${file}.`;
+    return { ok: false, problem: manifestProblem("no-stage", origin, "No stage is selected", detail) };
+  }
+  const summary = `There is no stage \`${requested}\``;
+  const detail = `\`${source}\` asks for it. ${known}${didYouMean(nearest(requested, stages))}`;
+  return { ok: false, problem: manifestProblem("unknown-stage", origin, summary, detail) };
 }
 
 export function stagesInWords(stages: readonly string[]): string {
   return `The project has ${stages.length === 1 ? "the stage" : "the stages"} ${listWords(stages, "and")}.`;
-}
-
-function stagesOrigin({ file, value }: Document): Origin {
-  return { file, path: value.stages === undefined ? [] : ["stages"] };
 }
 
 /** The variables of a stage, each with the place that counts. */

@@ -7,7 +7,6 @@ import {
   targetAddress,
 } from "../model/address.ts";
 import {
-  type DesiredFields,
   type DesiredResource,
   type DesiredTarget,
   type Layer,
@@ -54,14 +53,22 @@ export function resolveTarget(
   request: TargetRequest,
   problems: ManifestProblem[],
 ): DesiredTarget | undefined {
-  const origins = originsOf(target.documents, request.stage, request.settings);
-  const parts = targetParts(target.key, origins);
-  if (!existsIn(request.stage, parts.layers)) return undefined;
+  const { stage, interpolator, settings, onRemove = "ignore" } = request;
+  const { key, documents } = target;
+  const origins = originsOf(documents, stage, settings);
+  const layers = targetLayers(origins);
+  if (!existsIn(stage, layers)) return undefined;
+  const address = targetAddress(key);
+  const parts: ResourceParts<"target"> = { kind: "target", address, key, layers, rows: TARGET_ROWS };
+  const context = new ResourceContext(parts, interpolator, problems);
+  const declared = mergedAt(layers, ["onRemove"]);
+  const own =
+    declared === undefined ? onRemove : resolveValue(ON_REMOVE_PART, declared, ["onRemove"], context);
   const inner = <K extends InnerKind>(section: SectionRow<K>): readonly DesiredResource<K>[] =>
-    resolveSection(target.key, section, origins, request, problems);
+    resolveSection(key, section, origins, request, problems);
   return {
-    ...resolveResource(parts, request.interpolator, problems),
-    onRemove: onRemoveOf(parts, request, problems),
+    ...resolveResource(parts, interpolator, problems),
+    onRemove: own === "disable" ? "disable" : "ignore",
     environments: inner(ENVIRONMENTS),
     testCases: inner(TEST_CASES),
     batchGenerations: inner(BATCH_GENERATIONS),
@@ -69,36 +76,10 @@ export function resolveTarget(
   };
 }
 
-function targetParts(key: string, origins: Origins): ResourceParts<"target"> {
-  return {
-    kind: "target",
-    address: targetAddress(key),
-    key,
-    layers: targetLayers(origins),
-    rows: TARGET_ROWS,
-  };
-}
-
 /** Whether `onlyStages` lets a resource with these layers exist in a stage. */
 export function existsIn(stage: string, layers: readonly Layer[]): boolean {
   const only = mergedAt(layers, ["onlyStages"]);
   return !isArray(only) || only.includes(stage);
-}
-
-function onRemoveOf(
-  parts: ResourceParts<"target">,
-  { interpolator, onRemove = "ignore" }: TargetRequest,
-  problems: ManifestProblem[],
-): DesiredTarget["onRemove"] {
-  const declared = mergedAt(parts.layers, ["onRemove"]);
-  if (declared === undefined) return onRemove;
-  const value: Value = resolveValue(
-    ON_REMOVE_PART,
-    declared,
-    ["onRemove"],
-    new ResourceContext(parts, interpolator, problems),
-  );
-  return value === "disable" ? "disable" : "ignore";
 }
 
 function resolveSection<K extends InnerKind>(
@@ -128,23 +109,47 @@ function resolveSection<K extends InnerKind>(
  * two counted would depend on the names of the files. Stages are looked at one by one, whichever is chosen.
  */
 export function findDuplicates(
-  { key, documents }: TargetDocuments,
+  { key: target, documents }: TargetDocuments,
   stages: readonly string[],
 ): readonly ManifestProblem[] {
   if (documents.length < 2) return [];
   const base = baseLayers(documents);
-  const scopes = [base, ...stages.map((stage) => stageLayers(base, stage))];
-  return scopes.flatMap((layers) => duplicatesAmong(layers, key));
-}
-
-function duplicatesAmong(layers: Layers, target: string): ManifestProblem[] {
-  return [
-    ...duplicateFields(layers, [], TARGET_FIELDS, `target ${target}`),
-    ...SECTIONS.flatMap(({ kind, name, fields }) => [
-      ...duplicateResources(layers, name, (key) => addressOf(kind, target, key)),
-      ...duplicateFields(layers, ["defaults", name], fields, `the defaults of target ${target}`),
-    ]),
-  ];
+  const problems: ManifestProblem[] = [];
+  const twice = (layer: Layer, first: Layer, path: Path, summary: string, detail: string): void => {
+    const origin = { file: layer.file, path: [...layer.path, ...path] };
+    const related = { file: first.file, path: [...first.path, ...path] };
+    problems.push(manifestProblem("duplicate", origin, summary, detail, { at: "key", related }));
+  };
+  /** @param place a map of fields; @param owner of the fields, in words */
+  const checkFields = (layers: Layers, place: Path, fields: readonly Named[], owner: string): void => {
+    const detail = "Documents of one target share its fields and defaults. Remove one of the two.";
+    for (const { name, path: inner } of fields) {
+      const path = [...place, ...inner];
+      const holders = layers
+        .having(String(path[0]))
+        .filter(({ value }) => valueAt(value, path) !== undefined);
+      const [first, ...others] = holders;
+      for (const layer of others)
+        if (first !== undefined) twice(layer, first, path, `\`${name}\` of ${owner} is set twice`, detail);
+    }
+  };
+  for (const layers of [base, ...stages.map((stage) => stageLayers(base, stage))]) {
+    checkFields(layers, [], TARGET_FIELDS, `target ${target}`);
+    for (const { kind, name, fields } of SECTIONS) {
+      const owners = new Map<string, Layer>();
+      for (const layer of layers.having(name))
+        for (const key of Object.keys(mapAt(layer.value, name) ?? {})) {
+          const owner = owners.get(key);
+          if (owner === undefined) owners.set(key, layer);
+          else {
+            const summary = `${addressOf(kind, target, key)} is declared twice`;
+            twice(layer, owner, [name, key], summary, "Rename one of them, or merge the two.");
+          }
+        }
+      checkFields(layers, ["defaults", name], fields, `the defaults of target ${target}`);
+    }
+  }
+  return problems;
 }
 
 type Named = Pick<FieldRow, "name" | "path">;
@@ -155,59 +160,6 @@ const TARGET_FIELDS: readonly Named[] = [
   { name: "onRemove", path: ["onRemove"] },
   ...TARGET_ROWS,
 ];
-
-function duplicateResources(
-  { having }: Layers,
-  section: string,
-  addressIn: (key: string) => Address,
-): ManifestProblem[] {
-  const owners = new Map<string, Layer>();
-  const problems: ManifestProblem[] = [];
-  having(section).forEach((layer) => {
-    const resources = layer.value[section];
-    if (!isObject(resources)) return;
-    for (const key in resources) {
-      const owner = owners.get(key);
-      if (owner === undefined) owners.set(key, layer);
-      else problems.push(declaredTwice(layer, owner, [section, key], addressIn(key)));
-    }
-  });
-  return problems;
-}
-
-/** Every second layer that sets a field in the map at a path, with the first. */
-function duplicateFields(
-  { having }: Layers,
-  place: Path,
-  rows: readonly Named[],
-  owner: string,
-): ManifestProblem[] {
-  return rows.flatMap(({ name, path }) => {
-    const whole = [...place, ...path];
-    const holders = having(String(whole[0])).filter(({ value }) => valueAt(value, whole) !== undefined);
-    const [first, ...others] = holders;
-    return first === undefined
-      ? []
-      : others.map((layer) => setTwice(layer, first, whole, `\`${name}\` of ${owner}`));
-  });
-}
-
-function declaredTwice(layer: Layer, first: Layer, path: Path, address: Address): ManifestProblem {
-  const remedy = "Rename one of them, or merge the two.";
-  return twice(layer, first, path, `${address} is declared twice`, remedy);
-}
-
-function setTwice(layer: Layer, first: Layer, path: Path, what: string): ManifestProblem {
-  const remedy = "Documents of one target share its fields and defaults. Remove one of the two.";
-  return twice(layer, first, path, `${what} is set twice`, remedy);
-}
-
-function twice(layer: Layer, first: Layer, path: Path, summary: string, remedy: string): ManifestProblem {
-  return manifestProblem("duplicate", { file: layer.file, path: [...layer.path, ...path] }, summary, remedy, {
-    at: "key",
-    related: { file: first.file, path: [...first.path, ...path] },
-  });
-}
 
 /** The documents that add to one target, in the order of their files. */
 interface TargetDocuments {
@@ -299,19 +251,19 @@ function speakingOfTarget({ all, having }: Layers): readonly Layer[] {
 }
 
 /** What a section's resources are made of. */
-export interface SectionLayers {
+interface SectionLayers {
   /** Lowest first, as far as the resource's own map. */
   readonly defaults: readonly Layer[];
   readonly base: ReadonlyMap<string, Layer>;
   readonly stage: ReadonlyMap<string, Layer>;
 }
 
-function sectionLayers(origins: Origins, section: SectionRow): SectionLayers {
-  const { base, stage } = origins;
+/** @param only the one resource to look for, else all */
+function sectionLayers(origins: Origins, section: SectionRow, only?: string): SectionLayers {
   return {
     defaults: allDefaults(origins, section),
-    base: resourceLayers(base, section),
-    stage: resourceLayers(stage, section),
+    base: resourceLayers(origins.base, section, only),
+    stage: resourceLayers(origins.stage, section, only),
   };
 }
 
@@ -331,22 +283,18 @@ function defaultsLayers({ having }: Layers, { name }: SectionRow): readonly Laye
   return found;
 }
 
-function resourceLayers({ having }: Layers, { name }: SectionRow): ReadonlyMap<string, Layer> {
+function resourceLayers({ having }: Layers, { name }: SectionRow, only?: string): ReadonlyMap<string, Layer> {
   const resources = new Map<string, Layer>();
-  having(name).forEach(({ kind, file, path, value }) => {
+  for (const { kind, file, path, value } of having(name)) {
     const declared = mapAt(value, name) ?? {};
-    for (const key in declared) {
-      const resource = declared[key];
-      if (isObject(resource) && !resources.has(key))
-        // Not spread where it need not be: a spread list keeps room for a dozen more, for each of the resources.
-        resources.set(key, {
-          kind,
-          file,
-          path: path.length === 0 ? [name, key] : [...path, name, key],
-          value: resource,
-        });
+    for (const key of only === undefined ? Object.keys(declared) : [only]) {
+      const resource = mapAt(declared, key);
+      if (resource === undefined || resources.has(key)) continue;
+      // Not spread where it need not be: a spread list keeps room for a dozen more, for each of the resources.
+      const own = path.length === 0 ? [name, key] : [...path, name, key];
+      resources.set(key, { kind, file, path: own, value: resource });
     }
-  });
+  }
   return resources;
 }
 
@@ -367,27 +315,7 @@ function layersOf(section: SectionLayers, key: string): readonly Layer[] {
 
 /** The layers of one resource, without a look at all the others. */
 export function layersOfOne(origins: Origins, section: SectionRow, key: string): readonly Layer[] {
-  const only = ({ having }: Layers): ReadonlyMap<string, Layer> => {
-    const own = having(section.name)
-      .flatMap((layer) => resourceLayer(layer, section, key) ?? [])
-      .slice(0, 1);
-    return new Map(own.map((layer) => [key, layer]));
-  };
-  const layers: SectionLayers = {
-    defaults: allDefaults(origins, section),
-    base: only(origins.base),
-    stage: only(origins.stage),
-  };
-  return layersOf(layers, key);
-}
-
-function resourceLayer(
-  { kind, file, path, value }: Layer,
-  { name }: SectionRow,
-  key: string,
-): Layer | undefined {
-  const resource = mapAt(mapAt(value, name), key);
-  return resource && { kind, file, path: [...path, name, key], value: resource };
+  return layersOf(sectionLayers(origins, section, key), key);
 }
 
 /** The `moved:` entries of a target's documents; whether they make sense together is for the rules to say. */
@@ -420,12 +348,20 @@ function resolveResource<K extends Kind>(
 ): DesiredResource<K> {
   const { kind, address, key, layers, rows } = parts;
   const context = new ResourceContext(parts, interpolator, problems);
-  const fields = resolveFields(rows, layers, context);
-  const id = resolveId(layers, context);
-  return id === undefined
-    ? { kind, address, key, fields, layers }
-    : { kind, address, key, id, fields, layers };
+  const fields: Record<string, Value> = {};
+  for (const row of rows) {
+    const value = mergedAt(layers, row.path);
+    if (value !== undefined) fields[row.name] = resolveValue(row, value, row.path, context);
+  }
+  const declared = mergedAt(layers, ID_PATH);
+  const id = declared === undefined ? undefined : resolveValue(ID_PART, declared, ID_PATH, context);
+  return typeof id === "string"
+    ? { kind, address, key, id, fields, layers }
+    : { kind, address, key, fields, layers };
 }
+
+const ID_PART = bare({ type: "uuid" });
+const ID_PATH: Path = ["id"];
 
 /** The context of a resource's values: their problems go to the list that is handed in. */
 class ResourceContext implements ResolveContext {
@@ -454,24 +390,3 @@ function isShared({ file, path }: Origin): boolean {
   const [first, , third] = typeof path[0] === "number" ? path.slice(1) : path;
   return file === PROJECT_FILE || first === "defaults" || (first === "stages" && third === "defaults");
 }
-
-function resolveFields(
-  rows: readonly FieldRow[],
-  layers: readonly Layer[],
-  context: ResolveContext,
-): DesiredFields {
-  const fields: Record<string, Value> = {};
-  for (const row of rows) {
-    const value = mergedAt(layers, row.path);
-    if (value !== undefined) fields[row.name] = resolveValue(row, value, row.path, context);
-  }
-  return fields;
-}
-
-function resolveId(layers: readonly Layer[], context: ResolveContext): string | undefined {
-  const json = mergedAt(layers, ["id"]);
-  const id = json === undefined ? undefined : resolveValue(ID_PART, json, ["id"], context);
-  return typeof id === "string" ? id : undefined;
-}
-
-const ID_PART = bare({ type: "uuid" });

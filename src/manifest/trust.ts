@@ -117,14 +117,10 @@ type Writable = { -readonly [K in keyof Policy]: Policy[K] };
 /** Two policies at once: of each rule the stricter one. `onRemove` is not a limit, and comes from the second if it has one. */
 export function stricter(a: Policy, b: Policy): Policy {
   const policy: Writable = { ...a, ...b };
-  for (const key of NUMBERS) {
-    const [one, other] = [a[key], b[key]];
-    if (one !== undefined && other !== undefined) policy[key] = Math.min(one, other);
-  }
-  for (const key of GLOBS) {
-    const [one, other] = [a[key], b[key]];
-    if (one !== undefined && other !== undefined) policy[key] = [...new Set([...one, ...other])];
-  }
+  for (const key of NUMBERS)
+    if (policy[key] !== undefined) policy[key] = Math.min(a[key] ?? Infinity, b[key] ?? Infinity);
+  for (const key of GLOBS)
+    if (policy[key] !== undefined) policy[key] = [...new Set([...(a[key] ?? []), ...(b[key] ?? [])])];
   if (a.sameCommit === true) policy.sameCommit = true;
   return policy;
 }

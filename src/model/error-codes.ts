@@ -81,7 +81,6 @@ const ENTRIES: Readonly<Record<string, readonly [title: string, explanation: str
   "missing-option": ["A required option is missing", "The command cannot work without it.", "Add the option."],
   "missing-secret": ["A secret is not set", "`${secret:NAME}` reads an environment variable that is missing or empty.", "Set it, or run with `--allow-missing-secrets` to skip the fields that use it."],
   "missing-secrets": ["The project was loaded without its secrets", "A project that was loaded with `allowMissingSecrets` can be planned and not applied.", "Set the secrets, and load it without the option."],
-  "missing-variable": ["An environment variable is not set", "The state section of `--from-config` reads it.", "Set the variable."],
   "misspelt-default": ["A misspelt default environment", "Only the key `default` means the service's DEFAULT environment.", "Write `default`, or choose a different key."],
   "move-cycle": ["Circular moves", "Each of the addresses is moved to the next.", "Remove one of the moves."],
   "move-elsewhere": ["A move leaves its target", "`moved` renames within one target.", "Run `tasc state mv FROM TO`."],

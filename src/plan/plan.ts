@@ -60,7 +60,7 @@ export interface LiveMatch {
 
 /** The targets whose test cases a plan must read: those that are live, by key. */
 export function liveTargets(
-  input: Omit<PlanInput, "live">,
+  input: Omit<Refreshable, "live">,
   targets: readonly LiveTarget[],
 ): ReadonlyMap<string, LiveMatch> {
   const remembered = bringAllUpToDate({ ...input, live: { targets, testCases: new Map() } });
@@ -83,14 +83,17 @@ interface UpToDate {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-function bringAllUpToDate(input: PlanInput): readonly UpToDate[] {
+/** What says which live resource belongs to which address. */
+type Refreshable = Pick<PlanInput, "desired" | "states" | "live" | "fingerprints">;
+
+function bringAllUpToDate(input: Refreshable): readonly UpToDate[] {
   const taken = takenIds(input.states);
   return input.desired.targets.map((target) => bringUpToDate(target, input, taken));
 }
 
 function bringUpToDate(
   target: DesiredTarget,
-  { states, live, fingerprints }: PlanInput,
+  { states, live, fingerprints }: Refreshable,
   taken: Set<string>,
 ): UpToDate {
   const before = states.get(target.key);

@@ -6,7 +6,7 @@ import { SENSITIVE } from "../model/value.ts";
 import { safeLine } from "./escape.ts";
 import type { PlanExtras } from "./json.ts";
 import { textWidth } from "./style.ts";
-import { groupBy, harmText, placeOf } from "./words.ts";
+import { HARMS, groupBy, placeOf } from "./words.ts";
 
 /** A field's path as people write it: `discovery.prompt`, `elements[2].locatorLine`, `headers["X.Y"]`. */
 export function fieldName(path: Path): string {
@@ -42,7 +42,7 @@ export function fieldValues(field: FieldJson, action: Action, most: number): str
  * removed`. Nothing for any other field.
  */
 export function changeMeaning({ path, before, after, movedFrom, harmful }: FieldJson): readonly string[] {
-  const harm = harmful === undefined ? [] : [harmText(harmful)];
+  const harm = harmful === undefined ? [] : [HARMS[harmful]];
   if (!isListItem(path)) return harm;
   const noun = path.at(-2) === "elements" ? "step" : "item";
   const what =

@@ -14,55 +14,44 @@ export interface RenderPlanOptions extends PlanTextOptions {
 
 /** From the public form of a plan to a finished document. */
 type PlanRenderer = (plan: PlanJson, extras: PlanExtras, options: RenderPlanOptions) => string;
+type DiagnosticsRenderer = (diagnostics: readonly DiagnosticView[], tool: string) => string;
 
-interface Renderer {
-  /** Each is loaded only when it is asked for. */
-  readonly load: () => Promise<PlanRenderer>;
-  /**
-   * It shows where the manifest causes a change, in plans of up to so many changes: to look that up costs a second parse
-   * of the manifests.
-   */
-  readonly places?: number;
-  /** For errors and warnings without a plan. */
-  readonly diagnostics?: () => Promise<(diagnostics: readonly DiagnosticView[], tool: string) => string>;
-}
+/** Every format of a plan. A new one is a renderer and a line here; each is loaded only when it is asked for. */
+const PLANS = {
+  text: async () => (await import("./text.ts")).renderPlanText,
+  json: async () => (await import("./json.ts")).writeJson,
+  markdown: async () => (await import("./markdown.ts")).renderPlanMarkdown,
+  github: async () => (await import("./reports.ts")).renderPlanGithub,
+  gitlab: async () => (await import("./reports.ts")).renderPlanGitlab,
+  sarif: async () => (await import("./reports.ts")).renderPlanSarif,
+  junit: async () => (await import("./reports.ts")).renderPlanJunit,
+  html: async () => (await import("./html/page.ts")).renderPlanHtml,
+} as const satisfies Readonly<Record<string, () => Promise<PlanRenderer>>>;
 
-/** Every format of a plan. A new one is a renderer and a line here. */
-const RENDERERS = {
-  text: { load: async () => (await import("./text.ts")).renderPlanText },
-  json: { load: async () => (await import("./json.ts")).writeJson },
-  markdown: { load: async () => (await import("./markdown.ts")).renderPlanMarkdown },
-  github: {
-    load: async () => (await import("./reports.ts")).renderPlanGithub,
-    places: Infinity,
-    diagnostics: async () => (await import("./reports.ts")).renderDiagnosticsGithub,
-  },
-  gitlab: { load: async () => (await import("./reports.ts")).renderPlanGitlab },
-  sarif: {
-    load: async () => (await import("./reports.ts")).renderPlanSarif,
-    places: Infinity,
-    diagnostics: async () => (await import("./reports.ts")).renderDiagnosticsSarif,
-  },
-  junit: {
-    load: async () => (await import("./reports.ts")).renderPlanJunit,
-    places: Infinity,
-    diagnostics: async () => (await import("./reports.ts")).renderDiagnosticsJunit,
-  },
-  html: { load: async () => (await import("./html/page.ts")).renderPlanHtml, places: 1000 },
-} as const satisfies Readonly<Record<string, Renderer>>;
-
-export type PlanFormat = keyof typeof RENDERERS;
-export const PLAN_FORMATS = Object.keys(RENDERERS).filter(isPlanFormat);
 /** Those that have a form for errors and warnings without a plan. */
-export const DIAGNOSTIC_FORMATS = PLAN_FORMATS.filter((format) => "diagnostics" in RENDERERS[format]);
+const DIAGNOSTICS: ReadonlyMap<string, () => Promise<DiagnosticsRenderer>> = new Map([
+  ["github", async () => (await import("./reports.ts")).renderDiagnosticsGithub],
+  ["sarif", async () => (await import("./reports.ts")).renderDiagnosticsSarif],
+  ["junit", async () => (await import("./reports.ts")).renderDiagnosticsJunit],
+]);
 
-function isPlanFormat(name: string): name is PlanFormat {
-  return Object.hasOwn(RENDERERS, name);
-}
+/**
+ * Those that show where the manifest causes a change, in plans of up to so many changes: to look that up costs a second
+ * parse of the manifests.
+ */
+const PLACES: Partial<Record<PlanFormat, number>> = {
+  github: Infinity,
+  sarif: Infinity,
+  junit: Infinity,
+  html: 1000,
+};
+
+export type PlanFormat = keyof typeof PLANS;
+export const PLAN_FORMATS = Object.keys(PLANS).filter((name): name is PlanFormat => name in PLANS);
+export const DIAGNOSTIC_FORMATS = [...DIAGNOSTICS.keys()];
 
 export function showsPlaces(format: PlanFormat, changes: number): boolean {
-  const renderer: Renderer = RENDERERS[format];
-  return changes <= (renderer.places ?? -1);
+  return changes <= (PLACES[format] ?? -1);
 }
 
 /** @param plan redacted before, since renderers cut, wrap and escape */
@@ -72,7 +61,7 @@ export async function renderPlan(
   extras: PlanExtras,
   options: RenderPlanOptions,
 ): Promise<string> {
-  const render: PlanRenderer = await RENDERERS[format].load();
+  const render: PlanRenderer = await PLANS[format]();
   return render(plan, extras, options);
 }
 
@@ -82,6 +71,5 @@ export async function renderDiagnosticsAs(
   diagnostics: readonly DiagnosticView[],
   tool: string,
 ): Promise<string | undefined> {
-  const renderer: Renderer | undefined = isPlanFormat(format) ? RENDERERS[format] : undefined;
-  return (await renderer?.diagnostics?.())?.(diagnostics, tool);
+  return (await DIAGNOSTICS.get(format)?.())?.(diagnostics, tool);
 }

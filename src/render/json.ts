@@ -163,8 +163,10 @@ export function planExtras(plan: Plan): PlanExtras {
   };
 }
 
-export function whoChanged(extras: PlanExtras, address: Address, path: Path): ChangedBy | undefined {
-  return extras.changedBy?.[address]?.[fieldKey(path)];
+/** Who changed a field, in words, where that is known. */
+export function whoChanged(extras: PlanExtras, address: Address, path: Path): string | undefined {
+  const by = extras.changedBy?.[address]?.[fieldKey(path)];
+  return by && CHANGED_BY[by];
 }
 
 /** A path as a key that no other path has. */
@@ -172,12 +174,8 @@ function fieldKey(path: Path): string {
   return JSON.stringify(path);
 }
 
-const WORDS: Readonly<Record<ChangedBy, string>> = {
+const CHANGED_BY: Readonly<Record<ChangedBy, string>> = {
   manifest: "changed in the manifest",
   service: "changed on the service",
   both: "changed in the manifest and on the service",
 };
-
-export function changedByText(by: ChangedBy): string {
-  return WORDS[by];
-}

@@ -28,31 +28,15 @@ import {
   NOT_SHOWN,
   valueText,
 } from "./fields.ts";
-import { changedByText, type PlanExtras, whoChanged } from "./json.ts";
-import {
-  actionCounts,
-  alsoLine,
-  byCause,
-  CAUSE_LABELS,
-  count,
-  diagnosticCounts,
-  groupBy,
-  type Link,
-  list,
-  needsAttention,
-  NOTHING_TO_DO,
-  placeOf,
-  planLine,
-  SIGNS,
-  summaryVerdict,
-} from "./words.ts";
+import { type PlanExtras, whoChanged } from "./json.ts";
+import * as words from "./words.ts";
 
 /** Characters that GitHub takes in one comment. */
 export const COMMENT_LIMIT = 65_536;
 
 export interface MarkdownOptions {
   readonly budget?: number | undefined;
-  readonly links?: readonly Link[];
+  readonly links?: readonly words.Link[];
 }
 
 /**
@@ -112,20 +96,22 @@ const SHARES = { error: 0.5, danger: 1, change: 0.5, warning: 0.5, orphan: 0.2 }
 /** In the order of the comment, which is the order of their importance. */
 function itemsOf(plan: PlanJson, extras: PlanExtras): readonly Item[] {
   const diagnostics = planDiagnostics(plan, extras);
-  const { title, reasons } = summaryVerdict(plan, diagnostics);
+  const { title, reasons } = words.summaryVerdict(plan, diagnostics);
   const caution = cautionSection(title, reasons);
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   const warnings = diagnostics.filter(({ severity }) => severity === "warning");
-  const listed = foldedSection(LAST, count(warnings.length, "warning"));
+  const listed = foldedSection(LAST, words.count(warnings.length, "warning"));
   const orphaned = foldedSection(
     LAST + 1,
     `${plan.orphaned.length} orphaned: removed from the manifests but still on the service`,
   );
   return [
     ...errors.map((error) => diagnosticItem(error, caution, "error")),
-    ...bySeverity(plan.changes.filter(needsAttention)).map((change) => dangerItem(change, caution, extras)),
+    ...bySeverity(plan.changes.filter(words.needsAttention)).map((change) =>
+      dangerItem(change, caution, extras),
+    ),
     ...targetItems(
-      plan.changes.filter((change) => !needsAttention(change)),
+      plan.changes.filter((change) => !words.needsAttention(change)),
       extras,
     ),
     ...warnings.map((warning) => diagnosticItem(warning, listed, "warning")),
@@ -158,8 +144,8 @@ function foldedSection(at: number, title: string): Section {
 /** Changes without danger, a section a target and, where it is known, a cause; alike ones as one. */
 function targetItems(changes: readonly ChangeJson[], extras: PlanExtras): readonly Item[] {
   let at = 0;
-  const items = byCause(changes).flatMap(({ title, changes: own }) =>
-    [...groupBy(own, ({ address }) => placeOf(address).target)].flatMap(([target, rows]) => {
+  const items = words.byCause(changes).flatMap(({ title, changes: own }) =>
+    [...words.groupBy(own, ({ address }) => words.placeOf(address).target)].flatMap(([target, rows]) => {
       const section = targetSection(++at, target, title, rows);
       return foldAlike(rows, extras).map((fold) => ({
         ...fold.first,
@@ -180,7 +166,7 @@ function targetSection(
   const why = cause === undefined ? "" : ` (${cause.toLowerCase()})`;
   const { frame } = foldedSection(
     at,
-    `<b>${html(safeLine(target))}</b>${why}: ${actionCounts(changes).join(", ")}`,
+    `<b>${html(safeLine(target))}</b>${why}: ${words.actionCounts(changes).join(", ")}`,
   );
   return {
     at,
@@ -227,14 +213,14 @@ function fieldTexts(change: ChangeJson, code: (text: string) => string): readonl
   const { shown, left } = leadingFields(change, FIELDS_IN_LINE);
   return [
     ...shown.map((field) => code(fieldLine(field, change.action, SIDE_IN_LINE))),
-    ...(left === 0 ? [] : [`and ${count(left, "more field")}`]),
+    ...(left === 0 ? [] : [`and ${words.count(left, "more field")}`]),
   ];
 }
 
 function dangerItem(change: ChangeJson, section: Section, extras: PlanExtras): Item {
   const { action, address, cause } = change;
-  const why = cause === undefined ? [] : [`(${CAUSE_LABELS[cause]})`];
-  const line = `- ${SIGNS[action] === "-" ? "\\-" : SIGNS[action]} **${action}** ${[markdownCode(address), ...why, ...fieldTexts(change, markdownCode)].join(" ")}\n`;
+  const why = cause === undefined ? [] : [`(${words.CAUSE_LABELS[cause]})`];
+  const line = `- ${words.SIGNS[action] === "-" ? "\\-" : words.SIGNS[action]} **${action}** ${[markdownCode(address), ...why, ...fieldTexts(change, markdownCode)].join(" ")}\n`;
   const fold = { first: change, changes: [change] };
   const details = `<details><summary>Details</summary>\n\n${diffBlock(change, extras)}\n</details>\n`;
   return {
@@ -256,7 +242,7 @@ function changeItem(fold: FoldedChanges, section: Section, extras: PlanExtras): 
   const more = changes.length - 1;
   const alike = more === 0 ? "" : ` and ${more} more alike`;
   const cells = [
-    `${SIGNS[action]}\u00a0${action}`,
+    `${words.SIGNS[action]}\u00a0${action}`,
     markdownCellCode(address) + alike,
     fieldTexts(first, markdownCellCode).join("<br>"),
   ];
@@ -266,7 +252,7 @@ function changeItem(fold: FoldedChanges, section: Section, extras: PlanExtras): 
   const list = [...named, ...(unnamed === 0 ? [] : [`and ${unnamed} more`])].join("\n");
   const names = more === 0 ? "" : markdownBlock(list, "text");
   const full =
-    `<details><summary>${SIGNS[action]} ${action} <code>${html(address)}</code>${alike} ${told}</summary>\n\n` +
+    `<details><summary>${words.SIGNS[action]} ${action} <code>${html(address)}</code>${alike} ${told}</summary>\n\n` +
     `${diffBlock(first, extras)}${names}\n</details>\n`;
   return {
     section,
@@ -353,16 +339,18 @@ export function commentMark(stage: string): string {
   return `<!-- tasc:plan ${encodeURIComponent(stage.replace(/\p{Cs}/gu, "\ufffd")).replaceAll("--", "-%2D")} -->`;
 }
 
-function headText({ stage }: PlanJson, links: readonly Link[]): string {
+function headText({ stage }: PlanJson, links: readonly words.Link[]): string {
   const anchors = links.map(({ text, url }) => `[${markdownText(text)}](<${encodeURI(decoded(url))}>)`);
   const title = `${commentMark(stage)}\n### tasc plan for ${markdownCode(clip(stage, 100))}\n`;
   return anchors.length === 0 ? title : `${title}\n${anchors.join(" · ")}\n`;
 }
 
 function totalsText(plan: PlanJson, missing: LeftOut): string {
-  const sentences = [diagnosticCounts(plan), alsoLine(plan.summary) ?? ""].filter((text) => text !== "");
+  const sentences = [words.diagnosticCounts(plan), words.alsoLine(plan.summary) ?? ""].filter(
+    (text) => text !== "",
+  );
   const texts = [changesText(plan, missing), ...sentences.map((text) => `${text}.`)];
-  return `\n**${planLine(plan.summary)}**\n\n${texts.join(" ")}\n`;
+  return `\n**${words.planLine(plan.summary)}**\n\n${texts.join(" ")}\n`;
 }
 
 function decoded(url: string): string {
@@ -375,16 +363,16 @@ function decoded(url: string): string {
 
 function changesText(plan: PlanJson, { changes, details, others }: LeftOut): string {
   const total = plan.changes.length;
-  if (total === 0 && plan.diagnostics.length === 0) return NOTHING_TO_DO;
+  if (total === 0 && plan.diagnostics.length === 0) return words.NOTHING_TO_DO;
   const missing = [
     ...(details === 0 ? [] : [`the details of ${number(details)} more`]),
     ...(others === 0 ? [] : [`${number(others)} errors, warnings and orphans`]),
   ];
-  const rest = missing.length === 0 ? "" : ` Left out as well: ${list(missing)}.`;
+  const rest = missing.length === 0 ? "" : ` Left out as well: ${words.list(missing)}.`;
   if (changes > 0)
     return `Showing ${number(total - changes)} of ${number(total)} changes (comment size limit). Highest risk first. See the full plan in the run's artifacts.${rest}`;
   if (total === 0) return `No changes.${rest}`;
-  return `${count(total, "change")}, all shown.${rest.replace(" as well", "")}`;
+  return `${words.count(total, "change")}, all shown.${rest.replace(" as well", "")}`;
 }
 
 /** `3,373` */
@@ -395,7 +383,7 @@ function number(amount: number): string {
 function diffBlock({ address, action, fields }: ChangeJson, extras: PlanExtras): string {
   const lines = fields.flatMap((field) => {
     const who = whoChanged(extras, address, field.path);
-    const note = who === undefined ? [] : [`  # ${changedByText(who)}`];
+    const note = who === undefined ? [] : [`  # ${who}`];
     return [...note, ...diffLines(field, action)];
   });
   return markdownBlock(lines.join("\n"), "diff");
@@ -426,7 +414,7 @@ function diffLines(field: FieldJson, action: Action): readonly string[] {
 }
 
 function excerptLine(piece: Excerpt): string {
-  if (piece.kind === "skipped") return `    (${count(piece.lines, "unchanged line")})`;
+  if (piece.kind === "skipped") return `    (${words.count(piece.lines, "unchanged line")})`;
   const sign = piece.kind === "added" ? "+" : piece.kind === "removed" ? "-" : " ";
   return `${sign}   ${clip(piece.text, MOST)}`;
 }

@@ -112,7 +112,7 @@ function searchesFor(secrets: readonly string[]): Searches {
       else
         for (const form of writtenForms(part)) if (form.length >= SHORTEST_SECRET) raw.push({ text: form });
     }
-    canonical.push(...alphabetForms(secret));
+    canonical.push(...[HEX, BASE32].flatMap((alphabet) => encodedForms(Buffer.from(secret), alphabet)));
     base64.push(...base64Forms(secret));
   }
   return { raw: new Search(raw), canonical: new Search(canonical), base64: new Search(base64) };
@@ -145,19 +145,14 @@ function writtenForms(secret: string): readonly string[] {
   return [...new Set([secret, secret.trim(), json, ascii, url, tags, ...html])];
 }
 
-const BASE64_TAIL = /[A-Za-z0-9+/]*/y;
-const HEX_TAIL = /[0-9a-f]*/y;
-const BASE32_TAIL = /[a-z2-7]*/y;
-
 /** Bytes of a secret that are enough to know it by when it is encoded. */
 const ENOUGH = 48;
 
 /** Base64 of a secret, of its written forms, of its UTF-16 and of its base64. */
 function base64Forms(secret: string): readonly Pattern[] {
   const begin = secret.slice(0, ENOUGH);
-  const plain = Buffer.from(secret);
   const little = Buffer.from(begin, "utf16le");
-  const own = encodedForms(plain, 3, base64Text, BASE64_TAIL, SHORTEST_SECRET);
+  const own = encodedForms(Buffer.from(secret), BASE64, SHORTEST_SECRET);
   const others = [
     ...writtenForms(begin).map((form) => Buffer.from(form)),
     ...(LATIN.test(begin) ? [Buffer.from(begin, "latin1")] : []),
@@ -165,45 +160,40 @@ function base64Forms(secret: string): readonly Pattern[] {
     Buffer.from(little).swap16(),
     ...own.map(({ text }) => Buffer.from(text)),
   ];
-  return [...own, ...others.flatMap((bytes) => encodedForms(bytes, 3, base64Text, BASE64_TAIL, CASELESS))];
+  return [...own, ...others.flatMap((bytes) => encodedForms(bytes, BASE64))];
 }
 
 const LATIN = /^[\0-\u00ff]*[\u0080-\u00ff][\0-\u00ff]*$/;
 
-/** Hex and base32, in small letters. */
-function alphabetForms(secret: string): readonly Pattern[] {
-  const bytes = Buffer.from(secret);
-  return [
-    ...encodedForms(bytes, 1, hexText, HEX_TAIL, CASELESS),
-    ...encodedForms(bytes, 5, base32Text, BASE32_TAIL, CASELESS),
-  ];
-}
-
-interface Encoded {
-  readonly text: string;
-  /** Bits that a character stands for. */
+interface Alphabet {
+  readonly encode: (bytes: Buffer) => string;
+  /** Bits that a character stands for, and bytes after which its places repeat. */
   readonly bits: number;
+  readonly group: number;
+  /** What may follow in this alphabet. */
+  readonly tail: RegExp;
 }
 
-function hexText(bytes: Buffer): Encoded {
-  return { text: bytes.toString("hex"), bits: 4 };
-}
+const BASE64: Alphabet = {
+  encode: (bytes) => bytes.toString("base64"),
+  bits: 6,
+  group: 3,
+  tail: /[A-Za-z0-9+/]*/y,
+};
+/** In small letters, as the next one: the text is looked at without regard to case. */
+const HEX: Alphabet = { encode: (bytes) => bytes.toString("hex"), bits: 4, group: 1, tail: /[0-9a-f]*/y };
+const BASE32: Alphabet = { encode: base32, bits: 5, group: 5, tail: /[a-z2-7]*/y };
 
-function base64Text(bytes: Buffer): Encoded {
-  return { text: bytes.toString("base64"), bits: 6 };
-}
-
-const BASE32 = "abcdefghijklmnopqrstuvwxyz234567";
-
-function base32Text(bytes: Buffer): Encoded {
+function base32(bytes: Buffer): string {
+  const letters = "abcdefghijklmnopqrstuvwxyz234567";
   let text = "";
   let held = 0;
   let bits = 0;
   for (const byte of bytes) {
     held = ((held << 8) | byte) & 0xfff;
-    for (bits += 8; bits >= 5; bits -= 5) text += BASE32.charAt((held >> (bits - 5)) & 31);
+    for (bits += 8; bits >= 5; bits -= 5) text += letters.charAt((held >> (bits - 5)) & 31);
   }
-  return { text: `${text}${BASE32.charAt(0)}`, bits: 5 };
+  return `${text}a`;
 }
 
 /**
@@ -213,16 +203,16 @@ function base32Text(bytes: Buffer): Encoded {
  */
 function encodedForms(
   all: Buffer,
-  group: number,
-  encode: (bytes: Buffer) => Encoded,
-  tail: RegExp,
-  shortest: number,
+  { encode, bits, group, tail }: Alphabet,
+  shortest = CASELESS,
 ): readonly Pattern[] {
   const bytes = all.subarray(0, ENOUGH);
-  const forms = [...Array(group).keys()].map((offset) => {
-    const { text, bits } = encode(Buffer.concat([Buffer.alloc(offset), bytes]));
-    return text.slice(Math.ceil((offset * 8) / bits), Math.floor(((offset + bytes.length) * 8) / bits));
-  });
+  const forms = [...Array(group).keys()].map((offset) =>
+    encode(Buffer.concat([Buffer.alloc(offset), bytes])).slice(
+      Math.ceil((offset * 8) / bits),
+      Math.floor(((offset + bytes.length) * 8) / bits),
+    ),
+  );
   const isWhole = bytes.length === all.length;
   return forms
     .filter(({ length }) => length >= shortest)

@@ -54,29 +54,6 @@ function isSet(value: string | undefined): boolean {
   return value !== undefined && value !== "" && value !== "0" && value.toLowerCase() !== "false";
 }
 
-/**
- * The only thing that writes to standard output and standard error. Every text passes the redactor and is made safe
- * for a terminal and a workflow log, whatever its renderer did. A reader that has gone (`tasc plan | head`) is not
- * an error.
- */
-export interface Writer {
-  /** A result for people, to standard output. */
-  text(text: string): void;
-  /**
-   * A finished document for a program (JSON, HTML, annotations …), to standard output. Its data must have been
-   * redacted before (`redactPlan`), since here a secret that reads like a word or a number of the format itself
-   * has to stay: else `1234` would spoil every count.
-   */
-  document(text: string): void;
-  /** All else, to standard error. */
-  note(text: string): void;
-  /** As a note, but written with the next output or `flush`: each write to a pipe takes as long as a call to the service. */
-  queue(text: string): void;
-  readonly flush: () => void;
-  /** Draws the status area above the cursor, in place of what it showed before; no lines take it away. Nothing where it cannot be drawn. */
-  status(lines: readonly string[]): void;
-}
-
 export interface WriterOptions {
   readonly stdout: NodeJS.WritableStream;
   readonly stderr: NodeJS.WritableStream;
@@ -86,67 +63,95 @@ export interface WriterOptions {
   readonly failed: (error: Error) => void;
 }
 
-export function createWriter({ stdout, stderr, terminals, redactor, failed }: WriterOptions): Writer {
-  const out = openSink(stdout, failed);
-  // Where standard error cannot be written there is nobody to tell.
-  const err = openSink(stderr, () => {});
-  let area: readonly string[] = [];
-  const redraw = (lines: readonly string[], between: () => void): void => {
+/**
+ * The only thing that writes to standard output and standard error. Every text passes the redactor and is made safe
+ * for a terminal and a workflow log, whatever its renderer did. A reader that has gone (`tasc plan | head`) is not
+ * an error.
+ */
+export class Writer {
+  readonly #out: (text: string) => void;
+  readonly #err: (text: string) => void;
+  readonly #options: WriterOptions;
+  #area: readonly string[] = [];
+  #queued = "";
+
+  constructor(options: WriterOptions) {
+    this.#options = options;
+    this.#out = openSink(options.stdout, options.failed);
+    // Where standard error cannot be written there is nobody to tell.
+    this.#err = openSink(options.stderr, () => {});
+  }
+
+  /** A result for people, to standard output. */
+  text(text: string): void {
+    this.flush();
+    this.#redraw(this.#area, () => this.#out(this.#forPeople(text, "stdout")));
+  }
+
+  /**
+   * A finished document for a program (JSON, HTML, annotations …), to standard output. Its data must have been
+   * redacted before (`redactPlan`), since here a secret that reads like a word or a number of the format itself
+   * has to stay: else `1234` would spoil every count.
+   */
+  document(text: string): void {
+    this.flush();
+    this.#redraw(this.#area, () => this.#out(this.#options.redactor.document(text)));
+  }
+
+  /** All else, to standard error. */
+  note(text: string): void {
+    this.queue(text);
+    this.flush();
+  }
+
+  /** As a note, but written with the next output or `flush`: each write to a pipe takes as long as a call to the service. */
+  queue(text: string): void {
+    this.#queued += text;
+  }
+
+  flush(): void {
+    const text = this.#queued;
+    this.#queued = "";
+    if (text !== "") this.#redraw(this.#area, () => this.#err(this.#forPeople(text, "stderr")));
+  }
+
+  /** Draws the status area in place of what it showed before; no lines take it away. Nothing where it cannot be drawn. */
+  status(lines: readonly string[]): void {
+    const { live, columns } = this.#options.terminals.stderr;
+    if (!live) return;
+    const fitting = lines.map((line) => cutTo(this.#forPeople(line, "stderr"), columns - 1));
+    this.#redraw(fitting, () => {});
+  }
+
+  #forPeople(text: string, stream: "stdout" | "stderr"): string {
+    const { redactor, terminals } = this.#options;
+    return safeOutput(redactor.text(text), terminals[stream]);
+  }
+
+  #redraw(lines: readonly string[], between: () => void): void {
     // Up over the lines, and from the first column clear what is there: a terminal shows `^C` where the cursor is.
-    if (area.length > 0) err.write(`\r\u001b[${area.length}A\u001b[0J`);
+    if (this.#area.length > 0) this.#err(`\r\u001b[${this.#area.length}A\u001b[0J`);
     between();
-    area = lines;
-    err.write(area.map((line) => `${line}\n`).join(""));
-  };
-  const forPeople = (text: string, terminal: Terminal): string => safeOutput(redactor.text(text), terminal);
-  let queued = "";
-  const note = (text: string): void => {
-    const whole = queued + text;
-    queued = "";
-    if (whole !== "") redraw(area, () => err.write(forPeople(whole, terminals.stderr)));
-  };
-  const flush = (): void => note("");
-  return {
-    text(text) {
-      flush();
-      redraw(area, () => out.write(forPeople(text, terminals.stdout)));
-    },
-    document(text) {
-      flush();
-      redraw(area, () => out.write(redactor.document(text)));
-    },
-    note,
-    queue: (text) => void (queued += text),
-    flush,
-    status(lines) {
-      if (!terminals.stderr.live) return;
-      const fitting = lines.map((line) =>
-        cutTo(forPeople(line, terminals.stderr), terminals.stderr.columns - 1),
-      );
-      redraw(fitting, () => {});
-    },
-  };
+    this.#area = lines;
+    this.#err(lines.map((line) => `${line}\n`).join(""));
+  }
 }
 
-/** A stream to write to, until its reader goes. */
-export interface Sink {
-  write(text: string): void;
-}
-
-/** @param failed is told what keeps the stream from being written to, other than that nobody reads it any more */
-export function openSink(stream: NodeJS.WritableStream, failed: (error: Error) => void): Sink {
+/**
+ * Writes to a stream, until its reader goes.
+ *
+ * @param failed is told what keeps the stream from being written to, other than that nobody reads it any more
+ */
+export function openSink(
+  stream: NodeJS.WritableStream,
+  failed: (error: Error) => void,
+): (text: string) => void {
   let broken = false;
-  stream.on("error", (error: Error) => {
-    if (!broken && !readerHasGone(error)) failed(error);
+  stream.on("error", (error: Error & { readonly code?: string }) => {
+    if (!broken && error.code !== "EPIPE" && error.code !== "ERR_STREAM_DESTROYED") failed(error);
     broken = true;
   });
-  return {
-    write(text) {
-      if (!broken && text !== "") stream.write(text);
-    },
+  return (text) => {
+    if (!broken && text !== "") stream.write(text);
   };
-}
-
-function readerHasGone(error: Error): boolean {
-  return "code" in error && (error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED");
 }

@@ -37,26 +37,9 @@ import {
   onlySide,
   valueText,
 } from "./fields.ts";
-import { type PlanExtras, changedByText, whoChanged } from "./json.ts";
+import { type PlanExtras, whoChanged } from "./json.ts";
 import { type Meaning, type Style, textWidth, wrap } from "./style.ts";
-import {
-  actionCounts,
-  alsoLine,
-  byCause,
-  CAUSE_LABELS,
-  count,
-  countActions,
-  diagnosticCounts,
-  groupBy,
-  hasErrors,
-  kindNoun,
-  needsAttention,
-  NOTHING_TO_DO,
-  placeOf,
-  planLine,
-  PROBLEM_SIGN,
-  SIGNS,
-} from "./words.ts";
+import * as words from "./words.ts";
 
 export interface PlanTextOptions extends DiagnosticOptions {
   /** Every change by itself, long values whole, with ids and calls. */
@@ -74,10 +57,12 @@ export function renderPlanText(plan: PlanJson, extras: PlanExtras, options: Plan
   const sections = [
     header(plan, options),
     attentionSection(plan, diagnostics, options),
-    ...byCause(plan.changes).flatMap(({ title, changes }, at) => [
-      title === undefined ? [] : [options.style("strong", title)],
-      ...targetSections(changes, at === 0 ? diagnostics : [], extras, options),
-    ]),
+    ...words
+      .byCause(plan.changes)
+      .flatMap(({ title, changes }, at) => [
+        title === undefined ? [] : [options.style("strong", title)],
+        ...targetSections(changes, at === 0 ? diagnostics : [], extras, options),
+      ]),
     orphanSection(plan.orphaned, options),
     ...diagnosticSections(diagnostics, options),
     footer(plan, options),
@@ -91,10 +76,10 @@ type Lines = readonly string[];
 
 function header(plan: PlanJson, { style }: PlanTextOptions): Lines {
   const title = `${style("strong", `Stage ${safeLine(plan.stage)}`)} ${style("faint", `at ${safeLine(plan.baseUrl)}`)}`;
-  const counts = countActions(plan.changes);
+  const counts = words.countActions(plan.changes);
   const used = ACTIONS.filter((action) => counts[action] > 0);
-  const signs = used.map((action) => `${style(action, SIGNS[action])} ${action}`);
-  if (hasErrors(plan)) signs.push(`${style("error", PROBLEM_SIGN)} problem`);
+  const signs = used.map((action) => `${style(action, words.SIGNS[action])} ${action}`);
+  if (words.hasErrors(plan)) signs.push(`${style("error", words.PROBLEM_SIGN)} problem`);
   return signs.length === 0 ? [title] : [title, signs.join("   ")];
 }
 
@@ -126,7 +111,7 @@ function attentionSection(
       style("faint", `  and ${left} more ${noun}; --verbose lists all`),
     );
   const errors = diagnostics.filter(({ severity }) => severity === "error");
-  const dangers = groupBy(bySeverity(changes.filter(needsAttention)), ({ action }) => action);
+  const dangers = words.groupBy(bySeverity(changes.filter(words.needsAttention)), ({ action }) => action);
   const lines = [
     ...bounded(errors, "errors", (error) => errorLines(error, options)),
     ...[...dangers].flatMap(([action, own]) => {
@@ -138,7 +123,7 @@ function attentionSection(
 }
 
 function errorLines({ address, summary }: DiagnosticView, { style, width }: PlanTextOptions): Lines {
-  const sign = style("error", PROBLEM_SIGN);
+  const sign = style("error", words.PROBLEM_SIGN);
   if (address === undefined) return [`${sign} ${safeLine(summary)}`];
   return oneOrTwo(`${sign} ${style("strong", address)}`, [safeLine(summary)], width);
 }
@@ -151,8 +136,8 @@ function dangerLines(change: ChangeJson, { style, width }: PlanTextOptions): Lin
     const line = fieldLine(field, action, MOST_IN_LINE);
     return isHarmful(field, action) ? style("error", line) : line;
   });
-  const more = left === 0 ? [] : [style("faint", `and ${count(left, "more field")}`)];
-  const why = cause === undefined ? "" : ` ${style("faint", `(${CAUSE_LABELS[cause]})`)}`;
+  const more = left === 0 ? [] : [style("faint", `and ${words.count(left, "more field")}`)];
+  const why = cause === undefined ? "" : ` ${style("faint", `(${words.CAUSE_LABELS[cause]})`)}`;
   return oneOrTwo(heading(change, style) + why, [...texts, ...more], width);
 }
 
@@ -186,7 +171,7 @@ function targetSections(
   const folds = foldAlike(changes, extras, verbose);
   const inside = { ...options, width: width - 6, brief: !verbose && folds.length > MANY };
   const errors = diagnostics.filter(({ severity }) => severity === "error");
-  const problems = groupBy(
+  const problems = words.groupBy(
     errors.flatMap(({ address, ...error }) => (address === undefined ? [] : [{ ...error, address }])),
     ({ address }) => address,
   );
@@ -200,14 +185,14 @@ function targetSections(
     ...[...problems].map(([address, own]) => ({
       address,
       lines: [
-        `${style("error", PROBLEM_SIGN)} ${style("strong", address)}`,
+        `${style("error", words.PROBLEM_SIGN)} ${style("strong", address)}`,
         ...own.map((error) => problemLine(error, style)),
       ],
       changes: [],
       problems: own.length,
     })),
   ].toSorted((a, b) => compareAddresses(a.address, b.address));
-  return [...groupBy(entries, ({ address }) => placeOf(address).target)].map(([target, own]) => [
+  return [...words.groupBy(entries, ({ address }) => words.placeOf(address).target)].map(([target, own]) => [
     targetHeading(target, own, style),
     ...spaced(own).map((line) => (line === "" ? "" : `  ${line}`)),
   ]);
@@ -229,9 +214,9 @@ function spaced(entries: readonly TextEntry[]): Lines {
 }
 
 function targetHeading(target: string, entries: readonly TextEntry[], style: Style): string {
-  const parts = [...actionCounts(entries.flatMap((entry) => entry.changes))];
+  const parts = [...words.actionCounts(entries.flatMap((entry) => entry.changes))];
   const problems = entries.reduce((sum, entry) => sum + entry.problems, 0);
-  if (problems > 0) parts.push(count(problems, "problem"));
+  if (problems > 0) parts.push(words.count(problems, "problem"));
   return `${style("strong", target)}  ${style("faint", parts.join(", "))}`;
 }
 
@@ -252,7 +237,9 @@ function diagnosticSections(
   diagnostics: readonly DiagnosticView[],
   options: PlanTextOptions,
 ): readonly Lines[] {
-  const groups = [...groupBy(diagnostics, ({ severity, summary }) => `${severity} ${summary}`).values()];
+  const groups = [
+    ...words.groupBy(diagnostics, ({ severity, summary }) => `${severity} ${summary}`).values(),
+  ];
   const shown = groups.flatMap((group) => (options.verbose ? group : group.slice(0, MOST_ALIKE)));
   if (shown.length === 0) return [];
   const left = groups.flatMap((group) => {
@@ -265,13 +252,13 @@ function diagnosticSections(
 }
 
 function footer(plan: PlanJson, { style, screen }: PlanTextOptions): Lines {
-  const first = hasErrors(plan)
-    ? [style("error", diagnosticCounts(plan))]
+  const first = words.hasErrors(plan)
+    ? [style("error", words.diagnosticCounts(plan))]
     : plan.changes.length === 0
-      ? [NOTHING_TO_DO]
+      ? [words.NOTHING_TO_DO]
       : [];
-  const also = alsoLine(plan.summary);
-  const total = planLine(plan.summary, screen).split("\n");
+  const also = words.alsoLine(plan.summary);
+  const total = words.planLine(plan.summary, screen).split("\n");
   return [...first, ...total.map((line) => style("strong", line)), ...(also === undefined ? [] : [also])];
 }
 
@@ -291,10 +278,10 @@ export function changeLines(fold: FoldedChanges, extras: PlanExtras, options: Ch
   // Who changed all fields, where it is one and the same for each.
   const hands = new Set(fields.map(({ path }) => whoChanged(extras, address, path)));
   const [common] = hands.size === 1 ? hands : [];
-  const note = common === undefined ? "" : `  ${style("faint", changedByText(common))}`;
+  const note = common === undefined ? "" : `  ${style("faint", common)}`;
   const lines = fields.flatMap((field) => {
     const who = common === undefined ? whoChanged(extras, address, field.path) : undefined;
-    return fieldLines(field, action, who === undefined ? "" : changedByText(who), options);
+    return fieldLines(field, action, who ?? "", options);
   });
   if (brief && alone && lines.length === 1 && followUps.length === 0)
     return [`${head}  ${lines.join("")}${note}`];
@@ -307,7 +294,7 @@ export function changeLines(fold: FoldedChanges, extras: PlanExtras, options: Ch
 }
 
 function heading({ action, address }: ChangeJson, style: Style): string {
-  return `${style(action, SIGNS[action])} ${style("strong", address)}`;
+  return `${style(action, words.SIGNS[action])} ${style("strong", address)}`;
 }
 
 /** Addresses that a fold names; `verbose` shows all changes one by one. */
@@ -316,8 +303,8 @@ const NAMED = 4;
 function foldHeading({ first, changes }: FoldedChanges, note: string, options: ChangeOptions): Lines {
   const { style, width } = options;
   const { action, address } = first;
-  const noun = kindNoun(placeOf(address).kind);
-  const title = `${style(action, SIGNS[action])} ${style("strong", count(changes.length, noun))} alike${note}`;
+  const noun = words.kindNoun(words.placeOf(address).kind);
+  const title = `${style(action, words.SIGNS[action])} ${style("strong", words.count(changes.length, noun))} alike${note}`;
   const names = changes.slice(0, NAMED).map((change) => change.address);
   const more = changes.length - names.length;
   const text = more === 0 ? names.join(", ") : `${names.join(", ")} and ${more} more`;
@@ -401,7 +388,7 @@ function blockLines({ before, after }: FieldJson, options: FieldOptions): Lines 
       MOST_LINES,
       verbose,
       (line) => [line],
-      (left) => bar(style("faint", `⋮ ${count(left, "more line")}`)),
+      (left) => bar(style("faint", `⋮ ${words.count(left, "more line")}`)),
     );
   const texts = longTexts(before, after);
   if (texts !== undefined) {
@@ -425,7 +412,7 @@ function blockLines({ before, after }: FieldJson, options: FieldOptions): Lines 
 
 /** Every line that a long line is broken into bears the sign, or it would pass for an unchanged one. */
 function excerptLines(piece: Excerpt, { style, width }: FieldOptions): Lines {
-  if (piece.kind === "skipped") return [style("faint", `⋮ ${count(piece.lines, "unchanged line")}`)];
+  if (piece.kind === "skipped") return [style("faint", `⋮ ${words.count(piece.lines, "unchanged line")}`)];
   const { kind, text } = piece;
   const [first = "", ...rest] = wrap(safeLine(text), width - 8);
   const lines = [first, ...rest.map((line) => `  ${line}`)];

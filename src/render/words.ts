@@ -61,14 +61,10 @@ export function actionCounts(changes: Iterable<{ readonly action: Action }>): re
   return ACTIONS.flatMap((action) => (counts[action] === 0 ? [] : [`${counts[action]} to ${action}`]));
 }
 
-const HARMS: Readonly<Record<Harm, string>> = {
+export const HARMS: Readonly<Record<Harm, string>> = {
   "assertion lost": "assertion removed",
   "failure ignored": "ignoreFailure switched on",
 };
-
-export function harmText(harm: Harm): string {
-  return HARMS[harm];
-}
 
 /** What a reviewer must not miss: a test that stops running, is generated again, or gets weaker. */
 export function needsAttention({ action, fields }: Pick<ChangeJson, "action" | "fields">): boolean {
@@ -97,10 +93,8 @@ export function summaryVerdict(
     ({ summary, code }) => code.startsWith("policy-") || /^(?:Blocked by policy|Policy )/.test(summary),
   );
   const harms = groupBy(
-    changes.flatMap(({ fields }) =>
-      fields.flatMap(({ harmful }) => (harmful === undefined ? [] : [harmful])),
-    ),
-    harmText,
+    changes.flatMap(({ fields }) => fields.flatMap(({ harmful }) => harmful ?? [])),
+    (harm) => HARMS[harm],
   );
   const reasons = [
     ...(errors.length === 0 ? [] : [count(errors.length, "error")]),
@@ -139,6 +133,7 @@ const CAUSE_TITLES: Readonly<Record<string, string>> = {
 /** The one line that scripts look for; its parts never leave, so that each can be found, and never break. */
 export function planLine(summary: Summary, width = Infinity): string {
   const { create, update, rediscover, disable, unchanged, calls, followUps } = summary;
+  const sent = `(${calls.POST} POST, ${calls.PATCH} PATCH`;
   return joinParts(
     [
       `Plan: ${create} to create,`,
@@ -146,17 +141,10 @@ export function planLine(summary: Summary, width = Infinity): string {
       `${rediscover} to rediscover,`,
       `${disable} to disable,`,
       `${unchanged} unchanged`,
-      ...callParts(calls, followUps),
+      ...(followUps === 0 ? [`${sent})`] : [`${sent},`, `up to ${followUps} more after discoveries)`]),
     ],
     width,
   );
-}
-
-/** `(2 POST, 6 PATCH)` in parts. */
-export function callParts({ POST, PATCH }: Summary["calls"], followUps: number): readonly string[] {
-  return followUps === 0
-    ? [`(${POST} POST, ${PATCH} PATCH)`]
-    : [`(${POST} POST, ${PATCH} PATCH,`, `up to ${followUps} more after discoveries)`];
 }
 
 /** Parts on as few lines as their width allows; each stays whole. */
@@ -173,9 +161,9 @@ export function joinParts(parts: readonly string[], width: number): string {
 /** What the service has beside the plan; `undefined` if nothing. */
 export function alsoLine({ orphaned, unmanaged }: Summary): string | undefined {
   const parts = [
-    orphaned === 0 ? [] : [`${orphaned} orphaned (no longer in any manifest)`],
-    unmanaged === 0 ? [] : [`${unmanaged} unmanaged`],
-  ].flat();
+    ...(orphaned === 0 ? [] : [`${orphaned} orphaned (no longer in any manifest)`]),
+    ...(unmanaged === 0 ? [] : [`${unmanaged} unmanaged`]),
+  ];
   return parts.length === 0 ? undefined : `Also: ${list(parts)}`;
 }
 

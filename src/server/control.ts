@@ -17,7 +17,6 @@ import {
   type Data,
   OWNED,
   type TestCase,
-  type TestReport,
   type TestResult,
   breakpoint,
   browser,
@@ -216,24 +215,18 @@ const finishResults: ControlOperation = ({ service }, call) => {
     if (sent === undefined) return result;
     const status = v.nonEmptyText(sent, `results.${result.testCaseId}`, runtime);
     const traceUrl = `https://traces.example.com/${result.id}.zip`;
-    return {
-      ...result,
-      status,
-      errorMessage: status === "FAILED" ? errorMessage : null,
-      updatedAt,
-      traceUrl,
-    };
+    const message = status === "FAILED" ? errorMessage : null;
+    return { ...result, status, errorMessage: message, updatedAt, traceUrl };
   });
-  return store.write(() => recordResults(service, before, { ...before, updatedAt, testResults }));
+  const report = { ...before, updatedAt, testResults };
+  const status = derivedStatus(testResults);
+  return store.write(() => {
+    store.testReports.update(report);
+    if (derivedStatus(before.testResults) === "WAITING" && status !== "WAITING")
+      notify(service, report.testTargetId, "REPORT_EXECUTION_FINISHED", { testReportId: report.id, status });
+    return ok(testReportView(report));
+  });
 };
-
-function recordResults(service: Service, before: TestReport, report: TestReport): Reply {
-  service.store.testReports.update(report);
-  const status = derivedStatus(report.testResults);
-  if (derivedStatus(before.testResults) === "WAITING" && status !== "WAITING")
-    notify(service, report.testTargetId, "REPORT_EXECUTION_FINISHED", { testReportId: report.id, status });
-  return ok(testReportView(report));
-}
 
 const addFault: ControlOperation = ({ faults }, call) => {
   const rule = call.body(faultRule);

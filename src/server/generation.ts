@@ -14,13 +14,12 @@ import {
   testCaseReader,
 } from "./resources.ts";
 import {
-  type Operation,
   type Service,
+  type TargetOperation,
   createdReply,
   folderIdNamed,
   prerequisiteIdNamed,
   tagsNamed,
-  testTargetOf,
 } from "./service.ts";
 
 /** The table of operation 10; a required name or prompt has to say something. */
@@ -36,8 +35,7 @@ const discoveryBody = v.object({
 });
 
 /** Operation 10: POST /test-targets/{testTargetId}/discoveries. The case is there at once, without elements. */
-export const createDiscovery: Operation = (service, call) => {
-  const { id: testTargetId } = testTargetOf(service, call);
+export const createDiscovery: TargetOperation = (service, call, { id: testTargetId }) => {
   const { name, prompt, prerequisiteName, folderName, tagNames, ...given } = call.body(discoveryBody);
   const testCase = freshTestCase(service, {
     ...given,
@@ -78,8 +76,7 @@ const batchBody = v.object({
 });
 
 /** Operation 11: POST /test-targets/{testTargetId}/batch-generations. */
-export const createBatchGeneration: Operation = (service, call) => {
-  const { id: testTargetId } = testTargetOf(service, call);
+export const createBatchGeneration: TargetOperation = (service, call, { id: testTargetId }) => {
   const { store } = service;
   const { prompt, entryPointUrlPath, environmentId, prerequisiteId } = call.body(batchBody);
   if (environmentId !== null && store.environments.get(environmentId)?.testTargetId !== testTargetId)

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { type IncomingMessage, type RequestListener, type ServerResponse, createServer } from "node:http";
-import type { JsonObject } from "../model/json.ts";
+import { type JsonObject, defined } from "../model/json.ts";
 import { type Control, performControl, putData } from "./control.ts";
 import { FaultPlan, RequestLog, exchange } from "./exchange.ts";
 import { createBatchGeneration, createDiscovery, Runner } from "./generation.ts";
@@ -9,8 +9,8 @@ import * as http from "./http.ts";
 import { Refusal, notFound } from "./input.ts";
 import { listNotifications, listTestReports, readTestReport } from "./reports.ts";
 import { serverRuntime } from "./resources.ts";
-import { type Operation, type Service, withExtraFields } from "./service.ts";
-import { DEFAULT_SETTINGS, type Settings } from "./settings.ts";
+import { type Operation, type Service, inTarget, withExtraFields } from "./service.ts";
+import { type Settings, settingsReader } from "./settings.ts";
 import { openStore } from "./store.ts";
 import { listTestCases, updateElement, updateTestCase } from "./test-cases.ts";
 import * as targets from "./test-targets.ts";
@@ -59,9 +59,10 @@ export type RunningServer = {
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { apiKey, basePath = "", host = "127.0.0.1", seed } = options;
   checkAddress(basePath, host);
-  const { discoveryTime = DEFAULT_SETTINGS.discoveryTime } = options;
-  const startSettings: Settings = { ...DEFAULT_SETTINGS, discoveryTime, ...options.settings };
   const runtime = serverRuntime(options.clock ?? Date.now, options.ids ?? randomUUID);
+  const { discoveryTime, settings } = options;
+  const defaults = settingsReader({})({}, "", runtime);
+  const startSettings: Settings = { ...defaults, ...defined({ discoveryTime }), ...settings };
   const store = await openStore(options.dataDir);
   const service: Service = { store, runtime, settings: () => control.settings };
   const runner = new Runner(service);
@@ -113,18 +114,22 @@ const testCase = `${target}/test-cases/{testCaseId}`;
 const operations: readonly http.Route<Operation>[] = [
   { method: "GET", path: "/test-targets", run: targets.listTestTargets },
   { method: "POST", path: "/test-targets", run: targets.createTestTarget },
-  { method: "GET", path: target, run: targets.readTestTarget },
-  { method: "PATCH", path: target, run: targets.updateTestTarget },
-  { method: "POST", path: `${target}/environments`, run: targets.createEnvironment },
-  { method: "PATCH", path: `${target}/environments/{environmentId}`, run: targets.updateEnvironment },
-  { method: "GET", path: `${target}/test-cases`, run: listTestCases },
-  { method: "PATCH", path: testCase, run: updateTestCase },
-  { method: "PATCH", path: `${testCase}/elements/{elementId}`, run: updateElement },
-  { method: "POST", path: `${target}/discoveries`, run: createDiscovery },
-  { method: "POST", path: `${target}/batch-generations`, run: createBatchGeneration },
-  { method: "GET", path: `${target}/test-reports`, run: listTestReports },
-  { method: "GET", path: `${target}/test-reports/{testReportId}`, run: readTestReport },
-  { method: "GET", path: `${target}/notifications`, run: listNotifications },
+  { method: "GET", path: target, run: inTarget(targets.readTestTarget) },
+  { method: "PATCH", path: target, run: inTarget(targets.updateTestTarget) },
+  { method: "POST", path: `${target}/environments`, run: inTarget(targets.createEnvironment) },
+  {
+    method: "PATCH",
+    path: `${target}/environments/{environmentId}`,
+    run: inTarget(targets.updateEnvironment),
+  },
+  { method: "GET", path: `${target}/test-cases`, run: inTarget(listTestCases) },
+  { method: "PATCH", path: testCase, run: inTarget(updateTestCase) },
+  { method: "PATCH", path: `${testCase}/elements/{elementId}`, run: inTarget(updateElement) },
+  { method: "POST", path: `${target}/discoveries`, run: inTarget(createDiscovery) },
+  { method: "POST", path: `${target}/batch-generations`, run: inTarget(createBatchGeneration) },
+  { method: "GET", path: `${target}/test-reports`, run: inTarget(listTestReports) },
+  { method: "GET", path: `${target}/test-reports/{testReportId}`, run: inTarget(readTestReport) },
+  { method: "GET", path: `${target}/notifications`, run: inTarget(listNotifications) },
 ];
 
 /** Carries out one request of the interface: key, path, method, ids, then the operation in one transaction. */
@@ -152,8 +157,16 @@ const INTERFACE = "/apiKey/v3";
 function handlerOf(control: Control, apiKey: string, basePath: string, closing: AbortSignal) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { errorBody } = control.settings;
-    const received = await admitted(request);
-    if (received instanceof Refusal) return http.send(response, http.errorReply(received, errorBody));
+    const refuse = (refusal: Refusal): Promise<void> =>
+      http.send(response, http.errorReply(refusal, errorBody));
+    let received: http.Received;
+    try {
+      http.refuseForeignPages(request.headers);
+      received = await http.receive(request);
+    } catch (error) {
+      if (error instanceof Refusal) return refuse(error);
+      throw error;
+    }
     /** Carries out what was asked, and starts the timers of what that began. */
     const act = (work: () => http.Reply, form = control.settings.errorBody): http.HandlerAnswer => {
       const answer = http.answerOf(work, form);
@@ -166,24 +179,13 @@ function handlerOf(control: Control, apiKey: string, basePath: string, closing: 
       return exchange(control, inInterface, perform, response, closing);
     }
     const inControl = below(received, "/control");
-    if (inControl === undefined) return http.send(response, http.errorReply(notFound("path"), errorBody));
+    if (inControl === undefined) return refuse(notFound("path"));
     const work = () => {
-      http.checkKey(received.headers, apiKey, 403);
+      http.checkKey(inControl.headers, apiKey, 403);
       return performControl(control, inControl);
     };
     return http.send(response, act(work, "json").reply);
   };
-}
-
-/** The request, or why it is refused. */
-async function admitted(request: IncomingMessage): Promise<http.Received | Refusal> {
-  try {
-    http.refuseForeignPages(request.headers);
-    return await http.receive(request);
-  } catch (error) {
-    if (error instanceof Refusal) return error;
-    throw error;
-  }
 }
 
 /** The request as seen from below a path, or undefined when it is not for there. */

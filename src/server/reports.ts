@@ -1,15 +1,14 @@
 import { type AnsweredJson, type AnsweredObject, ok } from "./http.ts";
 import * as v from "./input.ts";
-import { type Operation, type Service, openEnum, testReportOf, testTargetOf } from "./service.ts";
-import { type TestReport, type TestResult, derivedStatus } from "./resources.ts";
+import { type Service, type TargetOperation, openEnum, ownedBy } from "./service.ts";
+import { type TestReport, derivedStatus, pick } from "./resources.ts";
 import type { Settings } from "./settings.ts";
 
 /**
  * Operation 12: GET /test-targets/{testTargetId}/test-reports, newest first. "Query parameters for paging: not
  * shown": the next page is asked for with this answer's `key`, JSON-encoded, unless the settings say otherwise.
  */
-export const listTestReports: Operation = (service, call) => {
-  const target = testTargetOf(service, call);
+export const listTestReports: TargetOperation = (service, call, target) => {
   const { pageSize, pageParameter } = service.settings();
   const before = cursor(service, call.query, pageParameter);
   const rest = [...service.store.testReports.of(target.id)]
@@ -25,8 +24,8 @@ export const listTestReports: Operation = (service, call) => {
 };
 
 /** Operation 13: GET /test-targets/{testTargetId}/test-reports/{testReportId}. */
-export const readTestReport: Operation = (service, call) =>
-  ok(testReportView(testReportOf(service, call, testTargetOf(service, call))));
+export const readTestReport: TargetOperation = ({ store }, call, target) =>
+  ok(testReportView(ownedBy(target, store.testReports.get(call.id("testReportId")), "test report")));
 
 const key = v.object({ createdAt: v.dateTime });
 
@@ -57,8 +56,7 @@ function firstPage(reports: readonly TestReport[], pageSize: number): readonly T
 }
 
 /** Operation 14: GET /test-targets/{testTargetId}/notifications, in the order of the events. */
-export const listNotifications: Operation = (service, call) => {
-  const target = testTargetOf(service, call);
+export const listNotifications: TargetOperation = (service, _, target) => {
   const items = Array.from(service.store.notifications.of(target.id), (notification) => ({
     ...notification,
     type: openEnum(notification.type, service.settings()),
@@ -66,10 +64,14 @@ export const listNotifications: Operation = (service, call) => {
   return { kind: "list", status: 200, items };
 };
 
-/** One report with plain test results (operation 13). */
-export function testReportView(report: TestReport): AnsweredJson {
-  const results = report.testResults;
-  return { ...head(report, results), testResults: results.map((result) => resultView(result, report)) };
+/** One report with plain test results (operation 13), or as it would be with some of them alone. */
+export function testReportView(report: TestReport, results = report.testResults): AnsweredObject {
+  const { id: testReportId, testTargetId } = report;
+  return {
+    ...report,
+    status: derivedStatus(results),
+    testResults: results.map((result) => ({ ...result, testTargetId, testReportId })),
+  };
 }
 
 /**
@@ -77,19 +79,11 @@ export function testReportView(report: TestReport): AnsweredJson {
  * 12). What the outer ones stand for is not said: here each is the report as it would be with one result alone.
  */
 function listedTestReportView(report: TestReport): AnsweredJson {
-  const results = report.testResults;
-  return { ...head(report, results), testResults: results.map((result) => reportOfOne(result, report)) };
-}
-
-function reportOfOne(result: TestResult, report: TestReport): AnsweredJson {
-  const { id, createdAt, updatedAt } = result;
-  return { ...head(report, [result]), id, createdAt, updatedAt, testResults: [resultView(result, report)] };
-}
-
-function head(report: TestReport, results: readonly TestResult[]): AnsweredObject {
-  return { ...report, status: derivedStatus(results) };
-}
-
-function resultView(result: TestResult, { id, testTargetId }: TestReport): AnsweredJson {
-  return { ...result, testTargetId, testReportId: id };
+  return {
+    ...testReportView(report),
+    testResults: report.testResults.map((result) => ({
+      ...testReportView(report, [result]),
+      ...pick(result, "id", "createdAt", "updatedAt"),
+    })),
+  };
 }

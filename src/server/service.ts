@@ -1,6 +1,6 @@
 import type { AnsweredJson, HandlerCall, Reply } from "./http.ts";
 import { type ServerRuntime, badValue, notFound } from "./input.ts";
-import { type Environment, type TestCase, type TestReport, type TestTarget, isLive } from "./resources.ts";
+import { type TestTarget, isLive } from "./resources.ts";
 import type { Settings } from "./settings.ts";
 import type { Store } from "./store.ts";
 
@@ -14,6 +14,28 @@ export type Service = {
 /** One of the 14 operations: answers, or throws a Refusal and nothing is written. */
 export type Operation = (service: Service, call: HandlerCall) => Reply;
 
+/** One of those on what belongs to a test target. */
+export type TargetOperation = (service: Service, call: HandlerCall, target: TestTarget) => Reply;
+
+/** Looks up the target that the path names, before anything else of the request. */
+export function inTarget(run: TargetOperation): Operation {
+  return (service, call) => {
+    const target = service.store.testTargets.get(call.id("testTargetId"));
+    if (target === undefined) throw notFound("test target");
+    return run(service, call, target);
+  };
+}
+
+/** A resource that a path names. One of another test target is as unknown as one that never was. */
+export function ownedBy<T extends { readonly testTargetId: string }>(
+  target: TestTarget,
+  row: T | undefined,
+  what: string,
+): T {
+  if (row?.testTargetId !== target.id) throw notFound(what);
+  return row;
+}
+
 /** The answer of a POST; its status is not shown (Errors). */
 export function createdReply({ settings }: Service, body: AnsweredJson): Reply {
   return { kind: "json", status: settings().createStatus, body };
@@ -23,34 +45,6 @@ export function createdReply({ settings }: Service, body: AnsweredJson): Reply {
 export function updatedReply({ settings }: Service, body: AnsweredJson): Reply {
   const status = settings().updateStatus;
   return status === 204 ? { kind: "empty", status } : { kind: "json", status, body };
-}
-
-/*
- * The resources a path names. One of another test target is as unknown as one that never was.
- */
-
-export function testTargetOf({ store }: Service, call: HandlerCall): TestTarget {
-  const target = store.testTargets.get(call.id("testTargetId"));
-  if (target === undefined) throw notFound("test target");
-  return target;
-}
-
-export function environmentOf({ store }: Service, call: HandlerCall, target: TestTarget): Environment {
-  const environment = store.environments.get(call.id("environmentId"));
-  if (environment?.testTargetId !== target.id) throw notFound("environment");
-  return environment;
-}
-
-export function testCaseOf({ store }: Service, call: HandlerCall, target: TestTarget): TestCase {
-  const testCase = store.testCases.get(call.id("testCaseId"));
-  if (testCase?.testTargetId !== target.id || !isLive(testCase)) throw notFound("test case");
-  return testCase;
-}
-
-export function testReportOf({ store }: Service, call: HandlerCall, target: TestTarget): TestReport {
-  const report = store.testReports.get(call.id("testReportId"));
-  if (report?.testTargetId !== target.id) throw notFound("test report");
-  return report;
 }
 
 /*

@@ -47,13 +47,13 @@ function storeIn(db: Database, place: string, closed: () => void): Store {
 
 function openTables(db: Database): StoredTables {
   return {
-    testTargets: openTable(db, "test_targets", (row) => row.id),
-    environments: openTable(db, "environments", (row) => row.testTargetId),
-    folders: openTable(db, "folders", (row) => row.testTargetId),
-    testCases: openTable(db, "test_cases", (row) => row.testTargetId),
-    testReports: openTable(db, "test_reports", (row) => row.testTargetId),
-    notifications: openTable(db, "notifications", (row) => row.testTargetId),
-    generations: openTable(db, "generations", (row) => row.testTargetId),
+    testTargets: openTable(db, "test_targets"),
+    environments: openTable(db, "environments"),
+    folders: openTable(db, "folders"),
+    testCases: openTable(db, "test_cases"),
+    testReports: openTable(db, "test_reports"),
+    notifications: openTable(db, "notifications"),
+    generations: openTable(db, "generations"),
   };
 }
 
@@ -166,7 +166,7 @@ async function withoutWarning<T>(load: () => Promise<T>): Promise<T> {
 /** How many rows are held at once while a table is walked. */
 const PAGE = 200;
 
-/** One kind of resource, a row each, in creation order. */
+/** One kind of resource, a row each, in creation order. A test target is its own. */
 export type StoredRows<T> = {
   insert(row: T): void;
   /** Replaces the row of the same id; its place in the order stays. */
@@ -179,12 +179,16 @@ export type StoredRows<T> = {
   clear(): void;
 };
 
-function openTable<T extends { readonly id: string }>(
+function openTable<T extends { readonly id: string; readonly testTargetId?: string }>(
   db: Database,
   name: string,
-  testTargetId: (row: T) => string,
 ): StoredRows<T> {
-  createTable(db, name);
+  // AUTOINCREMENT: a removed row's place is never taken again, so a walk under way meets no row twice.
+  db.exec(
+    `CREATE TABLE IF NOT EXISTS ${name} (
+       seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, target TEXT NOT NULL, json TEXT NOT NULL);
+     CREATE INDEX IF NOT EXISTS ${name}_of_target ON ${name} (target, seq);`,
+  );
   const insert = db.prepare(`INSERT INTO ${name} (id, target, json) VALUES (?, ?, ?)`);
   const update = db.prepare(`UPDATE ${name} SET json = ? WHERE id = ?`);
   const get = db.prepare(`SELECT seq, json FROM ${name} WHERE id = ?`);
@@ -198,7 +202,7 @@ function openTable<T extends { readonly id: string }>(
   // is parsed here is a T. Reading it like a request would cost more than all the rest of a long list.
   const parse: (written: string) => T = JSON.parse;
   return {
-    insert: (row) => void insert.run(row.id, testTargetId(row), JSON.stringify(row)),
+    insert: (row) => void insert.run(row.id, row.testTargetId ?? row.id, JSON.stringify(row)),
     update: (row) => void update.run(JSON.stringify(row), row.id),
     get(id) {
       const row = get.get(id);
@@ -209,15 +213,6 @@ function openTable<T extends { readonly id: string }>(
     remove: (id) => void remove.run(id),
     clear: () => void clear.run(),
   };
-}
-
-/** AUTOINCREMENT: a removed row's place is never taken again, so a walk under way meets no row twice. */
-function createTable(db: Database, name: string): void {
-  db.exec(
-    `CREATE TABLE IF NOT EXISTS ${name} (
-       seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, target TEXT NOT NULL, json TEXT NOT NULL);
-     CREATE INDEX IF NOT EXISTS ${name}_of_target ON ${name} (target, seq);`,
-  );
 }
 
 /** Walks page by page, so that no statement stays open while someone slow reads the answer. */

@@ -1,10 +1,11 @@
 import { type ElementShape, elementView, elementsAfter, selectorsOf, writtenElements } from "./elements.ts";
 import { startDiscovery } from "./generation.ts";
-import type { AnsweredJson, AnsweredObject } from "./http.ts";
+import type { AnsweredJson, AnsweredObject, HandlerCall } from "./http.ts";
 import * as v from "./input.ts";
 import {
   type Discovery,
   type TestCase,
+  type TestTarget,
   caseStatus,
   interactionStatus,
   isLive,
@@ -13,20 +14,18 @@ import {
   settableStatus,
 } from "./resources.ts";
 import {
-  type Operation,
   type Service,
+  type TargetOperation,
   folderIdNamed,
   openEnum,
+  ownedBy,
   tagsNamed,
-  testCaseOf,
-  testTargetOf,
   updatedReply,
 } from "./service.ts";
 import type { Settings } from "./settings.ts";
 
 /** Operation 7: GET /test-targets/{testTargetId}/test-cases, in the order of creation. */
-export const listTestCases: Operation = (service, call) => {
-  const target = testTargetOf(service, call);
+export const listTestCases: TargetOperation = (service, call, target) => {
   const wanted = readFilter(service, call.query.get("filter"));
   return { kind: "list", status: 200, items: listed(service, target.id, wanted) };
 };
@@ -58,8 +57,8 @@ const update = v.object({
  * Operation 8: PATCH /test-targets/{testTargetId}/test-cases/{testCaseId}. A createBackendDiscoveryPrompt starts a
  * new generation of the case, which keeps the elements it has until that ends.
  */
-export const updateTestCase: Operation = (service, call) => {
-  const current = testCaseOf(service, call, testTargetOf(service, call));
+export const updateTestCase: TargetOperation = (service, call, target) => {
+  const current = testCaseOf(service, call, target);
   const {
     elements,
     folderName,
@@ -85,8 +84,8 @@ export const updateTestCase: Operation = (service, call) => {
 const elementUpdate = v.object({ locatorLine: v.nonEmptyText });
 
 /** Operation 9: PATCH .../test-cases/{testCaseId}/elements/{elementId}. The line's selectors replace all others. */
-export const updateElement: Operation = (service, call) => {
-  const testCase = testCaseOf(service, call, testTargetOf(service, call));
+export const updateElement: TargetOperation = (service, call, target) => {
+  const testCase = testCaseOf(service, call, target);
   const current = testCase.elements.find((each) => each.id === call.id("elementId"));
   if (current === undefined) throw v.notFound("test case element");
   const { locatorLine } = call.body(elementUpdate);
@@ -98,6 +97,11 @@ export const updateElement: Operation = (service, call) => {
   });
   return updatedReply(service, elementView(element, testCase.id, "update"));
 };
+
+function testCaseOf({ store }: Service, call: HandlerCall, target: TestTarget): TestCase {
+  const found = store.testCases.get(call.id("testCaseId"));
+  return ownedBy(target, found && isLive(found) ? found : undefined, "test case");
+}
 
 type Filter = (testCase: TestCase) => boolean;
 

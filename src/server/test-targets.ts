@@ -16,10 +16,10 @@ import {
 import {
   type Operation,
   type Service,
+  type TargetOperation,
   createdReply,
-  environmentOf,
   openEnum,
-  testTargetOf,
+  ownedBy,
   updatedReply,
 } from "./service.ts";
 import type { Settings } from "./settings.ts";
@@ -47,7 +47,7 @@ export const createTestTarget: Operation = (service, call) => {
 };
 
 /** Operation 3: GET /test-targets/{testTargetId}. */
-export const readTestTarget: Operation = (service, call) => ok(view(service, testTargetOf(service, call)));
+export const readTestTarget: TargetOperation = (service, _, target) => ok(view(service, target));
 
 const update = v.object({
   app: v.optional(v.text),
@@ -57,8 +57,7 @@ const update = v.object({
 });
 
 /** Operation 4: PATCH /test-targets/{testTargetId}. */
-export const updateTestTarget: Operation = (service, call) => {
-  const current = testTargetOf(service, call);
+export const updateTestTarget: TargetOperation = (service, call, current) => {
   const target = { ...current, ...call.body(update), updatedAt: service.runtime.now() };
   service.store.testTargets.update(target);
   if (service.settings().patchTargetBody === "resource") return updatedReply(service, view(service, target));
@@ -87,19 +86,19 @@ const creationEnvironments = environmentBody((read) => read);
 const updateEnvironments = environmentBody(v.nullable);
 
 /** Operation 5: POST /test-targets/{testTargetId}/environments. The DEFAULT one came with the target. */
-export const createEnvironment: Operation = (service, call) => {
-  const target = testTargetOf(service, call);
-  const made = freshEnvironment(service.runtime, target.id, "ADDITIONAL");
+export const createEnvironment: TargetOperation = (service, call, { id }) => {
+  const made = freshEnvironment(service.runtime, id, "ADDITIONAL");
   const environment = withChanges(service, made, call.body(creationEnvironments));
   service.store.environments.insert(environment);
   return createdReply(service, environmentView(environment, service.settings()));
 };
 
 /** Operation 6: PATCH /test-targets/{testTargetId}/environments/{environmentId}, "Response 200". */
-export const updateEnvironment: Operation = (service, call) => {
-  const current = environmentOf(service, call, testTargetOf(service, call));
+export const updateEnvironment: TargetOperation = (service, call, target) => {
+  const { environments } = service.store;
+  const current = ownedBy(target, environments.get(call.id("environmentId")), "environment");
   const environment = withChanges(service, current, call.body(updateEnvironments));
-  service.store.environments.update(environment);
+  environments.update(environment);
   return ok(environmentView(environment, service.settings()));
 };
 

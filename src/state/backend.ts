@@ -1,7 +1,49 @@
 import type { JsonObject } from "../model/json.ts";
 import type { State, StateEvent } from "../model/state.ts";
-import type { LockInfo, Processes } from "./lock.ts";
-import { type DocumentKey, type StateKey, problemOf } from "./problem.ts";
+
+/** Names a document: one per stage and target. */
+export interface StateKey {
+  readonly stage: string;
+  /** The target's key. */
+  readonly target: string;
+}
+
+/** A document as a reader expects it. */
+export interface DocumentKey extends StateKey {
+  /** Base address of the service that the ids are to belong to. */
+  readonly service: string;
+}
+
+/** Who holds a lock, where, since when and why: enough to find and ask them. */
+export interface LockInfo {
+  /** Tells one holding of the lock from every other. */
+  readonly id: string;
+  /** `user@host`. */
+  readonly who: string;
+  /** ISO 8601. */
+  readonly since: string;
+  /** The command. */
+  readonly why: string;
+  /** The holder's working folder. */
+  readonly folder?: string;
+  /** Link to the CI job. */
+  readonly job?: string;
+  readonly process?: ProcessTraits;
+}
+
+/** A process, as far as the system tells; what it does not tell is absent. */
+export interface ProcessTraits {
+  readonly host: string;
+  readonly pid: number;
+  /** Tells apart machines of one name; a digest of the machine's id, which is not for publication. */
+  readonly machine?: string;
+  /** Differs after each start of the machine. */
+  readonly boot?: string;
+  /** The numbering that the pid belongs to; containers have their own. */
+  readonly namespace?: string;
+  /** When the process started, in ticks since the machine did. */
+  readonly started?: string;
+}
 
 /** A keeper of state documents. All of them answer alike, and throw StateFailure for what can go wrong. */
 export interface Backend {
@@ -19,7 +61,7 @@ export interface Backend {
   readAll(keys: readonly DocumentKey[]): Promise<ReadonlyMap<string, StoredState>>;
   /** Keys of the targets that have state in a stage, sorted. */
   list(stage: string): Promise<readonly string[]>;
-  /** Takes the lock if it is free, or held by a process that is gone; it does not wait (see `acquireLock`). */
+  /** Takes the lock if it is free, or held by a process that is gone; it does not wait (see `lockDocuments`). */
   lock(key: DocumentKey, info: LockInfo): Promise<HeldLock>;
   /** Who holds the lock; `undefined` if nobody, or where the backend cannot tell without taking it. */
   holder(key: StateKey): Promise<LockInfo | undefined>;
@@ -86,16 +128,6 @@ export interface Version {
   readonly serial: string;
   /** ISO 8601. */
   readonly written: string;
-  readonly document: string;
-}
-
-/** A document that cannot be read is read once more: something may have been writing it. */
-export async function readWhole<T>(read: () => Promise<T>, clock: Clock, milliseconds: number): Promise<T> {
-  return await read().catch(async (error: unknown) => {
-    problemOf(error, "corrupt");
-    await clock.sleep(milliseconds);
-    return await read();
-  });
 }
 
 /** Requests to a backend at once; a database gets them in one go anyway. */
@@ -154,6 +186,13 @@ export type Revision = string;
 
 /** The revision of a document that is not there. */
 export const NO_DOCUMENT: Revision = "";
+
+export interface Processes {
+  /** This process. */
+  readonly self: ProcessTraits;
+  /** The start of a running process, `"unknown"` if the system does not tell; `undefined`: there is none. */
+  readonly startOf: (pid: number) => Promise<string | undefined>;
+}
 
 /** What the backends need of the world; handed in from the top, so that tests can hand in another. */
 export interface StateRuntime {

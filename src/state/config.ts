@@ -33,16 +33,16 @@ export interface PostgresConnection {
   /** A file of certificates, or `system`. */
   readonly rootCertificate: string | undefined;
   readonly applicationName: string;
-  readonly sessionAttributes: string | undefined;
+  readonly sessionAttributes: (typeof SESSION_ATTRIBUTES)[number] | undefined;
 }
 
 /** As libpq's `sslmode`. */
-export const TLS_MODES = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"] as const;
+const TLS_MODES = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"] as const;
 export type TlsMode = (typeof TLS_MODES)[number];
 
 export interface HttpConfig {
   readonly backend: "http";
-  /** With `{target}`, and maybe `{stage}`, in it; see `http/address.ts`. */
+  /** With `{target}`, and maybe `{stage}`, in it; see `addressesOf` of `http.ts`. */
   readonly address: string;
   /** Absent: the server knows no locks. */
   readonly locking: HttpLocking | undefined;
@@ -58,22 +58,83 @@ export interface HttpLocking {
   readonly unlockMethod: string;
 }
 
+interface Rule {
+  readonly test: (text: string) => boolean;
+  /** What is allowed, in words. */
+  readonly form: string;
+}
+
+const POSTGRES_URL: Rule = {
+  test: (text) => /^postgres(?:ql)?:\/\//.test(text),
+  form: "postgres://user:password@host:port/database",
+};
+/** PostgreSQL cuts names at 63 bytes; the longest suffix of ours needs eight. */
+const SQL_NAME: Rule = {
+  test: (text) => /^[A-Za-z_][A-Za-z0-9_]{0,54}$/.test(text),
+  form: "letters, digits and _, 55 at most",
+};
+const HTTP_METHOD: Rule = {
+  test: (text) => /^[A-Z]+$/.test(text),
+  form: "a method in capitals, such as POST",
+};
+/** With `{stage}` alone, the targets of a stage would share one document. */
+const HTTP_ADDRESS: Rule = {
+  test: (text) =>
+    (text.includes("{target}") || !text.includes("{stage}")) &&
+    /^https?:\/\//.test(text) &&
+    URL.canParse(text),
+  form: "an http or https address, with {target} or without {stage}",
+};
+const SWITCH: Rule = { test: (text) => text === "true" || text === "false", form: "true or false" };
+const ANY: Rule = { test: () => true, form: "a path" };
+
 /**
- * What the project says of its backend, checked and completed with the defaults; everything is loaded later. A stage
- * may have another backend than the base, whose options then mean nothing.
+ * What the project says of its backend, with the defaults. Its shape was checked with tasc.yaml; here is checked what
+ * variables and secrets made of it. Everything is loaded later.
  */
 export function readConfig(
   { backend, options }: StateSettings,
-  security: { readonly insecure?: boolean } = {},
+  { insecure = false }: { readonly insecure?: boolean } = {},
 ): BackendConfig {
-  const allowed = OPTIONS[backend];
-  const known = Object.values(OPTIONS).flat();
-  const unknown = Object.keys(options).find((name) => !known.includes(name));
-  if (unknown !== undefined)
-    throw misconfigured(`state.${unknown} is unknown to the ${backend} backend; it knows ${list(allowed)}`);
-  const config = READERS[backend](new Texts(options));
-  const open = security.insecure === true ? undefined : openCredentials(config);
-  if (open !== undefined) throw misconfigured(open);
+  const find = (name: string): string | undefined => {
+    const value = options[name];
+    return value instanceof Secret ? value.reveal() : value?.toString();
+  };
+  // The value stays out of the message: an address may hold credentials.
+  const get = (name: string, { test, form }: Rule, fallback?: string): string => {
+    const text = find(name) ?? fallback;
+    if (text === undefined || text === "")
+      throw misconfigured(`state.${name} is missing; it must be ${form}`);
+    if (!test(text)) throw misconfigured(`state.${name} does not fit; it must be ${form}`);
+    return text;
+  };
+  if (backend === "local") return { backend, path: get("path", ANY, STATE_FOLDER) };
+  if (backend === "postgres")
+    return {
+      backend,
+      connection: readPostgresUrl(get("url", POSTGRES_URL)),
+      schema: get("schema", SQL_NAME, "tasc"),
+      table: get("table", SQL_NAME, "state"),
+    };
+  const address = get("address", HTTP_ADDRESS);
+  const lockAddress = get("lockAddress", HTTP_ADDRESS, address);
+  const config: HttpConfig = {
+    backend,
+    address,
+    locking:
+      get("lock", SWITCH, "true") === "false"
+        ? undefined
+        : {
+            lockAddress,
+            lockMethod: get("lockMethod", HTTP_METHOD, "LOCK"),
+            unlockAddress: get("unlockAddress", HTTP_ADDRESS, lockAddress),
+            unlockMethod: get("unlockMethod", HTTP_METHOD, "UNLOCK"),
+          },
+    updateMethod: get("updateMethod", HTTP_METHOD, "POST"),
+    username: find("username"),
+    password: secretOf(find("password")),
+  };
+  if (!insecure) refuseOpenCredentials(config);
   return config;
 }
 
@@ -86,47 +147,6 @@ export function stateServers(settings: StateSettings): readonly string[] {
     : addressesOf(config).map((address) => new URL(address).hostname);
 }
 
-const OPTIONS: Readonly<Record<StateSettings["backend"], readonly string[]>> = {
-  local: ["path"],
-  postgres: ["url", "schema", "table"],
-  http: [
-    "address",
-    "lock",
-    "lockAddress",
-    "unlockAddress",
-    "lockMethod",
-    "unlockMethod",
-    "updateMethod",
-    "username",
-    "password",
-  ],
-};
-
-const READERS: Readonly<Record<StateSettings["backend"], (texts: Texts) => BackendConfig>> = {
-  local: readLocal,
-  postgres: readPostgres,
-  http: readHttp,
-};
-
-/** PostgreSQL cuts names at 63 bytes; the longest suffix of ours needs eight. */
-const SQL_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,54}$/;
-const METHOD = /^[A-Z]+$/;
-
-function readLocal(texts: Texts): LocalConfig {
-  return { backend: "local", path: texts.get("path", { default: STATE_FOLDER }) };
-}
-
-function readPostgres(texts: Texts): PostgresConfig {
-  const name = { test: (text: string) => SQL_NAME.test(text), form: "letters, digits and _, 55 at most" };
-  const url = texts.get("url", { test: isPostgresUrl, form: "postgres://user:password@host:port/database" });
-  return {
-    backend: "postgres",
-    connection: readPostgresUrl(url),
-    schema: texts.get("schema", { default: "tasc", ...name }),
-    table: texts.get("table", { default: "state", ...name }),
-  };
-}
-
 const PARAMETERS = [
   "sslmode",
   "sslrootcert",
@@ -136,7 +156,27 @@ const PARAMETERS = [
   "connect_timeout",
   "pgbouncer",
 ];
-const SESSION_ATTRIBUTES = ["any", "read-write", "primary", "read-only", "standby", "prefer-standby"];
+const SESSION_ATTRIBUTES = [
+  "any",
+  "read-write",
+  "primary",
+  "read-only",
+  "standby",
+  "prefer-standby",
+] as const;
+
+const REFUSED = [
+  [
+    "channel_binding",
+    "require",
+    "is not supported; use sslmode=verify-full, which identifies the server by its certificate",
+  ],
+  [
+    "pgbouncer",
+    "true",
+    "means a pooler that lends a connection for each transaction, and locks belong to connections; use the address of the database itself",
+  ],
+] as const;
 
 /**
  * Reads a connection string. What is wrong with it is said without repeating its values. Passwords are often pasted
@@ -152,11 +192,22 @@ export function readPostgresUrl(url: string): PostgresConnection {
     throw wrongUrl("its user and password must have / ? # and \\ escaped, as %2F %3F %23 and %5C");
   const [hosts = "", ...path] = place.slice(at + 1).split("/");
   const parameters = new URLSearchParams(query?.[0] ?? "");
-  checkParameters(parameters);
+  const unknown = [...parameters.keys()].find((name) => !PARAMETERS.includes(name));
+  if (unknown !== undefined)
+    throw wrongUrl(`the parameter ${unknown} is not supported; it may have ${list(PARAMETERS)}`);
+  const oneOf = <T extends string>(name: string, values: readonly T[]): T | undefined => {
+    const text = parameters.get(name);
+    const value = values.find((one) => one === text);
+    if (text !== null && value === undefined) throw wrongUrl(`${name} must be one of ${list(values)}`);
+    return value;
+  };
+  const tls = oneOf("sslmode", TLS_MODES);
+  const sessionAttributes = oneOf("target_session_attrs", SESSION_ATTRIBUTES);
+  for (const [name, value, reason] of REFUSED)
+    if (parameters.get(name) === value) throw wrongUrl(`${name}=${value} ${reason}`);
   const places = hosts.split(",").map(hostAndPort);
   if (places.some(({ port }) => !(port > 0 && port < 65_536)))
     throw wrongUrl("its port is not a number from 1 to 65535");
-  const mode = parameters.get("sslmode");
   const isLocal = places.every(({ host }) => isLoopback(host));
   const [user, password] = at < 0 ? [undefined, undefined] : credentials(place.slice(0, at));
   return {
@@ -164,35 +215,15 @@ export function readPostgresUrl(url: string): PostgresConnection {
     database: unescaped(path.join("/")) || user || "postgres",
     user,
     password: secretOf(password),
-    tls: TLS_MODES.find((known) => known === mode) ?? (isLocal ? "disable" : "verify-full"),
+    tls: tls ?? (isLocal ? "disable" : "verify-full"),
     rootCertificate: parameters.get("sslrootcert") ?? undefined,
     applicationName: parameters.get("application_name") ?? "tasc",
-    sessionAttributes: parameters.get("target_session_attrs") ?? undefined,
+    sessionAttributes,
   };
 }
 
 function wrongUrl(reason: string): StateFailure {
   return misconfigured(`state.url is wrong: ${reason}`);
-}
-
-function checkParameters(parameters: URLSearchParams): void {
-  const unknown = [...parameters.keys()].find((name) => !PARAMETERS.includes(name));
-  if (unknown !== undefined)
-    throw wrongUrl(`the parameter ${unknown} is not supported; it may have ${list(PARAMETERS)}`);
-  const mode = parameters.get("sslmode");
-  if (mode !== null && !TLS_MODES.some((known) => known === mode))
-    throw wrongUrl(`sslmode must be one of ${list(TLS_MODES)}`);
-  const attributes = parameters.get("target_session_attrs");
-  if (attributes !== null && !SESSION_ATTRIBUTES.includes(attributes))
-    throw wrongUrl(`target_session_attrs must be one of ${list(SESSION_ATTRIBUTES)}`);
-  if (parameters.get("channel_binding") === "require")
-    throw wrongUrl(
-      "channel_binding=require is not supported; use sslmode=verify-full, which identifies the server by its certificate",
-    );
-  if (parameters.get("pgbouncer") === "true")
-    throw wrongUrl(
-      "pgbouncer=true means a pooler that lends a connection for each transaction, and locks belong to connections; use the address of the database itself",
-    );
 }
 
 function hostAndPort(text: string): { readonly host: string; readonly port: number } {
@@ -217,7 +248,7 @@ function unescaped(text: string): string {
 }
 
 /** Whether an address is this machine's. */
-export function isLoopback(host: string): boolean {
+function isLoopback(host: string): boolean {
   const bare = host.replace(/^\[|\]$/g, "");
   return (
     bare === "localhost" || bare.endsWith(".localhost") || bare === "::1" || /^127(?:\.\d+){3}$/.test(bare)
@@ -229,95 +260,21 @@ function addressesOf({ address, locking }: HttpConfig): readonly string[] {
 }
 
 /** Credentials that anybody on the way could read. */
-function openCredentials(config: BackendConfig): string | undefined {
-  if (config.backend !== "http") return undefined;
+function refuseOpenCredentials(config: HttpConfig): void {
   const { username, password } = config;
   const addresses = addressesOf(config);
+  const hasSecret = (username ?? password) !== undefined || addresses.some((one) => /[@?]/.test(one));
   const open = addresses
     .map((one) => new URL(one))
     .find(({ protocol, hostname }) => protocol === "http:" && !isLoopback(hostname));
-  const secret =
-    username !== undefined || password !== undefined || addresses.some((one) => /[@?]/.test(one));
-  if (open === undefined || !secret) return undefined;
-  return `state.address sends credentials to ${open.host} over plain http; use https, or allow it with --insecure`;
-}
-
-function readHttp(texts: Texts): HttpConfig {
-  const address = texts.get("address", ADDRESS);
-  return {
-    backend: "http",
-    address,
-    locking: texts.isOff("lock") ? undefined : readLocking(texts, address),
-    updateMethod: texts.get("updateMethod", { default: "POST", ...HTTP_METHOD }),
-    username: texts.find("username"),
-    password: secretOf(texts.find("password")),
-  };
-}
-
-const ADDRESS = { test: isHttpAddress, form: "an http or https address, with {target} or without {stage}" };
-const HTTP_METHOD = { test: (text: string) => METHOD.test(text), form: "a method in capitals, such as POST" };
-
-function readLocking(texts: Texts, address: string): HttpLocking {
-  const lockAddress = texts.get("lockAddress", { default: address, ...ADDRESS });
-  return {
-    lockAddress,
-    lockMethod: texts.get("lockMethod", { default: "LOCK", ...HTTP_METHOD }),
-    unlockAddress: texts.get("unlockAddress", { default: lockAddress, ...ADDRESS }),
-    unlockMethod: texts.get("unlockMethod", { default: "UNLOCK", ...HTTP_METHOD }),
-  };
-}
-
-function isPostgresUrl(text: string): boolean {
-  return /^postgres(?:ql)?:\/\//.test(text);
-}
-
-/** With `{stage}` alone, the targets of a stage would share one document. */
-function isHttpAddress(text: string): boolean {
-  if (text.includes("{stage}") && !text.includes("{target}")) return false;
-  return /^https?:\/\//.test(text) && URL.canParse(text);
+  if (open !== undefined && hasSecret)
+    throw misconfigured(
+      `state.address sends credentials to ${open.host} over plain http; use https, or allow it with --insecure`,
+    );
 }
 
 function secretOf(text: string | undefined): Secret | undefined {
   return text === undefined ? undefined : new Secret(text);
-}
-
-interface Rule {
-  readonly default?: string;
-  readonly test?: (text: string) => boolean;
-  /** What is allowed, in words. */
-  readonly form?: string;
-}
-
-/** Reads options one by one. */
-class Texts {
-  readonly #options: StateSettings["options"];
-
-  constructor(options: StateSettings["options"]) {
-    this.#options = options;
-  }
-
-  find(name: string): string | undefined {
-    const value = this.#options[name];
-    return value instanceof Secret ? value.reveal() : value?.toString();
-  }
-
-  /** The option or its default. @throws StateFailure where there is neither, or it does not fit */
-  get(name: string, rule: Rule): string {
-    const text = this.find(name) ?? rule.default;
-    if (text === undefined || text === "") throw this.#wrong(`state.${name} is missing`, rule);
-    // The value stays out of the message: an address may hold credentials.
-    if (rule.test?.(text) === false) throw this.#wrong(`state.${name} does not fit`, rule);
-    return text;
-  }
-
-  isOff(name: string): boolean {
-    const test = (text: string) => text === "true" || text === "false";
-    return this.get(name, { default: "true", test, form: "true or false" }) === "false";
-  }
-
-  #wrong(what: string, { form }: Rule): StateFailure {
-    return misconfigured(form === undefined ? what : `${what}; it must be ${form}`);
-  }
 }
 
 function list(names: readonly string[]): string {
@@ -338,6 +295,6 @@ export async function openBackend(config: BackendConfig, world: StateRuntime): P
     const { openHttpBackend } = await import("./http.ts");
     return await openHttpBackend(config, world);
   }
-  const { openLocalBackend } = await import("./local.ts");
-  return openLocalBackend(config, world);
+  const { LocalBackend } = await import("./local.ts");
+  return new LocalBackend(config, world);
 }

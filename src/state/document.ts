@@ -1,4 +1,5 @@
 import { type Address, KEY_PATTERN, KINDS, compareText } from "../model/address.ts";
+import { defined } from "../model/json.ts";
 import type {
   BatchRecord,
   Binding,
@@ -10,8 +11,9 @@ import type {
   State,
   StateEvent,
 } from "../model/state.ts";
-import { sameService } from "./backend.ts";
-import { type DocumentKey, StateFailure } from "./problem.ts";
+import { type Clock, type DocumentKey, sameService } from "./backend.ts";
+import { canonicalJson } from "./fingerprint.ts";
+import { StateFailure, problemOf } from "./problem.ts";
 
 /*
  * The text form of a state: JSON, made to be kept in git. All keys are sorted, so that the same state is the same
@@ -25,46 +27,40 @@ const VERSION = 2;
 
 /** The document's text. @param serial for keepers that count a document's versions inside it. */
 export function formatDocument(state: State, serial?: number): string {
-  return `{
-  "batchGenerations": ${mapText(state.batchGenerations, batchText)},
-  "bindings": ${mapText(state.bindings, bindingText)},
-  "folders": ${mapText(state.folders, (id) => JSON.stringify(id))},
-  "format": ${JSON.stringify(FORMAT)},
-  "intents": ${mapText(state.intents, intentText)},
-${optionalLine("keyCheck", state.keyCheck)}${optionalLine("lineage", state.lineage)}${optionalLine("run", state.run && runValue(state.run))}${optionalLine("serial", serial)}  "service": ${JSON.stringify(state.service)},
-  "stage": ${JSON.stringify(state.stage)},
-  "target": ${JSON.stringify(state.target)},
-  "version": ${VERSION}
-}
-`;
-}
-
-function runValue({ at, changes, commit, id, plan, where, who }: RunRecord): object {
-  return { at, changes: Object.fromEntries(changes), commit, id, plan, where, who };
-}
-
-function optionalLine(name: string, value: string | number | object | undefined): string {
-  return value === undefined ? "" : `  "${name}": ${JSON.stringify(value)},\n`;
+  const { batchGenerations, bindings, folders, intents, keyCheck, lineage, run, service, stage, target } =
+    state;
+  const members = [
+    ["batchGenerations", mapText(batchGenerations)],
+    ["bindings", mapText(bindings)],
+    ["folders", mapText(folders)],
+    ["format", JSON.stringify(FORMAT)],
+    ["intents", mapText(intents)],
+    ["keyCheck", JSON.stringify(keyCheck)],
+    ["lineage", JSON.stringify(lineage)],
+    ["run", run && canonicalJson({ ...run, changes: Object.fromEntries(run.changes) })],
+    ["serial", JSON.stringify(serial)],
+    ["service", JSON.stringify(service)],
+    ["stage", JSON.stringify(stage)],
+    ["target", JSON.stringify(target)],
+    ["version", String(VERSION)],
+  ].flatMap(([name, text]) => (text === undefined ? [] : `  "${name}": ${text}`));
+  return `{\n${members.join(",\n")}\n}\n`;
 }
 
-function mapText<V>(map: ReadonlyMap<string, V>, text: (value: V) => string): string {
+/** An entry a line. Those of a document that was read are in order already. */
+function mapText(map: ReadonlyMap<string, unknown>): string {
   if (map.size === 0) return "{}";
-  const lines: string[] = [];
-  for (const key of sortedKeys(map)) {
-    const value = map.get(key);
-    if (value !== undefined) lines.push(`    ${JSON.stringify(key)}: ${text(value)}`);
-  }
+  const keys = [...map.keys()];
+  const isSorted = keys.every((key, at) => at === 0 || (keys[at - 1] ?? "") < key);
+  const lines = (isSorted ? keys : keys.toSorted(compareText)).map(
+    (key) => `    ${JSON.stringify(key)}: ${canonicalJson(map.get(key))}`,
+  );
   return `{\n${lines.join(",\n")}\n  }`;
 }
 
-/** By code unit. Those of a document that was read are in order already. */
-function sortedKeys(map: ReadonlyMap<string, unknown>): readonly string[] {
-  const keys = [...map.keys()];
-  const isSorted = keys.every((key, at) => at === 0 || (keys[at - 1] ?? "") < key);
-  return isSorted ? keys : keys.toSorted(compareText);
-}
+/* Tests of what came from a file, a database or a server and may be anything. */
 
-/** Tests of what came from a file, a database or a server and may be anything. */
+type Guard<T> = (value: unknown) => value is T;
 
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
@@ -83,40 +79,40 @@ export function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every(isText);
 }
 
-/** Whether the value is a record of nothing but what passes the test. */
-function isRecordOf<V>(
-  value: unknown,
-  test: (part: unknown) => part is V,
-): value is Readonly<Record<string, V>> {
-  if (!isRecord(value)) return false;
-  for (const name of Object.keys(value)) if (!test(value[name])) return false;
-  return true;
+const isTrue = (value: unknown): boolean => value === true;
+
+/** A record of nothing but what passes the test. */
+function recordOf<V>(test: Guard<V>): Guard<Readonly<Record<string, V>>> {
+  return (value): value is Readonly<Record<string, V>> => {
+    if (!isRecord(value)) return false;
+    for (const name of Object.keys(value)) if (!test(value[name])) return false;
+    return true;
+  };
 }
 
-type Test = (part: unknown) => boolean;
+type Test = (value: unknown) => boolean;
+type Tests<T> = { readonly [K in keyof T]-?: Test };
+
+/** For a member that may be absent. */
+const maybe =
+  (test: Test): Test =>
+  (value) =>
+    value === undefined || test(value);
 
 /**
- * Whether the value is a record with exactly these members. A member more than we know is refused as well: to
- * read past it would be to lose it at the next write.
+ * A record with exactly these members. One more than we know is refused as well: to read past it would be to lose it at
+ * the next write.
  */
-function hasMembers(
-  value: unknown,
-  required: Readonly<Record<string, Test>>,
-  optional: Readonly<Record<string, Test>> = {},
-): boolean {
-  if (!isRecord(value)) return false;
-  const isKnown = (name: string) => testOf(name, required, optional)?.(value[name]) === true;
-  return (
-    Object.keys(required).every((name) => Object.hasOwn(value, name)) && Object.keys(value).every(isKnown)
-  );
+function shape<T extends object>(tests: Tests<T>): Guard<T> {
+  // A map: `__proto__` and `constructor` are names like others.
+  const all = new Map(Object.entries<Test>(tests));
+  return (value): value is T => {
+    if (!isRecord(value)) return false;
+    for (const name of Object.keys(value)) if (!all.has(name)) return false;
+    for (const [name, test] of all) if (!test(value[name])) return false;
+    return true;
+  };
 }
-
-/** Own members only: `__proto__` and `constructor` are names like others. */
-function testOf(name: string, ...tables: readonly Readonly<Record<string, Test>>[]): Test | undefined {
-  return tables.find((table) => Object.hasOwn(table, name))?.[name];
-}
-
-/** Whether what a document or a journal holds are records of ours. */
 
 const KEY = KEY_PATTERN.slice(1, -1);
 const ADDRESS = new RegExp(`^(?:target|(?:${KINDS.slice(1).join("|")})\\.${KEY})\\.${KEY}$`);
@@ -126,154 +122,76 @@ export function isAddress(value: unknown): value is Address {
   return isText(value) && ADDRESS.test(value);
 }
 
-function isParts(value: unknown): value is Readonly<Record<string, string>> {
-  return isRecordOf(value, isText);
-}
+const isParts = recordOf(isText);
+const isFieldRecord = (value: unknown): value is FieldRecord => isText(value) || isParts(value);
+const isFields = recordOf(isFieldRecord);
+const isLocators = recordOf(shape<LocatorRecord>({ line: isText, selectors: isText }));
+const isBinding = shape<Binding>({
+  id: isText,
+  fields: isFields,
+  generating: maybe(isText),
+  locators: maybe(isLocators),
+  secrets: maybe(isTexts),
+});
+const STATUSES = ["done", "held", "uncertain", "undone"] satisfies BatchRecord["status"][];
+const isStatus = (value: unknown): boolean => STATUSES.some((status) => status === value);
+const isBatchRecord = shape<BatchRecord>({ status: isStatus, content: maybe(isText) });
+const isIntent = shape<Intent>({
+  at: isText,
+  existing: isTexts,
+  fields: isFields,
+  name: maybe(isText),
+  externalId: maybe(isText),
+  content: maybe(isText),
+  secrets: maybe(isTexts),
+});
+const isRun = shape<Omit<RunRecord, "changes">>({
+  id: isText,
+  at: isText,
+  who: isText,
+  plan: isText,
+  where: maybe(isText),
+  commit: maybe(isText),
+});
+const isRunChange = shape<RunChange>({ action: isText, calls: isCount, answered: isCount });
+const isPlannedChange = shape<Omit<RunChange, "answered">>({ action: isText, calls: isCount });
 
-function isFieldRecord(value: unknown): value is FieldRecord {
-  return isText(value) || isParts(value);
-}
-
-function isFields(value: unknown): value is Binding["fields"] {
-  return isRecordOf(value, isFieldRecord);
-}
-
-const LOCATOR = { line: isText, selectors: isText };
-function isLocator(value: unknown): value is LocatorRecord {
-  return hasMembers(value, LOCATOR);
-}
-
-function isLocators(value: unknown): value is Readonly<Record<string, LocatorRecord>> {
-  return isRecordOf(value, isLocator);
-}
-
-const BINDING = { id: isText, fields: isFields };
-const BINDING_OPTIONAL = { generating: isText, locators: isLocators, secrets: isTexts };
-function isBinding(value: unknown): value is Binding {
-  return hasMembers(value, BINDING, BINDING_OPTIONAL);
-}
-
-const BATCH_STATUSES: readonly unknown[] = [
-  "done",
-  "held",
-  "uncertain",
-  "undone",
-] satisfies BatchRecord["status"][];
-const BATCH = { status: (value: unknown) => BATCH_STATUSES.includes(value) };
-const BATCH_OPTIONAL = { content: isText };
-function isBatchRecord(value: unknown): value is BatchRecord {
-  return hasMembers(value, BATCH, BATCH_OPTIONAL);
-}
-
-const INTENT = { at: isText, existing: isTexts, fields: isFields };
-const INTENT_OPTIONAL = { name: isText, externalId: isText, content: isText, secrets: isTexts };
-function isIntent(value: unknown): value is Intent {
-  return hasMembers(value, INTENT, INTENT_OPTIONAL);
-}
-
-const RUN = { id: isText, at: isText, who: isText, plan: isText };
-const RUN_OPTIONAL = { where: isText, commit: isText };
-function isRun(value: unknown): value is Omit<RunRecord, "changes"> {
-  return hasMembers(value, RUN, RUN_OPTIONAL);
-}
-
-const PLANNED = { action: isText, calls: isCount };
-function arePlannedChanges(value: unknown): boolean {
-  return isRecord(value) && Object.values(value).every((change) => hasMembers(change, PLANNED));
-}
-
-const RUN_CHANGE = { ...PLANNED, answered: isCount };
-function isRunChange(value: unknown): value is RunChange {
-  return hasMembers(value, RUN_CHANGE);
-}
-
-type Members = Readonly<Record<string, (part: unknown) => boolean>>;
+type Members<T extends StateEvent["type"]> = Omit<Extract<StateEvent, { readonly type: T }>, "type">;
 
 /** The members of each type of event, beside `type`. */
-const EVENTS: Readonly<Record<StateEvent["type"], readonly [Members, Members?]>> = {
-  keyed: [{ keyCheck: isText }],
-  bound: [{ address: isAddress, id: isText, fields: isFields }, { secrets: isTexts }],
-  wrote: [{ address: isAddress, fields: isFields }, { secrets: isTexts }],
-  forgot: [{ address: isAddress, fields: isTexts }],
-  located: [
-    { address: isAddress, locators: isLocators },
-    { elements: isTexts, secret: (value) => value === true },
-  ],
-  unbound: [{ address: isAddress }],
-  moved: [{ from: isAddress, to: isAddress }],
-  folder: [{ name: isText, id: isText }],
-  batch: [{ address: isAddress, record: isBatchRecord }],
-  intended: [{ address: isAddress, intent: isIntent }],
-  settled: [{ address: isAddress }],
-  generating: [{ address: isAddress, shown: isText }],
-  generated: [{ address: isAddress }],
-  began: [{ run: isRun, changes: arePlannedChanges }],
-  answered: [{ address: isAddress }, { last: (value) => value === true }],
-  ended: [{}],
+const EVENTS: { readonly [T in StateEvent["type"]]: Tests<Members<T>> } = {
+  keyed: { keyCheck: isText },
+  bound: { address: isAddress, id: isText, fields: isFields, secrets: maybe(isTexts) },
+  wrote: { address: isAddress, fields: isFields, secrets: maybe(isTexts) },
+  forgot: { address: isAddress, fields: isTexts },
+  located: {
+    address: isAddress,
+    locators: isLocators,
+    elements: maybe(isTexts),
+    secret: maybe(isTrue),
+  },
+  unbound: { address: isAddress },
+  moved: { from: isAddress, to: isAddress },
+  folder: { name: isText, id: isText },
+  batch: { address: isAddress, record: isBatchRecord },
+  intended: { address: isAddress, intent: isIntent },
+  settled: { address: isAddress },
+  generating: { address: isAddress, shown: isText },
+  generated: { address: isAddress },
+  began: { run: isRun, changes: recordOf(isPlannedChange) },
+  answered: { address: isAddress, last: maybe(isTrue) },
+  ended: {},
 };
+const EVENT_SHAPES = new Map<unknown, Test>(
+  Object.entries(EVENTS).map(([type, tests]) => [type, shape({ type: isText, ...tests })]),
+);
 
 export function isStateEvent(value: unknown): value is StateEvent {
-  if (!isRecord(value) || !isEventType(value["type"])) return false;
-  const [required, optional] = EVENTS[value["type"]];
-  return hasMembers(value, { type: isText, ...required }, optional);
-}
-
-function isEventType(value: unknown): value is StateEvent["type"] {
-  return isText(value) && Object.hasOwn(EVENTS, value);
+  return isRecord(value) && EVENT_SHAPES.get(value["type"])?.(value) === true;
 }
 
 export function areStateEvents(value: unknown): value is readonly StateEvent[] {
   return Array.isArray(value) && value.every(isStateEvent);
-}
-
-/**
- * The records of a document, each on one line, all keys sorted. A document may hold a
- * hundred thousand of them, and nearly all come sorted from the last one, so they are copied only where not.
- * Absent members are given as undefined, which JSON leaves out.
- */
-
-function bindingText({ id, fields, generating, locators, secrets }: Binding): string {
-  const ordered = locators && sorted(locators, orderedLocator);
-  return JSON.stringify({ fields: sortedFields(fields), generating, id, locators: ordered, secrets });
-}
-
-function batchText({ status, content }: BatchRecord): string {
-  return JSON.stringify({ content, status });
-}
-
-function intentText({ at, existing, name, externalId, fields, content, secrets }: Intent): string {
-  return JSON.stringify({ at, content, existing, externalId, fields: sortedFields(fields), name, secrets });
-}
-
-function orderedLocator({ line, selectors }: LocatorRecord): LocatorRecord {
-  return { line, selectors };
-}
-
-function sortedFields(fields: Binding["fields"]): Binding["fields"] {
-  return sorted(fields, (field: FieldRecord) =>
-    typeof field === "string" ? field : sorted(field, (part) => part),
-  );
-}
-
-/** The record with its names in order and its values in theirs: itself, if it is so already. */
-function sorted<V>(
-  record: Readonly<Record<string, V>>,
-  inOrder: (value: V) => V,
-): Readonly<Record<string, V>> {
-  const names = Object.keys(record);
-  let previous = "";
-  for (const name of names) {
-    const value = record[name];
-    if (name < previous || (value !== undefined && inOrder(value) !== value))
-      return sortedCopy(record, inOrder);
-    previous = name;
-  }
-  return record;
-}
-
-function sortedCopy<V>(record: Readonly<Record<string, V>>, inOrder: (value: V) => V): Record<string, V> {
-  const entries = Object.entries(record).toSorted(([a], [b]) => compareText(a, b));
-  return Object.fromEntries(entries.map(([name, value]) => [name, inOrder(value)]));
 }
 
 export interface ParsedDocument {
@@ -293,121 +211,91 @@ type Root = Readonly<Record<string, unknown>>;
  */
 export function parseDocument(text: string, expected: DocumentKey, where: string): ParsedDocument {
   const corrupt: Corrupt = (reason) => new StateFailure({ kind: "corrupt", where, reason });
-  const root = rootOf(text, where, corrupt);
-  checkIdentity(root, expected, where, corrupt);
-  const content = readContent(root, expected, corrupt);
-  const line = doubledEntryLine(text, entryCount(content.state));
-  if (line !== undefined) throw new StateFailure({ kind: "conflicted", where, line });
-  return content;
-}
-
-/** Makes the error of a document that is damaged, of what is wrong with it. */
-type Corrupt = (reason: string) => StateFailure;
-
-function rootOf(text: string, where: string, corrupt: Corrupt): Root {
+  const conflicted = (line: number) => new StateFailure({ kind: "conflicted", where, line });
   const root = parseJson(text);
-  if (isRecord(root)) return root;
-  if (root !== undefined) throw corrupt("it is JSON, but not an object");
-  const line = conflictMarkerLine(text);
-  if (line !== undefined) throw new StateFailure({ kind: "conflicted", where, line });
-  throw corrupt("invalid JSON; the file may be truncated");
-}
-
-function entryCount({ bindings, folders, batchGenerations, intents }: State): number {
-  return bindings.size + folders.size + batchGenerations.size + intents.size;
-}
-
-function checkIdentity(root: Root, expected: DocumentKey, where: string, corrupt: Corrupt): void {
+  if (!isRecord(root)) {
+    if (root !== undefined) throw corrupt("it is JSON, but not an object");
+    const line = lineOf(text, MARKER);
+    throw line === undefined ? corrupt("invalid JSON; the file may be truncated") : conflicted(line);
+  }
   const { format, version } = root;
   if (format !== FORMAT) throw corrupt(`its "format" is not "${FORMAT}"`);
   if (!isCount(version) || version === 0) throw corrupt('its "version" is not a whole number from 1 up');
   if (version > VERSION) throw new StateFailure({ kind: "newer", where, version, understood: VERSION });
   if (!isDocumentKey(root)) throw corrupt('it does not name its "stage", "target" and "service"');
   checkKey(root, expected, where);
+  const content = readContent(root, expected, corrupt);
+  const { bindings, folders, batchGenerations, intents } = content.state;
+  // A JSON parser takes the last of an entry that is there twice, as `merge=union` leaves it, without a word.
+  const entries = bindings.size + folders.size + batchGenerations.size + intents.size;
+  const line = text.split(ENTRY).length - 1 > entries ? lineOf(text, TWICE) : undefined;
+  if (line !== undefined) throw conflicted(line);
+  return content;
 }
+
+/** Makes the error of a document that is damaged, of what is wrong with it. */
+type Corrupt = (reason: string) => StateFailure;
 
 export function isDocumentKey(value: Root): value is Root & DocumentKey {
   return isText(value["stage"]) && isText(value["target"]) && isText(value["service"]);
 }
 
 /** Whether a text is of the stage, target and service that it is expected to be of. @throws StateFailure */
-export function checkKey(
-  { stage, target, service }: DocumentKey,
-  expected: DocumentKey,
-  where: string,
-): void {
-  if (stage !== expected.stage || target !== expected.target)
+export function checkKey(found: DocumentKey, expected: DocumentKey, where: string): void {
+  const keyOf = ({ stage, target }: DocumentKey) => ({ stage, target });
+  if (found.stage !== expected.stage || found.target !== expected.target)
+    throw new StateFailure({ kind: "misplaced", where, expected: keyOf(expected), found: keyOf(found) });
+  if (!sameService(found.service, expected.service))
     throw new StateFailure({
-      kind: "misplaced",
+      kind: "other-service",
       where,
-      expected: { stage: expected.stage, target: expected.target },
-      found: { stage, target },
+      expected: expected.service,
+      found: found.service,
     });
-  if (!sameService(service, expected.service))
-    throw new StateFailure({ kind: "other-service", where, expected: expected.service, found: service });
 }
 
-const MEMBERS = [
-  "format",
-  "version",
-  "serial",
-  "stage",
-  "target",
-  "service",
-  "keyCheck",
-  "lineage",
-  "run",
-  "bindings",
-  "folders",
-  "batchGenerations",
-  "intents",
-];
+const MEMBERS =
+  "format version serial stage target service keyCheck lineage run bindings folders batchGenerations intents".split(
+    " ",
+  );
 
 function readContent(root: Root, { stage, target, service }: DocumentKey, corrupt: Corrupt): ParsedDocument {
-  const { keyCheck, serial, lineage } = root;
   const unknown = Object.keys(root).find((name) => !MEMBERS.includes(name));
   if (unknown !== undefined)
     throw corrupt(`it has a member ${JSON.stringify(unknown)} that tasc does not know`);
+  const { keyCheck, lineage, serial, run, bindings, folders, batchGenerations, intents } = root;
   if (keyCheck !== undefined && !isText(keyCheck)) throw corrupt('"keyCheck" is not a string');
   if (lineage !== undefined && !isText(lineage)) throw corrupt('"lineage" is not a string');
   if (serial !== undefined && !isCount(serial)) throw corrupt('"serial" is not a whole number');
   const state = {
-    ...(lineage !== undefined && { lineage }),
+    ...defined({ lineage, run: run === undefined ? undefined : readRun(run, corrupt) }),
     stage,
     target,
     service,
     keyCheck,
-    bindings: mapOf<Address, Binding>(root, "bindings", isAddress, isBinding, corrupt),
-    folders: mapOf(root, "folders", isText, isText, corrupt),
-    batchGenerations: mapOf<Address, BatchRecord>(
-      root,
-      "batchGenerations",
-      isAddress,
-      isBatchRecord,
-      corrupt,
-    ),
-    intents: mapOf<Address, Intent>(root, "intents", isAddress, isIntent, corrupt),
-    ...(root["run"] !== undefined && { run: readRun(root["run"], corrupt) }),
+    bindings: mapOf(bindings, "bindings", isAddress, isBinding, corrupt),
+    folders: mapOf(folders, "folders", isText, isText, corrupt),
+    batchGenerations: mapOf(batchGenerations, "batchGenerations", isAddress, isBatchRecord, corrupt),
+    intents: mapOf(intents, "intents", isAddress, isIntent, corrupt),
   };
   return { state, serial };
 }
 
 function readRun(value: unknown, corrupt: Corrupt): RunRecord {
   if (!isRecord(value)) throw corrupt('"run" is not an object');
-  const { changes: _, ...run } = value;
+  const { changes, ...run } = value;
   if (!isRun(run)) throw corrupt('"run" is not in the expected format');
-  return { ...run, changes: mapOf<Address, RunChange>(value, "changes", isAddress, isRunChange, corrupt) };
+  return { ...run, changes: mapOf(changes, "changes", isAddress, isRunChange, corrupt) };
 }
 
 /** A member that maps keys to records. */
 function mapOf<K extends string, V>(
-  root: Root,
+  record: unknown,
   member: string,
-  isKey: (key: unknown) => key is K,
-  isValue: (value: unknown) => value is V,
+  isKey: Guard<K>,
+  isValue: Guard<V>,
   corrupt: Corrupt,
 ): Map<K, V> {
-  const record = root[member];
   if (!isRecord(record)) throw corrupt(`"${member}" is missing or not an object`);
   const map = new Map<K, V>();
   for (const key of Object.keys(record)) {
@@ -432,31 +320,21 @@ export function parseJson(text: string): unknown {
 /** What git leaves in a file that both sides changed; no line of JSON begins like this. */
 const MARKER = /^(?:<{7}|\|{7}|={7}|>{7})(?: |\r?$)/m;
 
-/** The line, from 1, of git's first conflict marker in a text that is not JSON. */
-function conflictMarkerLine(text: string): number | undefined {
-  return lineOf(text, MARKER.exec(text)?.index);
-}
-
+/** Entries are sorted, so two of one key are neighbours. Counting all first spares nearly every document the search. */
 const ENTRY = '\n    "';
 const TWICE = /^ {4}("[^"\n]*"): .*\n {4}\1: /m;
 
-/**
- * The line, from 1, of an entry that is there twice, as `merge=union` leaves it; a JSON parser takes the last
- * without a word. Entries are sorted, so the two are neighbours. Counting them first spares nearly every
- * document the search.
- *
- * @param entries as many as the parsed document has.
- */
-function doubledEntryLine(text: string, entries: number): number | undefined {
-  return count(text, ENTRY) > entries ? lineOf(text, TWICE.exec(text)?.index) : undefined;
-}
-
-function count(text: string, part: string): number {
-  let found = 0;
-  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) found += 1;
-  return found;
-}
-
-function lineOf(text: string, index: number | undefined): number | undefined {
+/** The line, from 1, of what is first found. */
+function lineOf(text: string, what: RegExp): number | undefined {
+  const index = what.exec(text)?.index;
   return index === undefined ? undefined : text.slice(0, index).split("\n").length;
+}
+
+/** A document that cannot be read is read once more: something may have been writing it. */
+export async function readWhole<T>(read: () => Promise<T>, clock: Clock, milliseconds: number): Promise<T> {
+  return await read().catch(async (error: unknown) => {
+    problemOf(error, "corrupt");
+    await clock.sleep(milliseconds);
+    return await read();
+  });
 }

@@ -2,10 +2,18 @@ import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { State, StateEvent } from "../model/state.ts";
-import type { StateRuntime } from "./backend.ts";
-import { areStateEvents, formatDocument, isRecord, isText, parseJson } from "./document.ts";
-import { attempt, fileName, makeFolder, readIfThere, replaceFile } from "./local-files.ts";
-import { type DocumentKey, StateFailure, type StateKey } from "./problem.ts";
+import type { DocumentKey, StateKey, StateRuntime } from "./backend.ts";
+import {
+  areStateEvents,
+  checkKey,
+  formatDocument,
+  isDocumentKey,
+  isRecord,
+  isText,
+  parseJson,
+} from "./document.ts";
+import { fileName, makeFolder, readIfThere, replaceFile } from "./local-files.ts";
+import { StateFailure, attempt } from "./problem.ts";
 
 /*
  * What an apply did and could not save, since its backend or its lock was gone: `.tasc/errored/STAGE/TARGET.json`. The
@@ -55,40 +63,21 @@ export async function writeErrored(
 
 export async function readErrored(world: Sealer, key: DocumentKey): Promise<Errored | undefined> {
   const file = erroredFile(world, key);
+  const corrupt = (reason: string) => new StateFailure({ kind: "corrupt", where: file, reason });
   return await attempt(file, async () => {
     const bytes = await readIfThere(file);
     if (bytes === undefined) return undefined;
     const content = parseJson(bytes.toString("utf8"));
     if (!isRecord(content) || content["format"] !== FORMAT || !isText(content["saved"]))
-      throw new StateFailure({ kind: "corrupt", where: file, reason: "it is not in the expected format" });
+      throw corrupt("it is not in the expected format");
     const { seal, ...sealed } = content;
     if (world.seal === undefined || seal !== world.seal(JSON.stringify(sealed)))
-      throw new StateFailure({
-        kind: "corrupt",
-        where: file,
-        reason: "it was not written with this stage's key, so it may not be tasc's own",
-      });
-    const { saved, events, service, stage, target } = content;
-    if (stage !== key.stage || target !== key.target)
-      throw new StateFailure({
-        kind: "misplaced",
-        where: file,
-        expected: key,
-        found: { stage: String(stage), target: String(target) },
-      });
-    if (service !== key.service)
-      throw new StateFailure({
-        kind: "other-service",
-        where: file,
-        expected: key.service,
-        found: String(service),
-      });
-    if (areStateEvents(events)) return { saved, events };
-    throw new StateFailure({
-      kind: "corrupt",
-      where: file,
-      reason: 'its "events" are not as tasc writes them',
-    });
+      throw corrupt("it was not written with this stage's key, so it may not be tasc's own");
+    const { saved, events } = content;
+    if (!isDocumentKey(content) || !areStateEvents(events))
+      throw corrupt('its "events" are not as tasc writes them');
+    checkKey(content, key, file);
+    return { saved, events };
   });
 }
 
@@ -107,35 +96,17 @@ export function erroredEvents(state: State, { saved, events }: Errored): readonl
   return events.flatMap((event) => newTo(state, event));
 }
 
+/** What the next plan does not find out by itself, or look up what became of it. */
 function newTo(state: State, event: StateEvent): readonly StateEvent[] {
-  switch (event.type) {
-    case "bound": {
-      const binding = state.bindings.get(event.address);
-      if (binding?.id === event.id) return unrecorded(state, { ...event, type: "wrote" });
-      const isTaken = [...state.bindings.values()].some(({ id }) => id === event.id);
-      return binding === undefined && !isTaken ? [event] : [];
-    }
-    case "wrote":
-      return unrecorded(state, event);
-    case "batch":
-      return state.batchGenerations.get(event.address)?.status === "done" ? [] : [event];
-    case "folder":
-      return state.folders.has(event.name) ? [] : [event];
-    // The next plan finds these out by itself, or looks up what became of them.
-    case "keyed":
-    case "forgot":
-    case "located":
-    case "unbound":
-    case "moved":
-    case "intended":
-    case "settled":
-    case "generating":
-    case "generated":
-    case "began":
-    case "answered":
-    case "ended":
-      return [];
-  }
+  if (event.type === "wrote") return unrecorded(state, event);
+  if (event.type === "batch")
+    return state.batchGenerations.get(event.address)?.status === "done" ? [] : [event];
+  if (event.type === "folder") return state.folders.has(event.name) ? [] : [event];
+  if (event.type !== "bound") return [];
+  const binding = state.bindings.get(event.address);
+  if (binding?.id === event.id) return unrecorded(state, { ...event, type: "wrote" });
+  const isTaken = [...state.bindings.values()].some(({ id }) => id === event.id);
+  return binding === undefined && !isTaken ? [event] : [];
 }
 
 type Wrote = Extract<StateEvent, { type: "wrote" }>;

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { type KeyObject, createHmac, createSecretKey, hkdfSync, scrypt, scryptSync } from "node:crypto";
 import { compareText } from "../model/address.ts";
-import { type Json, type JsonObject, isArray, isObject } from "../model/json.ts";
+import type { Json } from "../model/json.ts";
 import type { Fingerprint } from "../model/state.ts";
 import type { Secret } from "../model/value.ts";
 
@@ -119,17 +119,27 @@ function digest(key: KeyObject, content: string): Fingerprint {
 }
 
 /**
- * The one JSON text of a value: no white space, an object's keys sorted by code unit. Two values have the same
- * text exactly when `sameJson` calls them equal.
+ * The one JSON text of a value: no white space, an object's keys sorted by code unit, members that are undefined left out.
+ * Two values have the same text exactly when `sameJson` calls them equal. Nearly all come with their keys in order.
  */
-export function canonicalJson(value: Json): string {
-  if (isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
-  if (isObject(value)) return `{${members(value).join(",")}}`;
-  return JSON.stringify(value);
-}
-
-function members(value: JsonObject): string[] {
-  return Object.entries(value)
+export function canonicalJson(value: unknown): string {
+  if (typeof value !== "object" || value === null || isInOrder(value)) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  const members: [string, unknown][] = Object.entries(value);
+  const texts = members
+    .filter(([, part]) => part !== undefined)
     .toSorted(([a], [b]) => compareText(a, b))
     .map(([key, part]) => `${JSON.stringify(key)}:${canonicalJson(part)}`);
+  return `{${texts.join(",")}}`;
+}
+
+function isInOrder(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  if (Array.isArray(value)) return value.every(isInOrder);
+  let previous = "";
+  for (const name of Object.keys(value)) {
+    if (name < previous || !isInOrder(Reflect.get(value, name))) return false;
+    previous = name;
+  }
+  return true;
 }

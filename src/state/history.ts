@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../model/json.ts";
+import { defined } from "../model/json.ts";
 import type { RunRecord } from "../model/state.ts";
 import { isRecord, isText } from "./document.ts";
 
@@ -12,13 +12,13 @@ import { isRecord, isText } from "./document.ts";
 /** `unknown`: the run was cut off, so the change was sent in part, not at all, or its answer was lost. */
 export type ChangeOutcome = "done" | "failed" | "skipped" | "unknown";
 
-export interface HistoryChange {
+export type HistoryChange = {
   readonly address: string;
   readonly action: string;
   readonly outcome: ChangeOutcome;
-}
+};
 
-export interface HistoryEntry {
+export type HistoryEntry = {
   /** The run's id. */
   readonly run: string;
   /** ISO 8601. */
@@ -31,7 +31,7 @@ export interface HistoryEntry {
   /** Whether the run came to its own end. */
   readonly ended: boolean;
   readonly changes: readonly HistoryChange[];
-}
+};
 
 /** The entry of a run that left itself in a target's state. */
 export function entryOfInterrupted({ changes, ...run }: RunRecord): HistoryEntry {
@@ -44,24 +44,11 @@ export function entryOfInterrupted({ changes, ...run }: RunRecord): HistoryEntry
 }
 
 export function entryOf(
-  { id, at, who, where, commit, plan }: Omit<RunRecord, "changes">,
+  { id: run, at, who, where, commit, plan }: Omit<RunRecord, "changes">,
   ended: boolean,
   changes: readonly HistoryChange[],
 ): HistoryEntry {
-  return {
-    run: id,
-    at,
-    who,
-    ...(where !== undefined && { where }),
-    ...(commit !== undefined && { commit }),
-    plan,
-    ended,
-    changes,
-  };
-}
-
-export function historyJson({ changes, ...entry }: HistoryEntry): JsonObject {
-  return { ...entry, changes: changes.map((change): Json => ({ ...change })) };
+  return defined({ run, at, who, where, commit, plan, ended, changes });
 }
 
 const OUTCOMES: readonly unknown[] = ["done", "failed", "skipped", "unknown"] satisfies ChangeOutcome[];
@@ -76,12 +63,9 @@ function isChange(value: unknown): value is HistoryChange {
 }
 
 function isEntry(value: unknown): value is HistoryEntry {
-  return (
-    isRecord(value) &&
-    ["run", "at", "who", "plan"].every((name) => isText(value[name])) &&
-    Array.isArray(value["changes"]) &&
-    value["changes"].every(isChange)
-  );
+  if (!isRecord(value)) return false;
+  const { run, at, who, plan, changes } = value;
+  return [run, at, who, plan].every(isText) && Array.isArray(changes) && changes.every(isChange);
 }
 
 /** One entry a run, the newest first. What is not an entry is passed over: the history is for people. */

@@ -1,23 +1,34 @@
 import type { Dispatcher } from "undici";
-import type { JsonObject } from "../model/json.ts";
+import { type JsonObject, defined } from "../model/json.ts";
 import type { State } from "../model/state.ts";
 import { throughProxies } from "../service/transport.ts";
 import {
   type Backend,
   type Clock,
+  type DocumentKey,
   type HeldLock,
+  type LockInfo,
   NO_DOCUMENT,
   type Revision,
-  Stopwatch,
+  type StateKey,
   type StateRuntime,
+  Stopwatch,
   type StoredState,
-  readWhole,
   sideBySide,
 } from "./backend.ts";
 import type { HttpConfig } from "./config.ts";
-import { formatDocument, isCount, isRecord, isText, isTexts, parseDocument, parseJson } from "./document.ts";
-import { type LockInfo, createLockInfo, isLockInfo } from "./lock.ts";
-import { type DocumentKey, StateFailure, type StateKey, problemOf } from "./problem.ts";
+import {
+  formatDocument,
+  isCount,
+  isRecord,
+  isText,
+  isTexts,
+  parseDocument,
+  parseJson,
+  readWhole,
+} from "./document.ts";
+import { createLockInfo, isLockInfo } from "./lock.ts";
+import { StateFailure, problemOf } from "./problem.ts";
 
 /*
  * Keeps documents on a server that speaks the REST protocol of Terraform's http backend: GET and POST of a whole
@@ -26,7 +37,7 @@ import { type DocumentKey, StateFailure, type StateKey, problemOf } from "./prob
  */
 
 export async function openHttpBackend(config: HttpConfig, world: StateRuntime): Promise<Backend> {
-  return new HttpBackend(await openClient(config, world), config, world);
+  return new HttpBackend(await openClient(config, world), world);
 }
 
 /** No target's key begins like this. */
@@ -43,45 +54,41 @@ const HALF_WRITTEN = 250;
 class HttpBackend implements Backend {
   readonly place: string;
   readonly #client: StateClient;
-  readonly #config: HttpConfig;
   readonly #world: StateRuntime;
 
-  constructor(client: StateClient, config: HttpConfig, world: StateRuntime) {
+  constructor(client: StateClient, world: StateRuntime) {
     this.#client = client;
-    this.#config = config;
     this.#world = world;
-    this.place = decodeURI(shown(config.address));
+    this.place = decodeURI(shown(client.config.address));
   }
 
   async read(key: DocumentKey): Promise<StoredState | undefined> {
+    const { clock } = this.#world;
+    const request = this.#at(key);
     const read = async (): Promise<StoredState | undefined> => {
-      const text = await this.#at(key).get();
+      const text = await request.get();
       if (text === undefined) return undefined;
-      const { state, serial } = parseDocument(text, key, this.#where(key.stage, key.target));
+      const { state, serial } = parseDocument(text, key, request.where);
       return { state, revision: String(serial ?? 0), journalled: false };
     };
-    return await readWhole(read, this.#world.clock, HALF_WRITTEN);
+    return await readWhole(read, clock, HALF_WRITTEN);
   }
 
   async readAll(keys: readonly DocumentKey[]): Promise<ReadonlyMap<string, StoredState>> {
-    const found = await sideBySide(keys, async (key) => [key.target, await this.read(key)] as const);
-    return new Map(found.flatMap(([target, stored]) => (stored === undefined ? [] : [[target, stored]])));
+    const found = await sideBySide(keys, async (key) => ({ key, stored: await this.read(key) }));
+    return new Map(found.flatMap(({ key, stored }) => (stored === undefined ? [] : [[key.target, stored]])));
   }
 
   async list(stage: string): Promise<readonly string[]> {
-    const index = await this.#readShared(stage, INDEX);
-    const targets = index["targets"] ?? [];
+    const request = this.#at({ stage, target: INDEX });
+    const { targets = [] } = await this.#readShared(request);
     if (isTexts(targets)) return targets;
-    throw new StateFailure({
-      kind: "corrupt",
-      where: this.#where(stage, INDEX),
-      reason: "it is not a list of targets",
-    });
+    throw new StateFailure({ kind: "corrupt", where: request.where, reason: "it is not a list of targets" });
   }
 
   /** A target is added before it is first written: an entry without a document does no harm. */
   async register(stage: string, targets: readonly string[]): Promise<void> {
-    await this.#change(stage, INDEX, ({ targets: before }) => {
+    await this.#change({ stage, target: INDEX }, ({ targets: before }) => {
       const listed = isTexts(before) ? before : [];
       if (targets.every((target) => listed.includes(target))) return undefined;
       return { targets: [...new Set([...listed, ...targets])].toSorted() };
@@ -90,26 +97,24 @@ class HttpBackend implements Backend {
 
   async addHistory(stage: string, entry: JsonObject): Promise<void> {
     const text = JSON.stringify(entry);
-    await this.#change(stage, HISTORY, ({ entries = [] }) => {
-      const before: readonly unknown[] = Array.isArray(entries) ? entries : [];
+    await this.#change({ stage, target: HISTORY }, ({ entries }) => {
+      const before = listOf(entries);
       if (before.some((one) => JSON.stringify(one) === text)) return undefined;
       return { entries: [...before, entry].slice(-ENTRIES) };
     });
   }
 
   async history(stage: string): Promise<readonly unknown[]> {
-    const { entries = [] } = await this.#readShared(stage, HISTORY);
-    const list: readonly unknown[] = Array.isArray(entries) ? entries : [];
-    return list;
+    return listOf((await this.#readShared(this.#at({ stage, target: HISTORY })))["entries"]);
   }
 
   /** A document that several runs add to. */
-  async #readShared(stage: string, name: string): Promise<Shared> {
-    const text = await this.#at({ stage, target: name }).get();
+  async #readShared(request: StateRequest): Promise<Readonly<Record<string, unknown>>> {
+    const text = await request.get();
     if (text === undefined) return {};
     const root = parseJson(text);
-    const where = this.#where(stage, name);
-    if (!isRecord(root) || root["format"] !== `tasc-state-${name.slice(1)}` || root["stage"] !== stage)
+    const { where, key } = request;
+    if (!isRecord(root) || root["format"] !== formatOf(key) || root["stage"] !== key.stage)
       throw new StateFailure({ kind: "corrupt", where, reason: "it is not in the expected format" });
     const { version } = root;
     if (isCount(version) && version > 1)
@@ -124,21 +129,19 @@ class HttpBackend implements Backend {
    *
    * @param add the new members; nothing if all is there
    */
-  async #change(stage: string, name: string, add: (before: Shared) => Shared | undefined): Promise<void> {
+  async #change(
+    key: StateKey,
+    add: (before: Readonly<Record<string, unknown>>) => object | undefined,
+  ): Promise<void> {
+    const request = this.#at(key);
     for (let left = TRIES; left > 0; left -= 1) {
-      const before = await this.#readShared(stage, name);
+      const before = await this.#readShared(request);
       const added = add(before);
       if (added === undefined) return;
-      const { serial } = before;
-      const next = {
-        format: `tasc-state-${name.slice(1)}`,
-        version: 1,
-        serial: isCount(serial) ? serial + 1 : 1,
-        stage,
-        ...added,
-      };
+      const serial = isCount(before["serial"]) ? before["serial"] + 1 : 1;
+      const next = { format: formatOf(key), version: 1, serial, stage: key.stage, ...added };
       try {
-        await this.#at({ stage, target: name }).put(`${JSON.stringify(next, undefined, 2)}\n`);
+        await request.put(`${JSON.stringify(next, undefined, 2)}\n`);
       } catch (error) {
         problemOf(error, "lock-lost");
         return;
@@ -148,31 +151,31 @@ class HttpBackend implements Backend {
   }
 
   async lock(key: DocumentKey, info: LockInfo): Promise<HeldLock> {
-    const exchange = this.#at(key);
-    await exchange.lock(info);
-    return new HttpLock(exchange, info);
+    const request = this.#at(key);
+    await request.lock(info);
+    return new HttpLock(request, info);
   }
 
   /** The protocol tells who holds a lock only to who asks for it. */
-  async holder(): Promise<LockInfo | undefined> {
+  async holder(): Promise<undefined> {
     return await Promise.resolve(undefined);
   }
 
   /** Asks for the lock, to learn who holds it, and frees what it gets. */
   async forceUnlock(key: StateKey, id?: string): Promise<LockInfo | undefined> {
-    const exchange = this.#at(key);
-    if (this.#config.locking === undefined) return undefined;
+    const request = this.#at(key);
+    if (!request.isLocking) return undefined;
     const info = createLockInfo(this.#world, "tasc state unlock");
     try {
-      await exchange.lock(info);
+      await request.lock(info);
     } catch (error) {
       // Where the server does not say whose it is, the id that was given is taken at its word.
       const { holder = id === undefined ? undefined : unknownHolder(id) } = problemOf(error, "locked");
       if (holder === undefined || (id !== undefined && holder.id !== id)) throw error;
-      await exchange.unlock(holder, "strictly");
+      await request.unlock(holder, "strictly");
       return holder;
     }
-    await exchange.unlock(info);
+    await request.unlock(info);
     return undefined;
   }
 
@@ -181,15 +184,17 @@ class HttpBackend implements Backend {
   }
 
   #at({ stage, target }: StateKey): StateRequest {
-    return new StateRequest(this.#client, this.#config, { stage, target });
-  }
-
-  #where(stage: string, target: string): string {
-    return shown(addressesOf(this.#config, { stage, target }).document);
+    return new StateRequest(this.#client, { stage, target });
   }
 }
 
-type Shared = Readonly<Record<string, unknown>>;
+function formatOf({ target }: StateKey): string {
+  return `tasc-state-${target.slice(1)}`;
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
 
 /** Where a document and its lock are. */
 export interface Addresses {
@@ -241,31 +246,32 @@ const LOCKED = new Set([409, 423]);
 /** After these it is not known whether the server acted. */
 const UNCERTAIN = new Set([408, 500, 502, 503, 504]);
 const TOO_MANY = 429;
-/** Milliseconds before each further try of what may not be repeated blindly. */
+/** Milliseconds before each further try. */
 const PAUSES = [250, 1_000, 2_000];
 
 /** The calls of the protocol on one document, and what the answers mean. */
 class StateRequest {
-  readonly #client: StateClient;
-  readonly #config: HttpConfig;
   readonly key: StateKey;
-  readonly addresses: Addresses;
+  /** The document's address, without credentials. */
+  readonly where: string;
+  readonly #client: StateClient;
+  readonly #addresses: Addresses;
 
-  constructor(client: StateClient, config: HttpConfig, key: StateKey) {
+  constructor(client: StateClient, key: StateKey) {
     this.#client = client;
-    this.#config = config;
     this.key = key;
-    this.addresses = addressesOf(config, key);
+    this.#addresses = addressesOf(client.config, key);
+    this.where = shown(this.#addresses.document);
   }
 
   get isLocking(): boolean {
-    return this.#config.locking !== undefined;
+    return this.#client.config.locking !== undefined;
   }
 
   /** The document's text; `undefined` if there is none. */
-  async get(how?: "once"): Promise<string | undefined> {
-    const call = { method: "GET", address: this.addresses.document };
-    const { status, text } = await this.#client.send(call, how);
+  async get(pauses = PAUSES): Promise<string | undefined> {
+    const call = { method: "GET", address: this.#addresses.document };
+    const { status, text } = await this.#send(call, pauses);
     if (NONE.has(status) || (status === 200 && text === "")) return undefined;
     if (status !== 200) throw unexpected(call, status);
     return text;
@@ -275,13 +281,17 @@ class StateRequest {
    * Writes the document. After a lost answer it is looked up before it is sent again: a server that counts versions
    * refuses the same one twice. @param holder absent if nobody holds the lock
    */
-  async put(text: string, holder?: LockInfo): Promise<void> {
-    const address = withLockId(this.addresses.document, holder?.id);
-    const call = { method: this.#config.updateMethod, address, body: text };
-    const isThere = async () => (await this.get("once").catch(() => undefined)) === text;
-    const answer = await this.#carefully(call, isThere);
-    if (answer === undefined) return;
-    const other = parseLockBody(answer);
+  async put(body: string, holder?: LockInfo): Promise<void> {
+    const address = withLockId(this.#addresses.document, holder?.id);
+    const call = { method: this.#client.config.updateMethod, address, body };
+    const { status, text } = await this.#send(
+      call,
+      PAUSES,
+      async () => (await this.get([]).catch(() => undefined)) === body,
+    );
+    if (isSuccess(status)) return;
+    if (!LOCKED.has(status)) throw unexpected(call, status);
+    const other = parseLockBody(text);
     const told = other !== undefined && other.id !== holder?.id;
     const reason = told ? `${other.who} holds it since ${other.since}` : "the server refused the lock's id";
     throw new StateFailure({ kind: "lock-lost", key: this.key, reason });
@@ -289,57 +299,56 @@ class StateRequest {
 
   /** After a lost answer the lock may be ours: it is freed, and asked for again. */
   async lock(info: LockInfo): Promise<void> {
-    const { locking } = this.#config;
+    const { locking } = this.#client.config;
     if (locking === undefined) return;
-    const call = { method: locking.lockMethod, address: this.addresses.lock, body: this.#lockBody(info) };
-    const answer = await this.#carefully(call, async () => {
+    const call = { method: locking.lockMethod, address: this.#addresses.lock, body: this.#lockBody(info) };
+    const { status, text } = await this.#send(call, PAUSES, async () => {
       await this.unlock(info).catch(() => {});
       return false;
     });
-    if (answer === undefined) return;
-    const holder = parseLockBody(answer);
+    if (isSuccess(status)) return;
+    if (!LOCKED.has(status)) throw unexpected(call, status);
+    const holder = parseLockBody(text);
     // Some servers, GitLab's among them, answer with what was sent: that is not the holder.
-    throw new StateFailure({
-      kind: "locked",
-      key: this.key,
-      ...(holder && holder.id !== info.id && { holder }),
-    });
+    const other = holder?.id === info.id ? undefined : holder;
+    throw new StateFailure({ kind: "locked", key: this.key, ...defined({ holder: other }) });
   }
 
   /** Frees the lock of this holder. That it is somebody else's by now is a problem only where that matters. */
   async unlock(holder: LockInfo, how: "gladly" | "strictly" = "gladly"): Promise<void> {
-    const { locking } = this.#config;
+    const { locking } = this.#client.config;
     if (locking === undefined) return;
-    const address = withLockId(this.addresses.unlock, holder.id);
+    const address = withLockId(this.#addresses.unlock, holder.id);
     const call = { method: locking.unlockMethod, address, body: this.#lockBody(holder) };
-    const { status } = await this.#client.send(call);
+    // To free a lock twice does no harm.
+    const { status } = await this.#send(call);
     if (isSuccess(status) || status === 404) return;
     if (!LOCKED.has(status)) throw unexpected(call, status);
     if (how === "strictly") throw new StateFailure({ kind: "locked", key: this.key });
   }
 
   /**
-   * Sends what must not be repeated blindly.
+   * Sends a call, and again where that may help.
    *
-   * @param arrived asked after a lost answer
-   * @returns nothing if it succeeded, or what the server says of a lock that somebody else holds
+   * @param arrived asked after a lost answer of what must not be repeated blindly: whether it is done
    */
-  async #carefully(call: StateCall, arrived: () => Promise<boolean>): Promise<string | undefined> {
+  async #send(
+    call: StateCall,
+    pauses: readonly number[] = PAUSES,
+    arrived: () => Promise<boolean> = () => Promise.resolve(false),
+  ): Promise<StateAnswer> {
+    const { clock, send, isGivenUp } = this.#client;
     const began = Stopwatch.started();
     for (let tries = 0; ; tries += 1) {
-      let error: unknown;
-      const { status, text } = await this.#client.send(call).catch((failure: unknown) => {
-        problemOf((error = failure), "failed");
-        return { status: 0, text: "" };
-      });
-      if (isSuccess(status)) return undefined;
-      if (LOCKED.has(status)) return text;
-      const isUncertain = error !== undefined || UNCERTAIN.has(status);
-      const pause = isUncertain || status === TOO_MANY ? PAUSES[tries] : undefined;
-      if (pause === undefined || this.#client.isGivenUp() || began.isOver(LIMIT))
-        throw error ?? unexpected(call, status);
-      await this.#client.clock.sleep(pause);
-      if (isUncertain && (await arrived())) return undefined;
+      const { failure, ...answer } = await send(call);
+      const isUncertain = failure !== undefined || UNCERTAIN.has(answer.status);
+      const pause = isUncertain || answer.status === TOO_MANY ? pauses[tries] : undefined;
+      if (pause === undefined || isGivenUp() || began.isOver(LIMIT)) {
+        if (failure !== undefined) throw failure;
+        return answer;
+      }
+      await clock.sleep(pause);
+      if (isUncertain && (await arrived())) return { status: 200, text: "" };
     }
   }
 
@@ -412,7 +421,7 @@ function textOr(value: unknown, otherwise: string): string {
  */
 class HttpLock implements HeldLock {
   readonly info: LockInfo;
-  readonly #exchange: StateRequest;
+  readonly #request: StateRequest;
   /** The document's revision as we left it; `undefined` if that is not certain. */
   #known: Revision | undefined;
   /** What we sent last, to tell it from what somebody else wrote. */
@@ -420,8 +429,8 @@ class HttpLock implements HeldLock {
   /** Set for good once the server said that the lock is not ours. */
   #lost: StateFailure | undefined;
 
-  constructor(exchange: StateRequest, info: LockInfo) {
-    this.#exchange = exchange;
+  constructor(request: StateRequest, info: LockInfo) {
+    this.#request = request;
     this.info = info;
   }
 
@@ -431,8 +440,8 @@ class HttpLock implements HeldLock {
     const serial = Number(below) + 1;
     this.#known = undefined;
     this.#sent = formatDocument(state, serial);
-    const { isLocking } = this.#exchange;
-    await this.#exchange.put(this.#sent, isLocking ? this.info : undefined).catch((error: unknown) => {
+    const { isLocking } = this.#request;
+    await this.#request.put(this.#sent, isLocking ? this.info : undefined).catch((error: unknown) => {
       if (error instanceof StateFailure && error.problem.kind === "lock-lost") this.#lost = error;
       throw error;
     });
@@ -441,19 +450,19 @@ class HttpLock implements HeldLock {
   }
 
   async unlock(): Promise<void> {
-    await this.#exchange.unlock(this.info);
+    await this.#request.unlock(this.info);
   }
 
   /** The revision to write upon: `base`, or our own last write, if that arrived without our knowing. */
   async #revisionBelow(base: Revision): Promise<Revision> {
     let revision = this.#known;
     if (revision === undefined) {
-      const text = await this.#exchange.get();
+      const text = await this.#request.get();
       revision = text === undefined ? NO_DOCUMENT : String(serialOf(text));
       if (text !== undefined && text === this.#sent) return revision;
     }
     if (revision === base) return revision;
-    throw new StateFailure({ kind: "changed", where: shown(this.#exchange.addresses.document) });
+    throw new StateFailure({ kind: "changed", where: this.#request.where });
   }
 }
 
@@ -470,6 +479,8 @@ function serialOf(text: string): number {
 interface StateAnswer {
   readonly status: number;
   readonly text: string;
+  /** Why there is none; whether the server acted is not known then. */
+  readonly failure?: StateFailure;
 }
 
 interface StateCall {
@@ -480,18 +491,16 @@ interface StateCall {
 }
 
 interface StateClient {
+  readonly config: HttpConfig;
   readonly clock: Clock;
-  /**
-   * Sends a call; what may be repeated blindly again if that may help. Redirects are not followed: credentials go
-   * where they belong.
-   */
-  send(call: StateCall, how?: "once"): Promise<StateAnswer>;
+  /** Sends a call once. Redirects are not followed: credentials go where they belong. */
+  readonly send: (call: StateCall) => Promise<StateAnswer>;
   /** Whether the server did not answer for so long that nothing more is tried for long. */
-  isGivenUp(): boolean;
-  close(): Promise<void>;
+  readonly isGivenUp: () => boolean;
+  readonly close: () => Promise<void>;
 }
 
-/** Milliseconds that a call may take, with its repetitions; and one to a server that did not answer before. */
+/** Milliseconds that a call may take; and one to a server that did not answer before. */
 const LIMIT = 8_000;
 const LAST_LIMIT = 1_000;
 /** A document of a hundred thousand bindings has about 30 MB. */
@@ -502,85 +511,57 @@ async function openClient(
   config: HttpConfig,
   { clock, environment }: Pick<StateRuntime, "clock" | "environment">,
 ): Promise<StateClient> {
-  const { username, password, locking, updateMethod } = config;
-  const others = [updateMethod, locking?.lockMethod];
-  // To free a lock twice does no harm.
-  const repeatable =
-    locking === undefined || others.includes(locking.unlockMethod) ? [] : [locking.unlockMethod];
-  const [{ default: Agent }, { default: RetryAgent }, { default: request }] = await Promise.all([
+  const { username = "", password } = config;
+  const [{ default: Agent }, { default: request }] = await Promise.all([
     import("undici/lib/dispatcher/agent.js"),
-    import("undici/lib/dispatcher/retry-agent.js"),
     import("undici/lib/api/api-request.js"),
   ]);
   const limits = { connectTimeout: LIMIT, headersTimeout: LIMIT, bodyTimeout: LIMIT };
   const proxied = await throughProxies(new URL(config.address).origin, environment, limits);
-  const agent = proxied ?? new Agent(limits);
-  const retrying = new RetryAgent(agent, {
-    maxRetries: 3,
-    minTimeout: 250,
-    maxTimeout: 2_000,
-    methods: ["GET", ...repeatable],
-    statusCodes: [...UNCERTAIN, TOO_MANY],
-    throwOnError: false,
-  });
-  const authorization = basicAuthorization(username, password?.reveal());
+  const agent: Dispatcher = proxied ?? new Agent(limits);
+  const credentials = `${username}:${password?.reveal() ?? ""}`;
+  const authorization =
+    credentials === ":" ? undefined : `Basic ${Buffer.from(credentials, "utf8").toString("base64")}`;
   let givenUp = false;
   return {
+    config,
     clock,
     isGivenUp: () => givenUp,
-    send: async (call, how) => {
+    send: async ({ method, address, body }) => {
       const signal = AbortSignal.timeout(givenUp ? LAST_LIMIT : LIMIT);
-      const dispatcher = givenUp || how === "once" ? agent : retrying;
-      const send: Send = async (options) => await request.call(dispatcher, { ...options, signal });
+      const failed = (reason: string) =>
+        new StateFailure({ kind: "failed", where: shown(address), reason: `${method}: ${reason}` });
+      const { origin, pathname, search } = new URL(address);
+      const headers = defined({
+        authorization,
+        "content-type": body === undefined ? undefined : "application/json",
+      });
       try {
-        const answer = await sendOnce(send, call, authorization, signal);
+        const options = { origin, path: `${pathname}${search}`, method, headers, body: body ?? null, signal };
+        const answer = await request.call(agent, options);
+        const pieces: Buffer[] = [];
+        let size = 0;
+        for await (const piece of answer.body) {
+          if (!Buffer.isBuffer(piece)) continue;
+          size += piece.length;
+          if (size > MAX_BYTES) throw failed(`the answer is larger than ${MAX_BYTES / 1024 / 1024} MB`);
+          pieces.push(piece);
+        }
         givenUp = false;
-        return answer;
-      } finally {
+        return { status: answer.statusCode, text: Buffer.concat(pieces).toString("utf8") };
+      } catch (error) {
+        if (error instanceof StateFailure) throw error;
         givenUp ||= signal.aborted;
+        const reason = signal.aborted ? "no answer in time" : connectionError(error);
+        if (reason === undefined) throw error;
+        return { status: 0, text: "", failure: failed(reason) };
       }
     },
     close: async () => await agent.close(),
   };
 }
 
-function basicAuthorization(username = "", password = ""): Readonly<Record<string, string>> {
-  if (username === "" && password === "") return {};
-  const credentials = Buffer.from(`${username}:${password}`, "utf8").toString("base64");
-  return { authorization: `Basic ${credentials}` };
-}
-
-type Send = (options: Dispatcher.RequestOptions) => Promise<Dispatcher.ResponseData>;
-
-async function sendOnce(
-  send: Send,
-  { method, address, body }: StateCall,
-  authorization: Readonly<Record<string, string>>,
-  signal: AbortSignal,
-): Promise<StateAnswer> {
-  const headers = { ...authorization, ...(body === undefined ? {} : { "content-type": "application/json" }) };
-  const { origin, pathname, search } = new URL(address);
-  const path = `${pathname}${search}`;
-  const failed = (reason: string) =>
-    new StateFailure({ kind: "failed", where: shown(address), reason: `${method}: ${reason}` });
-  try {
-    const answer = await send({ origin, path, method, headers, body: body ?? null });
-    const pieces: Buffer[] = [];
-    let size = 0;
-    for await (const piece of answer.body) {
-      if (!Buffer.isBuffer(piece)) continue;
-      size += piece.length;
-      if (size > MAX_BYTES) throw failed(`the answer is larger than ${MAX_BYTES / 1024 / 1024} MB`);
-      pieces.push(piece);
-    }
-    return { status: answer.statusCode, text: Buffer.concat(pieces).toString("utf8") };
-  } catch (error) {
-    if (signal.aborted) throw failed("no answer in time");
-    if (error instanceof StateFailure || !isConnectionError(error)) throw error;
-    throw failed(error.message === "" ? error.code : error.message);
-  }
-}
-
-function isConnectionError(error: unknown): error is Error & { readonly code: string } {
-  return error instanceof Error && "code" in error && typeof error.code === "string";
+function connectionError(error: unknown): string | undefined {
+  if (!(error instanceof Error && "code" in error && typeof error.code === "string")) return undefined;
+  return error.message === "" ? error.code : error.message;
 }

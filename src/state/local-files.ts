@@ -2,31 +2,12 @@ import { createHash } from "node:crypto";
 import { constants, readFileSync } from "node:fs";
 import { type FileHandle, link, mkdir, open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { TascError } from "../model/error.ts";
 import type { StateEvent } from "../model/state.ts";
 import { refuseLinks } from "../render/output-file.ts";
-import type { Revision } from "./backend.ts";
+import type { DocumentKey, LockInfo, Processes, Revision, StateKey } from "./backend.ts";
 import { areStateEvents, checkKey, isCount, isDocumentKey, isRecord, isText, parseJson } from "./document.ts";
-import { type LockInfo, type Processes, isGone, isLockInfo } from "./lock.ts";
-import { type DocumentKey, StateFailure, type StateKey } from "./problem.ts";
-
-/**
- * Errors of the file system become a problem; anything else is a mistake of ours and stays an exception.
- *
- * @param where the file that it is about, for people.
- */
-export async function attempt<T>(where: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof StateFailure || !(isSystemError(error) || error instanceof TascError)) throw error;
-    throw new StateFailure({ kind: "failed", where, reason: error.message });
-  }
-}
-
-function isSystemError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && "syscall" in error && "code" in error;
-}
+import { isGone, isLockInfo } from "./lock.ts";
+import { StateFailure, codeOf } from "./problem.ts";
 
 /** Only who runs tasc may read state: it tells what a company tests, and where. */
 const FILE_MODE = 0o600;
@@ -34,22 +15,12 @@ const FOLDER_MODE = 0o700;
 
 /** What a file holds, or `undefined` if there is none. @throws errors of the file system */
 export async function readIfThere(path: string): Promise<Buffer | undefined> {
-  try {
-    return await readFile(path);
-  } catch (error) {
-    if (hasCode(error, "ENOENT")) return undefined;
-    throw error;
-  }
+  return await readFile(path).catch(absent);
 }
 
-/** The same at once, for a short file that is looked at after every flush. @throws errors of the file system */
-function readIfThereNow(path: string): Buffer | undefined {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    if (hasCode(error, "ENOENT")) return undefined;
-    throw error;
-  }
+/** For a file that need not be there. */
+export function absent(error: unknown): undefined {
+  if (codeOf(error) !== "ENOENT") throw error;
 }
 
 /** Makes the folder and those above it, of which those below `root` may not be links. */
@@ -67,7 +38,13 @@ export async function replaceFile(path: string, text: string | Uint8Array): Prom
   const temporary = `${path}.tmp`;
   await rm(temporary, { force: true });
   const file = await open(temporary, "wx", FILE_MODE);
-  await writeDurably(file, text);
+  try {
+    await file.chmod(FILE_MODE);
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
   await rename(temporary, path);
   await syncFolder(dirname(path));
 }
@@ -80,16 +57,6 @@ export async function openForAppend(path: string, which: "new" | "old" | "any"):
   return await open(path, APPEND | create, FILE_MODE);
 }
 
-async function writeDurably(file: FileHandle, text: string | Uint8Array): Promise<void> {
-  try {
-    await file.chmod(FILE_MODE);
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-}
-
 /** Makes the names in a folder durable. Some systems cannot open folders; they keep names in order themselves. */
 export async function syncFolder(path: string): Promise<void> {
   if (process.platform === "win32") return;
@@ -99,12 +66,6 @@ export async function syncFolder(path: string): Promise<void> {
   } finally {
     await folder.close();
   }
-}
-
-export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
-  return (
-    error instanceof Error && "code" in error && typeof error.code === "string" && codes.includes(error.code)
-  );
 }
 
 /*
@@ -131,20 +92,13 @@ export interface Journal {
   readonly soundBytes: number;
 }
 
-export function headerLine({ stage, target, service }: DocumentKey, base: Revision): string {
-  return line({ format: FORMAT, version: VERSION, stage, target, service, base });
+/** The first line of a journal. */
+export function headerOf({ stage, target, service }: DocumentKey, base: Revision): object {
+  return { format: FORMAT, version: VERSION, stage, target, service, base };
 }
 
-export function eventsLine(events: readonly StateEvent[]): string {
-  return line(events);
-}
-
-export function foldedLine(revision: Revision): string {
-  return line({ folded: revision });
-}
-
-/** JSON, a tab, which no JSON has outside of its white space, and a checksum. */
-function line(value: object): string {
+/** A line of a journal: JSON, a tab, which no JSON has outside of its white space, and a checksum. */
+export function journalLine(value: object): string {
   const text = JSON.stringify(value);
   return `${text}\t${checksum(text)}\n`;
 }
@@ -161,48 +115,27 @@ function valueOfLine(text: string): unknown {
   return text.slice(tab + 1) === checksum(json) ? parseJson(json) : undefined;
 }
 
+/** A line that was written to its end: what is wrong with it, no crash did. */
+const WHOLE = /\t[\w-]{12}$/;
+
 /** Reads a journal; `undefined` if not even its first line was finished. @param where the file, for problems */
 export function parseJournal(bytes: Buffer, expected: DocumentKey, where: string): Journal | undefined {
-  const { values, spoilt, soundBytes } = parseLines(bytes);
-  if (spoilt !== undefined) throw damaged(where, spoilt);
-  const [header, ...rest] = values;
+  const end = bytes.lastIndexOf(NEWLINE) + 1;
+  const texts = bytes.toString("utf8", 0, end).split("\n").slice(0, -1);
+  const last = texts.at(-1) ?? "";
+  const isCut = valueOfLine(last) === undefined && !WHOLE.test(last);
+  const [header, ...rest] = isCut ? texts.slice(0, -1) : texts;
   if (header === undefined) return undefined;
-  const base = readHeader(header, expected, where);
+  const base = readHeader(valueOfLine(header), expected, where);
   const events: StateEvent[] = [];
   const folded: Revision[] = [];
-  for (const [at, value] of rest.entries()) {
+  for (const [at, text] of rest.entries()) {
+    const value = valueOfLine(text);
     if (areStateEvents(value)) for (const event of value) events.push(event);
     else if (isRecord(value) && isText(value["folded"])) folded.push(value["folded"]);
     else throw damaged(where, at + 2);
   }
-  return { base, events, folded, soundBytes };
-}
-
-interface Lines {
-  readonly values: readonly unknown[];
-  /** Number, from 1, of a line that is damaged and was not cut short by a crash. */
-  readonly spoilt: number | undefined;
-  readonly soundBytes: number;
-}
-
-function parseLines(bytes: Buffer): Lines {
-  const end = bytes.lastIndexOf(NEWLINE) + 1;
-  const texts = bytes.toString("utf8", 0, end).split("\n").slice(0, -1);
-  const values: unknown[] = [];
-  for (const [at, text] of texts.entries()) {
-    const value = valueOfLine(text);
-    if (value !== undefined) values.push(value);
-    else if (at + 1 < texts.length || WHOLE.test(text)) return { values, spoilt: at + 1, soundBytes: 0 };
-    else return { values, spoilt: undefined, soundBytes: startOfLastLine(bytes, end) };
-  }
-  return { values, spoilt: undefined, soundBytes: end };
-}
-
-/** A line that was written to its end: what is wrong with it, no crash did. */
-const WHOLE = /\t[\w-]{12}$/;
-
-function startOfLastLine(bytes: Buffer, end: number): number {
-  return end < 2 ? 0 : bytes.lastIndexOf(NEWLINE, end - 2) + 1;
+  return { base, events, folded, soundBytes: isCut ? bytes.lastIndexOf(NEWLINE, end - 2) + 1 : end };
 }
 
 /** The revision that the journal continues. */
@@ -258,8 +191,11 @@ export async function takeLock(path: string, info: LockInfo, processes: Processe
 
 /** Who holds the lock; `undefined` if nobody does, or the file is not one of ours. */
 export function readLock(path: string): LockInfo | undefined {
-  const bytes = readIfThereNow(path);
-  return bytes === undefined ? undefined : parseLock(bytes);
+  try {
+    return parseLock(readFileSync(path));
+  } catch (error) {
+    return absent(error);
+  }
 }
 
 /**
@@ -300,27 +236,22 @@ async function changeHolder(
 async function create(path: string, info: LockInfo): Promise<boolean> {
   const temporary = await writeAside(path, info);
   try {
-    await link(temporary, path);
+    // Without links, a crash between making and filling it leaves a lock to be freed by hand.
+    await link(temporary, path).catch(async (error: unknown) => {
+      if (!NO_LINKS.includes(codeOf(error))) throw error;
+      await createFile(path, info);
+    });
     return true;
   } catch (error) {
-    if (hasCode(error, "EEXIST")) return false;
-    if (hasCode(error, "EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS")) return await createInPlace(path, info);
+    if (codeOf(error) === "EEXIST") return false;
     throw error;
   } finally {
     await rm(temporary, { force: true });
   }
 }
 
-/** For file systems without links. A crash between making and filling it leaves a lock to be freed by hand. */
-async function createInPlace(path: string, info: LockInfo): Promise<boolean> {
-  try {
-    await createFile(path, info);
-    return true;
-  } catch (error) {
-    if (hasCode(error, "EEXIST")) return false;
-    throw error;
-  }
-}
+/** Of file systems without links. */
+const NO_LINKS: readonly unknown[] = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"];
 
 async function replace(path: string, info: LockInfo): Promise<void> {
   await rename(await writeAside(path, info), path);
@@ -369,19 +300,15 @@ export function targetOf(file: string): string | undefined {
   const ending = [DOCUMENT, JOURNAL].find((one) => file.endsWith(one));
   if (ending === undefined) return undefined;
   const name = file.slice(0, -ending.length);
-  const target = decode(name);
-  return target !== undefined && fileName(target) === name ? target : undefined;
+  try {
+    const target = decodeURIComponent(name);
+    return fileName(target) === name ? target : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** A key is a file name as it is; a stage may be called anything, and must not lead out of the folder. */
 export function fileName(key: string): string {
   return encodeURIComponent(key).replace(/^\./, "%2E");
-}
-
-function decode(name: string): string | undefined {
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return undefined;
-  }
 }

@@ -2,29 +2,29 @@ import { createHash } from "node:crypto";
 import { appendFileSync } from "node:fs";
 import { type FileHandle, readdir, rename, rm, truncate } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import type { JsonObject } from "../model/json.ts";
+import { type JsonObject, defined } from "../model/json.ts";
 import { type State, type StateEvent, emptyState } from "../model/state.ts";
 import {
   type Backend,
+  type DocumentKey,
   type HeldLock,
+  type LockInfo,
   NO_DOCUMENT,
   type Revision,
+  type StateKey,
   type StateRuntime,
   type StoredState,
-  readWhole,
 } from "./backend.ts";
 import { type LocalConfig, STATE_FOLDER } from "./config.ts";
-import { formatDocument, parseDocument, parseJson } from "./document.ts";
+import { formatDocument, parseDocument, parseJson, readWhole } from "./document.ts";
 import { applyEvents } from "./events.ts";
 import {
   type Journal,
   type StatePaths,
-  attempt,
-  eventsLine,
+  absent,
   fileName,
-  foldedLine,
-  hasCode,
-  headerLine,
+  headerOf,
+  journalLine,
   makeFolder,
   openForAppend,
   parseJournal,
@@ -38,154 +38,128 @@ import {
   takeLock,
   targetOf,
 } from "./local-files.ts";
-import { type LockInfo, createLockInfo } from "./lock.ts";
-import { type DocumentKey, StateFailure, type StateKey, problemOf } from "./problem.ts";
-
-/** Keeps documents as files of the project: STAGE/TARGET.json, beside it the lock and, during an apply, a journal. */
-export function openLocalBackend(config: LocalConfig, world: StateRuntime): Backend {
-  const root = resolve(world.projectFolder, config.path);
-  // Beside the documents, which people keep in git; where these are elsewhere, with them.
-  const beside = resolve(world.projectFolder, ".tasc/history");
-  const historyFolder = root === resolve(world.projectFolder, STATE_FOLDER) ? beside : join(root, ".history");
-  return {
-    read: (key) => read(root, key, world),
-    readAll: (keys) => readAll(root, keys, world),
-    list: (stage) => list(root, stage),
-    lock: (key, info) => lock(root, key, info, world),
-    holder: (key) => holder(root, key),
-    forceUnlock: (key, id) => forceUnlock(root, key, world, id),
-    addHistory: (stage, entry) => addHistory(historyFiles(historyFolder, stage), entry, world),
-    history: (stage) => history(historyFiles(historyFolder, stage)),
-    close: async () => {},
-  };
-}
+import { createLockInfo } from "./lock.ts";
+import { StateFailure, attempt, problemOf } from "./problem.ts";
 
 /** Milliseconds before a document is read again that could not be read: something may have been writing it. */
 const HALF_WRITTEN = 100;
 
-async function read(
-  root: string,
-  key: DocumentKey,
-  { clock }: StateRuntime,
-): Promise<StoredState | undefined> {
-  const paths = pathsOf(root, key);
-  const once = () =>
-    attempt(paths.document, async () => stateOf(await readFiles(paths, key), key, paths.document));
-  return await readWhole(once, clock, HALF_WRITTEN);
-}
-
-async function readAll(
-  root: string,
-  keys: readonly DocumentKey[],
-  world: StateRuntime,
-): Promise<ReadonlyMap<string, StoredState>> {
-  const all = new Map<string, StoredState>();
-  for (const key of keys) {
-    const stored = await read(root, key, world);
-    if (stored !== undefined) all.set(key.target, stored);
-  }
-  return all;
-}
-
-async function list(root: string, stage: string): Promise<readonly string[]> {
-  const folder = stageFolder(root, stage);
-  return await attempt(folder, async () => {
-    const targets = (await filesIn(folder)).map(targetOf).filter((target) => target !== undefined);
-    return [...new Set(targets)].toSorted();
-  });
-}
-
-async function filesIn(folder: string): Promise<readonly string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if (hasCode(error, "ENOENT")) return [];
-    throw error;
-  }
-}
-
-async function lock(root: string, key: DocumentKey, info: LockInfo, world: StateRuntime): Promise<HeldLock> {
-  const paths = pathsOf(root, key);
-  return await attempt(paths.lock, async () => {
-    await makeFolder(paths.folder, world.projectFolder);
-    const taking = await takeLock(paths.lock, info, world.processes);
-    if (taking.taken) return new LocalLock(key, paths, info, world, taking.from);
-    const { stage, target } = key;
-    throw new StateFailure({ kind: "locked", key: { stage, target }, ...holderOf(taking.holder) });
-  });
-}
-
-function holderOf(holder: LockInfo | undefined): { readonly holder?: LockInfo } {
-  return holder === undefined ? {} : { holder };
-}
-
-async function holder(root: string, key: StateKey): Promise<LockInfo | undefined> {
-  const { lock: path } = pathsOf(root, key);
-  return await attempt(path, async () => readLock(path));
-}
-
-async function forceUnlock(
-  root: string,
-  { stage, target }: StateKey,
-  world: StateRuntime,
-  id: string | undefined,
-): Promise<LockInfo | undefined> {
-  const key = { stage, target };
-  const paths = pathsOf(root, key);
-  return await attempt(paths.lock, async () => {
-    const found = readLock(paths.lock);
-    if (found !== undefined && id !== undefined && found.id !== id)
-      throw new StateFailure({ kind: "locked", key, holder: found });
-    // A file that is not a lock of ours has no id to make sure of.
-    if (found === undefined) await rm(paths.lock, { force: true });
-    else await removeLock(paths.lock, found, createLockInfo(world, "tasc state unlock"), world.processes);
-    return found;
-  });
-}
-
 /** Bytes after which a stage's history goes on in a new file; the one before it is kept. */
 const HISTORY_CAP = 1024 * 1024;
 
-async function addHistory(
-  { folder, current, before, lock: guard }: HistoryFiles,
-  entry: JsonObject,
-  world: StateRuntime,
-): Promise<void> {
-  return await attempt(current, async () => {
-    await makeFolder(folder, world.projectFolder);
-    const info = createLockInfo(world, "tasc history");
-    const guarded = await takeLock(guard, info, world.processes);
-    const size = (await readIfThere(current))?.length ?? 0;
-    // Where another run is about to do it, the file grows a little further.
-    if (guarded.taken && size > HISTORY_CAP) await rename(current, before);
-    const file = await openForAppend(current, "any");
-    try {
-      await flush(file, `${JSON.stringify(entry)}\n`);
-    } finally {
-      await file.close();
-      if (guarded.taken) await removeLock(guard, info, info, world.processes);
+/** Keeps documents as files of the project: STAGE/TARGET.json, beside it the lock and, during an apply, a journal. */
+export class LocalBackend implements Backend {
+  readonly #root: string;
+  /** Beside the documents, which people keep in git; where these are elsewhere, with them. */
+  readonly #historyFolder: string;
+  readonly #world: StateRuntime;
+
+  constructor(config: LocalConfig, world: StateRuntime) {
+    const inProject = (path: string) => resolve(world.projectFolder, path);
+    this.#root = inProject(config.path);
+    const isUsual = this.#root === inProject(STATE_FOLDER);
+    this.#historyFolder = isUsual ? inProject(".tasc/history") : join(this.#root, ".history");
+    this.#world = world;
+  }
+
+  async read(key: DocumentKey): Promise<StoredState | undefined> {
+    const paths = pathsOf(this.#root, key);
+    const once = () =>
+      attempt(paths.document, async () => stateOf(await readFiles(paths, key), key, paths.document));
+    return await readWhole(once, this.#world.clock, HALF_WRITTEN);
+  }
+
+  async readAll(keys: readonly DocumentKey[]): Promise<ReadonlyMap<string, StoredState>> {
+    const all = new Map<string, StoredState>();
+    for (const key of keys) {
+      const stored = await this.read(key);
+      if (stored !== undefined) all.set(key.target, stored);
     }
-  });
-}
+    return all;
+  }
 
-async function history({ current, before }: HistoryFiles): Promise<readonly unknown[]> {
-  return await attempt(current, async () => {
-    const bytes = [await readIfThere(before), await readIfThere(current)];
-    const lines = bytes.flatMap((one) => one?.toString("utf8").split("\n") ?? []);
-    return lines.map(parseJson);
-  });
-}
+  async list(stage: string): Promise<readonly string[]> {
+    const folder = stageFolder(this.#root, stage);
+    return await attempt(folder, async () => {
+      const files = (await readdir(folder).catch(absent)) ?? [];
+      return [...new Set(files.flatMap((file) => targetOf(file) ?? []))].toSorted();
+    });
+  }
 
-interface HistoryFiles {
-  readonly folder: string;
-  readonly current: string;
-  readonly before: string;
-  readonly lock: string;
-}
+  async lock(key: DocumentKey, info: LockInfo): Promise<HeldLock> {
+    const { processes, projectFolder } = this.#world;
+    const paths = pathsOf(this.#root, key);
+    return await attempt(paths.lock, async () => {
+      await makeFolder(paths.folder, projectFolder);
+      const taking = await takeLock(paths.lock, info, processes);
+      if (taking.taken) return new LocalLock(key, paths, info, this.#world, taking.from);
+      const { holder } = taking;
+      const { stage, target } = key;
+      throw new StateFailure({ kind: "locked", key: { stage, target }, ...defined({ holder }) });
+    });
+  }
 
-function historyFiles(folder: string, stage: string): HistoryFiles {
-  const at = (ending: string) => join(folder, `${fileName(stage)}${ending}`);
-  return { folder, current: at(".jsonl"), before: at(".1.jsonl"), lock: at(".jsonl.lock") };
+  async holder(key: StateKey): Promise<LockInfo | undefined> {
+    const { lock } = pathsOf(this.#root, key);
+    return await attempt(lock, () => Promise.resolve(readLock(lock)));
+  }
+
+  async forceUnlock({ stage, target }: StateKey, id?: string): Promise<LockInfo | undefined> {
+    const key = { stage, target };
+    const { lock } = pathsOf(this.#root, key);
+    return await attempt(lock, async () => {
+      const holder = readLock(lock);
+      if (holder !== undefined && id !== undefined && holder.id !== id)
+        throw new StateFailure({ kind: "locked", key, holder });
+      // A file that is not a lock of ours has no id to make sure of.
+      if (holder === undefined) await rm(lock, { force: true });
+      else
+        await removeLock(
+          lock,
+          holder,
+          createLockInfo(this.#world, "tasc state unlock"),
+          this.#world.processes,
+        );
+      return holder;
+    });
+  }
+
+  async addHistory(stage: string, entry: JsonObject): Promise<void> {
+    const { processes, projectFolder } = this.#world;
+    const [before, current] = this.#historyFiles(stage);
+    return await attempt(current, async () => {
+      await makeFolder(this.#historyFolder, projectFolder);
+      const info = createLockInfo(this.#world, "tasc history");
+      const guard = `${current}.lock`;
+      const guarded = await takeLock(guard, info, processes);
+      const size = (await readIfThere(current))?.length ?? 0;
+      // Where another run is about to do it, the file grows a little further.
+      if (guarded.taken && size > HISTORY_CAP) await rename(current, before);
+      const file = await openForAppend(current, "any");
+      try {
+        appendFileSync(file.fd, `${JSON.stringify(entry)}\n`);
+        await file.datasync();
+      } finally {
+        await file.close();
+        if (guarded.taken) await removeLock(guard, info, info, processes);
+      }
+    });
+  }
+
+  async history(stage: string): Promise<readonly unknown[]> {
+    const [before, current] = this.#historyFiles(stage);
+    return await attempt(current, async () => {
+      const bytes = [await readIfThere(before), await readIfThere(current)];
+      return bytes.flatMap((one) => one?.toString("utf8").split("\n") ?? []).map(parseJson);
+    });
+  }
+
+  async close(): Promise<void> {}
+
+  #historyFiles(stage: string): readonly [before: string, current: string] {
+    const path = join(this.#historyFolder, fileName(stage));
+    return [`${path}.1.jsonl`, `${path}.jsonl`];
+  }
 }
 
 /** Milliseconds between two looks at the lock, where each answer of the service would give a reason for one. */
@@ -237,9 +211,9 @@ class LocalLock implements HeldLock {
   readonly append = async (events: readonly StateEvent[], base: Revision, lasting: boolean): Promise<void> =>
     await attempt(this.#paths.journal, async () => {
       const opened = await this.#openJournal(base);
-      if (lasting) await flush(opened, eventsLine(events));
+      if (lasting) await flush(opened, events);
       // The system has it, and keeps it whatever becomes of this process.
-      else appendFileSync(opened.fd, eventsLine(events));
+      else appendFileSync(opened.fd, journalLine(events));
       if (lasting || this.#isLookDue()) this.#checkLock();
     });
 
@@ -258,12 +232,11 @@ class LocalLock implements HeldLock {
   async #openJournal(base: Revision): Promise<FileHandle> {
     if (this.#journal !== undefined) return this.#journal;
     const files = await this.#readUnderLock(base);
-    if (files.journalled === "pending")
-      throw new StateFailure({ kind: "changed", where: this.#paths.document });
+    if (files.isPending) throw new StateFailure({ kind: "changed", where: this.#paths.document });
     await rm(this.#paths.journal, { force: true });
     const journal = await openForAppend(this.#paths.journal, "new");
     this.#journal = journal;
-    await flush(journal, headerLine(this.#key, base));
+    await flush(journal, headerOf(this.#key, base));
     await syncFolder(this.#paths.folder);
     return journal;
   }
@@ -281,7 +254,7 @@ class LocalLock implements HeldLock {
     await truncate(this.#paths.journal, journal.soundBytes);
     const file = await openForAppend(this.#paths.journal, "old");
     try {
-      await flush(file, foldedLine(revision));
+      await flush(file, { folded: revision });
     } finally {
       await file.close();
     }
@@ -311,9 +284,9 @@ class LocalLock implements HeldLock {
 }
 
 /** Handing a short text to the system takes less time than asking another thread to; waiting for the disk does not. */
-async function flush(file: FileHandle, text: string): Promise<void> {
-  appendFileSync(file.fd, text);
-  await file.datasync();
+async function flush(journal: FileHandle, line: object): Promise<void> {
+  appendFileSync(journal.fd, journalLine(line));
+  await journal.datasync();
 }
 
 /** The two files of a document as they were at one moment, and how they belong together. */
@@ -322,8 +295,8 @@ interface StoredFiles {
   readonly revision: Revision;
   /** Absent if there is none, or it got no further than its first line. */
   readonly journal: Journal | undefined;
-  /** `pending`: its events are yet to be folded in. `folded`: they are part of the document already. */
-  readonly journalled: "pending" | "folded" | "no";
+  /** Whether its events are yet to be folded in; else they are part of the document already. */
+  readonly isPending: boolean;
 }
 
 /**
@@ -370,11 +343,10 @@ function fit(
   paths: StatePaths,
 ): StoredFiles {
   const revision = revisionOf(document);
-  if (journalBytes === undefined) return { document, revision, journal: undefined, journalled: "no" };
-  const journal = parseJournal(journalBytes, key, paths.journal);
-  if (journal === undefined) return { document, revision, journal, journalled: "folded" };
-  if (journal.folded.includes(revision)) return { document, revision, journal, journalled: "folded" };
-  if (journal.base === revision) return { document, revision, journal, journalled: "pending" };
+  const journal = journalBytes && parseJournal(journalBytes, key, paths.journal);
+  if (journal === undefined || journal.folded.includes(revision))
+    return { document, revision, journal, isPending: false };
+  if (journal.base === revision) return { document, revision, journal, isPending: true };
   throw new StateFailure({ kind: "stranded-journal", where: paths.document, journal: paths.journal });
 }
 
@@ -384,24 +356,20 @@ function sameBytes(a: Buffer | undefined, b: Buffer | undefined): boolean {
 
 /** The state that the files amount to. */
 export function stateOf(files: StoredFiles, key: DocumentKey, where: string): StoredState | undefined {
-  const { document, revision, journal } = files;
-  const journalled = files.journalled === "pending";
-  if (document === undefined && !journalled) return undefined;
-  const { stage, target, service } = key;
-  const below = document === undefined ? emptyState(stage, target, service) : parse(document, key, where);
-  return { state: journalled ? applyEvents(below, journal?.events ?? []) : below, revision, journalled };
+  const { document, revision, journal, isPending } = files;
+  if (document === undefined && !isPending) return undefined;
+  const below =
+    document === undefined
+      ? emptyState(key.stage, key.target, key.service)
+      : parseDocument(textOf(document, where), key, where).state;
+  const state = isPending ? applyEvents(below, journal?.events ?? []) : below;
+  return { state, revision, journalled: isPending };
 }
 
-function parse(document: Buffer, key: DocumentKey, where: string): State {
-  const text = decode(document);
-  if (text === undefined) throw new StateFailure({ kind: "corrupt", where, reason: "it is not UTF-8 text" });
-  return parseDocument(text, key, where).state;
-}
-
-function decode(bytes: Buffer): string | undefined {
+function textOf(document: Buffer, where: string): string {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return new TextDecoder("utf-8", { fatal: true }).decode(document);
   } catch {
-    return undefined;
+    throw new StateFailure({ kind: "corrupt", where, reason: "it is not UTF-8 text" });
   }
 }

@@ -4,7 +4,7 @@ import { type Socket, connect as connectTcp, isIP } from "node:net";
 import { type ConnectionOptions, checkServerIdentity, connect as connectTls } from "node:tls";
 import type { Sql } from "postgres";
 import type { PostgresConnection } from "./config.ts";
-import { StateFailure } from "./problem.ts";
+import { codeOf } from "./problem.ts";
 
 /*
  * The one module that knows postgres.js. One connection serves all, for locks belong to a connection. When it closes,
@@ -40,13 +40,16 @@ export class PostgresClient {
     return this.#connection?.lost;
   }
 
-  /** Parameters go as text, and the statement says what they are: `$1::bigint`. Statements are sent without waiting. */
-  async query(text: string, ...parameters: readonly (string | null)[]): Promise<readonly Row[]> {
-    return await this.#open().query(text, parameters, STATEMENT_TIMEOUT);
-  }
-
-  /** The same for a statement that may wait for another session. @param timeout milliseconds */
-  async queryFor(timeout: number, text: string, ...parameters: readonly string[]): Promise<readonly Row[]> {
+  /**
+   * Parameters go as text, and the statement says what they are: `$1::bigint`. Statements are sent without waiting.
+   *
+   * @param timeout milliseconds; more for a statement that may wait for another session
+   */
+  async query(
+    text: string,
+    parameters: readonly (string | null)[] = [],
+    timeout = STATEMENT_TIMEOUT,
+  ): Promise<readonly Row[]> {
     return await this.#open().query(text, parameters, timeout);
   }
 
@@ -80,20 +83,16 @@ export class PostgresClient {
 /** One connection, from its first statement to its end. */
 class Connection {
   readonly #loss = new AbortController();
-  readonly #lost: Promise<never>;
+  /** Each ends a statement that waits for its answer. */
+  readonly #waiting = new Set<(reason: Error) => void>();
   readonly #sql: Promise<Sql>;
   #socket: Socket | undefined;
   #isReady = false;
   #reason: Error = new ConnectionLost("the connection was closed");
 
   constructor(config: PostgresConnection) {
-    const { signal } = this.#loss;
     // Every lock listens.
-    setMaxListeners(0, signal);
-    this.#lost = new Promise((_, reject) => {
-      signal.addEventListener("abort", () => reject(this.#reason), { once: true });
-    });
-    this.#lost.catch(() => {});
+    setMaxListeners(0, this.#loss.signal);
     this.#sql = this.#make(config);
     this.#sql.catch(() => {});
   }
@@ -132,9 +131,11 @@ class Connection {
   }
 
   async #orLost<T>(work: Promise<T>): Promise<T> {
-    work.catch(() => {});
-    if (this.#loss.signal.aborted) throw this.#reason;
-    const result = await Promise.race([work, this.#lost]);
+    const result = await new Promise<T>((resolve, reject) => {
+      this.#waiting.add(reject);
+      void work.then(resolve, reject).finally(() => this.#waiting.delete(reject));
+      if (this.#loss.signal.aborted) reject(this.#reason);
+    });
     this.#isReady = true;
     return result;
   }
@@ -143,11 +144,13 @@ class Connection {
     if (this.#loss.signal.aborted) return;
     this.#reason = reason;
     this.#loss.abort();
+    for (const reject of this.#waiting) reject(reason);
     this.#socket?.destroy();
   }
 
   async #make(config: PostgresConnection): Promise<Sql> {
     const { default: postgres } = await import("postgres");
+    const { sessionAttributes } = config;
     const [first] = config.hosts;
     let next = 0;
     const options = {
@@ -156,7 +159,8 @@ class Connection {
       database: config.database,
       ...(config.user !== undefined && { username: config.user }),
       ...(config.password !== undefined && { password: config.password.reveal() }),
-      ...(isSessionAttribute(config.sessionAttributes) && { target_session_attrs: config.sessionAttributes }),
+      ...(sessionAttributes !== undefined &&
+        sessionAttributes !== "any" && { target_session_attrs: sessionAttributes }),
       ssl: false as const,
       max: 1,
       max_lifetime: null,
@@ -201,12 +205,6 @@ class Connection {
     this.#end(error);
     return error;
   }
-}
-
-const SESSION_ATTRIBUTES = ["read-write", "read-only", "primary", "standby", "prefer-standby"] as const;
-
-function isSessionAttribute(text: string | undefined): text is (typeof SESSION_ATTRIBUTES)[number] {
-  return SESSION_ATTRIBUTES.some((known) => known === text);
 }
 
 class ConnectionLost extends Error {
@@ -277,24 +275,6 @@ function refusingClearPasswords(socket: Socket): Socket {
     );
   });
   return socket;
-}
-
-/** Errors of the database or the way to it become a problem; anything else stays an exception. */
-export async function attempt<T>(where: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof StateFailure) throw error;
-    const code = codeOf(error);
-    if (code === undefined || !(error instanceof Error)) throw error;
-    // A refused connection may come without a message, for it is several errors: one for each address.
-    throw new StateFailure({ kind: "failed", where, reason: error.message === "" ? code : error.message });
-  }
-}
-
-/** SQLSTATE of what the database said, or the code of a failed connection. */
-export function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
 
 /** SQLSTATE of connections that fail (class 08) and of servers that shut down or end a connection (57P). */

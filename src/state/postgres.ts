@@ -1,12 +1,15 @@
 import { createHash } from "node:crypto";
-import type { JsonObject } from "../model/json.ts";
-import { type State, type StateEvent, emptyState } from "../model/state.ts";
+import { type JsonObject, defined } from "../model/json.ts";
+import { emptyState } from "../model/state.ts";
 import {
   type Backend,
+  type DocumentKey,
   FRESH,
   type HeldLock,
+  type LockInfo,
   NO_DOCUMENT,
   type Revision,
+  type StateKey,
   Stopwatch,
   type StoredState,
   type Version,
@@ -14,9 +17,9 @@ import {
 import type { PostgresConfig } from "./config.ts";
 import { areStateEvents, formatDocument, parseDocument, parseJson } from "./document.ts";
 import { applyEvents } from "./events.ts";
-import { type LockInfo, isLockInfo } from "./lock.ts";
-import { PostgresClient, type Row, attempt, codeOf, isLossOfConnection } from "./postgres-client.ts";
-import { type DocumentKey, StateFailure, type StateKey, problemOf } from "./problem.ts";
+import { isLockInfo } from "./lock.ts";
+import { PostgresClient, type Row, isLossOfConnection } from "./postgres-client.ts";
+import { StateFailure, attempt, codeOf, problemOf } from "./problem.ts";
 
 /**
  * Keeps documents in a PostgreSQL database. A lock is an advisory lock of the connection, so that the database
@@ -29,46 +32,31 @@ export function openPostgresBackend(config: PostgresConfig): Backend {
   return new PostgresBackend(new PostgresClient(config.connection), tablesOf(config));
 }
 
-/** Names of the tables, quoted for SQL. */
-interface Tables {
-  readonly schema: string;
-  /** Without quotes; a name of letters, digits and underscores. */
-  readonly schemaName: string;
-  /** A row for each document: its text, and a serial that counts its versions. */
-  readonly documents: string;
-  /** A row for each group of events since the document of serial `base`. */
-  readonly journal: string;
-  /** A row for each lock: who holds it. That it is held is an advisory lock of the holder's connection. */
-  readonly locks: string;
-  /** Earlier versions of the documents. */
-  readonly versions: string;
-  /** A row for each entry of the history of applies. */
-  readonly history: string;
-  /** A row for each rate that jobs keep together: when the next send is free. */
-  readonly rates: string;
-  /** One row: the number of the last migration. */
-  readonly meta: string;
-  readonly metaName: string;
-}
+type Tables = ReturnType<typeof tablesOf>;
 
-function tablesOf({ schema, table }: PostgresConfig): Tables {
+/** Names of the tables; but for `schemaName` and `metaName`, which are plain letters, quoted for SQL. */
+function tablesOf({ schema, table }: PostgresConfig) {
+  const quoted = (identifier: string) => `"${identifier.replaceAll('"', '""')}"`;
   const name = (suffix: string) => `${quoted(schema)}.${quoted(`${table}${suffix}`)}`;
   return {
     schema: quoted(schema),
     schemaName: schema,
+    /** A row for each document: its text, and a serial that counts its versions. */
     documents: name(""),
+    /** A row for each group of events since the document of serial `base`. */
     journal: name("_journal"),
+    /** A row for each lock: who holds it. That it is held is an advisory lock of the holder's connection. */
     locks: name("_lock"),
+    /** Earlier versions of the documents. */
     versions: name("_version"),
+    /** A row for each entry of the history of applies. */
     history: name("_history"),
+    /** A row for each rate that jobs keep together: when the next send is free. */
     rates: name("_rate"),
+    /** One row: the number of the last migration. */
     meta: name("_meta"),
     metaName: `${table}_meta`,
   };
-}
-
-function quoted(identifier: string): string {
-  return `"${identifier.replaceAll('"', '""')}"`;
 }
 
 /** Any number; it keeps two processes from making the tables at once, which `if not exists` alone does not. */
@@ -78,16 +66,8 @@ const MIGRATING = "7236833021149372";
  * What brings the tables from one version to the next, in order, in PL/pgSQL. The first may find tables of before there
  * were migrations. `json` rather than `jsonb` keeps the text as it is.
  */
-function migrations({
-  schemaName,
-  schema,
-  documents,
-  journal,
-  locks,
-  versions,
-  history,
-  rates,
-}: Tables): readonly string[] {
+function migrations(tables: Tables): readonly string[] {
+  const { schemaName, schema, documents, journal, locks, versions, history, rates } = tables;
   const key = "stage text not null, target text not null";
   return [
     `if not exists (select from pg_namespace where nspname = '${schemaName}') then create schema ${schema}; end if;
@@ -108,11 +88,9 @@ function migrations({
 const VERSIONS = 20;
 const ENTRIES = 1000;
 
-/** SQLSTATE of a table and of a schema that are not there. */
-const MISSING = ["42P01", "3F000"];
-
+/** Whether a table or a schema is not there, by SQLSTATE. */
 function isMissing(error: unknown): boolean {
-  return MISSING.includes(codeOf(error) ?? "");
+  return ["42P01", "3F000"].includes(codeOf(error) ?? "");
 }
 
 /** Milliseconds that another session is waited for: while it migrates, and after its connection was ended. */
@@ -124,20 +102,20 @@ const NO_SERIAL = "0";
 
 class PostgresBackend implements Backend {
   readonly place: string;
-  readonly client: PostgresClient;
-  readonly tables: Tables;
+  readonly #client: PostgresClient;
+  readonly #tables: Tables;
   /** Locks of this process, by number: to its own connection, the database would give them once more. */
   readonly #held = new Map<string, LockInfo>();
-  /** Those of them that the database has given, by number: the ids. */
-  readonly #granted = new Map<string, string>();
+  /** Ids of those that the database has given. */
+  readonly #granted = new Set<string>();
   readonly #looked = new Stopwatch();
-  #look: Promise<LockCheck> | undefined;
+  #look: Promise<{ readonly asked: ReadonlySet<string>; readonly there: ReadonlySet<string> }> | undefined;
   /** The connection that is prepared for locks. */
   #ready: { readonly of: AbortSignal | undefined; readonly done: Promise<void> } | undefined;
 
   constructor(client: PostgresClient, tables: Tables) {
-    this.client = client;
-    this.tables = tables;
+    this.#client = client;
+    this.#tables = tables;
     this.place = `${tables.documents} in ${client.name}`;
     client.isHolding = () => this.#granted.size > 0;
   }
@@ -150,8 +128,8 @@ class PostgresBackend implements Backend {
   async readAll(keys: readonly DocumentKey[]): Promise<ReadonlyMap<string, StoredState>> {
     const [first] = keys;
     if (first === undefined) return new Map();
-    const { documents, journal } = this.tables;
-    return await attempt(this.client.name, async () => {
+    const { documents, journal } = this.#tables;
+    return await attempt(this.#client.name, async () => {
       const rows = await this.#queryIfMade(
         `select k.target, d.document::text as document, coalesce(d.serial, ${NO_SERIAL})::text as serial,
            (select json_agg(j.events order by j.n)::text from ${journal} j
@@ -160,13 +138,12 @@ class PostgresBackend implements Backend {
              where j.stage = $1 and j.target = k.target and j.base <> coalesce(d.serial, ${NO_SERIAL})))::text as stranded
          from json_array_elements_text($2::text::json) k (target)
            left join ${documents} d on d.stage = $1 and d.target = k.target`,
-        first.stage,
-        JSON.stringify(keys.map(({ target }) => target)),
+        [first.stage, JSON.stringify(keys.map(({ target }) => target))],
       );
       const all = new Map<string, StoredState>();
       for (const row of rows) {
         const key = { ...first, target: row["target"] ?? "" };
-        const stored = storedOf(row, key, this.where(key));
+        const stored = storedOf(row, key, this.#where(key));
         if (stored !== undefined) all.set(key.target, stored);
       }
       return all;
@@ -174,62 +151,54 @@ class PostgresBackend implements Backend {
   }
 
   async list(stage: string): Promise<readonly string[]> {
-    const { documents, journal } = this.tables;
+    const { documents, journal } = this.#tables;
     const query = `select target from ${documents} where stage = $1
       union select target from ${journal} where stage = $1`;
-    return await attempt(this.client.name, async () => {
-      const rows = await this.#queryIfMade(query, stage);
+    return await attempt(this.#client.name, async () => {
+      const rows = await this.#queryIfMade(query, [stage]);
       return rows.map((row) => row["target"] ?? "").toSorted();
     });
   }
 
+  /** Takes the lock and says so in its row, in one statement: nobody sees the one without the other. */
   async lock({ stage, target }: DocumentKey, info: LockInfo): Promise<HeldLock> {
     const key = { stage, target };
-    const number = lockNumber(this.tables, key);
+    const number = this.#lockNumber(key);
     const mine = this.#held.get(number);
     if (mine !== undefined) throw locked(key, mine);
     this.#held.set(number, info);
-    return await attempt(this.where(key), async () => {
-      try {
-        return await this.#take(key, number, info);
-      } catch (error) {
-        this.#held.delete(number);
-        throw error;
-      }
-    });
-  }
-
-  /** Takes the lock and says so in its row, in one statement: nobody sees the one without the other. */
-  async #take(key: StateKey, number: string, info: LockInfo): Promise<HeldLock> {
-    await this.#prepared();
-    const { lost } = this.client;
-    const { locks } = this.tables;
-    const [row] = await this.client.query(
-      `with attempt as materialized (select pg_try_advisory_lock($5::bigint) as taken),
-         before as (select info from ${locks} where stage = $1 and target = $2),
-         entry as (
-           insert into ${locks} (stage, target, id, info)
-           select $1::text, $2::text, $3::text, $4::text::json from attempt where taken
-           on conflict (stage, target) do update set id = excluded.id, info = excluded.info)
-       select (select taken from attempt)::text as taken, (select info from before)::text as info,
-         pg_backend_pid()::text as session`,
-      key.stage,
-      key.target,
-      info.id,
-      JSON.stringify(info),
-      number,
-    );
-    const holder = parseInfo(row?.["info"]);
-    if (row?.["taken"] !== "true") throw locked(key, holder);
-    this.#granted.set(number, info.id);
-    return new PostgresLock(this, key, number, info, row["session"] ?? "", holder, lost);
+    try {
+      return await attempt(this.#where(key), async () => {
+        await this.#prepared();
+        const { lost } = this.#client;
+        const { locks } = this.#tables;
+        const [row] = await this.#client.query(
+          `with attempt as materialized (select pg_try_advisory_lock($5::bigint) as taken),
+             before as (select info from ${locks} where stage = $1 and target = $2),
+             entry as (
+               insert into ${locks} (stage, target, id, info)
+               select $1::text, $2::text, $3::text, $4::text::json from attempt where taken
+               on conflict (stage, target) do update set id = excluded.id, info = excluded.info)
+           select (select taken from attempt)::text as taken, (select info from before)::text as info,
+             pg_backend_pid()::text as session`,
+          [stage, target, info.id, JSON.stringify(info), number],
+        );
+        const holder = parseInfo(row?.["info"]);
+        if (row?.["taken"] !== "true") throw locked(key, holder);
+        this.#granted.add(info.id);
+        return this.#heldLock({ key, number, info, lost, session: row["session"] ?? "" }, holder);
+      });
+    } catch (error) {
+      this.#held.delete(number);
+      throw error;
+    }
   }
 
   /** Each connection is prepared once. */
   async #prepared(): Promise<void> {
     if (this.#ready === undefined || this.#ready.of?.aborted === true) {
       const done = this.#prepare();
-      this.#ready = { of: this.client.lost, done };
+      this.#ready = { of: this.#client.lost, done };
       done.catch(() => (this.#ready = undefined));
     }
     await this.#ready.done;
@@ -242,12 +211,11 @@ class PostgresBackend implements Backend {
   async #prepare(): Promise<void> {
     await this.#refusePooler();
     await this.#migrate();
-    await this.client.query(
-      `select set_config('tcp_keepalives_idle', '30', false), set_config('tcp_keepalives_interval', '10', false),
+    await this.#client
+      .query(`select set_config('tcp_keepalives_idle', '30', false), set_config('tcp_keepalives_interval', '10', false),
          set_config('tcp_keepalives_count', '3', false),
          case when current_setting('synchronous_commit') = 'off'
-           then set_config('synchronous_commit', 'on', false) end`,
-    );
+           then set_config('synchronous_commit', 'on', false) end`);
   }
 
   /**
@@ -256,13 +224,13 @@ class PostgresBackend implements Backend {
    * does neither.
    */
   async #refusePooler(): Promise<void> {
-    const first = await this.client.backend();
+    const first = await this.#client.backend();
     if (first.announced === first.now) return;
-    const other = this.client.another();
+    const other = this.#client.another();
     try {
       for (let round = 0; round < 3; round += 1) {
         const theirs = (await other.backend()).now;
-        const mine = (await this.client.backend()).now;
+        const mine = (await this.#client.backend()).now;
         if (theirs === mine || mine !== first.now)
           throw new StateFailure({ kind: "misconfigured", reason: POOLER });
       }
@@ -272,8 +240,8 @@ class PostgresBackend implements Backend {
   }
 
   async #migrate(): Promise<void> {
-    const { meta, metaName, schemaName } = this.tables;
-    const all = migrations(this.tables);
+    const { meta, metaName, schemaName } = this.#tables;
+    const all = migrations(this.#tables);
     const version = async () => {
       const [row] = await this.#queryIfMade(`select version::text as version from ${meta}`);
       return Number(row?.["version"] ?? 0);
@@ -281,8 +249,7 @@ class PostgresBackend implements Backend {
     if ((await version()) >= all.length) return;
     // Whoever waits for the lock finds out afterwards what is left to do.
     const steps = all.map((step, at) => `if done < ${at + 1} then ${step} end if;`);
-    await this.client.queryFor(
-      MIGRATION_TIMEOUT,
+    await this.#client.query(
       `do $migrate$ declare done int := 0; begin
          perform pg_advisory_xact_lock(${MIGRATING});
          -- not to_regclass: what it learnt before the lock was waited for may be out of date
@@ -295,11 +262,13 @@ class PostgresBackend implements Backend {
          delete from ${meta} where done < ${all.length};
          insert into ${meta} select ${all.length} where done < ${all.length};
        end $migrate$`,
+      [],
+      MIGRATION_TIMEOUT,
     );
   }
 
   /** Whether a lock of this process still has its row: one look tells of all of them. */
-  async confirm({ id }: LockInfo): Promise<boolean> {
+  async #isThere(id: string): Promise<boolean> {
     while (this.#looked.isOver(FRESH)) {
       this.#look ??= this.#lookAtLocks().finally(() => (this.#look = undefined));
       const { asked, there } = await this.#look;
@@ -308,36 +277,29 @@ class PostgresBackend implements Backend {
     return true;
   }
 
-  async #lookAtLocks(): Promise<LockCheck> {
-    const asked = [...this.#granted.values()];
+  async #lookAtLocks() {
+    const asked = new Set(this.#granted);
     const began = Stopwatch.started();
-    const rows = await this.client.query(
-      `select id from ${this.tables.locks} where id in (select json_array_elements_text($1::text::json))`,
-      JSON.stringify(asked),
+    const rows = await this.#client.query(
+      `select id from ${this.#tables.locks} where id in (select json_array_elements_text($1::text::json))`,
+      [JSON.stringify([...asked])],
     );
     const there = new Set(rows.map((row) => row["id"] ?? ""));
-    if (asked.every((id) => there.has(id)) && !began.isOver(FRESH)) this.#looked.now();
-    return { asked: new Set(asked), there };
-  }
-
-  release(number: string): void {
-    this.#held.delete(number);
-    this.#granted.delete(number);
+    if ([...asked].every((id) => there.has(id)) && !began.isOver(FRESH)) this.#looked.now();
+    return { asked, there };
   }
 
   async holder(key: StateKey): Promise<LockInfo | undefined> {
-    return await attempt(this.where(key), async () => await this.#holderOf(key));
+    return await attempt(this.#where(key), async () => await this.#holderOf(key));
   }
 
   /** The row of a lock that somebody holds; one that a process left behind when it died tells of nobody. */
   async #holderOf({ stage, target }: StateKey): Promise<LockInfo | undefined> {
-    const number = lockNumber(this.tables, { stage, target });
+    const number = this.#lockNumber({ stage, target });
     const [row] = await this.#queryIfMade(
-      `select info::text as info from ${this.tables.locks}
+      `select info::text as info from ${this.#tables.locks}
        where stage = $1 and target = $2 and exists (${holdersOf("$3")})`,
-      stage,
-      target,
-      number,
+      [stage, target, number],
     );
     return parseInfo(row?.["info"]);
   }
@@ -348,55 +310,46 @@ class PostgresBackend implements Backend {
    */
   async forceUnlock({ stage, target }: StateKey, id?: string): Promise<LockInfo | undefined> {
     const key = { stage, target };
-    const number = lockNumber(this.tables, key);
-    return await attempt(this.where(key), async () => {
+    const number = this.#lockNumber(key);
+    return await attempt(this.#where(key), async () => {
       const holder = await this.#holderOf(key);
       if (holder !== undefined && id !== undefined && holder.id !== id) throw locked(key, holder);
       const ended = await this.#queryIfMade(
-        `with gone as (delete from ${this.tables.locks}
+        `with gone as (delete from ${this.#tables.locks}
              where stage = $1 and target = $2 and ($4::text is null or id = $4) returning id)
          select pg_terminate_backend(held.pid)::text from (${holdersOf("$3")}) held
          where held.pid <> pg_backend_pid() and ($4::text is null or exists (select from gone))`,
-        stage,
-        target,
-        number,
-        holder?.id ?? id ?? null,
+        [stage, target, number, holder?.id ?? id ?? null],
       );
       if (ended.length === 0) return holder;
       // The end of a connection takes a moment; to get its lock is to wait for that.
-      await this.client.queryFor(UNLOCK_TIMEOUT, `select pg_advisory_xact_lock($1::bigint)::text`, number);
+      await this.#client.query(`select pg_advisory_xact_lock($1::bigint)::text`, [number], UNLOCK_TIMEOUT);
       return holder;
     });
   }
 
   async versions({ stage, target }: StateKey): Promise<readonly Version[]> {
-    return await attempt(this.where({ stage, target }), async () => {
+    return await attempt(this.#where({ stage, target }), async () => {
       const rows = await this.#queryIfMade(
-        `select serial::text as serial, document::text as document,
+        `select serial::text as serial,
            to_char(written at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as written
-         from ${this.tables.versions} where stage = $1 and target = $2 order by ${this.tables.versions}.serial desc`,
-        stage,
-        target,
+         from ${this.#tables.versions} where stage = $1 and target = $2 order by ${this.#tables.versions}.serial desc`,
+        [stage, target],
       );
-      return rows.map((row) => ({
-        serial: row["serial"] ?? "",
-        written: row["written"] ?? "",
-        document: row["document"] ?? "",
-      }));
+      return rows.map(({ serial, written }) => ({ serial: serial ?? "", written: written ?? "" }));
     });
   }
 
   /** A token bucket as the time of its next token: what is not taken in time is lost, so nothing can pile up. */
   async takeSends(bucket: string, sends: number, perSecond: number): Promise<number> {
-    const { rates } = this.tables;
-    return await attempt(`${rates} in ${this.client.name}`, async () => {
+    const { rates } = this.#tables;
+    return await attempt(`${rates} in ${this.#client.name}`, async () => {
       const take = async (): Promise<readonly Row[]> =>
-        await this.client.query(
+        await this.#client.query(
           `insert into ${rates} as r (bucket, next) values ($1, clock_timestamp() + $2::interval)
            on conflict (bucket) do update set next = greatest(r.next, clock_timestamp()) + $2::interval
            returning (extract(epoch from next - $2::interval - clock_timestamp()) * 1000)::text as wait`,
-          bucket,
-          `${sends / perSecond} seconds`,
+          [bucket, `${sends / perSecond} seconds`],
         );
       const [row] = await take().catch(async (error: unknown) => {
         if (!isMissing(error)) throw error;
@@ -408,74 +361,183 @@ class PostgresBackend implements Backend {
   }
 
   async addHistory(stage: string, entry: JsonObject): Promise<void> {
-    const { history } = this.tables;
+    const { history } = this.#tables;
     return await attempt(history, async () => {
-      await this.client.query(
+      await this.#client.query(
         `with added as (insert into ${history} (stage, entry) values ($1, $2::text::json))
          delete from ${history} where stage = $1 and n <= (
            select n from ${history} where stage = $1 order by n desc offset ${ENTRIES - 1} limit 1)`,
-        stage,
-        JSON.stringify(entry),
+        [stage, JSON.stringify(entry)],
       );
     });
   }
 
   async history(stage: string): Promise<readonly unknown[]> {
-    const query = `select entry::text as entry from ${this.tables.history} where stage = $1 order by n`;
-    return await attempt(this.tables.history, async () => {
-      const rows = await this.#queryIfMade(query, stage);
+    const query = `select entry::text as entry from ${this.#tables.history} where stage = $1 order by n`;
+    return await attempt(this.#tables.history, async () => {
+      const rows = await this.#queryIfMade(query, [stage]);
       return rows.map((row) => parseJson(row["entry"] ?? ""));
     });
   }
 
-  async close(): Promise<void> {
-    await this.client.close();
+  /** An advisory lock of our connection, and what may be done as long as that connection has it. */
+  #heldLock(grant: Grant, takenOver: LockInfo | undefined): HeldLock {
+    const { key, number, info, lost, session } = grant;
+    const { stage, target } = key;
+    const client = this.#client;
+    const { documents, journal, versions, locks } = this.#tables;
+    const lockLost = (reason: string) => new StateFailure({ kind: "lock-lost", key, reason });
+    /** With the connection goes the lock, whatever became of the statement. */
+    const orLost = async <T>(work: () => Promise<T>): Promise<T> =>
+      await attempt(this.#where(key), async () => {
+        try {
+          if (lost?.aborted === true) throw lockLost(BROKEN);
+          return await work();
+        } catch (error) {
+          if (error instanceof StateFailure || !isLossOfConnection(error)) throw error;
+          throw lockLost(error instanceof Error ? `${BROKEN}: ${error.message}` : BROKEN);
+        }
+      });
+    /**
+     * A row, if our connection has the lock, nobody took it away, and the document is the one that was read. A lock lasts
+     * as long as its session, so that is asked for: to look through `pg_locks` takes the longer the more locks there are.
+     */
+    const isOurs = `select where pg_backend_pid() = $6::int
+      and exists (select from ${locks} where stage = $1 and target = $2 and id = $3)
+      and coalesce((select serial from ${documents} where stage = $1 and target = $2), ${NO_SERIAL}) = $4::bigint`;
+    const whyNot = async (): Promise<StateFailure> => {
+      const [row] = await client.query(
+        `select (pg_backend_pid() = $4::int)::text as connected,
+           (exists (select from ${locks} where stage = $1 and target = $2 and id = $3))::text as holder`,
+        [stage, target, info.id, session],
+      );
+      if (row?.["connected"] !== "true") return lockLost(BROKEN);
+      if (row["holder"] !== "true") return lockLost(TAKEN);
+      return new StateFailure({ kind: "changed", where: this.#where(key) });
+    };
+    /** Runs a write. Its parameters: stage, target, id and serial of what it needs, the content, the session. */
+    const fenced = async (base: Revision, statement: string, content: string): Promise<void> =>
+      await orLost(async () => {
+        const rows = await client.query(`with ${statement} select 1::text from written`, [
+          stage,
+          target,
+          info.id,
+          serialOf(base),
+          content,
+          session,
+        ]);
+        if (rows.length !== 1) throw await whyNot();
+      });
+    let isUnlocked = false;
+    return {
+      info,
+      ...defined({ takenOver, lost }),
+      write: async (state, base) => {
+        await fenced(
+          base,
+          `ours as (${isOurs}),
+           old as (insert into ${versions} (stage, target, serial, document, written)
+             select d.stage, d.target, d.serial, d.document, d.written from ${documents} d, ours
+             where d.stage = $1 and d.target = $2 on conflict do nothing),
+           rotated as (delete from ${versions} v using ours
+             where v.stage = $1 and v.target = $2 and v.serial <= $4::bigint - ${VERSIONS}),
+           folded as (delete from ${journal} j using ours where j.stage = $1 and j.target = $2),
+           written as (insert into ${documents} (stage, target, serial, document)
+             select $1::text, $2::text, $4::bigint + 1, $5::text::json from ours
+             on conflict (stage, target) do update
+             set serial = excluded.serial, document = excluded.document, written = now() returning 1)`,
+          formatDocument(state),
+        );
+        return (BigInt(serialOf(base)) + 1n).toString();
+      },
+      append: async (events, base) =>
+        await fenced(
+          base,
+          `written as (insert into ${journal} (stage, target, base, events)
+             select $1::text, $2::text, $4::bigint, $5::text::json where exists (${isOurs}) returning 1)`,
+          JSON.stringify(events),
+        ),
+      confirm: async () =>
+        await orLost(async () => {
+          if (!(await this.#isThere(info.id))) throw lockLost(TAKEN);
+        }),
+      unlock: async () => {
+        if (isUnlocked) return;
+        isUnlocked = true;
+        const unlocking = orLost(async () => {
+          // The row first, or the next holder would take it for one that was left behind.
+          const row = client.query(`delete from ${locks} where stage = $1 and target = $2 and id = $3`, [
+            stage,
+            target,
+            info.id,
+          ]);
+          await Promise.all([row, client.query(`select pg_advisory_unlock($1::bigint)::text`, [number])]);
+        });
+        // With a connection went its locks.
+        await unlocking
+          .catch((error: unknown) => void problemOf(error, "lock-lost"))
+          .finally(() => {
+            this.#held.delete(number);
+            this.#granted.delete(info.id);
+          });
+      },
+    };
   }
 
-  where({ stage, target }: StateKey): string {
-    return `${this.tables.documents}, row ${stage}/${target}, in ${this.client.name}`;
+  /** The number that a document's lock goes by: 64 bits of a digest, signed. */
+  #lockNumber({ stage, target }: StateKey): string {
+    const name = JSON.stringify(["tasc state", this.#tables.documents, stage, target]);
+    return createHash("sha256").update(name).digest().readBigInt64BE().toString();
+  }
+
+  async close(): Promise<void> {
+    await this.#client.close();
+  }
+
+  #where({ stage, target }: StateKey): string {
+    return `${this.#tables.documents}, row ${stage}/${target}, in ${this.#client.name}`;
   }
 
   /**
    * The query's rows; none where the tables have not been made yet. Where only some are missing, somebody took them
    * away, and that stays an error: to see no state then would be to make everything once more.
    */
-  async #queryIfMade(text: string, ...parameters: readonly (string | null)[]): Promise<readonly Row[]> {
+  async #queryIfMade(text: string, parameters: readonly (string | null)[] = []): Promise<readonly Row[]> {
     try {
-      return await this.client.query(text, ...parameters);
+      return await this.#client.query(text, parameters);
     } catch (error) {
       if (!isMissing(error)) throw error;
-      const [row] = await this.client.query(
+      const [row] = await this.#client.query(
         `select to_regclass($1)::text as made, to_regclass($2)::text as migrated`,
-        this.tables.documents,
-        this.tables.meta,
+        [this.#tables.documents, this.#tables.meta],
       );
       // Tables of before there were migrations lack those of later ones.
-      if (row?.["made"] === null || (row?.["migrated"] === null && !text.includes(this.tables.journal)))
+      if (row?.["made"] === null || (row?.["migrated"] === null && !text.includes(this.#tables.journal)))
         return [];
       // Somebody may have made them in between.
-      return await this.client.query(text, ...parameters);
+      return await this.#client.query(text, parameters);
     }
   }
 }
 
-interface LockCheck {
-  /** Ids of locks. */
-  readonly asked: ReadonlySet<string>;
-  readonly there: ReadonlySet<string>;
+/** A lock as the database gave it. */
+interface Grant {
+  readonly key: StateKey;
+  readonly number: string;
+  readonly info: LockInfo;
+  /** Aborted with the connection that has the lock. */
+  readonly lost: AbortSignal | undefined;
+  /** The database's session that has the lock, for as long as it lasts. */
+  readonly session: string;
 }
 
+const BROKEN = "the connection that held it broke";
+const TAKEN = "somebody took it away";
 const POOLER =
   "state.url leads to a pooler that lends a connection for each transaction (PgBouncer's pool_mode = transaction). Locks belong to connections, so they would be lost or never freed. Use the address of the database itself, or a pool with pool_mode = session";
 
 function locked(key: StateKey, holder: LockInfo | undefined): StateFailure {
-  return new StateFailure({ kind: "locked", key, ...(holder === undefined ? {} : { holder }) });
-}
-
-/** The number that a document's lock goes by: 64 bits of a digest, signed. */
-function lockNumber(tables: Tables, { stage, target }: StateKey): string {
-  const name = JSON.stringify(["tasc state", tables.documents, stage, target]);
-  return createHash("sha256").update(name).digest().readBigInt64BE().toString();
+  return new StateFailure({ kind: "locked", key, ...defined({ holder }) });
 }
 
 /** The process that holds a lock. In `pg_locks` a 64-bit number stands in two halves, with `objsubid` 1. */
@@ -491,196 +553,23 @@ function parseInfo(text: string | null | undefined): LockInfo | undefined {
   return isLockInfo(info) ? info : undefined;
 }
 
-function storedOf(row: Row, key: DocumentKey, where: string): StoredState | undefined {
-  if (row["stranded"] === "true")
-    throw new StateFailure({ kind: "stranded-journal", where, journal: `the journal of ${where}` });
-  const document = row["document"] ?? undefined;
-  const journal = row["events"] ?? undefined;
-  if (document === undefined && journal === undefined) return undefined;
-  const below = belowJournal(document, key, where);
-  const events = eventsOf(journal);
-  if (events === undefined)
-    throw new StateFailure({ kind: "corrupt", where, reason: "its journal is not in the expected format" });
-  const revision = document === undefined ? NO_DOCUMENT : (row["serial"] ?? NO_DOCUMENT);
-  const state = applyEvents(below, events);
-  return { state, revision, journalled: events.length > 0 };
-}
-
-function belowJournal(document: string | undefined, key: DocumentKey, where: string): State {
-  if (document === undefined) return emptyState(key.stage, key.target, key.service);
-  return parseDocument(document, key, where).state;
-}
-
-/** The events of all rows in their order; `undefined` if they are not events. */
-function eventsOf(journal: string | undefined): readonly StateEvent[] | undefined {
-  if (journal === undefined) return [];
-  const rows = parseJson(journal);
-  if (!Array.isArray(rows)) return undefined;
-  const events: StateEvent[] = [];
-  for (const row of rows) {
-    if (!areStateEvents(row)) return undefined;
-    for (const event of row) events.push(event);
-  }
-  return events;
-}
-
-/** An advisory lock of our connection, and what may be done as long as that connection has it. */
-class PostgresLock implements HeldLock {
-  readonly info: LockInfo;
-  readonly takenOver?: LockInfo;
-  readonly lost?: AbortSignal;
-  readonly #backend: PostgresBackend;
-  readonly #key: StateKey;
-  readonly #number: string;
-  /** The database's session that has the lock, for as long as it lasts. */
-  readonly #session: string;
-  #isUnlocked = false;
-
-  constructor(
-    backend: PostgresBackend,
-    key: StateKey,
-    number: string,
-    info: LockInfo,
-    session: string,
-    takenOver: LockInfo | undefined,
-    lost: AbortSignal | undefined,
-  ) {
-    this.#backend = backend;
-    this.#key = key;
-    this.#number = number;
-    this.#session = session;
-    this.info = info;
-    if (takenOver !== undefined) this.takenOver = takenOver;
-    if (lost !== undefined) this.lost = lost;
-  }
-
-  async write(state: State, base: Revision): Promise<Revision> {
-    const { documents, journal, versions } = this.#backend.tables;
-    const serial = serialOf(base);
-    const next = (BigInt(serial) + 1n).toString();
-    return await this.#fenced(
-      serial,
-      `ours as (${this.#isOurs()}),
-       old as (insert into ${versions} (stage, target, serial, document, written)
-         select d.stage, d.target, d.serial, d.document, d.written from ${documents} d, ours
-         where d.stage = $1 and d.target = $2 on conflict do nothing),
-       rotated as (delete from ${versions} v using ours
-         where v.stage = $1 and v.target = $2 and v.serial <= $4::bigint - ${VERSIONS}),
-       folded as (delete from ${journal} j using ours where j.stage = $1 and j.target = $2),
-       written as (insert into ${documents} (stage, target, serial, document)
-         select $1::text, $2::text, $4::bigint + 1, $5::text::json from ours
-         on conflict (stage, target) do update
-         set serial = excluded.serial, document = excluded.document, written = now() returning 1)`,
-      formatDocument(state),
-      next,
-    );
-  }
-
-  readonly append = async (events: readonly StateEvent[], base: Revision): Promise<void> => {
-    const { journal } = this.#backend.tables;
-    const serial = serialOf(base);
-    return await this.#fenced(
-      serial,
-      `written as (insert into ${journal} (stage, target, base, events)
-         select $1::text, $2::text, $4::bigint, $5::text::json where exists (${this.#isOurs()}) returning 1)`,
-      JSON.stringify(events),
-      undefined,
-    );
-  };
-
-  readonly confirm = async (): Promise<void> =>
-    await this.#orLost(async () => {
-      if (!(await this.#backend.confirm(this.info))) throw this.#lockLost(TAKEN);
-    });
-
-  async unlock(): Promise<void> {
-    const { client, tables } = this.#backend;
-    if (this.#isUnlocked) return;
-    this.#isUnlocked = true;
-    const { stage, target } = this.#key;
-    const unlocking = this.#orLost(async () => {
-      // The row first, or the next holder would take it for one that was left behind.
-      const row = client.query(
-        `delete from ${tables.locks} where stage = $1 and target = $2 and id = $3`,
-        stage,
-        target,
-        this.info.id,
-      );
-      await Promise.all([row, client.query(`select pg_advisory_unlock($1::bigint)::text`, this.#number)]);
-    });
-    // With a connection went its locks.
-    await unlocking
-      .catch((error: unknown) => void problemOf(error, "lock-lost"))
-      .finally(() => this.#backend.release(this.#number));
-  }
-
-  /** Runs a write. Its parameters: stage, target, id and serial of what it needs, the content, the session. */
-  async #fenced<R>(serial: string, statement: string, content: string, value: R): Promise<R> {
-    const { client } = this.#backend;
-    const { stage, target } = this.#key;
-    return await this.#orLost(async () => {
-      const rows = await client.query(
-        `with ${statement} select 1::text from written`,
-        stage,
-        target,
-        this.info.id,
-        serial,
-        content,
-        this.#session,
-      );
-      if (rows.length !== 1) throw await this.#whyNot();
-      return value;
-    });
-  }
-
-  /**
-   * A row, if our connection has the lock, nobody took it away, and the document is the one that was read. A lock lasts
-   * as long as its session, so that is asked for: to look through `pg_locks` takes the longer the more locks there are.
-   */
-  #isOurs(): string {
-    const { documents, locks } = this.#backend.tables;
-    return `select where pg_backend_pid() = $6::int
-      and exists (select from ${locks} where stage = $1 and target = $2 and id = $3)
-      and coalesce((select serial from ${documents} where stage = $1 and target = $2), ${NO_SERIAL}) = $4::bigint`;
-  }
-
-  async #whyNot(): Promise<StateFailure> {
-    const { client, tables } = this.#backend;
-    const { stage, target } = this.#key;
-    const [row] = await client.query(
-      `select (pg_backend_pid() = $4::int)::text as connected,
-         (exists (select from ${tables.locks} where stage = $1 and target = $2 and id = $3))::text as holder`,
-      stage,
-      target,
-      this.info.id,
-      this.#session,
-    );
-    if (row?.["connected"] !== "true") return this.#lockLost(BROKEN);
-    if (row["holder"] !== "true") return this.#lockLost(TAKEN);
-    return new StateFailure({ kind: "changed", where: this.#backend.where(this.#key) });
-  }
-
-  #lockLost(reason: string): StateFailure {
-    return new StateFailure({ kind: "lock-lost", key: this.#key, reason });
-  }
-
-  /** With the connection goes the lock, whatever became of the statement. */
-  async #orLost<T>(work: () => Promise<T>): Promise<T> {
-    return await attempt(this.#backend.where(this.#key), async () => {
-      try {
-        if (this.lost?.aborted === true) throw this.#lockLost(BROKEN);
-        return await work();
-      } catch (error) {
-        if (error instanceof StateFailure || !isLossOfConnection(error)) throw error;
-        throw this.#lockLost(error instanceof Error ? `${BROKEN}: ${error.message}` : BROKEN);
-      }
-    });
-  }
-}
-
-const BROKEN = "the connection that held it broke";
-const TAKEN = "somebody took it away";
-
 function serialOf(revision: Revision): string {
   return revision === NO_DOCUMENT ? NO_SERIAL : revision;
+}
+
+function storedOf(row: Row, key: DocumentKey, where: string): StoredState | undefined {
+  const [document, journal] = [row["document"] ?? undefined, row["events"] ?? undefined];
+  if (row["stranded"] === "true")
+    throw new StateFailure({ kind: "stranded-journal", where, journal: `the journal of ${where}` });
+  if (document === undefined && journal === undefined) return undefined;
+  const groups = parseJson(journal ?? "[]");
+  const events: unknown = Array.isArray(groups) ? groups.flat() : undefined;
+  if (!areStateEvents(events))
+    throw new StateFailure({ kind: "corrupt", where, reason: "its journal is not in the expected format" });
+  const below =
+    document === undefined
+      ? emptyState(key.stage, key.target, key.service)
+      : parseDocument(document, key, where).state;
+  const revision = document === undefined ? NO_DOCUMENT : (row["serial"] ?? NO_DOCUMENT);
+  return { state: applyEvents(below, events), revision, journalled: events.length > 0 };
 }

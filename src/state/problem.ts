@@ -1,19 +1,6 @@
+import type { LockInfo, StateKey } from "./backend.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { type FailureReason, TascError } from "../model/error.ts";
-import type { LockInfo } from "./lock.ts";
-
-/** Names a document: one per stage and target. */
-export interface StateKey {
-  readonly stage: string;
-  /** The target's key. */
-  readonly target: string;
-}
-
-/** A document as a reader expects it. */
-export interface DocumentKey extends StateKey {
-  /** Base address of the service that the ids are to belong to. */
-  readonly service: string;
-}
 
 /**
  * Everything that can stand between an apply and its state; `explainProblem` words it. `where` names the file,
@@ -80,15 +67,28 @@ export function problemOf<K extends StateProblem["kind"]>(
   error: unknown,
   kind: K,
 ): Extract<StateProblem, { readonly kind: K }> {
-  if (error instanceof StateFailure && isOfKind(error.problem, kind)) return error.problem;
+  const isOfKind = (problem: StateProblem): problem is Extract<StateProblem, { readonly kind: K }> =>
+    problem.kind === kind;
+  if (error instanceof StateFailure && isOfKind(error.problem)) return error.problem;
   throw error;
 }
 
-function isOfKind<K extends StateProblem["kind"]>(
-  problem: StateProblem,
-  kind: K,
-): problem is Extract<StateProblem, { readonly kind: K }> {
-  return problem.kind === kind;
+/** Errors of files, a database or a server become a problem; anything else is a mistake of ours and stays an exception. */
+export async function attempt<T>(where: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const code = codeOf(error);
+    if (error instanceof StateFailure || !(error instanceof TascError || code !== undefined)) throw error;
+    // A refused connection may come without a message, for it is several errors: one for each address.
+    const { message } = error instanceof Error ? error : { message: "" };
+    throw new StateFailure({ kind: "failed", where, reason: message || String(code) });
+  }
+}
+
+/** The code of an error of the system, or the SQLSTATE of what a database said. */
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
 
 /** A problem for the person who must act: what is so, why it matters, what to do. */

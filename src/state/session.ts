@@ -3,84 +3,36 @@ import { type Address, compareText, targetAddress } from "../model/address.ts";
 import { type State, type StateEvent, emptyState } from "../model/state.ts";
 import {
   type Backend,
+  type DocumentKey,
   FRESH,
   type HeldLock,
+  type LockInfo,
   NO_DOCUMENT,
   type Revision,
-  Stopwatch,
+  type StateKey,
   type StateRuntime,
+  Stopwatch,
   type StoredState,
   sideBySide,
 } from "./backend.ts";
 import { erroredEvents, erroredFile, readErrored, removeErrored, writeErrored } from "./errored.ts";
 import { applyEvents } from "./events.ts";
-import { entryOfInterrupted, historyJson } from "./history.ts";
-import { type LockInfo, type LockWait, acquireLock, createLockInfo } from "./lock.ts";
-import { type DocumentKey, StateFailure, type StateProblem, problemOf } from "./problem.ts";
+import { entryOfInterrupted } from "./history.ts";
+import { createLockInfo } from "./lock.ts";
+import { StateFailure, type StateProblem, problemOf } from "./problem.ts";
 
-/**
- * A target's state while its lock is held, by an apply or by a command that alters state. After a kill at any moment,
- * what the next reader finds is a prefix of what was recorded, with everything in it whose `record` had resolved.
- */
-export interface Session {
-  /** With all that was recorded so far, saved or under way. A value: it does not change afterwards. */
-  readonly state: State;
-  /** Whether there was no state before. */
-  readonly isNew: boolean;
-  /** Whose lock was taken over: a process of this machine that is gone. Worth a word to the user. */
-  readonly takenOver?: LockInfo;
-  /** The file with what an earlier run could not save, if it was taken in. Worth a word to the user. */
-  readonly takenIn?: string | undefined;
-  /** The test target's id, where state knows it. */
-  readonly targetId: string | undefined;
-  /** Aborted, with a StateFailure, once nothing can be saved any more. */
-  readonly lost: AbortSignal;
-  /**
-   * Resolves when the events are durable. Calls at the same time share one flush.
-   *
-   * @throws StateFailure if they could not be saved; the session then saves no more until it is closed.
-   */
-  record(events: readonly StateEvent[]): Promise<void>;
-  /**
-   * Resolves when the events outlive this process. A power cut may take them, until the next `record` or `close`: it
-   * is for what may be done again without harm. Fails as `record` does.
-   */
-  note(events: readonly StateEvent[]): Promise<void>;
-  /**
-   * To be asked right before each call that changes something, and before each time it is sent again: resolves if the
-   * lock is still held, and what was recorded is saved or has been under way for a moment only.
-   *
-   * @throws StateFailure if nothing may be sent any more
-   */
-  confirm(): Promise<void>;
-  /**
-   * Saves what is not yet part of the document, also what a failed `record` left, and frees the lock. What cannot be
-   * saved is kept in `.tasc/errored/`. Later calls do nothing.
-   *
-   * @throws StateFailure if it could not be saved, or the lock not be freed; what `record` had saved is not lost.
-   */
-  close(): Promise<void>;
-}
-
-export interface SessionOptions extends LockWait {
+export interface SessionOptions {
   /** The command, for whoever waits for the lock: `tasc apply`. */
   readonly why: string;
+  /** Milliseconds to wait for locks that somebody else holds; 0 asks once. */
+  readonly timeout: number;
+  /** Ends the waiting early. */
+  readonly signal?: AbortSignal;
+  /** Is told once of each holder that is waited for. */
+  readonly waiting?: (key: StateKey, holder: LockInfo | undefined) => void;
 }
 
-/** Locks a document, reads it, and takes in what interrupted sessions left. */
-export async function openSession(
-  backend: Backend,
-  key: DocumentKey,
-  world: StateRuntime,
-  options: SessionOptions,
-): Promise<Session> {
-  const sessions = await openSessions(backend, [key], world, options);
-  const session = sessions.get(key.target);
-  if (session === undefined) throw new TypeError("a session that was not opened");
-  return session;
-}
-
-/** The same for several targets of one stage, side by side: all of them or none. */
+/** Locks the documents of targets of one stage, all or none, reads them, and takes in what interrupted sessions left. */
 export async function openSessions(
   backend: Backend,
   keys: readonly DocumentKey[],
@@ -102,45 +54,71 @@ export interface LockedKey {
   readonly lock: HeldLock;
 }
 
+const FIRST_PAUSE = 100;
+const LONGEST_PAUSE = 2_000;
+
 /**
  * Locks documents side by side, all or none. While it waits for one, it holds only those that come before it in the
- * order of keys, so that two runs cannot wait for each other.
+ * order of keys, so that two runs cannot wait for each other. It asks again, less and less often, until the limit: that
+ * works with every backend. Any problem but a held lock ends it at once.
  */
 export async function lockDocuments(
   backend: Backend,
   keys: readonly DocumentKey[],
   world: StateRuntime,
-  { why, ...patience }: SessionOptions,
+  { why, timeout, signal, waiting }: SessionOptions,
 ): Promise<readonly LockedKey[]> {
+  const { clock } = world;
   const inOrder = keys.toSorted((a, b) => compareText(a.target, b.target));
-  const deadline = world.clock.now().getTime() + patience.timeout;
+  const deadline = clock.now().getTime() + timeout;
   const held: LockedKey[] = [];
+  let pause = FIRST_PAUSE;
+  let refused: { readonly holder: string | undefined } | undefined;
   try {
     while (held.length < inOrder.length) {
-      const tried = await sideBySide(inOrder.slice(held.length), async (key) => {
-        const lock = await backend
-          .lock(key, createLockInfo(world, why))
-          .catch((error: unknown) => ({ error }));
-        return "error" in lock ? { key, error: lock.error } : { key, lock };
+      // Of those after one that is waited for, none is asked for yet.
+      const wanted = inOrder.slice(held.length, refused === undefined ? undefined : held.length + 1);
+      const tried = await sideBySide(wanted, async (key): Promise<Tried> => {
+        try {
+          return { key, lock: await backend.lock(key, createLockInfo(world, why)) };
+        } catch (error) {
+          return { key, error };
+        }
       });
-      const failed = tried.findIndex((one) => "error" in one);
-      const taken = tried.map((one, at) => ("error" in one ? [] : [{ ...one, at }])).flat();
-      held.push(...taken.filter(({ at }) => failed < 0 || at < failed));
-      await unlockAll(taken.filter(({ at }) => failed >= 0 && at > failed));
-      const refused = tried[failed];
-      if (refused === undefined || !("error" in refused)) continue;
-      problemOf(refused.error, "locked");
-      const timeout = deadline - world.clock.now().getTime();
-      if (timeout <= 0) throw refused.error;
-      const info = createLockInfo(world, why);
-      const lock = await acquireLock(backend, refused.key, info, world.clock, { ...patience, timeout });
-      held.push({ key: refused.key, lock });
+      const failed = tried.findIndex(({ lock }) => lock === undefined);
+      const end = failed < 0 ? tried.length : failed;
+      held.push(...taken(tried.slice(0, end)));
+      await unlockAll(taken(tried.slice(end)));
+      const one = tried[end];
+      if (one === undefined) {
+        refused = undefined;
+        pause = FIRST_PAUSE;
+        continue;
+      }
+      const { key, holder } = problemOf(one.error, "locked");
+      if (signal?.aborted === true) throw new StateFailure({ kind: "interrupted" });
+      const left = deadline - clock.now().getTime();
+      if (left <= 0) throw one.error;
+      if (refused === undefined || refused.holder !== holder?.id) waiting?.(key, holder);
+      refused = { holder: holder?.id };
+      await clock.sleep(Math.min(pause, left), signal);
+      pause = Math.min(pause * 2, LONGEST_PAUSE);
     }
     return held;
   } catch (error) {
     await unlockAll(held);
     throw error;
   }
+}
+
+interface Tried {
+  readonly key: DocumentKey;
+  readonly lock?: HeldLock;
+  readonly error?: unknown;
+}
+
+function taken(tried: readonly Tried[]): readonly LockedKey[] {
+  return tried.flatMap(({ key, lock }) => (lock === undefined ? [] : [{ key, lock }]));
 }
 
 /** What cannot be freed is left: whoever wants the lock is told who has it. */
@@ -159,7 +137,7 @@ async function openLocked(
   if (fresh.length > 0 && first !== undefined) await backend.register?.(first.key.stage, fresh);
   const opened = await sideBySide(locks, async ({ key, lock }) => {
     const start = await folded(lock, stored.get(key.target));
-    const session = new LockedSession(key, lock, start, world);
+    const session = new Session(key, lock, start, world);
     await recover(backend, session, key, world);
     return [key.target, session] as const;
   });
@@ -176,7 +154,7 @@ async function folded(lock: HeldLock, stored: StoredState | undefined): Promise<
 /** Takes in what an earlier run could not save, and writes the history of one that was cut off. */
 async function recover(
   backend: Backend,
-  session: LockedSession,
+  session: Session,
   key: DocumentKey,
   world: StateRuntime,
 ): Promise<void> {
@@ -188,21 +166,29 @@ async function recover(
   }
   const { run } = session.state;
   if (run === undefined) return;
-  if (run.changes.size > 0) await backend.addHistory(key.stage, historyJson(entryOfInterrupted(run)));
+  if (run.changes.size > 0) await backend.addHistory(key.stage, entryOfInterrupted(run));
   await session.record([{ type: "ended" }]);
 }
 
-class LockedSession implements Session {
+/**
+ * A target's state while its lock is held, by an apply or by a command that alters state. After a kill at any moment,
+ * what the next reader finds is a prefix of what was recorded, with everything in it whose `record` had resolved.
+ */
+export class Session {
+  /** Whether there was no state before. */
   readonly isNew: boolean;
-  readonly takenOver?: LockInfo;
+  /** Whose lock was taken over: a process of this machine that is gone. Worth a word to the user. */
+  readonly takenOver: LockInfo | undefined;
+  /** The file with what an earlier run could not save, if it was taken in. Worth a word to the user. */
   takenIn: string | undefined;
+  /** The test target's id, where state knows it. */
+  targetId: string | undefined;
   readonly #key: DocumentKey;
   readonly #world: StateRuntime;
   readonly #lock: HeldLock;
   readonly #commit: GroupCommit<StateEvent>;
   readonly #loss = new AbortController();
   readonly #address: Address;
-  targetId: string | undefined;
   /** The state up to the events that wait in `#ahead`; folding many at once copies its maps once. */
   #folded: State;
   #ahead: StateEvent[] = [];
@@ -222,7 +208,7 @@ class LockedSession implements Session {
     this.#world = world;
     this.#lock = lock;
     this.isNew = stored === undefined;
-    if (lock.takenOver !== undefined) this.takenOver = lock.takenOver;
+    this.takenOver = lock.takenOver;
     const { stage, target, service } = key;
     const state = stored?.state ?? emptyState(stage, target, service);
     this.#folded = state.lineage === undefined ? { lineage: world.newId(), ...state } : state;
@@ -235,30 +221,53 @@ class LockedSession implements Session {
     lock.lost?.addEventListener("abort", this.#broke);
   }
 
+  /** With all that was recorded so far, saved or under way. A value: it does not change afterwards. */
   get state(): State {
     this.#folded = applyEvents(this.#folded, this.#ahead);
     this.#ahead = [];
     return this.#folded;
   }
 
+  /** Aborted, with a StateFailure, once nothing can be saved any more. */
   get lost(): AbortSignal {
     return this.#loss.signal;
   }
 
+  /**
+   * Resolves when the events are durable. Calls at the same time share one flush.
+   *
+   * @throws StateFailure if they could not be saved; the session then saves no more until it is closed.
+   */
   async record(events: readonly StateEvent[]): Promise<void> {
     await this.#add(events, true);
   }
 
+  /**
+   * Resolves when the events outlive this process. A power cut may take them, until the next `record` or `close`: it
+   * is for what may be done again without harm. Fails as `record` does.
+   */
   async note(events: readonly StateEvent[]): Promise<void> {
     await this.#add(events, false);
   }
 
+  /**
+   * To be asked right before each call that changes something, and before each time it is sent again: resolves if the
+   * lock is still held, and what was recorded is saved or has been under way for a moment only.
+   *
+   * @throws StateFailure if nothing may be sent any more
+   */
   async confirm(): Promise<void> {
     if (this.#unsaved.length > 0 && this.#waiting.isOver(FRESH)) await this.#commit.idle();
     if (this.#lock.confirm !== undefined) await this.#orLose(this.#lock.confirm());
     else if (this.#written.isOver(FRESH)) await this.#commit.add([], true);
   }
 
+  /**
+   * Saves what is not yet part of the document, also what a failed `record` left, and frees the lock. What cannot be
+   * saved is kept in `.tasc/errored/`. Later calls do nothing.
+   *
+   * @throws StateFailure if it could not be saved, or the lock not be freed; what `record` had saved is not lost.
+   */
   async close(): Promise<void> {
     // The connection may end after that.
     this.#closed ??= this.#finish().finally(() => this.#lock.lost?.removeEventListener("abort", this.#broke));

@@ -511,6 +511,18 @@ describe("creations whose answers are lost", () => {
     expect(applied.outcome).toMatchObject({ done: ["testCase.shop.login"], failed: [] });
     expect(writesOf(bench)).toEqual(["createDiscovery name,prompt"]);
   });
+  test("are not taken for what bore the name before, also where no state says whose that is", async () => {
+    const bench = benchWith();
+    const live = shopOn(bench, { description: "Log in" });
+    const id = live.testCases[0]?.id ?? "";
+    const testCases = { login: made("Log in"), other: { description: "Other" } };
+    bench.service.faultOf = (_, nth) => (nth === 0 ? { when: "before", acted: "maybe" } : undefined);
+    const scope = { only: ["testCase.shop.login"], exclude: [] };
+    const applied = await bench.apply(shop({ testCases, ids: { other: id } }), { scope });
+    expect(applied.outcome).toMatchObject({ done: ["testCase.shop.login"], failed: [] });
+    expect(live.testCases).toHaveLength(2);
+    expect(bench.state().bindings.get("testCase.shop.login")?.id).toBe(live.testCases[1]?.id);
+  });
   test("hold back others of the same name as long as nobody knows what became of them", async () => {
     const bench = benchWith();
     shopOn(bench);
@@ -549,6 +561,14 @@ describe("what a manifest no longer declares", () => {
       changes: [],
       orphaned: [{ address: "testCase.shop.old" }],
     });
+  });
+  test("is no longer bound once it is gone", async () => {
+    const bench = benchWith();
+    const live = shopOn(bench, { description: "Old" });
+    await bench.apply(shop({ testCases: { old: { description: "Old" } } }));
+    live.testCases.length = 0;
+    await bench.apply(shop({}));
+    expect([...bench.state().bindings.keys()]).toEqual(["target.shop"]);
   });
   test("is no longer bound once another key means it", async () => {
     const bench = benchWith();

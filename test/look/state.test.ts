@@ -2,7 +2,7 @@
 import { hostname } from "node:os";
 import { describe, expect, test } from "vitest";
 import type { StateRuntime } from "../../src/state/backend.ts";
-import { openLocalBackend } from "../../src/state/local.ts";
+import { LocalBackend } from "../../src/state/local.ts";
 import { createLockInfo, readProcesses } from "../../src/state/lock.ts";
 import {
   CART,
@@ -264,7 +264,7 @@ describe.concurrent("a lock that somebody holds", () => {
 
   async function held(stage: Scene, target: string): Promise<() => Promise<void>> {
     const here = await world(stage);
-    const backend = openLocalBackend({ backend: "local", path: ".tasc/state" }, here);
+    const backend = new LocalBackend({ backend: "local", path: ".tasc/state" }, here);
     const key = { stage: "default", target, service: stage.server.url };
     const lock = await backend.lock(key, createLockInfo(here, "tasc apply"));
     return () => lock.unlock();

@@ -1,6 +1,6 @@
 import { Writable } from "node:stream";
 import { createRedactor } from "../../src/render/redact.ts";
-import { type Terminal, type Writer, createWriter, terminalOf } from "../../src/render/terminal.ts";
+import { type Terminal, Writer, terminalOf } from "../../src/render/terminal.ts";
 
 export interface Screen {
   readonly writer: Writer;
@@ -15,7 +15,7 @@ export function screen(
   const out = collector();
   const err = collector();
   const terminal = terminalFor(options.live ?? false);
-  const writer = createWriter({
+  const writer = new Writer({
     stdout: out.stream,
     stderr: err.stream,
     terminals: { stdout: terminal, stderr: terminal },

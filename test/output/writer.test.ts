@@ -2,7 +2,7 @@ import { Writable } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { createRedactor } from "../../src/render/redact.ts";
-import { createWriter } from "../../src/render/terminal.ts";
+import { Writer } from "../../src/render/terminal.ts";
 import { screen, terminalFor } from "./screen.ts";
 
 describe("the writer", () => {
@@ -65,9 +65,9 @@ function broken(code: string): Writable {
   });
 }
 
-function writerTo(stdout: Writable, failed: (error: Error) => void): ReturnType<typeof createWriter> {
+function writerTo(stdout: Writable, failed: (error: Error) => void): Writer {
   const terminal = terminalFor(false);
-  return createWriter({
+  return new Writer({
     stdout,
     stderr: broken("EPIPE"),
     terminals: { stdout: terminal, stderr: terminal },

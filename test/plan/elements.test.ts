@@ -33,6 +33,17 @@ describe("a change of elements is told step by step, as the PATCH aligns them", 
     expect(idsOf(wanted, two)).toEqual([undefined, "1", "2"]);
   });
 
+  test("what is kept of live elements beside a secret is sent and does not show", () => {
+    const named = { selectorType: "TEXT", selector: "Old", options: { name: "once a secret" } };
+    const live = [liveElement("1", 0, { ...click("a"), selectors: [named] })];
+    const fill = { interaction: { action: "FILL", calledWith: new Secret("s3cret") } };
+    const { calls } = changeTo([fill, click("b")], live);
+    expect(JSON.stringify(calls)).not.toMatch(/Old|once a secret|s3cret/);
+    expect(calls[0]?.body).toMatchObject({
+      elements: [{ id: "1", selectors: [{ id: "1-s0", selector: "(sensitive)" }] }, {}],
+    });
+  });
+
   test("one that goes is told by its live place, before what follows it", () => {
     expect(fieldsOf([click("c")], [...two, liveElement("3", 2, click("c"))])).toEqual([
       { path: ["elements", 0], before: click("a") },

@@ -3,6 +3,7 @@ import { createdRecords } from "../../src/apply/context.ts";
 import type { ChangeJson } from "../../src/model/plan.ts";
 import { Secret, UNKNOWN } from "../../src/model/value.ts";
 import { refreshEvents } from "../../src/plan/record.ts";
+import { createFingerprinter } from "../../src/state/fingerprint.ts";
 import {
   type Situation,
   fingerprints,
@@ -194,6 +195,15 @@ describe("matching", () => {
       "C2",
     ],
     [
+      "by `id:` of the manifest before the id in state",
+      {
+        declared: { testCases: login, ids: { login: "C2" } },
+        live: { testCases: [liveCase("C1"), liveCase("C2")] },
+        state: [{ type: "bound", address: "testCase.shop.login", id: "C1", fields: {} }],
+      },
+      "C2",
+    ],
+    [
       "by the id in state, whatever the name",
       {
         declared: { testCases: login },
@@ -218,10 +228,12 @@ describe("matching", () => {
     [
       "not by name where that case has an externalId of its own",
       {
-        declared: { testCases: { login: { description: "Log in", externalId: "X" } } },
+        declared: {
+          testCases: { login: { description: "Log in", externalId: "X", "discovery.prompt": "p" } },
+        },
         live: { testCases: [liveCase("C1", { description: "Log in", externalId: "Y" })] },
       },
-      "error",
+      "create",
     ],
     [
       "two of one name are an error",
@@ -293,8 +305,12 @@ describe("matching", () => {
     const { plan, matched } = planOf(situation);
     const match = matched.get("shop")?.matches.get("testCase.shop.login");
     const errors = plan.diagnostics.filter(({ severity }) => severity === "error");
-    if (expected === "error") expect(errors.length).toBeGreaterThan(0);
-    else expect(errors).toEqual([]);
+    if (expected === "error") {
+      expect(errors.length).toBeGreaterThan(0);
+      // Nothing is planned for what may be another's.
+      expect(match).toBeUndefined();
+      expect(plan.changes).toEqual([]);
+    } else expect(errors).toEqual([]);
     if (expected === "create") expect(match).toEqual({});
     else if (expected !== "error") expect(match).toMatchObject({ live: { id: expected } });
   });
@@ -397,6 +413,12 @@ describe("write-only fields", () => {
     expect(
       change({ ...situation, input: { rediscover: new Set(["testCase.shop.login"] as const) } }),
     ).toMatchObject({ action: "rediscover" });
+    // A record of another key says nothing, and a generation costs.
+    const other = createFingerprinter(new Secret("another key of the stage"), "staging");
+    expect(planOf({ ...changed, state: events, input: { fingerprints: other } }).plan).toMatchObject({
+      changes: [],
+      diagnostics: [{ code: "key-changed" }],
+    });
   });
 });
 

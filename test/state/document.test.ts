@@ -1,10 +1,11 @@
+import type { DocumentKey } from "../../src/state/backend.ts";
 import * as fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { isAddress as isModelAddress } from "../../src/model/address.ts";
 import { type State, type StateEvent, emptyState } from "../../src/model/state.ts";
 import { formatDocument, isAddress, isStateEvent, parseDocument } from "../../src/state/document.ts";
 import { applyEvents } from "../../src/state/events.ts";
-import { type DocumentKey, StateFailure, type StateProblem } from "../../src/state/problem.ts";
+import { StateFailure, type StateProblem } from "../../src/state/problem.ts";
 import { state as anyState, event } from "./support/arbitrary.ts";
 import { SERVICE } from "./support/numbered.ts";
 

@@ -1,5 +1,5 @@
+import type { LockInfo } from "../../src/state/backend.ts";
 import { describe, expect, it, test } from "vitest";
-import type { LockInfo } from "../../src/state/lock.ts";
 import { type StateProblem, explainProblem, explainTakeover } from "../../src/state/problem.ts";
 
 const key = { stage: "staging", target: "shop" };

@@ -7,7 +7,7 @@ import { applyEvents } from "../../src/state/events.ts";
 import { addressesOf } from "../../src/state/http.ts";
 import { createLockInfo } from "../../src/state/lock.ts";
 import { explainProblem } from "../../src/state/problem.ts";
-import { openSession } from "../../src/state/session.ts";
+import { openSession } from "./support/session.ts";
 import { type HttpFixture, httpFixture } from "./support/http-fixture.ts";
 import type { LockMethods } from "./support/http-server.ts";
 import { KILLING_TIMEOUT, killAtRandom } from "./support/killing.ts";

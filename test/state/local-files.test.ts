@@ -5,11 +5,12 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { StateEvent } from "../../src/model/state.ts";
 import type { Backend } from "../../src/state/backend.ts";
 import { erroredFile } from "../../src/state/errored.ts";
-import { foldedLine, pathsOf, readIfThere, targetOf } from "../../src/state/local-files.ts";
+import { journalLine, pathsOf, readIfThere, targetOf } from "../../src/state/local-files.ts";
 import { readFiles, revisionOf, stateOf } from "../../src/state/local.ts";
 import { formatDocument } from "../../src/state/document.ts";
 import { createLockInfo } from "../../src/state/lock.ts";
-import { type Session, openSession } from "../../src/state/session.ts";
+import type { Session } from "../../src/state/session.ts";
+import { openSession } from "./support/session.ts";
 import { type LocalFixture, localFixture } from "./support/local-fixture.ts";
 import { SHOP, numbered, stateAfter, plain } from "./support/numbered.ts";
 import { problemOf } from "./support/result.ts";
@@ -420,5 +421,5 @@ function documentOf(stage: string): string {
 
 /** The line that a session adds before it replaces the document, taken from one that was stopped there. */
 function foldedMark(document: string): string {
-  return foldedLine(revisionOf(Buffer.from(document)));
+  return journalLine({ folded: revisionOf(Buffer.from(document)) });
 }

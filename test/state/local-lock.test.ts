@@ -1,16 +1,10 @@
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
-import type { StateRuntime } from "../../src/state/backend.ts";
+import type { LockInfo, ProcessTraits, StateRuntime } from "../../src/state/backend.ts";
 import { takeLock } from "../../src/state/local-files.ts";
-import {
-  type LockInfo,
-  type ProcessTraits,
-  createLockInfo,
-  isGone,
-  readProcesses,
-} from "../../src/state/lock.ts";
-import { openSession } from "../../src/state/session.ts";
+import { createLockInfo, isGone, readProcesses } from "../../src/state/lock.ts";
+import { openSession } from "./support/session.ts";
 import { type Child, buildChild, startChild } from "./support/child.ts";
 import { type LocalFixture, localFixture } from "./support/local-fixture.ts";
 import { SHOP, numbered } from "./support/numbered.ts";

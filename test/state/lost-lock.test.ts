@@ -1,6 +1,8 @@
 // A lock that is lost while a call waits, as processes over a real service: nothing is sent any more.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Fleet, type Way, openWay } from "./support/fleet.ts";
+import { Fleet, type Running, type Way, openWay } from "./support/fleet.ts";
 import { type HttpServer, startHttpServer } from "./support/http-server.ts";
 import { type PostgresServer, startPostgres } from "./support/postgres-server.ts";
 
@@ -26,18 +28,20 @@ const backends = () => ({
   http: `{ backend: http, address: "${keeper.address}" }`,
 });
 
-/** Waits until the run has something in flight that the service told to wait. */
-async function untilWaiting(running: {
-  readonly process: { readonly stderr: NodeJS.ReadableStream | null };
-}) {
+async function untilSays(running: Running, words: string): Promise<void> {
   await new Promise<void>((resolve) => {
     let text = "";
     running.process.stderr?.on("data", (bytes: Buffer) => {
       text += bytes.toString();
-      if (text.includes("429")) resolve();
+      if (text.includes(words)) resolve();
     });
     running.process.stderr?.on("close", resolve);
   });
+}
+
+/** Waits until the run has something in flight that the service told to wait. */
+async function untilWaiting(running: Running): Promise<void> {
+  await untilSays(running, "429");
 }
 
 describe.each(["local", "postgres", "http"] as const)("with %s state", (name) => {
@@ -65,6 +69,28 @@ describe.each(["local", "postgres", "http"] as const)("with %s state", (name) =>
   }, 120_000);
 });
 
+it("a batch generation that waits is not sent once the lock was taken away", async () => {
+  const fleet = await Fleet.open(1, backends().postgres.replace("lost", "batches"));
+  try {
+    expect((await fleet.run(...APPLY)).code).toBe(0);
+    writeFileSync(
+      join(fleet.folder, "targets", "batch.yaml"),
+      "target: t0\nbatchGenerations: { spring: { prompt: Cover spring., environment: default } }\n",
+    );
+    await fleet.delayNext("POST", "/batch-generations$", 4);
+    const first = fleet.start([...APPLY, "--log-level", "debug"]);
+    await untilWaiting(first);
+    expect((await fleet.run("state", "unlock", "t0")).code).toBe(0);
+    const second = await fleet.run(...APPLY, "--run", "batchGeneration.t0.spring");
+    expect(second.code, second.stdout + second.stderr).toBe(0);
+    expect((await first.ended).code).toBe(1);
+    expect(await fleet.sent("POST", "/batch-generations")).toBe(2);
+    expect((await fleet.run("plan", "--detailed-exitcode")).code).toBe(0);
+  } finally {
+    await fleet.close();
+  }
+}, 60_000);
+
 describe.each(["local", "postgres", "http"] as const)("a process that was stopped, with %s state", (name) => {
   it("goes on where it still has its lock, and sends nothing where it has not", async () => {
     const fleet = await Fleet.open(
@@ -82,9 +108,13 @@ describe.each(["local", "postgres", "http"] as const)("a process that was stoppe
       const loser = await stopped();
       const refused = await fleet.run("apply", "--auto-approve");
       expect(refused.code, refused.stderr).toBe(5);
-      const id = /Lock id: ([\w-]+)/.exec(refused.stderr)?.[1] ?? "";
+      const id = /Lock\s+id:\s+([\w-]+)/.exec(refused.stderr)?.[1] ?? "";
       const wrong = await fleet.run("state", "unlock", "t0", id.replace(/^.{4}/, "0000"));
       expect(wrong.code, wrong.stderr).toBe(5);
+      const waiting = fleet.start(["apply", "--auto-approve", "--lock-timeout", "60s"]);
+      await untilSays(waiting, 'Waiting for the lock of target "t0"');
+      waiting.process.kill("SIGINT");
+      expect(await waiting.ended).toMatchObject({ code: 130 });
       expect((await fleet.run("state", "unlock", "t0", id)).code).toBe(0);
       const winner = await stopped();
       loser.process.kill("SIGCONT");
@@ -102,6 +132,29 @@ describe.each(["local", "postgres", "http"] as const)("a process that was stoppe
 });
 
 describe("with a database that is gone", () => {
+  it("an apply whose database falls silent starts nothing new, and ends", async () => {
+    const fleet = await Fleet.open(12, backends().postgres.replace("lost", "silent"));
+    try {
+      expect((await fleet.run(...APPLY)).code).toBe(0);
+      const before = await fleet.sent("PATCH", "/test-cases/");
+      await fleet.slowDown("PATCH", "/test-cases/", 1_000);
+      const run = fleet.start([...APPLY, "--log-level", "debug"], "two");
+      await untilSays(run, "PATCH");
+      way.pause(60_000);
+      const began = Date.now();
+      const ended = await run.ended;
+      expect(Date.now() - began).toBeLessThan(15_000);
+      expect(ended.code, ended.stdout + ended.stderr).toBe(1);
+      // 24 in all, four at once: within two seconds of the last look at the locks, and no more.
+      expect((await fleet.sent("PATCH", "/test-cases/")) - before).toBeLessThanOrEqual(16);
+      way.cut();
+      expect((await fleet.run(...APPLY)).code).toBe(0);
+      expect(await fleet.wrong()).toEqual([]);
+    } finally {
+      await fleet.close();
+    }
+  }, 60_000);
+
   it("an apply ends with its summary, and the next one takes in what it could not save", async () => {
     const fleet = await Fleet.open(3, backends().postgres.replace("lost", "gone"));
     try {

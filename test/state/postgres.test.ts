@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { openBackend, readConfig } from "../../src/state/config.ts";
 import { createLockInfo } from "../../src/state/lock.ts";
 import { explainProblem } from "../../src/state/problem.ts";
-import { openSession } from "../../src/state/session.ts";
+import { openSession } from "./support/session.ts";
 import { KILLING_TIMEOUT, killAtRandom } from "./support/killing.ts";
 import { SHOP, numbered, stateAfter, plain } from "./support/numbered.ts";
 import { type PostgresFixture, postgresFixture } from "./support/postgres-fixture.ts";

@@ -60,12 +60,6 @@ describe("the configuration of a backend is completed", () => {
 describe("the configuration of a backend is refused", () => {
   const rows: readonly (readonly [string, StateSettings["backend"], Options, string])[] = [
     [
-      "a misspelt option",
-      "postgres",
-      { url: "postgres://db", tabel: "x" },
-      "state.tabel is unknown to the postgres backend; it knows url, schema, table",
-    ],
-    [
       "no url",
       "postgres",
       {},

@@ -1,5 +1,6 @@
+import type { Origin } from "../../model/diagnostic.ts";
 import { type Document, pathOf, withoutAll } from "../document.ts";
-import { valueAt, type Json, type JsonObject, type Path, isObject } from "../../model/json.ts";
+import { valueAt, type Json, type Path, isObject } from "../../model/json.ts";
 import {
   type ManifestProblem,
   didYouMean,
@@ -17,12 +18,14 @@ import {
   RESERVED_KEYS,
   allowed,
   allowedIn,
+  bare,
   convert,
   entryOf,
+  holdsHidden,
+  isHidden,
   partsAlong,
 } from "../shape.ts";
 import { PROJECT, SECTIONS, TARGET_DOCUMENT, TARGET_KEYS } from "../tables.ts";
-import { type Site, knownKeys, mayShow, partAt } from "./subject.ts";
 
 export interface CheckedDocument {
   /** Without what is wrong in it, so that the rest can be checked in the same run. */
@@ -32,30 +35,41 @@ export interface CheckedDocument {
   readonly lossy: boolean;
 }
 
-const PROJECT_PART: ManifestPart = { shape: PROJECT, description: "" };
-const TARGET_PART: ManifestPart = { shape: TARGET_DOCUMENT, description: "" };
+const KINDS = {
+  project: { root: bare(PROJECT), isLoss: isLossOfStages },
+  target: { root: bare(TARGET_DOCUMENT), isLoss: isLossOfResources },
+};
 
-/** The mistakes behind what JSON Schema found in a document, and what is left of it without them. */
+/**
+ * The mistakes behind what JSON Schema found in a document, and what is left of it without them: one for each key that
+ * may not be there, each that is missing and each value that does not fit, however many keywords it breaks.
+ */
 export function explainShape(
-  kind: "project" | "target",
+  kind: keyof typeof KINDS,
   document: Document,
   findings: readonly SchemaFinding[],
 ): CheckedDocument {
-  const [root, isLoss] =
-    kind === "project" ? [PROJECT_PART, isLossOfStages] : [TARGET_PART, isLossOfResources];
-  const mistakes = explainFindings(document.file, document.value, root, findings);
-  const spoilt = mistakes.flatMap((mistake) => (mistake.spoilt === undefined ? [] : [mistake.spoilt]));
+  const { root, isLoss } = KINDS[kind];
+  const bySite = new Map<string, SchemaFinding[]>();
+  for (const finding of findings) {
+    // That a branch does not hold is said by what does not hold in it.
+    if (finding.keyword === "if") continue;
+    const known = bySite.get(finding.instancePath);
+    if (known === undefined) bySite.set(finding.instancePath, [finding]);
+    else known.push(finding);
+  }
+  const mistakes = [...bySite].flatMap(([pointer, found]) => {
+    const path = pathOf(pointer, document.value);
+    const parts = partsAlong(root, path);
+    const part = parts[path.length] ?? UNKNOWN_PART;
+    return explainSite({ document, path, value: valueAt(document.value, path), parts, part }, found);
+  });
+  const spoilt = mistakes.flatMap(({ path, isMissing }) => (isMissing ? [] : [path]));
   return {
     document: { ...document, value: withoutAll(document.value, spoilt) },
-    problems: mistakes.map(({ problem }) => inFile(problem, document)),
-    lossy: mistakes.some(({ spoilt: path, problem }) => isLoss(path ?? problem.origin.path)),
+    problems: mistakes.map(({ problem }) => problem),
+    lossy: mistakes.some(({ path }) => isLoss(path)),
   };
-}
-
-/** A problem counted from the document, with the document's place in its file. */
-function inFile(problem: ManifestProblem, { root }: Document): ManifestProblem {
-  if (root.length === 0) return problem;
-  return { ...problem, origin: { ...problem.origin, path: [...root, ...problem.origin.path] } };
 }
 
 /** Whether stages, or the patterns of manifests, went with what was at a path. */
@@ -79,52 +93,56 @@ function isLossOfResources(path: Path): boolean {
 
 const FIELDS_OF_TARGETS: ReadonlySet<string> = new Set([...TARGET_KEYS, "defaults", "moved"]);
 
-/** A mistake in the shape of a document. */
-export interface Mistake {
+/** Where a mistake is, in the document and in the tables. */
+interface Site {
+  readonly document: Document;
+  readonly path: Path;
+  readonly value: Json | undefined;
+  /** From the root to the value, as far as the tables know. */
+  readonly parts: readonly ManifestPart[];
+  /** What the tables say of the value. */
+  readonly part: ManifestPart;
+}
+
+const UNKNOWN_PART = bare({ type: "json" });
+
+/** Whether the value may be repeated in a message: nothing in it, and nothing that it is in, is to be hidden. */
+function mayShow({ parts, part }: Site): boolean {
+  return !parts.some(isHidden) && !holdsHidden(part);
+}
+
+/** The keys that may stand at a site; none where they are the user's own. */
+function knownKeys({ part: { shape } }: Site): readonly string[] {
+  if (shape.type === "object") return Object.keys(shape.parts);
+  return shape.type === "reference" ? ["description"] : [];
+}
+
+/** A mistake in the shape of a document. What is at its path cannot be used, unless something is missing there. */
+interface Mistake {
   readonly problem: ManifestProblem;
-  /** What of the document cannot be used because of it; nothing where something is missing. */
-  readonly spoilt: Path | undefined;
+  readonly path: Path;
+  readonly isMissing?: true;
 }
 
-/**
- * The mistakes behind what JSON Schema found: one for each key that may not be there, each that is missing and
- * each value that does not fit, however many keywords it breaks.
- */
-function explainFindings(
-  file: string,
-  document: JsonObject,
-  root: ManifestPart,
-  findings: readonly SchemaFinding[],
-): readonly Mistake[] {
-  const bySite = new Map<string, SchemaFinding[]>();
-  for (const finding of findings) {
-    // That a branch does not hold is said by what does not hold in it.
-    if (finding.keyword === "if") continue;
-    const known = bySite.get(finding.instancePath);
-    if (known === undefined) bySite.set(finding.instancePath, [finding]);
-    else known.push(finding);
-  }
-  return [...bySite].flatMap(([pointer, found]) => {
-    const path = pathOf(pointer, document);
-    const site = { file, path, value: valueAt(document, path), parts: partsAlong(root, path) };
-    return explainSite(site, document, found);
-  });
+/** The place in the document's file. */
+function originOf({ document: { file, root } }: Site, path: Path): Origin {
+  return { file, path: root.length === 0 ? path : [...root, ...path] };
 }
 
-function explainSite(site: Site, document: JsonObject, findings: readonly SchemaFinding[]): Mistake[] {
+function explainSite(site: Site, findings: readonly SchemaFinding[]): Mistake[] {
+  const { path } = site;
   if (findings.some(({ keyword }) => keyword === "false schema"))
-    return [{ problem: explainForeign(site, document), spoilt: site.path }];
+    return [{ problem: explainForeign(site), path }];
   const strange = namesIn(findings, "additionalProperties", "additionalProperty");
-  // Who misspelt a key that must be there has made one mistake, not two.
   const required = namesIn(findings, "required", "missingProperty");
+  // Who misspelt a key that must be there has made one mistake, not two.
   const meant = new Set(required.length === 0 ? [] : strange.map((key) => nearest(key, knownKeys(site))));
-  const missing = required.filter((key) => !meant.has(key));
-  const unfit = findings.some(({ keyword }) => keyword !== "additionalProperties" && keyword !== "required");
-  return [
-    ...strange.map((key) => ({ problem: explainKey(site, key), spoilt: [...site.path, key] })),
-    ...missing.map((key) => ({ problem: explainMissing(site, key), spoilt: undefined })),
-    ...(unfit ? [{ problem: explainValue(site), spoilt: site.path }] : []),
-  ];
+  const mistakes = strange.map((key): Mistake => ({ problem: explainKey(site, key), path: [...path, key] }));
+  for (const key of required)
+    if (!meant.has(key)) mistakes.push({ problem: explainMissing(site, key), path, isMissing: true });
+  if (findings.some(({ keyword }) => keyword !== "additionalProperties" && keyword !== "required"))
+    mistakes.push({ problem: explainValue(site), path });
+  return mistakes;
 }
 
 function namesIn(findings: readonly SchemaFinding[], keyword: string, parameter: string): string[] {
@@ -136,88 +154,57 @@ function namesIn(findings: readonly SchemaFinding[], keyword: string, parameter:
 
 /** A key that may not stand where it does. */
 function explainKey(site: Site, key: string): ManifestProblem {
+  const origin = originOf(site, [...site.path, key]);
   const known = knownKeys(site);
-  return known.length > 0 && !isTemplate(key) ? unknownKey(site, key, known) : badKey(site, key);
+  if (known.length > 0 && !isTemplate(key)) {
+    const detail = `${didYouMean(nearest(key, known))} Allowed here: ${listWords(known, "and")}.`.trimStart();
+    return manifestProblem("unknown-key", origin, `Unknown key \`${key}\``, detail, { at: "key" });
+  }
+  return manifestProblem("bad-key", origin, `\`${key}\` cannot be a key`, whyBad(site, key), { at: "key" });
 }
 
-function unknownKey(site: Site, key: string, known: readonly string[]): ManifestProblem {
-  return manifestProblem(
-    "unknown-key",
-    { file: site.file, path: [...site.path, key] },
-    `Unknown key \`${key}\``,
-    `${didYouMean(nearest(key, known))} Allowed here: ${listWords(known, "and")}.`.trimStart(),
-    { at: "key" },
-  );
-}
-
-function badKey(site: Site, key: string): ManifestProblem {
-  return manifestProblem(
-    "bad-key",
-    { file: site.file, path: [...site.path, key] },
-    `\`${key}\` cannot be a key`,
-    whyBad(site, key),
-    { at: "key" },
-  );
-}
-
-function whyBad(site: Site, key: string): string {
+function whyBad({ value }: Site, key: string): string {
   if (RESERVED_KEYS.some((name) => name === key)) return "It is a reserved name. Choose another.";
   if (isTemplate(key)) return "Keys are not interpolated, only values are. Write the key in full.";
-  return `It must be ${allowed({ type: "key" })}.${suggestion(site, key)}`;
-}
-
-/** The key as it could be written, unless that is taken. */
-function suggestion({ value }: Site, key: string): string {
+  // The key as it could be written, unless that is taken.
   const plain = key.normalize("NFKD").replaceAll(/\p{M}/gu, "");
   const written = plain.replaceAll(/[^A-Za-z0-9_-]+/g, "-").replaceAll(/^[_-]+|-+$/g, "");
-  if (written === "" || (isObject(value) && Object.hasOwn(value, written))) return "";
-  return ` \`${written}\` is possible.`;
+  const isFree = written !== "" && !(isObject(value) && Object.hasOwn(value, written));
+  return `It must be ${allowed({ type: "key" })}.${isFree ? ` \`${written}\` is possible.` : ""}`;
 }
 
 /** A key that means nothing beside the value of another one. */
-function explainForeign(site: Site, document: JsonObject): ManifestProblem {
-  const above = site.path.slice(0, -1);
-  const shape = site.parts[above.length]?.shape;
-  const branches = shape?.type === "object" ? shape.branches : undefined;
-  if (branches === undefined) return explainKey({ ...site, path: above }, String(site.path.at(-1)));
-  const value = valueAt(document, [...above, branches.key]);
-  return foreignKey(site.file, site.path, branches, typeof value === "string" ? value : branches.default);
+function explainForeign(site: Site): ManifestProblem {
+  const { document, parts } = site;
+  const path = site.path.slice(0, -1);
+  const part = parts[path.length] ?? UNKNOWN_PART;
+  const branches = part.shape.type === "object" ? part.shape.branches : undefined;
+  if (branches === undefined) return explainKey({ ...site, path, part }, String(site.path.at(-1)));
+  const value = valueAt(document.value, [...path, branches.key]);
+  const branch = typeof value === "string" ? value : branches.default;
+  const origin = originOf(site, site.path);
+  return foreignKey(origin.file, origin.path, branches, branch);
 }
 
 /** A key that must be there and is not. */
 function explainMissing(site: Site, key: string): ManifestProblem {
-  const part = entryOf(partAt(site), key);
-  const wanted = part === undefined ? "" : ` It must be ${allowedIn(part)}.`;
-  return manifestProblem(
-    "missing-key",
-    { file: site.file, path: site.path },
-    `\`${showPath([...site.path, key])}\` is missing`,
-    `The key \`${key}\` is required.${wanted}`,
-  );
+  const part = entryOf(site.part, key);
+  const summary = `\`${showPath([...site.path, key])}\` is missing`;
+  const detail = `The key \`${key}\` is required.${part === undefined ? "" : ` It must be ${allowedIn(part)}.`}`;
+  return manifestProblem("missing-key", originOf(site, site.path), summary, detail);
 }
 
 /** A value that does not fit its place. */
 function explainValue(site: Site): ManifestProblem {
-  const part = partAt(site);
-  const origin = { file: site.file, path: site.path };
-  const name = `\`${showPath(site.path)}\``;
-  if (part.secret === true && isScalar(site.value))
-    return manifestProblem(
-      "secret-in-clear",
-      origin,
-      `${name} must come from a secret or a file`,
-      secretDetail(String(site.value)),
-    );
-  return manifestProblem(
-    "bad-value",
-    origin,
-    `${name} must be ${allowedIn(part)}`,
-    `Found ${showFound(site.value, mayShow(site))}.${hint(site, part)}`,
-  );
-}
-
-function isScalar(value: Json | undefined): value is string | number | boolean {
-  return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+  const { path, part, value } = site;
+  const origin = originOf(site, path);
+  const name = `\`${showPath(path)}\``;
+  if (part.secret === true && value !== null && value !== undefined && typeof value !== "object") {
+    const summary = `${name} must come from a secret or a file`;
+    return manifestProblem("secret-in-clear", origin, summary, secretDetail(String(value)));
+  }
+  const detail = `Found ${showFound(value, mayShow(site))}.${hint(site)}`;
+  return manifestProblem("bad-value", origin, `${name} must be ${allowedIn(part)}`, detail);
 }
 
 /** Says what is wrong without repeating any of it: it may well be the password. */
@@ -232,26 +219,20 @@ function secretDetail(text: string): string {
     : `Secrets written in the file stay in git history. ${remedy}`;
 }
 
-const VERSION_HINT = " A newer tasc may read it.";
-
-function hint(site: Site, part: ManifestPart): string {
-  const { value } = site;
-  if (value === null) return part.nullable === true ? "" : nullHint(part);
-  if (part.shape.type === "version" && typeof value === "number") return VERSION_HINT;
-  if (typeof value === "string") return textHint(value, part);
+function hint(site: Site): string {
+  const { value, part } = site;
+  const { shape, nullable = false } = part;
+  if (value === null && (shape.type === "object" || shape.type === "map"))
+    return nullable ? "" : " An empty map is written `{}`.";
+  if (value === null) return nullable ? "" : " It cannot be null. Leave the key out instead.";
+  if (shape.type === "version" && typeof value === "number") return " A newer tasc may read it.";
+  if (typeof value === "string") {
+    if (shape.type === "enum") return didYouMean(nearest(value, shape.values));
+    const converted = convert(shape, value);
+    return converted !== undefined && typeof converted !== "string" ? " Remove the quotes." : "";
+  }
   if (typeof value !== "number" && typeof value !== "boolean") return "";
-  if (part.shape.type === "duration") return ` Write the unit too: \`${String(value)}s\`.`;
-  if (convert(part.shape, String(value)) !== String(value)) return "";
+  if (shape.type === "duration") return ` Write the unit too: \`${String(value)}s\`.`;
+  if (convert(shape, String(value)) !== String(value)) return "";
   return mayShow(site) ? ` Put it in quotes: \`"${String(value)}"\`.` : " Put it in quotes.";
-}
-
-function nullHint({ shape }: ManifestPart): string {
-  if (shape.type === "object" || shape.type === "map") return " An empty map is written `{}`.";
-  return " It cannot be null. Leave the key out instead.";
-}
-
-function textHint(text: string, { shape }: ManifestPart): string {
-  if (shape.type === "enum") return didYouMean(nearest(text, shape.values));
-  const value = convert(shape, text);
-  return value !== undefined && typeof value !== "string" ? " Remove the quotes." : "";
 }

@@ -350,24 +350,26 @@ class TextEditor {
 
   #list(list: ListNode, target: JsonArray): boolean {
     const { flow, items } = list;
-    const steps = diffLists(
+    const matches = matchLists(
       items.map(({ value }) => value.value),
       target,
     );
-    const deleted = new Set(steps.flatMap((step) => (step.kind === "delete" ? [step.from] : [])));
-    const changes = steps.filter(({ kind }) => kind === "delete" || kind === "insert").length;
-    if (!this.#canBeChanged(list, items.length - deleted.size, changes)) return false;
+    const staying = new Map(matches.map(([from, to]) => [to, from]));
+    const kept = new Set(staying.values());
+    const deleted = new Set([...items.keys()].filter((at) => !kept.has(at)));
+    const changes = deleted.size + target.length - matches.length;
+    if (!this.#canBeChanged(list, matches.length, changes)) return false;
     const indent = this.#lines.column(items[0]?.start ?? 0);
     const inserted: Insertion[] = [];
     let after = -1;
-    for (const step of steps) {
-      if (step.kind === "delete") continue;
-      const wanted = target[step.to] ?? null;
-      if (step.kind === "insert")
+    for (const [to, wanted] of target.entries()) {
+      const from = staying.get(to);
+      const item = from === undefined ? undefined : items[from];
+      after = from ?? after;
+      if (item === undefined)
         inserted.push({ after, lines: flow ? [flowText(wanted)] : this.#writer.item(wanted, indent) });
       else {
-        after = step.from;
-        const { start, value } = items[after] ?? { start: 0, value: list };
+        const { start, value } = item;
         const column = this.#lines.column(start);
         this.#value(value, wanted, { kind: "item", flow, column, head: start + 1, lead: " " });
       }
@@ -570,48 +572,38 @@ function commaIn(gap: string): number {
   return gap.replaceAll(/#.*/g, (comment) => " ".repeat(comment.length)).indexOf(",");
 }
 
-/** How one list becomes another, in the order of both. */
-type ListStep =
-  | { readonly kind: "keep"; readonly from: number; readonly to: number }
-  | { readonly kind: "replace"; readonly from: number; readonly to: number }
-  | { readonly kind: "delete"; readonly from: number }
-  | { readonly kind: "insert"; readonly to: number };
-
 /** Beyond this number of differences, items are compared place by place. */
 const MOST_CHANGES = 2000;
 
-/** The fewest deletions and insertions; where both meet, they are replacements. Of equal items the outermost stay. */
-export function diffLists(before: readonly Json[], after: readonly Json[]): ListStep[] {
+type Match = readonly [from: number, to: number];
+
+/**
+ * Which items of one list become which of another, in the order of both; the others go and come. There are the fewest of
+ * these, and where both meet, one becomes the other. Of equal items the outermost stay.
+ */
+export function matchLists(before: readonly Json[], after: readonly Json[]): Match[] {
   const shorter = Math.min(before.length, after.length);
   let head = 0;
   while (head < shorter && sameJson(before[head], after[head])) head++;
   let tail = 0;
   while (tail < shorter - head && sameJson(before.at(-1 - tail), after.at(-1 - tail))) tail++;
   const [middle = [], wanted = []] = [before, after].map((list) => list.slice(head, list.length - tail));
-  const options = { comparator: sameJson, maxEditLength: MOST_CHANGES };
-  const kept = Array.from({ length: head }, (_, at): Match => [at, at]);
+  const same = Array.from({ length: head }, (_, at): Match => [at, at]);
   let [from, to] = [head, head];
+  const options = { comparator: sameJson, maxEditLength: MOST_CHANGES };
   for (const { added, removed, count } of diffArrays(middle, wanted, options) ?? [])
     if (removed) from += count;
     else if (added) to += count;
-    else for (let left = count; left > 0; left--) kept.push([from++, to++]);
-  for (let left = tail; left > 0; left--) kept.push([before.length - left, after.length - left]);
-  return stepsBetween(kept, before.length, after.length);
-}
-
-type Match = readonly [from: number, to: number];
-
-function stepsBetween(kept: readonly Match[], before: number, after: number): ListStep[] {
-  const steps: ListStep[] = [];
-  let from = 0;
-  let to = 0;
-  for (const [nextFrom, nextTo] of [...kept, [before, after] as const]) {
-    while (from < nextFrom && to < nextTo) steps.push({ kind: "replace", from: from++, to: to++ });
-    while (from < nextFrom) steps.push({ kind: "delete", from: from++ });
-    while (to < nextTo) steps.push({ kind: "insert", to: to++ });
-    if (from < before && to < after) steps.push({ kind: "keep", from: from++, to: to++ });
+    else for (let left = count; left > 0; left--) same.push([from++, to++]);
+  for (let left = tail; left > 0; left--) same.push([before.length - left, after.length - left]);
+  const matches: Match[] = [];
+  [from, to] = [0, 0];
+  for (const [nextFrom, nextTo] of [...same, [before.length, after.length] as const]) {
+    while (from < nextFrom && to < nextTo) matches.push([from++, to++]);
+    if (nextFrom < before.length && nextTo < after.length) matches.push([nextFrom, nextTo]);
+    [from, to] = [nextFrom + 1, nextTo + 1];
   }
-  return steps;
+  return matches;
 }
 
 /** A text seen as lines, each with its end: LF, or CRLF where the text has more of those. */
@@ -690,56 +682,54 @@ class TextLines {
  * @param indent of the lines of a block that was none before.
  */
 function restyled(value: Json, node: Node, source: string, indent: number): Inline {
-  if (node.kind === "scalar" && (node.style === "literal" || node.style === "folded"))
-    return blockLike(value, node, source, indent) ?? besideComment(value, node, source, indent);
-  if (typeof value !== "string" || node.kind !== "scalar") return inlineLines(value, indent);
-  return sameQuotes(value, node, "block") ?? inlineLines(value, indent);
+  if (node.kind !== "scalar") return inlineLines(value, indent);
+  if (node.style === "literal" || node.style === "folded") {
+    const old = source.slice(node.start, node.end).split(/\r?\n/);
+    const block = typeof value === "string" ? blockLike(value, node.style, old, indent) : undefined;
+    if (block !== undefined) return block;
+    // The comment in the header of the old block stays on its line.
+    const comment = /\s+#.*$/.exec(old[0] ?? "")?.[0] ?? "";
+    const [first, ...rest]: Inline =
+      typeof value === "string" ? [doubleQuoted(value)] : inlineLines(value, indent);
+    return [first + comment, ...rest];
+  }
+  const quoted = typeof value === "string" ? sameQuotes(value, node, "block") : undefined;
+  return quoted === undefined ? inlineLines(value, indent) : [quoted];
 }
 
 /** The same inside of braces and brackets, where everything stays on one line. */
 function restyledFlow(value: Json, node: Node): string {
   if (typeof value !== "string" || node.kind !== "scalar") return flowText(value);
-  return sameQuotes(value, node, "flow")?.[0] ?? scalarText(value, "flow");
+  return sameQuotes(value, node, "flow") ?? scalarText(value, "flow");
 }
 
-function sameQuotes(text: string, node: ScalarNode, surroundings: CollectionStyle): Inline | undefined {
-  if (node.style === "double") return [doubleQuoted(text)];
-  if (node.style === "single") return canBeSingleQuoted(text) ? [singleQuoted(text)] : [doubleQuoted(text)];
+function sameQuotes(text: string, node: ScalarNode, surroundings: CollectionStyle): string | undefined {
+  if (node.style === "single" && canBeSingleQuoted(text)) return singleQuoted(text);
+  if (node.style === "double" || node.style === "single") return doubleQuoted(text);
   // Whoever writes `ON` without quotes means YAML 1.2 and wants to see `OFF`.
   const isOwnStyle = node.value === node.text && !canBePlain(node.text, surroundings);
-  return isOwnStyle && isPlainText(text, surroundings) ? [text] : undefined;
-}
-
-/** No block any more: the comment in the header of the old one stays on its line. */
-function besideComment(value: Json, node: ScalarNode, source: string, indent: number): Inline {
-  const [header = ""] = source.slice(node.start, node.end).split(/\r?\n/, 1);
-  const comment = /\s+#.*$/.exec(header)?.[0] ?? "";
-  const [first, ...rest]: Inline =
-    typeof value === "string" ? [doubleQuoted(value)] : inlineLines(value, indent);
-  return [first + comment, ...rest];
+  return isOwnStyle && isPlainText(text, surroundings) ? text : undefined;
 }
 
 /** As a block with the header of the old one, or undefined if no block can hold it. */
-function blockLike(value: Json, node: ScalarNode, source: string, indent: number): Inline | undefined {
-  if (typeof value !== "string") return undefined;
-  const [header = "", ...body] = source.slice(node.start, node.end).split(/\r?\n/);
+function blockLike(
+  value: string,
+  style: "literal" | "folded",
+  [header = "", ...body]: readonly string[],
+  indent: number,
+): Inline | undefined {
   const [, marks = "", note = ""] = /^[|>]([-+0-9]*)(.*)$/.exec(header) ?? [];
   const keepsAll = marks.includes("+");
   const content = value.replace(keepsAll ? /\n+$/ : /\n$/, "");
   // Only `|+` keeps empty lines at the end.
   if (!canBeBlock(content) || content.endsWith("\n") || (keepsAll && content === value)) return undefined;
   const chomping = value === content ? "-" : keepsAll ? "+" : "";
-  const folded = node.style === "folded" ? foldedLines(content, body) : undefined;
-  const lines = (folded ?? content.split("\n")).concat(emptyLines(value.length - content.length - 1));
+  const folded = style === "folded" ? foldedLines(content, body) : undefined;
+  const lines = folded ?? content.split("\n");
+  for (let left = value.length - content.length; left > 1; left--) lines.push("");
   const margin = pad(/^ *(?=[^ ])/.exec(body.find((line) => line.trim() !== "") ?? "")?.[0].length ?? indent);
-  return [
-    `${folded ? ">" : "|"}${chomping}${note}`,
-    ...lines.map((line) => (line === "" ? "" : margin + line)),
-  ];
-}
-
-function emptyLines(count: number): string[] {
-  return Array.from({ length: Math.max(0, count) }, () => "");
+  const indented = lines.map((line) => (line === "" ? "" : margin + line));
+  return [`${folded ? ">" : "|"}${chomping}${note}`, ...indented];
 }
 
 /**

@@ -52,31 +52,26 @@ export function findCharacters(text: string): {
   readonly cleaned: string;
   readonly findings: readonly Finding[];
 } {
-  const controls = [...text.matchAll(CONTROL)].map(({ 0: character, index }) => control(character, index));
-  const returns = [...text.matchAll(LONE_RETURN)].slice(0, 1).map(({ index }) => loneReturn(index));
-  const cleaned = text.replace(CONTROL, "\ufffd").replace(LONE_RETURN, "\n");
-  return { cleaned, findings: [...controls, ...returns] };
-}
-
-function control(character: string, offset: number): Finding {
-  const code = character.charCodeAt(0).toString(16);
-  const escape = code.length > 2 ? `\\u${code}` : `\\x${code.padStart(2, "0")}`;
-  return {
-    offset,
-    code: "control-character",
-    message: `the control character U+${code.toUpperCase().padStart(4, "0")} is not allowed in a YAML file`,
-    hint: `delete it, or write it as \`${escape}\` in double quotes`,
-  };
-}
-
-/** Told once: a file either has such line ends everywhere, or by an accident that is easily seen. */
-function loneReturn(offset: number): Finding {
-  return {
-    offset,
-    code: "line-break",
-    message: "a line ends in a carriage return alone, which YAML parsers do not agree on",
-    hint: "save the file with LF or CRLF line endings",
-  };
+  const findings = [...text.matchAll(CONTROL)].map(({ 0: character, index }): Finding => {
+    const code = character.charCodeAt(0).toString(16);
+    const escape = code.length > 2 ? `\\u${code}` : `\\x${code.padStart(2, "0")}`;
+    return {
+      offset: index,
+      code: "control-character",
+      message: `the control character U+${code.toUpperCase().padStart(4, "0")} is not allowed in a YAML file`,
+      hint: `delete it, or write it as \`${escape}\` in double quotes`,
+    };
+  });
+  // Told once: a file either has such line ends everywhere, or by an accident that is easily seen.
+  const lone = text.search(LONE_RETURN);
+  if (lone >= 0)
+    findings.push({
+      offset: lone,
+      code: "line-break",
+      message: "a line ends in a carriage return alone, which YAML parsers do not agree on",
+      hint: "save the file with LF or CRLF line endings",
+    });
+  return { cleaned: text.replace(CONTROL, "\ufffd").replace(LONE_RETURN, "\n"), findings };
 }
 
 export type Decoded =
@@ -111,12 +106,12 @@ function decodes(bytes: Uint8Array, partial: boolean): string | undefined {
 
 function undecodable(bytes: Uint8Array): YamlProblem {
   const text = readablePrefix(bytes);
-  const place = placesOf(text)(text.length);
+  const isUtf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
   return {
-    ...place,
+    ...placesOf(text)(text.length),
     code: "encoding",
     message: "the file is not UTF-8 text: the bytes from here on are no valid character",
-    hint: looksLikeUtf16(bytes)
+    hint: isUtf16
       ? "it looks like UTF-16; save it as UTF-8"
       : "save it as UTF-8; a different encoding or a binary file cannot be read",
   };
@@ -137,10 +132,6 @@ function readablePrefix(bytes: Uint8Array): string {
   return decodes(bytes.subarray(0, good), true) ?? "";
 }
 
-function looksLikeUtf16(bytes: Uint8Array): boolean {
-  return (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
-}
-
 /**
  * How deep maps and lists may nest. A manifest needs about ten levels; a hundred is a generator gone wrong.
  */
@@ -158,28 +149,18 @@ export type LineColumn = { readonly line: number; readonly column: number };
  * refusal.
  */
 export function placesOf(text: string): (offset: number) => LineColumn {
-  const starts = lineStarts(text);
-  return (offset) => {
-    const line = lastAtMost(starts, offset);
-    return { line: line + 1, column: offset - (starts[line] ?? 0) + 1 };
-  };
-}
-
-function lineStarts(text: string): number[] {
   const starts = [0];
   for (const found of text.matchAll(/\r\n?|\n/g)) starts.push(found.index + found[0].length);
-  return starts;
-}
-
-function lastAtMost(sorted: readonly number[], wanted: number): number {
-  let low = 0;
-  let high = sorted.length - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if ((sorted[middle] ?? 0) <= wanted) low = middle;
-    else high = middle - 1;
-  }
-  return low;
+  return (offset) => {
+    let line = 0;
+    let past = starts.length;
+    while (past - line > 1) {
+      const middle = (line + past) >> 1;
+      if ((starts[middle] ?? 0) <= offset) line = middle;
+      else past = middle;
+    }
+    return { line: line + 1, column: offset - (starts[line] ?? 0) + 1 };
+  };
 }
 
 /** Sets an own property whatever its name: by assignment, `__proto__` would change the object's prototype. */

@@ -17,7 +17,7 @@ import {
   valueText,
   wordDiff,
 } from "../fields.ts";
-import { type PlanExtras, changedByText, whoChanged } from "../json.ts";
+import { type PlanExtras, whoChanged } from "../json.ts";
 import { CAUSE_LABELS, SIGNS, kindNoun, placeOf } from "../words.ts";
 
 /** Fields that a row names, and characters of a value there. */
@@ -81,7 +81,7 @@ function tableHtml({ address, action, fields }: ChangeJson, extras: PlanExtras):
   if (fields.length === 0) return "";
   const rows = fields.map((field) => {
     const who = whoChanged(extras, address, field.path);
-    const notes = [...changeMeaning(field), ...(who === undefined ? [] : [changedByText(who)])];
+    const notes = [...changeMeaning(field), ...(who === undefined ? [] : [who])];
     const harm = isHarmful(field, action) ? ' class="harm"' : "";
     return (
       `<tr${harm}><th scope="row"><code>${html(fieldName(field.path))}</code>` +

@@ -3,23 +3,7 @@ import { ACTIONS, bySeverity, type ChangeJson, type PlanJson } from "../../model
 import { type DiagnosticView, placeText, planDiagnostics } from "../diagnostics.ts";
 import { html } from "../escape.ts";
 import type { PlanExtras } from "../json.ts";
-import {
-  actionCounts,
-  byCause,
-  CAUSE_LABELS,
-  count,
-  countActions,
-  groupBy,
-  kindNoun,
-  type Link,
-  needsAttention,
-  placeOf,
-  PROBLEM_SIGN,
-  SIGNS,
-  timeText,
-  type Verdict,
-  summaryVerdict,
-} from "../words.ts";
+import * as words from "../words.ts";
 import { addressLink, changeHtml, previewHtml, rowHead } from "./change.ts";
 import { graphSection } from "./graph.ts";
 import { PAGE_SCRIPT } from "./script.ts";
@@ -33,17 +17,16 @@ import { PAGE_STYLE } from "./style.ts";
 export function renderPlanHtml(
   plan: PlanJson,
   extras: PlanExtras,
-  { links = [] }: { readonly links?: readonly Link[] } = {},
+  { links = [] }: { readonly links?: readonly words.Link[] } = {},
 ): string {
   const diagnostics = planDiagnostics(plan, extras);
-  const verdict = summaryVerdict(plan, diagnostics);
+  const verdict = words.summaryVerdict(plan, diagnostics);
   const planned = new Set<string>(plan.changes.map(({ address }) => address));
-  const problems = groupBy(
-    diagnostics.filter(({ severity, address = "" }) => severity === "error" && !planned.has(address)),
-    ({ address = "" }) => address,
+  const unplanned = diagnostics.flatMap(({ address, ...rest }) =>
+    rest.severity !== "error" || address === undefined || planned.has(address) ? [] : [{ ...rest, address }],
   );
-  const rows = [...problems].filter(([address]) => address !== "");
-  const known = new Set([...planned, ...rows.map(([address]) => address)]);
+  const problems = [...words.groupBy(unplanned, ({ address }) => address)];
+  const known = new Set([...planned, ...problems.map(([address]) => address)]);
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -61,9 +44,9 @@ ${header(plan, verdict, links)}
 ${attentionSection(plan, diagnostics, known)}
 <section id="changes" tabindex="-1" aria-labelledby="changes-title">
 <h2 id="changes-title">Changes</h2>
-${filterForm(plan, rows.length)}
-<p id="status" role="status" class="faint">${count(plan.changes.length, "change")}</p>
-${targetSections(plan, rows, extras)}
+${filterForm(plan, problems.length)}
+<p id="status" role="status" class="faint">${words.count(plan.changes.length, "change")}</p>
+${targetSections(plan, problems, extras)}
 </section>
 ${warningSection(diagnostics, known)}
 ${graphSection(plan, extras)}
@@ -88,20 +71,24 @@ const POLICY = [
   "require-trusted-types-for 'script'",
 ].join("; ");
 
-const ADVICE: Readonly<Record<Verdict["kind"], string>> = {
+const ADVICE: Readonly<Record<words.Verdict["kind"], string>> = {
   blocked: "This plan cannot be applied.",
   attention: "Review these changes before you apply the plan.",
   safe: "No test stops running, is generated again, or checks less.",
 };
 
-function header(plan: PlanJson, { kind, title, reasons }: Verdict, links: readonly Link[]): string {
+function header(
+  plan: PlanJson,
+  { kind, title, reasons }: words.Verdict,
+  links: readonly words.Link[],
+): string {
   const anchors = links.map(
     ({ text, url }) => `<a href="${html(url)}" rel="noopener noreferrer">${html(text)}</a>`,
   );
   const about = [
     `Stage <b>${html(plan.stage)}</b>`,
     ...anchors,
-    `<time datetime="${html(plan.createdAt)}">${html(timeText(plan.createdAt))}</time>`,
+    `<time datetime="${html(plan.createdAt)}">${html(words.timeText(plan.createdAt))}</time>`,
     html(plan.baseUrl),
     html(plan.tool),
   ];
@@ -140,9 +127,12 @@ function attentionSection(
   known: ReadonlySet<string>,
 ): string {
   const errors = diagnostics.filter(({ severity }) => severity === "error");
-  const dangerous = bySeverity(changes.filter(needsAttention));
+  const dangerous = bySeverity(changes.filter(words.needsAttention));
   if (errors.length + dangerous.length === 0) return "";
-  const dangers = dangerous.slice(0, MOST_DANGERS + MOST_FOLDED).map(dangerItem);
+  const dangers = dangerous.slice(0, MOST_DANGERS + MOST_FOLDED).map((change) => {
+    const { address, action } = change;
+    return `<li class="${action}"><span class="action">${words.SIGNS[action]} ${action}</span> ${addressLink(address)} <span class="preview">${previewHtml(change)}</span></li>`;
+  });
   const left = dangerous.length - dangers.length;
   if (left > 0) dangers.push(`<li>and ${left} more, which come first in their targets below</li>`);
   const more = dangers.slice(MOST_DANGERS);
@@ -157,15 +147,10 @@ ${errors.map((error) => diagnosticItem(error, known)).join("\n")}
 </section>`;
 }
 
-function dangerItem(change: ChangeJson): string {
-  const { address, action } = change;
-  return `<li class="${action}"><span class="action">${SIGNS[action]} ${action}</span> ${addressLink(address)} <span class="preview">${previewHtml(change)}</span></li>`;
-}
-
 function warningSection(diagnostics: readonly DiagnosticView[], known: ReadonlySet<string>): string {
   const warnings = diagnostics.filter(({ severity }) => severity !== "error");
   if (warnings.length === 0) return "";
-  return `<section aria-labelledby="warnings"><h2 id="warnings">${count(warnings.length, "warning")}</h2>
+  return `<section aria-labelledby="warnings"><h2 id="warnings">${words.count(warnings.length, "warning")}</h2>
 ${warnings.map((warning) => diagnosticItem(warning, known)).join("\n")}</section>`;
 }
 
@@ -173,12 +158,13 @@ ${warnings.map((warning) => diagnosticItem(warning, known)).join("\n")}</section
 function diagnosticItem(diagnostic: DiagnosticView, known: ReadonlySet<string>): string {
   const { severity, summary, detail, address } = diagnostic;
   const place = placeText(diagnostic);
+  const code = (text: string): string => `<code>${html(text)}</code>`;
   const where = [
-    ...(address === undefined
-      ? []
-      : [known.has(address) ? addressLink(address) : `<code>${html(address)}</code>`]),
-    ...(place === undefined ? [] : [`<code>${html(place)}</code>`]),
-  ].join(" ");
+    address === undefined ? [] : known.has(address) ? addressLink(address) : code(address),
+    place === undefined ? [] : code(place),
+  ]
+    .flat()
+    .join(" ");
   return (
     `<div class="diagnostic ${html(severity)}"><p><strong>${severity === "error" ? "Error" : "Warning"}:</strong> ` +
     `<span>${html(summary)}</span> ${where}</p>${detail === "" ? "" : `<pre>${html(detail)}</pre>`}</div>`
@@ -188,16 +174,18 @@ function diagnosticItem(diagnostic: DiagnosticView, known: ReadonlySet<string>):
 /** Hidden until the script runs: without it there is nothing to filter. */
 function filterForm({ changes }: PlanJson, problems: number): string {
   if (changes.length + problems === 0) return "";
-  const counts = countActions(changes);
-  const causes = byCause(changes).flatMap(({ changes: own }) => {
+  const counts = words.countActions(changes);
+  const causes = words.byCause(changes).flatMap(({ changes: own }) => {
     const [{ cause } = {}] = own;
-    return cause === undefined ? [] : [chip("cause", cause, `${CAUSE_LABELS[cause]} (${own.length})`, "")];
+    return cause === undefined
+      ? []
+      : [chip("cause", cause, `${words.CAUSE_LABELS[cause]} (${own.length})`, "")];
   });
   const actions = ACTIONS.filter((action) => counts[action] > 0).map((action) =>
-    chip("action", action, `${SIGNS[action]} ${action} (${counts[action]})`, action),
+    chip("action", action, `${words.SIGNS[action]} ${action} (${counts[action]})`, action),
   );
   if (problems > 0)
-    actions.unshift(chip("action", "problem", `${PROBLEM_SIGN} problem (${problems})`, "problem"));
+    actions.unshift(chip("action", "problem", `${words.PROBLEM_SIGN} problem (${problems})`, "problem"));
   return `<form id="filter" role="search" aria-label="Filter changes" hidden>
 <div class="bar"><input id="search" type="search" name="search" aria-label="Filter" placeholder="Filter (press /)" autocomplete="off" spellcheck="false">
 <button id="expand" type="button">Expand all</button><button id="collapse" type="button">Collapse all</button></div>
@@ -205,12 +193,12 @@ function filterForm({ changes }: PlanJson, problems: number): string {
 ${choice(
   "kind",
   "All kinds",
-  changes.map(({ address }) => kindNoun(placeOf(address).kind)),
+  changes.map(({ address }) => words.kindNoun(words.placeOf(address).kind)),
 )}
 ${choice(
   "target",
   "All targets",
-  changes.map(({ address }) => placeOf(address).target),
+  changes.map(({ address }) => words.placeOf(address).target),
 )}
 <button type="reset">Reset</button>
 <span class="faint keys" aria-hidden="true"><kbd>j</kbd> <kbd>k</kbd> move, <kbd>o</kbd> open</span></div>
@@ -234,15 +222,14 @@ type Problem = readonly [address: string, errors: readonly DiagnosticView[]];
 
 /** A folded section a target, the worst of each target first; apart by cause where that is known. */
 function targetSections({ changes }: PlanJson, problems: readonly Problem[], extras: PlanExtras): string {
-  const groups = byCause(changes);
-  const [first = { title: undefined, changes: [] }, ...others] = groups;
-  return [first, ...others]
-    .map(({ title, changes: own }) => {
+  return words
+    .byCause(changes)
+    .map(({ title, changes: own }, at) => {
       const rows = [
-        ...(own === first.changes ? problems : []).map((problem) => ({ problem, address: problem[0] })),
+        ...(at === 0 ? problems : []).map((problem) => ({ problem, address: problem[0] })),
         ...own.map((change) => ({ change, address: change.address })),
       ];
-      const targets = groupBy(rows, ({ address }) => placeOf(address).target);
+      const targets = words.groupBy(rows, ({ address }) => words.placeOf(address).target);
       const sections = [...targets].map(([target, inside]) => targetSection(target, inside, extras));
       return `${title === undefined ? "" : `<h3 class="group">${title}</h3>`}${sections.join("\n")}`;
     })
@@ -253,23 +240,19 @@ type Row = { readonly problem: Problem } | { readonly change: ChangeJson };
 
 function targetSection(target: string, rows: readonly Row[], extras: PlanExtras): string {
   const changes = bySeverity(rows.flatMap((row) => ("change" in row ? [row.change] : [])));
-  const problems = rows.flatMap((row) => ("problem" in row ? [row.problem] : []));
+  const problems = rows.flatMap((row) => ("problem" in row ? [problemRow(...row.problem)] : []));
   const totals = [
-    ...(problems.length === 0 ? [] : [count(problems.length, "problem")]),
-    ...actionCounts(changes),
+    ...(problems.length === 0 ? [] : [words.count(problems.length, "problem")]),
+    ...words.actionCounts(changes),
   ].map((text) => `<span class="${text.replace(/.* |s$/g, "")}">${text}</span>`);
-  const inside = [
-    ...problems.map((problem) => problemRow(...problem)),
-    ...changes.map((change) => changeHtml(change, extras)),
-  ];
   return `<details class="target" data-target="${html(target)}"><summary><h3>${html(target)}</h3><span class="small">${totals.join("")}</span><span class="matching faint"></span></summary>
-${inside.join("")}</details>`;
+${[...problems, ...changes.map((change) => changeHtml(change, extras))].join("")}</details>`;
 }
 
 function problemRow(address: string, errors: readonly DiagnosticView[]): string {
   const [{ summary } = { summary: "" }] = errors;
   const text = errors.map((error) => diagnosticItem(error, new Set())).join("");
-  return `${rowHead(address, "problem", PROBLEM_SIGN)}<span class="preview">${html(summary)}</span></summary><div class="inside">${text}</div></details>\n`;
+  return `${rowHead(address, "problem", words.PROBLEM_SIGN)}<span class="preview">${html(summary)}</span></summary><div class="inside">${text}</div></details>\n`;
 }
 
 function orphanSection({ orphaned }: PlanJson): string {

@@ -1,5 +1,4 @@
-import type { Backend, StateRuntime } from "../../../src/state/backend.ts";
-import type { StateKey } from "../../../src/state/problem.ts";
+import type { Backend, StateKey, StateRuntime } from "../../../src/state/backend.ts";
 
 /** A keeper of documents for one test, and what only a test may do to it. */
 export interface Fixture {

@@ -93,6 +93,12 @@ testCases:
     await this.#control("POST", "/faults", { method, path, nth: 1, times: 1, fault });
   }
 
+  /** Requests that fit are answered after a while. */
+  async slowDown(method: string, path: string, milliseconds: number): Promise<void> {
+    const fault = { type: "latency", ms: milliseconds };
+    await this.#control("POST", "/faults", { method, path, fault });
+  }
+
   /** What exists more than once, and what is missing, by app and description. */
   async wrong(): Promise<readonly string[]> {
     const data = await this.#control("GET", "/data");
@@ -103,6 +109,15 @@ testCases:
     const doubled = [...counts].flatMap(([app, count]) => (count === 1 ? [] : [`${app}: ${count}`]));
     const missing = counts.size === this.#targets ? [] : [`${counts.size} targets`];
     return [...doubled, ...missing, ...(cases === 2 * this.#targets ? [] : [`${cases} test cases`])];
+  }
+
+  /** How many requests the service got, whatever it answered. @param path a part of it */
+  async sent(method: string, path: string): Promise<number> {
+    const requests = await this.#control("GET", "/requests");
+    const all: unknown[] = Array.isArray(requests) ? requests : [];
+    return all.filter(
+      (one) => isRecord(one) && one["method"] === method && String(one["path"]).includes(path),
+    ).length;
   }
 
   get errored(): readonly string[] {
@@ -121,8 +136,7 @@ testCases:
     });
     const text = await answer.text();
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
-    const value: unknown = text === "" ? {} : JSON.parse(text);
-    return isRecord(value) ? value : {};
+    return text === "" ? {} : JSON.parse(text);
   }
 
   async close(): Promise<void> {

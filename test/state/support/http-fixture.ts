@@ -1,9 +1,9 @@
+import type { StateKey } from "../../../src/state/backend.ts";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { StateSettings } from "../../../src/model/settings.ts";
 import { openBackend, readConfig } from "../../../src/state/config.ts";
-import type { StateKey } from "../../../src/state/problem.ts";
 import type { Fixture } from "./fixture.ts";
 import { type HttpServer, type LockMethods, startHttpServer } from "./http-server.ts";
 import { realWorld, steppedClock } from "./world.ts";

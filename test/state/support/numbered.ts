@@ -1,6 +1,6 @@
+import type { DocumentKey } from "../../../src/state/backend.ts";
 import { type State, type StateEvent, emptyState } from "../../../src/model/state.ts";
 import { applyEvents } from "../../../src/state/events.ts";
-import type { DocumentKey } from "../../../src/state/problem.ts";
 
 /* Kept apart from what needs test libraries: processes that tests start use it too. */
 

@@ -1,12 +1,12 @@
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type State, type StateEvent, emptyState } from "../../../src/model/state.ts";
-import { type Backend, type HeldLock, NO_DOCUMENT } from "../../../src/state/backend.ts";
+import { type Backend, type DocumentKey, type HeldLock, NO_DOCUMENT } from "../../../src/state/backend.ts";
 import { formatDocument } from "../../../src/state/document.ts";
 import { applyEvents } from "../../../src/state/events.ts";
 import { createLockInfo } from "../../../src/state/lock.ts";
-import type { DocumentKey } from "../../../src/state/problem.ts";
-import { type Session, openSession } from "../../../src/state/session.ts";
+import type { Session } from "../../../src/state/session.ts";
+import { openSession } from "./session.ts";
 import { events as anyEvents } from "./arbitrary.ts";
 import type { Fixture } from "./fixture.ts";
 import { SHOP, numbered, plain } from "./numbered.ts";

@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Clock, StateRuntime } from "../../../src/state/backend.ts";
-import { type ProcessTraits, readProcesses } from "../../../src/state/lock.ts";
+import type { Clock, ProcessTraits, StateRuntime } from "../../../src/state/backend.ts";
+import { readProcesses } from "../../../src/state/lock.ts";
 
 /** The real world, with its state in a folder of the test. */
 export async function realWorld(
