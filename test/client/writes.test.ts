@@ -14,7 +14,7 @@ describe("send", () => {
   test.each([POST, PATCH])("$method carries its body as JSON", async (call) => {
     const server = await httpServer((response) => json(response, { id: "t1" }, 201));
     const { client } = clientOf(server.url);
-    expect(await client.send(call)).toEqual({ body: { id: "t1" }, attempts: 1 });
+    expect(await client.send(call)).toEqual({ value: { id: "t1" }, attempts: 1 });
     expect(server.received[0]).toMatchObject({
       method: call.method,
       url: `/${call.path.join("/")}`,

@@ -102,7 +102,7 @@ describe("what goes in comes out", () => {
     const text = textOf(new Map());
     expect(text).not.toMatch(/FINGERPRINT|KEYCHECK/);
     const { head, reader } = opened(text);
-    expect(await reader.listTargets()).toEqual({ ok: true, value: HEAD.targets });
+    expect(await reader.listTargets()).toEqual(HEAD.targets);
     const [state] = head.states;
     expect(state?.bindings).toEqual(
       new Map([
