@@ -13,12 +13,12 @@ import { readProject, resolveProject } from "../manifest/load.ts";
 import { compareText, isAddress } from "../model/address.ts";
 import { TascError, stop } from "../model/error.ts";
 import { type Json, sameJson } from "../model/json.ts";
-import type { LiveTarget } from "../model/live.ts";
+import { type LiveTarget, sideBySide } from "../model/live.ts";
 import { EVERYTHING } from "../plan/input.ts";
 import type { View } from "../render/view.ts";
 import { count, groupBy, kindNoun } from "../render/words.ts";
 import { readerOf } from "./service.ts";
-import { type Session, answerOf } from "./session.ts";
+import type { Session } from "./session.ts";
 
 export interface ImportOptions extends Pick<PrepareOptions, "dir" | "elements"> {
   readonly split?: PrepareOptions["split"] | undefined;
@@ -106,10 +106,12 @@ async function readSources(
   const resolve = { env, stage: settings.stage };
   const { states, strays } = await session.remembered();
   const reader = readerOf(session.client());
-  const targets = answerOf(await reader.listTargets());
+  const targets = await reader.listTargets();
   const chosen = chosenOf(targets, wanted);
-  const lists = await Promise.all(chosen.map(({ id }) => reader.listTestCases(id, (testCase) => testCase)));
-  const testCases = new Map(lists.map((list, at) => [chosen[at]?.id ?? "", answerOf(list)]));
+  const lists = chosen.map(
+    async ({ id }) => [id, await reader.listTestCases(id, (testCase) => testCase)] as const,
+  );
+  const testCases = new Map(await sideBySide(lists));
   return {
     reading,
     resolve,

@@ -4,7 +4,7 @@ import { settingsLayers } from "../manifest/settings.ts";
 import { type Address, isAddress } from "../model/address.ts";
 import { type DesiredResource, originIn, originOf, resourcesOf } from "../model/desired.ts";
 import type { Diagnostic, Place } from "../model/diagnostic.ts";
-import { TascError, stop } from "../model/error.ts";
+import { TascError } from "../model/error.ts";
 import type { Plan } from "../model/plan.ts";
 import { POLICY_RULES, type PolicyRule } from "../model/settings.ts";
 import { type Scope, type Shard, idlePatterns, scopeTest, targetOf } from "../plan/input.ts";
@@ -14,13 +14,7 @@ import type { Planned } from "../plan/plan.ts";
 import { policyDiagnostics, violationsOf } from "../plan/policy.ts";
 import { type PlanExtras, type PlanMeta, planExtras } from "../render/json.ts";
 import type { Host, Session } from "./session.ts";
-import {
-  type SnapshotProblem,
-  planFromSnapshot,
-  mismatch,
-  openSnapshot,
-  snapshotStates,
-} from "./snapshot.ts";
+import { mustFit, openSnapshot, planFromSnapshot, snapshotStates } from "./snapshot.ts";
 
 /** What is asked of a plan beyond what the manifests say, as it was written. */
 export interface ReviewOptions {
@@ -36,6 +30,7 @@ export interface PlanRequest {
   readonly scope: Scope;
   readonly run: ReadonlySet<Address>;
   readonly rediscover: ReadonlySet<Address>;
+  readonly planOnly?: boolean;
 }
 
 /** Manifests, state and service, read and compared: what all commands that only look begin with. */
@@ -45,10 +40,10 @@ export interface Survey extends Refreshed {
 }
 
 /** Reads state and service, and plans. */
-export async function survey(session: Session, options: ReviewOptions): Promise<Survey> {
+export async function survey(session: Session, options: ReviewOptions, planOnly = false): Promise<Survey> {
   const remembered = await session.remembered();
   const request = checkRequest(options, remembered);
-  return { ...(await session.refresh(request)), request, remembered };
+  return { ...(await session.refresh({ ...request, planOnly })), request, remembered };
 }
 
 /** As `survey`, from a snapshot: without network, key or state. */
@@ -59,20 +54,13 @@ export async function surveySnapshot(
 ): Promise<Survey> {
   const { settings, desired, disableRemoved, host } = session;
   const snapshot = openSnapshot(resolve(host.cwd, file), file);
-  if (!snapshot.ok) throw snapshotError(snapshot.failure);
-  const { head } = snapshot.value;
-  const other = mismatch(head, settings);
-  if (other !== undefined) throw snapshotError(other);
+  const { head } = snapshot;
+  mustFit(head, settings);
   const remembered = withRemovedTargets({ desired, ...snapshotStates(head, desired) }, disableRemoved);
   const request = checkRequest(options, remembered);
   const { baseUrl } = settings;
-  const look = await planFromSnapshot(snapshot.value, { ...request, ...remembered, baseUrl, disableRemoved });
-  if (!look.ok) throw snapshotError(look.failure);
-  return { ...look.value, request, remembered };
-}
-
-function snapshotError({ summary, detail }: SnapshotProblem): TascError {
-  return stop("invalid", "snapshot", summary, detail);
+  const look = await planFromSnapshot(snapshot, { ...request, ...remembered, baseUrl, disableRemoved });
+  return { ...look, request, remembered };
 }
 
 /** A plan as people review it. */

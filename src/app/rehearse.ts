@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Address, compareAddresses } from "../model/address.ts";
-import { TascError, stop } from "../model/error.ts";
+import { TascError } from "../model/error.ts";
 import type { Outcome } from "../model/events.ts";
 import type { JsonObject } from "../model/json.ts";
-import type { LiveTestCase } from "../model/live.ts";
+import { type LiveTestCase, sideBySide } from "../model/live.ts";
 import type { Change, Method, Plan } from "../model/plan.ts";
 import type { PolicyRule } from "../model/settings.ts";
 import type { State } from "../model/state.ts";
@@ -20,7 +20,7 @@ import { applyProject } from "./apply.ts";
 import { startLocalService } from "./local-service.ts";
 import { type ReviewOptions, survey } from "./plan.ts";
 import type { SavedPlan } from "./saved-plan.ts";
-import { type Host, type Opened, type Session, inSession, serviceError } from "./session.ts";
+import { type Host, type Opened, type Session, inSession } from "./session.ts";
 import { seedOf } from "./snapshot.ts";
 
 export interface RehearseOptions extends ReviewOptions {
@@ -69,11 +69,9 @@ export async function rehearse(session: Session, options: RehearseOptions): Prom
   const known = [...states.values(), ...strays];
   const seed = seedOf({ targets: found.input.live.targets, states: known }, (take) => {
     for (const [targetId, list] of testCases) for (const testCase of list) take(testCase, targetId);
-    return { ok: true, value: undefined };
   });
-  if (!seed.ok) throw stop("failed", "bad-snapshot", seed.failure.summary, seed.failure.detail);
-  const liveIds = idsIn(seed.value);
-  return withCopy(session, seed.value, known, async (opened, host) => {
+  const liveIds = idsIn(seed);
+  return withCopy(session, seed, known, async (opened, host) => {
     const calls: RehearsedCall[] = [];
     let current: Address | undefined;
     const watching: Host = {
@@ -131,11 +129,9 @@ async function wholeTestCases(
   session: Session,
   targetIds: readonly string[],
 ): Promise<readonly (readonly [string, readonly LiveTestCase[]])[]> {
-  return Promise.all(
+  return sideBySide(
     targetIds.map(async (id) => {
-      const list = await session.client().listTestCases(id, inAList);
-      if (!list.ok) throw serviceError(list.failure);
-      return [id, list.value] as const;
+      return [id, await session.client().listTestCases(id, inAList)] as const;
     }),
   );
 }

@@ -1,13 +1,13 @@
-import type { Answered, Service } from "../apply/context.ts";
+import type { Answered, FinishedDiscovery, Service } from "../apply/context.ts";
 import type { Failure } from "../model/events.ts";
 import type { LiveTestCase, Reader } from "../model/live.ts";
 import type { Client } from "../service/client.ts";
-import { describeFailure } from "../service/describe-failure.ts";
+import { ServiceError, describeFailure } from "../service/describe-failure.ts";
 import { inAList } from "../service/exchange.ts";
-import { type Failure as ClientFailure, type Result, isOutOfReach } from "../service/request.ts";
+import { type Failure as ClientFailure, isOutOfReach } from "../service/request.ts";
 
 /** The client as a look reads through it. */
-export function readerOf(client: Client): Reader<ClientFailure> {
+export function readerOf(client: Client): Reader {
   return {
     listTargets: () => client.listTargets(),
     listTestCases: (id, keep) =>
@@ -18,33 +18,30 @@ export function readerOf(client: Client): Reader<ClientFailure> {
   };
 }
 
-/** The client as an apply works with it. */
+/** The client as an apply works with it: there, a failure is a value. */
 export function serviceOf(client: Client): Service {
-  const reader = readerOf(client);
   return {
-    listTargets: async () => answered(await reader.listTargets()),
-    listTestCases: async (id) => answered(await client.listTestCases(id, () => inAList())),
-    finishedDiscoveries: async (id) => {
-      const answer = await client.listNotifications(id);
-      if (!answer.ok) return answered(answer);
-      const finished = answer.value.filter((notification) => notification.type === "DISCOVERY_FINISHED");
-      return {
-        ok: true,
-        value: finished.flatMap(({ id: notification, payload }) => {
-          const testCaseId = payload["testCaseId"];
-          return typeof testCaseId === "string" ? [{ id: notification, testCaseId }] : [];
-        }),
-      };
-    },
-    send: async (call) => {
-      const answer = answered(await client.send(call));
-      return answer.ok ? { ok: true, value: answer.value.body } : answer;
-    },
+    listTargets: () => answered(client.listTargets()),
+    listTestCases: (id) => answered(client.listTestCases(id, () => inAList())),
+    finishedDiscoveries: (id) => answered(finishedDiscoveries(client, id)),
+    send: (call) => answered(client.send(call).then(({ value }) => value)),
   };
 }
 
-function answered<T>(result: Result<T>): Answered<T> {
-  return result.ok ? result : { ok: false, failure: explain(result.failure) };
+async function finishedDiscoveries(client: Client, targetId: string): Promise<readonly FinishedDiscovery[]> {
+  const notifications = await client.listNotifications(targetId);
+  return notifications.flatMap(({ type, id, payload: { testCaseId } }) =>
+    type === "DISCOVERY_FINISHED" && typeof testCaseId === "string" ? [{ id, testCaseId }] : [],
+  );
+}
+
+async function answered<T>(answer: Promise<T>): Promise<Answered<T>> {
+  try {
+    return { ok: true, value: await answer };
+  } catch (error) {
+    if (error instanceof ServiceError) return { ok: false, failure: explain(error.failure) };
+    throw error;
+  }
 }
 
 /** A failure of the client in the words that an outcome carries. */

@@ -11,7 +11,6 @@ import type { Desired } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { type ReadSource, TascError, stop } from "../model/error.ts";
 import type { ClientEvent } from "../model/events.ts";
-import type { Read } from "../model/live.ts";
 import type { Settings } from "../model/settings.ts";
 import type { State } from "../model/state.ts";
 import type { Secret } from "../model/value.ts";
@@ -19,8 +18,7 @@ import { type Refreshed, refresh } from "../plan/refresh.ts";
 import { type Remembered, withRemovedTargets } from "../plan/orphans.ts";
 import { type Redactor, createRedactor } from "../render/redact.ts";
 import { type Client, createClient } from "../service/client.ts";
-import { describeFailure } from "../service/describe-failure.ts";
-import { type Failure, checkBaseUrl, isOutOfReach } from "../service/request.ts";
+import { checkBaseUrl } from "../service/request.ts";
 import {
   type Backend,
   type DocumentKey,
@@ -30,7 +28,7 @@ import {
   normalAddress,
 } from "../state/backend.ts";
 import { openBackend, readConfig } from "../state/config.ts";
-import { type Fingerprinter, createFingerprinter } from "../state/fingerprint.ts";
+import { type Fingerprinter, createFingerprinter, deriveKeys } from "../state/fingerprint.ts";
 import { readProcesses } from "../state/lock.ts";
 import {
   StateFailure,
@@ -245,10 +243,13 @@ export class Session {
 
   /** The stage's fingerprints: under its API key, or a key of their own; none without the key. */
   get fingerprints(): Fingerprinter | undefined {
-    const { state, apiKey } = this.settings;
-    if (state.fingerprintKeyUnknown) return undefined;
-    const key = state.fingerprintKey ?? apiKey;
+    const key = this.#fingerprintKey;
     return key === undefined ? undefined : createFingerprinter(key, this.settings.stage);
+  }
+
+  get #fingerprintKey(): Secret | undefined {
+    const { state, apiKey } = this.settings;
+    return state.fingerprintKeyUnknown ? undefined : (state.fingerprintKey ?? apiKey);
   }
 
   /** Whether what left the manifests is disabled, by the project's policy. */
@@ -289,15 +290,13 @@ export class Session {
   /** Reads the service and plans. */
   async refresh(request: PlanRequest, remembered?: Remembered): Promise<Refreshed> {
     const { baseUrl } = this.settings;
-    const found = await refresh(readerOf(this.client()), {
+    return refresh(readerOf(this.client()), {
       ...request,
       ...(remembered ?? (await this.remembered())),
       fingerprints: this.fingerprints,
       baseUrl,
       disableRemoved: this.disableRemoved,
     });
-    if (!found.ok) throw serviceError(found.failure);
-    return found.value;
   }
 
   /**
@@ -374,12 +373,15 @@ export class Session {
 
   async #readRemembered(): Promise<Remembered> {
     const { desired, settings } = this.project;
+    const key = this.#fingerprintKey;
+    const derived = key && deriveKeys(key, settings.stage);
     const declared = desired.targets.map(({ key }) => key);
     const { backend } = await this.states();
     const states = await this.readStates(declared);
     const listed = await backend.list(settings.stage);
     const strays = await this.readStates(listed.filter((key) => !declared.includes(key)));
     if (states.size + strays.size === 0) await warnOfOldState(this);
+    await derived;
     return withRemovedTargets({ desired, states, strays: [...strays.values()] }, this.disableRemoved);
   }
 
@@ -453,18 +455,4 @@ export function userName(): string {
   } catch {
     return "unknown";
   }
-}
-
-/** What the service answered. @throws TascError where it could not be read */
-export function answerOf<T>(read: Read<T, Failure>): T {
-  if (!read.ok) throw serviceError(read.failure);
-  return read.value;
-}
-
-/** Why the service could not be read. */
-export function serviceError(failure: Failure): TascError {
-  const { code, summary, detail } = describeFailure(failure);
-  const reason =
-    failure.kind === "interrupted" ? "interrupted" : isOutOfReach(failure) ? "unreachable" : "failed";
-  return stop(reason, code, summary, detail);
 }

@@ -1,37 +1,17 @@
-import { closeSync, ftruncateSync, openSync, readSync, renameSync, rmSync, writeSync } from "node:fs";
-import {
-  type Address,
-  compareAddresses,
-  compareText,
-  isAddress,
-  parseAddress,
-  targetAddress,
-} from "../model/address.ts";
+import { closeSync, openSync, readSync } from "node:fs";
+import { type Address, compareText, isAddress, targetAddress } from "../model/address.ts";
 import type { Desired, DesiredResource, DesiredTarget } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
+import { type TascError, stop } from "../model/error.ts";
 import { type Json, type JsonObject, isArray, isObject } from "../model/json.ts";
-import type {
-  LiveDiscovery,
-  LiveElement,
-  LiveEnvironment,
-  LiveTarget,
-  LiveTestCase,
-  Read,
-  Reader,
-} from "../model/live.ts";
+import type { LiveElement, LiveEnvironment, LiveTarget, LiveTestCase, Reader } from "../model/live.ts";
 import type { Settings } from "../model/settings.ts";
 import { type BatchRecord, type State, emptyState } from "../model/state.ts";
-import { SENSITIVE, UNKNOWN } from "../model/value.ts";
+import { UNKNOWN } from "../model/value.ts";
 import { type Refreshed, type RefreshOptions, refresh } from "../plan/refresh.ts";
-import { secretFieldsOf } from "../plan/memory.ts";
 import { makePlan } from "../plan/plan.ts";
 import { changedFields } from "../plan/staleness.ts";
-import { printedJson } from "../render/escape.ts";
-import type { Redactor } from "../render/redact.ts";
-import { refuseSpecialFile } from "../render/output-file.ts";
 import { readTargets, readTestCase } from "../service/answers.ts";
-import type { Client } from "../service/client.ts";
-import type { Collector } from "../service/exchange.ts";
 import {
   CLOSE_LIST,
   COMMA,
@@ -44,7 +24,6 @@ import {
   stringEnd,
   withoutBom,
 } from "../service/json-stream.ts";
-import type { Failure } from "../service/request.ts";
 import { sameService } from "../state/backend.ts";
 
 /**
@@ -55,8 +34,8 @@ import { sameService } from "../state/backend.ts";
  *
  * The test cases come last and stand one on a line: 100,000 of them are written and read one by one.
  */
-const SNAPSHOT_FORMAT = "tasc-snapshot";
-const SNAPSHOT_VERSION = 1;
+export const SNAPSHOT_FORMAT = "tasc-snapshot";
+export const SNAPSHOT_VERSION = 1;
 
 /** Everything but the test cases. */
 export interface SnapshotHead {
@@ -69,30 +48,6 @@ export interface SnapshotHead {
   readonly targets: readonly LiveTarget[];
   /** Ids of the targets whose test cases were read. */
   readonly read: readonly string[];
-}
-
-/** What a snapshot keeps of a state. */
-function stateJson(state: State): JsonObject {
-  return {
-    target: state.target,
-    bindings: sortedEntries(state.bindings, ({ id }) => id),
-    folders: Object.fromEntries([...state.folders].toSorted(([a], [b]) => compareText(a, b))),
-    batchGenerations: sortedEntries(batchesOf(state), ({ status }) => status),
-  };
-}
-
-/** A batch generation that was cut off while it was sent: with the key a plan would find it uncertain as well. */
-function batchesOf({ batchGenerations, intents }: State): ReadonlyMap<Address, Pick<BatchRecord, "status">> {
-  const uncertain = [...intents.keys()]
-    .filter((address) => parseAddress(address)?.kind === "batchGeneration")
-    .map((address): [Address, Pick<BatchRecord, "status">] => [address, { status: "uncertain" }]);
-  return new Map([...batchGenerations, ...uncertain]);
-}
-
-function sortedEntries<V>(map: ReadonlyMap<Address, V>, text: (value: V) => string): JsonObject {
-  return Object.fromEntries(
-    [...map].toSorted(([a], [b]) => compareAddresses(a, b)).map(([address, value]) => [address, text(value)]),
-  );
 }
 
 /** The state that a snapshot keeps; `undefined` for what is none. */
@@ -126,19 +81,22 @@ function isStatus(text: string): text is BatchRecord["status"] {
   return STATUSES.includes(text);
 }
 
-/** Why a snapshot is not the one for these settings; `undefined` if it is. */
-export function mismatch({ stage, baseUrl }: SnapshotHead, settings: Settings): SnapshotProblem | undefined {
+/** @throws TascError for a snapshot that is not one for these settings */
+export function mustFit({ stage, baseUrl }: SnapshotHead, settings: Settings): void {
   if (stage !== settings.stage)
-    return {
-      summary: `The snapshot is of stage ${stage}, but this plan is for ${settings.stage}`,
-      detail: `Its ids are not valid here. Take a snapshot of ${settings.stage}, or plan with --stage ${stage}.`,
-    };
+    throw stop(
+      "invalid",
+      "snapshot",
+      `The snapshot is of stage ${stage}, but this plan is for ${settings.stage}`,
+      `Its ids are not valid here. Take a snapshot of ${settings.stage}, or plan with --stage ${stage}.`,
+    );
   if (!sameService(baseUrl, settings.baseUrl))
-    return {
-      summary: "The snapshot is from another service",
-      detail: `It was taken at ${baseUrl}, and this project's service is ${settings.baseUrl}. Correct service.baseUrl or the variable behind it, or take a snapshot there.`,
-    };
-  return undefined;
+    throw stop(
+      "invalid",
+      "snapshot",
+      "The snapshot is from another service",
+      `It was taken at ${baseUrl}, and this project's service is ${settings.baseUrl}. Correct service.baseUrl or the variable behind it, or take a snapshot there.`,
+    );
 }
 
 /** The states of a snapshot, as a plan takes them. */
@@ -162,15 +120,11 @@ export type SnapshotPlanOptions = Omit<RefreshOptions, "fingerprints">;
  * fields are unknown and no changes; and the live values of sensitive fields were taken out of the snapshot, so these
  * are not compared either.
  */
-export async function planFromSnapshot(
-  snapshot: Snapshot,
-  options: SnapshotPlanOptions,
-): Promise<Read<Refreshed, SnapshotProblem>> {
+export async function planFromSnapshot(snapshot: Snapshot, options: SnapshotPlanOptions): Promise<Refreshed> {
   const found = await refresh(snapshot.reader, { ...options, fingerprints: undefined });
-  if (!found.ok) return found;
-  const { input, planned } = withoutHidden(found.value);
+  const { input, planned } = withoutHidden(found);
   const diagnostics = [takenAt(snapshot.head), ...planned.plan.diagnostics];
-  return { ok: true, value: { input, planned: { ...planned, plan: { ...planned.plan, diagnostics } } } };
+  return { input, planned: { ...planned, plan: { ...planned.plan, diagnostics } } };
 }
 
 function takenAt({ createdAt }: SnapshotHead): Diagnostic {
@@ -225,52 +179,54 @@ function resourceWithUnknown<R extends DesiredResource>(resource: R, hidden: Hid
   return { ...resource, fields: { ...resource.fields, ...unknown } };
 }
 
-/** Why a snapshot cannot be used, for the person who has it. */
-export interface SnapshotProblem {
-  readonly summary: string;
-  readonly detail: string;
-}
-
 /** A snapshot whose head is read; the test cases are read from the file when they are asked for. */
 export interface Snapshot {
   readonly head: SnapshotHead;
-  readonly reader: Reader<SnapshotProblem>;
-  /** Every test case, one by one, with the id of its target. */
-  readonly eachTestCase: (
-    take: (testCase: LiveTestCase, targetId: string) => void,
-  ) => Read<undefined, SnapshotProblem>;
+  readonly reader: Reader;
+  /** Hands over every test case, one by one, with the id of its target. @throws TascError where one is damaged */
+  readonly eachTestCase: (take: (testCase: LiveTestCase, targetId: string) => void) => void;
 }
 
 const LIST = "testCases";
 
-/** @param shown the file as the user named it */
-export function openSnapshot(path: string, shown: string): Read<Snapshot, SnapshotProblem> {
-  const head = readHead(path, shown);
-  if (!head.ok) return head;
-  const eachTestCase: Snapshot["eachTestCase"] = (take) => readTestCases(path, shown, take);
-  const reader = new SnapshotReader(head.value, shown, eachTestCase);
-  return { ok: true, value: { head: head.value, reader, eachTestCase } };
+/** @param shown the file as the user named it @param code of what is wrong with it @throws TascError */
+export function openSnapshot(
+  path: string,
+  shown: string,
+  code: "snapshot" | "bad-snapshot" = "snapshot",
+): Snapshot {
+  const refuse = (why: string): TascError =>
+    // Another name: this file may be anything, tasc.yaml itself for one.
+    stop(
+      "invalid",
+      code,
+      `${shown} is not a snapshot: ${why}`,
+      "Take one:\n  tasc snapshot --out snapshot.json",
+    );
+  const head = readHead(path, refuse);
+  const eachTestCase: Snapshot["eachTestCase"] = (take) => readTestCases(path, refuse, take);
+  return { head, reader: readerOf(head, shown, eachTestCase), eachTestCase };
 }
+
+type Refuse = (why: string) => TascError;
 
 const HEAD = ["format", "version", "tool", "stage", "baseUrl", "createdAt", "states", "targets", "read"];
 
-function readHead(path: string, shown: string): Read<SnapshotHead, SnapshotProblem> {
+function readHead(path: string, refuse: Refuse): SnapshotHead {
   const members = new Map<string, Json>();
-  const split = readParts(path, {
+  const split = readParts(path, refuse, {
     member: (name, value) => {
       if (HEAD.includes(name)) members.set(name, value);
       return members.size < HEAD.length;
     },
     item: () => undefined,
   });
-  if (split === "unreadable") return refused(shown, "it cannot be read");
   // A document of another kind, or of a later version, is told as that, whatever else it lacks.
   const other = otherFormat(members, split === "damaged");
-  if (other !== undefined) return refused(shown, other);
+  if (other !== undefined) throw refuse(other);
   const head = headOf(members);
-  return head === undefined
-    ? refused(shown, "a part of it is missing or damaged")
-    : { ok: true, value: head };
+  if (head === undefined) throw refuse("a part of it is missing or damaged");
+  return head;
 }
 
 function otherFormat(members: ReadonlyMap<string, Json>, damaged: boolean): string | undefined {
@@ -313,11 +269,11 @@ function headOf(members: ReadonlyMap<string, Json>): SnapshotHead | undefined {
 
 function readTestCases(
   path: string,
-  shown: string,
+  refuse: Refuse,
   take: (testCase: LiveTestCase, targetId: string) => void,
-): Read<undefined, SnapshotProblem> {
+): void {
   let misshapen = false;
-  const split = readParts(path, {
+  const split = readParts(path, refuse, {
     member: () => true,
     item: (value) => {
       const testCase = readTestCase(value);
@@ -326,20 +282,15 @@ function readTestCases(
       else misshapen = true;
     },
   });
-  if (split === "unreadable") return refused(shown, "it cannot be read");
   if (split === "damaged" || misshapen)
-    return refused(shown, "a test case in it is damaged, or the file is truncated");
-  return { ok: true, value: undefined };
+    throw refuse("a test case in it is damaged, or the file is truncated");
 }
 
-function readParts(
-  path: string,
-  taker: Parameters<typeof splitDocument>[2],
-): ReturnType<typeof splitDocument> | "unreadable" {
+function readParts(path: string, refuse: Refuse, handler: JsonHandler): Split {
   try {
-    return splitDocument(piecesOf(path), LIST, taker);
+    return splitDocument(piecesOf(path), LIST, handler);
   } catch (error) {
-    if (error instanceof Error && "code" in error) return "unreadable";
+    if (error instanceof Error && "code" in error) throw refuse("it cannot be read");
     throw error;
   }
 }
@@ -361,72 +312,36 @@ function* piecesOf(path: string): Generator<Uint8Array> {
   }
 }
 
-/** What a look asks for side by side is read in one go through the file. */
-class SnapshotReader implements Reader<SnapshotProblem> {
-  readonly #head: SnapshotHead;
-  readonly #shown: string;
-  readonly #each: Snapshot["eachTestCase"];
-  readonly #wanted = new Map<string, SnapshotScope>();
-  #pass: Promise<Read<undefined, SnapshotProblem>> | undefined;
-
-  constructor(head: SnapshotHead, shown: string, each: Snapshot["eachTestCase"]) {
-    this.#head = head;
-    this.#shown = shown;
-    this.#each = each;
-  }
-
-  async listTargets(): ReturnType<Reader<SnapshotProblem>["listTargets"]> {
-    return { ok: true, value: this.#head.targets };
-  }
-
-  async listTestCases(
-    targetId: string,
-    keep: (testCase: LiveTestCase) => LiveTestCase,
-  ): ReturnType<Reader<SnapshotProblem>["listTestCases"]> {
-    if (!this.#head.read.includes(targetId)) return this.#notRead(targetId);
-    const wanted: SnapshotScope = { keep, kept: [] };
-    this.#wanted.set(targetId, wanted);
-    this.#pass ??= this.#readAll();
-    const read = await this.#pass;
-    return read.ok ? { ok: true, value: wanted.kept } : read;
-  }
-
+/** What is asked for side by side is read in one go through the file. */
+function readerOf(head: SnapshotHead, shown: string, eachTestCase: Snapshot["eachTestCase"]): Reader {
+  const wanted = new Map<string, (testCase: LiveTestCase) => void>();
+  let pass: Promise<void> | undefined;
   /** Starts after all who ask in the same turn have asked. */
-  async #readAll(): Promise<Read<undefined, SnapshotProblem>> {
+  const readAll = async (): Promise<void> => {
     await Promise.resolve();
-    this.#pass = undefined;
-    return this.#each((testCase, targetId) => {
-      const wanted = this.#wanted.get(targetId);
-      if (wanted !== undefined) wanted.kept.push(wanted.keep(testCase));
-    });
-  }
-
-  #notRead(targetId: string): { readonly ok: false; readonly failure: SnapshotProblem } {
-    const app = this.#head.targets.find(({ id }) => id === targetId)?.app ?? targetId;
-    return {
-      ok: false,
-      failure: {
-        summary: `The snapshot does not contain the test cases of "${app}"`,
-        detail: `${this.#shown} contains only targets that were declared when it was taken. Take a new snapshot with the current manifests:\n  tasc snapshot --out ${this.#shown}`,
-      },
-    };
-  }
-}
-
-interface SnapshotScope {
-  readonly keep: (testCase: LiveTestCase) => LiveTestCase;
-  readonly kept: LiveTestCase[];
-}
-
-function refused(shown: string, why: string): { readonly ok: false; readonly failure: SnapshotProblem } {
+    pass = undefined;
+    eachTestCase((testCase, targetId) => wanted.get(targetId)?.(testCase));
+  };
   return {
-    ok: false,
-    failure: {
-      summary: `${shown} is not a snapshot: ${why}`,
-      // Another name: this file may be anything, tasc.yaml itself for one.
-      detail: "Take one:\n  tasc snapshot --out snapshot.json",
+    listTargets: async () => head.targets,
+    listTestCases: async (targetId, keep) => {
+      if (!head.read.includes(targetId)) throw notRead(head, shown, targetId);
+      const kept: LiveTestCase[] = [];
+      wanted.set(targetId, (testCase) => void kept.push(keep(testCase)));
+      await (pass ??= readAll());
+      return kept;
     },
   };
+}
+
+function notRead({ targets }: SnapshotHead, shown: string, targetId: string): TascError {
+  const app = targets.find(({ id }) => id === targetId)?.app ?? targetId;
+  return stop(
+    "invalid",
+    "snapshot",
+    `The snapshot does not contain the test cases of "${app}"`,
+    `${shown} contains only targets that were declared when it was taken. Take a new snapshot with the current manifests:\n  tasc snapshot --out ${shown}`,
+  );
 }
 
 /**
@@ -436,18 +351,14 @@ function refused(shown: string, why: string): { readonly ok: false; readonly fai
 export function seedOf(
   { targets, states }: Pick<SnapshotHead, "targets" | "states">,
   eachTestCase: Snapshot["eachTestCase"],
-): Read<JsonObject, SnapshotProblem> {
+): JsonObject {
   const testCases: JsonObject[] = [];
-  const read = eachTestCase((live, targetId) => void testCases.push(testCaseSeed(live, targetId)));
-  if (!read.ok) return read;
+  eachTestCase((live, targetId) => void testCases.push(testCaseSeed(live, targetId)));
   return {
-    ok: true,
-    value: {
-      testTargets: targets.map(({ id, app }) => ({ id, app })),
-      environments: targets.flatMap(environmentSeeds),
-      folders: states.flatMap((state) => folderSeeds(state, targets)),
-      testCases,
-    },
+    testTargets: targets.map(({ id, app }) => ({ id, app })),
+    environments: targets.flatMap(environmentSeeds),
+    folders: states.flatMap((state) => folderSeeds(state, targets)),
+    testCases,
   };
 }
 
@@ -506,80 +417,11 @@ function step(name: string, part: Json | undefined): JsonObject | null {
   return { [name]: does, ...(typeof calledWith === "string" ? { calledWith } : {}) };
 }
 
-/** Where a snapshot goes, piece by piece. What was written after a mark can be taken back. */
-export interface Sink {
-  write(text: string): void;
-  mark(): number;
-  rewind(mark: number): void;
-}
-
-/** In memory, for standard output: nothing that a broken try wrote may have left. */
-export function memorySink(): Sink & { pieces(): readonly string[] } {
-  const pieces: string[] = [];
-  return {
-    write: (text) => void pieces.push(text),
-    mark: () => pieces.length,
-    rewind: (mark) => void pieces.splice(mark),
-    pieces: () => pieces,
-  };
-}
-
-export interface FileSink extends Sink {
-  /** Puts the file in its place. */
-  keep(): void;
-  /** Leaves nothing behind; after `keep` it does nothing. */
-  drop(): void;
-}
-
-/** Characters that are gathered before they are written. */
-const BUFFERED = 256 * 1024;
-
-/**
- * A file that is readable for its owner alone from the first moment, and in its place only when it is whole.
- * @throws the system's error where it cannot be written
- */
-export function fileSink(path: string, root: string): FileSink {
-  refuseSpecialFile(path, root);
-  const temporary = `${path}.${process.pid}.tmp`;
-  const file = openSync(temporary, "wx", 0o600);
-  let waiting = "";
-  let size = 0;
-  let open = true;
-  const flush = (): void => {
-    const bytes = Buffer.from(waiting);
-    waiting = "";
-    for (let done = 0; done < bytes.length;)
-      done += writeSync(file, bytes, done, bytes.length - done, size + done);
-    size += bytes.length;
-  };
-  const close = (): void => {
-    open = false;
-    closeSync(file);
-  };
-  return {
-    write(text) {
-      waiting += text;
-      if (waiting.length > BUFFERED) flush();
-    },
-    mark() {
-      flush();
-      return size;
-    },
-    rewind(mark) {
-      waiting = "";
-      ftruncateSync(file, mark);
-      size = mark;
-    },
-    keep() {
-      flush();
-      close();
-      renameSync(temporary, path);
-    },
-    drop() {
-      if (open) close();
-      rmSync(temporary, { force: true });
-    },
-  };
+/** What the service did not show stays out. */
+export function known(fields: Readonly<Record<string, Json | undefined>>): JsonObject {
+  const shown: Record<string, Json> = {};
+  for (const [name, value] of Object.entries(fields)) if (value !== undefined) shown[name] = value;
+  return shown;
 }
 
 /** Takes in a document part by part. */
@@ -745,149 +587,4 @@ class DocumentSplitter {
     this.#keptBytes += rest.length;
     return this.#keptBytes <= LARGEST;
   }
-}
-
-/** What a snapshot says beside what it reads. */
-export type SnapshotFrame = Omit<SnapshotHead, "targets" | "read">;
-
-/**
- * Reads the service into a snapshot. Targets are read one after the other, so that each test case goes straight
- * through, and nothing of a list is held.
- * @param managed the targets whose test cases belong to it
- */
-export async function takeSnapshot(
-  client: Client,
-  frame: SnapshotFrame,
-  managed: (targets: readonly LiveTarget[]) => readonly string[],
-  sink: Sink,
-  redactor: Redactor,
-): Promise<Read<undefined, Failure>> {
-  const targets = await client.listTargets();
-  if (!targets.ok) return targets;
-  const read = managed(targets.value);
-  const writer = writeSnapshot(sink, { ...frame, targets: targets.value, read }, redactor);
-  for (const id of read) {
-    const list = await client.listTestCases(id, () => writer.testCases(id));
-    if (!list.ok) return list;
-  }
-  writer.end();
-  return { ok: true, value: undefined };
-}
-
-/** Writes a snapshot as it is read: the head, then test case after test case, then the end. */
-export interface SnapshotWriter {
-  /** Takes the test cases of one target. Asked for again, it begins again: a try that broke leaves nothing. */
-  testCases(targetId: string): Collector<LiveTestCase, undefined>;
-  end(): void;
-}
-
-export function writeSnapshot(sink: Sink, head: SnapshotHead, redactor: Redactor): SnapshotWriter {
-  const line = (value: Json): string => printedJson(JSON.stringify(redactor.json(value)));
-  const secrets = secretFields(head.states);
-  sink.write(headText(head, secrets, line));
-  let written = 0;
-  let last: { readonly targetId: string; readonly mark: number; readonly written: number } | undefined;
-  return {
-    testCases(targetId) {
-      if (last?.targetId === targetId) {
-        sink.rewind(last.mark);
-        written = last.written;
-      } else last = { targetId, mark: sink.mark(), written };
-      return {
-        add(testCase) {
-          sink.write(
-            `${written === 0 ? "" : ","}\n    ${line(withoutFields(testCaseJson(testCase, targetId), secrets))}`,
-          );
-          written += 1;
-        },
-        result: () => undefined,
-      };
-    },
-    end: () => sink.write(written === 0 ? "]\n}\n" : "\n  ]\n}\n"),
-  };
-}
-
-/** Members in a fixed order, one state and one target a line. */
-function headText(head: SnapshotHead, secrets: SecretFields, line: (value: Json) => string): string {
-  const list = (items: readonly Json[]): string =>
-    items.length === 0 ? "[]" : `[\n${items.map((item) => `    ${line(item)}`).join(",\n")}\n  ]`;
-  const members = [
-    ["format", JSON.stringify(SNAPSHOT_FORMAT)],
-    ["version", String(SNAPSHOT_VERSION)],
-    ["tool", line(head.tool)],
-    ["stage", line(head.stage)],
-    ["baseUrl", line(head.baseUrl)],
-    ["createdAt", line(head.createdAt)],
-    ["states", list(head.states.map(stateJson))],
-    ["targets", list(head.targets.map((target) => targetJson(target, secrets)))],
-    ["read", list(head.read)],
-  ];
-  return `{\n${members.map(([name, text]) => `  "${name}": ${text},\n`).join("")}  "testCases": [`;
-}
-
-/** As the service shows it (service-api.md, "Test target"). */
-function targetJson({ id, app, environments }: LiveTarget, secrets: SecretFields): JsonObject {
-  const inner = environments.map((environment) => withoutFields(known({ ...environment }), secrets));
-  return { ...withoutFields({ id, app }, secrets), environments: inner };
-}
-
-/** By id of a live resource: the fields whose live values may still show a secret that no manifest has any more. */
-type SecretFields = ReadonlyMap<Json | undefined, readonly string[]>;
-
-function secretFields(states: readonly State[]): SecretFields {
-  const bindings = states.flatMap((state) => [...state.bindings.values()]);
-  return new Map(bindings.map((binding) => [binding.id, secretFieldsOf(binding)]));
-}
-
-/**
- * They are left out by name, since the old secret itself is not known: a plan takes what is not shown as unknown. Only
- * what a plan cannot do without stays, without its texts.
- */
-function withoutFields(shown: JsonObject, secrets: SecretFields): JsonObject {
-  const hidden = secrets.get(shown["id"]) ?? [];
-  if (hidden.length === 0) return shown;
-  return Object.fromEntries(
-    Object.entries(shown).flatMap(([name, value]) => {
-      if (name === "discovery" && isObject(value) && hidden.includes("discovery.prompt"))
-        return [[name, known({ status: value["status"], abortCause: value["abortCause"] })]];
-      if (!hidden.includes(name)) return [[name, value]];
-      return name === "app" || name === "elements" ? [[name, withoutTexts(value)]] : [];
-    }),
-  );
-}
-
-/** Ids and words of the service, such as a status, are no values of anybody. */
-const OWN_WORDS: readonly string[] = ["id", "status", "action", "expectation", "selectorType"];
-
-function withoutTexts(value: Json): Json {
-  if (typeof value === "string") return SENSITIVE;
-  if (isArray(value)) return value.map(withoutTexts);
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, part]) => [key, OWN_WORDS.includes(key) ? part : withoutTexts(part)]),
-  );
-}
-
-/** As the service lists it (service-api.md, "Test case"), as far as a plan reads it. */
-function testCaseJson(
-  { elements, discovery, ...plain }: Omit<LiveTestCase, "asDeclared">,
-  testTargetId: string,
-): JsonObject {
-  return {
-    ...known({ testTargetId, ...plain }),
-    ...(elements === undefined ? {} : { elements: elements.map(({ raw }) => raw) }),
-    ...(discovery === undefined ? {} : { discovery: discoveryJson(discovery) }),
-  };
-}
-
-/** Without its date: no plan reads that, and a snapshot of the same things is to be the same text. */
-function discoveryJson({ status, freePrompt, abortCause, message }: LiveDiscovery): JsonObject {
-  return known({ status, freePrompt, abortCause, message });
-}
-
-/** What the service did not show stays out. */
-function known(fields: Readonly<Record<string, Json | undefined>>): JsonObject {
-  const shown: Record<string, Json> = {};
-  for (const [name, value] of Object.entries(fields)) if (value !== undefined) shown[name] = value;
-  return shown;
 }

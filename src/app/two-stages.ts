@@ -15,7 +15,7 @@ import type { LiveReport } from "../service/answers.ts";
 import type { Client } from "../service/client.ts";
 import { historyOf } from "./history.ts";
 import { checkRequest, survey } from "./plan.ts";
-import { type Host, type ProjectOptions, answerOf, openFolder, withSession } from "./session.ts";
+import { type Host, type ProjectOptions, openFolder, withSession } from "./session.ts";
 
 export interface TwoStagesOptions extends ProjectOptions {
   readonly from?: string | undefined;
@@ -157,7 +157,7 @@ async function reportOf(
 ): Promise<LiveReport | undefined> {
   if (matched?.live === undefined) return undefined;
   const { id } = matched.live;
-  const { report, unsure } = answerOf(await newestFinished(client.allReports(id)));
+  const { report, unsure } = await newestFinished(client.allReports(id));
   if (unsure)
     throw stop(
       "failed",
@@ -165,6 +165,5 @@ async function reportOf(
       `Cannot determine the newest report of target ${target}`,
       "The service returned only some of its reports, in no particular order. Nothing was written.",
     );
-  if (report === undefined) return undefined;
-  return answerOf(await client.getReport(id, report.id));
+  return report && (await client.getReport(id, report.id));
 }

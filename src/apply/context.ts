@@ -3,7 +3,7 @@ import { type DesiredResource, byAddress, resourcesOf } from "../model/desired.t
 import type { ApplyEvent, Failure, SkipReason } from "../model/events.ts";
 import { type Field, fieldsOf, isFixed } from "../model/fields.ts";
 import type { Json } from "../model/json.ts";
-import type { LiveTarget, LiveTestCase, Read } from "../model/live.ts";
+import type { LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { BodyValue, Change, Method, PlannedCall } from "../model/plan.ts";
 import type { FieldRecord, Intent, RunRecord, State, StateEvent } from "../model/state.ts";
 import { IdOf, type IdOfElement, Secret, Unknown, type Value, isUnknown, reveal } from "../model/value.ts";
@@ -269,7 +269,8 @@ export interface FinishedDiscovery {
   readonly testCaseId: string;
 }
 
-export type Answered<T> = Read<T, Failure>;
+export type Answered<T> =
+  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: Failure };
 
 /** What state remembers of the fields that a call has carried, and which of them carry a secret. */
 export function recordsOf(

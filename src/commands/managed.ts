@@ -1,4 +1,4 @@
-import { type Session, answerOf } from "../app/session.ts";
+import type { Session } from "../app/session.ts";
 import { type AddressOf, addressesIn } from "../inspect/reports.ts";
 import { nearest } from "../manifest/problem.ts";
 import type { Desired, DesiredTarget } from "../model/desired.ts";
@@ -27,7 +27,8 @@ export interface ManagedTargets {
 export async function managedTargets(session: Session, word: string | undefined): Promise<ManagedTargets> {
   const wanted = targetsNamed(word, session.desired);
   const { states, strays } = await session.remembered();
-  const ids = liveIds(session.desired, states, answerOf(await session.client().listTargets()));
+  const live = await session.client().listTargets();
+  const ids = liveIds(session.desired, states, live);
   session.host.warn(
     wanted
       .filter(({ key }) => !ids.has(key))

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type Session, answerOf, withSession } from "../app/session.ts";
+import { type Session, withSession } from "../app/session.ts";
 import {
   type TargetNotification,
   laterView,
@@ -9,6 +9,7 @@ import {
 import { EXIT, type ExitCode, TascError, stop } from "../model/error.ts";
 import type { Context } from "./context.ts";
 import { type ManagedTargets, managedTargets } from "./managed.ts";
+import { sideBySide } from "../model/live.ts";
 import type { OptionsOf } from "./table.ts";
 
 /** `tasc notifications`: what the service reported of managed targets, oldest first. */
@@ -58,13 +59,10 @@ async function readAll(
   session: Session,
   { targets }: ManagedTargets,
 ): Promise<readonly TargetNotification[]> {
-  const lists = await Promise.all(
-    targets.map(async ({ key, id }) => ({
-      key,
-      read: await session.client().listNotifications(id),
-    })),
+  const lists = await sideBySide(
+    targets.map(async ({ key, id }) =>
+      (await session.client().listNotifications(id)).map((notification) => ({ target: key, notification })),
+    ),
   );
-  return lists.flatMap(({ key, read }) =>
-    answerOf(read).map((notification) => ({ target: key, notification })),
-  );
+  return lists.flat();
 }

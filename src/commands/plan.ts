@@ -32,7 +32,7 @@ export async function run(options: OptionsOf<"plan">, context: Context): Promise
 async function planned(session: Session, options: OptionsOf<"plan">): Promise<Review> {
   const { snapshot, base, overridePolicy } = options;
   const read = await (snapshot === undefined
-    ? survey(session, options)
+    ? survey(session, options, base === undefined)
     : surveySnapshot(session, options, snapshot));
   const found = base === undefined ? read : await withCauses(session, read, base);
   return review(session, found, new Set(overridePolicy));

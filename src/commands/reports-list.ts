@@ -1,9 +1,10 @@
-import { type Session, answerOf, withSession } from "../app/session.ts";
+import { type Session, withSession } from "../app/session.ts";
 import { type ReadReports, type TargetReport, newestReports, reportsView } from "../inspect/reports.ts";
 import { compareText } from "../model/address.ts";
 import { EXIT, type ExitCode } from "../model/error.ts";
 import type { Context } from "./context.ts";
 import { managedTargets } from "./managed.ts";
+import { sideBySide } from "../model/live.ts";
 import type { OptionsOf } from "./table.ts";
 
 /** `tasc reports list`: the reports of managed targets, newest first. */
@@ -11,7 +12,7 @@ export async function run(options: OptionsOf<"reports list">, { host, console }:
   return withSession(options, host, async (session) => {
     const { target, limit = Number.MAX_SAFE_INTEGER } = options;
     const { targets } = await managedTargets(session, target);
-    const all = await Promise.all(
+    const all = await sideBySide(
       targets.map(async ({ key, id }) => ({
         key,
         read: await newestReports(session.client().allReports(id), limit),
@@ -20,12 +21,12 @@ export async function run(options: OptionsOf<"reports list">, { host, console }:
     const reports: TargetReport[] = [];
     let complete = true;
     for (const { key, read } of all) {
-      const { end, reports: own } = answerOf(read);
+      const { end } = read;
       if (end !== "end" && end !== "limit") {
         complete = false;
         warnOfEnd(key, end, session);
       }
-      reports.push(...own.map((report) => ({ target: key, report })));
+      reports.push(...read.reports.map((report) => ({ target: key, report })));
     }
     console.show(reportsView(reports.toSorted(newestFirst), complete), options.format);
     return EXIT.done;

@@ -1,6 +1,7 @@
-import { type Session, answerOf, withSession } from "../app/session.ts";
+import { type Session, withSession } from "../app/session.ts";
 import { type TargetReport, reportView } from "../inspect/reports.ts";
 import { EXIT, type ExitCode, stop } from "../model/error.ts";
+import { ServiceError } from "../service/describe-failure.ts";
 import type { Failure } from "../service/request.ts";
 import type { Context } from "./context.ts";
 import { type ManagedTargets, managedTargets } from "./managed.ts";
@@ -24,8 +25,11 @@ export async function run(options: OptionsOf<"reports show">, { host, console }:
 /** The path of a report names its target, so each managed one is asked until one has it. */
 async function findReport(session: Session, { targets }: ManagedTargets, id: string): Promise<TargetReport> {
   for (const target of targets) {
-    const report = await session.client().getReport(target.id, id);
-    if (report.ok || !isAbsent(report.failure)) return { target: target.key, report: answerOf(report) };
+    try {
+      return { target: target.key, report: await session.client().getReport(target.id, id) };
+    } catch (error) {
+      if (!(error instanceof ServiceError) || !isAbsent(error.failure)) throw error;
+    }
   }
   const searched = targets.map(({ key }) => key).join(", ") || "no target";
   throw stop(

@@ -96,8 +96,6 @@ function readSeed(
     );
     return undefined;
   }
-  const snapshot = openSnapshot(resolve(world.cwd, file), file);
-  const seed = snapshot.ok ? seedOf(snapshot.value.head, snapshot.value.eachTestCase) : snapshot;
-  if (seed.ok) return seed.value;
-  throw stop("invalid", "bad-snapshot", seed.failure.summary, seed.failure.detail);
+  const { head, eachTestCase } = openSnapshot(resolve(world.cwd, file), file, "bad-snapshot");
+  return seedOf(head, eachTestCase);
 }

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { planMeta } from "../app/plan.ts";
-import { type Session, serviceError, withSession } from "../app/session.ts";
-import { type Sink, fileSink, memorySink, takeSnapshot } from "../app/snapshot.ts";
+import { type Session, withSession } from "../app/session.ts";
+import { type Sink, fileSink, memorySink, takeSnapshot } from "../app/write-snapshot.ts";
 import { EXIT, type ExitCode, stop } from "../model/error.ts";
 import type { Context } from "./context.ts";
 import { liveIds } from "./managed.ts";
@@ -46,12 +46,11 @@ async function take(session: Session, sink: Sink): Promise<void> {
   const { states, strays } = await session.remembered();
   const { stage, baseUrl } = settings;
   const frame = { ...planMeta(host), stage, baseUrl, states: [...states.values(), ...strays] };
-  const taken = await takeSnapshot(
+  await takeSnapshot(
     session.client(),
     frame,
     (targets) => [...new Set(liveIds(desired, states, targets).values())],
     sink,
     redactor,
   );
-  if (!taken.ok) throw serviceError(taken.failure);
 }

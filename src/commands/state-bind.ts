@@ -1,5 +1,5 @@
 import { readerOf } from "../app/service.ts";
-import { type Session, serviceError, withSession } from "../app/session.ts";
+import { type Session, withSession } from "../app/session.ts";
 import {
   type LockedDocument,
   type NamedAddress,
@@ -107,21 +107,19 @@ async function mustBeListed(
 ): Promise<void> {
   const client = session.client();
   const targets = await client.listTargets();
-  if (!targets.ok) throw serviceError(targets.failure);
   const states = await session.readStates(session.desired.targets.map(({ key }) => key));
   const bound = document.state.bindings.get(targetAddress(target))?.id;
-  const targetId = liveIds(session.desired, states, targets.value).get(target) ?? bound;
-  let hint = hintFor(targets.value, { kind, id, targetId });
-  const holder = targets.value.find((candidate) => candidate.id === targetId);
-  if (kind === "target" && targets.value.some((one) => one.id === id)) return;
+  const targetId = liveIds(session.desired, states, targets).get(target) ?? bound;
+  let hint = hintFor(targets, { kind, id, targetId });
+  const holder = targets.find((candidate) => candidate.id === targetId);
+  if (kind === "target" && targets.some((one) => one.id === id)) return;
   if (kind === "environment" && holder?.environments.some((one) => one.id === id) === true) return;
   if (kind === "testCase" && holder !== undefined) {
     const cases = await readerOf(client).listTestCases(holder.id, (live) => ({
       ...live,
       elements: undefined,
     }));
-    if (!cases.ok) throw serviceError(cases.failure);
-    const live = cases.value.find((one) => one.id === id);
+    const live = cases.find((one) => one.id === id);
     if (live !== undefined && live.status !== DELETED) return;
     if (live !== undefined) hint = "It was deleted on the service.";
   }

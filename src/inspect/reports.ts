@@ -1,5 +1,4 @@
 import { type Address, compareAddresses, compareText } from "../model/address.ts";
-import type { Read } from "../model/live.ts";
 import type { State } from "../model/state.ts";
 import { html, xmlAttribute } from "../render/escape.ts";
 import {
@@ -33,15 +32,11 @@ export interface NewestFinished {
 }
 
 /** Reads pages until the newest finished report is among them: all, unless they go from new to old. */
-export async function newestFinished<F>(
-  pages: AsyncIterable<Read<NewReports, F>>,
-): Promise<Read<NewestFinished, F>> {
-  const read = await readUntil(pages, (reports) => reports.some(isFinished));
-  if (!read.ok) return read;
-  const { reports, end } = read.value;
+export async function newestFinished(pages: AsyncIterable<NewReports>): Promise<NewestFinished> {
+  const { reports, end } = await readUntil(pages, (read) => read.some(isFinished));
   const report = newestFirst(reports).find(isFinished);
   const isSure = end === "end" || (report !== undefined && goesDown(reports));
-  return { ok: true, value: { report, unsure: !isSure } };
+  return { report, unsure: !isSure };
 }
 
 /** service-api.md, "States and transitions": a report is WAITING until all of its results are done. */
@@ -63,15 +58,10 @@ export interface ReadReports {
 }
 
 /** Reads pages until the newest so many reports are among them. */
-export async function newestReports<F>(
-  pages: AsyncIterable<Read<NewReports, F>>,
-  limit: number,
-): Promise<Read<ReadReports, F>> {
-  const read = await readUntil(pages, ({ length }) => length >= limit);
-  if (!read.ok) return read;
-  const { reports, end } = read.value;
+export async function newestReports(pages: AsyncIterable<NewReports>, limit: number): Promise<ReadReports> {
+  const { reports, end } = await readUntil(pages, ({ length }) => length >= limit);
   const sorted = end === "limit" ? reports : newestFirst(reports);
-  return { ok: true, value: { reports: sorted.slice(0, limit), end } };
+  return { reports: sorted.slice(0, limit), end };
 }
 
 /**
@@ -79,21 +69,20 @@ export async function newestReports<F>(
  * 12), but its key is a point in time, so it goes one way or the other: where it goes from new to old the first are the
  * newest, and else the last are, so that all must be read.
  */
-async function readUntil<F>(
-  pages: AsyncIterable<Read<NewReports, F>>,
+async function readUntil(
+  pages: AsyncIterable<NewReports>,
   isEnough: (reports: readonly LiveReport[]) => boolean,
-): Promise<Read<ReadReports, F>> {
+): Promise<ReadReports> {
   const reports: LiveReport[] = [];
   let end: ReadReports["end"] = "end";
   for await (const page of pages) {
-    if (!page.ok) return page;
-    reports.push(...page.value.reports);
-    const { next } = page.value;
+    reports.push(...page.reports);
+    const { next } = page;
     if (next !== "more") end = next;
     else if (isEnough(reports) && goesDown(reports)) end = "limit";
     if (next !== "more" || end === "limit") break;
   }
-  return { ok: true, value: { reports, end } };
+  return { reports, end };
 }
 
 /** From new to old, as far as was read; one moment alone shows no order. */

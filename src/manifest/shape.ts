@@ -120,10 +120,14 @@ export function isHidden(part: ManifestPart): boolean {
   return part.secret === true || part.sensitive === true;
 }
 
-/** Whether it, or anything in it, must not show, whatever it is made of. */
+/** Whether it, or anything in it, must not show, whatever it is made of. Asked for every value, so told once. */
 export function holdsHidden(part: ManifestPart): boolean {
-  return isHidden(part) || shapeHoldsHidden(part.shape);
+  const known = HOLDING.get(part) ?? (isHidden(part) || shapeHoldsHidden(part.shape));
+  HOLDING.set(part, known);
+  return known;
 }
+
+const HOLDING = new WeakMap<ManifestPart, boolean>();
 
 function shapeHoldsHidden(shape: ManifestShape): boolean {
   if (shape.type === "list") return shapeHoldsHidden(shape.of);

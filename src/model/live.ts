@@ -75,14 +75,17 @@ export interface Live {
 }
 
 /** What a look at the service needs to read; the client gives it, or a snapshot. */
-export interface Reader<F> {
-  listTargets(): Promise<Read<readonly LiveTarget[], F>>;
+export interface Reader {
+  listTargets(): Promise<readonly LiveTarget[]>;
   /** @param keep what to hold on to of each test case as it comes */
   listTestCases(
     targetId: string,
     keep: (testCase: LiveTestCase) => LiveTestCase,
-  ): Promise<Read<readonly LiveTestCase[], F>>;
+  ): Promise<readonly LiveTestCase[]>;
 }
 
-export type Read<T, F> =
-  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: F };
+/** Reads side by side. Where several fail, it is always the same failure that is thrown: the first in their order. */
+export async function sideBySide<T>(reads: readonly Promise<T>[]): Promise<readonly T[]> {
+  await Promise.allSettled(reads);
+  return Promise.all(reads);
+}

@@ -1,6 +1,6 @@
 import { type Desired, type DesiredResource, type DesiredTarget, resourcesOf } from "../model/desired.ts";
 import { type Json, type JsonObject, sameJson } from "../model/json.ts";
-import type { LiveElement, LiveTestCase, Read, Reader } from "../model/live.ts";
+import { type LiveElement, type LiveTestCase, type Reader, sideBySide } from "../model/live.ts";
 import type { State } from "../model/state.ts";
 import { type Value, type ValueObject, isSensitive, isUnknown, reveal } from "../model/value.ts";
 import { declaredElements, sameElements } from "./elements.ts";
@@ -21,7 +21,7 @@ import { isAsDeclared } from "./resources.ts";
 function retaining(
   target: DesiredTarget,
   state: State | undefined,
-  { fingerprints }: RefreshOptions,
+  { fingerprints, rediscover, planOnly }: RefreshOptions,
 ): (live: LiveTestCase) => LiveTestCase {
   const bound = boundResources(target, state);
   // What an interrupted creation made is told only when all have been read.
@@ -32,11 +32,34 @@ function retaining(
     const own = bound.get(live.id);
     if (own !== undefined && isSettled) {
       const memory = memoryOf(own.address, live.id, state, fingerprints);
-      if (isAsDeclared(own, live, memory)) return share(live, own, sharedElements(live.elements, own), own);
+      if (isAsDeclared(own, live, memory)) {
+        if (planOnly === true && !rediscover.has(own.address))
+          return settled(live, own, own.id ?? memory.binding?.id);
+        return share(live, own, sharedElements(live.elements, own), own);
+      }
     }
     const named = names().of(live);
     const candidates = own === undefined ? named : [own, ...named];
     return share(live, own ?? named[0], keptElements(live.elements, candidates));
+  };
+}
+
+/** Of a test case that a plan has nothing to say of: what tells others from it. */
+function settled(live: LiveTestCase, asDeclared: DesiredResource<"testCase">, id = live.id): LiveTestCase {
+  return {
+    id,
+    description: sharedText(live.description, asDeclared.fields["description"]),
+    status: live.status,
+    runStatus: undefined,
+    type: undefined,
+    entryPointUrlPath: undefined,
+    folderId: undefined,
+    externalId: undefined,
+    tags: undefined,
+    prerequisiteId: undefined,
+    elements: undefined,
+    asDeclared,
+    discovery: undefined,
   };
 }
 
@@ -202,7 +225,10 @@ function isPlainData(value: Value | undefined): value is Json {
 const NOTHING: LiveElement["raw"] = {};
 
 /** All that a plan follows from, but for what is read. */
-export type RefreshOptions = Omit<PlanInput, "live">;
+export interface RefreshOptions extends Omit<PlanInput, "live"> {
+  /** Only the plan is needed: live values of test cases that are as declared are not kept. */
+  readonly planOnly?: boolean;
+}
 
 export interface Refreshed {
   readonly input: PlanInput;
@@ -223,22 +249,20 @@ export function desiredInScope(desired: Desired, scope: Scope, states: ReadonlyM
  * Reads the service and plans: one request for all targets, and one for the test cases of each managed target, side
  * by side (design contract, section 2).
  */
-export async function refresh<F>(reader: Reader<F>, options: RefreshOptions): Promise<Read<Refreshed, F>> {
+export async function refresh(reader: Reader, options: RefreshOptions): Promise<Refreshed> {
   const input = { ...options, desired: desiredInScope(options.desired, options.scope, options.states) };
   const targets = await reader.listTargets();
-  if (!targets.ok) return targets;
-  const testCases = await readTestCases(reader, input, liveTargets(input, targets.value));
-  if (!testCases.ok) return testCases;
-  const whole: PlanInput = { ...input, live: { targets: targets.value, testCases: testCases.value } };
-  return { ok: true, value: { input: whole, planned: makePlan(whole) } };
+  const testCases = await readTestCases(reader, input, liveTargets(input, targets));
+  const whole: PlanInput = { ...input, live: { targets, testCases } };
+  return { input: whole, planned: makePlan(whole) };
 }
 
 /** By target id. A function of its own, so that what only the reading needs is gone when the plan is made. */
-async function readTestCases<F>(
-  reader: Reader<F>,
+async function readTestCases(
+  reader: Reader,
   options: RefreshOptions,
   matches: ReadonlyMap<string, LiveMatch>,
-): Promise<Read<ReadonlyMap<string, readonly LiveTestCase[]>, F>> {
+): Promise<ReadonlyMap<string, readonly LiveTestCase[]>> {
   const keepers = options.desired.targets.flatMap((target) => {
     const match = matches.get(target.key);
     return match === undefined ? [] : [[match.id, retaining(target, match.state, options)] as const];
@@ -246,10 +270,5 @@ async function readTestCases<F>(
   const reads = [...new Map(keepers)].map(
     async ([id, keep]) => [id, await reader.listTestCases(id, keep)] as const,
   );
-  const testCases = new Map<string, readonly LiveTestCase[]>();
-  for (const [id, list] of await Promise.all(reads)) {
-    if (!list.ok) return list;
-    testCases.set(id, list.value);
-  }
-  return { ok: true, value: testCases };
+  return new Map(await sideBySide(reads));
 }

@@ -10,18 +10,16 @@ import {
   isSendable,
   withheld,
 } from "./exchange.ts";
+import { ServiceError } from "./describe-failure.ts";
 import type { Limiter } from "./limiter.ts";
 import {
   type MayHaveActed,
   type BaseUrl,
-  type Failure,
   type Fault,
   type Method,
-  type Result,
   type ClientRuntime,
   mayHaveActed,
   bad,
-  good,
   pathOf,
   slept,
 } from "./request.ts";
@@ -82,13 +80,13 @@ export class Calls {
     this.#options = options;
   }
 
-  /** @throws RangeError for a path that cannot be sent, and what a collector throws */
-  async make<T>(call: Call<T>): Promise<Result<Done<T>>> {
+  /** @throws ServiceError; RangeError for a path that cannot be sent, and what a collector throws */
+  async make<T>(call: Call<T>): Promise<Done<T>> {
     const { limiter, apiKey } = this.#options;
     const path = pathOf(call.path);
     const unsent = { method: call.method, path, attempts: 0, acted: "no" } as const;
-    if (!isSendable(apiKey)) return bad({ kind: "unsendable", ...unsent });
-    if (!(await limiter.enter())) return bad({ kind: "interrupted", ...unsent });
+    if (!isSendable(apiKey)) throw new ServiceError({ kind: "unsendable", ...unsent });
+    if (!(await limiter.enter())) throw new ServiceError({ kind: "interrupted", ...unsent });
     try {
       return await new Tries(this.#options, call, path, ++this.#count).run();
     } finally {
@@ -114,16 +112,16 @@ class Tries<T> {
     this.#number = number;
   }
 
-  async run(): Promise<Result<Done<T>>> {
+  async run(): Promise<Done<T>> {
     for (;;) {
       const { result, status, began, delay } = await this.#send();
-      if (result.ok) return good({ value: result.value, attempts: this.#attempt });
+      if (result.ok) return { value: result.value, attempts: this.#attempt };
       const acted = mayHaveActed(this.#call.method, result.failure, began);
       if (acted === "maybe") this.#acted = acted;
-      if (!this.#isWorthAnother(result.failure, acted)) return bad(this.#failure(result.failure));
+      if (!this.#isWorthAnother(result.failure, acted)) throw this.#failure(result.failure);
       const attempts = this.#options.retries + 1;
       this.#tell({ kind: "waiting", fault: result.failure.kind, status, attempts, delay });
-      if (!(await this.#wait(result.failure, delay))) return bad(this.#failure({ kind: "interrupted" }));
+      if (!(await this.#wait(result.failure, delay))) throw this.#failure({ kind: "interrupted" });
     }
   }
 
@@ -217,9 +215,15 @@ class Tries<T> {
     return mayGoOn && limiter.again();
   }
 
-  #failure(fault: Fault): Failure {
+  #failure(fault: Fault): ServiceError {
     const { method } = this.#call;
-    return { ...fault, method, path: this.#path, attempts: this.#attempt, acted: this.#acted };
+    return new ServiceError({
+      ...fault,
+      method,
+      path: this.#path,
+      attempts: this.#attempt,
+      acted: this.#acted,
+    });
   }
 
   #tell(what: OfThisCall<ClientEvent>): void {

@@ -1,11 +1,9 @@
 import { setMaxListeners } from "node:events";
 import type { ClientEvent } from "../model/events.ts";
 import type { Json } from "../model/json.ts";
-import type { LiveTarget, LiveTestCase } from "../model/live.ts";
+import type { LiveTestCase } from "../model/live.ts";
 import type { Secret } from "../model/value.ts";
 import {
-  type LiveNotification,
-  type LiveReport,
   type NewReports,
   type ReportPage,
   newReports,
@@ -20,13 +18,14 @@ import {
   type AnswerReader,
   type Collector,
   type Redact,
+  type Transport,
   optionalAnswer,
   redactingKey,
   shapedAnswer,
   streamedList,
   wholeAnswer,
 } from "./exchange.ts";
-import { type BeforeSend, Calls } from "./calls.ts";
+import { type BeforeSend, Calls, type Done } from "./calls.ts";
 import { Limiter, type ShareRate } from "./limiter.ts";
 import {
   type BaseUrl,
@@ -35,9 +34,6 @@ import {
   type Result,
   type ClientRuntime,
   type WriteCall,
-  bad,
-  good,
-  pathOf,
 } from "./request.ts";
 
 export interface ClientOptions {
@@ -70,59 +66,29 @@ export interface ClientOptions {
   readonly redact?: Redact;
 }
 
-/** What the service answered to a write. */
-export interface Answer {
-  /** Undefined when it was empty; for a PATCH, also when it could not be read. */
-  readonly body: Json | undefined;
-  readonly attempts: number;
-}
-
-type SendOutcome = Result<Answer>;
-
-/**
- * The service's 14 operations. What the service or the network does wrong comes back as a failure; thrown are only
- * mistakes of the caller: a path segment that no path can carry (RangeError), an error of a collector.
- */
-export interface Client {
-  /** Operation 1. */
-  listTargets(): Promise<Result<readonly LiveTarget[]>>;
-  /** Operation 3. */
-  getTarget(targetId: string): Promise<Result<LiveTarget>>;
-  /**
-   * Operation 7: the cases go through one by one, in the service's order, and the answer is never held whole.
-   * @param open makes the collector; asked again for each try, so that a try that broke leaves nothing behind
-   */
-  listTestCases<T>(targetId: string, open: () => Collector<LiveTestCase, T>): Promise<Result<T>>;
-  /** Operations 2, 4 to 6 and 8 to 11. The readers of `written.ts` read the answer. */
-  send(call: WriteCall): Promise<SendOutcome>;
-  /** Operation 12, one page. @param key of the page before */
-  listReports(targetId: string, key?: Json): Promise<Result<ReportPage>>;
-  /** Operation 12, page after page; a failure is the last that comes. */
-  allReports(targetId: string): AsyncGenerator<Result<NewReports>, void, undefined>;
-  /** Operation 13. */
-  getReport(targetId: string, reportId: string): Promise<Result<LiveReport>>;
-  /** Operation 14. */
-  listNotifications(targetId: string): Promise<Result<readonly LiveNotification[]>>;
-  /** Drops all connections; calls still under way end as `interrupted`. */
-  close(): Promise<void>;
-}
-
 /** Milliseconds: timers of Node that are set for longer go off at once. */
 const MAX_TIMER = 2 ** 31 - 1;
 
-/** Makes a client. Nothing is connected, and no HTTP library loaded, before the first call. */
-export function createClient(options: ClientOptions): Client {
+export type Client = ReturnType<typeof createClient>;
+
+/**
+ * Makes a client: the service's 14 operations. They throw a `ServiceError` for what the service or the network does wrong,
+ * and else only mistakes of the caller: a path segment that no path can carry (RangeError), an error of a collector.
+ * Nothing is connected, and no HTTP library loaded, before the first call.
+ */
+export function createClient(options: ClientOptions) {
   const { concurrency, rateLimit, shareRate, world } = options;
   const ending = endingSignal(options.signal);
   const requestTimeout = Math.min(options.requestTimeout, MAX_TIMER);
-  const transport = lazily(async () => {
+  let transport: Promise<Transport> | undefined;
+  const open = async (): Promise<Transport> => {
     const { openTransport } = await import("./transport.ts");
     return openTransport(options.baseUrl.origin, requestTimeout, options.env ?? {});
-  });
+  };
   const calls = new Calls({
     base: options.baseUrl,
     apiKey: options.apiKey,
-    transport: () => transport.get(),
+    transport: () => (transport ??= open()),
     limiter: new Limiter({ concurrency, rateLimit, shareRate, world, signal: ending.signal }),
     requestTimeout,
     retries: options.retries,
@@ -132,11 +98,64 @@ export function createClient(options: ClientOptions): Client {
     onEvent: options.onEvent ?? ((): void => undefined),
     beforeSend: options.beforeSend ?? ((): void => undefined),
   });
-  return new HttpClient(calls, async () => {
-    ending.abort();
-    // Where it could not be opened, the calls said why.
-    await (await transport.opened?.catch(() => undefined))?.close();
-  });
+  const get = async <T>(inner: readonly string[], reader: () => AnswerReader<T>, query = ""): Promise<T> =>
+    (await calls.make({ method: "GET", path: [...ROOT, "test-targets", ...inner], query, reader })).value;
+  const read = <T>(
+    inner: readonly string[],
+    reader: (answer: Json) => Result<T, AnswerProblem>,
+    query?: string,
+  ): Promise<T> => get(inner, () => shapedAnswer(reader), query);
+  /** Operation 12, one page. @param key of the page before */
+  const listReports = (targetId: string, key?: Json): Promise<ReportPage> => {
+    const query = key === undefined ? "" : `?key=${encodeURIComponent(JSON.stringify(key))}`;
+    return read([targetId, "test-reports"], readReportPage, query);
+  };
+  return {
+    /** Operation 1. */
+    listTargets: () => read([], readTargets),
+    /** Operation 3. */
+    getTarget: (targetId: string) => read([targetId], readTarget),
+    /**
+     * Operation 7: the cases go through one by one, in the service's order, and the answer is never held whole.
+     * @param collector makes one; asked again for each try, so that a try that broke leaves nothing behind
+     */
+    listTestCases: <T>(targetId: string, collector: () => Collector<LiveTestCase, T>): Promise<T> =>
+      get([targetId, "test-cases"], () => streamedList(readTestCase, collector())),
+    /**
+     * Operations 2, 4 to 6 and 8 to 11. The value is undefined for an answer that is empty, and for one to a PATCH that
+     * cannot be read.
+     */
+    send: ({ method, path, body }: WriteCall): Promise<Done<Json | undefined>> =>
+      calls.make({
+        method,
+        path,
+        body: JSON.stringify(body),
+        reader: method === "PATCH" ? optionalAnswer : wholeAnswer,
+      }),
+    listReports,
+    /** Operation 12, page after page. */
+    async *allReports(targetId: string): AsyncGenerator<NewReports, void, undefined> {
+      const seen = new Set<string>();
+      let key: Json | undefined;
+      for (let pages = 1, more = true; more; pages++) {
+        const page = await listReports(targetId, key);
+        const fresh = newReports(page, seen, pages);
+        yield fresh;
+        key = page.key;
+        more = fresh.next === "more";
+      }
+    },
+    /** Operation 13. */
+    getReport: (targetId: string, reportId: string) => read([targetId, "test-reports", reportId], readReport),
+    /** Operation 14. */
+    listNotifications: (targetId: string) => read([targetId, "notifications"], readNotifications),
+    /** Drops all connections; calls still under way end as `interrupted`. */
+    close: async (): Promise<void> => {
+      ending.abort();
+      // Where it could not be opened, the calls said why.
+      await (await transport?.catch(() => undefined))?.close();
+    },
+  };
 }
 
 /** A signal of the client's own, aborted with the one handed in. */
@@ -147,108 +166,4 @@ function endingSignal(outer: AbortSignal | undefined): AbortController {
   outer?.addEventListener("abort", () => ending.abort(), { signal: ending.signal });
   if (outer?.aborted === true) ending.abort();
   return ending;
-}
-
-interface Lazy<T> {
-  /** What was made so far, if anything. */
-  readonly opened: Promise<T> | undefined;
-  get(): Promise<T>;
-}
-
-function lazily<T>(make: () => Promise<T>): Lazy<T> {
-  let opened: Promise<T> | undefined;
-  return {
-    get opened() {
-      return opened;
-    },
-    get: () => (opened ??= make()),
-  };
-}
-
-class HttpClient implements Client {
-  readonly #calls: Calls;
-  readonly close: () => Promise<void>;
-
-  constructor(calls: Calls, close: () => Promise<void>) {
-    this.#calls = calls;
-    this.close = close;
-  }
-
-  listTargets(): Promise<Result<readonly LiveTarget[]>> {
-    return this.#read(["test-targets"], readTargets);
-  }
-
-  getTarget(targetId: string): Promise<Result<LiveTarget>> {
-    return this.#read(["test-targets", targetId], readTarget);
-  }
-
-  listTestCases<T>(targetId: string, open: () => Collector<LiveTestCase, T>): Promise<Result<T>> {
-    return this.#get(["test-targets", targetId, "test-cases"], () => streamedList(readTestCase, open()));
-  }
-
-  async send({ method, path, body }: WriteCall): Promise<SendOutcome> {
-    const reader = method === "PATCH" ? optionalAnswer : wholeAnswer;
-    const done = await this.#calls.make({ method, path, body: JSON.stringify(body), reader });
-    return done.ok ? good({ body: done.value.value, attempts: done.value.attempts }) : done;
-  }
-
-  listReports(targetId: string, key?: Json): Promise<Result<ReportPage>> {
-    const query = key === undefined ? "" : `?key=${encodeURIComponent(JSON.stringify(key))}`;
-    return this.#read(["test-targets", targetId, "test-reports"], readReportPage, query);
-  }
-
-  async *allReports(targetId: string): AsyncGenerator<Result<NewReports>, void, undefined> {
-    const seen = new Set<string>();
-    let key: Json | undefined;
-    for (let pages = 1, more = true; more; pages++) {
-      const page = await this.listReports(targetId, key);
-      if (!page.ok) {
-        yield page;
-        return;
-      }
-      const fresh = newReports(page.value, seen, pages);
-      yield good(fresh);
-      key = page.value.key;
-      more = fresh.next === "more";
-    }
-  }
-
-  getReport(targetId: string, reportId: string): Promise<Result<LiveReport>> {
-    return this.#read(["test-targets", targetId, "test-reports", reportId], readReport);
-  }
-
-  listNotifications(targetId: string): Promise<Result<readonly LiveNotification[]>> {
-    return this.#read(["test-targets", targetId, "notifications"], readNotifications);
-  }
-
-  #read<T>(
-    path: readonly string[],
-    read: (answer: Json) => Result<T, AnswerProblem>,
-    query = "",
-  ): Promise<Result<T>> {
-    return this.#get(path, () => shapedAnswer(read), query);
-  }
-
-  async #get<T>(path: readonly string[], reader: () => AnswerReader<T>, query = ""): Promise<Result<T>> {
-    const done = await this.#calls.make({ method: "GET", path: [...ROOT, ...path], query, reader });
-    return done.ok ? good(done.value.value) : done;
-  }
-}
-
-/**
- * Reads what a POST made. An answer that does not show it is not a readable success: the service may have made it,
- * and tasc has to look (design contract, section 5).
- * @param read one of the readers of `written.ts`
- */
-export function readCreation<T>(
-  call: WriteCall,
-  outcome: SendOutcome,
-  read: (answer: Json | undefined) => Result<T, AnswerProblem>,
-): Result<T> {
-  if (!outcome.ok) return outcome;
-  const { body, attempts } = outcome.value;
-  const made = read(body);
-  if (made.ok) return made;
-  const path = pathOf(call.path);
-  return bad({ kind: "misshapen", ...made.failure, method: call.method, path, attempts, acted: "maybe" });
 }

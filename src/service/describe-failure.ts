@@ -1,5 +1,18 @@
 import type { Path } from "../model/json.ts";
-import type { Failure, TooBig, Unreachable, Unreadable } from "./request.ts";
+import { TascError } from "../model/error.ts";
+import { type Failure, type TooBig, type Unreachable, type Unreadable, isOutOfReach } from "./request.ts";
+
+/** A call that the service did not answer as it should. */
+export class ServiceError extends TascError {
+  readonly failure: Failure;
+
+  constructor(failure: Failure) {
+    const reason =
+      failure.kind === "interrupted" ? "interrupted" : isOutOfReach(failure) ? "unreachable" : "failed";
+    super(reason, [{ severity: "error", ...describeFailure(failure) }]);
+    this.failure = failure;
+  }
+}
 
 /** A failure in words, in the parts that a diagnostic has. */
 export interface FailureText {

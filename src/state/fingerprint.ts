@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { type KeyObject, createHmac, createSecretKey, hkdfSync, scryptSync } from "node:crypto";
+import { type KeyObject, createHmac, createSecretKey, hkdfSync, scrypt, scryptSync } from "node:crypto";
 import { compareText } from "../model/address.ts";
 import type { Json } from "../model/json.ts";
 import type { Fingerprint } from "../model/state.ts";
@@ -65,17 +65,35 @@ interface DerivedKeys {
 const derived = new WeakMap<Secret, Map<string, DerivedKeys>>();
 
 function derivedKeys(secret: Secret, stage: string): DerivedKeys {
-  const byStage = derived.get(secret) ?? new Map<string, DerivedKeys>();
-  derived.set(secret, byStage);
-  const before = byStage.get(stage);
-  if (before !== undefined) return before;
-  const strong = scryptSync(secret.reveal(), `tasc state 2\0${stage}`, KEY_BYTES, SCRYPT);
+  return (
+    derived.get(secret)?.get(stage) ??
+    keepKeys(secret, stage, scryptSync(secret.reveal(), saltOf(stage), KEY_BYTES, SCRYPT))
+  );
+}
+
+/** Derives the keys beside other work: whoever needs one before waits for as long as it takes. */
+export async function deriveKeys(secret: Secret, stage: string): Promise<void> {
+  if (derived.get(secret)?.has(stage) === true) return;
+  const strong = await new Promise<Buffer>((done, failed) =>
+    scrypt(secret.reveal(), saltOf(stage), KEY_BYTES, SCRYPT, (error, key) =>
+      error === null ? done(key) : failed(error),
+    ),
+  );
+  keepKeys(secret, stage, strong);
+}
+
+function saltOf(stage: string): string {
+  return `tasc state 2\0${stage}`;
+}
+
+function keepKeys(secret: Secret, stage: string, strong: Buffer): DerivedKeys {
   const keys = {
     key: createSecretKey(expand(strong, "fingerprint", KEY_BYTES)),
     sealKey: createSecretKey(expand(strong, "seal", KEY_BYTES)),
     keyCheck: expand(strong, "key check", FINGERPRINT_BYTES).toString("base64url"),
   };
-  byStage.set(stage, keys);
+  const byStage = derived.get(secret) ?? new Map<string, DerivedKeys>();
+  derived.set(secret, byStage.set(stage, keys));
   return keys;
 }
 

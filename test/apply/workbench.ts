@@ -1,8 +1,9 @@
 import { apply } from "../../src/apply/apply.ts";
-import type { StateSession } from "../../src/apply/context.ts";
+import type { Answered, StateSession } from "../../src/apply/context.ts";
 import type { Address } from "../../src/model/address.ts";
 import type { Desired } from "../../src/model/desired.ts";
 import type { ApplyEvent, Outcome } from "../../src/model/events.ts";
+import type { Reader } from "../../src/model/live.ts";
 import { type State, type StateEvent, emptyState } from "../../src/model/state.ts";
 import { EVERYTHING, type Scope } from "../../src/plan/input.ts";
 import { type Refreshed, refresh } from "../../src/plan/refresh.ts";
@@ -64,7 +65,11 @@ export class Workbench {
   }
 
   async look(desired: Desired, options: Options = {}): Promise<Refreshed> {
-    const found = await refresh(this.service, {
+    const reader: Reader = {
+      listTargets: async () => valueOf(await this.service.listTargets()),
+      listTestCases: async (id) => valueOf(await this.service.listTestCases(id)),
+    };
+    return refresh(reader, {
       desired,
       states: this.states(),
       strays: [],
@@ -75,8 +80,6 @@ export class Workbench {
       baseUrl: BASE_URL,
       disableRemoved: false,
     });
-    if (!found.ok) throw new Error("the look failed");
-    return found.value;
   }
 
   async apply(desired: Desired, options: Options = {}): Promise<Applied> {
@@ -141,4 +144,9 @@ export function errorsOf({ planned }: Refreshed): readonly string[] {
   return planned.plan.diagnostics
     .filter(({ severity }) => severity === "error")
     .map(({ address, summary }) => `${address ?? ""}: ${summary}`);
+}
+
+function valueOf<T>(answer: Answered<T>): T {
+  if (!answer.ok) throw new Error("the look failed");
+  return answer.value;
 }

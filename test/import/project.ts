@@ -48,10 +48,10 @@ export function emptyProject(
   return { files, states: new Map(), targets, testCases };
 }
 
-function readerOf({ targets, testCases }: World): Reader<never> {
+function readerOf({ targets, testCases }: World): Reader {
   return {
-    listTargets: () => Promise.resolve({ ok: true, value: targets }),
-    listTestCases: (id, keep) => Promise.resolve({ ok: true, value: (testCases.get(id) ?? []).map(keep) }),
+    listTargets: () => Promise.resolve(targets),
+    listTestCases: (id, keep) => Promise.resolve((testCases.get(id) ?? []).map(keep)),
   };
 }
 
@@ -125,9 +125,7 @@ export async function plan(world: World): Promise<Refreshed> {
     throw new Error(
       `the project should load: ${JSON.stringify(loaded.diagnostics, null, 1)}\n${shown(world)}`,
     );
-  const found = await refresh(readerOf(world), declaredBy(world, loaded));
-  if (!found.ok) throw new Error("a reader in memory does not fail");
-  return found.value;
+  return refresh(readerOf(world), declaredBy(world, loaded));
 }
 
 export function shown({ files }: World): string {

@@ -4,15 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
-import {
-  type Snapshot,
-  type SnapshotHead,
-  fileSink,
-  memorySink,
-  openSnapshot,
-  splitDocument,
-  writeSnapshot,
-} from "../../src/app/snapshot.ts";
+import { type Snapshot, type SnapshotHead, openSnapshot, splitDocument } from "../../src/app/snapshot.ts";
+import { fileSink, memorySink, writeSnapshot } from "../../src/app/write-snapshot.ts";
+import { TascError } from "../../src/model/error.ts";
 import { type Json, isObject, parseJson } from "../../src/model/json.ts";
 import type { LiveTestCase } from "../../src/model/live.ts";
 import { emptyState } from "../../src/model/state.ts";
@@ -78,9 +72,7 @@ function textOf(cases: ReadonlyMap<string, readonly LiveTestCase[]>, secrets = N
 function opened(text: string): Snapshot {
   const file = newFile();
   writeFileSync(file, text);
-  const snapshot = openSnapshot(file, "snapshot.json");
-  if (!snapshot.ok) throw new Error(snapshot.failure.summary);
-  return snapshot.value;
+  return openSnapshot(file, "snapshot.json");
 }
 
 const lists = fc.record({ t: fc.array(liveCase, { maxLength: 5 }), u: fc.array(liveCase, { maxLength: 5 }) });
@@ -99,11 +91,8 @@ describe("what goes in comes out", () => {
         );
         const same = (one: LiveTestCase): LiveTestCase => one;
         const both = await Promise.all([reader.listTestCases("t", same), reader.listTestCases("u", same)]);
-        expect(both).toEqual([
-          { ok: true, value: t },
-          { ok: true, value: u },
-        ]);
-        expect(await reader.listTestCases("u", same)).toEqual({ ok: true, value: u });
+        expect(both).toEqual([t, u]);
+        expect(await reader.listTestCases("u", same)).toEqual(u);
       }),
       { numRuns: 30 },
     );
@@ -113,7 +102,7 @@ describe("what goes in comes out", () => {
     const text = textOf(new Map());
     expect(text).not.toMatch(/FINGERPRINT|KEYCHECK/);
     const { head, reader } = opened(text);
-    expect(await reader.listTargets()).toEqual({ ok: true, value: HEAD.targets });
+    expect(await reader.listTargets()).toEqual(HEAD.targets);
     const [state] = head.states;
     expect(state?.bindings).toEqual(
       new Map([
@@ -150,7 +139,7 @@ describe("what goes in comes out", () => {
           const other = Object.fromEntries(turned ? members.toReversed() : members);
           const { reader, head } = opened(JSON.stringify(other, null, indent));
           expect(head.targets).toEqual(HEAD.targets);
-          expect(await reader.listTestCases("t", (one) => one)).toEqual({ ok: true, value: t });
+          expect(await reader.listTestCases("t", (one) => one)).toEqual(t);
         },
       ),
       { numRuns: 30 },
@@ -266,10 +255,12 @@ describe("the file", () => {
     const refusal = (content: string): string => {
       const file = newFile();
       writeFileSync(file, content);
-      const snapshot = openSnapshot(file, "snapshot.json");
-      if (!snapshot.ok) return snapshot.failure.summary;
-      const read = snapshot.value.eachTestCase(() => undefined);
-      return read.ok ? "fine" : read.failure.summary;
+      try {
+        openSnapshot(file, "snapshot.json").eachTestCase(() => undefined);
+        return "fine";
+      } catch (error) {
+        return error instanceof TascError ? error.message : "";
+      }
     };
     expect(refusal(text)).toBe("fine");
     expect(refusal("")).toBe("snapshot.json is not a snapshot: it is not JSON");

@@ -4,13 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
-import {
-  fileSink,
-  planFromSnapshot,
-  openSnapshot,
-  snapshotStates,
-  writeSnapshot,
-} from "../../src/app/snapshot.ts";
+import { openSnapshot, planFromSnapshot, snapshotStates } from "../../src/app/snapshot.ts";
+import { fileSink, writeSnapshot } from "../../src/app/write-snapshot.ts";
 import { parseAddress } from "../../src/model/address.ts";
 import { fieldsOf } from "../../src/model/fields.ts";
 import type { LiveTarget, LiveTestCase, Reader } from "../../src/model/live.ts";
@@ -108,10 +103,10 @@ const TARGETS: readonly LiveTarget[] = [
   },
 ];
 
-function readerOf(cases: readonly LiveTestCase[]): Reader<never> {
+function readerOf(cases: readonly LiveTestCase[]): Reader {
   return {
-    listTargets: async () => ({ ok: true, value: TARGETS }),
-    listTestCases: async (_, keep) => ({ ok: true, value: cases.map(keep) }),
+    listTargets: async () => TARGETS,
+    listTestCases: async (_, keep) => cases.map(keep),
   };
 }
 
@@ -132,7 +127,7 @@ async function optionsFor(text: string): Promise<Omit<RefreshOptions, "states" |
 async function stateAfter(text: string, cases: readonly LiveTestCase[]): Promise<State> {
   const options = { ...(await optionsFor(text)), states: new Map(), strays: [], fingerprints: FINGERPRINTS };
   const found = await refresh(readerOf(cases), options);
-  const matched = found.ok ? found.value.planned.matched.get("shop") : undefined;
+  const matched = found.planned.matched.get("shop");
   const events = matched === undefined ? [] : refreshEvents(matched, FINGERPRINTS, () => true);
   return applyEvents(emptyState("default", "shop", SERVICE), [
     ...events,
@@ -210,11 +205,10 @@ test("what a plan lets go of while it reads changes nothing of it", async () => 
       };
       const cases = (same ? then : now).map((one) => asDeclared(one, options.desired, state));
       const found = await refresh(readerOf(cases), options);
-      if (!found.ok) throw new Error("the service answers");
-      const kept = found.value.input.live.testCases.get("t") ?? [];
+      const kept = found.input.live.testCases.get("t") ?? [];
       settled += kept.filter((one) => one.asDeclared !== undefined).length;
       const whole = makePlan({ ...options, live: { targets: TARGETS, testCases: new Map([["t", cases]]) } });
-      expect(found.value.planned.plan).toEqual(whole.plan);
+      expect(found.planned.plan).toEqual(whole.plan);
     }),
     { numRuns: 300 },
   );
@@ -251,16 +245,14 @@ describe("a plan from a snapshot", () => {
         writer.end();
         sink.keep();
         const snapshot = openSnapshot(path, "snapshot.json");
-        if (!snapshot.ok) throw new Error(snapshot.failure.summary);
-        const remembered = snapshotStates(snapshot.value.head, options.desired);
-        const offline = await planFromSnapshot(snapshot.value, { ...options, ...remembered });
-        if (!online.ok || !offline.ok) throw new Error("both looks should succeed");
-        const [first, ...rest] = compared(offline.value.planned, state).diagnostics;
+        const remembered = snapshotStates(snapshot.head, options.desired);
+        const offline = await planFromSnapshot(snapshot, { ...options, ...remembered });
+        const [first, ...rest] = compared(offline.planned, state).diagnostics;
         expect(first).toBe("from-snapshot ");
-        for (const { action, fields } of offline.value.planned.plan.changes)
+        for (const { action, fields } of offline.planned.plan.changes)
           if (action !== "create") expect(fields.filter(({ sensitive }) => sensitive)).toEqual([]);
-        expect({ ...compared(offline.value.planned, state), diagnostics: rest }).toEqual(
-          compared(online.value.planned, state),
+        expect({ ...compared(offline.planned, state), diagnostics: rest }).toEqual(
+          compared(online.planned, state),
         );
       }),
       { numRuns: 150 },

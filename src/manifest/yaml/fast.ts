@@ -74,6 +74,11 @@ const LISTS = new Map<string, Json>();
 const MOST_LISTS = 1000;
 const LONGEST_LIST = 200;
 
+/** Without the room that is left for further items: a list of three would keep that of seventeen. */
+function trimmed(items: readonly Json[]): Json {
+  return items.slice();
+}
+
 /** Reads at a place in the text, which stands at the content of a line, or behind the last one. */
 class FastReader {
   /** With a line end behind the last line, which may be ours. */
@@ -221,7 +226,7 @@ class FastReader {
       }
     } while (this.#indent === indent && this.#isDash());
     if (this.#indent > indent) defer();
-    return items;
+    return trimmed(items);
   }
 
   /**
@@ -275,7 +280,8 @@ class FastReader {
     this.#toContent(end);
     // A comment between the two indentations, where parsers part.
     if (this.#indent > parent) defer();
-    const text = header.startsWith("|") ? lines.join("\n") : folded(lines);
+    const [only = ""] = lines;
+    const text = lines.length === 1 ? once(only) : header.startsWith("|") ? lines.join("\n") : folded(lines);
     return text === "" || header.endsWith("-") ? text : `${text}\n`;
   }
 
@@ -304,8 +310,7 @@ class FastReader {
       items.push(this.#flowValue(parent));
       this.#endEntry(parent, LIST_END);
     }
-    // Without the room that is left for further items: a list of three would keep that of seventeen.
-    const list = items.slice();
+    const list = trimmed(items);
     const isShort = written !== "" && !written.includes("\n");
     if (isShort && this.#at === end && LISTS.size < MOST_LISTS) LISTS.set(written, list);
     return list;

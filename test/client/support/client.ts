@@ -2,6 +2,7 @@ import { onTestFinished } from "vitest";
 import type { ClientEvent } from "../../../src/model/events.ts";
 import { Secret } from "../../../src/model/value.ts";
 import { type Client, type ClientOptions, createClient } from "../../../src/service/client.ts";
+import { ServiceError } from "../../../src/service/describe-failure.ts";
 import { type BaseUrl, type Failure, type Result, checkBaseUrl } from "../../../src/service/request.ts";
 import { type FakeWorld, fakeWorld } from "./world.ts";
 
@@ -38,15 +39,18 @@ export function baseUrl(url: string): BaseUrl {
 }
 
 /** The failure of a call that must fail. */
-export async function failureOf(outcome: Promise<Result<unknown>>): Promise<Failure> {
-  const result = await outcome;
+export async function failureOf(outcome: Promise<unknown>): Promise<Failure> {
+  const result = await settled(outcome);
   if (result.ok) throw new Error("the call went well");
   return result.failure;
 }
 
-/** The value of a call that must go well. */
-export async function valueOf<T>(outcome: Promise<Result<T>>): Promise<T> {
-  const result = await outcome;
-  if (!result.ok) throw new Error(`the call failed: ${JSON.stringify(result.failure)}`);
-  return result.value;
+/** What became of a call. @throws what is no failure of a call */
+export async function settled<T>(outcome: Promise<T>): Promise<Result<T>> {
+  try {
+    return { ok: true, value: await outcome };
+  } catch (error) {
+    if (error instanceof ServiceError) return { ok: false, failure: error.failure };
+    throw error;
+  }
 }
