@@ -7,13 +7,13 @@ import type { Diagnostic, Place } from "../model/diagnostic.ts";
 import { TascError } from "../model/error.ts";
 import type { Plan } from "../model/plan.ts";
 import { POLICY_RULES, type PolicyRule } from "../model/settings.ts";
-import { type Scope, type Shard, idlePatterns, scopeTest, targetOf } from "../plan/input.ts";
+import { type Shard, idlePatterns, scopeTest, targetOf } from "../plan/input.ts";
 import type { Refreshed } from "../plan/refresh.ts";
 import { type Remembered, withRemovedTargets } from "../plan/orphans.ts";
 import type { Planned } from "../plan/plan.ts";
 import { policyDiagnostics, violationsOf } from "../plan/policy.ts";
 import { type PlanExtras, type PlanMeta, planExtras } from "../render/json.ts";
-import type { Host, Session } from "./session.ts";
+import type { Host, PlanRequest, Session } from "./session.ts";
 import { mustFit, openSnapshot, planFromSnapshot, snapshotStates } from "./snapshot.ts";
 
 /** What is asked of a plan beyond what the manifests say, as it was written. */
@@ -23,14 +23,6 @@ export interface ReviewOptions {
   readonly run?: readonly string[];
   readonly rediscover?: readonly string[];
   readonly shard?: Shard | undefined;
-}
-
-/** The same, checked against the project. */
-export interface PlanRequest {
-  readonly scope: Scope;
-  readonly run: ReadonlySet<Address>;
-  readonly rediscover: ReadonlySet<Address>;
-  readonly planOnly?: boolean;
 }
 
 /** Manifests, state and service, read and compared: what all commands that only look begin with. */

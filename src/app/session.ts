@@ -7,6 +7,7 @@ import { parseEnv } from "node:util";
 import { PROJECT_FILE } from "../manifest/document.ts";
 import { projectFolder } from "../manifest/files.ts";
 import { type LoadedProject, loadProject } from "../manifest/load.ts";
+import type { Address } from "../model/address.ts";
 import type { Desired } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { type ReadSource, TascError, stop } from "../model/error.ts";
@@ -14,6 +15,7 @@ import type { ClientEvent } from "../model/events.ts";
 import type { Settings } from "../model/settings.ts";
 import type { State } from "../model/state.ts";
 import type { Secret } from "../model/value.ts";
+import type { Scope } from "../plan/input.ts";
 import { type Refreshed, refresh } from "../plan/refresh.ts";
 import { type Remembered, withRemovedTargets } from "../plan/orphans.ts";
 import { type Redactor, createRedactor } from "../render/redact.ts";
@@ -27,7 +29,7 @@ import {
   type StateRuntime,
   normalAddress,
 } from "../state/backend.ts";
-import { openBackend, readConfig } from "../state/config.ts";
+import { readConfig } from "../state/config.ts";
 import { type Fingerprinter, createFingerprinter, deriveKeys } from "../state/fingerprint.ts";
 import { readProcesses } from "../state/lock.ts";
 import {
@@ -37,8 +39,7 @@ import {
   explainTakeover,
   explainWaiting,
 } from "../state/problem.ts";
-import { Leases, type Session as StateSession, openSessions } from "../state/session.ts";
-import type { PlanRequest } from "./plan.ts";
+import { Leases, type Session as StateSession, openBackend, openSessions } from "../state/session.ts";
 import { readerOf } from "./service.ts";
 import { noteBackend, warnOfOldState } from "./state.ts";
 
@@ -93,6 +94,14 @@ export interface ProjectNeeds {
   readonly texts?: boolean;
   /** Is told how many manifests there are before they are read. */
   readonly counted?: (files: number) => void;
+}
+
+/** What a plan covers, checked against the project. */
+export interface PlanRequest {
+  readonly scope: Scope;
+  readonly run: ReadonlySet<Address>;
+  readonly rediscover: ReadonlySet<Address>;
+  readonly planOnly?: boolean;
 }
 
 /** Opens a project, does the work, and closes whatever the work opened. @throws TascError */

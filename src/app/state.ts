@@ -17,7 +17,7 @@ import { isUnknown } from "../model/value.ts";
 import type { Fingerprinter } from "../plan/input.ts";
 import { batchContent } from "../plan/resources.ts";
 import { type Backend, type DocumentKey, NO_DOCUMENT, sideBySide } from "../state/backend.ts";
-import { STATE_FOLDER, openBackend, readConfig } from "../state/config.ts";
+import { STATE_FOLDER, readConfig } from "../state/config.ts";
 import {
   type ParsedDocument,
   formatDocument,
@@ -28,7 +28,7 @@ import {
 } from "../state/document.ts";
 import { fileName, makeFolder, replaceFile } from "../state/local-files.ts";
 import { explainTakeover } from "../state/problem.ts";
-import { lockDocuments, unlockAll } from "../state/session.ts";
+import { lockDocuments, openBackend, unlockAll } from "../state/session.ts";
 import type { Host, Session } from "./session.ts";
 
 /** What the commands that edit state work with, beside the project. */

@@ -401,9 +401,9 @@ function meaningOf(part: Placeholder, { stage, env, vars }: Facts, isHidden: boo
 }
 
 /** A live value, or why none shows. */
-type Shown = { readonly live: Json } | { readonly note: string };
+type LiveText = { readonly live: Json } | { readonly note: string };
 
-function noLive({ planned, resource }: Facts): Shown {
+function noLive({ planned, resource }: Facts): LiveText {
   if (planned === undefined) return { note: "the service was not asked" };
   if (resource.kind === "batchGeneration") return { note: "the service cannot show batch generations" };
   return { note: "there is no live resource" };
@@ -416,7 +416,7 @@ function liveOf(
   value: Value | undefined,
   memory: Memory | undefined,
   { matched }: Facts,
-): Shown {
+): LiveText {
   const reading = readField(field, live, folderNames(matched?.state?.folders ?? new Map()), value);
   if (reading.kind === "unnamed")
     return { note: `the folder with the id ${reading.id}, whose name is not known yet` };

@@ -254,7 +254,7 @@ function sameLocator(declared: ValueObject, live: LiveElement | undefined, memor
   return memory.fingerprints === undefined || record.line === locatorDigest(memory.fingerprints, id, line);
 }
 
-type Body = { readonly [key: string]: BodyValue };
+export type Body = { readonly [key: string]: BodyValue };
 
 /**
  * The `elements` of a PATCH (service-api.md, operation 8). It carries only what the text describes there, so what

@@ -17,6 +17,7 @@ import {
 } from "./compare.ts";
 import {
   type ElementMatch,
+  type Body,
   alignElements,
   declaredElements,
   diffElements,
@@ -48,8 +49,6 @@ function decided(
 function refused(...refusal: Parameters<typeof problem>): Decision {
   return { diagnostics: [problem(...refusal)] };
 }
-
-type Body = { readonly [key: string]: BodyValue };
 
 /** A declared field with what is sent of it. */
 type Sent = Pick<FieldDiff, "field"> & { readonly value: BodyValue };

@@ -53,9 +53,9 @@ export interface BaseUrlOptions {
   readonly insecure?: boolean;
 }
 
-type Rule = (url: URL, options: BaseUrlOptions) => BaseUrlProblem | undefined;
+type BaseUrlRule = (url: URL, options: BaseUrlOptions) => BaseUrlProblem | undefined;
 
-const RULES: readonly Rule[] = [
+const RULES: readonly BaseUrlRule[] = [
   mustBeHttp,
   mustNotCarryCredentials,
   mustNotCarryQueryOrFragment,

@@ -1,6 +1,5 @@
 import type { StateSettings } from "../model/settings.ts";
 import { Secret } from "../model/value.ts";
-import type { Backend, StateRuntime } from "./backend.ts";
 import { StateFailure } from "./problem.ts";
 
 /** What a backend needs to know, complete; `readConfig` makes it of what the project says. */
@@ -58,35 +57,35 @@ export interface HttpLocking {
   readonly unlockMethod: string;
 }
 
-interface Rule {
+interface OptionForm {
   readonly test: (text: string) => boolean;
   /** What is allowed, in words. */
   readonly form: string;
 }
 
-const POSTGRES_URL: Rule = {
+const POSTGRES_URL: OptionForm = {
   test: (text) => /^postgres(?:ql)?:\/\//.test(text),
   form: "postgres://user:password@host:port/database",
 };
 /** PostgreSQL cuts names at 63 bytes; the longest suffix of ours needs eight. */
-const SQL_NAME: Rule = {
+const SQL_NAME: OptionForm = {
   test: (text) => /^[A-Za-z_][A-Za-z0-9_]{0,54}$/.test(text),
   form: "letters, digits and _, 55 at most",
 };
-const HTTP_METHOD: Rule = {
+const HTTP_METHOD: OptionForm = {
   test: (text) => /^[A-Z]+$/.test(text),
   form: "a method in capitals, such as POST",
 };
 /** With `{stage}` alone, the targets of a stage would share one document. */
-const HTTP_ADDRESS: Rule = {
+const HTTP_ADDRESS: OptionForm = {
   test: (text) =>
     (text.includes("{target}") || !text.includes("{stage}")) &&
     /^https?:\/\//.test(text) &&
     URL.canParse(text),
   form: "an http or https address, with {target} or without {stage}",
 };
-const SWITCH: Rule = { test: (text) => text === "true" || text === "false", form: "true or false" };
-const ANY: Rule = { test: () => true, form: "a path" };
+const SWITCH: OptionForm = { test: (text) => text === "true" || text === "false", form: "true or false" };
+const ANY: OptionForm = { test: () => true, form: "a path" };
 
 /**
  * What the project says of its backend, with the defaults. Its shape was checked with tasc.yaml; here is checked what
@@ -101,7 +100,7 @@ export function readConfig(
     return value instanceof Secret ? value.reveal() : value?.toString();
   };
   // The value stays out of the message: an address may hold credentials.
-  const get = (name: string, { test, form }: Rule, fallback?: string): string => {
+  const get = (name: string, { test, form }: OptionForm, fallback?: string): string => {
     const text = find(name) ?? fallback;
     if (text === undefined || text === "")
       throw misconfigured(`state.${name} is missing; it must be ${form}`);
@@ -283,18 +282,4 @@ function list(names: readonly string[]): string {
 
 function misconfigured(reason: string): StateFailure {
   return new StateFailure({ kind: "misconfigured", reason });
-}
-
-/** The backend that is configured. The others, and what they depend on, are not even loaded. */
-export async function openBackend(config: BackendConfig, world: StateRuntime): Promise<Backend> {
-  if (config.backend === "postgres") {
-    const { openPostgresBackend } = await import("./postgres.ts");
-    return openPostgresBackend(config);
-  }
-  if (config.backend === "http") {
-    const { openHttpBackend } = await import("./http.ts");
-    return await openHttpBackend(config, world);
-  }
-  const { LocalBackend } = await import("./local.ts");
-  return new LocalBackend(config, world);
 }

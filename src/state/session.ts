@@ -15,11 +15,26 @@ import {
   type StoredState,
   sideBySide,
 } from "./backend.ts";
+import type { BackendConfig } from "./config.ts";
 import { erroredEvents, erroredFile, readErrored, removeErrored, writeErrored } from "./errored.ts";
 import { applyEvents } from "./events.ts";
 import { entryOfInterrupted } from "./history.ts";
 import { createLockInfo } from "./lock.ts";
 import { StateFailure, type StateProblem, problemOf } from "./problem.ts";
+
+/** The backend that is configured. The others, and what they depend on, are not even loaded. */
+export async function openBackend(config: BackendConfig, world: StateRuntime): Promise<Backend> {
+  if (config.backend === "postgres") {
+    const { openPostgresBackend } = await import("./postgres.ts");
+    return openPostgresBackend(config);
+  }
+  if (config.backend === "http") {
+    const { openHttpBackend } = await import("./http.ts");
+    return await openHttpBackend(config, world);
+  }
+  const { LocalBackend } = await import("./local.ts");
+  return new LocalBackend(config, world);
+}
 
 export interface SessionOptions {
   /** The command, for whoever waits for the lock: `tasc apply`. */

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { openBackend, readConfig } from "../../src/state/config.ts";
+import { readConfig } from "../../src/state/config.ts";
+import { openBackend } from "../../src/state/session.ts";
 import { createLockInfo } from "../../src/state/lock.ts";
 import { explainProblem } from "../../src/state/problem.ts";
 import { openSession } from "./support/session.ts";

@@ -1,8 +1,8 @@
 import { readFileSync, writeSync } from "node:fs";
 import type { StateSettings } from "../../../src/model/settings.ts";
-import { type BackendConfig, openBackend, readConfig } from "../../../src/state/config.ts";
+import { type BackendConfig, readConfig } from "../../../src/state/config.ts";
 import { isRecord, isText } from "../../../src/state/document.ts";
-import type { Session } from "../../../src/state/session.ts";
+import { type Session, openBackend } from "../../../src/state/session.ts";
 import { openSession } from "../support/session.ts";
 import { SHOP, numbered } from "../support/numbered.ts";
 import { realWorld } from "../support/world.ts";

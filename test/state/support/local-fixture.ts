@@ -3,7 +3,8 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { StateSettings } from "../../../src/model/settings.ts";
-import { openBackend, readConfig } from "../../../src/state/config.ts";
+import { readConfig } from "../../../src/state/config.ts";
+import { openBackend } from "../../../src/state/session.ts";
 import type { Fixture } from "./fixture.ts";
 import { realWorld } from "./world.ts";
 
