@@ -542,20 +542,20 @@ export function fieldsNamed(kind: Kind, word: string): readonly string[] {
 }
 
 /** The entry of the catalogue of diagnostics. @throws TascError if there is none */
-export function explainCode(code: string): View {
-  const entry = errorCode(code);
+export function explainCode(name: string): View {
+  const entry = errorCode(name);
   if (entry === undefined)
     throw stop(
       "invalid",
       "unknown-code",
-      `No diagnostic has the code ${code}`,
-      `Addresses look like testCase.shop.login, and codes like unknown-key.${didYouMean(nearest(code, ERROR_CODES.keys()))}`,
+      `No diagnostic has the code ${name}`,
+      `Addresses look like testCase.shop.login, and codes like unknown-key.${didYouMean(nearest(name, ERROR_CODES.keys()))}`,
     );
   const { title, explanation, remedy } = entry;
   return {
-    json: { formatVersion: "1.0", code, title, explanation, remedy },
+    json: { formatVersion: "1.0", code: name, title, explanation, remedy },
     text: [
-      [[code, ": ", title]],
+      [[name, ": ", title]],
       [
         { label: ["  meaning  "], column: 11, beside: [explanation] },
         { label: ["  remedy   "], column: 11, beside: [remedy] },

@@ -117,10 +117,12 @@ export async function readProject(
   const sources: SourceText[] = [];
   const problems: ManifestProblem[] = [];
   const filesNamed = new Set<string>();
+  const filesRead = new Set<string>();
   let complete = true;
   // One file after the other, so that its text can be let go.
   const take = async (file: string, kind: keyof typeof KINDS, check: Check): Promise<readonly Document[]> => {
     const { validate, root } = KINDS[kind];
+    filesRead.add(file);
     const read = await readDocuments(folder, file, { several: kind === "target" });
     if (texts && read.source !== undefined) sources.push(read.source);
     for (const problem of read.problems) problems.push(problem);
@@ -176,7 +178,7 @@ export async function readProject(
     project: usable ? project : undefined,
     documents,
     textFiles: new Map([...filesNamed].map((path) => [path, readTextFile(folder, path)])),
-    sources: texts ? sourcesByFile(sources) : rereadSources(folder),
+    sources: texts ? sourcesByFile(sources) : rereadSources(folder, filesRead),
     problems,
     complete,
     trust,
@@ -190,10 +192,14 @@ const KINDS = {
   target: { validate: validateTarget, root: bare(TARGET_DOCUMENT) },
 };
 
-/** The texts of files that are not kept: whoever asks for one is about to show a place in it. */
-function rereadSources(folder: ProjectFolder): Sources {
+/**
+ * The texts of files that are not kept: whoever asks for one is about to show a place in it. A file that was refused
+ * before it was read is not shown.
+ */
+function rereadSources(folder: ProjectFolder, files: ReadonlySet<string>): Sources {
   return {
     get(file) {
+      if (!files.has(file)) return undefined;
       const read = folder.read(file);
       return read.ok && read.decoded.ok ? { file, text: read.decoded.text } : undefined;
     },

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import deepDiff from "deep-diff";
 import { type Address, compareText, parseAddress } from "../model/address.ts";
 import { type Desired, type DesiredResource, originOf } from "../model/desired.ts";
-import type { Diagnostic, Severity } from "../model/diagnostic.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Compare, Shape } from "../model/fields.ts";
 import { globTest } from "../model/glob.ts";
 import { type Json, type Path, isArray, isObject, sameJson } from "../model/json.ts";
@@ -40,22 +40,21 @@ export interface PlanInput {
 }
 
 /** An error of a plan at the place that declares the resource, or one of its fields. */
-export const problem = diagnosing("error");
-/** A warning of a plan, likewise. */
-export const caution = diagnosing("warning");
+export function problem(
+  code: string,
+  resource: DesiredResource,
+  summary: string,
+  detail: string,
+  field: Path = [],
+): Diagnostic {
+  const origin = originOf(resource, field);
+  const { address } = resource;
+  return { severity: "error", code, summary, detail, address, ...(origin === undefined ? {} : { origin }) };
+}
 
-function diagnosing(severity: Severity) {
-  return (
-    code: string,
-    resource: DesiredResource,
-    summary: string,
-    detail: string,
-    field: Path = [],
-  ): Diagnostic => {
-    const { address } = resource;
-    const origin = originOf(resource, field);
-    return { severity, code, summary, detail, address, ...(origin === undefined ? {} : { origin }) };
-  };
+/** A warning of a plan, likewise. */
+export function caution(...warning: Parameters<typeof problem>): Diagnostic {
+  return { ...problem(...warning), severity: "warning" };
 }
 
 /** Plain data with the keys of its objects in order: where a manifest or an answer has them makes no difference. */

@@ -22,6 +22,7 @@ describe.skipIf(NO_BROWSER)("the plan's page in Chromium", () => {
       for (const { stdout } of [planned, saved]) {
         const { page, requests, complaints } = await open(stdout, { hash: "#environment.shop.default" });
         const inside = page.locator("[id='environment.shop.default'] .inside");
+        await inside.locator("p").waitFor();
         expect(await inside.locator("p").innerText()).toMatch(
           /^[0-9a-f-]{36} +· +targets\/shop\.yaml:\d+:\d+$/,
         );
