@@ -25,8 +25,9 @@ export function optimiseLate(): void {
 
 /**
  * What is read of manifests stays until the end. A large space for young objects saves no work there and costs a tenth of
- * the memory on Node 20, a third on 24 and a quarter on 26, so it is kept as small as it is by then; and a heap that may double before it is looked through is half
- * empty, so that of a large project grows in small steps: a fifth less memory for 100,000 test cases.
+ * the memory on Node 20, a third on 24 and a quarter on 26, so it is kept as small as it is by then; and a heap that may
+ * double before it is looked through is half empty, so that of a large project grows in small steps: a fifth less memory
+ * for 100,000 test cases.
  *
  * @param files as many as are about to be read
  */
