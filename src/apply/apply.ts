@@ -7,6 +7,7 @@ import type { Change } from "../model/plan.ts";
 import type { RunChanges, StateEvent } from "../model/state.ts";
 import { scopeTest, targetOf } from "../plan/input.ts";
 import { namesOf } from "../plan/match.ts";
+import { levelName } from "../plan/memory.ts";
 import type { Planned } from "../plan/plan.ts";
 import { discoveryMark, hasEnded, refreshEvents } from "../plan/record.ts";
 import { isRediscovering } from "../plan/staleness.ts";
@@ -166,8 +167,8 @@ function foundBy(resource: DesiredResource): readonly string[] {
   if (kind === "batchGeneration") return [];
   const within = kind === "target" ? "" : targetOf(address);
   const { name = "", externalId } = namesOf(resource);
-  const names = [`${kind}\n${within}\n${name}`];
-  return externalId === undefined ? names : [...names, `externalId\n${within}\n${externalId}`];
+  const names = [`${kind}\n${within}\n${levelName(name)}`];
+  return externalId === undefined ? names : [...names, `externalId\n${within}\n${levelName(externalId)}`];
 }
 
 /** The POST of each test case; its patches come later, once it can be seen what the service made of it. */

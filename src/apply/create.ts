@@ -6,7 +6,7 @@ import type { Change, PlannedCall } from "../model/plan.ts";
 import type { Intent, StateEvent } from "../model/state.ts";
 import { targetOf } from "../plan/input.ts";
 import { type NamedKind, liveNames, namesOf } from "../plan/match.ts";
-import { NO_ID_YET, listedOf, nameDigests, recover } from "../plan/memory.ts";
+import { NO_ID_YET, levelName, listedOf, nameDigests, recover } from "../plan/memory.ts";
 import { batchContent } from "../plan/resources.ts";
 import { type Run, createdRecords, record, recordsOf, sendCall, sessionOf } from "./context.ts";
 import { reread, rereadTestCases } from "./refresh.ts";
@@ -162,7 +162,9 @@ function alike(run: Run, resource: DesiredResource, kind: NamedKind): readonly s
   const { name, externalId } = namesOf(resource);
   return listedOf(kind, run, run.ids.get(targetAddress(targetOf(resource.address)))).flatMap((live) => {
     const names = liveNames(kind, live);
-    const isAlike = names.name === name || (externalId !== undefined && names.externalId === externalId);
+    const isSame = (a = "", b = ""): boolean => levelName(a) === levelName(b);
+    const isAlike =
+      isSame(names.name, name) || (externalId !== undefined && isSame(names.externalId, externalId));
     return kind === "environment" || isAlike ? [live.id] : [];
   });
 }

@@ -208,10 +208,14 @@ function secretParts(address: Secret): readonly string[] {
   const text = address.reveal();
   if (!URL.canParse(text)) return [];
   const { password, pathname, searchParams } = new URL(text);
-  const tokens = [...pathname.split("/"), ...searchParams.values()];
+  // By the time that an address is shown, something else stands in place of `{stage}` and `{target}`.
+  const tokens = [
+    ...pathname.split(/\/|%7B(?:stage|target)%7D/),
+    ...[...searchParams.values()].flatMap((value) => value.split(/\{(?:stage|target)\}/)),
+  ];
   return [
     ...(/^.{8,}$/.test(password) && /[^A-Za-z]/.test(password) ? [password] : []),
-    ...tokens.filter((token) => /^(?=.*\d)[^{}]{16,}$/.test(token)),
+    ...tokens.filter((token) => /^(?=.*\d|.*[a-z][A-Z].*[a-z][A-Z]).{16,}$/.test(token)),
   ];
 }
 

@@ -8,7 +8,7 @@ import type { ChangedBy } from "../model/plan.ts";
 import type { Binding, FieldRecord, Fingerprint, Intent, State, StateEvent } from "../model/state.ts";
 import { type Value, isUnknown, isSensitive, isValueList, isValueObject, reveal } from "../model/value.ts";
 import { type Fingerprinter, normalise, orderedParts } from "./input.ts";
-import { type NamedKind, type Names, liveNames } from "./match.ts";
+import { type NamedKind, type Names, liveNames, namesOf } from "./match.ts";
 
 /** What state remembers of one live resource. */
 export interface Memory {
@@ -177,15 +177,23 @@ export function recover(state: State, around: RecoverySources): Recovery {
       events.push({ type: "batch", address, record: { status: "uncertain", ...content } });
       continue;
     }
-    const candidates = madeBy(intent, kind, around, targetId).filter(
+    // Names that were written with another key can only be those that are declared now.
+    const isReadable = intent.name !== undefined && keyHolds(state, around.fingerprints);
+    const resource = around.resources.get(address);
+    const named =
+      isReadable || resource === undefined
+        ? intent
+        : { ...intent, ...nameDigests(around.fingerprints, kind, namesOf(resource)) };
+    const candidates = madeBy(named, kind, around, targetId).filter(
       (id) => !intent.existing.includes(id) && !around.taken.has(id),
     );
     const [only] = candidates;
     if (candidates.length > 1) diagnostics.push(manyMade(address, intent, candidates));
-    else if (only === undefined) events.push({ type: "settled", address });
+    else if (only === undefined && isReadable) events.push({ type: "settled", address });
+    else if (only === undefined) diagnostics.push(notTold(address, intent));
     else {
       around.taken.add(only);
-      const fields = sentFields(address, intent, only, around);
+      const fields = isReadable ? sentFields(address, intent, only, around) : {};
       events.push({ type: "bound", address, id: only, fields, ...withSecrets(intent.secrets ?? []) });
       // What was made in it is looked for next: maps keep order, and targets come first.
       if (kind === "target") targetId = only;
@@ -256,8 +264,24 @@ export function nameDigests(
   { name = "", externalId }: Names,
 ): Pick<Intent, "name" | "externalId"> {
   return {
-    name: fingerprints.of(kind === "environment" ? "url" : "name", name),
-    ...(externalId === undefined ? {} : { externalId: fingerprints.of("name", externalId) }),
+    name: fingerprints.of(kind === "environment" ? "url" : "name", levelName(name)),
+    ...(externalId === undefined ? {} : { externalId: fingerprints.of("name", levelName(externalId)) }),
+  };
+}
+
+/** A name without what a service may change of it as it takes it: what its POST made must be known by it. */
+export function levelName(name: string): string {
+  return name.normalize("NFC").replace(/\s+/g, " ").trim();
+}
+
+/** Nothing is called as declared now; what the creation was called stands in state under a key that is gone. */
+function notTold(address: Address, { at }: Intent): Diagnostic {
+  return {
+    severity: "error",
+    code: "creation-unclear",
+    address,
+    summary: "Unknown what became of an interrupted creation",
+    detail: `A creation was interrupted at ${at}, and the key of state has changed since, so its name cannot be read.\nIf it was made:     tasc state bind ${address} ID\nIf it was not made: tasc state rm ${address}`,
   };
 }
 

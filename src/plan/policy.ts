@@ -93,7 +93,15 @@ function protectedAddresses(input: PolicyInput): readonly Violation[] {
     const address = all.find((name) => isProtected(name) && inScope(name));
     return address === undefined || meant.has(id) || !isListed.has(id) ? [] : [{ address, id }];
   });
-  const orphaned = [...plan.orphaned, ...released];
+  // Of a target that only the base's manifests mean, no test case was read: all that they declare of it is let go.
+  const unread = [...(input.base ?? new Map()).values()].flatMap(({ live, resources }) =>
+    live === undefined || input.live.testCases.has(live.id)
+      ? []
+      : [...resources.keys()].flatMap((address) =>
+          isProtected(address) && inScope(address) ? [{ address, id: live.id }] : [],
+        ),
+  );
+  const orphaned = [...plan.orphaned, ...released, ...unread];
   return harmed({ ...plan, orphaned }, matched, renamed).flatMap(({ address, id, harms }) => {
     // Another key, or another target's, is no way around a protection: what counts is the live resource.
     const all = [address, ...((id === undefined ? undefined : names.get(id)) ?? [])];

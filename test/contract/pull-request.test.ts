@@ -149,6 +149,11 @@ describe.concurrent("a protected test case", () => {
       await refused();
       await project.write({ "targets/shop.yaml": named("zzz", "DISABLED").replace("shop", "shop2") });
       await refused();
+      // Of the target that the base means nothing is read, so what it protects there must not go out of sight.
+      await project.write({ "targets/shop.yaml": "target: shop\napp: Other\n" });
+      const elsewhere = await project.run(["plan", "--base", "HEAD"]);
+      expect(elsewhere.code, elsewhere.stdout + elsewhere.stderr).toBe(1);
+      expect(elsewhere.stdout).toContain("testCase.shop.login");
     });
   });
 });

@@ -340,12 +340,13 @@ test("explain does not show what an earlier secret left on the service", async (
   });
 });
 
-test.for(["{server}/${secret:STATE_TOKEN}/{target}", "${secret:STATE_ADDRESS}"])(
+test.for(["{server}/${secret:STATE_TOKEN}/{target}", "${secret:STATE_ADDRESS}", "${secret:STATE_SEGMENT}"])(
   "a token in the address of state is in no message and no file: %s",
   async (address, { expect: expectThat }) => {
     const server = await startHttpServer();
     const STATE_TOKEN = "tok-0123456789-abcdef";
     const STATE_ADDRESS = `${server.address}/${STATE_TOKEN}/{target}`;
+    const STATE_SEGMENT = `${server.address}/${STATE_TOKEN}-{stage}-{target}`;
     try {
       await scene({}, async ({ project, service }) => {
         seed(service);
@@ -354,7 +355,7 @@ test.for(["{server}/${secret:STATE_TOKEN}/{target}", "${secret:STATE_ADDRESS}"])
           "targets/shop.yaml":
             "target: shop\napp: Web Shop\ntestCases: { login: { description: Log in, status: DRAFT } }\n",
         });
-        const env = { STATE_TOKEN, STATE_ADDRESS };
+        const env = { STATE_TOKEN, STATE_ADDRESS, STATE_SEGMENT };
         const applied = await project.run(["apply", "--auto-approve"], env);
         expectThat(applied.code, applied.stderr).toBe(0);
         const files = await Promise.all((await project.files()).map((file) => project.read(file)));

@@ -50,6 +50,11 @@ const preview: Address = "environment.shop.preview";
 const withX = nameDigests(fingerprints, "testCase", { name: "A", externalId: "X" });
 const rows: readonly (readonly [string, string, string])[] = [
   ["what bears the name", found(login, named("A"), [calledA("C1"), liveCase("C2")]), "C1"],
+  [
+    "what bears the name as the service has levelled it",
+    found(login, named(" A\u0301  b "), [liveCase("C1", { description: "\u00c1 b" })]),
+    "C1",
+  ],
   ["nothing, where nothing does", found(login, named("A"), [liveCase("C2")]), "settled"],
   [
     "not what was there before",
@@ -80,6 +85,11 @@ const rows: readonly (readonly [string, string, string])[] = [
       [],
     ),
     "E1",
+  ],
+  [
+    "nobody can tell where its name was written with another key",
+    found(login, { at, existing: [], fields: {} }, [calledA("C1")]),
+    "creation-unclear",
   ],
   ["nobody can tell of a batch generation", found("batchGeneration.shop.b", named(""), []), "uncertain"],
 ];

@@ -39,6 +39,8 @@ describe("the fast path agrees with the slow one, or leaves the text to it", () 
 describe("what parsers see differently, or what is refused, is left to the slow path", () => {
   it.each([
     ["a tab", "a: x\t# tab\n"],
+    ["white space that is a part of a value in brackets", "{a: 1\u00a0}\n"],
+    ["the mark of a document in brackets", "{a:\n---\n}\n"],
     ["white space that may be a line end", "a: x\u0085y\n"],
     ["a byte order mark inside", "a: x\ufeffy\n"],
     ["a carriage return alone", "a: x\ry\n"],

@@ -355,7 +355,8 @@ class FastReader {
     if (code === LIST || code === MAP) return this.#flow(parent);
     if (code === QUOTE || code === APOSTROPHE) return this.#quoted(code);
     const token = this.#take(PLAIN_IN_FLOW);
-    return /: |:$| #/.test(token) ? defer() : plain(token.trimEnd());
+    // Other white space than spaces may be a part of the value.
+    return /: |:$| #|[^\S ]/.test(token) ? defer() : plain(token.trimEnd());
   }
 
   /** Spaces and line ends; comments between brackets are left to the careful parser. */
@@ -368,6 +369,8 @@ class FastReader {
       this.#at++;
     }
     if (lineStart >= 0 && this.#at - lineStart <= parent) defer();
+    // A line that begins so ends the document, whatever is open.
+    if (this.#at === lineStart && /^(?:---|\.\.\.)/.test(this.#text.slice(lineStart, lineStart + 3))) defer();
   }
 
   /**
