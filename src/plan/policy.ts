@@ -94,7 +94,7 @@ function protectedAddresses(input: PolicyInput): readonly Violation[] {
     return address === undefined || meant.has(id) || !isListed.has(id) ? [] : [{ address, id }];
   });
   // Of a target that only the base's manifests mean, no test case was read: all that they declare of it is let go.
-  const unread = [...(input.base ?? new Map()).values()].flatMap(({ live, resources }) =>
+  const unread = [...(input.base?.values() ?? [])].flatMap(({ live, resources }) =>
     live === undefined || input.live.testCases.has(live.id)
       ? []
       : [...resources.keys()].flatMap((address) =>
