@@ -8,7 +8,8 @@ import { isObject, valueAt } from "../model/json.ts";
 import type { LiveTarget } from "../model/live.ts";
 import { type State, type StateEvent, emptyState } from "../model/state.ts";
 import type { MatchedTarget } from "../plan/compare.ts";
-import { type PlanInput, knownText, normalUrl } from "../plan/input.ts";
+import { type PlanInput, normalUrl } from "../plan/input.ts";
+import { namesOf } from "../plan/match.ts";
 import { type Planned, makePlan } from "../plan/plan.ts";
 import { applyEvents } from "../state/events.ts";
 
@@ -187,9 +188,7 @@ function doubts<R extends DesiredResource>(
     resources.flatMap((resource) => [resource.id, stateOf(resource)?.bindings.get(resource.address)?.id]),
   );
   const names = resources.flatMap((resource) => [
-    ...["app", "description", "externalId", "discoveryUrl"].flatMap(
-      (field) => knownText(resource, field) ?? [],
-    ),
+    ...Object.values(namesOf(resource)).filter((name) => name !== undefined),
     ...(resource.kind === "environment" && resource.key === "default" ? ["DEFAULT"] : []),
   ]);
   // URLs are names of environments, and may be written in several ways.

@@ -2,10 +2,10 @@ import { type Desired, type DesiredResource, type DesiredTarget, resourcesOf } f
 import { type Json, type JsonObject, sameJson } from "../model/json.ts";
 import { type LiveElement, type LiveTestCase, type Reader, sideBySide } from "../model/live.ts";
 import type { State } from "../model/state.ts";
-import { type Value, type ValueObject, isSensitive, isUnknown, reveal } from "../model/value.ts";
+import { type Value, type ValueObject, isSensitive, isUnknown } from "../model/value.ts";
 import { declaredElements, sameElements } from "./elements.ts";
 import { type PlanInput, type Scope, isEverything, targetInScope } from "./input.ts";
-import { lazy } from "./match.ts";
+import { lazy, namesOf } from "./match.ts";
 import { memoryOf } from "./memory.ts";
 import { type LiveMatch, type Planned, liveTargets, makePlan } from "./plan.ts";
 import { isAsDeclared } from "./resources.ts";
@@ -86,7 +86,7 @@ class Names {
 
   constructor(resources: readonly DesiredResource[]) {
     for (const resource of resources)
-      for (const name of namesOf(resource)) {
+      for (const name of namedKeys(resource)) {
         const known = this.#known.get(name);
         if (known === undefined) this.#known.set(name, [resource]);
         else known.push(resource);
@@ -95,7 +95,7 @@ class Names {
 
   of({ description = "", externalId }: LiveTestCase): readonly DesiredResource[] {
     const known = (name: string): readonly DesiredResource[] => this.#known.get(name) ?? [];
-    return [...known(`description ${description}`), ...known(`externalId ${externalId ?? ""}`)];
+    return [...known(`name ${description}`), ...known(`externalId ${externalId ?? ""}`)];
   }
 }
 
@@ -171,13 +171,11 @@ function sharedFolder(folders: Map<string, string>, id: LiveTestCase["folderId"]
   return known ?? id;
 }
 
-function namesOf({ fields }: DesiredResource): readonly string[] {
-  return ["description", "externalId"].flatMap((name) => {
-    const value = fields[name];
-    if (value === undefined || isUnknown(value)) return [];
-    const text = reveal(value);
-    return typeof text === "string" ? [`${name} ${text}`] : [];
-  });
+/** What a declared test case may be found by, with the field that says it. */
+function namedKeys(resource: DesiredResource): readonly string[] {
+  return Object.entries(namesOf(resource)).flatMap(([field, text]) =>
+    typeof text === "string" ? [`${field} ${text}`] : [],
+  );
 }
 
 function keptElements(
