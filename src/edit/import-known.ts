@@ -187,10 +187,11 @@ function doubts<R extends DesiredResource>(
   const ids = new Set(
     resources.flatMap((resource) => [resource.id, stateOf(resource)?.bindings.get(resource.address)?.id]),
   );
-  const names = resources.flatMap((resource) => [
-    ...Object.values(namesOf(resource)).filter((name) => name !== undefined),
-    ...(resource.kind === "environment" && resource.key === "default" ? ["DEFAULT"] : []),
-  ]);
+  const names = resources.flatMap((resource) => {
+    const { name, externalId } = namesOf(resource);
+    const type = resource.kind === "environment" && resource.key === "default" ? "DEFAULT" : undefined;
+    return [name ?? [], externalId ?? [], type ?? []].flat();
+  });
   // URLs are names of environments, and may be written in several ways.
   const normal = new Set(names.map(normalUrl));
   return (id, own) =>

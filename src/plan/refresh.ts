@@ -173,9 +173,11 @@ function sharedFolder(folders: Map<string, string>, id: LiveTestCase["folderId"]
 
 /** What a declared test case may be found by, with the field that says it. */
 function namedKeys(resource: DesiredResource): readonly string[] {
-  return Object.entries(namesOf(resource)).flatMap(([field, text]) =>
-    typeof text === "string" ? [`${field} ${text}`] : [],
-  );
+  const { name, externalId } = namesOf(resource);
+  return [
+    ...(name === undefined ? [] : [`name ${name}`]),
+    ...(externalId === undefined ? [] : [`externalId ${externalId}`]),
+  ];
 }
 
 function keptElements(
