@@ -7,8 +7,9 @@ import { parseEnv } from "node:util";
 import { PROJECT_FILE } from "../manifest/document.ts";
 import { projectFolder } from "../manifest/files.ts";
 import { type LoadedProject, loadProject } from "../manifest/load.ts";
+import { guessed } from "../manifest/problem.ts";
 import type { Address } from "../model/address.ts";
-import type { Desired } from "../model/desired.ts";
+import type { Desired, DesiredTarget } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { type ReadSource, TascError, stop } from "../model/error.ts";
 import type { ClientEvent } from "../model/events.ts";
@@ -43,6 +44,8 @@ import { Leases, type Session as StateSession, openBackend, openSessions } from 
 import { readerOf } from "./service.ts";
 import { noteBackend, warnOfOldState } from "./state.ts";
 
+export type LogLevel = "error" | "warn" | "info" | "debug";
+
 /** What the application needs of the process that it runs in: the command line, or whoever uses the library. */
 export interface Host {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -57,8 +60,8 @@ export interface Host {
   readonly secrets: Set<string>;
   /** Is told what the user should know although the work goes on. */
   readonly warn: (diagnostics: readonly Diagnostic[], source?: ReadSource) => void;
-  /** Is told what helps to find out why something is as it is. */
-  readonly debug?: (text: string) => void;
+  /** Says a word to the person at the terminal, if there is one who wants to know as much. */
+  readonly say?: (level: LogLevel, text: string) => void;
   /** Called for every request to the service. */
   readonly heard: (event: ClientEvent) => void;
   /** Ends all calls at once. */
@@ -157,13 +160,13 @@ export async function inSession<T>(
  */
 export function projectRoot(
   { chdir }: Pick<ProjectOptions, "chdir">,
-  { cwd, debug }: Pick<Host, "cwd" | "debug">,
+  { cwd, say }: Pick<Host, "cwd" | "say">,
 ): string {
   if (chdir !== undefined) return resolve(cwd, chdir);
   for (let folder = cwd; ; folder = dirname(folder)) {
     const owner = statSync(join(folder, PROJECT_FILE), { throwIfNoEntry: false })?.uid;
     if (owner !== undefined && (folder === cwd || owner === process.getuid?.())) {
-      if (folder !== cwd) debug?.(`The project is in ${folder}.`);
+      if (folder !== cwd) say?.("debug", `The project is in ${folder}.`);
       return folder;
     }
     if (folder === dirname(folder)) return cwd;
@@ -196,6 +199,21 @@ export function readVariables(
     }
   }
   return { ...all, ...env, ...(trust === undefined ? {} : { TASC_TRUST: resolve(cwd, trust) }) };
+}
+
+/** The target of that key, or all where none is named. @throws TascError if no manifest declares it */
+export function targetsNamed(word: string | undefined, { targets }: Desired): readonly DesiredTarget[] {
+  if (word === undefined) return targets;
+  const key = word.replace(/^target\./, "");
+  const found = targets.find((target) => target.key === key);
+  if (found !== undefined) return [found];
+  const keys = targets.map((target) => target.key);
+  throw stop(
+    "invalid",
+    "unknown-target",
+    `No manifest declares a target ${key}`,
+    `Declared targets: ${keys.join(", ")}.${guessed(key, keys)}`,
+  );
 }
 
 /** The state of a project's stage, through the backend that its settings name. */

@@ -633,24 +633,26 @@ const RUN: { readonly [N in Name]: Run<N> } = {
   init: async (...call) => (await import("./init.ts")).run(...call),
   validate: async (...call) => (await import("./validate.ts")).run(...call),
   schema: async (...call) => (await import("./schema.ts")).run(...call),
-  fmt: async (...call) => (await import("./fmt.ts")).run(...call),
-  new: async (...call) => (await import("./new.ts")).run(...call),
+  fmt: async (options, { host }) => (await import("../app/edit.ts")).fmt(options, host),
+  new: async (options, { host }) => (await import("../app/edit.ts")).addNew(options, host),
   plan: async (...call) => (await import("./plan.ts")).run(...call),
-  stages: async (...call) => (await import("./stages.ts")).run(...call),
+  stages: async (options, { host }) => (await import("../app/stages.ts")).stages(options, host),
   show: async (...call) => (await import("./show.ts")).run(...call),
   "merge-plans": async (...call) => (await import("./show.ts")).run(...call),
   apply: async (...call) => (await import("./apply.ts")).run(...call),
   import: async (...call) => (await import("./import.ts")).run(...call),
-  pull: async (...call) => (await import("./pull.ts")).run(...call),
-  promote: async (...call) => (await import("./promote.ts")).run(...call),
-  drift: async (...call) => (await import("./drift.ts")).run(...call),
-  diff: async (...call) => (await import("./diff.ts")).run(...call),
-  explain: async (...call) => (await import("./explain.ts")).run(...call),
-  snapshot: async (...call) => (await import("./snapshot.ts")).run(...call),
-  graph: async (...call) => (await import("./graph.ts")).run(...call),
-  "reports list": async (...call) => (await import("./reports-list.ts")).run(...call),
-  "reports show": async (...call) => (await import("./reports-show.ts")).run(...call),
-  notifications: async (...call) => (await import("./notifications.ts")).run(...call),
+  pull: async (options, { host }) => (await import("../app/edit.ts")).pull(options, host),
+  promote: async (options, { host }) => (await import("../app/two-stages.ts")).promote(options, host),
+  drift: async (options, { host }) => (await import("../app/inspect.ts")).drift(options, host),
+  diff: async (options, { host }) => (await import("../app/two-stages.ts")).diff(options, host),
+  explain: async (options, { host }) => (await import("../app/inspect.ts")).explain(options, host),
+  snapshot: async (options, { host, console }) =>
+    (await import("../app/write-snapshot.ts")).snapshot(options, host, (text) => console.document(text)),
+  graph: async (options, { host }) => (await import("../app/inspect.ts")).graph(options, host),
+  "reports list": async (options, { host }) => (await import("../app/reports.ts")).listReports(options, host),
+  "reports show": async (options, { host }) => (await import("../app/reports.ts")).showReport(options, host),
+  notifications: async (options, { host, console }) =>
+    (await import("../app/reports.ts")).notifications(options, host, (view) => console.show(view)),
   history: async (...call) => (await import("./state.ts")).applies(...call),
   "state list": async (...call) => (await import("./state.ts")).list(...call),
   "state show": async (...call) => (await import("./state-show.ts")).run(...call),
@@ -663,9 +665,9 @@ const RUN: { readonly [N in Name]: Run<N> } = {
   "state push": async (...call) => (await import("./state.ts")).push(...call),
   "state migrate": async (...call) => (await import("./state.ts")).migrate(...call),
   "state history": async (...call) => (await import("./state.ts")).history(...call),
-  rehearse: async (...call) => (await import("./rehearse.ts")).run(...call),
+  rehearse: async (options, { host }) => (await import("../app/rehearse.ts")).rehearse(options, host),
   serve: async (...call) => (await import("./serve.ts")).run(...call),
-  doctor: async (...call) => (await import("./doctor.ts")).run(...call),
+  doctor: async (options, { host }) => (await import("../app/doctor.ts")).doctor(options, host),
   commands: async (...call) => (await import("./commands.ts")).run(...call),
   completion: async (...call) => (await import("./completion.ts")).run(...call),
 };
@@ -694,7 +696,7 @@ function specOf<N extends Name>(path: N): CommandSpec {
       const options = optionsOf(path, raw);
       const result = await RUN[path](options, context);
       if (typeof result === "number") return result;
-      context.console.show(result, options.format);
+      context.console.show(result, result.format ?? options.format);
       return result.exitCode ?? EXIT.done;
     },
   };

@@ -21,6 +21,8 @@ export interface View {
   readonly text: readonly Section[];
   /** Other formats, by the word that `--format` has for them. */
   readonly documents?: Readonly<Record<string, Markup>>;
+  /** What it is shown in, where the command knows better than its option `--format`. */
+  readonly format?: string;
   /** What the command ends with; 0 where absent. */
   readonly exitCode?: ExitCode;
 }
