@@ -291,7 +291,10 @@ function readDocument(path: string, refuse: Refuse, take?: (item: Json) => void)
     const before = head.subarray(0, start);
     const document = take === undefined ? parsed(before, Buffer.from("[]}")) : undefined;
     if (isObject(document) && HEAD.every((name) => Object.hasOwn(document, name))) return document;
-    const splitter = new JsonSplitter((item) => void take?.(item));
+    const splitter = new JsonSplitter((item) => {
+      take?.(item);
+      return undefined;
+    });
     let piece = head.subarray(start);
     for (let pushed = 0; ; pushed += piece.length, piece = next()) {
       const fault = splitter.push(piece);

@@ -200,8 +200,6 @@ export const GLOBAL = {
   logLevel: choice("--log-level <level>", "level of detail on stderr", ["error", "warn", "info", "debug"]),
 } as const;
 
-export type GlobalOptions = Options<typeof GLOBAL>;
-
 /** Of every command that has no formats of its own. */
 export const TEXT_OR_JSON = {
   format: choice("--format <format>", "output format", ["text", "json"]),

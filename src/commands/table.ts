@@ -653,18 +653,22 @@ const RUN: { readonly [N in Name]: Run<N> } = {
   "reports show": async (options, { host }) => (await import("../app/reports.ts")).showReport(options, host),
   notifications: async (options, { host, console }) =>
     (await import("../app/reports.ts")).notifications(options, host, (view) => console.show(view)),
-  history: async (...call) => (await import("./state.ts")).applies(...call),
-  "state list": async (...call) => (await import("./state.ts")).list(...call),
-  "state show": async (...call) => (await import("./state-show.ts")).run(...call),
-  "state mv": async (...call) => (await import("./state.ts")).mv(...call),
-  "state rm": async (...call) => (await import("./state.ts")).rm(...call),
-  "state bind": async (...call) => (await import("./state-bind.ts")).run(...call),
-  "state mark": async (...call) => (await import("./state.ts")).mark(...call),
-  "state unlock": async (...call) => (await import("./state.ts")).unlock(...call),
-  "state pull": async (...call) => (await import("./state.ts")).pull(...call),
-  "state push": async (...call) => (await import("./state.ts")).push(...call),
-  "state migrate": async (...call) => (await import("./state.ts")).migrate(...call),
-  "state history": async (...call) => (await import("./state.ts")).history(...call),
+  history: async (options, { host }) => (await import("../app/state.ts")).history(options, host),
+  "state list": async (options, { host }) => (await import("../app/state.ts")).listState(options, host),
+  "state show": async (options, { host }) => (await import("../app/state.ts")).showState(options, host),
+  "state mv": async (options, { host }) => (await import("../app/state.ts")).moveState(options, host),
+  "state rm": async (options, { host }) => (await import("../app/state.ts")).removeState(options, host),
+  "state bind": async (options, { host }) => (await import("../app/state.ts")).bindState(options, host),
+  "state mark": async (options, { host }) => (await import("../app/state.ts")).markState(options, host),
+  "state unlock": async (options, { host }) => (await import("../app/state.ts")).unlockState(options, host),
+  "state pull": async (options, { host }) =>
+    (await import("../app/state-copies.ts")).pullState(options, host),
+  "state push": async (options, { host }) =>
+    (await import("../app/state-copies.ts")).pushState(options, host),
+  "state migrate": async (options, { host }) =>
+    (await import("../app/state-copies.ts")).migrateState(options, host),
+  "state history": async (options, { host }) =>
+    (await import("../app/state.ts")).stateVersions(options, host),
   rehearse: async (options, { host }) => (await import("../app/rehearse.ts")).rehearse(options, host),
   serve: async (...call) => (await import("./serve.ts")).run(...call),
   doctor: async (options, { host }) => (await import("../app/doctor.ts")).doctor(options, host),
@@ -682,7 +686,7 @@ export interface CommandSpec extends Omit<Row, "options"> {
   readonly commands?: readonly CommandSpec[];
 }
 
-function specOf<N extends Name>(path: N): CommandSpec {
+function specOf<N extends Name>(path: N, run: Run<N> = RUN[path]): CommandSpec {
   const { summary, examples, options: own }: Row = TABLE[path];
   const record = { ...TEXT_OR_JSON, ...own };
   const all = Object.values(record);
@@ -694,7 +698,7 @@ function specOf<N extends Name>(path: N): CommandSpec {
     examples,
     start: async (raw, context) => {
       const options = optionsOf(path, raw);
-      const result = await RUN[path](options, context);
+      const result = await run(options, context);
       if (typeof result === "number") return result;
       context.console.show(result, result.format ?? options.format);
       return result.exitCode ?? EXIT.done;

@@ -1,1 +1,0 @@
-export { liveIds } from "../app/service.ts";
