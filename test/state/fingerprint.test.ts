@@ -47,6 +47,14 @@ describe("a fingerprint", () => {
     expect(fingerprint("1:a", 1)).not.toBe(fingerprint("a", 1));
   });
 
+  it("differs by stage, as does the key check", () => {
+    const production = createFingerprinter(new Secret("the stage's key"), "production");
+    expect(production.of("testCase.shop.login status", "A")).not.toBe(
+      fingerprint("testCase.shop.login status", "A"),
+    );
+    expect(production.keyCheck).not.toBe(keyCheck);
+  });
+
   it("differs by key", () => {
     fc.assert(
       fc.property(json, (value) => {
