@@ -196,15 +196,18 @@ describe("the http backend alone", () => {
       return timeout(50);
     });
     onTestFinished(() => void vi.restoreAllMocks());
-    const silent = createServer(() => {});
-    const port = await portOf(silent);
+    const slow = createServer((_, response) => {
+      const more = setInterval(() => response.write(" "), 10);
+      response.on("close", () => clearInterval(more));
+    });
+    const port = await portOf(slow);
     const config = readConfig({ backend: "http", options: { address: `http://127.0.0.1:${port}` } });
     const reader = await openBackend(config, await fixture.world());
     expect((await problemOf(reader.read(SHOP))).kind).toBe("failed");
     expect(Math.max(...limits)).toBeLessThanOrEqual(60_000);
     await reader.close();
-    silent.closeAllConnections();
-    silent.close();
+    slow.closeAllConnections();
+    slow.close();
   });
 
   it("gathers what is recorded at once in few writes", async () => {
