@@ -150,7 +150,7 @@ describe("a report", () => {
       errorMessage: text,
       traceUrl: text,
     };
-    const one = { ...report(text, text), context: text, browser: text, results: [result] };
+    const one = { ...report(text, text), context: { [text]: text }, browser: text, results: [result] };
     const view = reportView({ target: "shop", report: one }, () => undefined);
     return show(view, format, { redactor: createRedactor(secrets), style: PLAIN, width: 80 });
   };
