@@ -45,9 +45,7 @@ export interface ApplyObserver {
   /** The plan is approved; calls begin. */
   readonly begins?: () => void;
   readonly emit: (event: ApplyEvent) => void;
-  /** Once true, what is in flight finishes, state is saved and nothing else starts. */
-  readonly stopping: () => boolean;
-  /** Gives up waiting for locks and discoveries. */
+  /** Once aborted, what is in flight finishes, state is saved, nothing else starts and nothing is waited for. */
   readonly signal: AbortSignal;
 }
 
@@ -97,13 +95,12 @@ export async function applyProject(
     const locked = [...sessions].filter(([, { isNew }]) => !isNew);
     const states = new Map(locked.map(([key, { state }]) => [key, state]));
     const refreshed = await session.refresh(request, { ...remembered, states });
-    if (observer.stopping()) throw new TascError("interrupted", []);
+    if (observer.signal.aborted) throw new TascError("interrupted", []);
     const planned =
       saved === undefined
         ? await approved(session, { ...refreshed, request, remembered }, options, observer)
         : await stillReviewed(session, refreshed, saved, options);
-    const signal = AbortSignal.any([observer.signal, lost]);
-    return carryOut(session, { ...refreshed, planned }, sessions, options, { ...observer, signal });
+    return carryOut(session, { ...refreshed, planned }, sessions, options, observer, lost);
   };
   const applied = await session.withLocks(keys, patience, work, (error) => {
     if (!(error instanceof StateFailure)) throw error;
@@ -198,7 +195,8 @@ async function carryOut(
   refreshed: Refreshed,
   sessions: ReadonlyMap<string, StateSession>,
   { wait, saved }: ApplyRequest,
-  { begins, emit, stopping, signal }: ApplyObserver,
+  { begins, emit, signal }: ApplyObserver,
+  lost: AbortSignal,
 ): Promise<Applied> {
   const { fingerprints } = refreshed.input;
   if (fingerprints === undefined) throw new TypeError("an apply without a key");
@@ -218,8 +216,8 @@ async function carryOut(
     retries,
     wait,
     now,
-    sleep: (ms) => delay(ms, undefined, { signal }).catch(() => undefined),
-    stopping,
+    sleep: (ms) => delay(ms, undefined, { signal: AbortSignal.any([signal, lost]) }).catch(() => undefined),
+    stopping: () => signal.aborted,
     emit,
     history: run,
   });
