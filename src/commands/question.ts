@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline/promises";
-import type { Question } from "../app/import.ts";
+import type { Question } from "../app/session.ts";
 import { stop, TascError } from "../model/error.ts";
 import type { ProcessContext } from "./context.ts";
 
