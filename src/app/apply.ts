@@ -85,7 +85,8 @@ export async function applyProject(
   const work = async (sessions: ReadonlyMap<string, StateSession>, lost: AbortSignal): Promise<Applied> => {
     if (saved?.digest !== undefined) await refuseSecond(session, saved.digest);
     const locked = [...sessions].filter(([, { isNew }]) => !isNew);
-    const states = new Map(locked.map(([key, { state }]) => [key, state]));
+    const others = [...remembered.states].filter(([key]) => !sessions.has(key));
+    const states = new Map([...others, ...locked.map(([key, { state }]) => [key, state] as const)]);
     const refreshed = await refreshLate(session, request, { ...remembered, states }, observer.signal);
     if (observer.stopping()) throw new TascError("interrupted", []);
     const planned =
