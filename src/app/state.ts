@@ -6,7 +6,7 @@ import { type ProjectFolder, projectFolder } from "../manifest/files.ts";
 import { loadProject } from "../manifest/load.ts";
 import { nearest } from "../manifest/problem.ts";
 import { decodedText } from "../manifest/yaml/text.ts";
-import { type Address, type AddressParts, isAddress, parseAddress } from "../model/address.ts";
+import { type Address, type AddressParts, isAddress, parseAddress, targetAddress } from "../model/address.ts";
 import type { DesiredResource, DesiredTarget } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { stop } from "../model/error.ts";
@@ -225,6 +225,13 @@ function readBackup(session: Session, file: string): ReadonlyMap<string, ParsedD
       `${file} is of stage ${String(root["stage"])}, not of ${stage}`,
     );
   const entries = Object.entries(root["documents"]).map(([target, document]): [string, ParsedDocument] => {
+    if (!isAddress(targetAddress(target)))
+      throw stop(
+        "invalid",
+        "state-push-file",
+        `${file} is not a backup of state`,
+        `No target has the key ${target}.`,
+      );
     const text = JSON.stringify(document);
     return [target, parseDocument(text, session.stateKey(target), `${file}, document ${target}`)];
   });

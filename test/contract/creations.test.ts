@@ -172,6 +172,24 @@ describe.concurrent("a creation happens once", () => {
     });
   });
 
+  test("the service ends its work on it only after its gateway gave up", async () => {
+    await scene({}, async ({ project, service }) => {
+      const live = seed(service);
+      await project.write({
+        "targets/t.yaml": `${BASE}testCases: { a: { description: A, discovery: { prompt: P } } }\n`,
+      });
+      service.fail({ on: { method: "POST" }, phase: "after", answer: answer(504) });
+      // The first look after it does not find it yet.
+      const on = { method: "GET", path: /\/test-cases$/u };
+      service.fail({ on, nth: 2, phase: "before", answer: answer(200, "[]", json) });
+      const ran = await project.run(["apply", "--auto-approve"]);
+      expect(ran.code, ran.stdout + ran.stderr).toBe(0);
+      expect(service.writes().filter((call) => call["method"] === "POST")).toHaveLength(1);
+      expect(live.target.cases.map((item) => item.description).toSorted()).toEqual(["A", "Log in"]);
+      await expectNothingLeft(project);
+    });
+  });
+
   test("a list that lags behind does not make it twice, nor something else of a change", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
