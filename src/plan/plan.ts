@@ -23,8 +23,8 @@ export interface Planned {
   readonly states: readonly State[];
   /** What was read for it. */
   readonly live: PlanInput["live"];
-  /** With `plan --base` alone: what the base's manifests matched, unless they cannot be read for the stage. */
-  readonly base?: Planned["matched"] | "unreadable";
+  /** With `plan --base` alone: what the base's manifests matched, with and without state, if they are valid for the stage. */
+  readonly base?: readonly Planned["matched"][] | "unreadable";
 }
 
 /**
