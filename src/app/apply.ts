@@ -63,6 +63,17 @@ export interface Applied {
   readonly exitCode: ExitCode;
 }
 
+/** For programs. */
+export function outcomeJson({ done, failed, skipped, notTaken, unfinished }: Outcome) {
+  return {
+    done,
+    failed: failed.map(({ address, failure: { summary, detail } }) => ({ address, summary, detail })),
+    skipped: skipped.map(({ address, reason }) => ({ address, reason: { ...reason } })),
+    notTaken: notTaken.map(({ address, paths }) => ({ address, paths: paths.map((path) => [...path]) })),
+    unfinished,
+  };
+}
+
 /**
  * Plans, has the plan approved, and carries it out under the locks of its targets.
  *
