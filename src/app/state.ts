@@ -26,7 +26,7 @@ import {
   parseDocument,
   parseJson as jsonIn,
 } from "../state/document.ts";
-import { fileName, makeFolder, replaceFile } from "../state/local-files.ts";
+import { fileName, makeFolder, replaceFile } from "../state/files.ts";
 import { explainTakeover } from "../state/problem.ts";
 import { lockDocuments, openBackend, unlockAll } from "../state/session.ts";
 import type { Host, Session } from "./session.ts";
@@ -78,7 +78,8 @@ export async function withDocuments<T>(
   const locks = await lockDocuments(backend, keys, world, { timeout: lockTimeout, why });
   try {
     const all = await backend.readAll(keys);
-    const documents = locks.map(({ key, lock }) => {
+    const documents = locks.map((lock) => {
+      const { key } = lock;
       if (lock.takenOver !== undefined) session.host.warn([explainTakeover(key, lock.takenOver)]);
       const { state: stored, revision } = all.get(key.target) ?? {};
       return {
