@@ -60,7 +60,10 @@ export async function withCauses(session: Session, survey: Survey, ref: string):
     ...change,
     cause: causeOf(change, planned, base),
   }));
-  return { ...survey, planned: { ...planned, plan: { ...planned.plan, changes }, base: base?.matched } };
+  return {
+    ...survey,
+    planned: { ...planned, plan: { ...planned.plan, changes }, base: base?.matched ?? "unreadable" },
+  };
 }
 
 function causeOf(change: Change, planned: Planned, base: Planned | undefined): Cause {

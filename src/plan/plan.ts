@@ -23,8 +23,8 @@ export interface Planned {
   readonly states: readonly State[];
   /** What was read for it. */
   readonly live: PlanInput["live"];
-  /** With `plan --base` alone: what the base's manifests matched. */
-  readonly base?: Planned["matched"] | undefined;
+  /** With `plan --base` alone: what the base's manifests matched, unless they cannot be read for the stage. */
+  readonly base?: Planned["matched"] | "unreadable";
 }
 
 /**
