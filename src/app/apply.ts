@@ -133,9 +133,12 @@ function refuseFaulty(saved: SavedPlan): void {
     );
 }
 
+/** Milliseconds after which a service is no longer at work on a call whose caller is gone. */
+const CALL_ENDED = 10_000;
+
 /**
  * Reads the service and plans. Where an apply was cut off within a creation a moment ago, the service may still be at
- * work on it, so it is looked for as long as a call may take before it counts as not made.
+ * work on it, so it is looked for as long as that may take before it counts as not made.
  */
 async function refreshLate(
   session: Session,
@@ -145,13 +148,14 @@ async function refreshLate(
 ): Promise<Refreshed> {
   const { host, calls } = session;
   const start = host.now();
+  const recent = Math.min(calls.requestTimeout, CALL_ENDED);
   for (let pause = 250; ; pause *= 2) {
     const refreshed = await session.refresh(request, remembered);
     const cutOff = notFound(refreshed.planned, remembered.states).filter(
-      (at) => at <= start && host.now() - at < calls.requestTimeout,
+      (at) => at <= start && host.now() - at < recent,
     );
     if (cutOff.length === 0 || signal.aborted) return refreshed;
-    const left = Math.max(...cutOff) + calls.requestTimeout - host.now();
+    const left = Math.max(...cutOff) + recent - host.now();
     if (pause === 250)
       host.warn([
         {
