@@ -22,7 +22,7 @@ import {
   declaredElements,
   diffElements,
   elementBodies,
-  locatorsToWrite,
+  hasOpenLocators,
   namelessElements,
 } from "./elements.ts";
 import { type Fingerprinter, type PlanInput, caution, knownText, problem, sendable } from "./input.ts";
@@ -192,9 +192,7 @@ export function isAsDeclared(resource: DesiredResource, live: LiveTestCase, memo
     const expected = typeof value === "string" ? value : undefined;
     if (compareField(field, value, live, memory, expected).kind === "differs") return false;
   }
-  return (
-    locatorsToWrite(resource, live, memory).length === 0 && namelessElements(resource, live).length === 0
-  );
+  return !hasOpenLocators(resource, live, memory);
 }
 
 /** Warnings for fields that are fixed once the test case is made and differ from what is declared. */
