@@ -7,7 +7,7 @@ import type { State, StateEvent } from "../model/state.ts";
 import { applyEvents } from "../state/events.ts";
 import type { MatchedTarget } from "./compare.ts";
 import { type PlanInput, type Scope, orderedChange, scopeTest } from "./input.ts";
-import { matchTargets, pendingMoves } from "./match.ts";
+import { type Matches, matchTargets, pendingMoves } from "./match.ts";
 import { recover } from "./memory.ts";
 import { undeclaredOrphans } from "./orphans.ts";
 import { type TargetPlan, planTarget } from "./resources.ts";
@@ -39,12 +39,13 @@ export interface Planned {
 export function makePlan(input: PlanInput): Planned {
   const remembered = bringAllUpToDate(input);
   const states = statesOf(remembered);
-  const targets = matchTargets(input.desired.targets, input.live.targets, states);
+  const matches: Matches<LiveTarget> = new Map();
+  const problems = matchTargets(input.desired.targets, input.live.targets, states, matches);
   const targetPlans = remembered.map(({ target, diagnostics }) =>
-    planTarget(target, diagnostics, targets.byAddress.get(target.address), states.get(target.key), input),
+    planTarget(target, diagnostics, matches.get(target.address), states.get(target.key), input),
   );
   return {
-    plan: assemble(input, targetPlans, targets.problems),
+    plan: assemble(input, targetPlans, problems),
     matched: new Map(
       targetPlans.flatMap(({ matched }) => (matched === undefined ? [] : [[matched.target.key, matched]])),
     ),
@@ -68,7 +69,8 @@ export function liveTargets(
 ): ReadonlyMap<string, LiveMatch> {
   const remembered = bringAllUpToDate({ ...input, live: { targets, testCases: new Map() } });
   const states = statesOf(remembered);
-  const matches = matchTargets(input.desired.targets, targets, states).byAddress;
+  const matches: Matches<LiveTarget> = new Map();
+  matchTargets(input.desired.targets, targets, states, matches);
   const found = new Map<string, LiveMatch>();
   for (const { key, address, moved } of input.desired.targets) {
     const match = matches.get(address);
@@ -219,10 +221,11 @@ function countUnchanged(
   const busy = new Set<Address>(changes.map((change) => change.address));
   for (const { severity, address } of diagnostics)
     if (severity === "error" && address !== undefined) busy.add(address);
-  return targetPlans
-    .filter((targetPlan) => targetPlan.matched !== undefined)
-    .flatMap((targetPlan) => resourcesOf(targetPlan.target))
-    .filter(({ address }) => inScope(address) && !busy.has(address)).length;
+  let unchanged = 0;
+  for (const { matched } of targetPlans)
+    for (const address of matched?.resources.keys() ?? [])
+      if (inScope(address) && !busy.has(address)) unchanged++;
+  return unchanged;
 }
 
 export interface Needed {
