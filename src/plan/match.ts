@@ -62,32 +62,32 @@ interface MatchRule<L extends LiveResource> {
   readonly remedy: string;
 }
 
-/** @param found is added to, as in the functions below @returns what is wrong */
 export function matchTargets(
   targets: readonly DesiredTarget[],
   live: readonly LiveTarget[],
   states: ReadonlyMap<string, State>,
-  found: Matches<LiveTarget>,
-): readonly Diagnostic[] {
+  elsewhere: ReadonlySet<string> = new Set(),
+): { readonly byAddress: Matches<LiveTarget>; readonly problems: readonly Diagnostic[] } {
+  const byAddress: Matches<LiveTarget> = new Map();
   const byApp = new Groups(live, ({ app }) => app);
   const declared = targets.filter(({ left }) => left !== true);
-  const problems = matchAll(found, declared, ({ key }) => states.get(key), {
+  const problems = matchAll(byAddress, declared, ({ key }) => states.get(key), {
     noun: "test target",
     live,
     shownAs: ({ app }) => `app "${app}"`,
     namedBy: NAMED_BY.target,
-    candidates: (resource) => byApp.of(namesOf(resource).name),
+    candidates: (resource) => byApp.of(namesOf(resource).name).filter(({ id }) => !elsewhere.has(id)),
     remedy: "Write the id of the one you mean as `id:` into the target.",
   });
   // One that left is what state says, unless a declared one means it now: then it did not leave, but changed its key.
-  const taken = matchedIds(found);
+  const taken = new Set([...matchedIds(byAddress), ...elsewhere]);
   for (const target of targets) {
     if (!target.left) continue;
     const id = boundId(target, states.get(target.key));
     const own = live.find((one) => one.id === id && !taken.has(one.id));
-    found.set(target.address, own === undefined ? {} : { live: own });
+    byAddress.set(target.address, own === undefined ? {} : { live: own });
   }
-  return problems;
+  return { byAddress, problems };
 }
 
 /** The ids of what was found. */
@@ -97,6 +97,7 @@ export function matchedIds(matches: ReadonlyMap<Address, Match>): ReadonlySet<st
   return ids;
 }
 
+/** @param found is added to @returns what is wrong */
 export function matchEnvironments(
   target: DesiredTarget,
   live: readonly LiveEnvironment[],
@@ -118,7 +119,7 @@ export function matchEnvironments(
   });
 }
 
-/** @param live without those that count as gone */
+/** The same. @param live without those that count as gone */
 export function matchTestCases(
   target: DesiredTarget,
   live: readonly LiveTestCase[],
