@@ -13,12 +13,10 @@ import {
 import { basename, dirname, join } from "node:path";
 import type { Document } from "../manifest/document.ts";
 import type { FolderEntry, ProjectFolder } from "../manifest/files.ts";
-import type { Address } from "../model/address.ts";
 import { stop } from "../model/error.ts";
-import type { Path } from "../model/json.ts";
 import { refuseLinks } from "../render/output-file.ts";
 import { type Splice, decodedText } from "../manifest/yaml/text.ts";
-import type { FileEdit, Rewrite } from "./rewrite.ts";
+import { type Excluded, type FileEdit, NOTHING_EXCLUDED, type Rewrite, changeKey } from "./rewrite.ts";
 
 /** A manifest with what it was and what it is to be; texts without byte order mark. */
 export interface NewText {
@@ -66,21 +64,6 @@ export async function editTexts(
       texts.push({ file, bom, before: text, after: edited.text, splices: edited.splices });
   }
   return texts;
-}
-
-/** Changes that are not made, by `changeKey`, with the reason. */
-export type Excluded = ReadonlyMap<string, string>;
-
-export const NOTHING_EXCLUDED: Excluded = new Map();
-
-export function changeKey({
-  address,
-  path = [],
-}: {
-  readonly address: Address;
-  readonly path?: Path;
-}): string {
-  return `${address} ${path.join(".")}`;
 }
 
 /** A rewriting with the texts that it makes. */

@@ -95,13 +95,12 @@ export function pairTargets(
 
 /** The apps of targets, in each stage that has them, and as they would be in the one that is imported. */
 function appsOf(keys: readonly string[], manifests: Manifests, sources: ImportSources) {
-  const undo = manifests.apply(keys.flatMap((key) => lifting(manifests, key, sources)));
-  const apps = targetsByStage(sources, manifests).flatMap(({ stage, target }) => {
+  const lifted = manifests.with(keys.flatMap((key) => lifting(manifests, key, sources)));
+  const wanted = new Set(keys);
+  return targetsByStage(sources, lifted).flatMap(({ stage, target }) => {
     const app = knownText(target, "app");
-    return app !== undefined && keys.includes(target.key) ? [{ key: target.key, stage, app }] : [];
+    return app !== undefined && wanted.has(target.key) ? [{ key: target.key, stage, app }] : [];
   });
-  undo();
-  return apps;
 }
 
 function targetsByStage(
@@ -168,7 +167,6 @@ export function mergeStage(sources: ImportSources, pairs: Pairs, excluded: Reado
   const { reading, stages, desired, chosen } = sources;
   const here = desired.stage;
   const before = new Manifests(reading);
-  const edited = new Manifests(reading);
   const paired = new Map(
     [...pairs].flatMap(([id, key]) => (excluded.has(targetAddress(key)) ? [] : [[key, id]])),
   );
@@ -180,12 +178,11 @@ export function mergeStage(sources: ImportSources, pairs: Pairs, excluded: Reado
     matched !== undefined && ids.has(id) && stages.length > 1 ? [key] : [],
   );
   const keys = [...paired.keys(), ...managed];
-  const undo = edited.apply(keys.flatMap((key) => lifting(edited, key, sources)));
   const bound = new Map(
     [...paired].map(([key, id]): [string, readonly Bound[]] => [key, [boundTo(targetAddress(key), id)]]),
   );
-  const lifted = planProject(sources, edited.documents, bound);
-  undo();
+  const { documents } = before.with(keys.flatMap((key) => lifting(before, key, sources)));
+  const lifted = planProject(sources, documents, bound);
   const merged = new Set<Address>();
   const edits: FileEdit[] = [];
   for (const key of keys) {
@@ -207,8 +204,8 @@ export function mergeStage(sources: ImportSources, pairs: Pairs, excluded: Reado
       edits.push(...restricting(before, address, list, isTarget ? stages : ofTarget, stages));
     }
   }
-  edited.apply(edits);
-  const project = edits.length + bound.size === 0 ? now : planProject(sources, edited.documents, bound);
+  const project =
+    edits.length + bound.size === 0 ? now : planProject(sources, before.with(edits).documents, bound);
   return { edits, project, bound, merged, folders: foldersIn(project, merged, before, stages, here) };
 }
 
@@ -355,11 +352,10 @@ export function mergeFields(
         const goal: Goal = {
           ref,
           isMet: (written) => sameWritten(written, want),
-          candidates: (rewriter) => {
-            if (want === undefined) return removals(rewriter, ref, stages);
-            const top = rewriter.manifests.topSlot(ref);
-            const own = top?.layer === "stage" ? top : undefined;
-            return valueAtOne(want, [own, rewriter.manifests.stageSlot(ref)]);
+          candidates: (current) => {
+            if (want === undefined) return removals(current, ref, stages);
+            const top = current.topSlot(ref);
+            return valueAtOne(want, [top?.layer === "stage" ? top : undefined, current.stageSlot(ref)]);
           },
         };
         return [goal];
