@@ -16,6 +16,7 @@ import {
   type Path,
   isArray,
   isObject,
+  mapTexts,
   sameJson,
   valueAt,
 } from "../model/json.ts";
@@ -585,8 +586,5 @@ export function changedFields(
 
 /** A plain value as a manifest says it, so that nothing in it is taken for a placeholder. */
 export function escaped(value: Json): Json {
-  if (typeof value === "string") return escapeTemplate(value);
-  if (isArray(value)) return value.map(escaped);
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, escaped(part)]));
+  return mapTexts(value, escapeTemplate);
 }
