@@ -234,7 +234,9 @@ class ManifestIndex {
   constructor({ project, documents }: ProjectDocuments) {
     this.#project = project;
     this.documents = documents.filter(({ value }) => typeof value.target === "string");
-    this.targets = groupBy(this.documents, ({ value }) => String(value.target));
+    this.targets = groupBy(this.documents, ({ value: { target } }) =>
+      typeof target === "string" ? target : "",
+    );
     this.#byPlace = new Map(
       this.documents.map((document) => [placeKey({ file: document.file, path: document.root }), document]),
     );

@@ -31,7 +31,7 @@ export interface Names {
   readonly externalId: string | undefined;
 }
 
-const NAMED_BY = { target: "app", environment: "discoveryUrl", testCase: "description" } as const;
+export const NAMED_BY = { target: "app", environment: "discoveryUrl", testCase: "description" } as const;
 
 /** The names that a manifest declares. */
 export function namesOf(resource: DesiredResource): Names {
