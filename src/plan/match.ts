@@ -69,6 +69,7 @@ export function matchTargets(
   targets: readonly DesiredTarget[],
   live: readonly LiveTarget[],
   states: ReadonlyMap<string, State>,
+  elsewhere: ReadonlySet<string> = new Set(),
 ): Matches<LiveTarget> {
   const byApp = new Groups(live, ({ app }) => app);
   const declared = targets.filter(({ left }) => left !== true);
@@ -77,11 +78,11 @@ export function matchTargets(
     live,
     shownAs: ({ app }) => `app "${app}"`,
     namedBy: NAMED_BY.target,
-    candidates: (resource) => byApp.of(namesOf(resource).name),
+    candidates: (resource) => byApp.of(namesOf(resource).name).filter(({ id }) => !elsewhere.has(id)),
     remedy: "Write the id of the one you mean as `id:` into the target.",
   });
   // One that left is what state says, unless a declared one means it now: then it did not leave, but changed its key.
-  const taken = matchedIds(byAddress);
+  const taken = new Set([...matchedIds(byAddress), ...elsewhere]);
   const left = targets.flatMap((target) => {
     if (!target.left) return [];
     const id = boundId(target, states.get(target.key));

@@ -1,11 +1,17 @@
 import { type Desired, type DesiredResource, type DesiredTarget, resourcesOf } from "../model/desired.ts";
 import { type Json, type JsonObject, sameJson } from "../model/json.ts";
-import { type LiveElement, type LiveTestCase, type Reader, sideBySide } from "../model/live.ts";
+import {
+  type LiveElement,
+  type LiveTarget,
+  type LiveTestCase,
+  type Reader,
+  sideBySide,
+} from "../model/live.ts";
 import type { State } from "../model/state.ts";
 import { type Value, type ValueObject, isSensitive, isUnknown } from "../model/value.ts";
 import { declaredElements, sameElements } from "./elements.ts";
 import { type PlanInput, type Scope, isEverything, targetInScope } from "./input.ts";
-import { lazy, namesOf } from "./match.ts";
+import { lazy, matchTargets, matchedIds, namesOf } from "./match.ts";
 import { memoryOf } from "./memory.ts";
 import { type LiveMatch, type Planned, liveTargets, makePlan } from "./plan.ts";
 import { isAsDeclared } from "./resources.ts";
@@ -250,11 +256,23 @@ export function desiredInScope(desired: Desired, scope: Scope, states: ReadonlyM
  * by side (design contract, section 2).
  */
 export async function refresh(reader: Reader, options: RefreshOptions): Promise<Refreshed> {
-  const input = { ...options, desired: desiredInScope(options.desired, options.scope, options.states) };
+  const desired = desiredInScope(options.desired, options.scope, options.states);
   const targets = await reader.listTargets();
+  const input = { ...options, desired, elsewhere: meantElsewhere(options, desired, targets) };
   const testCases = await readTestCases(reader, input, liveTargets(input, targets));
   const whole: PlanInput = { ...input, live: { targets, testCases } };
   return { input: whole, planned: makePlan(whole) };
+}
+
+/** A target that has another key by now, out of scope, must not seem to have left; nor be taken for one of its app. */
+function meantElsewhere(
+  { desired, states }: RefreshOptions,
+  inScope: Desired,
+  live: readonly LiveTarget[],
+): ReadonlySet<string> {
+  const own = new Set(inScope.targets);
+  const others = desired.targets.filter((target) => !own.has(target) && target.left !== true);
+  return matchedIds(matchTargets(others, live, states).byAddress);
 }
 
 /** By target id. A function of its own, so that what only the reading needs is gone when the plan is made. */
