@@ -5,7 +5,7 @@ import { locate } from "../manifest/problem.ts";
 import type { DesiredTarget } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { EXIT, type ExitCode } from "../model/error.ts";
-import { planExtras } from "../render/json.ts";
+
 import type { Context } from "./context.ts";
 import type { OptionsOf } from "./table.ts";
 
@@ -24,7 +24,6 @@ export async function run(options: OptionsOf<"drift">, { host, console }: Contex
     const view = driftView(drift, {
       stage,
       baseUrl,
-      extras: planExtras(planned.plan),
       meta: planMeta(host),
       verbose: options.verbose,
       applied: targets.length === 0 || unapplied.length < targets.length,
