@@ -19,7 +19,7 @@ export type Control = {
 };
 
 /** What it answers is 200, nothing is 204. */
-type ControlOperation = (control: Control, call: HandlerCall) => Answer;
+type ControlOperation = (control: Control, call: HandlerCall) => Answer | void;
 
 const KINDS: readonly r.Collection[] = ["testTargets", ...r.OWNED];
 
@@ -31,7 +31,6 @@ const readData: ControlOperation = ({ service: { store } }) =>
 const replaceData: ControlOperation = ({ service, runner }, call) => {
   putData(service, call.body(v.anything));
   runner.stop();
-  return undefined;
 };
 
 /** Puts a document of everything in place of what is stored, or refuses it and leaves all as it was. */
@@ -213,10 +212,10 @@ const replaceSettings: ControlOperation = ({ service, startSettings }, call) =>
 /** The control interface, under `/control`: no part of the described service, so no faults. */
 const routes: readonly Route<ControlOperation>[] = [
   { method: "GET", path: "/requests", run: ({ log }) => log.entries() },
-  { method: "DELETE", path: "/requests", run: ({ log }) => void log.clear() },
+  { method: "DELETE", path: "/requests", run: ({ log }) => log.clear() },
   { method: "GET", path: "/faults", run: ({ faults }) => faults.rules() },
   { method: "POST", path: "/faults", run: addFault, status: 201 },
-  { method: "DELETE", path: "/faults", run: ({ faults }) => void faults.clear() },
+  { method: "DELETE", path: "/faults", run: ({ faults }) => faults.clear() },
   { method: "GET", path: "/data", run: readData },
   { method: "PUT", path: "/data", run: replaceData },
   { method: "POST", path: "/edit", run: editResource },

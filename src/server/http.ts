@@ -78,7 +78,10 @@ function isList(body: Answer): body is Generator<AnsweredJson> | readonly Answer
 
 /** An answer's body, in pieces to be written one after the other: a list of many thousands is never one string. */
 function* pieces({ body, text = "" }: Reply): Generator<string> {
-  if (!isList(body)) return yield body === undefined ? text : JSON.stringify(body);
+  if (!isList(body)) {
+    yield body === undefined ? text : JSON.stringify(body);
+    return;
+  }
   let before = "[";
   for (const item of body) {
     yield before + JSON.stringify(item);
