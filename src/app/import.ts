@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { withoutFile, writeTexts } from "../edit/edit-files.ts";
+import { withTexts, writeTexts } from "../edit/edit-files.ts";
 import { type Folder, foldersWith } from "../edit/import-draft.ts";
 import type { ImportSources } from "../edit/import-known.ts";
 import { type Pairs, pairTargets } from "../edit/import-merge.ts";
@@ -48,7 +48,7 @@ export function importTargets(options: ImportOptions, host: Host): Promise<View>
     const hasSample =
       session.project.sources.get(SAMPLE.file)?.text === SAMPLE.text &&
       (await session.readStates(["shop"])).size === 0;
-    const folder = hasSample ? withoutFile(disk, SAMPLE.file) : disk;
+    const folder = hasSample ? withTexts(disk, [{ file: SAMPLE.file, after: undefined }]) : disk;
     const sources = await readSources(session, folder, options.target);
     const { pairs, into } = await pair(sources, given, host);
     const prepared = await prepare(sources, {
