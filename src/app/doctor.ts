@@ -9,9 +9,8 @@ import type { CallFinished } from "../model/events.ts";
 import { diagnosticView, placeText } from "../render/diagnostics.ts";
 import type { Block, View } from "../render/view.ts";
 import { count, list } from "../render/words.ts";
-import { ServiceError, describeFailure } from "../service/describe-failure.ts";
-import { parseHttpDate } from "../service/exchange.ts";
-import type { Failure } from "../service/request.ts";
+import { type Failure, ServiceError, describeFailure } from "../service/failure.ts";
+import { parseHttpDate } from "../service/refusal.ts";
 import { createLockInfo } from "../state/lock.ts";
 import { StateFailure, describeHolder, explainProblem } from "../state/problem.ts";
 import { type Host, type ProjectOptions, type Session, withSession } from "./session.ts";
@@ -196,7 +195,7 @@ function refused(failure: Failure, baseUrl: string): readonly Check[] {
 function clockOf(answer: Answer | undefined): Check {
   if (answer?.status === undefined) return skipped("clock", "service");
   const { date = "", local } = answer;
-  const service = parseHttpDate(date.trim(), local);
+  const service = parseHttpDate(date.trim());
   return service === undefined
     ? check("clock", "skipped", "not checked, since the service does not send the time")
     : checkClock({ service, local });
