@@ -119,12 +119,8 @@ export async function applyProject(
 
 /** A plan with errors is applied no more than without a file. */
 function refuseFaulty(saved: SavedPlan): void {
-  const { diagnostics: codes = [] } = saved.extras;
   // What the policy refused then is judged again.
-  const faulty = saved.plan.diagnostics.some(
-    ({ severity }, at) => severity === "error" && codes[at]?.code.startsWith("policy-") !== true,
-  );
-  if (faulty)
+  if (errorCodes(saved).some((code) => code?.startsWith("policy-") !== true))
     throw stop(
       "failed",
       "plan-errors",
@@ -133,9 +129,18 @@ function refuseFaulty(saved: SavedPlan): void {
     );
 }
 
+function errorCodes({ plan, extras: { diagnostics = [] } }: SavedPlan): readonly (string | undefined)[] {
+  return plan.diagnostics.flatMap(({ severity }, at) =>
+    severity === "error" ? [diagnostics[at]?.code] : [],
+  );
+}
+
+/** Milliseconds after which a service is no longer at work on a call whose caller is gone. */
+const CALL_ENDED = 10_000;
+
 /**
  * Reads the service and plans. Where an apply was cut off within a creation a moment ago, the service may still be at
- * work on it, so it is looked for as long as a call may take before it counts as not made.
+ * work on it, so it is looked for as long as that may take before it counts as not made.
  */
 async function refreshLate(
   session: Session,
@@ -145,13 +150,14 @@ async function refreshLate(
 ): Promise<Refreshed> {
   const { host, calls } = session;
   const start = host.now();
+  const recent = Math.min(calls.requestTimeout, CALL_ENDED);
   for (let pause = 250; ; pause *= 2) {
     const refreshed = await session.refresh(request, remembered);
     const cutOff = notFound(refreshed.planned, remembered.states).filter(
-      (at) => at <= start && host.now() - at < calls.requestTimeout,
+      (at) => at <= start && host.now() - at < recent,
     );
     if (cutOff.length === 0 || signal.aborted) return refreshed;
-    const left = Math.max(...cutOff) + calls.requestTimeout - host.now();
+    const left = Math.max(...cutOff) + recent - host.now();
     if (pause === 250)
       host.warn([
         {
@@ -217,7 +223,9 @@ async function stillReviewed(
     overridden,
   );
   const located = await locate(judged.diagnostics, session.project.sources);
-  const refusing = refusingRules(judged.violated, overridden);
+  // What the base's manifests call a live resource was known to `plan --base` alone.
+  const known: readonly PolicyRule[] = errorCodes(saved).includes("policy-protected") ? ["protected"] : [];
+  const refusing = refusingRules(new Set([...judged.violated, ...known]), overridden);
   if (refusing.length > 0)
     throw new TascError(
       "failed",

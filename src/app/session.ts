@@ -34,7 +34,7 @@ import {
 import { STATE_FOLDER, readConfig } from "../state/config.ts";
 import { isRecord, isText, parseJson as jsonIn } from "../state/document.ts";
 import { type Fingerprinter, createFingerprinter, deriveKeys } from "../state/fingerprint.ts";
-import { fileName, makeFolder, replaceFile } from "../state/local-files.ts";
+import { fileName, makeFolder, replaceFile } from "../state/files.ts";
 import { readProcesses } from "../state/lock.ts";
 import {
   StateFailure,

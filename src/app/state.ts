@@ -93,7 +93,8 @@ export async function withDocuments<T>(
   const locks = await lockDocuments(backend, keys, world, { timeout: lockTimeout, why });
   try {
     const all = await backend.readAll(keys);
-    const documents = locks.map(({ key, lock }) => {
+    const documents = locks.map((lock) => {
+      const { key } = lock;
       if (lock.takenOver !== undefined) session.host.warn([explainTakeover(key, lock.takenOver)]);
       const { state: stored, revision } = all.get(key.target) ?? {};
       return {

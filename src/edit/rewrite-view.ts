@@ -6,9 +6,9 @@ import { type JsonObject, defined } from "../model/json.ts";
 import { fieldName } from "../render/fields.ts";
 import { type Block, type Line, type Section, type View, outside } from "../render/view.ts";
 import { count } from "../render/words.ts";
-import { type EditedText, type Excluded, type NewText, makeTexts, writeTexts } from "./edit-files.ts";
+import { type EditedText, type NewText, makeTexts, writeTexts } from "./edit-files.ts";
 import { patchOf } from "./patch.ts";
-import type { NotRewritten, Rewrite, Rewritten } from "./rewrite.ts";
+import type { Excluded, NotRewritten, Rewrite, Rewritten } from "./rewrite.ts";
 
 /** How a rewriting of manifests is proved, shown and written. */
 export interface RewriteOptions {

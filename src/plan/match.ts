@@ -28,7 +28,7 @@ export interface Names {
   readonly externalId: string | undefined;
 }
 
-const NAMED_BY = { target: "app", environment: "discoveryUrl", testCase: "description" } as const;
+export const NAMED_BY = { target: "app", environment: "discoveryUrl", testCase: "description" } as const;
 
 /** The names that a manifest declares. */
 export function namesOf(resource: DesiredResource): Names {

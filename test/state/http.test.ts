@@ -117,7 +117,7 @@ describe("the http backend alone", () => {
     fixture.server.locks.set("/base/staging/shop", JSON.stringify(other));
     const refused = await problemOf(backend.lock(SHOP, createLockInfo(await fixture.world(), "tasc apply")));
     const holder = { id: "x-1", who: "ann@laptop", since: "2026-01-02", why: "OperationTypeApply" };
-    expect(refused).toEqual({ kind: "locked", key: { stage: "staging", target: "shop" }, holder });
+    expect(refused).toEqual({ kind: "locked", key: SHOP, holder });
     expect(await backend.forceUnlock(SHOP)).toEqual(holder);
     expect(fixture.server.locks.size).toBe(0);
   });
