@@ -94,13 +94,15 @@ function protectedAddresses(input: PolicyInput): readonly Violation[] {
     return address === undefined || meant.has(id) || !isListed.has(id) ? [] : [{ address, id }];
   });
   // Of a target that only the base's manifests mean, no test case was read: all that they declare of it is let go.
-  const unread = [...(baseOf(input)?.values() ?? [])].flatMap(({ live, resources }) =>
-    live === undefined || input.live.testCases.has(live.id)
-      ? []
-      : [...resources.keys()].flatMap((address) =>
-          isProtected(address) && inScope(address) ? [{ address, id: live.id }] : [],
-        ),
-  );
+  const unread = basesOf(input)
+    .flatMap((base) => [...base.values()])
+    .flatMap(({ live, resources }) =>
+      live === undefined || input.live.testCases.has(live.id)
+        ? []
+        : [...resources.keys()].flatMap((address) =>
+            isProtected(address) && inScope(address) ? [{ address, id: live.id }] : [],
+          ),
+    );
   const orphaned = [...plan.orphaned, ...released, ...unread];
   const nameless = input.base === "unreadable" ? bound.filter(([address]) => inScope(address)) : [];
   const harms = harmed({ ...plan, orphaned }, matched, renamed).flatMap(({ address, id, harms }) => {
@@ -141,8 +143,8 @@ function namelessViolation(
   };
 }
 
-function baseOf({ base }: Pick<PolicyInput, "base">): Planned["matched"] | undefined {
-  return base === "unreadable" ? undefined : base;
+function basesOf({ base = [] }: PolicyInput): readonly Planned["matched"][] {
+  return base === "unreadable" ? [] : base;
 }
 
 /**
@@ -158,7 +160,7 @@ function namesById(input: PolicyInput): ReadonlyMap<string, readonly Address[]> 
     const isDeclared = known !== undefined && known.left !== true;
     for (const [address, { id }] of bindings) if (isDeclared || !names.has(id)) add(address, id);
   }
-  for (const [address, id] of boundIn(baseOf(input) ?? new Map())) add(address, id);
+  for (const [address, id] of basesOf(input).flatMap(boundIn)) add(address, id);
   return names;
 }
 

@@ -1,3 +1,4 @@
+import type { ExitCode } from "../model/error.ts";
 import type { Json } from "../model/json.ts";
 import type { FieldJson } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
@@ -20,6 +21,10 @@ export interface View {
   readonly text: readonly Section[];
   /** Other formats, by the word that `--format` has for them. */
   readonly documents?: Readonly<Record<string, Markup>>;
+  /** What it is shown in, where the command knows better than its option `--format`. */
+  readonly format?: string;
+  /** What the command ends with; 0 where absent. */
+  readonly exitCode?: ExitCode;
 }
 
 /** JSON in which objects that are somebody else's, keys and all, are marked by `outside`. */

@@ -157,6 +157,30 @@ describe.concurrent("a creation happens once", () => {
     });
   });
 
+  test("a killed process, after which the service is still at work on it when the next one looks", async () => {
+    await scene({}, async ({ project, service }) => {
+      const live = seed(service);
+      await project.write({
+        "targets/t.yaml": `${BASE}testCases: { a: { description: A, discovery: { prompt: P } } }\n`,
+      });
+      const work = service.hold({ method: "POST" });
+      const running = await project.start(["apply", "--auto-approve"]);
+      await work.arrived;
+      running.child.kill("SIGKILL");
+      await running.done;
+      const look = service.hold({ method: "GET", path: /\/test-cases$/u }, "after");
+      const again = await project.start(["apply", "--auto-approve"]);
+      await look.arrived;
+      work.release();
+      look.release();
+      const ended = await again.done;
+      expect(ended.code, ended.stdout + ended.stderr).toBe(0);
+      expect(ended.stderr).toContain("cut off within a creation");
+      expect(live.target.cases.map((item) => item.description).toSorted()).toEqual(["A", "Log in"]);
+      await expectNothingLeft(project);
+    });
+  });
+
   test("two discoveries at once, of which the service made one and resets both", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);

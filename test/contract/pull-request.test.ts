@@ -189,4 +189,38 @@ describe.concurrent("a protected test case", () => {
       expect((await project.run(allowed)).code).toBe(0);
     });
   });
+
+  test("keeps its name of the base where committed state gives it to another", async () => {
+    await scene({}, async ({ project, service }) => {
+      const { target } = seed(service);
+      service.addCase(target, { description: "Pay" });
+      const both = named("login", "ENABLED").replace("ENABLED }", "ENABLED }, pay: { description: Pay }");
+      await project.write({
+        "tasc.yaml": (await project.read("tasc.yaml")) + POLICY,
+        "targets/shop.yaml": both,
+      });
+      expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+      const git = (...args: readonly string[]) =>
+        execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@example.com", ...args], {
+          cwd: project.dir,
+        });
+      git("init", "-q");
+      git("add", ".");
+      git("commit", "-qm", "base");
+      const file = ".tasc/state/default/shop.json";
+      const forged = (await project.read(file))
+        .replace("testCase.shop.login", "testCase.shop.zzz")
+        .replace("testCase.shop.pay", "testCase.shop.login");
+      await project.write({
+        [file]: forged,
+        "targets/shop.yaml": named("zzz", "DISABLED").replace(
+          "DISABLED }",
+          "DISABLED }, login: { description: Pay }",
+        ),
+      });
+      const ran = await project.run(["plan", "--base", "HEAD"]);
+      expect(ran.code, ran.stdout + ran.stderr).toBe(1);
+      expect(ran.stdout).toContain("protects it in tasc.yaml as testCase.shop.login");
+    });
+  });
 });
