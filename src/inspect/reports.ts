@@ -2,14 +2,7 @@ import { type Address, compareAddresses, compareText } from "../model/address.ts
 import type { Json } from "../model/json.ts";
 import type { State } from "../model/state.ts";
 import { html, xmlAttribute } from "../render/escape.ts";
-import {
-  type Block,
-  type Line,
-  type Markup,
-  Outside,
-  type Section,
-  type View,
-} from "../render/view.ts";
+import { type Block, type Line, type Markup, Outside, type Section, type View } from "../render/view.ts";
 import type { LiveNotification, LiveReport, LiveResult, NewReports, PageEnd } from "../service/answers.ts";
 
 /** Which address has an id, by all that state binds. */
