@@ -119,18 +119,20 @@ export async function applyProject(
 
 /** A plan with errors is applied no more than without a file. */
 function refuseFaulty(saved: SavedPlan): void {
-  const { diagnostics: codes = [] } = saved.extras;
   // What the policy refused then is judged again.
-  const faulty = saved.plan.diagnostics.some(
-    ({ severity }, at) => severity === "error" && codes[at]?.code.startsWith("policy-") !== true,
-  );
-  if (faulty)
+  if (errorCodes(saved).some((code) => code?.startsWith("policy-") !== true))
     throw stop(
       "failed",
       "plan-errors",
       "Nothing was applied: the plan has errors",
       "`tasc show` prints it with them. Correct what they report, and plan again.",
     );
+}
+
+function errorCodes({ plan, extras: { diagnostics = [] } }: SavedPlan): readonly (string | undefined)[] {
+  return plan.diagnostics.flatMap(({ severity }, at) =>
+    severity === "error" ? [diagnostics[at]?.code] : [],
+  );
 }
 
 /** Milliseconds after which a service is no longer at work on a call whose caller is gone. */
@@ -221,7 +223,9 @@ async function stillReviewed(
     overridden,
   );
   const located = await locate(judged.diagnostics, session.project.sources);
-  const refusing = refusingRules(judged.violated, overridden);
+  // What the base's manifests call a live resource was known to `plan --base` alone.
+  const known: readonly PolicyRule[] = errorCodes(saved).includes("policy-protected") ? ["protected"] : [];
+  const refusing = refusingRules(new Set([...judged.violated, ...known]), overridden);
   if (refusing.length > 0)
     throw new TascError(
       "failed",

@@ -9,7 +9,6 @@ import { type Diagnostic, warning } from "../model/diagnostic.ts";
 import { EXIT, stop } from "../model/error.ts";
 import { fieldsOf } from "../model/fields.ts";
 import { targetOf } from "../plan/input.ts";
-import { planExtras } from "../render/json.ts";
 import type { View } from "../render/view.ts";
 import { type ReviewOptions, type Survey, planMeta, survey } from "./plan.ts";
 import { type Host, type ProjectOptions, type Session, targetsNamed, withSession } from "./session.ts";
@@ -95,7 +94,6 @@ export function drift(
     const view = driftView(drifted, {
       stage,
       baseUrl,
-      extras: planExtras(planned.plan),
       meta: planMeta(host),
       verbose: options.verbose,
       applied: targets.length === 0 || unapplied.length < targets.length,

@@ -135,11 +135,14 @@ export function checkRequest(
   { only = [], exclude = [], run = [], rediscover = [], shard }: ReviewOptions,
   { desired, states, strays }: Remembered,
 ): PlanRequest {
+  const scope = { only, exclude, ...(shard === undefined ? {} : { shard }) };
+  // Nearly every plan: a list of all that there is would be made for nothing.
+  if (only.length + exclude.length + run.length + rediscover.length === 0)
+    return { scope, run: new Set(), rediscover: new Set() };
   const resources = desired.targets.flatMap(resourcesOf);
   const declared = new Map<string, DesiredResource>(resources.map((one) => [one.address, one]));
   const bound = [...states.values(), ...strays].flatMap((state) => [...state.bindings.keys()]);
   const known = [...resources.map(({ address }) => address), ...bound];
-  const scope = { only, exclude, ...(shard === undefined ? {} : { shard }) };
   const faults = [
     ...idlePatterns(scope, known).map((text) => unknownAddress(text, known)),
     ...run.flatMap((text) => onDemandFaults(text, "run", "batchGeneration", declared)),

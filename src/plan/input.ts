@@ -127,6 +127,7 @@ export function isEverything({ only, exclude, shard }: Scope): boolean {
 
 /** A test for addresses from a scope, its globs compiled once. */
 export function scopeTest(scope: Scope): (address: Address) => boolean {
+  if (isEverything(scope)) return () => true;
   const only = scope.only.map(globTest);
   const exclude = scope.exclude.map(globTest);
   const isOwn = shardTest(scope.shard);

@@ -220,10 +220,11 @@ function countUnchanged(
   const busy = new Set<Address>(changes.map((change) => change.address));
   for (const { severity, address } of diagnostics)
     if (severity === "error" && address !== undefined) busy.add(address);
-  return targetPlans
-    .filter((targetPlan) => targetPlan.matched !== undefined)
-    .flatMap((targetPlan) => resourcesOf(targetPlan.target))
-    .filter(({ address }) => inScope(address) && !busy.has(address)).length;
+  let unchanged = 0;
+  for (const { matched } of targetPlans)
+    for (const address of matched?.resources.keys() ?? [])
+      if (inScope(address) && !busy.has(address)) unchanged++;
+  return unchanged;
 }
 
 export interface Needed {

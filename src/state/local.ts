@@ -252,7 +252,8 @@ async function flush(journal: FileHandle, line: object): Promise<void> {
 
 /** The two files of a document as they were at one moment, and how they belong together. */
 interface StoredFiles {
-  readonly document: Buffer | undefined;
+  /** The document. */
+  readonly text: string | undefined;
   readonly revision: Revision;
   /** Absent if there is none, or it got no further than its first line. */
   readonly journal: Journal | undefined;
@@ -304,10 +305,12 @@ function fit(
   paths: StatePaths,
 ): StoredFiles {
   const revision = revisionOf(document);
+  // The bytes are let go before the text is parsed: of a large target both would take as much as all else.
+  const text = document && textOf(document, paths.document);
   const journal = journalBytes && parseJournal(journalBytes, key, paths.journal);
   if (journal === undefined || journal.folded.includes(revision))
-    return { document, revision, journal, isPending: false };
-  if (journal.base === revision) return { document, revision, journal, isPending: true };
+    return { text, revision, journal, isPending: false };
+  if (journal.base === revision) return { text, revision, journal, isPending: true };
   throw new StateFailure({ kind: "stranded-journal", where: paths.document, journal: paths.journal });
 }
 
@@ -317,9 +320,8 @@ function sameBytes(a: Buffer | undefined, b: Buffer | undefined): boolean {
 
 /** The state that the files amount to. */
 export function stateOf(files: StoredFiles, key: DocumentKey, where: string): StoredState | undefined {
-  const { document, revision, journal, isPending } = files;
-  if (document === undefined && !isPending) return undefined;
-  const text = document && textOf(document, where);
+  const { text, revision, journal, isPending } = files;
+  if (text === undefined && !isPending) return undefined;
   const state = stateUnder(text, isPending ? (journal?.events ?? []) : [], key, where);
   return { state, revision, journalled: isPending };
 }

@@ -6,6 +6,7 @@ import { type Host, withSession } from "../../src/app/session.ts";
 import { TascError } from "../../src/model/error.ts";
 import { type Json, isArray, isObject, parseJson } from "../../src/model/json.ts";
 import { PLAN_FORMATS } from "../../src/render/formats.ts";
+import { planView } from "../../src/render/json.ts";
 import { renderPlanGithub } from "../../src/render/reports.ts";
 import { scene, type Project } from "./support/cli.ts";
 import { seed } from "./support/story.ts";
@@ -170,7 +171,9 @@ describe.concurrent("a sealed plan", () => {
         await project.write({ "plan.json": JSON.stringify(forged) });
         try {
           const { plan, extras } = contentOf(readPlanFile("plan.json", { cwd: project.dir }));
-          expect(renderPlanGithub(plan, extras), where).not.toMatch(/^\s*::error title=forged|##\[/m);
+          expect(renderPlanGithub(planView(plan, extras)), where).not.toMatch(
+            /^\s*::error title=forged|##\[/m,
+          );
           shown++;
         } catch (error) {
           if (!(error instanceof TascError)) throw error;
