@@ -28,17 +28,12 @@ export function changeHtml(change: ChangeView): string {
 
 /** The beginning of a row, to its address. */
 export function rowHead(address: string, action: Action | "problem", sign: string, cause?: Cause): string {
-  const dot = address.lastIndexOf(".") + 1;
-  const attributes = [
-    `class="change ${action}"`,
-    `id="${html(address)}"`,
-    `data-kind="${kindNoun(placeOf(address).kind)}"`,
-    `data-action="${action}"`,
-    ...(cause === undefined ? [] : [`data-cause="${cause}"`]),
-  ].join(" ");
+  const id = html(address);
+  const dot = id.lastIndexOf(".") + 1;
+  const why = cause === undefined ? "" : ` data-cause="${cause}"`;
   return (
-    `<details ${attributes}><summary><span class="action">${sign} ${action}</span>` +
-    `<code><span class="faint">${html(address.slice(0, dot))}</span>${html(address.slice(dot))}</code>`
+    `<details class="change ${action}" id="${id}" data-kind="${kindNoun(placeOf(address).kind)}" data-action="${action}"${why}>` +
+    `<summary><span class="action">${sign} ${action}</span><code><span class="faint">${id.slice(0, dot)}</span>${id.slice(dot)}</code>`
   );
 }
 
