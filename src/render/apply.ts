@@ -3,7 +3,7 @@ import type { ApplyEvent, ClientEvent, Failed, Outcome, SkipReason } from "../mo
 import { ACTIONS, type Action } from "../model/plan.ts";
 import { safeLine, safeLines, withoutWorkflowCommands } from "./escape.ts";
 import { fieldName } from "./fields.ts";
-import { type Style, wrapLines } from "./style.ts";
+import { type Style, wrap } from "./style.ts";
 import { SIGNS, clockText, count, countActions, durationText, joinParts } from "./words.ts";
 
 export interface ReportOptions {
@@ -40,7 +40,13 @@ export function renderApplyReport(outcome: Outcome, facts: ReportFacts, options:
     action === undefined ? address : `${style(action, SIGNS[action])} ${address}`;
   const failure = ({ summary, detail }: Failed["failure"]): readonly string[] => [
     style("error", safeLine(summary)),
-    ...(detail === "" ? [] : wrapLines(safeLines(detail).trimEnd(), width - 6)),
+    // Each line by itself, so that lists and commands keep their form.
+    ...(detail === ""
+      ? []
+      : safeLines(detail)
+          .trimEnd()
+          .split("\n")
+          .flatMap((line) => wrap(line, width - 6))),
   ];
   const section = (title: string, lines: readonly string[]): readonly string[] =>
     lines.length === 0 ? [] : [style("strong", title), ...lines.map((line) => `  ${line}`.trimEnd())];
