@@ -236,20 +236,18 @@ export class ApplyStatus {
     if ("kind" in event) {
       if (event.kind === "started") this.#callsInFlight.add(event.call);
       else if (event.kind === "finished") this.#callsInFlight.delete(event.call);
-      return;
-    }
-    switch (event.type) {
-      case "started":
-        this.#startedAt = now;
-        this.#total = event.changes;
-        return;
-      case "changeStarted":
-        return void this.#running.set(event.address, now);
-      case "changeDone":
-      case "changeFailed":
-      case "changeSkipped":
-        this.#running.delete(event.address);
-        this.#ended[event.type]++;
+    } else if (event.type === "started") {
+      this.#startedAt = now;
+      this.#total = event.changes;
+    } else if (event.type === "changeStarted") {
+      this.#running.set(event.address, now);
+    } else if (
+      event.type === "changeDone" ||
+      event.type === "changeFailed" ||
+      event.type === "changeSkipped"
+    ) {
+      this.#running.delete(event.address);
+      this.#ended[event.type]++;
     }
   }
 
