@@ -46,9 +46,7 @@ export interface ApplyObserver {
   /** The plan is approved; calls begin. */
   readonly begins?: () => void;
   readonly emit: (event: ApplyEvent) => void;
-  /** Once true, what is in flight finishes, state is saved and nothing else starts. */
-  readonly stopping: () => boolean;
-  /** Gives up waiting for locks and discoveries. */
+  /** Once aborted, what is in flight finishes, state is saved, nothing else starts and nothing is waited for. */
   readonly signal: AbortSignal;
 }
 
@@ -99,13 +97,12 @@ export async function applyProject(
     const others = [...remembered.states].filter(([key]) => !sessions.has(key));
     const states = new Map([...others, ...locked.map(([key, { state }]) => [key, state] as const)]);
     const refreshed = await refreshLate(session, request, { ...remembered, states }, observer.signal);
-    if (observer.stopping()) throw new TascError("interrupted", []);
+    if (observer.signal.aborted) throw new TascError("interrupted", []);
     const planned =
       saved === undefined
         ? await approved(session, { ...refreshed, request, remembered }, options, observer)
         : await stillReviewed(session, refreshed, saved, options);
-    const signal = AbortSignal.any([observer.signal, lost]);
-    return carryOut(session, { ...refreshed, planned }, sessions, options, { ...observer, signal });
+    return carryOut(session, { ...refreshed, planned }, sessions, options, observer, lost);
   };
   const applied = await session.withLocks(keys, patience, work, (error) => {
     if (!(error instanceof StateFailure)) throw error;
@@ -119,18 +116,20 @@ export async function applyProject(
 
 /** A plan with errors is applied no more than without a file. */
 function refuseFaulty(saved: SavedPlan): void {
-  const { diagnostics: codes = [] } = saved.extras;
   // What the policy refused then is judged again.
-  const faulty = saved.plan.diagnostics.some(
-    ({ severity }, at) => severity === "error" && codes[at]?.code.startsWith("policy-") !== true,
-  );
-  if (faulty)
+  if (errorCodes(saved).some((code) => code?.startsWith("policy-") !== true))
     throw stop(
       "failed",
       "plan-errors",
       "Nothing was applied: the plan has errors",
       "`tasc show` prints it with them. Correct what they report, and plan again.",
     );
+}
+
+function errorCodes({ plan, extras: { diagnostics = [] } }: SavedPlan): readonly (string | undefined)[] {
+  return plan.diagnostics.flatMap(({ severity }, at) =>
+    severity === "error" ? [diagnostics[at]?.code] : [],
+  );
 }
 
 /** Milliseconds after which a service is no longer at work on a call whose caller is gone. */
@@ -221,7 +220,9 @@ async function stillReviewed(
     overridden,
   );
   const located = await locate(judged.diagnostics, session.project.sources);
-  const refusing = refusingRules(judged.violated, overridden);
+  // What the base's manifests call a live resource was known to `plan --base` alone.
+  const known: readonly PolicyRule[] = errorCodes(saved).includes("policy-protected") ? ["protected"] : [];
+  const refusing = refusingRules(new Set([...judged.violated, ...known]), overridden);
   if (refusing.length > 0)
     throw new TascError(
       "failed",
@@ -245,7 +246,8 @@ async function carryOut(
   refreshed: Refreshed,
   sessions: ReadonlyMap<string, StateSession>,
   { wait, saved }: ApplyRequest,
-  { begins, emit, stopping, signal }: ApplyObserver,
+  { begins, emit, signal }: ApplyObserver,
+  lost: AbortSignal,
 ): Promise<Applied> {
   const { fingerprints } = refreshed.input;
   if (fingerprints === undefined) throw new TypeError("an apply without a key");
@@ -265,8 +267,8 @@ async function carryOut(
     retries,
     wait,
     now,
-    sleep: (ms) => delay(ms, undefined, { signal }).catch(() => undefined),
-    stopping,
+    sleep: (ms) => delay(ms, undefined, { signal: AbortSignal.any([signal, lost]) }).catch(() => undefined),
+    stopping: () => signal.aborted,
     emit,
     history: run,
   });

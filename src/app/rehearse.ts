@@ -106,7 +106,6 @@ async function rehearseIn(session: Session, options: RehearseOptions, saved?: Sa
           emit: (event) => {
             if (event.type === "changeStarted") current = event.address;
           },
-          stopping: () => host.signal?.aborted ?? false,
           signal: host.signal ?? new AbortController().signal,
         },
       );

@@ -10,7 +10,7 @@ import { redactDiagnostic, redactPlan } from "../render/redact.ts";
 import { planLine } from "../render/words.ts";
 import type { Context } from "./context.ts";
 import { fitHeapTo } from "./engine.ts";
-import { printReview } from "./print-plan.ts";
+import { printReview } from "./show.ts";
 import type { OptionsOf } from "./table.ts";
 
 /** `tasc plan`: reads manifests, state and service, and shows what an apply would do. It changes nothing. */

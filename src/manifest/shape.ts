@@ -122,9 +122,11 @@ export function isHidden(part: ManifestPart): boolean {
 
 /** Whether it, or anything in it, must not show, whatever it is made of. Asked for every value, so told once. */
 export function holdsHidden(part: ManifestPart): boolean {
-  const known = HOLDING.get(part) ?? (isHidden(part) || shapeHoldsHidden(part.shape));
-  HOLDING.set(part, known);
-  return known;
+  const known = HOLDING.get(part);
+  if (known !== undefined) return known;
+  const holds = isHidden(part) || shapeHoldsHidden(part.shape);
+  HOLDING.set(part, holds);
+  return holds;
 }
 
 const HOLDING = new WeakMap<ManifestPart, boolean>();

@@ -181,10 +181,15 @@ describe.concurrent("a protected test case", () => {
           [`${folder}/targets/shop.yaml`]: changed,
         });
         // oxlint-disable-next-line no-await-in-loop
-        const ran = await project.run(["plan", "--chdir", folder, "--base", "HEAD"]);
+        const ran = await project.run(["plan", "--chdir", folder, "--base", "HEAD", "--out", "plan.json"]);
         expect(ran.code, ran.stdout + ran.stderr).toBe(1);
         expect(ran.stdout + ran.stderr).toContain("the base has no valid manifests for stage");
       }
+      // An apply does not know the base, so what it told the plan counts.
+      const applied = await project.run(["apply", "plan.json", "--chdir", "moved"]);
+      expect(applied.code, applied.stdout + applied.stderr).toBe(1);
+      expect(applied.stderr).toContain("--override-policy protected");
+      expect(service.writes()).toEqual([]);
       const allowed = ["plan", "--chdir", "e2e", "--base", "HEAD", "--override-policy", "protected"];
       expect((await project.run(allowed)).code).toBe(0);
     });
