@@ -3,14 +3,17 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
+import { createServer as createSecureServer } from "node:https";
 import { join } from "node:path";
-import { writeFiles } from "./bench/data.mjs";
+import { writeFiles, writeProject } from "./bench/data.mjs";
 import { KEY, inFolder } from "./bench/figures.mjs";
-import { once, tasc } from "./bench/run.mjs";
+import { once, serve, tasc } from "./bench/run.mjs";
 
-const PACKAGES = ["checkly", "js-yaml", "yaml"];
+const PACKAGES = ["auth0-deploy-cli", "checkly", "js-yaml", "yaml"];
 const FILES = 10_000;
 const RESOURCES = 1000;
+/** Of each call that changes something, in ms. */
+const LATENCY = 20;
 
 await inFolder(async (folder) => {
   writeFileSync(join(folder, "package.json"), '{ "private": true }');
@@ -20,6 +23,7 @@ await inFolder(async (folder) => {
   );
   await reading(folder);
   await validating(folder);
+  await applying(folder);
 });
 
 function manifestOf(folder, name) {
@@ -106,6 +110,59 @@ async function validating(folder) {
     "checkly validate": () => measured([cli, "validate"], env, checks),
   });
   server.close();
+}
+
+async function applying(folder) {
+  const own = join(folder, "apply");
+  writeProject(own, 1, RESOURCES, { status: "DISABLED" });
+  const service = await serve(1, RESOURCES, LATENCY);
+  const tenant = join(folder, "tenant.yaml");
+  const clients = Array.from({ length: RESOURCES }, (_, at) => ({ name: `c${at}`, description: "changed" }));
+  writeFileSync(tenant, JSON.stringify({ clients }));
+  const [key, certificate] = ["key.pem", "certificate.pem"].map((name) => join(folder, name));
+  const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"];
+  const made = ["-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate, ...subject];
+  execFileSync("openssl", ["req", ...made], { stdio: "ignore" });
+  let changes = 0;
+  // It speaks HTTPS alone, and reads the clients in pages before it sends a PATCH for each.
+  const server = createSecureServer(
+    { key: readFileSync(key), cert: readFileSync(certificate) },
+    (request, response) => {
+      const url = new URL(request.url ?? "", "https://localhost");
+      const [page, size] = ["page", "per_page"].map((name) => Number(url.searchParams.get(name)));
+      const shown = clients.slice(page * size, (page + 1) * size);
+      const list = shown.map(({ name }) => ({ name, client_id: name, description: "before" }));
+      if (request.method === "PATCH") changes++;
+      request.resume();
+      setTimeout(() => {
+        response.setHeader("content-type", "application/json");
+        response.end(
+          request.method === "GET"
+            ? JSON.stringify({ clients: list, start: page * size, limit: size, total: clients.length })
+            : JSON.stringify({ client_id: url.pathname.split("/").at(-1) }),
+        );
+      }, LATENCY);
+    },
+  );
+  const env = {
+    AUTH0_DOMAIN: (await listening(server)).replace("http://", ""),
+    AUTH0_ACCESS_TOKEN: "x",
+    AUTH0_INCLUDED_ONLY: '["clients"]',
+    NODE_EXTRA_CA_CERTS: certificate,
+  };
+  const cli = programOf(folder, "auth0-deploy-cli", "a0deploy");
+  await compare(`Changing ${RESOURCES} resources, ${LATENCY} ms a call`, {
+    "tasc apply": async () => {
+      // The service forgets what the round before changed.
+      await fetch(`${service.url}/phase`);
+      return measured([tasc, "apply", "--auto-approve", "--chdir", own], { ...KEY, BENCH_URL: service.url });
+    },
+    "a0deploy import": () => measured([cli, "import", "-i", tenant], env, folder),
+  });
+  if (changes !== 2 * RESOURCES)
+    throw new Error(`a0deploy sent ${changes} PATCHes instead of ${2 * RESOURCES}`);
+  server.close();
+  service.stop();
 }
 
 function listening(server) {

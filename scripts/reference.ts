@@ -1,5 +1,5 @@
-import { type CommandSpec, GLOBAL, type OptionSpec } from "../src/commands/options.ts";
-import { COMMANDS } from "../src/commands/table.ts";
+import { GLOBAL, type OptionSpec } from "../src/commands/options.ts";
+import { COMMANDS, type CommandSpec } from "../src/commands/table.ts";
 import { EXIT } from "../src/model/error.ts";
 import { KINDS, type Kind } from "../src/model/address.ts";
 import { ERROR_CODES } from "../src/model/error-codes.ts";
@@ -160,7 +160,7 @@ function section(spec: CommandSpec, above: string): readonly string[] {
   const name = `${above} ${spec.name}`;
   const { args = [], options = [], commands = [], examples } = spec;
   const children = commands.flatMap((child) => section(child, name));
-  const synopsis = [name, ...args.map((arg) => arg.name), ...(options.length > 0 ? ["[options]"] : [])];
+  const synopsis = [name, ...args.map(({ flags }) => flags), ...(options.length > 0 ? ["[options]"] : [])];
   return [
     `### ${name}`,
     `${sentence(spec.summary)}.`,
@@ -186,8 +186,8 @@ function optionTable(options: readonly OptionSpec[]): string {
 }
 
 function argumentTable(args: NonNullable<CommandSpec["args"]>): string {
-  const rows = args.map(({ name, description, choices }) => [
-    code(name),
+  const rows = args.map(({ flags, description, choices }) => [
+    code(flags),
     [description, ...chosen(choices)].join("; "),
   ]);
   return table(["argument", "meaning"], rows);

@@ -6,6 +6,7 @@ import { EXIT, type ExitCode, TascError, stop } from "../model/error.ts";
 import type { ApplyEvent, Outcome } from "../model/events.ts";
 import type { Plan } from "../model/plan.ts";
 import type { PolicyRule } from "../model/settings.ts";
+import type { Remembered } from "../plan/orphans.ts";
 import { type Refreshed, desiredInScope } from "../plan/refresh.ts";
 import type { Planned } from "../plan/plan.ts";
 import { batchContent } from "../plan/resources.ts";
@@ -23,7 +24,7 @@ import {
 } from "./plan.ts";
 import { type SavedPlan, stale } from "./saved-plan.ts";
 import { serviceOf } from "./service.ts";
-import type { Session } from "./session.ts";
+import type { PlanRequest, Session } from "./session.ts";
 import { asReviewed } from "./stale-plan.ts";
 
 export interface ApplyRequest extends ReviewOptions {
@@ -62,6 +63,17 @@ export interface Applied {
   readonly exitCode: ExitCode;
 }
 
+/** For programs. */
+export function outcomeJson({ done, failed, skipped, notTaken, unfinished }: Outcome) {
+  return {
+    done,
+    failed: failed.map(({ address, failure: { summary, detail } }) => ({ address, summary, detail })),
+    skipped: skipped.map(({ address, reason }) => ({ address, reason: { ...reason } })),
+    notTaken: notTaken.map(({ address, paths }) => ({ address, paths: paths.map((path) => [...path]) })),
+    unfinished,
+  };
+}
+
 /**
  * Plans, has the plan approved, and carries it out under the locks of its targets.
  *
@@ -84,8 +96,9 @@ export async function applyProject(
   const work = async (sessions: ReadonlyMap<string, StateSession>, lost: AbortSignal): Promise<Applied> => {
     if (saved?.digest !== undefined) await refuseSecond(session, saved.digest);
     const locked = [...sessions].filter(([, { isNew }]) => !isNew);
-    const states = new Map(locked.map(([key, { state }]) => [key, state]));
-    const refreshed = await session.refresh(request, { ...remembered, states });
+    const others = [...remembered.states].filter(([key]) => !sessions.has(key));
+    const states = new Map([...others, ...locked.map(([key, { state }]) => [key, state] as const)]);
+    const refreshed = await refreshLate(session, request, { ...remembered, states }, observer.signal);
     if (observer.stopping()) throw new TascError("interrupted", []);
     const planned =
       saved === undefined
@@ -106,18 +119,65 @@ export async function applyProject(
 
 /** A plan with errors is applied no more than without a file. */
 function refuseFaulty(saved: SavedPlan): void {
-  const { diagnostics: codes = [] } = saved.extras;
   // What the policy refused then is judged again.
-  const faulty = saved.plan.diagnostics.some(
-    ({ severity }, at) => severity === "error" && codes[at]?.code.startsWith("policy-") !== true,
-  );
-  if (faulty)
+  if (errorCodes(saved).some((code) => code?.startsWith("policy-") !== true))
     throw stop(
       "failed",
       "plan-errors",
       "Nothing was applied: the plan has errors",
       "`tasc show` prints it with them. Correct what they report, and plan again.",
     );
+}
+
+function errorCodes({ plan, extras: { diagnostics = [] } }: SavedPlan): readonly (string | undefined)[] {
+  return plan.diagnostics.flatMap(({ severity }, at) =>
+    severity === "error" ? [diagnostics[at]?.code] : [],
+  );
+}
+
+/** Milliseconds after which a service is no longer at work on a call whose caller is gone. */
+const CALL_ENDED = 10_000;
+
+/**
+ * Reads the service and plans. Where an apply was cut off within a creation a moment ago, the service may still be at
+ * work on it, so it is looked for as long as that may take before it counts as not made.
+ */
+async function refreshLate(
+  session: Session,
+  request: PlanRequest,
+  remembered: Remembered,
+  signal: AbortSignal,
+): Promise<Refreshed> {
+  const { host, calls } = session;
+  const start = host.now();
+  const recent = Math.min(calls.requestTimeout, CALL_ENDED);
+  for (let pause = 250; ; pause *= 2) {
+    const refreshed = await session.refresh(request, remembered);
+    const cutOff = notFound(refreshed.planned, remembered.states).filter(
+      (at) => at <= start && host.now() - at < recent,
+    );
+    if (cutOff.length === 0 || signal.aborted) return refreshed;
+    const left = Math.max(...cutOff) + recent - host.now();
+    if (pause === 250)
+      host.warn([
+        {
+          severity: "warning",
+          code: "creation-recent",
+          summary: "An apply was cut off within a creation a moment ago",
+          detail: `The service may still be at work on it, so tasc looks for up to ${Math.ceil(left / 1000)} s before creating it again.`,
+        },
+      ]);
+    await delay(Math.min(pause, left), undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** When creations began that were cut off and seem to have made nothing: milliseconds since 1970. */
+function notFound({ stateEvents }: Planned, states: Remembered["states"]): readonly number[] {
+  return [...states].flatMap(([key, { intents }]) =>
+    stateEvents.get(key)?.some(({ type }) => type === "settled") === true
+      ? [...intents.values()].map(({ at }) => Date.parse(at))
+      : [],
+  );
 }
 
 async function approved(
@@ -163,7 +223,9 @@ async function stillReviewed(
     overridden,
   );
   const located = await locate(judged.diagnostics, session.project.sources);
-  const refusing = refusingRules(judged.violated, overridden);
+  // What the base's manifests call a live resource was known to `plan --base` alone.
+  const known: readonly PolicyRule[] = errorCodes(saved).includes("policy-protected") ? ["protected"] : [];
+  const refusing = refusingRules(new Set([...judged.violated, ...known]), overridden);
   if (refusing.length > 0)
     throw new TascError(
       "failed",

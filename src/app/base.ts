@@ -52,15 +52,16 @@ export async function withCauses(session: Session, survey: Survey, ref: string):
   const declared = await desiredAt(session, ref);
   const { input, planned } = survey;
   // Of targets that only REF declares, what a target of another name was read for is known.
-  const base =
-    declared === undefined
-      ? undefined
-      : makePlan({ ...input, desired: desiredInScope(declared, input.scope, input.states) });
+  const desired = declared && desiredInScope(declared, input.scope, input.states);
+  const base = desired && makePlan({ ...input, desired });
+  // State that is committed is the change's own: it cannot make REF mean less than its manifests say.
+  const stateless = desired && makePlan({ ...input, desired, states: new Map(), strays: [] });
   const changes = planned.plan.changes.map((change) => ({
     ...change,
     cause: causeOf(change, planned, base),
   }));
-  return { ...survey, planned: { ...planned, plan: { ...planned.plan, changes }, base: base?.matched } };
+  const matched = base && stateless ? [base.matched, stateless.matched] : ("unreadable" as const);
+  return { ...survey, planned: { ...planned, plan: { ...planned.plan, changes }, base: matched } };
 }
 
 function causeOf(change: Change, planned: Planned, base: Planned | undefined): Cause {

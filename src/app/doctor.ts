@@ -4,9 +4,10 @@ import { MISSING_SECRET } from "../manifest/interpolation.ts";
 import { settingsLayers } from "../manifest/settings.ts";
 import { resourcesOf } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { EXIT, type ExitCode, TascError } from "../model/error.ts";
+import { EXIT, TascError } from "../model/error.ts";
 import type { CallFinished } from "../model/events.ts";
-import { diagnosticView, placeText } from "../render/diagnostics.ts";
+import { placeText } from "../render/diagnostics.ts";
+import { diagnosticView } from "../render/json.ts";
 import type { Block, View } from "../render/view.ts";
 import { count, list } from "../render/words.ts";
 import { ServiceError, describeFailure } from "../service/describe-failure.ts";
@@ -51,17 +52,14 @@ function failedBy(name: CheckName, error: unknown): Check {
 /**
  * Checks everything that a plan and an apply need, and says what to do. It removes stale locks, and changes nothing else.
  */
-export async function examine(
-  options: ProjectOptions,
-  host: Host,
-): Promise<{ readonly view: View; readonly exitCode: ExitCode }> {
+export async function doctor(options: ProjectOptions, host: Host): Promise<View> {
   const versions = { tasc: host.version, node: process.versions.node, platform: `${platform()} ${arch()}` };
   const found = [...(await checkProject(options, host)), checkVersion(versions)];
   // Where nothing else says so, the first check that failed kept it from being made.
   const cause = found.find(({ status }) => status === "fail")?.name ?? "config";
   const checks = CHECKS.map((name) => found.find((one) => one.name === name) ?? skipped(name, cause));
   const failed = checks.some(({ status }) => status === "fail");
-  return { view: checksView(checks, failed), exitCode: failed ? EXIT.failed : EXIT.done };
+  return { ...checksView(checks, failed), exitCode: failed ? EXIT.failed : EXIT.done };
 }
 
 /** What the service answered last. */

@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type NewText, withoutFile, writeTexts } from "../edit/edit-files.ts";
+import { type NewText, withTexts, writeTexts } from "../edit/edit-files.ts";
 import { type Folder, type Skipped, foldersWith } from "../edit/import-draft.ts";
 import type { ImportSources } from "../edit/import-known.ts";
 import { type Pairs, pairTargets } from "../edit/import-merge.ts";
@@ -69,7 +69,7 @@ export async function importTargets(
   const hasSample =
     session.project.sources.get(sample.file)?.text === sample.text &&
     (await session.readStates(["shop"])).size === 0;
-  const folder = hasSample ? withoutFile(disk, sample.file) : disk;
+  const folder = hasSample ? withTexts(disk, [{ file: sample.file, after: undefined }]) : disk;
   const sources = await readSources(session, folder, options.target);
   const { pairs, into } = await pair(sources, options.into, person);
   const prepared = await prepare(sources, {

@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import { hasErrors, locate, nearest, placesIn } from "../manifest/problem.ts";
 import { settingsLayers } from "../manifest/settings.ts";
 import { type Address, isAddress } from "../model/address.ts";
@@ -9,12 +8,11 @@ import type { Plan } from "../model/plan.ts";
 import { POLICY_RULES, type PolicyRule } from "../model/settings.ts";
 import { type Shard, idlePatterns, scopeTest, targetOf } from "../plan/input.ts";
 import type { Refreshed } from "../plan/refresh.ts";
-import { type Remembered, withRemovedTargets } from "../plan/orphans.ts";
+import type { Remembered } from "../plan/orphans.ts";
 import type { Planned } from "../plan/plan.ts";
 import { policyDiagnostics, violationsOf } from "../plan/policy.ts";
 import { type PlanExtras, type PlanMeta, planExtras } from "../render/json.ts";
 import type { Host, PlanRequest, Session } from "./session.ts";
-import { mustFit, openSnapshot, planFromSnapshot, snapshotStates } from "./snapshot.ts";
 
 /** What is asked of a plan beyond what the manifests say, as it was written. */
 export interface ReviewOptions {
@@ -36,23 +34,6 @@ export async function survey(session: Session, options: ReviewOptions, planOnly 
   const remembered = await session.remembered();
   const request = checkRequest(options, remembered);
   return { ...(await session.refresh({ ...request, planOnly })), request, remembered };
-}
-
-/** As `survey`, from a snapshot: without network, key or state. */
-export async function surveySnapshot(
-  session: Session,
-  options: ReviewOptions,
-  file: string,
-): Promise<Survey> {
-  const { settings, desired, disableRemoved, host } = session;
-  const snapshot = openSnapshot(resolve(host.cwd, file), file);
-  const { head } = snapshot;
-  mustFit(head, settings);
-  const remembered = withRemovedTargets({ desired, ...snapshotStates(head, desired) }, disableRemoved);
-  const request = checkRequest(options, remembered);
-  const { baseUrl } = settings;
-  const look = await planFromSnapshot(snapshot, { ...request, ...remembered, baseUrl, disableRemoved });
-  return { ...look, request, remembered };
 }
 
 /** A plan as people review it. */
@@ -154,11 +135,14 @@ export function checkRequest(
   { only = [], exclude = [], run = [], rediscover = [], shard }: ReviewOptions,
   { desired, states, strays }: Remembered,
 ): PlanRequest {
+  const scope = { only, exclude, ...(shard === undefined ? {} : { shard }) };
+  // Nearly every plan: a list of all that there is would be made for nothing.
+  if (only.length + exclude.length + run.length + rediscover.length === 0)
+    return { scope, run: new Set(), rediscover: new Set() };
   const resources = desired.targets.flatMap(resourcesOf);
   const declared = new Map<string, DesiredResource>(resources.map((one) => [one.address, one]));
   const bound = [...states.values(), ...strays].flatMap((state) => [...state.bindings.keys()]);
   const known = [...resources.map(({ address }) => address), ...bound];
-  const scope = { only, exclude, ...(shard === undefined ? {} : { shard }) };
   const faults = [
     ...idlePatterns(scope, known).map((text) => unknownAddress(text, known)),
     ...run.flatMap((text) => onDemandFaults(text, "run", "batchGeneration", declared)),

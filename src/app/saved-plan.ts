@@ -421,7 +421,27 @@ function readMade(apply: Json | undefined): Provenance {
 
 /** For display only: what does not fit shows nothing. */
 function isExtras(value: Json | undefined): value is Json & PlanExtras {
-  return isObject(value) && Object.values(value).every((part) => typeof part === "object" && part !== null);
+  if (!isObject(value)) return false;
+  const { changedBy = {}, dependsOn = {}, places = {}, diagnostics = [] } = value;
+  const isWord = (one: Json): boolean => one === "manifest" || one === "service" || one === "both";
+  return (
+    everyPart(changedBy, (fields) => everyPart(fields, isWord)) &&
+    everyPart(dependsOn, (needed) => isArray(needed) && needed.every(isText)) &&
+    everyPart(places, (place) => {
+      const { file, line, column } = isObject(place) ? place : {};
+      return isText(file) && typeof line === "number" && typeof column === "number";
+    }) &&
+    isArray(diagnostics) &&
+    diagnostics.every((one) => isObject(one) && isText(one["code"]) && isArray(one["path"] ?? []))
+  );
+}
+
+function isText(value: Json | undefined): value is string {
+  return typeof value === "string";
+}
+
+function everyPart(value: Json, test: (part: Json) => boolean): boolean {
+  return isObject(value) && Object.values(value).every(test);
 }
 
 function readGuard(guard: JsonObject): Guard | undefined {
@@ -434,7 +454,7 @@ function readGuard(guard: JsonObject): Guard | undefined {
 }
 
 function texts(value: Json | undefined): readonly string[] {
-  return isArray(value) ? value.filter((item) => typeof item === "string") : [];
+  return isArray(value) ? value.filter(isText) : [];
 }
 
 function addresses(value: Json | undefined): ReadonlySet<Address> {

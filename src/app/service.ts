@@ -1,6 +1,9 @@
 import type { Answered, FinishedDiscovery, Service } from "../apply/context.ts";
 import type { Failure } from "../model/events.ts";
-import type { LiveTestCase, Reader } from "../model/live.ts";
+import type { Desired } from "../model/desired.ts";
+import type { LiveTarget, LiveTestCase, Reader } from "../model/live.ts";
+import type { State } from "../model/state.ts";
+import { liveTargets } from "../plan/plan.ts";
 import type { Client } from "../service/client.ts";
 import { ServiceError, describeFailure } from "../service/describe-failure.ts";
 import { inAList } from "../service/exchange.ts";
@@ -16,6 +19,16 @@ export function readerOf(client: Client): Reader {
         return { add: (testCase) => void kept.push(keep(testCase)), result: () => kept };
       }),
   };
+}
+
+/** The ids of the declared targets that are live, by key, found as a plan finds them. */
+export function liveIds(
+  desired: Desired,
+  states: ReadonlyMap<string, State>,
+  targets: readonly LiveTarget[],
+): ReadonlyMap<string, string> {
+  const found = liveTargets({ desired, states, fingerprints: undefined }, targets);
+  return new Map([...found].map(([key, { id }]) => [key, id]));
 }
 
 /** The client as an apply works with it: there, a failure is a value. */

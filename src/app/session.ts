@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { hostname, userInfo } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -7,9 +8,10 @@ import { parseEnv } from "node:util";
 import { PROJECT_FILE } from "../manifest/document.ts";
 import { projectFolder } from "../manifest/files.ts";
 import { type LoadedProject, loadProject } from "../manifest/load.ts";
+import { guessed } from "../manifest/problem.ts";
 import type { Address } from "../model/address.ts";
-import type { Desired } from "../model/desired.ts";
-import type { Diagnostic } from "../model/diagnostic.ts";
+import type { Desired, DesiredTarget } from "../model/desired.ts";
+import { type Diagnostic, warning } from "../model/diagnostic.ts";
 import { type ReadSource, TascError, stop } from "../model/error.ts";
 import type { ClientEvent } from "../model/events.ts";
 import type { Settings } from "../model/settings.ts";
@@ -29,8 +31,10 @@ import {
   type StateRuntime,
   normalAddress,
 } from "../state/backend.ts";
-import { readConfig } from "../state/config.ts";
+import { STATE_FOLDER, readConfig } from "../state/config.ts";
+import { isRecord, isText, parseJson as jsonIn } from "../state/document.ts";
 import { type Fingerprinter, createFingerprinter, deriveKeys } from "../state/fingerprint.ts";
+import { fileName, makeFolder, replaceFile } from "../state/files.ts";
 import { readProcesses } from "../state/lock.ts";
 import {
   StateFailure,
@@ -41,7 +45,8 @@ import {
 } from "../state/problem.ts";
 import { Leases, type Session as StateSession, openBackend, openSessions } from "../state/session.ts";
 import { readerOf } from "./service.ts";
-import { noteBackend, warnOfOldState } from "./state.ts";
+
+export type LogLevel = "error" | "warn" | "info" | "debug";
 
 /** What the application needs of the process that it runs in: the command line, or whoever uses the library. */
 export interface Host {
@@ -57,8 +62,8 @@ export interface Host {
   readonly secrets: Set<string>;
   /** Is told what the user should know although the work goes on. */
   readonly warn: (diagnostics: readonly Diagnostic[], source?: ReadSource) => void;
-  /** Is told what helps to find out why something is as it is. */
-  readonly debug?: (text: string) => void;
+  /** Says a word to the person at the terminal, if there is one who wants to know as much. */
+  readonly say?: (level: LogLevel, text: string) => void;
   /** Called for every request to the service. */
   readonly heard: (event: ClientEvent) => void;
   /** Ends all calls at once. */
@@ -157,13 +162,13 @@ export async function inSession<T>(
  */
 export function projectRoot(
   { chdir }: Pick<ProjectOptions, "chdir">,
-  { cwd, debug }: Pick<Host, "cwd" | "debug">,
+  { cwd, say }: Pick<Host, "cwd" | "say">,
 ): string {
   if (chdir !== undefined) return resolve(cwd, chdir);
   for (let folder = cwd; ; folder = dirname(folder)) {
     const owner = statSync(join(folder, PROJECT_FILE), { throwIfNoEntry: false })?.uid;
     if (owner !== undefined && (folder === cwd || owner === process.getuid?.())) {
-      if (folder !== cwd) debug?.(`The project is in ${folder}.`);
+      if (folder !== cwd) say?.("debug", `The project is in ${folder}.`);
       return folder;
     }
     if (folder === dirname(folder)) return cwd;
@@ -196,6 +201,21 @@ export function readVariables(
     }
   }
   return { ...all, ...env, ...(trust === undefined ? {} : { TASC_TRUST: resolve(cwd, trust) }) };
+}
+
+/** The target of that key, or all where none is named. @throws TascError if no manifest declares it */
+export function targetsNamed(word: string | undefined, { targets }: Desired): readonly DesiredTarget[] {
+  if (word === undefined) return targets;
+  const key = word.replace(/^target\./, "");
+  const found = targets.find((target) => target.key === key);
+  if (found !== undefined) return [found];
+  const keys = targets.map((target) => target.key);
+  throw stop(
+    "invalid",
+    "unknown-target",
+    `No manifest declares a target ${key}`,
+    `Declared targets: ${keys.join(", ")}.${guessed(key, keys)}`,
+  );
 }
 
 /** The state of a project's stage, through the backend that its settings name. */
@@ -325,7 +345,7 @@ export class Session {
     const waiting = (key: StateKey, holder: LockInfo | undefined) => warn([explainWaiting(key, holder)]);
     const keys = targets.map((target) => this.stateKey(target));
     const sessions = await openSessions(backend, keys, world, { ...options, waiting });
-    await noteBackend(this, backend);
+    await this.#noteBackend(backend);
     const lost = new AbortController();
     let ending: NodeJS.Timeout | undefined;
     for (const [target, session] of sessions) {
@@ -389,9 +409,61 @@ export class Session {
     const states = await this.readStates(declared);
     const listed = await backend.list(settings.stage);
     const strays = await this.readStates(listed.filter((key) => !declared.includes(key)));
-    if (states.size + strays.size === 0) await warnOfOldState(this);
+    if (states.size + strays.size === 0) await this.#warnOfOldState();
     await derived;
     return withRemovedTargets({ desired, states, strays: [...strays.values()] }, this.disableRemoved);
+  }
+
+  /*
+   * An empty backend of a project that had state elsewhere: a new backend, and nothing was migrated. Silence would mean
+   * that everything is matched by name and write-only fields are sent again. Files of state tell by themselves; of another
+   * backend a small file tells, which is fit to be committed.
+   */
+
+  get #backendFile(): string {
+    return join(this.root, ".tasc", "backend", `${fileName(this.settings.stage)}.json`);
+  }
+
+  async #notedBackend(): Promise<Readonly<Record<string, unknown>>> {
+    const noted = jsonIn(await readFile(this.#backendFile, "utf8").catch(() => ""));
+    return isRecord(noted) ? noted : {};
+  }
+
+  /** Where a backend keeps state, without the secrets that its address may have. */
+  #placeOf({ place }: Backend): string | undefined {
+    return place === undefined ? undefined : this.redactor.text(place);
+  }
+
+  /** Notes where the stage's state is, for a later run that finds another backend in tasc.yaml. */
+  async #noteBackend(used: Backend): Promise<void> {
+    const place = this.#placeOf(used);
+    if (place === undefined || (await this.#notedBackend())["place"] === place) return;
+    const { backend } = this.settings.state;
+    const text = `${JSON.stringify({ backend, place }, undefined, 2)}\n`;
+    // It is there for a warning: a project that cannot be written to does without.
+    await makeFolder(dirname(this.#backendFile), this.root)
+      .then(() => replaceFile(this.#backendFile, text))
+      .catch(() => {});
+  }
+
+  async #warnOfOldState(): Promise<void> {
+    const { stage, state } = this.settings;
+    const { world, backend } = await this.states();
+    const { place, backend: kind } = await this.#notedBackend();
+    const local = await openBackend({ backend: "local", path: STATE_FOLDER }, world);
+    const isLocal = state.backend !== "local" && (await local.list(stage)).length > 0;
+    if (!isLocal && (!isText(place) || place === this.#placeOf(backend))) return;
+    this.host.warn([
+      warning(
+        "state-not-migrated",
+        `The ${state.backend} backend has no state of stage "${stage}", but ${isLocal ? ".tasc/state has" : `it was in ${String(place)} before`}`,
+        `Without state, resources are matched by name, write-only fields are sent again, and batch generations are held. ${
+          isLocal
+            ? "To copy it:\n  echo 'backend: local' | tasc state migrate --from-config -"
+            : `To copy it, write the previous \`state:\` section (backend: ${String(kind)}) into a file:\n  tasc state migrate --from-config FILE`
+        }`,
+      ),
+    ]);
   }
 
   /** Sends of the rate that all jobs with this API key keep together, where their state is in one database. */

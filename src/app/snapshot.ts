@@ -1,30 +1,34 @@
 import { closeSync, openSync, readSync } from "node:fs";
+import { resolve } from "node:path";
 import { type Address, compareText, isAddress, targetAddress } from "../model/address.ts";
-import type { Desired, DesiredResource, DesiredTarget } from "../model/desired.ts";
-import type { Diagnostic } from "../model/diagnostic.ts";
+import type { Desired, DesiredResource } from "../model/desired.ts";
+import { warning } from "../model/diagnostic.ts";
 import { type TascError, stop } from "../model/error.ts";
 import { type Json, type JsonObject, isArray, isObject } from "../model/json.ts";
-import type { LiveElement, LiveEnvironment, LiveTarget, LiveTestCase, Reader } from "../model/live.ts";
+import type { LiveElement, LiveTarget, LiveTestCase, Reader } from "../model/live.ts";
 import type { Settings } from "../model/settings.ts";
 import { type BatchRecord, type State, emptyState } from "../model/state.ts";
 import { UNKNOWN } from "../model/value.ts";
-import { type Refreshed, type RefreshOptions, refresh } from "../plan/refresh.ts";
+import { withRemovedTargets } from "../plan/orphans.ts";
 import { makePlan } from "../plan/plan.ts";
+import { type Refreshed, type RefreshOptions, refresh } from "../plan/refresh.ts";
 import { changedFields } from "../plan/staleness.ts";
 import { readTargets, readTestCase } from "../service/answers.ts";
 import {
-  CLOSE_LIST,
-  COMMA,
-  OPEN_LIST,
-  closes,
-  isBlank,
+  JsonSplitter,
+  isDeeper,
   isQuote,
+  closes,
   opens,
+  OPEN_LIST,
   parseJson,
   stringEnd,
   withoutBom,
 } from "../service/json-stream.ts";
+import { MAX_DEPTH } from "../service/request.ts";
 import { sameService } from "../state/backend.ts";
+import { type ReviewOptions, type Survey, checkRequest } from "./plan.ts";
+import type { Session } from "./session.ts";
 
 /**
  * A snapshot is what a plan reads, in one JSON document: the live targets, the test cases of those that are managed,
@@ -82,7 +86,7 @@ function isStatus(text: string): text is BatchRecord["status"] {
 }
 
 /** @throws TascError for a snapshot that is not one for these settings */
-export function mustFit({ stage, baseUrl }: SnapshotHead, settings: Settings): void {
+function mustFit({ stage, baseUrl }: SnapshotHead, settings: Settings): void {
   if (stage !== settings.stage)
     throw stop(
       "invalid",
@@ -113,36 +117,45 @@ export function snapshotStates(
   };
 }
 
-export type SnapshotPlanOptions = Omit<RefreshOptions, "fingerprints">;
+/** Reads and plans as `survey` does, from a snapshot: without network, key or state. */
+export async function surveySnapshot(
+  session: Session,
+  options: ReviewOptions,
+  file: string,
+): Promise<Survey> {
+  const { settings, desired, disableRemoved, host } = session;
+  const snapshot = openSnapshot(resolve(host.cwd, file), file);
+  mustFit(snapshot.head, settings);
+  const remembered = withRemovedTargets(
+    { desired, ...snapshotStates(snapshot.head, desired) },
+    disableRemoved,
+  );
+  const request = checkRequest(options, remembered);
+  const { baseUrl } = settings;
+  const look = await planFromSnapshot(snapshot, { ...request, ...remembered, baseUrl, disableRemoved });
+  return { ...look, request, remembered };
+}
 
 /**
  * Plans from a snapshot, as from the service: the same function over the same data. Without fingerprints write-only
  * fields are unknown and no changes; and the live values of sensitive fields were taken out of the snapshot, so these
- * are not compared either.
+ * are not compared either: what only seems to differ is planned once more as unknown.
  */
-export async function planFromSnapshot(snapshot: Snapshot, options: SnapshotPlanOptions): Promise<Refreshed> {
-  const found = await refresh(snapshot.reader, { ...options, fingerprints: undefined });
-  const { input, planned } = withoutHidden(found);
-  const diagnostics = [takenAt(snapshot.head), ...planned.plan.diagnostics];
-  return { input, planned: { ...planned, plan: { ...planned.plan, diagnostics } } };
-}
-
-function takenAt({ createdAt }: SnapshotHead): Diagnostic {
-  return {
-    severity: "warning",
-    code: "from-snapshot",
-    summary: `Planned from a snapshot of ${createdAt}`,
-    detail:
-      "The service was not called, so later changes are not visible. Write-only and secret fields are not compared.",
-  };
-}
-
-/** Plans once more with what only seems to differ, since the snapshot holds nothing to compare it with, left out. */
-function withoutHidden(found: Refreshed): Refreshed {
+export async function planFromSnapshot(
+  { reader, head }: Snapshot,
+  options: Omit<RefreshOptions, "fingerprints">,
+): Promise<Refreshed> {
+  const found = await refresh(reader, { ...options, fingerprints: undefined });
   const hidden = hiddenFields(found);
-  if (hidden.size === 0) return found;
   const input = { ...found.input, desired: withUnknown(found.input.desired, hidden) };
-  return { input, planned: makePlan(input) };
+  const planned = hidden.size === 0 ? found.planned : makePlan(input);
+  const takenAt = warning(
+    "from-snapshot",
+    `Planned from a snapshot of ${head.createdAt}`,
+    "The service was not called, so later changes are not visible. Write-only and secret fields are not compared.",
+  );
+  const diagnostics = [takenAt, ...planned.plan.diagnostics];
+  return { input, planned: { ...planned, plan: { ...planned.plan, diagnostics } } };
 }
 
 type Hidden = ReadonlyMap<Address, readonly string[]>;
@@ -161,22 +174,17 @@ function hiddenFields({ planned, input }: Refreshed): Hidden {
 }
 
 function withUnknown(desired: Desired, hidden: Hidden): Desired {
-  return { ...desired, targets: desired.targets.map((target) => targetWithUnknown(target, hidden)) };
-}
-
-function targetWithUnknown(target: DesiredTarget, hidden: Hidden): DesiredTarget {
-  return {
-    ...resourceWithUnknown(target, hidden),
-    environments: target.environments.map((one) => resourceWithUnknown(one, hidden)),
-    testCases: target.testCases.map((one) => resourceWithUnknown(one, hidden)),
+  const hide = <R extends DesiredResource>(resource: R): R => {
+    const names = hidden.get(resource.address) ?? [];
+    const unknown = Object.fromEntries(names.map((name) => [name, UNKNOWN]));
+    return { ...resource, fields: { ...resource.fields, ...unknown } };
   };
-}
-
-function resourceWithUnknown<R extends DesiredResource>(resource: R, hidden: Hidden): R {
-  const names = hidden.get(resource.address);
-  if (names === undefined) return resource;
-  const unknown = Object.fromEntries(names.map((name) => [name, UNKNOWN]));
-  return { ...resource, fields: { ...resource.fields, ...unknown } };
+  const targets = desired.targets.map((target) => ({
+    ...hide(target),
+    environments: target.environments.map(hide),
+    testCases: target.testCases.map(hide),
+  }));
+  return { ...desired, targets };
 }
 
 /** A snapshot whose head is read; the test cases are read from the file when they are asked for. */
@@ -213,58 +221,29 @@ type Refuse = (why: string) => TascError;
 const HEAD = ["format", "version", "tool", "stage", "baseUrl", "createdAt", "states", "targets", "read"];
 
 function readHead(path: string, refuse: Refuse): SnapshotHead {
-  const members = new Map<string, Json>();
-  const split = readParts(path, refuse, {
-    member: (name, value) => {
-      if (HEAD.includes(name)) members.set(name, value);
-      return members.size < HEAD.length;
-    },
-    item: () => undefined,
-  });
+  const document = readDocument(path, refuse);
+  if (!isObject(document)) throw refuse("it is not JSON");
   // A document of another kind, or of a later version, is told as that, whatever else it lacks.
-  const other = otherFormat(members, split === "damaged");
-  if (other !== undefined) throw refuse(other);
-  const head = headOf(members);
+  const { format, version } = document;
+  if (format !== SNAPSHOT_FORMAT) throw refuse("it is something else");
+  if (version !== SNAPSHOT_VERSION)
+    throw refuse(`it has version ${JSON.stringify(version)}, and this tasc reads ${SNAPSHOT_VERSION}`);
+  const head = headOf(document);
   if (head === undefined) throw refuse("a part of it is missing or damaged");
   return head;
 }
 
-function otherFormat(members: ReadonlyMap<string, Json>, damaged: boolean): string | undefined {
-  const version = members.get("version");
-  if (members.get("format") !== SNAPSHOT_FORMAT)
-    return damaged && members.size === 0 ? "it is not JSON" : "it is something else";
-  if (version !== SNAPSHOT_VERSION)
-    return `it has version ${JSON.stringify(version)}, and this tasc reads ${SNAPSHOT_VERSION}`;
-  return undefined;
-}
-
-function headOf(members: ReadonlyMap<string, Json>): SnapshotHead | undefined {
-  const text = (name: string): string | undefined => {
-    const value = members.get(name);
-    return typeof value === "string" ? value : undefined;
-  };
-  const list = (name: string): readonly Json[] | undefined => {
-    const value = members.get(name);
-    return isArray(value) ? value : undefined;
-  };
-  const [tool, stage, baseUrl, createdAt] = [text("tool"), text("stage"), text("baseUrl"), text("createdAt")];
-  if (tool === undefined || stage === undefined || baseUrl === undefined || createdAt === undefined)
-    return undefined;
-  const states = list("states")?.map((state) => readState(state, stage, baseUrl));
-  const targets = readTargets(members.get("targets") ?? null);
-  const read = list("read");
-  if (states === undefined || read === undefined || !targets.ok) return undefined;
-  const whole = states.filter((state) => state !== undefined);
+function headOf(document: JsonObject): SnapshotHead | undefined {
+  const { tool, stage, baseUrl, createdAt, states, read } = document;
+  const targets = readTargets(document["targets"] ?? null);
+  if (typeof tool !== "string" || typeof stage !== "string" || typeof baseUrl !== "string") return undefined;
+  if (typeof createdAt !== "string" || !isArray(states) || !isArray(read) || !targets.ok) return undefined;
+  const whole = states
+    .map((state) => readState(state, stage, baseUrl))
+    .filter((state) => state !== undefined);
   if (whole.length < states.length) return undefined;
-  return {
-    tool,
-    stage,
-    baseUrl,
-    createdAt,
-    states: whole,
-    targets: targets.value,
-    read: read.filter((id) => typeof id === "string"),
-  };
+  const ids = read.filter((id) => typeof id === "string");
+  return { tool, stage, baseUrl, createdAt, states: whole, targets: targets.value, read: ids };
 }
 
 function readTestCases(
@@ -273,43 +252,92 @@ function readTestCases(
   take: (testCase: LiveTestCase, targetId: string) => void,
 ): void {
   let misshapen = false;
-  const split = readParts(path, refuse, {
-    member: () => true,
-    item: (value) => {
-      const testCase = readTestCase(value);
-      const targetId = isObject(value) ? value["testTargetId"] : undefined;
-      if (testCase.ok && typeof targetId === "string") take(testCase.value, targetId);
-      else misshapen = true;
-    },
+  const document = readDocument(path, refuse, (item) => {
+    const testCase = readTestCase(item);
+    const targetId = isObject(item) ? item["testTargetId"] : undefined;
+    if (testCase.ok && typeof targetId === "string") take(testCase.value, targetId);
+    else misshapen = true;
   });
-  if (split === "damaged" || misshapen)
+  if (document === undefined || misshapen)
     throw refuse("a test case in it is damaged, or the file is truncated");
-}
-
-function readParts(path: string, refuse: Refuse, handler: JsonHandler): Split {
-  try {
-    return splitDocument(piecesOf(path), LIST, handler);
-  } catch (error) {
-    if (error instanceof Error && "code" in error) throw refuse("it cannot be read");
-    throw error;
-  }
 }
 
 const PIECE = 256 * 1024;
 
-/** A buffer of its own for each piece: unfinished parts keep theirs. */
-function* piecesOf(path: string): Generator<Uint8Array> {
-  const file = openSync(path, "r");
+/**
+ * The document with an empty list of test cases, which may be too long to be held: they go to `take`, one by one. How the
+ * text is laid out makes no difference. Nothing for what is not JSON.
+ *
+ * @param take without it, the list is passed over, and where it comes last not even read
+ */
+function readDocument(path: string, refuse: Refuse, take?: (item: Json) => void): Json | undefined {
+  let file: number | undefined;
+  const next = (size = PIECE): Buffer => {
+    file ??= openSync(path, "r");
+    // A buffer of its own for each piece: unfinished parts keep theirs.
+    const piece = Buffer.allocUnsafe(size);
+    return piece.subarray(0, readSync(file, piece, 0, size, null));
+  };
   try {
-    for (;;) {
-      const piece = Buffer.allocUnsafe(PIECE);
-      const size = readSync(file, piece, 0, PIECE, null);
-      if (size === 0) return;
-      yield piece.subarray(0, size);
+    let head = next();
+    let start = listStart(head);
+    while (start === undefined) {
+      // As much again, since it is looked through from its start.
+      const piece = next(head.length + 1);
+      if (piece.length === 0) return parsed(head);
+      head = Buffer.concat([head, piece]);
+      start = listStart(head);
     }
+    const before = head.subarray(0, start);
+    const document = take === undefined ? parsed(before, Buffer.from("[]}")) : undefined;
+    if (isObject(document) && HEAD.every((name) => Object.hasOwn(document, name))) return document;
+    const splitter = new JsonSplitter((item) => {
+      take?.(item);
+      return undefined;
+    });
+    let piece = head.subarray(start);
+    for (let pushed = 0; ; pushed += piece.length, piece = next()) {
+      const fault = splitter.push(piece);
+      const { closedAt } = splitter;
+      if (closedAt !== undefined) {
+        piece = piece.subarray(closedAt - pushed);
+        break;
+      }
+      if (fault !== undefined || piece.length === 0) return undefined;
+    }
+    const after: Buffer[] = [];
+    for (; piece.length > 0; piece = next()) after.push(piece);
+    return parsed(before, Buffer.from("[]"), ...after);
+  } catch (error) {
+    if (error instanceof Error && "syscall" in error) throw refuse("it cannot be read");
+    throw error;
   } finally {
-    closeSync(file);
+    if (file !== undefined) closeSync(file);
   }
+}
+
+/** Where the list of test cases begins; nothing where it is not in these bytes. */
+function listStart(bytes: Buffer): number | undefined {
+  let depth = 0;
+  let name = "";
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] ?? 0;
+    if (isQuote(byte)) {
+      const end = stringEnd(bytes, at + 1);
+      // The latest string at this depth in front of a list is its name.
+      if (depth === 1) name = bytes.toString("utf8", at + 1, end);
+      at = end;
+    } else if (closes(byte)) depth--;
+    else if (opens(byte) && depth++ === 1 && byte === OPEN_LIST && name === LIST) return at;
+  }
+  return undefined;
+}
+
+/** The JSON in these parts of a text; the parser would follow any depth. */
+function parsed(...parts: readonly Uint8Array[]): Json | undefined {
+  const bytes = withoutBom(Buffer.concat(parts));
+  const json = isDeeper(bytes, MAX_DEPTH) ? undefined : parseJson(bytes);
+  return json?.ok ? json.value : undefined;
 }
 
 /** What is asked for side by side is read in one go through the file. */
@@ -353,21 +381,26 @@ export function seedOf(
   eachTestCase: Snapshot["eachTestCase"],
 ): JsonObject {
   const testCases: JsonObject[] = [];
-  eachTestCase((live, targetId) => void testCases.push(testCaseSeed(live, targetId)));
+  eachTestCase((live, testTargetId) => {
+    const { asDeclared: _, elements = [], discovery, description = "", tags = [], ...rest } = live;
+    testCases.push({
+      ...known({ ...rest, testTargetId }),
+      description,
+      tags,
+      elements: elements.map(elementSeed),
+      ...(discovery && { discovery: { ...known({ ...discovery }), status: discovery.status ?? "FINISHED" } }),
+    });
+  });
   return {
     testTargets: targets.map(({ id, app }) => ({ id, app })),
-    environments: targets.flatMap(environmentSeeds),
+    environments: targets.flatMap(({ id: testTargetId, environments }) =>
+      environments.map(({ id, type = "ADDITIONAL", discoveryUrl }) =>
+        known({ id, testTargetId, type, discoveryUrl }),
+      ),
+    ),
     folders: states.flatMap((state) => folderSeeds(state, targets)),
     testCases,
   };
-}
-
-function environmentSeeds({ id, environments }: LiveTarget): readonly JsonObject[] {
-  return environments.map((environment) => environmentSeed(environment, id));
-}
-
-function environmentSeed({ id, type, discoveryUrl }: LiveEnvironment, testTargetId: string): JsonObject {
-  return { id, testTargetId, type: type ?? "ADDITIONAL", ...known({ discoveryUrl }) };
 }
 
 /** Folders whose name somebody has learnt; others are ids without a name, as they are to whoever only reads. */
@@ -377,22 +410,6 @@ function folderSeeds(state: State, targets: readonly LiveTarget[]): readonly Jso
   return [...state.folders]
     .toSorted(([a], [b]) => compareText(a, b))
     .map(([name, id]) => ({ id, testTargetId, name }));
-}
-
-function testCaseSeed(
-  { elements, discovery, description, tags, ...rest }: Omit<LiveTestCase, "asDeclared">,
-  testTargetId: string,
-): JsonObject {
-  return {
-    ...known({ ...rest }),
-    testTargetId,
-    description: description ?? "",
-    tags: tags ?? [],
-    elements: (elements ?? []).map(elementSeed),
-    ...(discovery === undefined
-      ? {}
-      : { discovery: { ...known({ ...discovery }), status: discovery.status ?? "FINISHED" } }),
-  };
 }
 
 /** In the described form; what a service shows beyond that means nothing to the local one. */
@@ -422,169 +439,4 @@ export function known(fields: Readonly<Record<string, Json | undefined>>): JsonO
   const shown: Record<string, Json> = {};
   for (const [name, value] of Object.entries(fields)) if (value !== undefined) shown[name] = value;
   return shown;
-}
-
-/** Takes in a document part by part. */
-export interface JsonHandler {
-  /** A member of the document, other than the streamed list. @returns whether to go on */
-  member(name: string, value: Json): boolean;
-  /** An item of the streamed list. */
-  item(value: Json): void;
-}
-
-/** How a document was read: to its end, as far as was wanted, or up to something that is not JSON. */
-export type Split = "whole" | "stopped" | "damaged";
-
-const COLON = 0x3a;
-/** Deeper than anything that a service lists; the parser would follow any depth. */
-const DEEPEST = 110;
-/** Members of the document stand at depth 1, items of its list at 2. */
-const DEPTH_OF_PARTS = 2;
-/** Bytes of one member or item. */
-const LARGEST = 256 * 1024 * 1024;
-
-/**
- * Reads a JSON object of which one member is a list too long to be held: that one comes item by item, each parsed from
- * just its bytes, the others come whole. How the text is laid out makes no difference.
- *
- * As for the client's splitter, a scan finds where parts end and `JSON.parse` judges what is in them.
- * @param list name of the member that is streamed
- */
-export function splitDocument(pieces: Iterable<Uint8Array>, list: string, taker: JsonHandler): Split {
-  const splitter = new DocumentSplitter(list, taker);
-  let first = true;
-  for (const piece of pieces) {
-    const state = splitter.push(first ? withoutBom(piece) : piece);
-    if (state !== undefined) return state;
-    first = false;
-  }
-  return splitter.ended() ? "whole" : "damaged";
-}
-
-class DocumentSplitter {
-  readonly #list: string;
-  readonly #taker: JsonHandler;
-  #depth = 0;
-  /** Inside an unfinished string: how far into the next piece the scan skips; -1 outside of any. */
-  #resume = -1;
-  /** The member whose value is being read. */
-  #name: string | undefined;
-  /** Inside the streamed list. */
-  #streaming = false;
-  #done = false;
-  /** Earlier pieces of the current part. */
-  #kept: Uint8Array[] = [];
-  #keptBytes = 0;
-
-  constructor(list: string, taker: JsonHandler) {
-    this.#list = list;
-    this.#taker = taker;
-  }
-
-  ended(): boolean {
-    return this.#done;
-  }
-
-  /** @returns how it ended, if it did */
-  push(piece: Uint8Array): Split | undefined {
-    let start = 0;
-    let at = this.#resume < 0 ? 0 : stringEnd(piece, this.#resume) + 1;
-    for (; at < piece.length; at++) {
-      const byte = piece[at] ?? 0;
-      if (isQuote(byte)) {
-        at = stringEnd(piece, at + 1);
-        continue;
-      }
-      // Nearly all bytes are within an item and mean nothing by themselves.
-      if (this.#depth > DEPTH_OF_PARTS && !opens(byte) && !closes(byte)) continue;
-      const cut = this.#structure(byte, piece, start, at);
-      if (cut === "part") start = at + 1;
-      else if (cut !== "inside") return cut;
-    }
-    this.#resume = at - piece.length - 1;
-    return this.#keep(piece.subarray(start)) ? undefined : "damaged";
-  }
-
-  /** What a byte outside of strings means for the part that began at `start`. */
-  #structure(
-    byte: number,
-    piece: Uint8Array,
-    start: number,
-    at: number,
-  ): "inside" | "part" | "stopped" | "damaged" {
-    if (this.#done) return isBlank(byte) ? "inside" : "damaged";
-    if (opens(byte)) return this.#open(byte, piece, start, at);
-    if (closes(byte)) return this.#close(byte, piece, start, at);
-    const inner = this.#streaming ? 2 : 1;
-    if (this.#depth === 0) return isBlank(byte) ? "inside" : "damaged";
-    if (this.#depth !== inner) return "inside";
-    if (byte === COMMA) return this.#part(piece, start, at);
-    if (byte === COLON && !this.#streaming && this.#name === undefined) return this.#named(piece, start, at);
-    return "inside";
-  }
-
-  #open(byte: number, piece: Uint8Array, start: number, at: number): "inside" | "part" | "damaged" {
-    this.#depth += 1;
-    if (this.#depth === 1) return byte === OPEN_LIST ? "damaged" : "part";
-    if (this.#depth > DEEPEST) return "damaged";
-    if (this.#depth !== 2 || this.#streaming || this.#name !== this.#list || byte !== OPEN_LIST)
-      return "inside";
-    this.#streaming = true;
-    return this.#take(piece, start, at).every(isBlank) ? "part" : "damaged";
-  }
-
-  #close(
-    byte: number,
-    piece: Uint8Array,
-    start: number,
-    at: number,
-  ): "inside" | "part" | "stopped" | "damaged" {
-    this.#depth -= 1;
-    if (this.#streaming && this.#depth === 1) {
-      if (byte !== CLOSE_LIST) return "damaged";
-      const end = this.#part(piece, start, at);
-      this.#streaming = false;
-      return end;
-    }
-    if (this.#depth > 0) return "inside";
-    if (this.#depth < 0 || byte === CLOSE_LIST) return "damaged";
-    const end = this.#part(piece, start, at);
-    this.#done = end === "part";
-    return end;
-  }
-
-  #named(piece: Uint8Array, start: number, at: number): "part" | "damaged" {
-    const name = parseJson(this.#take(piece, start, at));
-    if (!name.ok || typeof name.value !== "string") return "damaged";
-    this.#name = name.value;
-    return "part";
-  }
-
-  /** A member's value or an item ends here. Blank ones are what is left over behind a list, or an empty list. */
-  #part(piece: Uint8Array, start: number, at: number): "part" | "stopped" | "damaged" {
-    const bytes = this.#take(piece, start, at);
-    const name = this.#name;
-    if (!this.#streaming) this.#name = undefined;
-    if (bytes.every(isBlank)) return name === undefined || name === this.#list ? "part" : "damaged";
-    const parsed = parseJson(bytes);
-    if (!parsed.ok || name === undefined) return "damaged";
-    if (this.#streaming) this.#taker.item(parsed.value);
-    else if (!this.#taker.member(name, parsed.value)) return "stopped";
-    return "part";
-  }
-
-  #take(piece: Uint8Array, start: number, end: number): Uint8Array {
-    const last = piece.subarray(start, end);
-    if (this.#kept.length === 0) return last;
-    const whole = Buffer.concat([...this.#kept, last]);
-    this.#kept = [];
-    this.#keptBytes = 0;
-    return whole;
-  }
-
-  #keep(rest: Uint8Array): boolean {
-    if (rest.length > 0) this.#kept.push(rest);
-    this.#keptBytes += rest.length;
-    return this.#keptBytes <= LARGEST;
-  }
 }

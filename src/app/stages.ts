@@ -2,6 +2,7 @@ import { projectFolder } from "../manifest/files.ts";
 import { readProject } from "../manifest/load.ts";
 import { chooseStage, stagesOf } from "../manifest/settings.ts";
 import { EXIT, type ExitCode, TascError } from "../model/error.ts";
+import type { View } from "../render/view.ts";
 import { type Host, type ProjectOptions, type Session, projectRoot, withSession } from "./session.ts";
 
 /** The project's stages in the order of the file, and the one that is worked on unless another is named. */
@@ -59,4 +60,40 @@ const WORSE: readonly ExitCode[] = [
 
 export function worstOf(codes: readonly ExitCode[]): ExitCode {
   return WORSE.findLast((code) => codes.includes(code)) ?? EXIT.done;
+}
+
+/** What the project has in each stage. It calls nothing. */
+export async function stages(options: ProjectOptions, host: Host): Promise<View> {
+  const { stages: names, chosen } = await stageNames(options, host);
+  const found = await forEachStage(
+    names,
+    { ...options, allowMissingSecrets: true },
+    host,
+    async ({ settings, desired: { targets } }) => ({
+      baseUrl: settings.baseUrl,
+      targets: targets.length,
+      testCases: targets.reduce((sum, { testCases }) => sum + testCases.length, 0),
+    }),
+    false,
+  );
+  const [first] = found;
+  const whole = found.every((of) => "value" in of);
+  if (first !== undefined && "failure" in first && !found.some((of) => "value" in of)) throw first.failure;
+  const json = found.map(({ stage, ...of }) => ({
+    stage,
+    chosen: stage === chosen,
+    ...("value" in of ? of.value : { error: of.failure.message }),
+  }));
+  const rows = found.map(({ stage, ...of }) => [
+    stage === chosen ? `${stage} *` : stage,
+    ...("value" in of
+      ? [of.value.baseUrl, String(of.value.targets), String(of.value.testCases)]
+      : [of.failure.message, "", ""]),
+  ]);
+  const headings = ["stage", "service", "targets", "test cases"];
+  return {
+    json: { stages: json },
+    text: [[{ headings, rows }]],
+    exitCode: whole ? EXIT.done : EXIT.invalid,
+  };
 }

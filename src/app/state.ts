@@ -1,48 +1,63 @@
-import { readFileSync } from "node:fs";
-import { readFile } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
-import { PROJECT_FILE, readDocuments } from "../manifest/document.ts";
-import { type ProjectFolder, projectFolder } from "../manifest/files.ts";
-import { loadProject } from "../manifest/load.ts";
-import { nearest } from "../manifest/problem.ts";
-import { decodedText } from "../manifest/yaml/text.ts";
-import { type Address, type AddressParts, isAddress, parseAddress } from "../model/address.ts";
-import type { DesiredResource, DesiredTarget } from "../model/desired.ts";
-import type { Diagnostic } from "../model/diagnostic.ts";
+import { guessed } from "../manifest/problem.ts";
+import {
+  type Address,
+  type AddressParts,
+  type Kind,
+  compareAddresses,
+  isAddress,
+  parseAddress,
+  targetAddress,
+} from "../model/address.ts";
+import { type DesiredResource, resourcesOf } from "../model/desired.ts";
+import { type Diagnostic, warning } from "../model/diagnostic.ts";
 import { stop } from "../model/error.ts";
-import { type JsonObject, isObject, parseJson } from "../model/json.ts";
-import type { StateSettings } from "../model/settings.ts";
-import { type State, emptyState } from "../model/state.ts";
+import { DELETED } from "../model/fields.ts";
+import { defined } from "../model/json.ts";
+import type { LiveTarget } from "../model/live.ts";
+import { type BatchRecord, type State, type StateEvent, emptyState } from "../model/state.ts";
 import { isUnknown } from "../model/value.ts";
 import type { Fingerprinter } from "../plan/input.ts";
 import { batchContent } from "../plan/resources.ts";
-import { type Backend, type DocumentKey, NO_DOCUMENT, sideBySide } from "../state/backend.ts";
-import { STATE_FOLDER, readConfig } from "../state/config.ts";
+import type { Section, View } from "../render/view.ts";
+import { count, kindNoun } from "../render/words.ts";
+import { type DocumentKey, type LockInfo, NO_DOCUMENT } from "../state/backend.ts";
 import {
-  type ParsedDocument,
-  formatDocument,
-  isRecord,
-  isText,
-  parseDocument,
-  parseJson as jsonIn,
-} from "../state/document.ts";
-import { fileName, makeFolder, replaceFile } from "../state/local-files.ts";
-import { explainTakeover } from "../state/problem.ts";
-import { lockDocuments, openBackend, unlockAll } from "../state/session.ts";
-import type { Host, Session } from "./session.ts";
+  bindAddress,
+  forgetAddress,
+  forgetTarget,
+  idTaken,
+  knownAddresses,
+  knows,
+  moveAddress,
+  moveTarget,
+} from "../state/edit.ts";
+import { applyEvents } from "../state/events.ts";
+import { describeHolder, explainTakeover } from "../state/problem.ts";
+import { lockDocuments, unlockAll } from "../state/session.ts";
+import { historyOf } from "./history.ts";
+import { liveIds, readerOf } from "./service.ts";
+import { type Host, type ProjectOptions, type Session, withSession } from "./session.ts";
 
-/** What the commands that edit state work with, beside the project. */
-export interface EditOptions {
+/* The commands that look at state and edit it; `state-copies.ts` has those that carry whole documents. */
+
+export interface EditOptions extends ProjectOptions {
   readonly lockTimeout?: number | undefined;
 }
 
-export interface NamedAddress {
-  readonly address: Address;
-  readonly parts: AddressParts;
+type AddressOption = { readonly address: string };
+
+/** Secrets of the manifests may be missing: whoever edits state need not have them. */
+export function withState(
+  options: ProjectOptions,
+  host: Host,
+  work: (session: Session) => Promise<View>,
+): Promise<View> {
+  const needs = { apiKey: false, mayBeEmpty: true };
+  return withSession({ ...options, allowMissingSecrets: true }, host, work, needs);
 }
 
 /** An address from the command line. */
-export function readAddress(text: string): NamedAddress {
+function readAddress(text: string): { readonly address: Address; readonly parts: AddressParts } {
   const parts = parseAddress(text);
   if (isAddress(text) && parts !== undefined) return { address: text, parts };
   throw stop(
@@ -78,7 +93,8 @@ export async function withDocuments<T>(
   const locks = await lockDocuments(backend, keys, world, { timeout: lockTimeout, why });
   try {
     const all = await backend.readAll(keys);
-    const documents = locks.map(({ key, lock }) => {
+    const documents = locks.map((lock) => {
+      const { key } = lock;
       if (lock.takenOver !== undefined) session.host.warn([explainTakeover(key, lock.takenOver)]);
       const { state: stored, revision } = all.get(key.target) ?? {};
       return {
@@ -99,12 +115,12 @@ export async function withDocuments<T>(
   }
 }
 
-function serialOf(revision: string | undefined): number | undefined {
+export function serialOf(revision: string | undefined): number | undefined {
   return revision !== undefined && /^\d{1,15}$/.test(revision) ? Number(revision) : undefined;
 }
 
 /** Does the work while one target's document is locked. */
-export async function withDocument<T>(
+async function withDocument<T>(
   session: Session,
   target: string,
   why: string,
@@ -117,8 +133,257 @@ export async function withDocument<T>(
   });
 }
 
+/** @throws TascError where no manifest declares the target and there is no state of it */
+export async function mustKnowTarget(session: Session, target: string): Promise<void> {
+  const { stage } = session.settings;
+  const { backend } = await session.states();
+  const known = [...session.desired.targets.map(({ key }) => key), ...(await backend.list(stage))];
+  if (known.includes(target)) return;
+  throw stop(
+    "invalid",
+    "unknown-target",
+    `There is no target ${target} in stage ${stage}`,
+    `No manifest declares it and state does not contain it.${guessed(target, known)}`,
+  );
+}
+
+/** The stage's bindings and batch generations. */
+export function listState(options: ProjectOptions, host: Host): Promise<View> {
+  return withState(options, host, async (session) => {
+    const { backend } = await session.states();
+    const states = await session.readStates(await backend.list(session.settings.stage));
+    const entries = [...states.values()].flatMap(({ bindings, batchGenerations }) => [
+      ...[...bindings].map(([address, { id }]) => ({ address, id })),
+      ...[...batchGenerations].map(([address, { status }]) => ({ address, status })),
+    ]);
+    const sorted = entries.toSorted((a, b) => compareAddresses(a.address, b.address));
+    const lines = sorted.map((entry) => `${entry.address}  ${"id" in entry ? entry.id : entry.status}`);
+    return { json: sorted, text: [lines] };
+  });
+}
+
+/** What state remembers of one address. */
+export function showState(options: ProjectOptions & AddressOption, host: Host): Promise<View> {
+  return withState(options, host, async (session) => {
+    const { address, parts } = readAddress(options.address);
+    const state = (await session.readStates([parts.target])).get(parts.target);
+    const remembered = state && describe(state, address);
+    if (remembered === undefined)
+      throw stop(
+        "invalid",
+        "state-unknown-address",
+        `State does not contain ${address} in stage ${session.settings.stage}`,
+        `${guessed(address, state === undefined ? [] : knownAddresses(state))} What is known:\n  tasc state list`.trimStart(),
+      );
+    const { backend } = await session.states();
+    const holder = parts.kind === "target" ? await backend.holder(session.stateKey(parts.target)) : undefined;
+    const shown = holder === undefined ? remembered : { ...remembered, lock: holderJson(holder) };
+    return { json: shown, text: [rememberedBlocks(shown)] };
+  });
+}
+
+/** Who holds a lock, for programs. */
+function holderJson({ id, who, since, why, folder, job, process }: LockInfo) {
+  return defined({ id, who, since, why, folder, job, host: process?.host, pid: process?.pid });
+}
+
+/**
+ * What state remembers of an address, for people and programs; `undefined` where it knows nothing of it. Fingerprints
+ * stay out: they tell nothing, and a list of them would look as if it did. Of a target, also what is in it.
+ */
+export function describe(state: State, address: Address) {
+  const isTarget = parseAddress(address)?.kind === "target";
+  const known = knownAddresses(state).length;
+  if (!knows(state, address) && !(isTarget && known > 0)) return undefined;
+  const binding = state.bindings.get(address);
+  const intent = state.intents.get(address);
+  const locators = Object.keys(binding?.locators ?? {});
+  // A field has a record, or its parts have.
+  const fields = Object.entries(binding?.fields ?? {}).map(
+    ([name, record]): [string, true | readonly string[]] => [
+      name,
+      typeof record === "string" ? true : Object.keys(record),
+    ],
+  );
+  return defined({
+    address,
+    stage: state.stage,
+    id: binding?.id,
+    fields: binding && Object.fromEntries(fields),
+    locators: locators.length === 0 ? undefined : locators,
+    batch: state.batchGenerations.get(address)?.status,
+    intent: intent && { at: intent.at, existing: intent.existing },
+    folders: isTarget ? Object.fromEntries(state.folders) : undefined,
+    addresses: isTarget ? known : undefined,
+  });
+}
+
+type Remembered = NonNullable<ReturnType<typeof describe>> & {
+  readonly lock?: ReturnType<typeof holderJson>;
+};
+
+/** `tasc state show` for people: one thing a line. */
+function rememberedBlocks(remembered: Remembered): Section {
+  const { address, stage } = remembered;
+  const head = [
+    { style: "strong", text: address },
+    "  ",
+    { style: "faint", text: `stage ${stage}` },
+  ] as const;
+  return [head, { indent: 2, blocks: linesOf(remembered) }];
+}
+
+function linesOf({ id, fields = {}, locators = [], batch, intent, folders, addresses, lock }: Remembered) {
+  const recorded = Object.entries(fields).map(([name, parts]) =>
+    parts === true ? name : `${name} (${parts.join(", ")})`,
+  );
+  const binding = [
+    `id: ${id}`,
+    `recorded fields: ${recorded.length === 0 ? "none" : recorded.join(", ")}`,
+    ...(locators.length === 0 ? [] : [`recorded locator lines: ${count(locators.length, "element")}`]),
+    ...locators.map((element) => `  ${element}`),
+  ];
+  const named = Object.entries(folders ?? {});
+  const target = [
+    `addresses in this target: ${addresses}`,
+    `folders:${named.length === 0 ? " none known" : ""}`,
+    ...named.map(([name, folder]) => `  ${name}: ${folder}`),
+  ];
+  return [
+    ...(id === undefined ? [] : binding),
+    ...(batch === undefined ? [] : [`batch generation: ${BATCH[batch]}`]),
+    ...(intent === undefined
+      ? []
+      : [
+          `creation under way: since ${intent.at}; the next apply looks what became of it`,
+          ...intent.existing.map((one) => `  there before: ${one}`),
+        ]),
+    ...(folders === undefined ? [] : target),
+    ...(lock === undefined ? [] : [`lock: ${lock.id}, held by ${lock.who} since ${lock.since}`]),
+  ];
+}
+
+const BATCH: Readonly<Record<BatchRecord["status"], string>> = {
+  done: "done: it ran with the recorded content",
+  held: "held: nobody knows whether it ran",
+  uncertain: "uncertain: it was sent, and what became of it is not known",
+  undone: "undone: it is to run",
+};
+
+/** What is known of one address becomes known of another one. */
+export async function moveState(
+  options: EditOptions & { readonly from: string; readonly to: string },
+  host: Host,
+): Promise<View> {
+  const [from, to] = [readAddress(options.from), readAddress(options.to)];
+  const { target } = from.parts;
+  if (from.address === to.address) throw stop("invalid", "same-address", "Both addresses are the same");
+  if (from.parts.kind !== to.parts.kind)
+    throw stop(
+      "invalid",
+      "other-kind",
+      `${from.address} and ${to.address} are of different kinds`,
+      "The kind of a live resource cannot change.",
+    );
+  const isTarget = from.parts.kind === "target";
+  if (!isTarget && target !== to.parts.target)
+    throw stop(
+      "invalid",
+      "other-target",
+      `${from.address} and ${to.address} belong to different targets`,
+      `A resource cannot move to another test target on the service. To rename the target and everything in it:\n  tasc state mv target.${target} target.${to.parts.target}`,
+    );
+  return withState(options, host, async (session) => {
+    const targets = isTarget ? [target, to.parts.target] : [target];
+    await withDocuments(session, targets, "tasc state mv", options, async ([old, next]) => {
+      if (old === undefined) throw new TypeError("a document was not locked");
+      if (next === undefined) return old.replace(moveAddress(old.state, from.address, to.address));
+      // The new document first: cut off in between, everything is known twice and the same command ends it.
+      await next.replace(moveTarget(old.state, to.parts.target, next.stored));
+      await old.replace(emptyState(old.key.stage, target, old.key.service));
+    });
+    return {
+      json: { stage: session.settings.stage, from: from.address, to: to.address },
+      text: [[`${from.address} is now ${to.address}${isTarget ? ", with all that is in it" : ""}.`]],
+    };
+  });
+}
+
+/** Forgets an address. The service is not called. */
+export async function removeState(options: EditOptions & AddressOption, host: Host): Promise<View> {
+  const { address, parts } = readAddress(options.address);
+  const whole = parts.kind === "target";
+  return withState(options, host, async (session) => {
+    const { target } = parts;
+    const forgotten = await withDocument(session, target, "tasc state rm", options, async (document) => {
+      const { state, replace } = document;
+      const next = whole ? forgetTarget(state, address) : forgetAddress(state, address);
+      const gone = whole ? knownAddresses(state) : [address];
+      host.warn(consequences(state, gone));
+      await replace(next);
+      return gone;
+    });
+    const all = whole ? `, with all that is in it (${count(forgotten.length, "address", "addresses")})` : "";
+    return {
+      json: { stage: session.settings.stage, forgotten },
+      text: [[`${address} is forgotten${all}. The service was not called.`]],
+    };
+  });
+}
+
+/** What the next apply does because of what is forgotten now. */
+function consequences(state: State, gone: readonly Address[]): readonly Diagnostic[] {
+  const last = gone.length === knownAddresses(state).length;
+  const ran = last ? [] : gone.filter((address) => state.batchGenerations.has(address));
+  return [
+    ...gone
+      .filter((address) => state.intents.has(address))
+      .map((address) =>
+        warning(
+          "intent-forgotten",
+          `A creation of ${address} was interrupted; its result is unknown`,
+          "The next apply looks for it by name only. Check that it does not create a duplicate.",
+        ),
+      ),
+    ...ran.map((address) =>
+      warning(
+        "batch-forgotten",
+        `${address} is now recorded as not run`,
+        `The next apply runs it if a manifest declares it. If it already ran:\n  tasc state mark ${address} done`,
+      ),
+    ),
+  ];
+}
+
+/** Records whether a batch generation ran, which the service does not tell. */
+export async function markState(
+  options: EditOptions & AddressOption & { readonly what: "done" | "undone" },
+  host: Host,
+): Promise<View> {
+  const { address, parts } = readAddress(options.address);
+  const { what: status } = options;
+  // What it ran with is recorded under the key, secrets and all, so both must be there.
+  return withSession(options, host, async (session) => {
+    const declared = session.desired.targets.flatMap(({ batchGenerations }) => batchGenerations);
+    const resource = declared.find((one) => one.address === address);
+    if (resource === undefined)
+      throw stop(
+        "invalid",
+        "not-a-batch-generation",
+        `${address} is not a batch generation of this project`,
+        "Addresses of batch generations look like batchGeneration.shop.spring.",
+      );
+    await withDocument(session, parts.target, "tasc state mark", options, async ({ state, replace }) => {
+      const record = { status, ...contentOf(resource, session.fingerprints) };
+      await replace(applyEvents(state, [{ type: "batch", address, record }]));
+    });
+    const json = { stage: session.settings.stage, address, status };
+    return { json, text: [[`${address} is marked ${status}.`]] };
+  });
+}
+
 /** The digest that a batch generation's record has of its content; none without the key or a secret. */
-export function contentOf(
+function contentOf(
   resource: DesiredResource,
   fingerprints: Fingerprinter | undefined,
 ): { readonly content?: string } {
@@ -126,280 +391,195 @@ export function contentOf(
   return { content: batchContent(fingerprints, resource) };
 }
 
-export function declaredTarget({ desired }: Session, key: string): DesiredTarget | undefined {
-  return desired.targets.find((target) => target.key === key);
+/** Takes a lock away from whoever holds it, and says who that was. */
+export function unlockState(
+  options: ProjectOptions & { readonly target: string; readonly id?: string | undefined },
+  host: Host,
+): Promise<View> {
+  const target = options.target.replace(/^target\./, "");
+  return withState(options, host, async (session) => {
+    const { stage } = session.settings;
+    const { backend } = await session.states();
+    const holder = await backend.forceUnlock({ stage, target }, options.id);
+    if (holder === undefined) await mustKnowTarget(session, target);
+    const became = holder === undefined ? "was not locked." : `is unlocked. ${describeHolder(holder)}`;
+    return {
+      json: { target, stage, holder: holder === undefined ? null : holderJson(holder) },
+      text: [[`Target ${target} in stage ${stage} ${became}`]],
+    };
+  });
 }
 
-/** @throws TascError where no manifest declares the target and there is no state of it */
-export async function mustKnowTarget(session: Session, target: string): Promise<void> {
-  const { stage } = session.settings;
-  const { backend } = await session.states();
-  const known = [...session.desired.targets.map(({ key }) => key), ...(await backend.list(stage))];
-  if (known.includes(target)) return;
-  const close = nearest(target, known);
-  throw stop(
-    "invalid",
-    "unknown-target",
-    `There is no target ${target} in stage ${stage}`,
-    `No manifest declares it and state does not contain it.${close === undefined ? "" : ` Did you mean ${close}?`}`,
-  );
+/** The versions of a document that the backend keeps. */
+export function stateVersions(
+  options: ProjectOptions & { readonly target: string },
+  host: Host,
+): Promise<View> {
+  const target = options.target.replace(/^target\./, "");
+  return withState(options, host, async (session) => {
+    const { backend } = await session.states();
+    if (backend.versions === undefined)
+      throw stop(
+        "invalid",
+        "state-no-versions",
+        `The ${session.settings.state.backend} backend does not keep earlier versions`,
+        "Only postgres does. Use git for local state, and the features of your server for http state.",
+      );
+    const versions = await backend.versions(session.stateKey(target));
+    if (versions.length === 0) await mustKnowTarget(session, target);
+    const shown = versions.map(({ serial, written }) => ({ serial: Number(serial), written }));
+    const lines = shown.map(({ serial, written }) => `${serial}  ${written}`);
+    return { json: shown, text: [lines.length === 0 ? ["There are no earlier versions."] : lines] };
+  });
 }
 
-/* Backups: the documents of a stage as one JSON object. */
-
-const BACKUP = "tasc-state-backup";
-
-/** The documents of a stage, or of one target, as one JSON object. */
-export async function pullStates(session: Session, target: string | undefined): Promise<JsonObject> {
-  const { stage, baseUrl } = session.settings;
-  const { backend } = await session.states();
-  const targets = target === undefined ? await backend.list(stage) : [target];
-  const stored = await backend.readAll(targets.map((key) => session.stateKey(key)));
-  if (target !== undefined && stored.size === 0) await mustKnowTarget(session, target);
-  const documents = Object.fromEntries(
-    [...stored].map(([key, { state, revision }]) => [
-      key,
-      parseJson(formatDocument(state, serialOf(revision))),
-    ]),
-  );
-  return { format: BACKUP, version: 1, stage, service: baseUrl, documents };
-}
-
-/**
- * Writes the documents of a backup. Each must be of the document that is there now, by its lineage, and not older than
- * it, by its serial; `force` leaves that out. Nothing is written unless all may be.
- */
-export async function pushStates(
-  session: Session,
-  file: string,
-  { force, ...options }: EditOptions & { readonly force: boolean },
-): Promise<readonly string[]> {
-  const backup = readBackup(session, file);
-  return await withDocuments(session, [...backup.keys()], "tasc state push", options, async (documents) => {
-    const next = documents.flatMap((document) => {
-      const given = backup.get(document.key.target);
-      return given === undefined ? [] : [{ document, ...given }];
+/** The applies of the stage, the newest first. */
+export async function history(
+  options: ProjectOptions & { readonly address?: string | undefined },
+  host: Host,
+): Promise<View> {
+  const address = options.address === undefined ? undefined : readAddress(options.address).address;
+  return withState(options, host, async (session) => {
+    const entries = (await historyOf(session)).flatMap((entry) => {
+      const changes = entry.changes.filter((change) => address === undefined || change.address === address);
+      return address !== undefined && changes.length === 0 ? [] : [{ ...entry, changes }];
     });
-    if (!force) for (const { document, state, serial } of next) refuseForeign(document, state, serial);
-    await sideBySide(next, async ({ document, state }) => await document.replace(state));
-    return next.map(({ document }) => document.key.target);
+    const lines = entries.flatMap(({ at, who, where, commit, plan, ended, changes }) => [
+      [
+        at,
+        who,
+        ...(where === undefined ? [] : [where]),
+        ...(commit === undefined ? [] : [`commit ${commit.slice(0, 12)}`]),
+        `plan ${plan}`,
+        ...(ended ? [] : ["(interrupted)"]),
+      ].join("  "),
+      ...changes.map((change) =>
+        ["", change.outcome.padEnd(7), change.action.padEnd(10), change.address].join("  "),
+      ),
+    ]);
+    return { json: entries, text: [lines.length === 0 ? ["No apply is recorded."] : lines] };
   });
 }
 
-function refuseForeign(
-  { key, stored, serial: now }: LockedDocument,
-  state: State,
-  serial: number | undefined,
-) {
-  const force = "To overwrite it anyway:\n  tasc state push FILE --force";
-  if (stored?.lineage !== undefined && state.lineage !== undefined && stored.lineage !== state.lineage)
-    throw stop(
-      "failed",
-      "state-push-lineage",
-      `The backup of target ${key.target} is from another document`,
-      `Its lineage is ${state.lineage}; the current state has ${stored.lineage}. Nothing was written. ${force}`,
-    );
-  if (now !== undefined && serial !== undefined && serial < now)
-    throw stop(
-      "failed",
-      "state-push-serial",
-      `The backup of target ${key.target} is older than the current state`,
-      `Its serial is ${serial}; the current state has ${now}. Nothing was written. ${force}`,
-    );
-}
-
-function readBackup(session: Session, file: string): ReadonlyMap<string, ParsedDocument> {
-  const root = jsonIn(readText(session.host, file));
-  const { stage } = session.settings;
-  if (!isRecord(root) || root["format"] !== BACKUP || root["version"] !== 1 || !isRecord(root["documents"]))
+/** Says which live resource an address means. */
+export async function bindState(
+  options: EditOptions & AddressOption & { readonly id: string },
+  host: Host,
+): Promise<View> {
+  const { address, parts } = readAddress(options.address);
+  const { kind, target } = parts;
+  const { id } = options;
+  if (kind === "batchGeneration")
     throw stop(
       "invalid",
-      "state-push-file",
-      `${file} is not a backup of state`,
-      "Create one with:\n  tasc state pull",
+      "batch-generation-id",
+      "Batch generations have no id and cannot be bound",
+      `The API cannot read batch generations. Record whether it ran:\n  tasc state mark ${address} done`,
     );
-  if (root["stage"] !== stage)
-    throw stop(
-      "invalid",
-      "state-push-stage",
-      `${file} is of stage ${String(root["stage"])}, not of ${stage}`,
-    );
-  const entries = Object.entries(root["documents"]).map(([target, document]): [string, ParsedDocument] => {
-    const text = JSON.stringify(document);
-    return [target, parseDocument(text, session.stateKey(target), `${file}, document ${target}`)];
-  });
-  return new Map(entries);
-}
-
-function readText({ cwd }: Host, file: string): string {
-  try {
-    return readFileSync(file === "-" ? 0 : resolve(cwd, file), "utf8");
-  } catch {
-    throw stop("invalid", "unreadable-file", `Cannot read ${file}`);
-  }
-}
-
-/* Migration: from the backend of an old `state:` section to that of tasc.yaml. */
-
-/**
- * Copies the stage's documents, under the locks of both sides, and reads back each that was written.
- *
- * @returns which were copied, and which were there already with the same content
- */
-export async function migrateStates(session: Session, file: string, options: EditOptions) {
-  const { stage } = session.settings;
-  const settings = await readSection(session, file);
-  const { world, backend } = await session.states();
-  const why = "tasc state migrate";
-  const from = await openBackend(readConfig(settings, { insecure: true }), world);
-  try {
-    const listed = await from.list(stage);
-    const targets = [...new Set([...listed, ...session.desired.targets.map(({ key }) => key)])].toSorted();
-    const found = await from.readAll(targets.map((target) => session.stateKey(target)));
-    const present = [...found.keys()].map((target) => session.stateKey(target));
-    const locks = await lockDocuments(from, present, world, { timeout: options.lockTimeout ?? 0, why });
-    try {
-      // Once more, under the locks.
-      const states = await from.readAll(present);
-      const isCopy = (there: State | undefined, target: string) => {
-        const original = states.get(target)?.state;
-        return there !== undefined && original !== undefined && textOf(there) === textOf(original);
-      };
-      const copied = await withDocuments(session, [...states.keys()], why, options, async (documents) => {
-        const open = documents.filter(({ stored, key }) => !isCopy(stored, key.target));
-        const other = open.find(({ stored }) => stored !== undefined);
-        if (other !== undefined)
-          throw stop(
-            "failed",
-            "state-migrate-taken",
-            `The backend in tasc.yaml has different state for target ${other.key.target}`,
-            "Nothing was copied. Compare both with `tasc state pull`, decide which one to keep, and remove the other.",
-          );
-        const opened = open.map(({ key }) => key.target);
-        await backend.register?.(stage, opened);
-        await sideBySide(
-          open,
-          async ({ key, state, replace }) => await replace(states.get(key.target)?.state ?? state),
+  return withState(options, host, async (session) => {
+    const before = await withDocument(session, target, "tasc state bind", options, async (document) => {
+      // The checks that need no call come first; then the service is asked; then it is bound.
+      const declared = session.desired.targets.find(({ key }) => key === target);
+      if (declared === undefined && document.stored === undefined)
+        throw stop(
+          "invalid",
+          "unknown-target",
+          `There is no target ${target}`,
+          "No manifest declares it and state does not contain it. Declare it first, or correct the address.",
         );
-        return opened;
-      });
-      const written = await session.readStates([...states.keys()]);
-      for (const target of states.keys())
-        if (!isCopy(written.get(target), target))
-          throw stop(
-            "failed",
-            "state-migrate-verify",
-            `The copy of target ${target} differs from the original`,
-          );
-      return { copied, same: [...states.keys()].filter((target) => !copied.includes(target)) };
-    } finally {
-      await unlockAll(locks);
-    }
-  } finally {
-    await from.close();
-  }
-}
-
-/** What is compared: a document without a lineage gets one when it is written. */
-function textOf(state: State): string {
-  const { lineage: _, ...rest } = state;
-  return formatDocument(rest);
-}
-
-/**
- * A `state:` section of its own, read as that of tasc.yaml is: it is put in its place, so that the same schema, stage,
- * variables and limits of the trust file hold for it. What it says of fingerprints does not matter.
- */
-async function readSection(session: Session, file: string): Promise<StateSettings> {
-  const { root, env, settings, host } = session;
-  const project = session.project.project.value;
-  const folder = projectFolder(root, env.TASC_TRUST);
-  const holding = (text: string): ProjectFolder => ({
-    ...folder,
-    list: () => [],
-    read: (path) => (path === PROJECT_FILE ? { ok: true, decoded: decodedText(text) } : folder.read(path)),
+      await refuseTaken(session, address, id, document);
+      await mustBeListed(session, kind, target, id, document);
+      // What a target that gets its first binding starts with.
+      const held = (declared?.batchGenerations ?? [])
+        .filter((batch) => !document.state.batchGenerations.has(batch.address))
+        .map((batch): StateEvent => ({
+          type: "batch",
+          address: batch.address,
+          record: { status: "held", ...contentOf(batch, session.fingerprints) },
+        }));
+      const next = bindAddress(document.state, address, id, held);
+      if (declared === undefined || !resourcesOf(declared).some((one) => one.address === address))
+        host.warn([
+          warning(
+            "bound-undeclared",
+            `No manifest declares ${address}`,
+            "It was bound anyway; plans list it as orphaned until a manifest declares it.",
+          ),
+        ]);
+      await document.replace(next);
+      return document.stored?.bindings.get(address)?.id;
+    });
+    const instead = before === undefined || before === id ? "" : ` It was bound to ${before}.`;
+    return {
+      json: { stage: session.settings.stage, address, id, before: before ?? null },
+      text: [[`${address} is bound to ${id}.${instead}`]],
+    };
   });
-  const wrong = (problems: readonly Pick<Diagnostic, "summary" | "detail">[]) =>
-    stop(
-      "invalid",
-      "state-migrate-config",
-      `${file} is not a state section`,
-      `${problems.map(({ summary, detail }) => `${summary}. ${detail}`.trim()).join("\n")}\nIt must contain the previous \`state:\` section of tasc.yaml, e.g.\nbackend: local`,
+}
+
+/** Another address that has the id, in this target or another one, by the manifests or by state. */
+async function refuseTaken(session: Session, address: Address, id: string, { key }: LockedDocument) {
+  const resources = session.desired.targets.flatMap(resourcesOf);
+  const byHand = resources.find((one) => one.id === id && one.address !== address);
+  if (byHand !== undefined)
+    throw stop(
+      "failed",
+      "id-in-manifest",
+      `${id} is the \`id:\` of ${byHand.address}`,
+      "Remove it from that manifest first.",
     );
-  const { documents, problems } = await readDocuments(holding(readText(host, file)), PROJECT_FILE);
-  const value = documents[0]?.value;
-  if (value === undefined || problems.length > 0) throw wrong(problems);
-  const section = value.state ?? value;
-  const state = isObject(section) ? { ...section, fingerprintKey: undefined } : section;
-  const stages = Object.entries(isObject(project.stages) ? project.stages : {}).map(
-    ([stage, own]): [string, object] => [stage, isObject(own) ? { ...own, state: undefined } : {}],
+  const { backend } = await session.states();
+  const listed = (await backend.list(key.stage)).filter((target) => target !== key.target);
+  for (const { bindings } of (await session.readStates(listed)).values())
+    for (const [other, binding] of bindings) if (binding.id === id) throw idTaken(id, other);
+}
+
+type BoundKind = Exclude<Kind, "batchGeneration">;
+
+/** @throws TascError unless the service lists a resource of that kind with that id, in that target */
+async function mustBeListed(
+  session: Session,
+  kind: BoundKind,
+  target: string,
+  id: string,
+  { state }: LockedDocument,
+): Promise<void> {
+  const client = session.client();
+  const targets = await client.listTargets();
+  const states = await session.readStates(session.desired.targets.map(({ key }) => key));
+  const bound = state.bindings.get(targetAddress(target))?.id;
+  const targetId = liveIds(session.desired, states, targets).get(target) ?? bound;
+  const holder = targets.find((one) => one.id === targetId);
+  const listed: readonly { readonly id: string; readonly status?: string | undefined }[] =
+    kind === "target"
+      ? targets
+      : kind === "environment" || holder === undefined
+        ? (holder?.environments ?? [])
+        : await readerOf(client).listTestCases(holder.id, (live) => ({ ...live, elements: undefined }));
+  const live = listed.find((one) => one.id === id);
+  if (live !== undefined && live.status !== DELETED) return;
+  const hint = live === undefined ? hintFor(targets, kind, id, targetId) : "It was deleted on the service.";
+  throw stop(
+    "failed",
+    "id-not-listed",
+    `The service lists no ${kindNoun(kind)} with the id ${id}${kind === "target" ? "" : ` in target ${target}`}`,
+    `${hint} Nothing was bound.`.trim(),
   );
-  // What is undefined is left out of the text.
-  const text = JSON.stringify({
-    ...project,
-    manifests: undefined,
-    state,
-    stages: stages.length === 0 ? undefined : Object.fromEntries(stages),
-  });
-  const options = { root, env, stage: settings.stage, needsApiKey: false, mayBeEmpty: true };
-  const loaded = await loadProject(options, holding(text));
-  for (const secret of loaded.secrets) host.secrets.add(secret);
-  if (!loaded.ok) throw wrong(loaded.diagnostics);
-  return loaded.settings.state;
 }
 
-/*
- * An empty backend of a project that had state elsewhere: a new backend, and nothing was migrated. Silence would mean
- * that everything is matched by name and write-only fields are sent again. Files of state tell by themselves; of another
- * backend a small file tells, which is fit to be committed.
- */
-
-function backendFile({ root, settings }: Session): string {
-  return join(root, ".tasc", "backend", `${fileName(settings.stage)}.json`);
-}
-
-/** Where a backend keeps state, without the secrets that its address may have. */
-function placeOf({ redactor }: Session, { place }: Backend): string | undefined {
-  return place === undefined ? undefined : redactor.text(place);
-}
-
-/** Notes where the stage's state is, for a later run that finds another backend in tasc.yaml. */
-export async function noteBackend(session: Session, used: Backend): Promise<void> {
-  const file = backendFile(session);
-  const place = placeOf(session, used);
-  if (place === undefined || (await notedBackend(file))?.["place"] === place) return;
-  const { backend } = session.settings.state;
-  const text = `${JSON.stringify({ backend, place }, undefined, 2)}\n`;
-  // It is there for a warning: a project that cannot be written to does without.
-  await makeFolder(dirname(file), session.root)
-    .then(() => replaceFile(file, text))
-    .catch(() => {});
-}
-
-async function notedBackend(file: string): Promise<Readonly<Record<string, unknown>> | undefined> {
-  const noted = jsonIn(await readFile(file, "utf8").catch(() => ""));
-  return isRecord(noted) ? noted : undefined;
-}
-
-export async function warnOfOldState(session: Session): Promise<void> {
-  const { settings, host } = session;
-  const { world, backend } = await session.states();
-  const noted = await notedBackend(backendFile(session));
-  const { place, backend: kind } = noted ?? {};
-  const local = await openBackend({ backend: "local", path: STATE_FOLDER }, world);
-  const listed = settings.state.backend === "local" ? [] : await local.list(settings.stage);
-  const isLocal = listed.length > 0;
-  if (!isLocal && (!isText(place) || place === placeOf(session, backend))) return;
-  host.warn([
-    {
-      severity: "warning",
-      code: "state-not-migrated",
-      summary: `The ${settings.state.backend} backend has no state of stage "${settings.stage}", but ${isLocal ? ".tasc/state has" : `it was in ${String(place)} before`}`,
-      detail: `Without state, resources are matched by name, write-only fields are sent again, and batch generations are held. ${
-        isLocal
-          ? "To copy it:\n  echo 'backend: local' | tasc state migrate --from-config -"
-          : `To copy it, write the previous \`state:\` section (backend: ${String(kind)}) into a file:\n  tasc state migrate --from-config FILE`
-      }`,
-    },
-  ]);
+/** An id of another kind is an easy mistake. @param targetId that of the target that it must be in */
+function hintFor(
+  targets: readonly LiveTarget[],
+  kind: BoundKind,
+  id: string,
+  targetId: string | undefined,
+): string {
+  if (kind !== "target" && targets.some((target) => target.id === id))
+    return "It is the id of a test target.";
+  const holder = targets.find(({ environments }) => environments.some((one) => one.id === id));
+  if (holder !== undefined && (kind !== "environment" || holder.id !== targetId))
+    return `It is the id of an environment of the test target ${holder.id}.`;
+  if (kind !== "target" && targetId === undefined)
+    return "Its test target is not on the service, or is not bound yet.";
+  return "";
 }

@@ -1,23 +1,26 @@
-import { type Refused, refusedBy } from "../edit/promote.ts";
+import { type Refused, promote as promoteValues, provePromotion, refusedBy } from "../edit/promote.ts";
+import { carryOut } from "../edit/rewrite-view.ts";
 import { newestFinished } from "../inspect/reports.ts";
-import { StageView } from "../inspect/stages.ts";
-import { type Document } from "../manifest/document.ts";
-import { didYouMean, hasErrors, locate, nearest } from "../manifest/problem.ts";
+import { StageView, diffStages, stageDiffView } from "../inspect/stages.ts";
+import type { Document } from "../manifest/document.ts";
 import type { ProjectFolder } from "../manifest/files.ts";
 import { MISSING_SECRET } from "../manifest/interpolation.ts";
 import { type ProjectReading, readProject, resolveProject } from "../manifest/load.ts";
+import { didYouMean, hasErrors, locate, nearest, placesIn } from "../manifest/problem.ts";
 import { stagesInWords, stagesOf } from "../manifest/settings.ts";
 import type { Address } from "../model/address.ts";
-import { TascError, stop } from "../model/error.ts";
+import { EXIT, TascError, stop } from "../model/error.ts";
 import type { MatchedTarget } from "../plan/compare.ts";
-import { type Scope, targetOf } from "../plan/input.ts";
+import { type Scope, scopeTest, targetOf } from "../plan/input.ts";
+import type { View } from "../render/view.ts";
+import { count, list } from "../render/words.ts";
 import type { LiveReport } from "../service/answers.ts";
 import type { Client } from "../service/client.ts";
 import { historyOf } from "./history.ts";
 import { checkRequest, survey } from "./plan.ts";
 import { type Host, type ProjectOptions, openFolder, withSession } from "./session.ts";
 
-export interface TwoStagesOptions extends ProjectOptions {
+interface TwoStagesOptions extends ProjectOptions {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
   readonly only?: readonly string[];
@@ -25,7 +28,7 @@ export interface TwoStagesOptions extends ProjectOptions {
 }
 
 /** A project read once and seen in two of its stages; no secret need be there. */
-export interface TwoStages {
+interface TwoStages {
   readonly root: string;
   readonly folder: ProjectFolder;
   readonly env: Host["env"];
@@ -38,7 +41,7 @@ export interface TwoStages {
 }
 
 /** Reads two stages. It calls nothing. @throws TascError */
-export async function openTwoStages(options: TwoStagesOptions, host: Host): Promise<TwoStages> {
+async function openTwoStages(options: TwoStagesOptions, host: Host): Promise<TwoStages> {
   const { root, env, folder } = openFolder(options, host);
   const reading = await readProject(folder);
   const { project } = reading;
@@ -109,8 +112,81 @@ async function invalid(
   );
 }
 
+/** What two stages resolve differently. It calls nothing and changes nothing. */
+export async function diff(
+  options: TwoStagesOptions & { readonly all: boolean; readonly detailedExitcode: boolean },
+  host: Host,
+): Promise<View> {
+  const { from, to, scope, reading } = await openTwoStages(options, host);
+  const found = diffStages(from, to, options.all ? "all" : "promoted", scopeTest(scope));
+  const differs = found.differences.length + found.onlyFrom.length + found.onlyTo.length > 0;
+  const view = stageDiffView(found, await placesIn(reading.sources), options.all);
+  return { ...view, exitCode: differs && options.detailedExitcode ? EXIT.changes : EXIT.done };
+}
+
+export interface PromoteOptions extends TwoStagesOptions {
+  readonly dryRun: boolean;
+  readonly gate: boolean;
+  readonly format?: string | undefined;
+}
+
+/** Edits the manifests so that one stage resolves what promotion carries as another does. */
+export async function promote(options: PromoteOptions, host: Host): Promise<View> {
+  const opened = await openTwoStages(options, host);
+  const { from, to, reading, scope } = opened;
+  const { documents } = reading;
+  const request = { ...opened, documents, inScope: scopeTest(scope) };
+  const rewrite = promoteValues(request);
+  const head = { from: from.stage, to: to.stage };
+  const addresses = [...new Set(rewrite.changes.map(({ address }) => address))];
+  if (options.gate && addresses.length > 0) {
+    const gate = await askGate(options, host, from.stage, addresses);
+    if (gate.refused.length > 0) {
+      const failure = refusal(gate, from.stage);
+      if (options.format !== "json") throw failure;
+      host.warn(failure.diagnostics);
+      const { refused, reports } = gate;
+      const found = { passed: false, reports, refused: refused.map((one) => ({ ...one })) };
+      const json = { formatVersion: "1.0", ...head, written: false, gate: found };
+      return { json, text: [], exitCode: EXIT.failed };
+    }
+    const reports = gate.reports.map(({ report, target }) => `${report ?? "none"} of ${target}`);
+    host.say?.("info", `Gate: ${count(addresses.length, "test case")} passed in report ${list(reports)}.`);
+    if (gate.neverApplied.length > 0)
+      host.say?.(
+        "info",
+        `Gate: the history of ${from.stage} has no apply of ${list(gate.neverApplied)}, so the newest report counts.`,
+      );
+  }
+  return carryOut({
+    dryRun: options.dryRun,
+    root: opened.root,
+    documents,
+    make: (excluded) => (excluded.size === 0 ? rewrite : promoteValues(request, excluded)),
+    prove: (texts, made) => provePromotion(texts, made, request),
+    head,
+    title: `Stage ${from.stage} → ${to.stage}`,
+    nothing: `Nothing to promote: ${to.stage} and ${from.stage} have the same configuration.`,
+  });
+}
+
+function refusal({ refused }: GateResult, stage: string): TascError {
+  return stop(
+    "failed",
+    "gate",
+    `Promotion blocked: ${count(refused.length, "test case")} ${refused.length === 1 ? "has" : "have"} not passed in ${stage}`,
+    [
+      ...refused.map(
+        ({ address, outcome, why }) =>
+          `${address}  ${outcome === "otherwise" ? "ended otherwise" : outcome}: ${why}`,
+      ),
+      "Nothing was written. Rerun the tests, or promote only the passing ones with --only/--exclude.",
+    ].join("\n"),
+  );
+}
+
 /** What the gate found, for each target the report that it asked. */
-export interface GateResult {
+interface GateResult {
   readonly refused: readonly Refused[];
   readonly reports: readonly { readonly target: string; readonly report: string | null }[];
   /** Test cases of which no apply is recorded in the stage: any report of them counts. */
@@ -121,7 +197,7 @@ export interface GateResult {
  * Asks the newest finished report of each target, in one stage's service, whether the test cases have passed. A report
  * from before the last apply that touched a test case says nothing about it.
  */
-export function askGate(
+function askGate(
   options: ProjectOptions,
   host: Host,
   stage: string,

@@ -1,15 +1,19 @@
-import { closeSync, ftruncateSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import { closeSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { type Address, compareAddresses, compareText, parseAddress } from "../model/address.ts";
+import { EXIT, type ExitCode, stop } from "../model/error.ts";
 import { type Json, type JsonObject, isArray, isObject } from "../model/json.ts";
-import type { LiveDiscovery, LiveTarget, LiveTestCase } from "../model/live.ts";
+import type { LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { BatchRecord, State } from "../model/state.ts";
 import { SENSITIVE } from "../model/value.ts";
 import { secretFieldsOf } from "../plan/memory.ts";
 import { printedJson } from "../render/escape.ts";
 import { refuseSpecialFile } from "../render/output-file.ts";
 import type { Redactor } from "../render/redact.ts";
-import type { Client } from "../service/client.ts";
-import type { Collector } from "../service/exchange.ts";
+import type { View } from "../render/view.ts";
+import { planMeta } from "./plan.ts";
+import { liveIds } from "./service.ts";
+import { type Host, type ProjectOptions, type Session, withSession } from "./session.ts";
 import { SNAPSHOT_FORMAT, SNAPSHOT_VERSION, type SnapshotHead, known } from "./snapshot.ts";
 
 /** What a snapshot keeps of a state. */
@@ -36,134 +40,93 @@ function sortedEntries<V>(map: ReadonlyMap<Address, V>, text: (value: V) => stri
   );
 }
 
-/** Where a snapshot goes, piece by piece. What was written after a mark can be taken back. */
-export interface Sink {
-  write(text: string): void;
-  mark(): number;
-  rewind(mark: number): void;
+/** What a plan reads, for plans without network and key. @param print gets the document in pieces where no file is named */
+export function snapshot(
+  options: ProjectOptions & { readonly out?: string | undefined },
+  host: Host,
+  print: (piece: string) => void,
+): Promise<View | ExitCode> {
+  return withSession(options, host, async (session) => {
+    const { out } = options;
+    const { root, settings } = session;
+    const { stage, baseUrl } = settings;
+    if (out === undefined) {
+      // Nothing of one that broke off.
+      const pieces: string[] = [];
+      await takeSnapshot(session, (piece) => void pieces.push(piece));
+      for (const piece of pieces) print(piece);
+      return EXIT.done;
+    }
+    try {
+      await writingWhole(resolve(host.cwd, out), root, (write) => takeSnapshot(session, write));
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error)) throw error;
+      const detail = "Check that the folder exists, is writable and has space.";
+      throw stop("failed", "unwritable", `Cannot write ${out}`, detail);
+    }
+    // For people, nothing to say is good news.
+    return { json: { stage, baseUrl, out }, text: [] };
+  });
 }
 
-/** In memory, for standard output: nothing that a broken try wrote may have left. */
-export function memorySink(): Sink & { pieces(): readonly string[] } {
-  const pieces: string[] = [];
-  return {
-    write: (text) => void pieces.push(text),
-    mark: () => pieces.length,
-    rewind: (mark) => void pieces.splice(mark),
-    pieces: () => pieces,
-  };
-}
-
-export interface FileSink extends Sink {
-  /** Puts the file in its place. */
-  keep(): void;
-  /** Leaves nothing behind; after `keep` it does nothing. */
-  drop(): void;
-}
-
-/** Characters that are gathered before they are written. */
-const BUFFERED = 256 * 1024;
-
-/**
- * A file that is readable for its owner alone from the first moment, and in its place only when it is whole.
- * @throws the system's error where it cannot be written
- */
-export function fileSink(path: string, root: string): FileSink {
+/** Writes a file that is readable for its owner alone from the first moment, and in its place only when it is whole. */
+export async function writingWhole(
+  path: string,
+  root: string,
+  work: (write: (piece: string) => void) => Promise<void>,
+): Promise<void> {
   refuseSpecialFile(path, root);
   const temporary = `${path}.${process.pid}.tmp`;
   const file = openSync(temporary, "wx", 0o600);
-  let waiting = "";
-  let size = 0;
-  let open = true;
-  const flush = (): void => {
-    const bytes = Buffer.from(waiting);
-    waiting = "";
-    for (let done = 0; done < bytes.length;)
-      done += writeSync(file, bytes, done, bytes.length - done, size + done);
-    size += bytes.length;
-  };
-  const close = (): void => {
-    open = false;
-    closeSync(file);
-  };
-  return {
-    write(text) {
-      waiting += text;
-      if (waiting.length > BUFFERED) flush();
-    },
-    mark() {
-      flush();
-      return size;
-    },
-    rewind(mark) {
-      waiting = "";
-      ftruncateSync(file, mark);
-      size = mark;
-    },
-    keep() {
-      flush();
-      close();
-      renameSync(temporary, path);
-    },
-    drop() {
-      if (open) close();
-      rmSync(temporary, { force: true });
-    },
-  };
+  try {
+    try {
+      await work((piece) => writeFileSync(file, piece));
+    } finally {
+      closeSync(file);
+    }
+    renameSync(temporary, path);
+  } finally {
+    rmSync(temporary, { force: true });
+  }
 }
 
-/** What a snapshot says beside what it reads. */
-export type SnapshotFrame = Omit<SnapshotHead, "targets" | "read">;
-
-/**
- * Reads the service into a snapshot. Targets are read one after the other, so that each test case goes straight
- * through, and nothing of a list is held.
- * @param managed the targets whose test cases belong to it
- */
-export async function takeSnapshot(
-  client: Client,
-  frame: SnapshotFrame,
-  managed: (targets: readonly LiveTarget[]) => readonly string[],
-  sink: Sink,
-  redactor: Redactor,
-): Promise<void> {
+/** Reads the service into a snapshot, one target after the other, so that the test cases of one are held and no more. */
+async function takeSnapshot(session: Session, write: (piece: string) => void): Promise<void> {
+  const { desired, settings, host, redactor } = session;
+  const { stage, baseUrl } = settings;
+  const { states, strays } = await session.remembered();
+  const client = session.client();
   const targets = await client.listTargets();
-  const read = managed(targets);
-  const writer = writeSnapshot(sink, { ...frame, targets, read }, redactor);
-  for (const id of read) await client.listTestCases(id, () => writer.testCases(id));
+  const read = [...new Set(liveIds(desired, states, targets).values())];
+  const head = { ...planMeta(host), stage, baseUrl, states: [...states.values(), ...strays], targets, read };
+  const writer = writeSnapshot(write, head, redactor);
+  for (const id of read)
+    writer.add(
+      // A try that broke leaves nothing.
+      await client.listTestCases(id, () => {
+        const lines: string[] = [];
+        return { add: (testCase) => void lines.push(writer.lineOf(testCase, id)), result: () => lines };
+      }),
+    );
   writer.end();
 }
 
 /** Writes a snapshot as it is read: the head, then test case after test case, then the end. */
-export interface SnapshotWriter {
-  /** Takes the test cases of one target. Asked for again, it begins again: a try that broke leaves nothing. */
-  testCases(targetId: string): Collector<LiveTestCase, undefined>;
-  end(): void;
-}
-
-export function writeSnapshot(sink: Sink, head: SnapshotHead, redactor: Redactor): SnapshotWriter {
+export function writeSnapshot(write: (piece: string) => void, head: SnapshotHead, redactor: Redactor) {
   const line = (value: Json): string => printedJson(JSON.stringify(redactor.json(value)));
   const secrets = secretFields(head.states);
-  sink.write(headText(head, secrets, line));
-  let written = 0;
-  let last: { readonly targetId: string; readonly mark: number; readonly written: number } | undefined;
+  write(headText(head, secrets, line));
+  let before = "";
   return {
-    testCases(targetId) {
-      if (last?.targetId === targetId) {
-        sink.rewind(last.mark);
-        written = last.written;
-      } else last = { targetId, mark: sink.mark(), written };
-      return {
-        add(testCase) {
-          sink.write(
-            `${written === 0 ? "" : ","}\n    ${line(withoutFields(testCaseJson(testCase, targetId), secrets))}`,
-          );
-          written += 1;
-        },
-        result: () => undefined,
-      };
+    lineOf: (testCase: LiveTestCase, targetId: string) =>
+      line(withoutFields(testCaseJson(testCase, targetId), secrets)),
+    add(lines: readonly string[]) {
+      for (const text of lines) {
+        write(`${before}\n    ${text}`);
+        before = ",";
+      }
     },
-    end: () => sink.write(written === 0 ? "]\n}\n" : "\n  ]\n}\n"),
+    end: () => write(before === "" ? "]\n}\n" : "\n  ]\n}\n"),
   };
 }
 
@@ -228,19 +191,16 @@ function withoutTexts(value: Json): Json {
   );
 }
 
-/** As the service lists it (service-api.md, "Test case"), as far as a plan reads it. */
+/** As the service lists it (service-api.md, "Test case"), as far as a plan reads it; no plan reads dates. */
 function testCaseJson(
   { elements, discovery, ...plain }: Omit<LiveTestCase, "asDeclared">,
   testTargetId: string,
 ): JsonObject {
-  return {
-    ...known({ testTargetId, ...plain }),
-    ...(elements === undefined ? {} : { elements: elements.map(({ raw }) => raw) }),
-    ...(discovery === undefined ? {} : { discovery: discoveryJson(discovery) }),
-  };
-}
-
-/** Without its date: no plan reads that, and a snapshot of the same things is to be the same text. */
-function discoveryJson({ status, freePrompt, abortCause, message }: LiveDiscovery): JsonObject {
-  return known({ status, freePrompt, abortCause, message });
+  const { status, freePrompt, abortCause, message } = discovery ?? {};
+  return known({
+    testTargetId,
+    ...plain,
+    elements: elements?.map(({ raw }) => raw),
+    discovery: discovery && known({ status, freePrompt, abortCause, message }),
+  });
 }

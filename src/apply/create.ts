@@ -8,7 +8,7 @@ import { targetOf } from "../plan/input.ts";
 import { type NamedKind, liveNames, namesOf } from "../plan/match.ts";
 import { NO_ID_YET, levelName, listedOf, nameDigests, recover } from "../plan/memory.ts";
 import { batchContent } from "../plan/resources.ts";
-import { type Run, createdRecords, record, recordsOf, sendCall, sessionOf } from "./context.ts";
+import { type Run, createdRecords, mayContinue, record, recordsOf, sendCall, sessionOf } from "./context.ts";
 import { reread, rereadTestCases } from "./refresh.ts";
 
 /**
@@ -28,6 +28,7 @@ export async function create(
   const tell = (events: readonly StateEvent[]): Promise<void> => record(run, targetOf(address), events);
   for (let attempt = 0; ; attempt++) {
     await tell([{ type: "intended", address, intent: intentOf(run, resource) }]);
+    const sent = run.now();
     const answer = await sendCall(run, address, call);
     let made = answer.ok ? madeEvents(run, resource, answer.value) : undefined;
     const why = answer.ok ? UNREADABLE : answer.failure;
@@ -42,7 +43,7 @@ export async function create(
         await tell([{ type: "batch", address, record: { status: "uncertain", content } }]);
         return notKnown(address, why);
       }
-      const found = await lookUp(run, resource, why);
+      const found = await lookUp(run, resource, why, run.now() - sent);
       if ("failure" in found) return found.failure;
       const bound = found.events.find(({ type }) => type === "bound");
       if (bound === undefined) await tell(found.events);
@@ -57,8 +58,6 @@ export async function create(
       return undefined;
     }
     if (attempt >= run.retries || run.stopping()) return why;
-    // It made nothing, for certain.
-    await run.sleep(Math.min(250 * 2 ** attempt, 10_000));
   }
 }
 
@@ -112,25 +111,42 @@ function madeEvents(
     : [bound, bindDefault(run, environment, own)];
 }
 
-/** Looks what became of a POST without a readable success, by the intent that was recorded before it. */
-async function lookUp(
-  run: Run,
-  resource: DesiredResource,
-  why: Failure,
-): Promise<{ readonly events: readonly StateEvent[] } | { readonly failure: Failure }> {
+type Found = { readonly events: readonly StateEvent[] } | { readonly failure: Failure };
+
+/** Milliseconds for which a POST is looked for at least, and at most, before it counts as having made nothing. */
+const PATIENCE = [3_000, 60_000] as const;
+
+/**
+ * Looks what became of a POST without a readable success. A service or a gateway that gave up may still be at work on
+ * it, and what took long may take as long again; so nothing was made only if nothing shows for a while.
+ *
+ * @param took milliseconds from sending it to its failure
+ */
+async function lookUp(run: Run, resource: DesiredResource, why: Failure, took: number): Promise<Found> {
+  const [least, most] = PATIENCE;
+  const patience = Math.min(Math.max(took, least), most);
+  run.emit({ type: "lookingUp", address: resource.address, why: why.summary });
+  for (let waited = 0, pause = 250; ; waited += pause, pause *= 2) {
+    const found = await look(run, resource, why);
+    if ("failure" in found || found.events.some(({ type }) => type === "bound") || waited >= patience)
+      return found;
+    await run.sleep(pause);
+    if (!mayContinue(run)) return notChecked(why, "the run was stopped");
+  }
+}
+
+/** The intent stays open, so the next run looks again. */
+function notChecked(why: Failure, because: string, failure = why): Found {
+  const detail = `${why.detail}\nIts result could not be checked: ${because}. The next run checks again before it repeats anything.`;
+  return { failure: { ...failure, summary: why.summary, detail } };
+}
+
+/** Looks once, by the intent that was recorded before the POST. */
+async function look(run: Run, resource: DesiredResource, why: Failure): Promise<Found> {
   const { address, kind } = resource;
   const target = targetOf(address);
-  run.emit({ type: "lookingUp", address, why: why.summary });
   const failure = await (kind === "testCase" ? rereadTestCases(run, target) : reread(run, []));
-  // The intent stays open, so the next run looks again.
-  if (failure !== undefined)
-    return {
-      failure: {
-        ...failure,
-        summary: why.summary,
-        detail: `${why.detail}\nIts result could not be checked: ${failure.summary}. The next run checks again before it repeats anything.`,
-      },
-    };
+  if (failure !== undefined) return notChecked(why, failure.summary, failure);
   const { state } = sessionOf(run, target);
   const intents = new Map([...state.intents].filter(([intended]) => intended === address));
   const { fingerprints, resources } = run;

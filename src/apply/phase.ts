@@ -262,7 +262,8 @@ function elementIds(answer: Json | undefined): readonly string[] {
 /** The part of a reviewed change that is carried out in this phase, as things are now. */
 export function patchStep(run: Run, reviewed: Change, current: Change | undefined): Step {
   const patches = { ...reviewed, calls: [], dependsOn: [] };
-  if (current === undefined) return { change: patches, after: [] };
+  // A list may lag behind: what it does not show is not made for that, and the last look tells.
+  if (current === undefined || current.action === "create") return { change: patches, after: [] };
   if (hasStatus(run, reviewed.address, "halfway"))
     return { change: { ...patches, calls: withoutGenerating(current).calls }, after: [] };
   const { calls } = onlyReviewed(current, reviewed.calls);

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
-import { COMMANDS } from "../commands/table.ts";
+import { COMMANDS, type CommandSpec } from "../commands/table.ts";
 import type { ProcessContext } from "../commands/context.ts";
-import { type CommandSpec, GLOBAL, type OptionSpec } from "../commands/options.ts";
+import { GLOBAL, type OptionSpec } from "../commands/options.ts";
 import type { Lookup } from "./complete-project.ts";
 
 /**
@@ -114,7 +114,7 @@ export function parseWords(words: readonly string[], table: Table): ParsedWords 
     if (commands.length > 0)
       return { kind: "words", words: commands.map(({ name, summary }) => ({ word: name, says: summary })) };
     const argument = spec?.args?.[position];
-    return argument === undefined ? NOTHING : valueOf({ ...argument, flags: argument.name }, "");
+    return argument === undefined ? NOTHING : valueOf(argument, "");
   }
 }
 

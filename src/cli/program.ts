@@ -1,7 +1,7 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import type { ProcessContext } from "../commands/context.ts";
-import { type CommandSpec, GLOBAL, type OptionSpec, type Raw } from "../commands/options.ts";
-import { COMMANDS } from "../commands/table.ts";
+import { GLOBAL, type OptionSpec, type Raw } from "../commands/options.ts";
+import { COMMANDS, type CommandSpec } from "../commands/table.ts";
 import { TascError, stop } from "../model/error.ts";
 import { openSink } from "../render/terminal.ts";
 
@@ -89,8 +89,8 @@ function addCommand(
   choose: (request: Request) => void,
 ): void {
   const command = parent.command(spec.name).description(spec.summary).allowExcessArguments(false);
-  for (const { name, description, choices } of spec.args ?? []) {
-    const argument = new Argument(name, description);
+  for (const { flags, description, choices } of spec.args ?? []) {
+    const argument = new Argument(flags, description);
     command.addArgument(choices === undefined ? argument : argument.choices([...choices]));
   }
   if (!argv.includes(spec.name)) return;

@@ -1,8 +1,8 @@
 import { EXIT, type ExitCode } from "../model/error.ts";
 import type { ViewJson } from "../render/view.ts";
 import type { Context } from "./context.ts";
-import { type CommandSpec, GLOBAL, type OptionSpec } from "./options.ts";
-import { COMMANDS, type OptionsOf } from "./table.ts";
+import { GLOBAL, type OptionSpec } from "./options.ts";
+import { COMMANDS, type CommandSpec, type OptionsOf } from "./table.ts";
 
 /** `tasc commands`: the table of commands, for programs that call them. */
 export async function run({ format }: OptionsOf<"commands">, { console }: Context): Promise<ExitCode> {
@@ -26,7 +26,12 @@ function commandJson({ name, summary, args = [], options = [], examples }: Comma
   return {
     name,
     summary,
-    arguments: args.map((arg) => ({ ...arg, required: arg.name.startsWith("<") })),
+    arguments: args.map(({ flags, description, choices }) => ({
+      name: flags,
+      description,
+      choices,
+      required: flags.startsWith("<"),
+    })),
     options: options.map(optionJson),
     examples: Object.entries(examples).map(([command, does]) => ({ command, does })),
   };

@@ -1,20 +1,20 @@
-import type { Host } from "../app/session.ts";
+import type { Host, LogLevel } from "../app/session.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { ReadSource } from "../model/error.ts";
 import type { ClientEvent } from "../model/events.ts";
 import type { Json } from "../model/json.ts";
 import { eventLine } from "../render/apply.ts";
-import { diagnosticView, renderDiagnostics } from "../render/diagnostics.ts";
+import { renderDiagnostics } from "../render/diagnostics.ts";
 import { printedJson } from "../render/escape.ts";
 import { renderDiagnosticsAs } from "../render/formats.ts";
-import { writeJson } from "../render/json.ts";
+import { diagnosticView, writeJson } from "../render/json.ts";
 import { type Redactor, createRedactor, redactDiagnostic } from "../render/redact.ts";
 import { COLOURED, PLAIN, type Style } from "../render/style.ts";
 import { type Terminal, Writer, terminalOf } from "../render/terminal.ts";
 import { type View, show } from "../render/view.ts";
 
 /** The outside world, handed to commands from the top, so that nothing below reaches for it. */
-export interface ProcessContext extends Omit<Host, "warn" | "debug" | "heard" | "signal"> {
+export interface ProcessContext extends Omit<Host, "warn" | "say" | "heard" | "signal"> {
   readonly stdin: NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
@@ -30,8 +30,7 @@ export interface Context {
   readonly console: Console;
 }
 
-const LEVELS = ["error", "warn", "info", "debug"] as const;
-export type LogLevel = (typeof LEVELS)[number];
+const LEVELS: readonly LogLevel[] = ["error", "warn", "info", "debug"];
 
 /** A command's way to the outside: the writer, and what is known of the terminals. */
 export class Console {
@@ -155,7 +154,7 @@ export function openContext(world: ProcessContext, level: LogLevel, noColor: boo
       secrets,
       warn: (diagnostics, source) => console.diagnostics(diagnostics, source),
       heard: (event) => console.heard(event),
-      debug: (text) => console.say("debug", text),
+      say: (level, text) => console.say(level, text),
     },
   };
 }

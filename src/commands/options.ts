@@ -1,10 +1,8 @@
 import { isAbsolute, posix } from "node:path";
 import { parseDuration } from "../manifest/shape.ts";
-import { type ExitCode, stop } from "../model/error.ts";
-import { type Shard } from "../plan/input.ts";
-import { POLICY_RULES } from "../model/settings.ts";
+import { stop } from "../model/error.ts";
+import type { Shard } from "../plan/input.ts";
 import type { Link } from "../render/words.ts";
-import type { Context } from "./context.ts";
 
 /*
  * What a command takes is declared once, as a record of options. The parser, the help, the completion and the reference
@@ -48,7 +46,7 @@ export function list(flags: string, description: string): Option<readonly string
 }
 
 /** One of several words, which the parser checks. */
-export function choice<C extends string>(
+export function choice<const C extends string>(
   flags: string,
   description: string,
   choices: readonly C[],
@@ -56,7 +54,7 @@ export function choice<C extends string>(
   return { flags, description, choices, read: (raw) => choices.find((one) => one === raw) };
 }
 
-export function someOf<C extends string>(
+export function someOf<const C extends string>(
   flags: string,
   description: string,
   all: readonly C[],
@@ -65,14 +63,26 @@ export function someOf<C extends string>(
   return { flags, description, choices: all, repeatable: true, read };
 }
 
-export function whole(flags: string, description: string, least: number): Option<number | undefined> {
-  const read = (raw: RawValue): number | undefined => {
+/** A text that is read; `takes` says what it is to be where it cannot be. */
+function parsed<T>(
+  flags: string,
+  description: string,
+  takes: string,
+  parse: (text: string) => T | undefined,
+): Option<T | undefined> {
+  const read = (raw: RawValue): T | undefined => {
     const given = textIn(raw);
-    if (given === undefined) return undefined;
-    if (/^\d{1,9}$/.test(given) && Number(given) >= least) return Number(given);
-    throw badValue(flags, `a whole number from ${least} up`);
+    const value = given === undefined ? undefined : parse(given);
+    if (given !== undefined && value === undefined) throw badValue(flags, takes);
+    return value;
   };
   return { flags, description, read };
+}
+
+export function whole(flags: string, description: string, least: number): Option<number | undefined> {
+  return parsed(flags, description, `a whole number from ${least} up`, (given) =>
+    /^\d{1,9}$/.test(given) && Number(given) >= least ? Number(given) : undefined,
+  );
 }
 
 /** A time in milliseconds; `always` is what the option means without one. */
@@ -81,27 +91,19 @@ export function duration(
   description: string,
   { examples = "90s or 10m", least = 0, always }: { examples?: string; least?: number; always?: number } = {},
 ): Option<number | undefined> {
-  const read = (raw: RawValue): number | undefined => {
-    if (raw === true) return always;
-    const given = textIn(raw);
-    if (given === undefined) return undefined;
+  const option = parsed(flags, description, `a duration such as ${examples}`, (given) => {
     const milliseconds = parseDuration(given);
-    if (milliseconds !== undefined && milliseconds >= least) return milliseconds;
-    throw badValue(flags, `a duration such as ${examples}`);
-  };
-  return { flags, description, read };
+    return milliseconds !== undefined && milliseconds >= least ? milliseconds : undefined;
+  });
+  return { ...option, read: (raw) => (raw === true ? always : option.read(raw)) };
 }
 
 /** One of several parts of the project's targets. */
 export function shardOption(flags: string, description: string): Option<Shard | undefined> {
-  const read = (raw: RawValue): Shard | undefined => {
-    const given = textIn(raw);
-    if (given === undefined) return undefined;
-    const [, index, count] = /^(\d{1,4})\/(\d{1,4})$/.exec(given)?.map(Number) ?? [];
-    if (index !== undefined && count !== undefined && index >= 1 && index <= count) return { index, count };
-    throw badValue(flags, "I/N, such as 2/5 for the second of five parts");
-  };
-  return { flags, description, read };
+  return parsed(flags, description, "I/N, such as 2/5 for the second of five parts", (given) => {
+    const [, index = 0, count = 0] = /^(\d{1,4})\/(\d{1,4})$/.exec(given)?.map(Number) ?? [];
+    return index >= 1 && index <= count ? { index, count } : undefined;
+  });
 }
 
 /** Pages by what they are called, `PR 12=https://…`. */
@@ -154,7 +156,7 @@ export function insideFolder(flags: string, description: string, otherwise: stri
 
 /** A positional argument that must be there. */
 export function argument(name: `<${string}>`, description: string): Option<string>;
-export function argument<C extends string>(
+export function argument<const C extends string>(
   name: `<${string}>`,
   description: string,
   choices: readonly C[],
@@ -198,68 +200,7 @@ export const GLOBAL = {
   logLevel: choice("--log-level <level>", "level of detail on stderr", ["error", "warn", "info", "debug"]),
 } as const;
 
-export type GlobalOptions = Options<typeof GLOBAL>;
-
-/** Of commands that read state, which may be on a server. */
-export const INSECURE = {
-  insecure: flag("--insecure", "allow plain HTTP to hosts other than localhost"),
-} as const;
-
-/** Of commands that call the service. */
-export const SERVICE = {
-  requestTimeout: duration("--request-timeout <duration>", "time limit of each request, e.g. 30s", {
-    examples: "500ms, 30s or 2m",
-    least: 1,
-  }),
-  retries: whole("--retries <n>", "maximum number of retries per request", 0),
-  concurrency: whole("--concurrency <n>", "maximum number of concurrent requests", 1),
-  ...INSECURE,
-} as const;
-
-export const SCOPE = {
-  only: list("--only <address>", "include only this address or glob"),
-  exclude: list("--exclude <address>", "exclude this address or glob"),
-} as const;
-
-/** Of commands that compare two stages. */
-export const TWO_STAGES = {
-  from: text("--from <stage>", "source stage"),
-  to: text("--to <stage>", "stage to compare with or to change"),
-} as const;
-
-export const MISSING_SECRETS = {
-  allowMissingSecrets: flag(
-    "--allow-missing-secrets",
-    "treat missing secrets as unknown and skip the fields that use them",
-  ),
-} as const;
-
-/** What a plan sends although state says that it was sent. */
-export const ON_DEMAND = {
-  rediscover: list(
-    "--rediscover <address>",
-    "force regeneration of this test case (like terraform -replace)",
-  ),
-  run: list("--run <address>", "force a new run of this batch generation"),
-} as const;
-
-export const SHARD = {
-  shard: shardOption(
-    "--shard <i/n>",
-    "include only this part of the targets, e.g. 2/5; each target always stays in the same part",
-  ),
-} as const;
-
-export const OVERRIDE_POLICY = {
-  overridePolicy: someOf("--override-policy <rule>", "ignore this policy rule for this run", POLICY_RULES),
-} as const;
-
-export const LOCK_TIMEOUT = {
-  lockTimeout: duration("--lock-timeout <duration>", "how long to wait for a lock, e.g. 2m"),
-} as const;
-
-export const VERBOSE = { verbose: flag("--verbose", "show every change in full") } as const;
-
+/** Of every command that has no formats of its own. */
 export const TEXT_OR_JSON = {
   format: choice("--format <format>", "output format", ["text", "json"]),
 } as const;
@@ -270,68 +211,7 @@ export interface Raw {
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-/** A command as the table has it. Its code is loaded only when it is called. */
-export interface CommandSpec {
-  readonly name: string;
-  readonly summary: string;
-  readonly args?: readonly ArgumentSpec[];
-  readonly options?: readonly OptionSpec[];
-  /** A command line, and what it does. */
-  readonly examples: Readonly<Record<string, string>>;
-  readonly start?: (raw: Raw, context: Context) => Promise<ExitCode>;
-  /** Commands below this one. */
-  readonly commands?: readonly CommandSpec[];
-}
-
-/** `name` is in the parser's form, `<file>` or `[file]`. */
-export type ArgumentSpec = Pick<OptionSpec, "description" | "choices"> & { readonly name: string };
-
-/** What a command gets: the values of its options, the format, and the global ones. */
-export type CommandOptions<R> = Options<Omit<typeof TEXT_OR_JSON, keyof R> & R> & GlobalOptions;
-
-/**
- * A row of the table: `run` of the loaded module gets the values of exactly the options that are declared here.
- *
- * @param path the command with those above it, `state mv`
- * @param own its options in addition to `--format text|json`, which a format of its own replaces, and the global ones
- */
-export function command<R extends OptionRecord>(
-  path: string,
-  own: R,
-  row: Pick<CommandSpec, "summary" | "examples"> & {
-    readonly load: () => Promise<{
-      readonly run: (options: CommandOptions<R>, context: Context) => Promise<ExitCode>;
-    }>;
-  },
-): CommandSpec {
-  const { summary, examples, load } = row;
-  const all = Object.values({ ...TEXT_OR_JSON, ...own });
-  return {
-    name: path.slice(path.lastIndexOf(" ") + 1),
-    summary,
-    args: all.filter(isArgument).map(({ flags, ...rest }) => ({ name: flags, ...rest })),
-    options: all.filter((option) => !isArgument(option)).flatMap(withShortForm),
-    examples,
-    start: async (raw, context) => {
-      const values = commandOptions(own, raw);
-      const { run } = await load();
-      return run(values, context);
-    },
-  };
-}
-
-/** `--json` goes with every `--format` that has it. */
-function withShortForm(option: OptionSpec): readonly OptionSpec[] {
-  const isFormat = option.flags.startsWith("--format ") && option.choices?.includes("json") === true;
-  return isFormat ? [option, { flags: "--json", description: "short for --format json" }] : [option];
-}
-
-function commandOptions<R extends OptionRecord>(own: R, raw: Raw): CommandOptions<R>;
-function commandOptions(own: OptionRecord, raw: Raw): Record<string, unknown> {
-  return readOptions({ ...TEXT_OR_JSON, ...own, ...GLOBAL }, raw);
-}
-
-function isArgument({ flags }: OptionSpec): boolean {
+export function isArgument({ flags }: OptionSpec): boolean {
   return !flags.startsWith("-");
 }
 

@@ -1,6 +1,7 @@
 import { withCauses } from "../app/base.ts";
-import { planMeta, type Review, review, survey, surveySnapshot } from "../app/plan.ts";
+import { planMeta, type Review, review, survey } from "../app/plan.ts";
 import { savePlan, toSavedPlan } from "../app/saved-plan.ts";
+import { surveySnapshot } from "../app/snapshot.ts";
 import { type Session, withSession } from "../app/session.ts";
 import { forEachStage, type OfStage, stageNames, worstOf } from "../app/stages.ts";
 import { EXIT, type ExitCode, stop } from "../model/error.ts";

@@ -12,13 +12,12 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Document } from "../manifest/document.ts";
-import type { FolderEntry, ProjectFolder } from "../manifest/files.ts";
-import type { Address } from "../model/address.ts";
+import type { ProjectFolder } from "../manifest/files.ts";
 import { stop } from "../model/error.ts";
-import type { Path } from "../model/json.ts";
 import { refuseLinks } from "../render/output-file.ts";
+import { groupBy } from "../render/words.ts";
 import { type Splice, decodedText } from "../manifest/yaml/text.ts";
-import type { FileEdit, Rewrite } from "./rewrite.ts";
+import { type Excluded, type FileEdit, NOTHING_EXCLUDED, type Rewrite, changeKey } from "./rewrite.ts";
 
 /** A manifest with what it was and what it is to be; texts without byte order mark. */
 export interface NewText {
@@ -36,51 +35,24 @@ export interface EditedText extends NewText {
   readonly splices: readonly Splice[];
 }
 
-/** An edit that cannot be made in a text. */
-export interface EditFailure {
-  readonly file: string;
-  readonly reason: string;
-}
-
 /** Makes edits in the texts of their documents; all else in these stays as it is. */
 export async function editTexts(
   documents: readonly Document[],
   edits: readonly FileEdit[],
-): Promise<readonly EditedText[] | EditFailure> {
+): Promise<readonly EditedText[] | { readonly file: string; readonly reason: string }> {
   const { editYaml } = await import("../manifest/yaml/edit.ts");
-  const byFile = new Map<string, FileEdit["edit"][]>();
-  for (const { file, edit } of edits) {
-    const known = byFile.get(file);
-    if (known === undefined) byFile.set(file, [edit]);
-    else known.push(edit);
-  }
+  const byFile = groupBy(edits, ({ file }) => file);
   const texts: EditedText[] = [];
-  for (const { file, bom, text } of documents) {
-    const own = byFile.get(file);
+  // A file of several documents is edited once, with all of its edits.
+  for (const { file, bom, text } of new Map(documents.map((one) => [one.file, one])).values()) {
+    const own = byFile.get(file)?.map(({ edit }) => edit);
     if (own === undefined) continue;
-    // A file of several documents is edited once, with all of its edits.
-    byFile.delete(file);
     const edited = editYaml(text, own, { prune: true });
     if (!edited.ok) return { file, reason: edited.reason };
     if (edited.text !== text)
       texts.push({ file, bom, before: text, after: edited.text, splices: edited.splices });
   }
   return texts;
-}
-
-/** Changes that are not made, by `changeKey`, with the reason. */
-export type Excluded = ReadonlyMap<string, string>;
-
-export const NOTHING_EXCLUDED: Excluded = new Map();
-
-export function changeKey({
-  address,
-  path = [],
-}: {
-  readonly address: Address;
-  readonly path?: Path;
-}): string {
-  return `${address} ${path.join(".")}`;
 }
 
 /** A rewriting with the texts that it makes. */
@@ -104,7 +76,7 @@ export async function makeTexts(
   const attempt = async (excluded: Excluded): Promise<Rewrote | string> => {
     const rewrite = make(excluded);
     const texts = await editTexts(documents, rewrite.edits);
-    if (!isTexts(texts)) return texts.reason;
+    if ("reason" in texts) return texts.reason;
     const fault = texts.length === 0 ? undefined : await prove(texts, rewrite);
     return fault ?? { rewrite, texts };
   };
@@ -132,57 +104,31 @@ export async function makeTexts(
   return made;
 }
 
-function isTexts(texts: readonly EditedText[] | EditFailure): texts is readonly EditedText[] {
-  return Array.isArray(texts);
-}
-
-/** A project folder as it will be once some texts stand in it. */
+/** A project folder as it will be once some texts stand in it, and without the files that have none. */
 export function withTexts(
   folder: ProjectFolder,
-  files: readonly Pick<NewText, "file" | "after">[],
+  files: readonly { readonly file: string; readonly after: string | undefined }[],
 ): ProjectFolder {
   const texts = new Map(files.map(({ file, after }) => [file, after]));
-  const added = entriesByFolder([...texts.keys()]);
   return {
     ...folder,
     list: (path) => {
-      const there = folder.list(path);
-      const known = new Set(there.map(({ name }) => name));
-      const own = [...(added.get(path) ?? [])].map(([name, kind]): FolderEntry => ({ name, kind }));
-      return [...there, ...own.filter(({ name }) => !known.has(name))];
+      const start = path === "" ? "" : `${path}/`;
+      const entries = new Map(folder.list(path).map((entry) => [entry.name, entry]));
+      for (const [file, text] of texts) {
+        if (!file.startsWith(start)) continue;
+        const [name = "", ...rest] = file.slice(start.length).split("/");
+        if (text === undefined) entries.delete(rest.length === 0 ? name : "");
+        else if (!entries.has(name)) entries.set(name, { name, kind: rest.length === 0 ? "file" : "folder" });
+      }
+      return [...entries.values()];
     },
     read: (file) => {
       const text = texts.get(file);
       return text === undefined ? folder.read(file) : { ok: true, decoded: decodedText(text) };
     },
-    follow: (path) => (texts.has(path) ? { kind: "file", inside: path } : folder.follow(path)),
+    follow: (path) => (texts.get(path) === undefined ? folder.follow(path) : { kind: "file", inside: path }),
   };
-}
-
-/** A project folder without one of its files. */
-export function withoutFile(folder: ProjectFolder, file: string): ProjectFolder {
-  const [name = file] = file.split("/").slice(-1);
-  const parent = file.slice(0, Math.max(file.length - name.length - 1, 0));
-  return {
-    ...folder,
-    list: (path) => folder.list(path).filter((entry) => path !== parent || entry.name !== name),
-  };
-}
-
-/** What files add to each folder: themselves, and the folders on the way to them. */
-function entriesByFolder(
-  files: readonly string[],
-): ReadonlyMap<string, ReadonlyMap<string, "file" | "folder">> {
-  const entries = new Map<string, Map<string, "file" | "folder">>();
-  for (const file of files) {
-    const steps = file.split("/");
-    for (const [at, name] of steps.entries()) {
-      const folder = steps.slice(0, at).join("/");
-      const own = entries.get(folder) ?? new Map<string, "file" | "folder">();
-      entries.set(folder, own.set(name, at === steps.length - 1 ? "file" : "folder"));
-    }
-  }
-  return entries;
 }
 
 /**

@@ -1,13 +1,13 @@
 import { shortened } from "../manifest/problem.ts";
-import { ANY_KEY, convert } from "../manifest/shape.ts";
+import { ANY_KEY, type ManifestShape, bare, convert, entryOf } from "../manifest/shape.ts";
 import { ENVIRONMENTS, TEST_CASES } from "../manifest/tables.ts";
 import { type Address, addressOf, compareText, targetAddress } from "../model/address.ts";
-import { DELETED, type Field, type Shape, fieldsOf } from "../model/fields.ts";
+import { DELETED, type Field, fieldsOf } from "../model/fields.ts";
 import { type Json, isArray, isObject } from "../model/json.ts";
-import type { LiveEnvironment, LiveResource, LiveTarget, LiveTestCase } from "../model/live.ts";
+import type { LiveResource, LiveTarget } from "../model/live.ts";
 import { liveInWords } from "../plan/compare.ts";
 import { normalUrl } from "../plan/input.ts";
-import { matchedIds } from "../plan/match.ts";
+import { NAMED_BY, type NamedKind, matchedIds } from "../plan/match.ts";
 import {
   type ImportSources,
   type KnownResources,
@@ -16,13 +16,12 @@ import {
   countValues,
   knownAsTargets,
   knownInTarget,
-  knownTargets,
 } from "./import-known.ts";
 import { escaped } from "./rewrite.ts";
 
 /** A live resource as a manifest is to declare it. */
-export interface Draft<L extends { readonly id: string }> {
-  readonly live: L;
+export interface Draft {
+  readonly live: LiveResource;
   readonly key: string;
   /** Whether it must be bound by `id:`, since nothing that it declares finds it and no other. */
   readonly bind: boolean;
@@ -37,17 +36,17 @@ export interface TargetDraft {
   readonly live: LiveTarget;
   readonly key: string;
   /** The target itself; nothing where a manifest declares it already. */
-  readonly target: Draft<LiveTarget> | undefined;
+  readonly target: Draft | undefined;
   /** Sorted by key, as are the test cases. */
-  readonly environments: readonly Draft<LiveEnvironment>[];
-  readonly testCases: readonly Draft<LiveTestCase>[];
+  readonly environments: readonly Draft[];
+  readonly testCases: readonly Draft[];
 }
 
 /** Something live of which nothing is written, and why. */
 export interface Skipped {
   /** The target's app. */
   readonly app: string;
-  readonly kind: "target" | "environment" | "testCase";
+  readonly kind: NamedKind;
   readonly id: string;
   readonly name: string | undefined;
   readonly reason: string;
@@ -70,26 +69,27 @@ export function foldersWith(
   return folders.map((folder) => ({ ...folder, name: names.get(folder.id) ?? folder.name }));
 }
 
-/** The names of a target's folders by id. */
-export function folderNamesOf(targetId: string, folders: readonly Folder[]): ReadonlyMap<string, string> {
-  return new Map(
-    folders.flatMap(({ target, id, name }) =>
-      target.id === targetId && name !== undefined ? [[id, name]] : [],
-    ),
-  );
+/** Target id → folder id → name. */
+export type FolderNames = ReadonlyMap<string, ReadonlyMap<string, string>>;
+
+export function folderNamesIn(folders: readonly Folder[]): FolderNames {
+  const names = new Map<string, Map<string, string>>();
+  for (const { target, id, name } of folders)
+    if (name !== undefined)
+      names.set(target.id, (names.get(target.id) ?? new Map<string, string>()).set(id, name));
+  return names;
 }
 
-/** The folders of the targets that are imported. @param inferred target id → folder id → name, from other stages */
+/** The folders of the targets that are imported. @param inferred from other stages */
 export function foldersOf(
   { chosen, base }: ImportSources,
-  project: PlannedProject,
-  inferred: ReadonlyMap<string, ReadonlyMap<string, string>>,
+  { known }: PlannedProject,
+  inferred: FolderNames,
 ): readonly Folder[] {
-  const known = knownTargets(project);
   return chosen.flatMap((target) => {
-    const own = known.get(target.id);
-    const managed = matchedIds(own?.matched?.matches ?? new Map());
-    const learnt = [...(own?.state?.folders ?? [])].map(([name, id]) => [id, name] as const);
+    const { matched, state } = known.get(target.id) ?? {};
+    const managed = matchedIds(matched?.matches ?? new Map());
+    const learnt = [...(state?.folders ?? [])].map(([name, id]) => [id, name] as const);
     const names = new Map([...(inferred.get(target.id) ?? []), ...learnt]);
     const fresh = new Map<string, string[]>();
     for (const { id, folderId, status, description } of base.live.testCases.get(target.id) ?? []) {
@@ -102,11 +102,8 @@ export function foldersOf(
   });
 }
 
-export interface DraftOptions {
-  readonly elements: boolean;
-  readonly folders: readonly Folder[];
-  /** Whether a value repeats one that must not show in any file. */
-  readonly holdsSecret: (value: Json) => boolean;
+export interface DraftOptions extends Pick<DeclareOptions, "elements" | "holdsSecret"> {
+  readonly folderNames: FolderNames;
   /** Keys for new targets, as the user says: live id → key. */
   readonly into: ReadonlyMap<string, string>;
   /** A target's app without what names the stage. */
@@ -121,126 +118,81 @@ export function draftTargets(
   project: PlannedProject,
   options: DraftOptions,
 ): { readonly targets: readonly TargetDraft[]; readonly leftOut: readonly Skipped[] } {
-  const { chosen, reading, base } = sources;
-  const { refused, folders } = options;
-  const known = knownTargets(project);
-  const targets = draftsOf(chosen, knownAsTargets(project), options, targetRules(base.live.targets, options));
-  const leftOut: Skipped[] = targets.leftOut.map((one) => ({ ...one, app: one.name ?? "" }));
-  const fresh = new Map(targets.drafts.map((draft) => [draft.live.id, draft]));
-  const left = new Set(targets.leftOut.map(({ id }) => id));
+  const { chosen, base } = sources;
+  const leftOut: Skipped[] = [];
+  const fresh = new Map(
+    draftsOf("target", chosen, base.live.targets, knownAsTargets(project), options, leftOut).map((draft) => [
+      draft.live.id,
+      draft,
+    ]),
+  );
+  const left = new Set(leftOut.map(({ id }) => id));
   const drafts = chosen.flatMap((live) => {
     if (left.has(live.id)) return [];
-    const own = known.get(live.id);
+    const names = options.folderNames.get(live.id);
+    const own = { ...options, app: live.app, folderName: (id: string) => names?.get(id) };
+    const listed = (base.live.testCases.get(live.id) ?? []).filter(({ status }) => status !== DELETED);
+    const environments = knownInTarget(project, sources, live.id, ENVIRONMENTS);
+    const cases = knownInTarget(project, sources, live.id, TEST_CASES);
     const target = fresh.get(live.id);
-    const key = target?.key ?? own?.key ?? "";
-    const names = folderNamesOf(live.id, folders);
-    const around = { ...options, folderName: (id: string) => names.get(id) };
-    const inTarget = (section: typeof ENVIRONMENTS | typeof TEST_CASES): KnownResources =>
-      knownInTarget(project, reading.project, own, section);
-    const environments = draftsOf(live.environments, inTarget(ENVIRONMENTS), around, environmentRules(live));
-    const existing = (base.live.testCases.get(live.id) ?? []).filter(({ status }) => status !== DELETED);
-    const knownCases = inTarget(TEST_CASES);
-    const testCases = draftsOf(existing, knownCases, around, testCaseRules(existing));
-    for (const one of [...environments.leftOut, ...testCases.leftOut])
-      leftOut.push({ ...one, app: live.app });
-    const declared = (own?.matched?.target.testCases ?? []).flatMap(({ key: from, fields }) => {
-      const to = fields[PREREQUISITE];
-      return typeof to === "string" ? [[from, to] as const] : [];
-    });
-    const gone: Skipped[] = [];
-    const isKept = (kind: "environment" | "testCase") => (draft: Draft<{ readonly id: string }>) => {
-      const reason = refused.get(addressOf(kind, key, draft.key));
-      if (reason !== undefined)
-        gone.push({ app: live.app, kind, id: draft.live.id, name: draft.key, reason });
-      return reason === undefined;
-    };
-    const reason = target && refused.get(targetAddress(key));
-    if (reason !== undefined) {
-      gone.push({ app: live.app, kind: "target", id: live.id, name: live.app, reason });
-      return [{ live, key, target: undefined, environments: [], testCases: [], gone }];
-    }
-    const keptCases = testCases.drafts.filter(isKept("testCase"));
     return [
       {
         live,
-        key,
+        key: target?.key ?? project.known.get(live.id)?.key ?? "",
         target,
-        environments: environments.drafts.filter(isKept("environment")),
-        testCases: withPrerequisites(testCases.drafts, keptCases, knownCases.managed, new Map(declared)),
-        gone,
+        environments: draftsOf(
+          "environment",
+          live.environments,
+          live.environments,
+          environments,
+          own,
+          leftOut,
+        ),
+        testCases: draftsOf("testCase", listed, listed, cases, own, leftOut),
+        managed: cases.managed,
       },
     ];
   });
-  const sorted = drafts.toSorted((a, b) => compareText(a.key, b.key));
+  const targets = drafts
+    .toSorted((a, b) => compareText(a.key, b.key))
+    .map((draft): TargetDraft => {
+      const { live, key, target, environments, testCases, managed } = draft;
+      const isKept = (kind: NamedKind, id: string, name: string): boolean => {
+        const address = kind === "target" ? targetAddress(key) : addressOf(kind, key, name);
+        const reason = options.refused.get(address);
+        if (reason !== undefined) leftOut.push({ app: live.app, kind, id, name, reason });
+        return reason === undefined;
+      };
+      if (target !== undefined && !isKept("target", live.id, live.app))
+        return { live, key, target: undefined, environments: [], testCases: [] };
+      const kept = testCases.filter((one) => isKept("testCase", one.live.id, one.key));
+      return {
+        live,
+        key,
+        target,
+        environments: environments.filter((one) => isKept("environment", one.live.id, one.key)),
+        testCases: withPrerequisites(testCases, kept, managed, declaredPrerequisites(project, live.id)),
+      };
+    });
   return {
-    targets: sorted.filter(
+    targets: targets.filter(
       ({ target, environments, testCases }) =>
         target !== undefined || environments.length + testCases.length > 0,
     ),
-    leftOut: [...leftOut, ...sorted.flatMap(({ gone }) => gone)],
+    leftOut,
   };
 }
 
-/** How resources of one kind are imported. */
-interface DraftRules<L> {
-  readonly kind: Skipped["kind"];
-  /** Whether nothing that it declares finds it and no other. */
-  readonly mustBind: (live: L, declared: Draft<never>["fields"]) => boolean;
-  /** What it is called on the service, and what else a declared resource may find it by. */
-  readonly names: (live: L) => readonly (string | null | undefined)[];
-  /** The name as one to make a key of. */
-  readonly keyName: (name: string) => string;
-  /** Begins the key of what has no name. */
-  readonly noun: string;
-  /** Live id → key of those that have theirs whatever they are called. */
-  readonly keys: (live: readonly L[], known: KnownResources) => ReadonlyMap<string, string>;
-  /** A key that no other gets. */
-  readonly reserved?: string;
-}
+const NOT_BINDABLE =
+  "nothing that it shows tells it from all others, and its id is not a UUID, so that `id:` cannot bind it";
+const UNCLEAR = "a manifest may mean it, which is not clear; `tasc plan` says what it takes to make it so";
 
-function targetRules(all: readonly LiveTarget[], { into, plainApp }: DraftOptions): DraftRules<LiveTarget> {
-  const apps = countValues(all.map(({ app }) => app));
-  return {
-    kind: "target",
-    mustBind: ({ app }, declared) => declared["app"] === undefined || apps.get(app) !== 1,
-    names: ({ app }) => [app],
-    keyName: (app) => plainApp(app) || app,
-    noun: "target",
-    keys: (live, { taken, remembered }) =>
-      new Map(
-        live.flatMap(({ id }) => {
-          const key = into.get(id) ?? "";
-          return key === "" || remembered.has(id) || taken.has(key.toLowerCase()) ? [] : [[id, key]];
-        }),
-      ),
-  };
-}
-
-/**
- * The DEFAULT environment is found by its type, another by its URL; of both kinds there may be several alike, and of
- * types that the interface does not name nothing is found.
- */
-function environmentRules({ environments }: LiveTarget): DraftRules<LiveEnvironment> {
-  const alike = countValues(environments.map(sameAs));
-  return {
-    kind: "environment",
-    mustBind: (live, { discoveryUrl }) =>
-      (live.type !== "DEFAULT" && (live.type !== "ADDITIONAL" || discoveryUrl === undefined)) ||
-      alike.get(sameAs(live)) !== 1,
-    names: ({ discoveryUrl, type }) => [discoveryUrl, type],
-    keyName: nameOfUrl,
-    noun: "environment",
-    keys: (live, { declared }) => {
-      const [id] = live.flatMap((one) => (one.type === "DEFAULT" ? [one.id] : [])).toSorted(compareText);
-      return new Map(id === undefined || declared.has("default") ? [] : [[id, "default"]]);
-    },
-    reserved: "default",
-  };
-}
-
-function sameAs({ type = "", discoveryUrl = "" }: LiveEnvironment): string {
-  return type === "DEFAULT" ? type : `${type} ${normalUrl(discoveryUrl)}`;
-}
+/** Begins the key of what has no name. */
+const NOUNS: Readonly<Record<NamedKind, string>> = {
+  target: "target",
+  environment: "environment",
+  testCase: "case",
+};
 
 /** Host and path: what is readable of a URL, and tells environments of one application apart. */
 function nameOfUrl(text: string): string {
@@ -249,69 +201,106 @@ function nameOfUrl(text: string): string {
   return `${hostname.replace(/^www\./, "")} ${port} ${pathname}`;
 }
 
-/** A test case is found by its external id, or else by its name; by either only if it is the only one. */
-function testCaseRules(all: readonly LiveTestCase[]): DraftRules<LiveTestCase> {
-  const names = countValues(all.map(({ description }) => description));
-  const externalIds = countValues(all.map(({ externalId }) => externalId));
-  return {
-    kind: "testCase",
-    mustBind: (live, { externalId, description }) =>
-      typeof externalId === "string"
-        ? externalIds.get(live.externalId) !== 1
-        : description === undefined || names.get(live.description) !== 1,
-    names: ({ description, externalId }) => [description, externalId],
-    keyName: (name) => name,
-    noun: "case",
-    keys: () => new Map(),
-  };
-}
-
-const NOT_BINDABLE =
-  "nothing that it shows tells it from all others, and its id is not a UUID, so that `id:` cannot bind it";
-const UNCLEAR = "a manifest may mean it, which is not clear; `tasc plan` says what it takes to make it so";
-
-/** Those that no manifest declares, each with a key. */
-function draftsOf<L extends { readonly id: string }>(
-  listed: readonly L[],
+/**
+ * Those that no manifest declares, each with a key.
+ * @param all what they could be taken for, they themselves among it
+ * @param leftOut gets those that are left out
+ */
+function draftsOf(
+  kind: NamedKind,
+  listed: readonly LiveResource[],
+  all: readonly LiveResource[],
   known: KnownResources,
-  options: Omit<DeclareOptions, "defaults">,
-  { kind, mustBind, names, keyName, noun, reserved, ...rules }: DraftRules<L>,
-): { readonly drafts: readonly Draft<L>[]; readonly leftOut: readonly Omit<Skipped, "app">[] } {
-  const leftOut: Omit<Skipped, "app">[] = [];
+  options: Omit<DeclareOptions, "defaults"> &
+    Pick<DraftOptions, "into" | "plainApp"> & { readonly app?: string },
+  leftOut: Skipped[],
+): readonly Draft[] {
+  const { holdsSecret, into, plainApp } = options;
+  const isFound = finder(kind, all);
   // The planner takes the last of those that are listed under one id.
   const fresh = [...new Map(listed.map((one) => [one.id, one])).values()].filter(
     ({ id }) => !known.managed.has(id),
   );
   const found = fresh.flatMap((live) => {
-    const { id } = live;
-    const name = names(live)[0] ?? undefined;
+    const { id, externalId, type } = live;
+    const name = live[NAMED_BY[kind]];
     const declared = declareFields(fieldsOf(kind), live, { ...options, defaults: known.defaults });
-    const bind = mustBind(live, declared.fields);
-    const isDoubtful = known.isDoubtful(id, names(live));
+    const bind = !isFound(live, declared.fields);
+    const isDoubtful = known.isDoubtful(id, [name, externalId, kind === "environment" ? type : undefined]);
     if (!isDoubtful && (!bind || convert({ type: "uuid" }, id) !== undefined))
       return [{ live, ...declared, bind }];
-    leftOut.push({ kind, id, name, reason: isDoubtful ? UNCLEAR : NOT_BINDABLE });
+    const reason = isDoubtful ? UNCLEAR : NOT_BINDABLE;
+    leftOut.push({ app: options.app ?? name ?? "", kind, id, name, reason });
     return [];
   });
-  const all = found.map(({ live }) => live);
-  const keys = new Map(rules.keys(all, known));
-  const taken = [...keys.values()].map((key) => key.toLowerCase());
-  if (reserved !== undefined) taken.push(reserved);
-  for (const { id } of all) {
-    const key = known.remembered.get(id);
-    if (key !== undefined && key !== reserved && !keys.has(id)) keys.set(id, key);
+  // Keys that they have whatever they are called.
+  const reserved = kind === "environment" ? "default" : "";
+  const keys = new Map<string, string>();
+  const given = found
+    .flatMap(({ live: { id, type } }) => (type === "DEFAULT" ? [id] : []))
+    .toSorted(compareText)[0];
+  if (kind === "environment" && given !== undefined && !known.declared.has(reserved))
+    keys.set(given, reserved);
+  for (const { live } of found) {
+    const { id } = live;
+    const remembered = known.remembered.get(id);
+    const wanted = kind === "target" ? into.get(id) : undefined;
+    if (keys.has(id)) continue;
+    if (remembered !== undefined && remembered !== reserved) keys.set(id, remembered);
+    else if (wanted !== undefined && wanted !== "" && !known.taken.has(wanted.toLowerCase()))
+      keys.set(id, wanted);
   }
-  const requests = all.flatMap((live) => {
-    const name = names(live)[0] ?? undefined;
-    const shown = name === undefined || options.holdsSecret(name) ? undefined : keyName(name);
-    return keys.has(live.id) ? [] : [{ id: live.id, name: shown, noun }];
+  const taken = [...keys.values(), reserved].map((key) => key.toLowerCase());
+  const requests = found.flatMap(({ live }) => {
+    const name = live[NAMED_BY[kind]];
+    const shown = name === undefined || holdsSecret(name) ? undefined : name;
+    const plain =
+      shown &&
+      (kind === "target" ? plainApp(shown) || shown : kind === "environment" ? nameOfUrl(shown) : shown);
+    return keys.has(live.id) ? [] : [{ id: live.id, name: plain, noun: NOUNS[kind] }];
   });
   for (const [id, key] of chooseKeys(requests, new Set([...known.taken, ...taken]))) keys.set(id, key);
-  const drafts = found.map((draft) => ({ ...draft, key: keys.get(draft.live.id) ?? "" }));
-  return { drafts: drafts.toSorted((a, b) => compareText(a.key, b.key)), leftOut };
+  return found
+    .map((draft) => ({ ...draft, key: keys.get(draft.live.id) ?? "" }))
+    .toSorted((a, b) => compareText(a.key, b.key));
+}
+
+/**
+ * Whether what a manifest declares of a live resource finds it and no other. The DEFAULT environment is found by its
+ * type, another by its URL; of types that the interface does not name nothing is found. A test case is found by its
+ * external id, or else by its name.
+ */
+function finder(
+  kind: NamedKind,
+  all: readonly LiveResource[],
+): (live: LiveResource, declared: Draft["fields"]) => boolean {
+  const nameOf = (live: LiveResource): string | undefined => {
+    const name = live[NAMED_BY[kind]];
+    if (kind !== "environment") return name;
+    return live.type === "DEFAULT" ? live.type : `${live.type ?? ""} ${normalUrl(name ?? "")}`;
+  };
+  const names = countValues(all.map(nameOf));
+  const externalIds = countValues(all.map(({ externalId }) => externalId));
+  return (live, declared) => {
+    if (typeof declared["externalId"] === "string") return externalIds.get(live.externalId) === 1;
+    const isDefault = kind === "environment" && live.type === "DEFAULT";
+    const isNamed =
+      declared[NAMED_BY[kind]] !== undefined && (kind !== "environment" || live.type === "ADDITIONAL");
+    return (isDefault || isNamed) && names.get(nameOf(live)) === 1;
+  };
 }
 
 const PREREQUISITE = "discovery.prerequisite";
+
+/** Key → key of its prerequisite, of the test cases that manifests declare. */
+function declaredPrerequisites({ known }: PlannedProject, targetId: string): ReadonlyMap<string, string> {
+  const declared = known.get(targetId)?.matched?.target.testCases ?? [];
+  return new Map(
+    declared.flatMap(({ key, fields: { [PREREQUISITE]: to } }) =>
+      typeof to === "string" ? [[key, to]] : [],
+    ),
+  );
+}
 
 /**
  * Test cases with the keys of their prerequisites. One that has no key here is left out, and so is one that closes a
@@ -322,13 +311,13 @@ const PREREQUISITE = "discovery.prerequisite";
  * @param declared key → key of its prerequisite, as they declare it
  */
 function withPrerequisites(
-  all: readonly Draft<LiveTestCase>[],
-  kept: readonly Draft<LiveTestCase>[],
+  all: readonly Draft[],
+  kept: readonly Draft[],
   managed: ReadonlyMap<string, string>,
   declared: ReadonlyMap<string, string>,
-): readonly Draft<LiveTestCase>[] {
+): readonly Draft[] {
   const keys = new Map([...managed, ...all.map(({ live, key }) => [live.id, key] as const)]);
-  const lost = new Set(all.filter((draft) => !kept.includes(draft)).map(({ key }) => key));
+  const staying = new Set([...managed.values(), ...kept.map(({ key }) => key)]);
   const next = new Map(declared);
   const linked = all.map((draft) => {
     const id = draft.live.prerequisiteId ?? undefined;
@@ -341,10 +330,10 @@ function withPrerequisites(
         `the service has ${key}, which in turn runs after this one; a manifest cannot declare that.`,
       );
     next.set(draft.key, key);
-    if (lost.has(key)) return noted("the service has one that is left out here.");
+    if (!staying.has(key)) return noted("the service has one that is left out here.");
     return { ...draft, fields: { ...draft.fields, [PREREQUISITE]: key } };
   });
-  return linked.filter(({ key }) => !lost.has(key));
+  return linked.filter(({ key }) => staying.has(key));
 }
 
 /** Whether going from one test case to the prerequisite of it, and on, comes by another. */
@@ -358,7 +347,10 @@ function leadsTo(wanted: string, start: string, next: ReadonlyMap<string, string
 }
 
 /** What decides on the way a live value is declared, in addition to the value. */
-export interface DeclareOptions extends Pick<DraftOptions, "elements" | "holdsSecret"> {
+interface DeclareOptions {
+  readonly elements: boolean;
+  /** Whether a value repeats one that must not show in any file. */
+  readonly holdsSecret: (value: Json) => boolean;
   /** Fields that defaults would set where they are left out. */
   readonly defaults: ReadonlySet<string>;
   readonly folderName?: (id: string) => string | undefined;
@@ -369,7 +361,7 @@ export function declareFields(
   rows: readonly Field[],
   live: LiveResource,
   options: DeclareOptions,
-): Pick<Draft<never>, "fields" | "notes"> {
+): Pick<Draft, "fields" | "notes"> {
   const notes: string[] = [];
   const fields: Record<string, Json> = {};
   for (const row of rows) {
@@ -417,37 +409,22 @@ const IS_KEY = new RegExp(ANY_KEY, "u");
 const DEEPEST = 80;
 
 /** Whether a manifest can declare a live value of this shape. */
-export function isDeclarable(shape: Shape, live: Json): boolean {
-  switch (shape.type) {
-    case "string":
-    case "url":
-    case "enum":
-      return typeof live === "string" && convert(shape, live) !== undefined;
-    case "integer":
-      return typeof live === "number" && convert(shape, live) !== undefined;
-    case "boolean":
-      return typeof live === "boolean";
-    case "reference":
-      return typeof live === "string";
-    case "list":
-      return isArray(live) && live.every((item) => isDeclarable(shape.of, item));
-    case "object":
-      return (
-        isObject(live) &&
-        (shape.required ?? []).every((key) => Object.hasOwn(live, key)) &&
-        Object.entries(live).every(([key, value]) => {
-          const part = Object.hasOwn(shape.parts, key) ? shape.parts[key] : undefined;
-          return part !== undefined && isDeclarable(part.shape, value);
-        })
-      );
-    case "map":
-      return (
-        isObject(live) &&
-        Object.entries(live).every(([key, value]) => IS_KEY.test(key) && isDeclarable(shape.of, value))
-      );
-    case "json":
-      return isObject(live) && isDeclarableJson(live, 0);
-  }
+export function isDeclarable(shape: ManifestShape, live: Json): boolean {
+  const { type } = shape;
+  if (type === "list") return isArray(live) && live.every((item) => isDeclarable(shape.of, item));
+  if (type === "json") return isObject(live) && isDeclarableJson(live, 0);
+  if (type === "object" || type === "map")
+    return (
+      isObject(live) &&
+      (type === "map" || (shape.required ?? []).every((key) => Object.hasOwn(live, key))) &&
+      Object.entries(live).every(([key, value]) => {
+        const part = IS_KEY.test(key) ? entryOf(bare(shape), key) : undefined;
+        return part !== undefined && isDeclarable(part.shape, value);
+      })
+    );
+  if (type === "boolean") return typeof live === "boolean";
+  if (type === "integer") return typeof live === "number" && convert(shape, live) !== undefined;
+  return typeof live === "string" && (type === "reference" || convert(shape, live) !== undefined);
 }
 
 function isDeclarableJson(live: Json, depth: number): boolean {

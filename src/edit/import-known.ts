@@ -4,14 +4,15 @@ import { RESERVED_KEYS } from "../manifest/shape.ts";
 import type { SectionRow } from "../manifest/tables.ts";
 import { compareText, parseAddress, targetAddress } from "../model/address.ts";
 import type { Desired, DesiredResource } from "../model/desired.ts";
-import { isObject, valueAt } from "../model/json.ts";
+import { valueAt } from "../model/json.ts";
 import type { LiveTarget } from "../model/live.ts";
 import { type State, type StateEvent, emptyState } from "../model/state.ts";
 import type { MatchedTarget } from "../plan/compare.ts";
-import { type PlanInput, normalUrl } from "../plan/input.ts";
+import { type PlanInput, normalUrl, targetOf } from "../plan/input.ts";
 import { namesOf } from "../plan/match.ts";
 import { type Planned, makePlan } from "../plan/plan.ts";
 import { applyEvents } from "../state/events.ts";
+import { Manifests } from "./rewrite.ts";
 
 /** All that an import works on. */
 export interface ImportSources {
@@ -36,6 +37,16 @@ export type Learnt = ReadonlyMap<string, readonly StateEvent[]>;
 export interface PlannedProject extends Planned {
   readonly documents: readonly Document[];
   readonly input: PlanInput;
+  /** By id of the live target. One that was declared once gets its key again. */
+  readonly known: ReadonlyMap<string, KnownTarget>;
+}
+
+/** What manifests and state say already of a live target. What a manifest means is for the planner's matches to say. */
+interface KnownTarget {
+  readonly key: string;
+  readonly state: State | undefined;
+  /** Nothing where no manifest declares it and only state knows it. */
+  readonly matched: MatchedTarget | undefined;
 }
 
 /** Plans what documents declare, or `desired`, as if state had learnt something already. */
@@ -48,51 +59,40 @@ export function planProject(
   const { states, base } = sources;
   const declared = new Map<string, State>();
   for (const { key } of desired.targets) {
-    const known = states.get(key);
-    const events = (learnt.get(key) ?? []).filter((event) => isNews(event, known));
-    if (known === undefined && events.length === 0) continue;
-    declared.set(key, applyEvents(known ?? emptyState(desired.stage, key, base.baseUrl), events));
+    const before = states.get(key);
+    const events = (learnt.get(key) ?? []).filter((event) => isNews(event, before));
+    if (before === undefined && events.length === 0) continue;
+    declared.set(key, applyEvents(before ?? emptyState(desired.stage, key, base.baseUrl), events));
   }
   const keys = new Set(desired.targets.map(({ key }) => key));
   const strays = [...states.values()].filter(({ target }) => !keys.has(target));
   const input = { ...base, desired, states: declared, strays };
-  return { documents, input, ...makePlan(input) };
+  const planned = makePlan(input);
+  const known = new Map<string, KnownTarget>();
+  for (const state of strays) {
+    const id = state.bindings.get(targetAddress(state.target))?.id;
+    if (id !== undefined) known.set(id, { key: state.target, state, matched: undefined });
+  }
+  for (const [key, matched] of planned.matched)
+    if (matched.live !== undefined) known.set(matched.live.id, { key, state: matched.state, matched });
+  return { documents, input, known, ...planned };
 }
 
 /** A binding that state has already keeps what is recorded with it. */
 export function isNews(event: StateEvent, state: State | undefined): boolean {
+  if (event.type === "folder") return state?.folders.get(event.name) !== event.id;
   return event.type !== "bound" || state?.bindings.get(event.address)?.id !== event.id;
 }
 
 /** What documents declare in a stage; for another than the one that is imported, no secret need be there. */
 export function desiredIn(
   stage: string,
-  { reading, resolve, desired }: Pick<ImportSources, "reading" | "resolve" | "desired">,
+  { reading, resolve, desired }: ImportSources,
   documents: readonly Document[],
 ): Desired | undefined {
   const options =
     stage === desired.stage ? resolve : { ...resolve, allowMissingSecrets: true, needsApiKey: false };
   return resolveProject({ ...reading, documents }, { ...options, stage }).resolved?.desired;
-}
-
-/** What manifests and state say already of a live target. What a manifest means is for the planner's matches to say. */
-export interface KnownTarget {
-  readonly key: string;
-  readonly state: State | undefined;
-  /** Nothing where no manifest declares it and only state knows it. */
-  readonly matched: MatchedTarget | undefined;
-}
-
-/** By id of the live target. One that was declared once gets its key again. */
-export function knownTargets({ input, matched }: PlannedProject): ReadonlyMap<string, KnownTarget> {
-  const remembered = input.strays.flatMap((state): [string, KnownTarget][] => {
-    const id = state.bindings.get(targetAddress(state.target))?.id;
-    return id === undefined ? [] : [[id, { key: state.target, state, matched: undefined }]];
-  });
-  const declared = [...matched].flatMap(([key, one]): [string, KnownTarget][] =>
-    one.live === undefined ? [] : [[one.live.id, { key, state: one.state, matched: one }]],
-  );
-  return new Map([...remembered, ...declared]);
 }
 
 /** What is known of all targets, or of the environments or test cases of one. */
@@ -112,36 +112,34 @@ export interface KnownResources {
 }
 
 export function knownAsTargets(project: PlannedProject): KnownResources {
-  const { desired, states, strays } = project.input;
-  const known = [...knownTargets(project)];
+  const { documents, input, known, matched } = project;
   const keysOf = (isDeclared: boolean): ReadonlyMap<string, string> =>
     new Map(
-      known.flatMap(([id, { key, matched }]) => ((matched !== undefined) === isDeclared ? [[id, key]] : [])),
+      [...known].flatMap(([id, one]) => ((one.matched !== undefined) === isDeclared ? [[id, one.key]] : [])),
     );
-  const declared = project.documents.flatMap(({ value: { target } }) =>
-    typeof target === "string" ? [target] : [],
-  );
-  const doubtful = desired.targets.filter(({ key }) => !project.matched.has(key));
+  const declared = documents.flatMap(({ value: { target } }) => (typeof target === "string" ? [target] : []));
   return {
     managed: keysOf(true),
     remembered: keysOf(false),
     declared: new Set(declared),
-    taken: lowerCase([...declared, ...strays.map(({ target }) => target)]),
+    taken: lowerCase([...declared, ...input.strays.map(({ target }) => target)]),
     defaults: new Set(),
-    isDoubtful: doubts(doubtful, (target) => states.get(target.key)),
+    isDoubtful: doubts(
+      input.desired.targets.filter(({ key }) => !matched.has(key)),
+      project,
+    ),
   };
 }
 
 export function knownInTarget(
-  { documents, input }: PlannedProject,
-  project: Document,
-  target: KnownTarget | undefined,
+  project: PlannedProject,
+  { reading }: ImportSources,
+  targetId: string,
   section: SectionRow,
 ): KnownResources {
-  const { kind, name } = section;
-  const { state, matched } = target ?? {};
-  const own = target === undefined ? [] : documents.filter(({ value }) => value["target"] === target.key);
-  const resources = matched?.target[name] ?? [];
+  const { key: targetKey, state, matched } = project.known.get(targetId) ?? {};
+  const own = project.documents.filter(({ value }) => targetKey !== undefined && value.target === targetKey);
+  const resources = matched?.target[section.name] ?? [];
   const managed = new Map<string, string>();
   for (const { address, key } of resources) {
     const id = matched?.matches.get(address)?.live?.id;
@@ -149,10 +147,12 @@ export function knownInTarget(
   }
   const keyIn = (address: string): readonly string[] => {
     const parts = parseAddress(address);
-    return parts?.kind === kind ? [parts.key] : [];
+    return parts?.kind === section.kind ? [parts.key] : [];
   };
-  const declared = new Set(resources.map(({ key }) => key));
-  if (matched !== undefined) for (const key of keysIn(own, name)) declared.add(key);
+  const manifests = new Manifests({ project: reading.project, documents: own });
+  const written =
+    matched === undefined ? [] : manifests.addressesOf(matched.target.key, section.kind).flatMap(keyIn);
+  const declared = new Set([...resources.map(({ key }) => key), ...written]);
   const moved = (matched?.target.moved ?? []).flatMap(({ from, to }) => [from, to]);
   const others = [...moved, ...(state?.intents.keys() ?? [])].flatMap(keyIn);
   const bound = [...(state?.bindings ?? [])].flatMap(([address, { id }]) =>
@@ -164,10 +164,10 @@ export function knownInTarget(
     declared,
     remembered: new Map(free.map(({ id, key }) => [id, key])),
     taken: lowerCase([...declared, ...bound.map(({ key }) => key), ...others]),
-    defaults: defaultsOf([project, ...own], input.desired.stage, section),
+    defaults: defaultsOf([reading.project, ...own], project.input.desired.stage, section),
     isDoubtful: doubts(
       resources.filter(({ address }) => matched?.matches.has(address) !== true),
-      () => state,
+      project,
     ),
   };
 }
@@ -180,33 +180,24 @@ function lowerCase(keys: readonly string[]): ReadonlySet<string> {
  * What unclear resources may mean: live ones of their ids, or with one of their names. The DEFAULT environment has its
  * type for a name.
  */
-function doubts<R extends DesiredResource>(
-  resources: readonly R[],
-  stateOf: (resource: R) => State | undefined,
+function doubts(
+  resources: readonly DesiredResource[],
+  { matched, input }: PlannedProject,
 ): KnownResources["isDoubtful"] {
-  const ids = new Set(
-    resources.flatMap((resource) => [resource.id, stateOf(resource)?.bindings.get(resource.address)?.id]),
-  );
-  const names = resources.flatMap((resource) => {
-    const { name, externalId } = namesOf(resource);
-    const type = resource.kind === "environment" && resource.key === "default" ? "DEFAULT" : undefined;
-    return [name ?? [], externalId ?? [], type ?? []].flat();
-  });
+  const ids = new Set<string | undefined>();
   // URLs are names of environments, and may be written in several ways.
-  const normal = new Set(names.map(normalUrl));
+  const names = new Set<string>();
+  for (const resource of resources) {
+    const { kind, key, id, address } = resource;
+    const target = targetOf(address);
+    const state = matched.get(target)?.state ?? input.states.get(target);
+    ids.add(id).add(state?.bindings.get(address)?.id);
+    const type = kind === "environment" && key === "default" ? "DEFAULT" : undefined;
+    const { name, externalId } = namesOf(resource);
+    for (const one of [name, externalId, type]) if (one !== undefined) names.add(normalUrl(one));
+  }
   return (id, own) =>
-    ids.has(id) || own.some((name) => typeof name === "string" && normal.has(normalUrl(name)));
-}
-
-/** The keys of a section in any stage. */
-function keysIn(documents: readonly Document[], section: string): readonly string[] {
-  return documents.flatMap(({ value }) => {
-    const overrides = isObject(value["stages"]) ? Object.values(value["stages"]) : [];
-    return [value, ...overrides].flatMap((scope) => {
-      const resources = isObject(scope) ? scope[section] : undefined;
-      return isObject(resources) ? Object.keys(resources) : [];
-    });
-  });
+    ids.has(id) || own.some((name) => typeof name === "string" && names.has(normalUrl(name)));
 }
 
 /** The fields that documents set by default, for all stages or for this one. */

@@ -1,3 +1,4 @@
+import { addressOfId } from "../inspect/explain.ts";
 import { type Address, KINDS, compareText, parseAddress, targetAddress } from "../model/address.ts";
 import { type DesiredResource, type DesiredTarget, resourcesOf } from "../model/desired.ts";
 import { type Field, fieldsOf, isFixed } from "../model/fields.ts";
@@ -8,13 +9,13 @@ import { isUnknown, reveal } from "../model/value.ts";
 import type { MatchedTarget } from "../plan/compare.ts";
 import { knownText } from "../plan/input.ts";
 import { matchedIds } from "../plan/match.ts";
-import { addressOfId } from "../inspect/explain.ts";
-import { type DraftOptions, declareFields, folderNamesOf, isNothing } from "./import-draft.ts";
+import { groupBy } from "../render/words.ts";
+import { type DraftOptions, type FolderNames, declareFields, isNothing } from "./import-draft.ts";
 import {
   type ImportSources,
   type PlannedProject,
+  countValues,
   desiredIn,
-  knownTargets,
   planProject,
 } from "./import-known.ts";
 import {
@@ -22,9 +23,9 @@ import {
   type FileEdit,
   type Goal,
   Manifests,
-  placeAll,
   deleteAt,
   onlyStagesOf,
+  placeAll,
   removals,
   sameWritten,
   setAt,
@@ -52,16 +53,15 @@ export function pairTargets(
   sources: ImportSources,
   into: Pairs,
 ): { readonly pairs: Pairs; readonly unclear: readonly Unclear[] } {
-  const { reading, stages, desired, states } = sources;
+  const { reading, stages, desired, states, chosen } = sources;
   if (stages.length < 2) return { pairs: new Map(), unclear: [] };
-  const here = desired.stage;
   const manifests = new Manifests(reading);
-  const known = knownTargets(planProject(sources, reading.documents, new Map(), desired));
-  const free = sources.chosen.filter(({ id }) => known.get(id)?.matched === undefined);
+  const { known } = planProject(sources, reading.documents, new Map(), desired);
+  const free = chosen.filter(({ id }) => known.get(id)?.matched === undefined);
   const pairs = new Map<string, string>();
   for (const { id } of free) {
     const key = into.get(id) ?? known.get(id)?.key;
-    if (key !== undefined && manifests.targets.includes(key)) pairs.set(id, key);
+    if (key !== undefined && manifests.addressesOf(key, "target").length > 0) pairs.set(id, key);
   }
   const taken = new Set([...pairs.values(), ...[...known.values()].map(({ key }) => key)]);
   const declared = new Set(desired.targets.map(({ key }) => key));
@@ -70,38 +70,39 @@ export function pairTargets(
     return !taken.has(key) && !isBound;
   });
   const apps = appsOf(open, manifests, sources);
+  const keysBy = (nameOf: (one: (typeof apps)[number]) => string): ReadonlyMap<string, readonly string[]> =>
+    new Map([...groupBy(apps, nameOf)].map(([name, own]) => [name, [...new Set(own.map(({ key }) => key))]]));
+  const exact = keysBy(({ app }) => app);
+  const plain = keysBy(({ app, stage }) => withoutStage(app, stage));
   const candidates = free
     .filter(({ id }) => !pairs.has(id) && !into.has(id) && !known.has(id))
     .map((live): Unclear => {
-      const plain = withoutStage(live.app, here);
-      const keysOf = (fits: (one: (typeof apps)[number]) => boolean): readonly string[] =>
-        open.filter((key) => apps.some((one) => one.key === key && fits(one)));
-      const exact = keysOf(({ app }) => app === live.app);
-      const keys =
-        exact.length > 0 || plain === ""
-          ? exact
-          : keysOf(({ app, stage }) => withoutStage(app, stage) === plain);
-      return { live, keys };
+      const name = withoutStage(live.app, desired.stage);
+      return { live, keys: exact.get(live.app) ?? (name === "" ? undefined : plain.get(name)) ?? [] };
     });
-  const unclear = candidates.filter(
-    ({ live, keys }) =>
-      keys.length > 1 ||
-      candidates.some((other) => other.live !== live && other.keys.some((key) => keys.includes(key))),
+  // Thousands of one name share one list of keys, which is looked through once.
+  const claims = countValues(
+    [...countValues(candidates.map(({ keys }) => keys))].flatMap(([keys, times]) =>
+      keys.length > 1 || times > 1 ? [...keys, ...keys] : keys,
+    ),
   );
+  const isUnclear = ({ keys: [first = ""] }: Unclear): boolean => (claims.get(first) ?? 0) > 1;
   for (const one of candidates)
-    if (one.keys[0] !== undefined && !unclear.includes(one)) pairs.set(one.live.id, one.keys[0]);
-  return { pairs, unclear: unclear.filter(({ keys }) => keys.length > 0) };
+    if (one.keys[0] !== undefined && !isUnclear(one)) pairs.set(one.live.id, one.keys[0]);
+  return { pairs, unclear: candidates.filter(isUnclear) };
 }
 
 /** The apps of targets, in each stage that has them, and as they would be in the one that is imported. */
 function appsOf(keys: readonly string[], manifests: Manifests, sources: ImportSources) {
-  const undo = manifests.apply(keys.flatMap((key) => lifting(manifests, key, sources)));
-  const apps = targetsByStage(sources, manifests).flatMap(({ stage, target }) => {
-    const app = knownText(target, "app");
-    return app !== undefined && keys.includes(target.key) ? [{ key: target.key, stage, app }] : [];
-  });
-  undo();
-  return apps;
+  const order = new Map(keys.map((key, at) => [key, at]));
+  const lifted = manifests.with(keys.flatMap((key) => lifting(manifests, key, sources)));
+  return targetsByStage(sources, lifted)
+    .flatMap(({ stage, target }) => {
+      const app = knownText(target, "app");
+      const at = order.get(target.key);
+      return app === undefined || at === undefined ? [] : [{ key: target.key, stage, app, at }];
+    })
+    .toSorted((a, b) => a.at - b.at);
 }
 
 function targetsByStage(
@@ -150,8 +151,8 @@ export interface Merging {
   readonly bound: ReadonlyMap<string, readonly Bound[]>;
   /** Addresses that exist in this stage by the merge, and so are to be as they are live. */
   readonly merged: ReadonlySet<Address>;
-  /** Names of folders, as the test cases in them have them in other stages: target id → folder id → name. */
-  readonly folders: ReadonlyMap<string, ReadonlyMap<string, string>>;
+  /** Names of folders, as the test cases in them have them in other stages. */
+  readonly folders: FolderNames;
 }
 
 type Bound = StateEvent & { readonly type: "bound" };
@@ -168,48 +169,44 @@ export function mergeStage(sources: ImportSources, pairs: Pairs, excluded: Reado
   const { reading, stages, desired, chosen } = sources;
   const here = desired.stage;
   const before = new Manifests(reading);
-  const edited = new Manifests(reading);
   const paired = new Map(
     [...pairs].flatMap(([id, key]) => (excluded.has(targetAddress(key)) ? [] : [[key, id]])),
   );
   const now = planProject(sources, reading.documents, new Map(), desired);
-  const known = knownTargets(now);
   // Of targets that this stage has already, what is declared for other stages alone may have come up here.
   const ids = new Set(chosen.map(({ id }) => id));
-  const managed = [...known].flatMap(([id, { key, matched }]) =>
+  const managed = [...now.known].flatMap(([id, { key, matched }]) =>
     matched !== undefined && ids.has(id) && stages.length > 1 ? [key] : [],
   );
   const keys = [...paired.keys(), ...managed];
-  const undo = edited.apply(keys.flatMap((key) => lifting(edited, key, sources)));
+  const { documents } = before.with(keys.flatMap((key) => lifting(before, key, sources)));
   const bound = new Map(
     [...paired].map(([key, id]): [string, readonly Bound[]] => [key, [boundTo(targetAddress(key), id)]]),
   );
-  const lifted = planProject(sources, edited.documents, bound);
-  undo();
+  const lifted = planProject(sources, documents, bound);
   const merged = new Set<Address>();
   const edits: FileEdit[] = [];
   for (const key of keys) {
+    const target = targetAddress(key);
     const found = [...(bound.get(key) ?? []), ...foundIn(lifted.matched.get(key), sources, before)].filter(
       ({ address }) => !excluded.has(address),
     );
     bound.set(key, found);
-    const isFound = new Set(found.map(({ address }) => address));
-    const ofTarget = stages.filter((stage) => stage === here || exists(before, stage, targetAddress(key)));
+    const isFound = new Set([target, ...found.map(({ address }) => address)]);
+    const ofTarget = stages.filter((stage) => stage === here || exists(before, stage, target));
     for (const address of addressesOf(before, key)) {
       const elsewhere = stages.filter((stage) => stage !== here && exists(before, stage, address));
       const wasHere = exists(before, here, address);
-      const isTarget = address === targetAddress(key);
-      const isHere =
-        !excluded.has(address) && (isTarget || isFound.has(address) || (wasHere && !paired.has(key)));
+      const isHere = !excluded.has(address) && (isFound.has(address) || (wasHere && !paired.has(key)));
       if (elsewhere.length === 0) continue;
       if (isHere && (paired.has(key) || !wasHere)) merged.add(address);
       const list = stages.filter((stage) => (stage === here ? isHere : elsewhere.includes(stage)));
-      edits.push(...restricting(before, address, list, isTarget ? stages : ofTarget, stages));
+      edits.push(...restricting(before, address, list, address === target ? stages : ofTarget, stages));
     }
   }
-  edited.apply(edits);
-  const project = edits.length + bound.size === 0 ? now : planProject(sources, edited.documents, bound);
-  return { edits, project, bound, merged, folders: foldersIn(project, merged, before, stages, here) };
+  const project =
+    edits.length + bound.size === 0 ? now : planProject(sources, before.with(edits).documents, bound);
+  return { edits, project, bound, merged, folders: foldersIn(project, merged, before, sources) };
 }
 
 /** The parts of a lifted target that are there, and that state does not know yet. */
@@ -242,8 +239,7 @@ function restricting(
 ): readonly FileEdit[] {
   const only = onlyStagesOf(manifests, address, stages);
   if (only !== undefined && sameJson(only.stages, list)) return [];
-  if (list.length === possible.length && possible.every((stage) => list.includes(stage)))
-    return only === undefined ? [] : [deleteAt(only.slot)];
+  if (sameJson(list, possible)) return only === undefined ? [] : [deleteAt(only.slot)];
   if (only !== undefined) return [setAt(only.slot, list)];
   const base = stages
     .flatMap((stage) => manifests.layersOf({ stage, address }))
@@ -279,9 +275,8 @@ function environmentsByUrl(
       .filter(({ discoveryUrl = "" }) => names.includes(withoutStage(discoveryUrl, here)))
       .map(({ id }) => boundTo(address, id));
   });
-  const isOnly = ({ address, id }: Bound): boolean =>
-    pairs.filter((other) => other.address === address || other.id === id).length === 1;
-  return pairs.filter(isOnly);
+  const times = countValues(pairs.flatMap(({ address, id }) => [address, id]));
+  return pairs.filter(({ address, id }) => times.get(address) === 1 && times.get(id) === 1);
 }
 
 /** A folder in which all test cases have one folder's name in other stages is that folder. */
@@ -289,9 +284,8 @@ function foldersIn(
   { matched }: PlannedProject,
   merged: ReadonlySet<Address>,
   before: Manifests,
-  stages: readonly string[],
-  here: string,
-): Merging["folders"] {
+  { stages, desired: { stage: here } }: ImportSources,
+): FolderNames {
   const field = fieldsOf("testCase").find(({ name }) => name === "folder");
   const found = new Map<string, ReadonlyMap<string, string>>();
   for (const { live: target, matches } of matched.values()) {
@@ -307,10 +301,11 @@ function foldersIn(
         own.add(typeof written === "string" ? written : "");
       }
     }
+    const times = countValues([...names.values()].flatMap((own) => [...own]));
     const clear = [...names].flatMap(([id, own]) => {
       const [name = ""] = own;
-      const isOnly = [...names].every(([other, theirs]) => other === id || !theirs.has(name));
-      return own.size === 1 && name !== "" && !name.includes("$") && isOnly ? [[id, name] as const] : [];
+      const isClear = own.size === 1 && name !== "" && !name.includes("$") && times.get(name) === 1;
+      return isClear ? [[id, name] as const] : [];
     });
     if (target !== undefined && clear.length > 0) found.set(target.id, new Map(clear));
   }
@@ -319,51 +314,48 @@ function foldersIn(
 
 /** Edits that give each merged resource its live values in this stage, and change no other stage. */
 export function mergeFields(
-  project: PlannedProject,
+  { plan, matched, input, documents }: PlannedProject,
   merged: ReadonlySet<Address>,
   { reading, stages }: ImportSources,
-  options: Pick<DraftOptions, "elements" | "folders" | "holdsSecret">,
+  options: Pick<DraftOptions, "elements" | "folderNames" | "holdsSecret">,
 ): readonly FileEdit[] {
-  const { plan, matched, input, documents } = project;
-  const stage = input.desired.stage;
+  const { stage, targets } = input.desired;
   const changes = new Map(plan.changes.map((change) => [change.address, change.fields]));
   const sources = { project: reading.project, documents };
   const manifests = new Manifests(sources);
-  const goals = input.desired.targets
+  const goalsFor = (resource: DesiredResource, own: MatchedTarget): readonly Goal[] => {
+    const { address, kind, fields } = resource;
+    const live = liveFields(resource, own, options);
+    const differs = (field: Field, now: Json | undefined, want: Json | undefined): boolean => {
+      const value = fields[field.name];
+      if (now === undefined)
+        return want !== undefined && !isNothing(want) && (options.elements || field.compare !== "elements");
+      if (isFixed(field))
+        return value === undefined || isUnknown(value) || !sameJson(reveal(value), want ?? null);
+      return (changes.get(address) ?? []).some(({ path }) => startsWith(path, field.path));
+    };
+    return fieldsOf(kind).flatMap((field) => {
+      const ref: FieldRef = { stage, address, field };
+      const want = live?.[field.name];
+      if (live === undefined || !differs(field, manifests.written(ref), want)) return [];
+      const goal: Goal = {
+        ref,
+        isMet: (written) => sameWritten(written, want),
+        candidates: (now) => {
+          if (want === undefined) return removals(now, ref, stages);
+          const top = now.topSlot(ref);
+          return valueAtOne(want, [top?.layer === "stage" ? top : undefined, now.stageSlot(ref)]);
+        },
+      };
+      return [goal];
+    });
+  };
+  const goals = targets
     .toSorted((a, b) => compareText(a.key, b.key))
     .flatMap((target) => {
       const own = matched.get(target.key);
-      return own === undefined ? [] : resourcesOf(target).map((resource) => ({ resource, own }));
-    })
-    .filter(({ resource: { address } }) => merged.has(address))
-    .flatMap(({ resource, own }) => {
-      const { address, kind, fields } = resource;
-      const live = liveFields(resource, own, options);
-      if (live === undefined) return [];
-      const differs = (field: Field, now: Json | undefined, want: Json | undefined): boolean => {
-        const value = fields[field.name];
-        if (now === undefined)
-          return want !== undefined && !isNothing(want) && (options.elements || field.compare !== "elements");
-        if (isFixed(field))
-          return value === undefined || isUnknown(value) || !sameJson(reveal(value), want ?? null);
-        return (changes.get(address) ?? []).some(({ path }) => startsWith(path, field.path));
-      };
-      return fieldsOf(kind).flatMap((field) => {
-        const ref: FieldRef = { stage, address, field };
-        const want = live[field.name];
-        if (!differs(field, manifests.written(ref), want)) return [];
-        const goal: Goal = {
-          ref,
-          isMet: (written) => sameWritten(written, want),
-          candidates: (rewriter) => {
-            if (want === undefined) return removals(rewriter, ref, stages);
-            const top = rewriter.manifests.topSlot(ref);
-            const own = top?.layer === "stage" ? top : undefined;
-            return valueAtOne(want, [own, rewriter.manifests.stageSlot(ref)]);
-          },
-        };
-        return [goal];
-      });
+      const resources = resourcesOf(target).filter(({ address }) => merged.has(address));
+      return own === undefined ? [] : resources.flatMap((resource) => goalsFor(resource, own));
     });
   return placeAll(sources, goals, { stages }).edits;
 }
@@ -372,17 +364,17 @@ export function mergeFields(
 function liveFields(
   { address, kind }: DesiredResource,
   matched: MatchedTarget,
-  { folders, holdsSecret }: Pick<DraftOptions, "folders" | "holdsSecret">,
+  { folderNames, holdsSecret }: Pick<DraftOptions, "folderNames" | "holdsSecret">,
 ): Readonly<Record<string, Json>> | undefined {
   const live = matched.matches.get(address)?.live;
   if (live === undefined) return undefined;
   const rows = fieldsOf(kind);
-  const names = folderNamesOf(matched.live?.id ?? "", folders);
+  const names = folderNames.get(matched.live?.id ?? "");
   const { fields } = declareFields(rows, live, {
     elements: true,
     holdsSecret,
     defaults: new Set(rows.map(({ name }) => name)),
-    folderName: (id) => names.get(id),
+    folderName: (id) => names?.get(id),
   });
   const prerequisite = addressOfId(live.prerequisiteId ?? "", matched);
   if (prerequisite === undefined) return fields;

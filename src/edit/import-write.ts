@@ -2,7 +2,7 @@ import { writeYaml } from "../manifest/yaml/write.ts";
 import type { Kind } from "../model/address.ts";
 import { type Part, fieldsOf } from "../model/fields.ts";
 import { type Json, type JsonObject, type Path, isObject } from "../model/json.ts";
-import { type Draft, type Folder, type TargetDraft, folderNamesOf } from "./import-draft.ts";
+import type { Draft, FolderNames, TargetDraft } from "./import-draft.ts";
 import { chooseKeys } from "./import-known.ts";
 
 /** A new manifest. */
@@ -22,32 +22,28 @@ export interface LayoutOptions {
   readonly stage: string | undefined;
   /** Whether what is new in a target must be said to exist in this stage alone. */
   readonly isForStageAlone: (key: string) => boolean;
-  readonly folders: readonly Folder[];
+  readonly folderNames: FolderNames;
   readonly exists: (file: string) => boolean;
   readonly holdsSecret: (value: Json) => boolean;
 }
 
 /** What goes into one file. */
-interface Sheet extends Omit<TargetDraft, "live"> {
+interface Sheet extends TargetDraft {
   readonly file: string;
-  readonly names: ReadonlyMap<string, string>;
 }
 
 /** Lays drafts out in files that are not there yet. */
 export function layOut(drafts: readonly TargetDraft[], options: LayoutOptions): readonly NewFile[] {
   const used = new Set<string>();
-  const free = (wanted: string): string => {
-    const file = freeFile(wanted, (name) => used.has(name.toLowerCase()) || options.exists(name));
-    used.add(file.toLowerCase());
-    return file;
-  };
   return drafts
-    .flatMap((draft) => sheetsOf(draft, options, free))
+    .flatMap((draft) => sheetsOf(draft, options))
     .map((sheet) => {
-      const comments = commentsOf(sheet, options);
+      const file = freeFile(sheet.file, (name) => used.has(name.toLowerCase()) || options.exists(name));
+      used.add(file.toLowerCase());
+      const comments = commentsOf({ ...sheet, file }, options);
       const commentAt = (path: Path): string | undefined => comments.get(path.join("\n"))?.join("\n");
       return {
-        file: sheet.file,
+        file,
         text: writeYaml(documentOf(sheet, options), { commentAt }),
         environments: sheet.environments.length,
         testCases: sheet.testCases.length,
@@ -55,30 +51,23 @@ export function layOut(drafts: readonly TargetDraft[], options: LayoutOptions): 
     });
 }
 
-function sheetsOf(
-  draft: TargetDraft,
-  { dir, split, folders }: LayoutOptions,
-  free: (wanted: string) => string,
-): readonly Sheet[] {
+function sheetsOf(draft: TargetDraft, { dir, split, folderNames }: LayoutOptions): readonly Sheet[] {
   const start = [dir, fileName(draft.key)].filter((step) => step !== "").join("/");
-  const names = folderNamesOf(draft.live.id, folders);
   const ids = draft.testCases.flatMap(({ live }) => (split === "folder" ? (live.folderId ?? []) : []));
+  const names = folderNames.get(draft.live.id);
   const keys = chooseKeys(
-    [...new Set(ids)].map((id) => ({ id, name: names.get(id), noun: "folder" })),
+    [...new Set(ids)].map((id) => ({ id, name: names?.get(id), noun: "folder" })),
     new Set(),
   );
-  const together = draft.testCases.filter(
-    ({ live: { folderId } }) => typeof folderId !== "string" || !keys.has(folderId),
-  );
+  const together = draft.testCases.filter(({ live: { folderId } }) => !keys.has(folderId ?? ""));
   const isEmpty = draft.target === undefined && draft.environments.length + together.length === 0;
-  const main = { ...draft, names, testCases: together };
   return [
-    ...(isEmpty ? [] : [{ ...main, file: free(`${start}.yaml`) }]),
+    ...(isEmpty ? [] : [{ ...draft, testCases: together, file: `${start}.yaml` }]),
     ...[...keys]
       .toSorted(([, a], [, b]) => (a < b ? -1 : 1))
       .map(([id, key]) => ({
-        ...main,
-        file: free(`${start}/${fileName(key)}.yaml`),
+        ...draft,
+        file: `${start}/${fileName(key)}.yaml`,
         target: undefined,
         environments: [],
         testCases: draft.testCases.filter(({ live }) => live.folderId === id),
@@ -106,31 +95,27 @@ export function freeFile(wanted: string, isTaken: (file: string) => boolean): st
   }
 }
 
-type AnyDraft = Draft<{ readonly id: string }>;
-
 function documentOf(
   { key, target, environments, testCases }: Sheet,
   { stage, isForStageAlone }: LayoutOptions,
 ): JsonObject {
   const inline = stage === undefined;
   const only = !inline && isForStageAlone(key) ? { onlyStages: [stage] } : {};
-  // Where the target itself is new, what is in it exists where it does.
-  const [ofTarget, ofParts] = target === undefined ? [{}, only] : [only, {}];
-  const valueOf = (draft: AnyDraft, kind: Kind): JsonObject => ({
+  const valueOf = (draft: Draft, kind: Kind): JsonObject => ({
     ...(inline ? idOf(draft) : {}),
-    ...ofParts,
+    // Where the target itself is new, what is in it exists where it does.
+    ...(target === undefined ? only : {}),
     ...inDocument(draft, kind),
   });
   const whole: JsonObject = {
     target: key,
     ...(inline ? idOf(target) : {}),
-    ...ofTarget,
-    ...(target && inDocument(target, "target")),
+    ...(target && { ...only, ...inDocument(target, "target") }),
     ...section("environments", environments, (one) => valueOf(one, "environment")),
     ...section("testCases", testCases, (one) => valueOf(one, "testCase")),
   };
   if (inline) return whole;
-  const mustBind = ({ bind }: AnyDraft): boolean => bind;
+  const mustBind = ({ bind }: Draft): boolean => bind;
   const override: JsonObject = {
     ...idOf(target),
     ...section("environments", environments.filter(mustBind), idOf),
@@ -139,17 +124,17 @@ function documentOf(
   return Object.keys(override).length === 0 ? whole : { ...whole, stages: { [stage]: override } };
 }
 
-function idOf(draft: AnyDraft | undefined): JsonObject {
+function idOf(draft: Draft | undefined): JsonObject {
   return draft?.bind === true ? { id: draft.live.id } : {};
 }
 
-function section(name: string, drafts: readonly AnyDraft[], valueOf: (draft: AnyDraft) => Json): JsonObject {
+function section(name: string, drafts: readonly Draft[], valueOf: (draft: Draft) => Json): JsonObject {
   if (drafts.length === 0) return {};
   return { [name]: Object.fromEntries(drafts.map((draft) => [draft.key, valueOf(draft)])) };
 }
 
 /** The fields as a document has them, in the order of the table. */
-function inDocument({ fields }: AnyDraft, kind: Kind): JsonObject {
+function inDocument({ fields }: Draft, kind: Kind): JsonObject {
   const map: Record<string, Json> = {};
   for (const { name, path } of fieldsOf(kind)) {
     const value = fields[name];
@@ -161,15 +146,15 @@ function inDocument({ fields }: AnyDraft, kind: Kind): JsonObject {
   return map;
 }
 
-function commentsOf(sheet: Sheet, { holdsSecret }: LayoutOptions): ReadonlyMap<string, readonly string[]> {
-  const { key: targetKey, target, environments, testCases } = sheet;
+function commentsOf(sheet: Sheet, options: LayoutOptions): ReadonlyMap<string, readonly string[]> {
+  const { key: targetKey, target, environments, testCases, file } = sheet;
   const comments = new Map<string, string[]>();
   const add = (path: Path, lines: readonly string[]): void => {
     const at = path.join("\n");
     if (lines.length > 0) comments.set(at, [...(comments.get(at) ?? []), ...lines.flatMap(wrapped)]);
   };
   // As `tasc init` writes it: the schemas stand in `.tasc` of the project's folder.
-  const up = "../".repeat(sheet.file.split("/").length - 1);
+  const up = "../".repeat(file.split("/").length - 1);
   add([], [`yaml-language-server: $schema=${up}.tasc/schemas/target.schema.json`]);
   if (target !== undefined) {
     const [first = "target"] = Object.keys(target.fields);
@@ -179,27 +164,28 @@ function commentsOf(sheet: Sheet, { holdsSecret }: LayoutOptions): ReadonlyMap<s
     add(["environments", key], notes);
     add(["environments", key, ...Object.keys(fields).slice(0, 1)], hintsFor("environment", [targetKey, key]));
   }
-  if (testCases.length > 0) {
-    const hints = target === undefined ? [] : hintsFor("testCase", [targetKey]);
-    add(["testCases"], [...hints, ...unnamedFolders(sheet, holdsSecret)]);
-  }
+  if (testCases.length > 0 && target !== undefined) add(["testCases"], hintsFor("testCase", [targetKey]));
+  add(["testCases"], unnamedFolders(sheet, options));
   for (const { key, notes } of testCases) add(["testCases", key], notes);
   return comments;
 }
 
 function unnamedFolders(
-  { names, testCases }: Sheet,
-  holdsSecret: LayoutOptions["holdsSecret"],
+  { live: { id: targetId }, testCases }: Sheet,
+  { folderNames, holdsSecret }: LayoutOptions,
 ): readonly string[] {
   const keys = new Map<string, string[]>();
   for (const { key, live } of testCases)
-    if (typeof live.folderId === "string" && !names.has(live.folderId))
+    if (typeof live.folderId === "string" && folderNames.get(targetId)?.has(live.folderId) !== true)
       keys.set(live.folderId, [...(keys.get(live.folderId) ?? []), key]);
   if (keys.size === 0) return [];
   return [
     "The API returns these folders by id only, so they are not declared.",
     "If you know the name, add `folder: NAME` to:",
-    ...[...keys].flatMap(([id, own]) => [`  ${holdsSecret(id) ? "(sensitive)" : id}:`, ...filled(own)]),
+    ...[...keys].flatMap(([id, own]) => [
+      `  ${holdsSecret(id) ? "(sensitive)" : id}:`,
+      ...filled(own, ", ", "    ", "    "),
+    ]),
   ];
 }
 
@@ -208,23 +194,17 @@ const WIDEST = 92;
 
 /** A sentence in lines that a comment has room for; an example stays as it is. */
 function wrapped(line: string): readonly string[] {
-  if (line.length <= WIDEST || line.startsWith(" ")) return [line];
-  const lines = [""];
-  for (const word of line.split(" ")) {
-    const last = lines.at(-1) ?? "";
-    if (last !== "" && last.length + word.length >= WIDEST) lines.push(`  ${word}`);
-    else lines[lines.length - 1] = last === "" ? word : `${last} ${word}`;
-  }
-  return lines;
+  return line.length <= WIDEST || line.startsWith(" ") ? [line] : filled(line.split(" "), " ", "  ", "");
 }
 
-/** Keys in lines that a comment has room for. */
-function filled(keys: readonly string[]): readonly string[] {
+/** Words in lines that a comment has room for. */
+function filled(words: readonly string[], joint: string, indent: string, first: string): readonly string[] {
   const lines: string[] = [];
-  for (const key of keys) {
+  for (const word of words) {
     const last = lines.at(-1);
-    if (last === undefined || last.length + key.length + 2 > WIDEST) lines.push(`    ${key}`);
-    else lines[lines.length - 1] = `${last}, ${key}`;
+    if (last === undefined) lines.push(first + word);
+    else if (last.length + joint.length + word.length > WIDEST) lines.push(indent + word);
+    else lines[lines.length - 1] = last + joint + word;
   }
   return lines;
 }
@@ -272,10 +252,8 @@ function example({ shape, secret }: Pick<Part, "shape" | "secret">, owner: reado
     const words = owner.map((name) =>
       name.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, "_").replaceAll(/[^A-Za-z0-9]+/g, "_"),
     );
-    return `"\${secret:${words
-      .join("_")
-      .toUpperCase()
-      .replace(/^(?=\d)/, "_")}}"`;
+    const name = words.join("_").toUpperCase();
+    return `"\${secret:${name.replace(/^(?=\d)/, "_")}}"`;
   }
   if (shape.type === "enum") return JSON.stringify(shape.values[0] ?? "");
   if (shape.type === "list") return `[${example({ shape: shape.of }, owner)}]`;

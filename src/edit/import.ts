@@ -10,8 +10,15 @@ import { keyHolds } from "../plan/memory.ts";
 import type { Planned } from "../plan/plan.ts";
 import { refreshEvents } from "../plan/record.ts";
 import { type EditedText, editTexts, withTexts } from "./edit-files.ts";
-import { type Folder, type Skipped, draftTargets, folderNamesOf, foldersOf } from "./import-draft.ts";
-import { type ImportSources, type Learnt, isNews, knownTargets, planProject } from "./import-known.ts";
+import {
+  type Folder,
+  type FolderNames,
+  type Skipped,
+  draftTargets,
+  folderNamesIn,
+  foldersOf,
+} from "./import-draft.ts";
+import { type ImportSources, type Learnt, type PlannedProject, isNews, planProject } from "./import-known.ts";
 import { type Merging, type Pairs, mergeFields, mergeStage, withoutStage } from "./import-merge.ts";
 import { type LayoutOptions, type NewFile, layOut } from "./import-write.ts";
 import { Manifests, changedFields } from "./rewrite.ts";
@@ -74,20 +81,20 @@ async function attemptOnce(
   const { reading, stages, desired } = sources;
   const { merged, bound, edits, project } = merging;
   const { stage } = desired;
+  const drafting = { ...options, folderNames: folderNamesIn(folders) };
   const { targets, leftOut } = draftTargets(sources, project, {
-    ...options,
-    folders,
+    ...drafting,
     refused,
     into: options.into ?? new Map(),
     plainApp: (app) => (stages.length > 1 ? withoutStage(app, stage) : app),
   });
   const keys = new Map(targets.map(({ live, key }) => [live.id, key]));
-  const learnt = joined(foldersLearnt(sources, merging, folders, keys), bound);
+  const learnt = joined(foldersLearnt(sources, project, drafting.folderNames, keys), bound);
   const before = planProject(sources, project.documents, learnt, project.input.desired);
-  const fields = mergeFields(before, merged, sources, { ...options, folders });
+  const fields = mergeFields(before, merged, sources, drafting);
   const texts = await editTexts(reading.documents, [...edits, ...fields]);
   if ("reason" in texts) return new Map([...merged].map((address) => [address, texts.reason]));
-  const files = layOut(targets, layoutOptions(sources, folders, options));
+  const files = layOut(targets, { ...drafting, ...placing(sources, options) });
   const proof = await prove(files, texts, options.folder, sources, merged, learnt);
   const { refuted, unmatched, problems, planned = before } = proof;
   if (refuted.size > 0 && problems.length + unmatched.length === 0) return refuted;
@@ -102,22 +109,16 @@ function joined(first: Learnt, then: Learnt): Learnt {
 /** The names of folders, for targets that are imported and for those that are declared already. */
 function foldersLearnt(
   { chosen }: ImportSources,
-  { project }: Merging,
-  folders: readonly Folder[],
+  { known }: PlannedProject,
+  folderNames: FolderNames,
   keys: ReadonlyMap<string, string>,
 ): Learnt {
-  const known = knownTargets(project);
   return new Map(
     chosen.flatMap(({ id: live }): [string, readonly StateEvent[]][] => {
       const own = known.get(live);
       const key = keys.get(live) ?? (own?.matched === undefined ? undefined : own.key);
-      if (key === undefined) return [];
-      const before = own?.state?.folders;
-      const events = [...folderNamesOf(live, folders)]
-        .filter(([id, name]) => before?.get(name) !== id)
-        .toSorted(([a], [b]) => compareText(a, b))
-        .map(([id, name]): StateEvent => ({ type: "folder", name, id }));
-      return events.length === 0 ? [] : [[key, events]];
+      const names = [...(folderNames.get(live) ?? [])].toSorted(([a], [b]) => compareText(a, b));
+      return key === undefined ? [] : [[key, names.map(([id, name]) => ({ type: "folder", name, id }))]];
     }),
   );
 }
@@ -128,10 +129,6 @@ function foldersLearnt(
  */
 function allLearnt({ chosen, states }: ImportSources, learnt: Learnt, { matched }: Planned): Learnt {
   const ids = new Set(chosen.map(({ id }) => id));
-  const news = [...learnt].map(([key, events]): [string, readonly StateEvent[]] => [
-    key,
-    events.filter((event) => isNews(event, states.get(key))),
-  ]);
   const settled = [...matched].flatMap(([key, one]): [string, readonly StateEvent[]][] => {
     const { fingerprints, live } = one;
     // Under another key than before all records would go, and with them what tells that a password was sent.
@@ -139,29 +136,29 @@ function allLearnt({ chosen, states }: ImportSources, learnt: Learnt, { matched 
     if (!isUsable || live === undefined || !ids.has(live.id)) return [];
     return [[key, refreshEvents(one, fingerprints, () => true).filter(({ type }) => type !== "unbound")]];
   });
+  const news = [...learnt].map(([key, events]): [string, readonly StateEvent[]] => [
+    key,
+    events.filter((event) => isNews(event, states.get(key))),
+  ]);
   return new Map([...joined(new Map(news), new Map(settled))].filter(([, events]) => events.length > 0));
 }
 
-function layoutOptions(
-  { stages, desired: { stage }, reading }: ImportSources,
-  folders: readonly Folder[],
-  { dir, split, folder, holdsSecret }: PrepareOptions,
-): LayoutOptions {
+/** In which stages new resources exist, and which files are there. */
+function placing({ stages, desired: { stage }, reading }: ImportSources, { folder }: PrepareOptions) {
   const manifests = new Manifests(reading);
   const others = stages.filter((one) => one !== stage);
+  const listed = new Map<string, ReadonlySet<string>>();
   return {
-    dir,
-    split,
-    folders,
-    holdsSecret,
     stage: others.length > 0 ? stage : undefined,
-    isForStageAlone: (key) =>
-      !manifests.targets.includes(key) ||
+    isForStageAlone: (key: string) =>
+      manifests.addressesOf(key, "target").length === 0 ||
       others.some((other) => manifests.layersOf({ stage: other, address: targetAddress(key) }).length > 0),
-    exists: (file) => {
+    exists: (file: string) => {
       const at = file.lastIndexOf("/");
-      const name = file.slice(at + 1).toLowerCase();
-      return folder.list(file.slice(0, Math.max(at, 0))).some((entry) => entry.name.toLowerCase() === name);
+      const parent = file.slice(0, Math.max(at, 0));
+      const names = listed.get(parent) ?? new Set(folder.list(parent).map(({ name }) => name.toLowerCase()));
+      listed.set(parent, names);
+      return names.has(file.slice(at + 1).toLowerCase());
     },
   };
 }

@@ -1,33 +1,30 @@
-import {
-  type Difference,
-  type StageValue,
-  StageView,
-  diffStages,
-  sameStageValue,
-} from "../inspect/stages.ts";
+import { type Difference, StageView, diffStages, sameStageValue } from "../inspect/stages.ts";
 import { hasErrors } from "../manifest/problem.ts";
 import type { ProjectFolder } from "../manifest/files.ts";
 import { type EnvironmentVariables, placeholdersIn } from "../manifest/interpolation.ts";
 import { type ProjectReading, readProject, resolveProject } from "../manifest/load.ts";
 import { type Address, targetAddress } from "../model/address.ts";
-import { type Json, type Path, defined, sameJson } from "../model/json.ts";
+import { type Path, defined, sameJson } from "../model/json.ts";
 import { isSensitive, reveal } from "../model/value.ts";
 import { targetOf } from "../plan/input.ts";
 import type { LiveReport } from "../service/answers.ts";
-import { type Excluded, type NewText, NOTHING_EXCLUDED, changeKey, withTexts } from "./edit-files.ts";
+import { type NewText, withTexts } from "./edit-files.ts";
 import {
+  type Excluded,
   type FieldRef,
-  type Goal,
   Manifests,
-  type NotRewritten,
+  NOTHING_EXCLUDED,
+  NO_PLACE,
   type ProjectDocuments,
   type Rewrite,
   type Rewritten,
   type Slot,
+  type Wish,
+  changeKey,
   changedFields,
   escaped,
+  grant,
   onlyStagesOf,
-  placeAll,
   removals,
   setAt,
   valueAtOne,
@@ -57,29 +54,18 @@ export interface PromoteRequest extends ProjectDocuments {
  */
 export function promote(request: PromoteRequest, excluded: Excluded = NOTHING_EXCLUDED): Rewrite {
   const { from, stages, inScope } = request;
-  const { to, sources, extensions, refused } = extendStage(request, excluded);
-  const diff = diffStages(from, to, "promoted", inScope);
-  const start = new Manifests(sources);
-  const left: NotRewritten[] = [];
-  const promotions: Promotion[] = [];
-  for (const difference of diff.differences) {
-    const promotion = promotionOf(difference, start, from, to);
-    const reason = excluded.get(changeKey(difference));
-    if (reason === undefined) promotions.push(promotion);
-    else left.push({ ...promotion.about, reason, failed: true });
-  }
-  const { edits, placed } = placeAll(sources, promotions, { stages });
-  const changes: Rewritten[] = [];
-  for (const one of promotions)
-    if (placed.has(one)) changes.push(rewritten(one, placed.get(one)));
-    else left.push({ ...one.about, reason: whyLeft(one) });
-  for (const one of diff.onlyFrom)
-    left.push({ ...one, reason: whyAlone(from, to), ...refused.get(one.address) });
-  for (const one of diff.onlyTo) left.push({ ...one, reason: whyAlone(to, from) });
+  const { to, manifests, extensions, refused } = extendStage(request, excluded);
+  const { differences, onlyFrom, onlyTo } = diffStages(from, to, "promoted", inScope);
+  const wishes = differences.map((difference) => wishFor(difference, manifests, from, to));
+  const { edits, changes, left } = grant(manifests, wishes, excluded, { stages });
   return {
     edits: [...extensions.map(({ slot, after }) => setAt(slot, after)), ...edits],
     changes: [...extensions.map(extensionChange), ...changes],
-    left,
+    left: [
+      ...left,
+      ...onlyFrom.map((one) => ({ ...one, reason: whyAlone(from, to), ...refused.get(one.address) })),
+      ...onlyTo.map((one) => ({ ...one, reason: whyAlone(to, from) })),
+    ],
   };
 }
 
@@ -114,7 +100,7 @@ function extendStage(request: PromoteRequest, excluded: Excluded) {
     const isKeptOut = onlyStagesOf(start, target, [from.stage])?.stages.includes(to.stage) === false;
     if (isKeptOut && !inScope(target))
       refuse(address, `${target} does not exist in ${to.stage}; promote it as well.`);
-    else for (const one of [target, address]) all.add(one);
+    else all.add(target).add(address);
   }
   for (const address of all) {
     const reason = excluded.get(changeKey({ address, path: ONLY_STAGES }));
@@ -127,15 +113,11 @@ function extendStage(request: PromoteRequest, excluded: Excluded) {
       if (only === undefined || isRefused || only.stages.includes(to.stage)) return [];
       return [{ address, slot: only.slot, before: only.stages, after: [...only.stages, to.stage] }];
     });
-    const manifests = new Manifests(request);
-    manifests.apply(extensions.map(({ slot, after }) => setAt(slot, after)));
-    const sources = { project, documents: manifests.documents };
-    if (extensions.length === 0) return { to, sources: request, extensions, refused };
-    const options = { env, stage: to.stage, allowMissingSecrets: true, needsApiKey: false };
-    const { resolved, problems } = resolveProject({ ...reading, documents: manifests.documents }, options);
-    const errors = problems.filter(({ severity }) => severity === "error");
-    if (resolved !== undefined && errors.length === 0)
-      return { to: new StageView(resolved.desired, project, reading, env), sources, extensions, refused };
+    if (extensions.length === 0) return { to, manifests: start, extensions, refused };
+    const { documents } = start.with(extensions.map(({ slot, after }) => setAt(slot, after)));
+    const { view, errors } = viewOf(to.stage, { ...reading, documents }, env);
+    if (view !== undefined)
+      return { to: view, manifests: new Manifests({ project, documents }), extensions, refused };
     const own = extensions.filter(({ address }) => errors.some((error) => error.address === address));
     for (const { address } of own.length === 0 ? extensions : own) {
       const error = errors.find((one) => one.address === address) ?? errors[0];
@@ -144,85 +126,58 @@ function extendStage(request: PromoteRequest, excluded: Excluded) {
   }
 }
 
+/** A stage as it is read; nothing where an error keeps it from being. */
+function viewOf(stage: string, reading: ProjectReading, env: EnvironmentVariables) {
+  const options = { env, stage, allowMissingSecrets: true, needsApiKey: false };
+  const { resolved, problems } = resolveProject(reading, options);
+  const errors = problems.filter(({ severity }) => severity === "error");
+  const { project } = reading;
+  const view =
+    resolved === undefined || project === undefined || errors.length > 0
+      ? undefined
+      : new StageView(resolved.desired, project, reading, env);
+  return { view, errors };
+}
+
 function whyAlone(here: StageView, there: StageView): string {
   return `Only ${here.stage} has it, and promotion neither creates nor removes test cases. Declare it for ${there.stage} as well, or for all stages.`;
 }
 
-/** One field of one test case, on its way. */
-interface Promotion extends Goal {
-  readonly difference: Difference;
-  /** What is said of it where it is left. */
-  readonly about: Omit<NotRewritten, "reason">;
-  /** What it comes to; nothing where the value is to go. */
-  readonly meaning: StageValue | undefined;
-}
-
 /** What is wanted for a field that differs, and the ways to write it. */
-function promotionOf(
-  difference: Difference,
-  manifests: Manifests,
-  from: StageView,
-  to: StageView,
-): Promotion {
-  const { address, field } = difference;
+function wishFor(difference: Difference, manifests: Manifests, from: StageView, to: StageView): Wish {
+  const { address, field, path, sensitive } = difference;
   const ref: FieldRef = { stage: to.stage, address, field };
   const written = manifests.written({ ...ref, stage: from.stage });
   const meaning = from.meaningOf(field, written);
   const there = to.meaningOf(field, manifests.written(ref));
-  const literal = spelt(meaning);
+  const hasSecret = meaning !== undefined && isSensitive(meaning.value);
+  // As it stands in one stage, without the variables of that; secrets stay placeholders.
+  const literal = meaning === undefined ? null : hasSecret ? meaning.spelt : escaped(reveal(meaning.value));
   const both = written === undefined || sameJson(written, literal) ? [literal] : [written, literal];
-  const origin = difference.to?.origin ?? difference.from?.origin;
+  // Credentials belong to a stage: only those go along that the other stage uses in the same place.
+  const known = new Set(placeholdersIn(there?.spelt ?? null).map(({ source }) => source));
+  const isForeign = hasSecret && placeholdersIn(meaning.spelt).some(({ source }) => !known.has(source));
   return {
-    difference,
-    about: { address, path: field.path, ...defined({ origin }) },
     ref,
-    meaning,
     isMet: (now) => sameStageValue(field, meaning, to.meaningOf(field, now)),
-    candidates: (rewriter) => {
-      if (meaning === undefined) return removals(rewriter, ref, [ref.stage]);
-      if (carriesCredential(meaning, there)) return [];
-      const slots = [rewriter.manifests.topSlot(ref), rewriter.manifests.stageSlot(ref)];
+    candidates: (now) => {
+      if (meaning === undefined) return removals(now, ref, [ref.stage]);
+      if (isForeign) return [];
+      const slots = [now.topSlot(ref), now.stageSlot(ref)];
       return slots.flatMap((slot) => both.flatMap((text) => valueAtOne(text, [slot])));
     },
-  };
-}
-
-/** As it stands in one stage, without the variables of that; secrets stay placeholders. */
-function spelt(wanted: StageValue | undefined): Json {
-  if (wanted === undefined) return null;
-  return isSensitive(wanted.value) ? wanted.spelt : escaped(reveal(wanted.value));
-}
-
-/** Credentials belong to a stage: only those go along that the other stage uses in the same place. */
-function carriesCredential(wanted: StageValue | undefined, there: StageValue | undefined): boolean {
-  if (wanted === undefined || !isSensitive(wanted.value)) return false;
-  const known = new Set(placeholdersIn(there?.spelt ?? null).map(({ source }) => source));
-  return placeholdersIn(wanted.spelt).some(({ source }) => !known.has(source));
-}
-
-/** Why nothing could be written. */
-function whyLeft({ meaning, ref: { stage } }: Promotion): string {
-  return meaning !== undefined && isSensitive(meaning.value)
-    ? `It contains a secret that ${stage} does not use here, and credentials are not promoted. Write it by hand.`
-    : "Writing it anywhere would also change something else.";
-}
-
-/** A field that is promoted, and where its value stands. */
-function rewritten({ difference, ref }: Promotion, slot: Slot | undefined): Rewritten {
-  const { address, path, sensitive, from, to } = difference;
-  return {
-    address,
-    path,
-    ...defined({ sensitive, before: to?.value, after: from?.value }),
-    layer: slot?.layer ?? "stage",
-    origin: (slot && { file: slot.file, path: slot.path }) ??
-      to?.origin ?? { file: "", path: ref.field.path },
+    about: { address, path, ...defined({ origin: difference.to?.origin ?? difference.from?.origin }) },
+    shown: defined({ sensitive, before: difference.to?.value, after: difference.from?.value }),
+    unmet: {
+      reason: hasSecret
+        ? `It contains a secret that ${to.stage} does not use here, and credentials are not promoted. Write it by hand.`
+        : NO_PLACE,
+    },
   };
 }
 
 export interface ProofRequest extends PromoteRequest {
   readonly folder: ProjectFolder;
-  readonly env: EnvironmentVariables;
 }
 
 /**
@@ -237,16 +192,9 @@ export async function provePromotion(
 ): Promise<string | undefined> {
   const { folder, env, from, to, inScope, stages } = request;
   const reading = await readProject(withTexts(folder, texts));
-  const { project } = reading;
-  const options = { env, allowMissingSecrets: true, needsApiKey: false };
-  const views = [from, to].map(({ stage }) => {
-    const { resolved, problems } = resolveProject(reading, { ...options, stage });
-    if (resolved === undefined || project === undefined || hasErrors([...problems, ...reading.problems]))
-      return undefined;
-    return new StageView(resolved.desired, project, reading, env);
-  });
-  const [source, goal] = views;
-  if (source === undefined || goal === undefined || project === undefined)
+  const { project, documents } = reading;
+  const [source, goal] = [from, to].map(({ stage }) => viewOf(stage, reading, env).view);
+  if (source === undefined || goal === undefined || project === undefined || hasErrors(reading.problems))
     return "the new manifests could not be read";
   const open = new Set(left.map(changeKey));
   const differing = diffStages(source, goal, "promoted", inScope).differences.find(
@@ -255,16 +203,15 @@ export async function provePromotion(
   if (differing !== undefined)
     return `${differing.address} would still differ in ${differing.path.join(".")}`;
   const promoted = new Set(changes.map(changeKey));
-  const extended = new Set(changes.filter(({ path }) => path === ONLY_STAGES).map(({ address }) => address));
-  const isExtended = (address: Address): boolean =>
-    extended.has(address) || extended.has(targetAddress(targetOf(address)));
-  const spoilt = changedFields(
-    new Manifests(request),
-    new Manifests({ project, documents: reading.documents }),
-    stages,
-  ).find(
+  const isPromoted = (address: Address, path: Path): boolean => promoted.has(changeKey({ address, path }));
+  const spoilt = changedFields(new Manifests(request), new Manifests({ project, documents }), stages).find(
     ({ stage, address, field: { path } }) =>
-      stage !== to.stage || !(isExtended(address) || promoted.has(changeKey({ address, path }))),
+      stage !== to.stage ||
+      !(
+        isPromoted(address, path) ||
+        isPromoted(address, ONLY_STAGES) ||
+        isPromoted(targetAddress(targetOf(address)), ONLY_STAGES)
+      ),
   );
   return spoilt && `${spoilt.address} would change in ${spoilt.field.name}, in stage ${spoilt.stage}`;
 }

@@ -1,14 +1,14 @@
 import { type PlaceOf, fieldSections, placeText } from "../inspect/stages.ts";
 import type { Document } from "../manifest/document.ts";
 import { placesIn } from "../manifest/problem.ts";
-import { EXIT, type ExitCode } from "../model/error.ts";
+import { EXIT } from "../model/error.ts";
 import { type JsonObject, defined } from "../model/json.ts";
 import { fieldName } from "../render/fields.ts";
 import { type Block, type Line, type Section, type View, outside } from "../render/view.ts";
 import { count } from "../render/words.ts";
-import { type EditedText, type Excluded, type NewText, makeTexts, writeTexts } from "./edit-files.ts";
+import { type EditedText, type NewText, makeTexts, writeTexts } from "./edit-files.ts";
 import { patchOf } from "./patch.ts";
-import type { NotRewritten, Rewrite, Rewritten } from "./rewrite.ts";
+import type { Excluded, NotRewritten, Rewrite, Rewritten } from "./rewrite.ts";
 
 /** How a rewriting of manifests is proved, shown and written. */
 export interface RewriteOptions {
@@ -28,19 +28,15 @@ export interface RewriteOptions {
 }
 
 /** Writes the manifests as a rewriting leaves them, or with `dryRun` shows what would be written. */
-export async function carryOut(
-  options: RewriteOptions,
-): Promise<{ readonly view: View; readonly exitCode: ExitCode }> {
+export async function carryOut(options: RewriteOptions): Promise<View> {
   const { documents, dryRun, root } = options;
   const { rewrite, texts } = await makeTexts(documents, options.make, options.prove);
   if (!dryRun) writeTexts(root, texts);
   const sources = new Map(documents.map(({ file, text }) => [file, { file, text }]));
   for (const { file, after } of texts) sources.set(file, { file, text: after });
   const failed = rewrite.left.some((one) => one.failed);
-  return {
-    view: rewritingView(rewrite, texts, await placesIn(sources), options),
-    exitCode: failed ? EXIT.failed : EXIT.done,
-  };
+  const view = rewritingView(rewrite, texts, await placesIn(sources), options);
+  return { ...view, exitCode: failed ? EXIT.failed : EXIT.done };
 }
 
 /** The fields that change by target, what was left and why, and in a rehearsal the change of the files. */

@@ -3,18 +3,28 @@ import { escapeTemplate } from "../manifest/interpolation.ts";
 import { mergedAt } from "../manifest/resolve.ts";
 import { settingsLayers } from "../manifest/settings.ts";
 import { SECTIONS } from "../manifest/tables.ts";
-import { existsIn, layersOfOne, originsOf, targetLayers } from "../manifest/target.ts";
+import { existsIn, layersIn } from "../manifest/target.ts";
 import type { YamlEdit } from "../manifest/yaml/edit.ts";
 import { setOwn } from "../manifest/yaml/text.ts";
 import { type Address, KINDS, type Kind, addressOf, parseAddress, targetAddress } from "../model/address.ts";
 import { type Layer, originIn } from "../model/desired.ts";
 import type { Origin } from "../model/diagnostic.ts";
 import { type Field, fieldsOf } from "../model/fields.ts";
-import { type Json, type JsonObject, type Path, isArray, isObject, sameJson } from "../model/json.ts";
+import {
+  type Json,
+  type JsonObject,
+  type Path,
+  isArray,
+  isObject,
+  mapTexts,
+  sameJson,
+  valueAt,
+} from "../model/json.ts";
+import { groupBy } from "../render/words.ts";
 
 /**
- * How pull and promote change manifests: which value is written at which place, and what else that reaches. It works on
- * the values of the documents and collects edits; `edit-files.ts` makes them in the texts, once for each file.
+ * How import, pull and promote change manifests: which value is written at which place, and what else that reaches. It
+ * works on the values of the documents and collects edits; `edit-files.ts` makes them in the texts, once for each file.
  */
 
 /** A field of a resource in one stage. */
@@ -37,10 +47,8 @@ export interface FileEdit {
 }
 
 /** A place at which a field's value can be written. */
-export interface Slot {
+export interface Slot extends Origin {
   readonly layer: Layer["kind"];
-  readonly file: string;
-  readonly path: Path;
 }
 
 /** A field whose value in the manifests changes. */
@@ -76,6 +84,15 @@ export interface Rewrite {
   readonly left: readonly NotRewritten[];
 }
 
+/** Changes that are not made, by `changeKey`, with the reason. */
+export type Excluded = ReadonlyMap<string, string>;
+
+export const NOTHING_EXCLUDED: Excluded = new Map();
+
+export function changeKey({ address, path = [] }: Pick<NotRewritten, "address" | "path">): string {
+  return `${address} ${path.join(".")}`;
+}
+
 export function setAt({ file, path }: Slot, value: Json): FileEdit {
   return { file, edit: { kind: "set", path, value } };
 }
@@ -85,73 +102,59 @@ export function deleteAt({ file, path }: Slot): FileEdit {
 }
 
 /**
- * The values of target documents, which edits change in place. A resource's layers are looked up in the few documents
- * that have it: no edit adds one to them, since a value is written where the resource or a default stands already.
+ * The values of target documents, and edits of them. Layers are cut out of the documents once; an edit replaces the
+ * layer that it falls into, which is small, so that neither a trial nor ten thousand edits copy a document.
  */
-export class Manifests {
-  readonly #targets = new Map<string, TargetDocuments>();
-  readonly #byFile = new Map<string, EditedDocument[]>();
-  readonly #project: Document;
-  /** What `tasc.yaml` says in a stage; nothing here edits it. */
-  readonly #settings = new Map<string, readonly Layer[]>();
-  /** Whether a target exists in a stage: asked for again for every test case of it. */
-  readonly #existing = new Map<string, boolean>();
+export class Manifests implements ProjectDocuments {
+  readonly project: Document;
+  readonly #index: ManifestIndex;
+  /** The manifests that these are a trial of. */
+  readonly #base: Manifests | undefined;
+  /** Edited layers, by place; without a value where they are left empty. */
+  readonly #edited = new Map<string, { readonly value: JsonObject | undefined }>();
+  readonly #edits: FileEdit[] = [];
 
-  constructor({ project, documents }: ProjectDocuments) {
-    this.#project = project;
-    let at = 0;
-    for (const document of documents) {
-      const { target } = document.value;
-      if (typeof target !== "string") continue;
-      // What was edited by somebody else is copied again.
-      const own: EditedDocument = { ...document, at: at++, copy: undefined };
-      const known = this.#targets.get(target);
-      if (known === undefined) this.#targets.set(target, new TargetDocuments(target, own));
-      else known.add(own);
-      this.#byFile.set(own.file, [...(this.#byFile.get(own.file) ?? []), own]);
-    }
+  constructor(sources: ProjectDocuments, base?: Manifests) {
+    this.project = sources.project;
+    this.#index = base === undefined ? new ManifestIndex(sources) : base.#index;
+    this.#base = base;
   }
 
-  /** Makes edits. @returns takes them back */
-  apply(edits: readonly FileEdit[]): () => void {
-    const undo = edits.flatMap(({ file, edit }) => {
-      const document = this.#byFile.get(file)?.find(({ root: [number] }) => number === numberIn(edit.path));
-      if (document === undefined) return [];
-      return [change(writable(document), { ...edit, path: edit.path.slice(document.root.length) })];
-    });
-    const changesStages = edits.some(({ edit }) => edit.path.at(-1) === "onlyStages");
-    if (changesStages) this.#existing.clear();
-    return () => {
-      for (const back of undo.toReversed()) back();
-      if (changesStages) this.#existing.clear();
-    };
+  apply(edits: readonly FileEdit[]): void {
+    for (const { file, edit } of edits) {
+      const { path } = edit;
+      const cut = layerDepth(path);
+      const place = { file, path: path.slice(0, cut) };
+      const inner = { path: path.slice(cut), value: edit.kind === "set" ? edit.value : undefined };
+      const { value } = this.#layerAt(place) ?? { value: this.#index.valueAt(place) };
+      this.#edited.set(placeKey(place), { value: edited(value, [inner]) });
+    }
+    this.#edits.push(...edits);
+  }
+
+  /** The same with edits, for looking at what they would do; these manifests stay as they are. */
+  with(edits: readonly FileEdit[]): Manifests {
+    const after = new Manifests(this, this);
+    after.apply(edits);
+    return after;
   }
 
   /** A field's layers, lowest first; none where the stage does not declare the resource. */
   layersOf({ stage, address }: Omit<FieldRef, "field">): readonly Layer[] {
     const parts = parseAddress(address);
-    const documents = parts && this.#targets.get(parts.target)?.having(address);
-    if (parts === undefined || documents === undefined) return [];
-    const section = SECTIONS.find(({ kind }) => kind === parts.kind);
-    const origins = originsOf(documents, stage, this.#settingsIn(stage));
-    const layers = section === undefined ? targetLayers(origins) : layersOfOne(origins, section, parts.key);
+    const lookup = parts && this.#index.lookup(parts.target, stage);
+    if (parts === undefined || lookup === undefined) return [];
+    const read = lookup(parts.kind, parts.key);
+    const layers = read.flatMap((layer): readonly Layer[] => {
+      const { value } = this.#layerAt(layer) ?? layer;
+      return value === undefined ? [] : value === layer.value ? [layer] : [{ ...layer, value }];
+    });
+    if (!layers.some(({ kind }) => kind === "stage")) layers.push(...this.#newOverride(stage, layers));
     const isDeclared = layers.some(({ kind }) => kind === "base" || kind === "stage");
     if (!isDeclared || !existsIn(stage, layers)) return [];
-    return section === undefined || this.#hasTarget(parts.target, stage) ? layers : [];
-  }
-
-  #hasTarget(target: string, stage: string): boolean {
-    const name = `${stage} ${target}`;
-    const has =
-      this.#existing.get(name) ?? this.layersOf({ stage, address: targetAddress(target) }).length > 0;
-    this.#existing.set(name, has);
-    return has;
-  }
-
-  #settingsIn(stage: string): readonly Layer[] {
-    const known = this.#settings.get(stage) ?? settingsLayers(this.#project, stage);
-    this.#settings.set(stage, known);
-    return known;
+    const hasTarget =
+      parts.kind === "target" || this.layersOf({ stage, address: targetAddress(parts.target) }).length > 0;
+    return hasTarget ? layers : [];
   }
 
   /** What the manifests say for a field, before interpolation. */
@@ -174,35 +177,151 @@ export class Manifests {
   /** In the resource's override for its stage, which need not be there yet. */
   stageSlot(ref: FieldRef): Slot | undefined {
     const layers = this.layersOf(ref);
-    const own = layers.find(({ kind }) => kind === "stage");
-    if (own !== undefined) return slotIn(own, ref);
-    const base = layers.find(({ kind }) => kind === "base");
-    const parts = parseAddress(ref.address);
-    if (base === undefined || parts === undefined) return undefined;
-    const section = SECTIONS.find(({ kind }) => kind === parts.kind);
-    const inside = section === undefined ? [] : [section.name, parts.key];
-    const root = base.path.slice(0, base.path.length - inside.length);
-    const path = [...root, "stages", ref.stage, ...inside, ...ref.field.path];
-    return { layer: "stage", file: base.file, path };
+    const place = layers.find(({ kind }) => kind === "stage") ?? overridePlace(ref.stage, layers);
+    return place && { layer: "stage", file: place.file, path: [...place.path, ...ref.field.path] };
   }
 
   /** The documents with their values as they are now, in the order of the project. */
   get documents(): readonly Document[] {
-    return [...this.#byFile.values()].flat();
-  }
-
-  get project(): Document {
-    return this.#project;
+    const all = this.#base === undefined ? this.#edits : [...this.#base.#edits, ...this.#edits];
+    const byDocument = groupBy(all, ({ file, edit: { path } }) =>
+      placeKey({ file, path: path.slice(0, rootDepth(path)) }),
+    );
+    return this.#index.documents.map((document) => {
+      const { file, root, value } = document;
+      const own = byDocument.get(placeKey({ file, path: root }));
+      if (own === undefined) return document;
+      const inside = own.map(({ edit }) => ({
+        path: edit.path.slice(root.length),
+        value: edit.kind === "set" ? edit.value : undefined,
+      }));
+      return { ...document, value: edited(value, inside) ?? {} };
+    });
   }
 
   /** All resources of a kind that a target has in any stage. */
   addressesOf(target: string, kind: Kind): readonly Address[] {
-    return this.#targets.get(target)?.addresses.get(kind) ?? [];
+    return this.#index.addressesOf(target, kind);
   }
 
   get targets(): readonly string[] {
-    return [...this.#targets.keys()];
+    return [...this.#index.targets.keys()];
   }
+
+  /** A stage's override that an edit has made. */
+  #newOverride(stage: string, layers: readonly Layer[]): readonly Layer[] {
+    const place = overridePlace(stage, layers);
+    const value = place && this.#layerAt(place)?.value;
+    return place === undefined || value === undefined ? [] : [{ kind: "stage", ...place, value }];
+  }
+
+  #layerAt(place: Origin): { readonly value: JsonObject | undefined } | undefined {
+    return (
+      this.#edited.get(placeKey(place)) ?? (this.#base === undefined ? undefined : this.#base.#layerAt(place))
+    );
+  }
+}
+
+/** What is read of the documents, and put together where it is asked for. */
+class ManifestIndex {
+  readonly documents: readonly Document[];
+  readonly targets: ReadonlyMap<string, readonly Document[]>;
+  readonly #project: Document;
+  readonly #byPlace: ReadonlyMap<string, Document>;
+  readonly #lookups = new Map<string, ReturnType<typeof layersIn>>();
+  readonly #addresses = new Map<string, readonly Address[]>();
+
+  constructor({ project, documents }: ProjectDocuments) {
+    this.#project = project;
+    this.documents = documents.filter(({ value }) => typeof value.target === "string");
+    this.targets = groupBy(this.documents, ({ value: { target } }) =>
+      typeof target === "string" ? target : "",
+    );
+    this.#byPlace = new Map(
+      this.documents.map((document) => [placeKey({ file: document.file, path: document.root }), document]),
+    );
+  }
+
+  lookup(target: string, stage: string): ReturnType<typeof layersIn> | undefined {
+    const documents = this.targets.get(target);
+    if (documents === undefined) return undefined;
+    const name = `${stage} ${target}`;
+    const known = this.#lookups.get(name) ?? layersIn(documents, stage, settingsLayers(this.#project, stage));
+    this.#lookups.set(name, known);
+    return known;
+  }
+
+  /** A map of a document. */
+  valueAt({ file, path }: Origin): JsonObject | undefined {
+    const depth = rootDepth(path);
+    const document = this.#byPlace.get(placeKey({ file, path: path.slice(0, depth) }));
+    const value = document && valueAt(document.value, path.slice(depth));
+    return isObject(value) ? value : undefined;
+  }
+
+  addressesOf(target: string, kind: Kind): readonly Address[] {
+    const documents = this.targets.get(target);
+    if (documents === undefined) return [];
+    const section = SECTIONS.find((one) => one.kind === kind);
+    if (section === undefined) return [targetAddress(target)];
+    const name = `${kind} ${target}`;
+    const known =
+      this.#addresses.get(name) ??
+      [
+        ...new Set(
+          documents
+            .flatMap(({ value }) => [value, ...(isObject(value.stages) ? Object.values(value.stages) : [])])
+            .flatMap((scope) => {
+              const resources = isObject(scope) ? scope[section.name] : undefined;
+              return isObject(resources) ? Object.keys(resources) : [];
+            }),
+        ),
+      ].map((key) => addressOf(section.kind, target, key));
+    this.#addresses.set(name, known);
+    return known;
+  }
+}
+
+function placeKey({ file, path }: Origin): string {
+  return `${file}\n${path.join("\n")}`;
+}
+
+/** How many steps of a path lead to its document: from the second in a file on, one. */
+function rootDepth([first]: Path): number {
+  return typeof first === "number" ? 1 : 0;
+}
+
+/** How many steps of a path lead to the map that is a layer: a resource, its override, defaults, or the document itself. */
+function layerDepth(path: Path): number {
+  const root = rootDepth(path);
+  const start = path[root] === "stages" ? root + 2 : root;
+  const step = path[start];
+  return step === "defaults" || SECTIONS.some(({ name }) => name === step) ? start + 2 : start;
+}
+
+/** A map with edits made, each in it alone; nothing where they leave it empty. */
+function edited(
+  map: JsonObject | undefined,
+  edits: readonly { readonly path: Path; readonly value: Json | undefined }[],
+): JsonObject | undefined {
+  const result: Record<string, Json> = { ...map };
+  for (const [key, own] of groupBy(edits, ({ path: [first = ""] }) => String(first))) {
+    const whole = own.findLast(({ path }) => path.length === 1);
+    const below = Object.hasOwn(result, key) ? result[key] : undefined;
+    const inside = own.map(({ path, value }) => ({ path: path.slice(1), value }));
+    const value = whole === undefined ? edited(isObject(below) ? below : undefined, inside) : whole.value;
+    if (value === undefined) delete result[key];
+    else setOwn(result, key, value);
+  }
+  return Object.keys(result).length === 0 ? undefined : result;
+}
+
+/** Where a stage's override of a resource stands, or will, beside the resource itself. */
+function overridePlace(stage: string, layers: readonly Layer[]): Origin | undefined {
+  const base = layers.find(({ kind }) => kind === "base");
+  if (base === undefined) return undefined;
+  const root = base.path.slice(0, rootDepth(base.path));
+  return { file: base.file, path: [...root, "stages", stage, ...base.path.slice(root.length)] };
 }
 
 /** The `onlyStages` of a resource, and where it stands; nothing where there is none. */
@@ -224,160 +343,24 @@ export function onlyStagesOf(
   return undefined;
 }
 
-/** Which of several documents in a file a path is of; nothing for the first. */
-function numberIn([first]: Path): number | undefined {
-  return typeof first === "number" ? first : undefined;
-}
-
 function slotIn({ kind, file, path }: Layer, { field }: FieldRef): Slot {
   return { layer: kind, file, path: [...path, ...field.path] };
-}
-
-/** A document whose value is copied before the first edit, and changed in place from then on. */
-interface EditedDocument extends Omit<Document, "value"> {
-  /** Its position in the project. */
-  readonly at: number;
-  value: JsonObject;
-  /** The same value, once it is a copy. */
-  copy: WritableMap | undefined;
-}
-
-class TargetDocuments {
-  readonly addresses = new Map<Kind, Address[]>();
-  readonly #all: EditedDocument[] = [];
-  /** Those with defaults, or with a resource. */
-  readonly #having = new Map<Address, EditedDocument[]>();
-  readonly #defaults: EditedDocument[] = [];
-  readonly #target: string;
-
-  constructor(target: string, first: EditedDocument) {
-    this.#target = target;
-    this.addresses.set("target", [targetAddress(target)]);
-    this.add(first);
-  }
-
-  add(document: EditedDocument): void {
-    this.#all.push(document);
-    const { value } = document;
-    const overrides = isObject(value["stages"]) ? Object.values(value["stages"]).filter(isObject) : [];
-    const scopes = [value, ...overrides];
-    if (scopes.some((scope) => scope["defaults"] !== undefined)) this.#defaults.push(document);
-    for (const { kind, name } of SECTIONS)
-      for (const scope of scopes)
-        for (const key of Object.keys(isObject(scope[name]) ? scope[name] : {}))
-          this.#note(kind, addressOf(kind, this.#target, key), document);
-  }
-
-  #note(kind: Kind, address: Address, document: EditedDocument): void {
-    const known = this.#having.get(address);
-    if (known === undefined) {
-      this.#having.set(address, [document]);
-      const own = this.addresses.get(kind);
-      if (own === undefined) this.addresses.set(kind, [address]);
-      else own.push(address);
-    } else if (!known.includes(document)) known.push(document);
-  }
-
-  /** In the order of the project: of two that say the same, the first counts. */
-  having(address: Address): readonly EditedDocument[] | undefined {
-    if (address === targetAddress(this.#target)) return this.#all;
-    const own = this.#having.get(address);
-    if (own === undefined || this.#defaults.every((one) => own.includes(one))) return own;
-    return [...new Set([...own, ...this.#defaults])].toSorted((a, b) => a.at - b.at);
-  }
-}
-
-function writable(document: EditedDocument): WritableMap {
-  document.copy ??= copyOfMap(document.value);
-  document.value = document.copy;
-  return document.copy;
-}
-
-type Writable = null | boolean | number | string | readonly Json[] | WritableMap;
-interface WritableMap {
-  [key: string]: Writable;
-}
-
-/** Lists are replaced as a whole, and so need no copy. */
-function copyOf(value: Json): Writable {
-  return isObject(value) ? copyOfMap(value) : value;
-}
-
-function copyOfMap(map: JsonObject): WritableMap {
-  const copy: WritableMap = {};
-  for (const key of Object.keys(map)) setOwn(copy, key, copyOf(map[key] ?? null));
-  return copy;
-}
-
-/** Makes an edit in place; a deletion takes the maps that it leaves empty with it. @returns takes the edit back */
-function change(root: WritableMap, { path, ...edit }: FileEdit["edit"]): () => void {
-  const maps = [root];
-  for (const step of path.slice(0, -1)) {
-    const inner = ownOf(maps.at(-1), String(step));
-    if (!isMap(inner)) break;
-    maps.push(inner);
-  }
-  let depth = maps.length - 1;
-  if (edit.kind === "set") {
-    const inner = path.slice(depth + 1).reduceRight<Json>((value, step) => ({ [step]: value }), edit.value);
-    return put(maps[depth], String(path[depth]), copyOf(inner));
-  }
-  if (maps.length < path.length) return () => undefined;
-  while (depth > 0 && sizeOf(maps[depth] ?? root) === 1) depth--;
-  return put(maps[depth], String(path[depth]), undefined);
-}
-
-/** @param value nothing: the key goes */
-function put(map: WritableMap | undefined, key: string, value: Writable | undefined): () => void {
-  if (map === undefined) return () => undefined;
-  const before = ownOf(map, key);
-  replace(map, key, value);
-  return () => replace(map, key, before);
-}
-
-function replace(map: WritableMap, key: string, value: Writable | undefined): void {
-  const growth = Number(value !== undefined) - Number(Object.hasOwn(map, key));
-  if (growth !== 0) sizes.set(map, sizeOf(map) + growth);
-  if (value === undefined) delete map[key];
-  else setOwn(map, key, value);
-}
-
-/** Counted once: of a map with thousands of test cases one after the other may go. */
-const sizes = new WeakMap<WritableMap, number>();
-
-function sizeOf(map: WritableMap): number {
-  const size = sizes.get(map) ?? Object.keys(map).length;
-  sizes.set(map, size);
-  return size;
-}
-
-function isMap(value: Writable | undefined): value is WritableMap {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function ownOf(map: WritableMap | undefined, key: string): Writable | undefined {
-  return map !== undefined && Object.hasOwn(map, key) ? map[key] : undefined;
 }
 
 /**
  * Ways to take a value away: it goes, and where defaults have one below it, that as well. Other test cases and stages
  * that take theirs from there get it in their own overrides.
  */
-export function* removals(
-  rewriter: Rewriter,
-  ref: FieldRef,
-  stages: readonly string[],
-): Generator<Candidate> {
-  const top = rewriter.manifests.topSlot(ref);
+export function* removals(now: Manifests, ref: FieldRef, stages: readonly string[]): Generator<Candidate> {
+  const top = now.topSlot(ref);
   if (top === undefined) return;
   const once = [deleteAt(top)];
   yield { slot: top, edits: once };
-  const below = rewriter.assuming(once, (after) => after.topSlot(ref));
+  const below = now.with(once).topSlot(ref);
   const slot = below ?? top;
   const all = below === undefined ? once : [...once, deleteAt(below)];
   if (below !== undefined) yield { slot, edits: all };
-  const pins = rewriter.assuming(all, (after) => pinsOf(rewriter.manifests, after, ref, stages));
-  yield { slot, edits: [...all, ...pins] };
+  yield { slot, edits: [...all, ...pinsOf(now, now.with(all), ref, stages)] };
 }
 
 function pinsOf(
@@ -403,8 +386,8 @@ export interface Goal {
   readonly ref: FieldRef;
   /** @param written the field's value as it would stand in the manifests; nothing where none would */
   readonly isMet: (written: Json | undefined) => boolean;
-  /** The best first. */
-  readonly candidates: (rewriter: Rewriter) => Iterable<Candidate>;
+  /** The best first. @param now the manifests with what was placed before */
+  readonly candidates: (now: Manifests) => Iterable<Candidate>;
 }
 
 /** A way to give a field what is wanted. */
@@ -425,129 +408,141 @@ export interface RewriteRules {
   readonly mayChange?: (ref: FieldRef, own: FieldRef) => boolean;
 }
 
+/** A goal, with what is said of it where it is met, and where it is not. */
+export interface Wish extends Goal {
+  readonly about: Pick<NotRewritten, "address" | "origin"> & { readonly path: Path };
+  readonly shown: Pick<Rewritten, "sensitive" | "before" | "after">;
+  readonly unmet: Pick<NotRewritten, "reason" | "failed">;
+}
+
+export const NO_PLACE = "Writing it anywhere would also change something else.";
+
+/** Grants what can be granted of wishes. @param wishes among them, in their order, what is left for other reasons */
+export function grant(
+  sources: ProjectDocuments,
+  wishes: readonly (Wish | NotRewritten)[],
+  excluded: Excluded,
+  rules: RewriteRules,
+): Rewrite {
+  const left: NotRewritten[] = [];
+  const goals: Wish[] = [];
+  for (const wish of wishes) {
+    const reason = "about" in wish ? excluded.get(changeKey(wish.about)) : undefined;
+    if (!("about" in wish)) left.push(wish);
+    else if (reason === undefined) goals.push(wish);
+    else left.push({ ...wish.about, reason, failed: true });
+  }
+  const start = new Manifests(sources);
+  const { edits, manifests, placed } = placeAll(sources, goals, rules);
+  const changes: Rewritten[] = [];
+  for (const goal of goals) {
+    const { ref, about, shown, unmet } = goal;
+    const { address, path, origin = { file: "", path } } = about;
+    if (!placed.has(goal)) {
+      left.push({ ...about, ...unmet });
+      continue;
+    }
+    const slot = placed.get(goal);
+    const alsoStages = rules.stages.filter((stage) => {
+      const other = { ...ref, stage };
+      return stage !== ref.stage && !sameWritten(start.written(other), manifests.written(other));
+    });
+    changes.push({
+      address,
+      path,
+      ...shown,
+      layer: slot?.layer ?? "stage",
+      origin: slot === undefined ? origin : { file: slot.file, path: slot.path },
+      ...(alsoStages.length === 0 ? {} : { alsoStages }),
+    });
+  }
+  return { edits, changes, left };
+}
+
 /**
  * Places values until no more can be placed: a shared default can go only once those test cases that want another value
  * have it elsewhere, and one that all its sharers want is written once for all.
+ *
+ * A candidate is taken if it gives the field what is wanted and changes nothing else that may not change: a test case
+ * that shares a default, or another stage that shares the base, keeps its value or gets one that is wanted.
  */
 export function placeAll<G extends Goal>(
   sources: ProjectDocuments,
   goals: readonly G[],
-  rules: RewriteRules,
+  { stages, mayChange = () => false }: RewriteRules,
 ): {
   readonly edits: readonly FileEdit[];
   readonly manifests: Manifests;
   /** The goals that are met, with the place of the value; nothing where it went. */
   readonly placed: ReadonlyMap<G, Slot | undefined>;
 } {
-  const rewriter = new Rewriter(sources, goals, rules);
-  const { manifests, edits } = rewriter;
+  const manifests = new Manifests(sources);
+  const edits: FileEdit[] = [];
+  const byField = new Map(goals.map((goal) => [fieldKey(goal.ref), goal]));
+  /** Where wanted fields had their values at the start. */
+  const starts = new Map(goals.map((goal) => [goal.ref, manifests.topSlot(goal.ref)]));
+  /** Edits of shared places that would do harm. */
+  const refused = new Set<string>();
+
+  /**
+   * Whether a field that took its value from a shared place is content with what is written there. One that wants
+   * another value may have got it elsewhere by now; that does not make the shared place the right one.
+   */
+  const agrees = ({ ref, isMet }: Goal, { slot: { file, path }, edits: own }: Candidate): boolean => {
+    const start = starts.get(ref);
+    if (start?.file !== file || !sameJson(start.path, path)) return true;
+    const set = own.find((one) => one.file === file && sameJson(one.edit.path, path))?.edit;
+    return set?.kind !== "set" || isMet(set.value);
+  };
+  const harmsNobody = (after: Manifests, own: FieldRef, candidate: Candidate): boolean => {
+    const { layer } = candidate.slot;
+    const ofStage = layer === "stage" || layer === "stage defaults";
+    const reached = ofStage ? stages.filter((stage) => stage === own.stage) : stages;
+    const sharing = isShared(candidate.slot) ? siblingsOf(manifests, own.address) : [own.address];
+    // Thousands may share a default, and the first that minds settles it.
+    return sharing.every((address) =>
+      reached.every((stage) => {
+        const ref = { ...own, stage, address };
+        const wanted = byField.get(fieldKey(ref));
+        const now = after.written(ref);
+        const isFine =
+          sameWritten(manifests.written(ref), now) || wanted?.isMet(now) === true || mayChange(ref, own);
+        return isFine && (wanted === undefined || agrees(wanted, candidate));
+      }),
+    );
+  };
+  /** Takes the first candidate that does no harm. */
+  const place = ({ ref, isMet, candidates }: Goal): Slot | undefined => {
+    for (const candidate of candidates(manifests)) {
+      const { slot, edits: own } = candidate;
+      const name = isShared(slot) ? JSON.stringify([slot, own.length, own[0]]) : "";
+      if (refused.has(name)) continue;
+      const after = manifests.with(own);
+      if (!isMet(after.written(ref))) continue;
+      if (harmsNobody(after, ref, candidate)) {
+        manifests.apply(own);
+        edits.push(...own);
+        return slot;
+      }
+      if (name !== "") refused.add(name);
+    }
+    return undefined;
+  };
+
   const isMet = ({ ref, isMet: fits }: G): boolean => fits(manifests.written(ref));
   const slots = new Map<G, Slot>();
   for (let before = -1; before < slots.size;) {
     before = slots.size;
-    rewriter.nextRound();
+    // Looks at harmful edits again: what shared a place may have its own value by now.
+    refused.clear();
     for (const goal of goals) {
-      const slot = isMet(goal) ? undefined : rewriter.place(goal);
+      const slot = isMet(goal) ? undefined : place(goal);
       if (slot !== undefined) slots.set(goal, slot);
     }
   }
   const met = goals.filter(isMet);
   const placed = new Map(met.map((goal) => [goal, slots.get(goal) ?? manifests.topSlot(goal.ref)]));
   return { edits, manifests, placed };
-}
-
-/**
- * Chooses the places of new values. A candidate is taken if it gives the field what is wanted and changes nothing else
- * that may not change: a test case that shares a default, or another stage that shares the base, keeps its value or
- * gets one that is wanted.
- */
-class Rewriter {
-  readonly edits: FileEdit[] = [];
-  readonly manifests: Manifests;
-  /** The same, for trying edits out. */
-  readonly #trial: Manifests;
-  readonly #goals: ReadonlyMap<string, Goal>;
-  /** Where wanted fields had their values at the start. */
-  readonly #startSlots: ReadonlyMap<string, Slot | undefined>;
-  readonly #rules: RewriteRules;
-  /** Edits of shared places that would do harm. */
-  readonly #refused = new Set<string>();
-
-  constructor(sources: ProjectDocuments, goals: readonly Goal[], rules: RewriteRules) {
-    this.manifests = new Manifests(sources);
-    this.#trial = new Manifests(sources);
-    this.#goals = new Map(goals.map((one) => [keyOf(one.ref), one]));
-    this.#startSlots = new Map(goals.map(({ ref }) => [keyOf(ref), this.manifests.topSlot(ref)]));
-    this.#rules = rules;
-  }
-
-  /** Takes the first candidate that does no harm. */
-  place({ ref, isMet, candidates }: Goal): Slot | undefined {
-    for (const candidate of candidates(this)) {
-      const { slot, edits } = candidate;
-      const name = isShared(slot) ? JSON.stringify([slot, edits.length, edits[0]]) : "";
-      if (this.#refused.has(name)) continue;
-      const verdict = this.assuming(edits, (after) => {
-        if (!isMet(after.written(ref))) return "unmet";
-        return this.#harmsNobody(after, ref, candidate) ? "good" : "harmful";
-      });
-      if (verdict === "harmful" && name !== "") this.#refused.add(name);
-      if (verdict !== "good") continue;
-      this.manifests.apply(edits);
-      this.#trial.apply(edits);
-      this.edits.push(...edits);
-      return slot;
-    }
-    return undefined;
-  }
-
-  /** Looks at harmful edits again: what shared a place may have its own value by now. */
-  nextRound(): void {
-    this.#refused.clear();
-  }
-
-  /** What holds once edits are made; they are taken back afterwards. */
-  assuming<T>(edits: readonly FileEdit[], ask: (after: Manifests) => T): T {
-    const undo = this.#trial.apply(edits);
-    try {
-      return ask(this.#trial);
-    } finally {
-      undo();
-    }
-  }
-
-  #harmsNobody(after: Manifests, own: FieldRef, { slot, edits }: Candidate): boolean {
-    // Thousands may share a default, and the first that minds settles it.
-    for (const ref of this.#touched(own, slot)) {
-      const wanted = this.#goals.get(keyOf(ref));
-      const now = after.written(ref);
-      const isFine =
-        sameWritten(this.manifests.written(ref), now) ||
-        wanted?.isMet(now) === true ||
-        this.#rules.mayChange?.(ref, own) === true;
-      if (!isFine || (wanted !== undefined && !this.#agrees(wanted, slot, edits))) return false;
-    }
-    return true;
-  }
-
-  /**
-   * Whether a field that took its value from a shared place is content with what is written there. One that wants
-   * another value may have got it elsewhere by now; that does not make the shared place the right one.
-   */
-  #agrees({ ref, isMet }: Goal, { file, path }: Slot, edits: readonly FileEdit[]): boolean {
-    const start = this.#startSlots.get(keyOf(ref));
-    if (start?.file !== file || !sameJson(start.path, path)) return true;
-    const written = edits.find((one) => one.file === file && sameJson(one.edit.path, path))?.edit;
-    return written?.kind !== "set" || isMet(written.value);
-  }
-
-  /** The fields that get their value through a place, or could. */
-  *#touched({ address, field, stage: own }: FieldRef, slot: Slot): Generator<FieldRef> {
-    const ofStage = slot.layer === "stage" || slot.layer === "stage defaults";
-    const stages = ofStage ? this.#rules.stages.filter((stage) => stage === own) : this.#rules.stages;
-    for (const one of isShared(slot) ? siblingsOf(this.manifests, address) : [address])
-      for (const stage of stages) yield { stage, address: one, field };
-  }
 }
 
 function isShared({ layer }: Slot): boolean {
@@ -560,7 +555,7 @@ function siblingsOf(manifests: Manifests, address: Address): readonly Address[] 
   return parts === undefined ? [] : manifests.addressesOf(parts.target, parts.kind);
 }
 
-function keyOf({ stage, address, field }: FieldRef): string {
+function fieldKey({ stage, address, field }: FieldRef): string {
   return `${stage} ${address} ${field.name}`;
 }
 
@@ -577,17 +572,15 @@ export function changedFields(
   after: Manifests,
   stages: readonly string[],
 ): readonly FieldRef[] {
+  const both = [before, after];
   const changed: FieldRef[] = [];
-  for (const target of new Set([...before.targets, ...after.targets]))
+  for (const target of new Set(both.flatMap(({ targets }) => targets)))
     for (const kind of KINDS)
-      for (const address of new Set([
-        ...before.addressesOf(target, kind),
-        ...after.addressesOf(target, kind),
-      ]))
+      for (const address of new Set(both.flatMap((one) => one.addressesOf(target, kind))))
         for (const stage of stages) {
-          const [was, now] = [before, after].map((one) => one.layersOf({ stage, address }));
+          const [was = [], now = []] = both.map((one) => one.layersOf({ stage, address }));
           for (const field of fieldsOf(kind))
-            if (!sameWritten(mergedAt(was ?? [], field.path), mergedAt(now ?? [], field.path)))
+            if (!sameWritten(mergedAt(was, field.path), mergedAt(now, field.path)))
               changed.push({ stage, address, field });
         }
   return changed;
@@ -595,8 +588,5 @@ export function changedFields(
 
 /** A plain value as a manifest says it, so that nothing in it is taken for a placeholder. */
 export function escaped(value: Json): Json {
-  if (typeof value === "string") return escapeTemplate(value);
-  if (isArray(value)) return value.map(escaped);
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, escaped(part)]));
+  return mapTexts(value, escapeTemplate);
 }

@@ -1,12 +1,12 @@
 import { type Address, compareAddresses } from "../model/address.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { defined } from "../model/json.ts";
-import type { ChangeJson, ChangedBy, FieldChange, FieldJson, Orphan } from "../model/plan.ts";
+import type { ChangedBy, FieldChange, FieldJson, Orphan } from "../model/plan.ts";
 import type { MatchedTarget } from "../plan/compare.ts";
 import { type Scope, scopeTest } from "../plan/input.ts";
 import type { Planned } from "../plan/plan.ts";
 import { foldAlike } from "../render/fields.ts";
-import { type PlanExtras, type PlanMeta, diagnosticJson } from "../render/json.ts";
+import { type ChangeView, type PlanMeta, diagnosticJson, whoChanged } from "../render/json.ts";
 import { type Block, type Line, type Section, type View, outside } from "../render/view.ts";
 import { groupBy, placeOf } from "../render/words.ts";
 
@@ -100,8 +100,6 @@ function problemsOf(
 export interface DriftOptions {
   readonly stage: string;
   readonly baseUrl: string;
-  /** Of the plan that it was found in: who changed which field. */
-  readonly extras: PlanExtras;
   readonly meta: PlanMeta;
   readonly verbose: boolean;
   /** Whether there was ever an apply that the service could have drifted from. */
@@ -154,14 +152,13 @@ export function driftView(drift: Drift, options: DriftOptions): View {
   };
 }
 
-function targetSections({ changes, removed }: Drift, { extras, verbose }: DriftOptions): readonly Section[] {
-  const drawn = changes.map(({ address, id, fields }): ChangeJson => {
-    const shown = fields.map((field) => field.drawn);
+function targetSections({ changes, removed }: Drift, { verbose }: DriftOptions): readonly Section[] {
+  const drawn = changes.map(({ address, id, fields }): ChangeView => {
+    const shown = fields.map((field) => ({ ...field.drawn, who: whoChanged(field.changedBy) }));
     return { address, action: "update", id, fields: shown, calls: [], followUps: [] };
   });
-  const folds = verbose ? drawn.map((first) => ({ first, changes: [first] })) : foldAlike(drawn, extras);
   const entries: readonly { readonly address: Address; readonly block: Block }[] = [
-    ...folds.map((fold) => ({ address: fold.first.address, block: { fold, extras, verbose } })),
+    ...foldAlike(drawn, verbose).map((fold) => ({ address: fold.first.address, block: { fold, verbose } })),
     ...removed.map((one) => ({ address: one.address, block: removedLine(one) })),
   ].toSorted((a, b) => compareAddresses(a.address, b.address));
   return [...groupBy(entries, ({ address }) => placeOf(address).target)].map(([target, own]) => [

@@ -6,7 +6,7 @@ import {
   parseTemplate,
   placeholdersIn,
 } from "../manifest/interpolation.ts";
-import { nearest } from "../manifest/problem.ts";
+import { guessed } from "../manifest/problem.ts";
 import type { Address, Kind } from "../model/address.ts";
 import type { DesiredResource, Layer } from "../model/desired.ts";
 import type { Diagnostic, Origin } from "../model/diagnostic.ts";
@@ -549,7 +549,7 @@ export function explainCode(name: string): View {
       "invalid",
       "unknown-code",
       `No diagnostic has the code ${name}`,
-      `Addresses look like testCase.shop.login, and codes like unknown-key.${didYouMean(nearest(name, ERROR_CODES.keys()))}`,
+      `Addresses look like testCase.shop.login, and codes like unknown-key.${guessed(name, ERROR_CODES.keys())}`,
     );
   const { title, explanation, remedy } = entry;
   return {
@@ -562,9 +562,4 @@ export function explainCode(name: string): View {
       ],
     ],
   };
-}
-
-/** A guess as a sentence of its own with a space before it, or nothing. */
-export function didYouMean(word: string | undefined): string {
-  return word === undefined ? "" : ` Did you mean ${word}?`;
 }

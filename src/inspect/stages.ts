@@ -2,7 +2,6 @@ import type { Document } from "../manifest/document.ts";
 import {
   type EnvironmentVariables,
   Interpolator,
-  type InterpolationSources,
   escapeTemplate,
   isTemplate,
   parseTemplate,
@@ -10,11 +9,18 @@ import {
 import type { ProjectReading } from "../manifest/load.ts";
 import { mergedAt, resolveValue } from "../manifest/resolve.ts";
 import { settingsLayers, variablesOf } from "../manifest/settings.ts";
-import { type Address, compareAddresses } from "../model/address.ts";
-import { type Desired, type DesiredResource, originIn, originOf, resourcesOf } from "../model/desired.ts";
+import { type Address, type Kind, compareAddresses } from "../model/address.ts";
+import {
+  type Desired,
+  type DesiredResource,
+  byAddress,
+  originIn,
+  originOf,
+  resourcesOf,
+} from "../model/desired.ts";
 import type { Origin, Place } from "../model/diagnostic.ts";
 import { type Field, fieldsOf } from "../model/fields.ts";
-import { type Json, type Path, defined, isArray, isObject, sameJson } from "../model/json.ts";
+import { type Json, type Path, defined, mapTexts, sameJson } from "../model/json.ts";
 import { type Value, isSensitive, isUnknown, reveal } from "../model/value.ts";
 import { display } from "../plan/compare.ts";
 import { normalise, ordered } from "../plan/input.ts";
@@ -63,13 +69,26 @@ export function diffStages(
   choice: FieldChoice,
   inScope: (address: Address) => boolean,
 ): StageDiff {
-  const left = resourcesIn(from.desired, choice, inScope);
-  const right = resourcesIn(to.desired, choice, inScope);
-  const differences = [...left].flatMap(([address, resource]) => {
-    const other = right.get(address);
+  const chosen = (kind: Kind): readonly Field[] =>
+    fieldsOf(kind).filter(({ promoted }) => choice === "all" || promoted === true);
+  const resourcesIn = ({ targets }: Desired): ReadonlyMap<Address, DesiredResource> =>
+    byAddress(
+      targets
+        .flatMap(resourcesOf)
+        .filter(({ address, kind }) => inScope(address) && chosen(kind).length > 0)
+        .toSorted((a, b) => compareAddresses(a.address, b.address)),
+    );
+  const left = resourcesIn(from.desired);
+  const right = resourcesIn(to.desired);
+  const differences = [...left.values()].flatMap((resource) => {
+    const other = right.get(resource.address);
     if (other === undefined) return [];
-    return chosenFields(resource, choice).flatMap((field) => compare(field, resource, other, from, to) ?? []);
+    return chosen(resource.kind).flatMap((field) => compare(field, resource, other, from, to) ?? []);
   });
+  const lone = (own: typeof left, others: typeof left): readonly Lone[] =>
+    [...own.values()]
+      .filter(({ address }) => !others.has(address))
+      .map((resource) => ({ address: resource.address, ...defined({ origin: originOf(resource) }) }));
   return {
     from: from.stage,
     to: to.stage,
@@ -77,34 +96,6 @@ export function diffStages(
     onlyFrom: lone(left, right),
     onlyTo: lone(right, left),
   };
-}
-
-function chosenFields({ kind }: DesiredResource, choice: FieldChoice): readonly Field[] {
-  return fieldsOf(kind).filter(({ promoted }) => choice === "all" || promoted === true);
-}
-
-function resourcesIn(
-  { targets }: Desired,
-  choice: FieldChoice,
-  inScope: (address: Address) => boolean,
-): ReadonlyMap<Address, DesiredResource> {
-  const found = targets
-    .flatMap(resourcesOf)
-    .filter((resource) => inScope(resource.address) && chosenFields(resource, choice).length > 0);
-  return new Map(
-    found
-      .toSorted((a, b) => compareAddresses(a.address, b.address))
-      .map((resource) => [resource.address, resource]),
-  );
-}
-
-function lone(
-  own: ReadonlyMap<Address, DesiredResource>,
-  others: ReadonlyMap<Address, DesiredResource>,
-): readonly Lone[] {
-  return [...own.values()]
-    .filter(({ address }) => !others.has(address))
-    .map((resource) => ({ address: resource.address, ...defined({ origin: originOf(resource) }) }));
 }
 
 function compare(
@@ -152,44 +143,6 @@ export function sameStageValue(field: Field, a: StageValue | undefined, b: Stage
   return same(reveal(a.value), reveal(b.value));
 }
 
-/** A written value with all placeholders filled in that are no secrets. */
-function spell(written: Json, around: InterpolationSources, within: readonly string[] = []): Json {
-  if (typeof written === "string") return spellText(written, around, within);
-  if (isArray(written)) return written.map((item) => spell(item, around, within));
-  if (!isObject(written)) return written;
-  return Object.fromEntries(
-    Object.entries(written).map(([key, value]) => [key, spell(value, around, within)]),
-  );
-}
-
-/** @param within variables that are being spelt: those in a circle are told of elsewhere, and stay as written */
-function spellText(text: string, around: InterpolationSources, within: readonly string[]): string {
-  if (!isTemplate(text)) return text;
-  const pieces = parseTemplate(text).parts.map((part) => {
-    switch (part.kind) {
-      case "text":
-        return escapeTemplate(part.text);
-      case "stage":
-        return escapeTemplate(around.stage);
-      case "secret":
-        return part.source;
-      case "env":
-        return escapeTemplate(around.env[part.name] || part.fallback || "");
-      case "file": {
-        const file = around.files.get(part.path);
-        return file?.ok === true ? escapeTemplate(file.text) : part.source;
-      }
-      case "var": {
-        const value = around.vars.get(part.name)?.value;
-        if (value === undefined || within.includes(part.name)) return part.source;
-        if (typeof value !== "string") return String(value);
-        return isTemplate(value) ? spellText(value, around, [...within, part.name]) : value;
-      }
-    }
-  });
-  return pieces.join("");
-}
-
 /** `file:line:column`, or nothing. */
 export function placeText(origin: Origin | undefined, placeOf: PlaceOf): string {
   if (origin === undefined) return "";
@@ -201,20 +154,19 @@ export function placeText(origin: Origin | undefined, placeOf: PlaceOf): string 
 export class StageView {
   readonly stage: string;
   readonly desired: Desired;
-  readonly #surroundings: InterpolationSources;
   readonly #interpolator: Interpolator;
 
   constructor(
     desired: Desired,
     project: Document,
-    { textFiles }: Pick<ProjectReading, "textFiles">,
+    { textFiles: files }: Pick<ProjectReading, "textFiles">,
     env: EnvironmentVariables,
   ) {
-    const vars = variablesOf(settingsLayers(project, desired.stage));
-    this.stage = desired.stage;
+    const { stage } = desired;
+    const vars = variablesOf(settingsLayers(project, stage));
+    this.stage = stage;
     this.desired = desired;
-    this.#surroundings = { stage: this.stage, env, files: textFiles, vars, allowMissingSecrets: true };
-    this.#interpolator = new Interpolator(this.#surroundings);
+    this.#interpolator = new Interpolator({ stage, env, files, vars, allowMissingSecrets: true });
   }
 
   /** What a value would mean in this stage, if it were written for the field. */
@@ -226,7 +178,21 @@ export class StageView {
       // The manifests were checked as they stand; a text that does not fit is unknown, and equal to nothing else.
       report: () => undefined,
     });
-    return { value, spelt: spell(written, this.#surroundings) };
+    return { value, spelt: mapTexts(written, (text) => this.#spell(text)) };
+  }
+
+  /** @param within variables that are being spelt: those in a circle are told of elsewhere, and stay as written */
+  #spell(text: string, within: readonly string[] = []): string {
+    if (!isTemplate(text)) return text;
+    const pieces = parseTemplate(text).parts.map((part) => {
+      if (part.kind === "text") return escapeTemplate(part.text);
+      const { value, sensitive, unknown } = this.#interpolator.fill(part.source);
+      if (!sensitive && !unknown) return escapeTemplate(String(value));
+      const variable = part.kind === "var" && !within.includes(part.name) ? part.name : undefined;
+      const inner = variable && this.#interpolator.variable(variable);
+      return inner === undefined ? part.source : this.#spell(inner, [...within, variable ?? ""]);
+    });
+    return pieces.join("");
   }
 }
 

@@ -82,6 +82,12 @@ export function didYouMean(guess: string | undefined): string {
   return guess === undefined ? "" : ` Did you mean \`${guess}\`?`;
 }
 
+/** The same for the candidate that a word most likely means, an address for example. */
+export function guessed(word: string, candidates: Iterable<string>): string {
+  const guess = nearest(word, candidates);
+  return guess === undefined ? "" : ` Did you mean ${guess}?`;
+}
+
 /** The shortest beginning of a word that is worth a guess. */
 const SHORTEST_START = 3;
 

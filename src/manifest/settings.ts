@@ -195,6 +195,9 @@ function resolveState(context: SettingsContext): StateSettings {
   );
   for (const [, value] of options)
     if (value instanceof Secret) for (const part of secretParts(value)) context.interpolator.protect(part);
+  for (const [, value] of own)
+    if (typeof value === "string")
+      for (const part of addressParts(value, context)) context.interpolator.protect(part);
   return {
     backend,
     ...(fingerprintKey instanceof Secret ? { fingerprintKey } : {}),
@@ -217,6 +220,15 @@ function secretParts(address: Secret): readonly string[] {
     ...(/^.{8,}$/.test(password) && /[^A-Za-z]/.test(password) ? [password] : []),
     ...tokens.filter((token) => /^(?=.*\d|.*[a-z][A-Z].*[a-z][A-Z]).{16,}$/.test(token)),
   ];
+}
+
+/** A secret that is only a part of an address is cut where an address is: its pieces become server, port and database. */
+function addressParts(text: string, { interpolator }: SettingsContext): readonly string[] {
+  const { pieces } = interpolator.fill(text);
+  return pieces
+    .filter((piece) => !/^[a-z]+:\/\//.test(piece))
+    .flatMap((piece) => [piece, piece.toLowerCase()])
+    .flatMap((piece) => piece.split(/[/:,@?#&=\\]+/));
 }
 
 /** Whether anything of the password in an address is there without what secrets and files put into it. */

@@ -200,7 +200,7 @@ interface Layers {
 }
 
 /** The maps of a target's documents, and those of their overrides for a stage: both have the same keys inside. */
-export interface Origins {
+interface Origins {
   /** Of `tasc.yaml`: all that it says of targets is in its defaults. */
   readonly project: Layers;
   readonly base: Layers;
@@ -208,11 +208,7 @@ export interface Origins {
 }
 
 /** @param settings what `tasc.yaml` says for the stage */
-export function originsOf(
-  documents: readonly Document[],
-  stage: string,
-  settings: readonly Layer[] = [],
-): Origins {
+function originsOf(documents: readonly Document[], stage: string, settings: readonly Layer[]): Origins {
   const base = baseLayers(documents);
   return { project: byKey(settings), base, stage: stageLayers(base, stage) };
 }
@@ -245,7 +241,7 @@ function byKey(all: readonly Layer[]): Layers {
 }
 
 /** The layers of the target itself. A document that only adds test cases to it is none, unless there is no other. */
-export function targetLayers({ base, stage }: Origins): readonly Layer[] {
+function targetLayers({ base, stage }: Origins): readonly Layer[] {
   const layers = [...speakingOfTarget(base), ...speakingOfTarget(stage)];
   return layers.some(({ kind }) => kind === "base") ? layers : [...base.all.slice(0, 1), ...layers];
 }
@@ -263,12 +259,11 @@ interface SectionLayers {
   readonly stage: ReadonlyMap<string, Layer>;
 }
 
-/** @param only the one resource to look for, else all */
-function sectionLayers(origins: Origins, section: SectionRow, only?: string): SectionLayers {
+function sectionLayers(origins: Origins, section: SectionRow): SectionLayers {
   return {
     defaults: allDefaults(origins, section),
-    base: resourceLayers(origins.base, section, only),
-    stage: resourceLayers(origins.stage, section, only),
+    base: resourceLayers(origins.base, section),
+    stage: resourceLayers(origins.stage, section),
   };
 }
 
@@ -288,11 +283,11 @@ function defaultsLayers({ having }: Layers, { name }: SectionRow): readonly Laye
   return found;
 }
 
-function resourceLayers({ having }: Layers, { name }: SectionRow, only?: string): ReadonlyMap<string, Layer> {
+function resourceLayers({ having }: Layers, { name }: SectionRow): ReadonlyMap<string, Layer> {
   const resources = new Map<string, Layer>();
   for (const { kind, file, path, value } of having(name)) {
     const declared = mapAt(value, name) ?? {};
-    for (const key of only === undefined ? Object.keys(declared) : [only]) {
+    for (const key of Object.keys(declared)) {
       const resource = mapAt(declared, key);
       if (resource === undefined || resources.has(key)) continue;
       // Not spread where it need not be: a spread list keeps room for a dozen more, for each of the resources.
@@ -318,9 +313,22 @@ function layersOf(section: SectionLayers, key: string): readonly Layer[] {
   return section.defaults.length === 0 ? own : section.defaults.concat(own);
 }
 
-/** The layers of one resource, without a look at all the others. */
-export function layersOfOne(origins: Origins, section: SectionRow, key: string): readonly Layer[] {
-  return layersOf(sectionLayers(origins, section, key), key);
+/** The layers of one resource after the other, the target included; what they have in common is put together once. */
+export function layersIn(
+  documents: readonly Document[],
+  stage: string,
+  settings: readonly Layer[],
+): (kind: Kind, key: string) => readonly Layer[] {
+  const origins = originsOf(documents, stage, settings);
+  const target = targetLayers(origins);
+  const sections = new Map<Kind, SectionLayers>();
+  return (kind, key) => {
+    const section = SECTIONS.find((one) => one.kind === kind);
+    if (section === undefined) return target;
+    const layers = sections.get(kind) ?? sectionLayers(origins, section);
+    sections.set(kind, layers);
+    return layersOf(layers, key);
+  };
 }
 
 /** The `moved:` entries of a target's documents; whether they make sense together is for the rules to say. */

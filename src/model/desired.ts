@@ -86,5 +86,7 @@ export function resourcesOf(target: DesiredTarget): readonly DesiredResource[] {
 }
 
 export function byAddress(resources: readonly DesiredResource[]): ReadonlyMap<Address, DesiredResource> {
-  return new Map(resources.map((resource) => [resource.address, resource]));
+  const known = new Map<Address, DesiredResource>();
+  for (const resource of resources) known.set(resource.address, resource);
+  return known;
 }

@@ -30,3 +30,8 @@ export interface Diagnostic {
   readonly origin?: Origin;
   readonly place?: Place;
 }
+
+/** A warning that has no place in a manifest. */
+export function warning(code: string, summary: string, detail = ""): Diagnostic {
+  return { severity: "warning", code, summary, detail };
+}

@@ -282,7 +282,7 @@ export const TEST_CASE_FIELDS: readonly Field[] = [
   }),
   field("tags", {
     shape: { type: "list", of: NAME },
-    read: (live) => [...(live.tags ?? [])],
+    read: (live) => live.tags ?? [],
     compare: "set",
     create: "tagNames",
     update: "assignedTagNames",

@@ -26,6 +26,14 @@ export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
   );
 }
 
+/** The same with all of its texts changed; keys are none. */
+export function mapTexts(value: Json, change: (text: string) => string): Json {
+  if (typeof value === "string") return change(value);
+  if (isArray(value)) return value.map((item) => mapTexts(item, change));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, mapTexts(part, change)]));
+}
+
 /** An object in which fields that may be undefined are left out instead. */
 export type Defined<T> = {
   readonly [K in keyof T as undefined extends T[K] ? never : K]: T[K];

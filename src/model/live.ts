@@ -24,18 +24,21 @@ export interface LiveEnvironment {
 /** service-api.md, "Test case", list shape. */
 export interface LiveTestCase {
   readonly id: string;
-  readonly description: string | undefined;
-  readonly status: string | undefined;
-  readonly runStatus: string | undefined;
-  readonly type: string | null | undefined;
-  readonly entryPointUrlPath: string | null | undefined;
-  readonly folderId: string | null | undefined;
-  readonly externalId: string | null | undefined;
-  readonly tags: readonly string[] | undefined;
-  readonly prerequisiteId: string | null | undefined;
-  readonly elements: readonly LiveElement[] | undefined;
-  readonly discovery: LiveDiscovery | undefined;
-  /** The declared resource that it is bound to and that a plan has found it to be like: there is nothing to do. */
+  readonly description?: string | undefined;
+  readonly status?: string | undefined;
+  readonly runStatus?: string | undefined;
+  readonly type?: string | null | undefined;
+  readonly entryPointUrlPath?: string | null | undefined;
+  readonly folderId?: string | null | undefined;
+  readonly externalId?: string | null | undefined;
+  readonly tags?: readonly string[] | undefined;
+  readonly prerequisiteId?: string | null | undefined;
+  readonly elements?: readonly LiveElement[] | undefined;
+  readonly discovery?: LiveDiscovery | undefined;
+  /**
+   * The declared resource that it is bound to and that a plan has found it to be like: there is nothing to do. Where only
+   * the plan is needed, it holds no more than what tells it from others.
+   */
   readonly asDeclared?: DesiredResource<"testCase"> | undefined;
 }
 

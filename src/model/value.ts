@@ -72,8 +72,8 @@ export class IdOfElement {
 export type Value = null | boolean | number | string | Secret | Unknown | readonly Value[] | ValueObject;
 export type ValueObject = { readonly [key: string]: Value };
 
-export function isLeafObject(value: Value | undefined): value is Secret | Unknown {
-  return value instanceof Secret || value instanceof Unknown;
+export function isLeafObject(value: unknown): value is Secret | Unknown {
+  return value instanceof SensitiveValue;
 }
 
 export function isValueObject(value: Value | undefined): value is ValueObject {
@@ -89,7 +89,8 @@ function hasLeaf(value: Value, test: (leaf: Secret | Unknown) => boolean): boole
   if (typeof value !== "object" || value === null) return false;
   if (isLeafObject(value)) return test(value);
   if (isValueList(value)) return value.some((item) => hasLeaf(item, test));
-  return isValueObject(value) && Object.values(value).some((item) => hasLeaf(item, test));
+  for (const name in value) if (hasLeaf(value[name] ?? null, test)) return true;
+  return false;
 }
 
 export function isSensitive(value: Value): boolean {

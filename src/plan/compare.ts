@@ -82,6 +82,7 @@ export type Comparison =
 
 const SAME = { kind: "same" } as const;
 const HIDDEN = { kind: "hidden" } as const;
+const UNCLEAR = { kind: "unknown" } as const;
 
 /** @param expected what the service would show of a fixed field; nothing where that cannot be told */
 export function compareField(
@@ -91,14 +92,17 @@ export function compareField(
   memory: Memory,
   expected?: Json,
 ): Comparison {
-  if (isUnknown(declared)) return { kind: "unknown" };
   if (field.compare === "elements") {
     const parts = declaredElements(declared);
     const elements = live.elements ?? [];
     if (sameElements(parts, elements)) return SAME;
+    if (isUnknown(declared)) return UNCLEAR;
     return differs(field, declared, projectElements(parts, elements), memory);
   }
   const before = field.read?.(live);
+  // Most are, and of those nothing more is asked.
+  if (before === declared && field.compare === "plain" && !isFixed(field)) return SAME;
+  if (isUnknown(declared)) return UNCLEAR;
   if (isFixed(field)) {
     if (before === undefined || expected === undefined) return HIDDEN;
     return before === expected ? SAME : { kind: "differs", before, parts: WHOLE };
@@ -128,7 +132,7 @@ function differs(field: Field, declared: Value, before: Json, memory: Memory): C
  * service may leave out because there is none.
  */
 function compareRecord(field: Field, declared: Value, memory: Memory): Comparison {
-  if (memory.fingerprints === undefined) return { kind: "unknown" };
+  if (memory.fingerprints === undefined) return UNCLEAR;
   const known = memory.binding?.fields[field.name] !== undefined;
   const guess = field.generates || (declared === null && field.read !== undefined);
   if (guess && !known) return HIDDEN;

@@ -43,7 +43,8 @@ export interface ElementMatch {
 }
 
 export function declaredElements(value: Value | undefined): readonly ValueObject[] {
-  return isValueList(value) ? value.filter(isValueObject) : [];
+  // They were checked as the manifest was read.
+  return isValueList(value) && value.every(isValueObject) ? value : [];
 }
 
 /** Whether the live list says what is declared, locator lines apart: those are write-only. */
@@ -74,7 +75,7 @@ function holds(shape: Shape, live: Json | undefined, declared: Value): boolean {
       declared.every((item, at) => holds(shape.of, live[at], item))
     );
   if (typeof declared !== "object" || declared === null) return live === declared;
-  return sameJson(live, reveal(declared));
+  return !isUnknown(declared) && sameJson(live, reveal(declared));
 }
 
 export function withoutLine(declared: ValueObject): Value {
@@ -151,7 +152,7 @@ export function locatorDifference(
 ): "new" | ChangedBy | undefined {
   const line = declared["locatorLine"];
   const { fingerprints } = memory;
-  if (line === undefined || fingerprints === undefined) return undefined;
+  if (line === undefined || fingerprints === undefined || isUnknown(line)) return undefined;
   if (live === undefined) return "new";
   if (live.id === undefined) return undefined;
   const record = memory.binding?.locators?.[live.id];
@@ -365,15 +366,18 @@ export interface ElementsDiff {
 
 const ELEMENTS = TEST_CASE_FIELDS.find((field) => field.name === "elements");
 
-/** The locator lines to be written to a test case whose elements are as declared. */
-export function locatorsToWrite(
+/** Whether a locator line is to be written, or cannot be, to a test case whose elements are as declared. */
+export function hasOpenLocators(
   { fields }: DesiredResource,
   { elements = [] }: LiveResource,
   memory: Memory,
-): readonly ElementMatch[] {
-  return declaredElements(fields["elements"])
-    .map((declared, at) => ({ declared, at, live: elements[at] }))
-    .filter((match) => locatorDifference(match, memory) !== undefined);
+): boolean {
+  return declaredElements(fields["elements"]).some((declared, at) => {
+    const live = elements[at];
+    if (declared["locatorLine"] === undefined) return false;
+    const isNameless = live !== undefined && live.id === undefined;
+    return isNameless || locatorDifference({ declared, at, live }, memory) !== undefined;
+  });
 }
 
 /** When only locator lines differ, an element call each; else one PATCH of all elements, and lines after it. */

@@ -30,6 +30,8 @@ export interface PlanInput {
   /** Absent in a plan without the key: write-only fields are then unknown, and no changes. */
   readonly fingerprints: Fingerprinter | undefined;
   readonly scope: Scope;
+  /** Live targets that declared ones out of scope mean; none where all are in scope. */
+  readonly elsewhere?: ReadonlySet<string> | undefined;
   /** Batch generations to run regardless of state (`apply --run`). */
   readonly run: ReadonlySet<Address>;
   /** Test cases whose prompt is sent regardless of state (`--rediscover`). */
@@ -125,6 +127,7 @@ export function isEverything({ only, exclude, shard }: Scope): boolean {
 
 /** A test for addresses from a scope, its globs compiled once. */
 export function scopeTest(scope: Scope): (address: Address) => boolean {
+  if (isEverything(scope)) return () => true;
   const only = scope.only.map(globTest);
   const exclude = scope.exclude.map(globTest);
   const isOwn = shardTest(scope.shard);

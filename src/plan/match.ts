@@ -18,11 +18,8 @@ export interface Match<L extends LiveResource = LiveResource> {
   readonly removed?: string;
 }
 
-export interface Matches<L extends LiveResource> {
-  /** An address with a problem has no entry. */
-  readonly byAddress: ReadonlyMap<Address, Match<L>>;
-  readonly problems: readonly Diagnostic[];
-}
+/** What was found for each address; one with a problem has no entry. */
+export type Matches<L extends LiveResource = LiveResource> = Map<Address, Match<L>>;
 
 /** What a resource is found by where no id tells which one it is; no two live ones may share it. */
 export interface Names {
@@ -31,7 +28,7 @@ export interface Names {
   readonly externalId: string | undefined;
 }
 
-const NAMED_BY = { target: "app", environment: "discoveryUrl", testCase: "description" } as const;
+export const NAMED_BY = { target: "app", environment: "discoveryUrl", testCase: "description" } as const;
 
 /** The names that a manifest declares. */
 export function namesOf(resource: DesiredResource): Names {
@@ -69,39 +66,45 @@ export function matchTargets(
   targets: readonly DesiredTarget[],
   live: readonly LiveTarget[],
   states: ReadonlyMap<string, State>,
-): Matches<LiveTarget> {
+  elsewhere: ReadonlySet<string> = new Set(),
+): { readonly byAddress: Matches<LiveTarget>; readonly problems: readonly Diagnostic[] } {
+  const byAddress: Matches<LiveTarget> = new Map();
   const byApp = new Groups(live, ({ app }) => app);
   const declared = targets.filter(({ left }) => left !== true);
-  const { byAddress, problems } = matchAll(declared, ({ key }) => states.get(key), {
+  const problems = matchAll(byAddress, declared, ({ key }) => states.get(key), {
     noun: "test target",
     live,
     shownAs: ({ app }) => `app "${app}"`,
     namedBy: NAMED_BY.target,
-    candidates: (resource) => byApp.of(namesOf(resource).name),
+    candidates: (resource) => byApp.of(namesOf(resource).name).filter(({ id }) => !elsewhere.has(id)),
     remedy: "Write the id of the one you mean as `id:` into the target.",
   });
   // One that left is what state says, unless a declared one means it now: then it did not leave, but changed its key.
-  const taken = matchedIds(byAddress);
-  const left = targets.flatMap((target) => {
-    if (!target.left) return [];
+  const taken = new Set([...matchedIds(byAddress), ...elsewhere]);
+  for (const target of targets) {
+    if (!target.left) continue;
     const id = boundId(target, states.get(target.key));
     const own = live.find((one) => one.id === id && !taken.has(one.id));
-    return [[target.address, own === undefined ? {} : { live: own }] as const];
-  });
-  return { byAddress: new Map([...byAddress, ...left]), problems };
+    byAddress.set(target.address, own === undefined ? {} : { live: own });
+  }
+  return { byAddress, problems };
 }
 
 /** The ids of what was found. */
 export function matchedIds(matches: ReadonlyMap<Address, Match>): ReadonlySet<string> {
-  return new Set([...matches.values()].flatMap(({ live }) => live?.id ?? []));
+  const ids = new Set<string>();
+  for (const { live } of matches.values()) if (live !== undefined) ids.add(live.id);
+  return ids;
 }
 
+/** @param found is added to @returns what is wrong */
 export function matchEnvironments(
   target: DesiredTarget,
   live: readonly LiveEnvironment[],
   state: State | undefined,
-): Matches<LiveEnvironment> {
-  return matchAll(target.environments, () => state, {
+  found: Matches,
+): readonly Diagnostic[] {
+  return matchAll(found, target.environments, () => state, {
     noun: "environment",
     live,
     shownAs: ({ type = "environment", discoveryUrl = "no URL" }) => `${type} at ${discoveryUrl}`,
@@ -116,15 +119,16 @@ export function matchEnvironments(
   });
 }
 
-/** @param live without those that count as gone */
+/** The same. @param live without those that count as gone */
 export function matchTestCases(
   target: DesiredTarget,
   live: readonly LiveTestCase[],
   state: State | undefined,
-): Matches<LiveTestCase> {
+  found: Matches,
+): readonly Diagnostic[] {
   const byName = lazy(() => new Groups(live, ({ description }) => description));
   const byExternalId = lazy(() => new Groups(live, ({ externalId }) => externalId ?? undefined));
-  return matchAll(target.testCases, () => state, {
+  return matchAll(found, target.testCases, () => state, {
     noun: "test case",
     live,
     shownAs: ({ description = "" }) => `"${description}"`,
@@ -147,13 +151,14 @@ function boundId(resource: DesiredResource, state: State | undefined): string | 
 }
 
 function matchAll<L extends LiveResource, R extends DesiredResource>(
+  found: Matches<L>,
   resources: readonly R[],
   stateOf: (resource: R) => State | undefined,
   rule: MatchRule<L>,
-): Matches<L> {
-  const byId = new Map(rule.live.map((live) => [live.id, live]));
+): readonly Diagnostic[] {
+  const byId = new Map<string, L>();
+  for (const live of rule.live) byId.set(live.id, live);
   const problems: Diagnostic[] = [];
-  const found = new Map<Address, Match<L>>();
   const claims = new Map<string, DesiredResource>();
   const contested = new Map<string, DesiredResource[]>();
 
@@ -174,7 +179,7 @@ function matchAll<L extends LiveResource, R extends DesiredResource>(
   }
 
   // Those found by id are taken: a name must not reach them a second time.
-  const taken = new Set(claims.keys());
+  const taken = new Set(unbound.length === 0 ? [] : claims.keys());
   for (const resource of unbound) {
     const candidates = rule.candidates(resource).filter(({ id }) => !taken.has(id));
     const [only] = candidates;
@@ -190,7 +195,7 @@ function matchAll<L extends LiveResource, R extends DesiredResource>(
       problems.push(claimedTwice(resource, id, claimants, rule));
     }
   }
-  return { byAddress: found, problems };
+  return problems;
 }
 
 function unlisted(
@@ -280,6 +285,7 @@ export function lazy<T extends object>(make: () => T): () => T {
  * is done, or whose new address is bound already, changes nothing, so it may stay in the manifest.
  */
 export function pendingMoves(moves: readonly Move[], state: State): readonly StateEvent[] {
+  if (moves.length === 0) return [];
   const bound = new Set<Address>([
     ...state.bindings.keys(),
     ...state.batchGenerations.keys(),

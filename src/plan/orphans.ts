@@ -1,8 +1,8 @@
-import { parseAddress, targetAddress } from "../model/address.ts";
+import { type Address, parseAddress, targetAddress } from "../model/address.ts";
 import type { Desired, DesiredResource, DesiredTarget } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { TEST_CASE_FIELDS } from "../model/fields.ts";
-import type { LiveTarget } from "../model/live.ts";
+import type { LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { Change, Orphan } from "../model/plan.ts";
 import type { State } from "../model/state.ts";
 import { isSensitive } from "../model/value.ts";
@@ -11,14 +11,26 @@ import { caution } from "./input.ts";
 import { matchedIds } from "./match.ts";
 import { mayHoldSecret, memoryOf } from "./memory.ts";
 
-/** What state binds of a target and no manifest declares any more, as far as the service still lists it. */
-export function orphansOf(matched: MatchedTarget): readonly Orphan[] {
-  const listed = listedIds(matched);
-  const managed = matchedIds(matched.matches);
-  const orphans: Orphan[] = [];
-  for (const [address, { id }] of matched.state?.bindings ?? [])
-    if (!matched.resources.has(address) && listed.has(id) && !managed.has(id)) orphans.push({ address, id });
-  return orphans;
+/**
+ * What state binds of a target and no manifest declares any more: orphaned as far as the service still lists it and no
+ * declared address means it. Of the rest there is nothing left to say.
+ */
+export function undeclaredBindings(matched: MatchedTarget): {
+  readonly orphans: readonly Orphan[];
+  readonly gone: readonly Address[];
+} {
+  const { live, testCases, resources, matches, state } = matched;
+  const left: Orphan[] = [];
+  for (const [address, { id }] of state?.bindings ?? [])
+    if (!resources.has(address)) left.push({ address, id });
+  if (left.length === 0) return { orphans: [], gone: [] };
+  const managed = matchedIds(matches);
+  const listed = new Set(listedIn(live, testCases));
+  const isOrphan = ({ id }: Orphan): boolean => listed.has(id) && !managed.has(id);
+  return {
+    orphans: left.filter(isOrphan),
+    gone: left.flatMap((one) => (isOrphan(one) ? [] : [one.address])),
+  };
 }
 
 /**
@@ -39,16 +51,22 @@ export function undeclaredOrphans(
 }
 
 /** Ids that the service lists: of a target, and inside of it. */
-export function listedIds({ testCases, live }: MatchedTarget): ReadonlySet<string> {
-  const own = live === undefined ? [] : [live, ...live.environments];
-  return new Set([...own, ...testCases].map((resource) => resource.id));
+function* listedIn(live: LiveTarget | undefined, testCases: readonly LiveTestCase[]): Generator<string> {
+  if (live !== undefined) yield live.id;
+  for (const { id } of live?.environments ?? []) yield id;
+  for (const { id } of testCases) yield id;
 }
 
 /** Live cases and environments that nothing declares, orphans apart. */
-export function countUnmanaged(matched: MatchedTarget, orphans: readonly Orphan[]): number {
-  if (matched.target.left) return 0;
-  const known = new Set([...matchedIds(matched.matches), ...orphans.map(({ id }) => id)]);
-  return [...listedIds(matched)].filter((id) => !known.has(id)).length;
+export function countUnmanaged(
+  { target, live, testCases, matches }: MatchedTarget,
+  orphans: readonly Orphan[],
+): number {
+  if (target.left) return 0;
+  const unmanaged = new Set(listedIn(live, testCases));
+  for (const id of matchedIds(matches)) unmanaged.delete(id);
+  for (const { id } of orphans) unmanaged.delete(id);
+  return unmanaged.size;
 }
 
 /** Beyond this many pairs nobody looks for what was renamed. */
@@ -56,7 +74,7 @@ const MOST_PAIRS = 100_000;
 
 /** Test cases that would be created though an orphaned one has all that they declare but the name. */
 export function renamedWarnings(
-  { resources, testCases, state, fingerprints }: MatchedTarget,
+  { resources, testCases, state }: MatchedTarget,
   changes: readonly Change[],
   orphans: readonly Orphan[],
 ): readonly Diagnostic[] {
@@ -68,7 +86,8 @@ export function renamedWarnings(
   const live = new Map(orphans.length === 0 ? [] : testCases.map((one) => [one.id, one]));
   const isSame = (resource: DesiredResource, { address, id }: Orphan): boolean => {
     const other = live.get(id);
-    const memory = memoryOf(address, id, state, fingerprints);
+    // For a hint, what the service shows must do: so a snapshot, without key, gives the same.
+    const memory = memoryOf(address, id, state, undefined);
     return TEST_CASE_FIELDS.every((field) => {
       const value = resource.fields[field.name];
       if (value === undefined || field.recognizedBy === "name") return true;

@@ -23,8 +23,8 @@ export interface Planned {
   readonly states: readonly State[];
   /** What was read for it. */
   readonly live: PlanInput["live"];
-  /** With `plan --base` alone: what the base's manifests matched. */
-  readonly base?: Planned["matched"] | undefined;
+  /** With `plan --base` alone: what the base's manifests matched, with and without state, if they are valid for the stage. */
+  readonly base?: readonly Planned["matched"][] | "unreadable";
 }
 
 /**
@@ -39,7 +39,7 @@ export interface Planned {
 export function makePlan(input: PlanInput): Planned {
   const remembered = bringAllUpToDate(input);
   const states = statesOf(remembered);
-  const targets = matchTargets(input.desired.targets, input.live.targets, states);
+  const targets = matchTargets(input.desired.targets, input.live.targets, states, input.elsewhere);
   const targetPlans = remembered.map(({ target, diagnostics }) =>
     planTarget(target, diagnostics, targets.byAddress.get(target.address), states.get(target.key), input),
   );
@@ -68,7 +68,7 @@ export function liveTargets(
 ): ReadonlyMap<string, LiveMatch> {
   const remembered = bringAllUpToDate({ ...input, live: { targets, testCases: new Map() } });
   const states = statesOf(remembered);
-  const matches = matchTargets(input.desired.targets, targets, states).byAddress;
+  const matches = matchTargets(input.desired.targets, targets, states, input.elsewhere).byAddress;
   const found = new Map<string, LiveMatch>();
   for (const { key, address, moved } of input.desired.targets) {
     const match = matches.get(address);
@@ -87,7 +87,7 @@ interface UpToDate {
 }
 
 /** What says which live resource belongs to which address. */
-type Refreshable = Pick<PlanInput, "desired" | "states" | "live" | "fingerprints">;
+type Refreshable = Pick<PlanInput, "desired" | "states" | "live" | "fingerprints" | "elsewhere">;
 
 function bringAllUpToDate(input: Refreshable): readonly UpToDate[] {
   const taken = takenIds(input.states);
@@ -169,7 +169,8 @@ function orphansInScope(
   inScope: InScope,
 ): readonly Orphan[] {
   const own = targetPlans.flatMap((targetPlan) => targetPlan.orphans);
-  const meant = new Set(targetPlans.flatMap(({ matched }) => matched?.live?.id ?? []));
+  const found = targetPlans.flatMap(({ matched }) => matched?.live?.id ?? []);
+  const meant = new Set([...found, ...(input.elsewhere ?? [])]);
   const strays = undeclaredOrphans(input.strays, input.live.targets, meant);
   return [...own, ...strays].filter((orphan) => inScope(orphan.address)).toSorted(sortedByAddress);
 }
@@ -219,10 +220,11 @@ function countUnchanged(
   const busy = new Set<Address>(changes.map((change) => change.address));
   for (const { severity, address } of diagnostics)
     if (severity === "error" && address !== undefined) busy.add(address);
-  return targetPlans
-    .filter((targetPlan) => targetPlan.matched !== undefined)
-    .flatMap((targetPlan) => resourcesOf(targetPlan.target))
-    .filter(({ address }) => inScope(address) && !busy.has(address)).length;
+  let unchanged = 0;
+  for (const { matched } of targetPlans)
+    for (const address of matched?.resources.keys() ?? [])
+      if (inScope(address) && !busy.has(address)) unchanged++;
+  return unchanged;
 }
 
 export interface Needed {

@@ -94,15 +94,18 @@ function protectedAddresses(input: PolicyInput): readonly Violation[] {
     return address === undefined || meant.has(id) || !isListed.has(id) ? [] : [{ address, id }];
   });
   // Of a target that only the base's manifests mean, no test case was read: all that they declare of it is let go.
-  const unread = [...(input.base?.values() ?? [])].flatMap(({ live, resources }) =>
-    live === undefined || input.live.testCases.has(live.id)
-      ? []
-      : [...resources.keys()].flatMap((address) =>
-          isProtected(address) && inScope(address) ? [{ address, id: live.id }] : [],
-        ),
-  );
+  const unread = basesOf(input)
+    .flatMap((base) => [...base.values()])
+    .flatMap(({ live, resources }) =>
+      live === undefined || input.live.testCases.has(live.id)
+        ? []
+        : [...resources.keys()].flatMap((address) =>
+            isProtected(address) && inScope(address) ? [{ address, id: live.id }] : [],
+          ),
+    );
   const orphaned = [...plan.orphaned, ...released, ...unread];
-  return harmed({ ...plan, orphaned }, matched, renamed).flatMap(({ address, id, harms }) => {
+  const nameless = input.base === "unreadable" ? bound.filter(([address]) => inScope(address)) : [];
+  const harms = harmed({ ...plan, orphaned }, matched, renamed).flatMap(({ address, id, harms }) => {
     // Another key, or another target's, is no way around a protection: what counts is the live resource.
     const all = [address, ...((id === undefined ? undefined : names.get(id)) ?? [])];
     const name = all.find(isProtected);
@@ -123,13 +126,33 @@ function protectedAddresses(input: PolicyInput): readonly Violation[] {
       },
     ];
   });
+  return nameless.length === 0 ? harms : [namelessViolation(nameless, input), ...harms];
+}
+
+/** A new stage, or another folder, would leave every live resource without the name that protects it. */
+function namelessViolation(
+  nameless: readonly (readonly [Address, id: string])[],
+  { plan, ruleOrigin }: PolicyInput,
+): Violation {
+  const addresses = nameless.map(([address]) => address);
+  return {
+    rule: "protected",
+    summary: `the base has no valid manifests for stage ${plan.stage}, so it is unknown what it protects`,
+    detail: `Any of these live resources may have had a protected address: ${listed(addresses)}.`,
+    ...at(ruleOrigin("protected")),
+  };
+}
+
+function basesOf({ base = [] }: PolicyInput): readonly Planned["matched"][] {
+  return base === "unreadable" ? [] : base;
 }
 
 /**
  * Every address that some state, or the base of the manifests, binds to a live resource is a name of it. What the state
  * of a target that nothing declares any more calls it counts until a declared target's state has a name for it.
  */
-function namesById({ states, base, matched }: PolicyInput): ReadonlyMap<string, readonly Address[]> {
+function namesById(input: PolicyInput): ReadonlyMap<string, readonly Address[]> {
+  const { states, matched } = input;
   const names = new Map<string, Address[]>();
   const add = (address: Address, id: string): unknown => names.set(id, [...(names.get(id) ?? []), address]);
   for (const { target, bindings } of states) {
@@ -137,7 +160,7 @@ function namesById({ states, base, matched }: PolicyInput): ReadonlyMap<string, 
     const isDeclared = known !== undefined && known.left !== true;
     for (const [address, { id }] of bindings) if (isDeclared || !names.has(id)) add(address, id);
   }
-  for (const [address, id] of boundIn(base ?? new Map())) add(address, id);
+  for (const [address, id] of basesOf(input).flatMap(boundIn)) add(address, id);
   return names;
 }
 

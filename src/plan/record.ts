@@ -8,9 +8,8 @@ import { isSensitive, isUnknown } from "../model/value.ts";
 import { type MatchedTarget, compareField } from "./compare.ts";
 import { NOT_READ_YET, selectorsDigest } from "./elements.ts";
 import type { Fingerprinter } from "./input.ts";
-import { matchedIds } from "./match.ts";
 import { type Memory, keyHolds, memoryOf, recordField, withSecrets } from "./memory.ts";
-import { listedIds } from "./orphans.ts";
+import { undeclaredBindings } from "./orphans.ts";
 import { batchContent } from "./resources.ts";
 
 /**
@@ -37,7 +36,7 @@ export function refreshEvents(
     ...batchEvents(matched, fingerprints),
     // With another key all records of the target are of no more use, so all are made again at once.
     ...bindingEvents(matched, fingerprints, keyHolds(state, fingerprints) ? inScope : () => true, isAnew),
-    ...goneEvents(matched),
+    ...undeclaredBindings(matched).gone.map((address) => ({ type: "unbound" as const, address })),
   ];
 }
 
@@ -140,17 +139,6 @@ function generatedEvents(
 ): readonly StateEvent[] {
   const before = binding?.generating;
   return before !== undefined && hasEnded(discovery, before) ? [{ type: "generated", address }] : [];
-}
-
-/** Bindings of what no manifest declares have nothing left to say once it is gone, or means another address. */
-function goneEvents(matched: MatchedTarget): readonly StateEvent[] {
-  const listed = listedIds(matched);
-  const managed = matchedIds(matched.matches);
-  const events: StateEvent[] = [];
-  for (const [address, { id }] of matched.state?.bindings ?? [])
-    if (!matched.resources.has(address) && (!listed.has(id) || managed.has(id)))
-      events.push({ type: "unbound", address });
-  return events;
 }
 
 /**

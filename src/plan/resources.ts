@@ -22,13 +22,13 @@ import {
   declaredElements,
   diffElements,
   elementBodies,
-  locatorsToWrite,
+  hasOpenLocators,
   namelessElements,
 } from "./elements.ts";
 import { type Fingerprinter, type PlanInput, caution, knownText, problem, sendable } from "./input.ts";
-import { type Match, matchEnvironments, matchTestCases, matchedIds } from "./match.ts";
+import { type Match, type Matches, matchEnvironments, matchTestCases, matchedIds } from "./match.ts";
 import { type Memory, keyHolds, memoryOf } from "./memory.ts";
-import { countUnmanaged, disableOrphan, orphansOf, renamedWarnings } from "./orphans.ts";
+import { countUnmanaged, disableOrphan, renamedWarnings, undeclaredBindings } from "./orphans.ts";
 
 /** What is to happen to one address, and what is to be said about it. */
 interface Decision {
@@ -192,9 +192,7 @@ export function isAsDeclared(resource: DesiredResource, live: LiveTestCase, memo
     const expected = typeof value === "string" ? value : undefined;
     if (compareField(field, value, live, memory, expected).kind === "differs") return false;
   }
-  return (
-    locatorsToWrite(resource, live, memory).length === 0 && namelessElements(resource, live).length === 0
-  );
+  return !hasOpenLocators(resource, live, memory);
 }
 
 /** Warnings for fields that are fixed once the test case is made and differ from what is declared. */
@@ -537,8 +535,12 @@ export function planTarget(
   const testCases = (input.live.testCases.get(live?.id ?? "") ?? []).filter(
     ({ status }) => status !== DELETED,
   );
-  const environments = matchEnvironments(target, live?.environments ?? [], state);
-  const cases = matchTestCases(target, testCases, state);
+  // A target that left the manifests counts as orphaned, so nothing means it.
+  const matches: Matches = new Map(target.left ? [] : [[target.address, match]]);
+  const problems = [
+    ...matchEnvironments(target, live?.environments ?? [], state, matches),
+    ...matchTestCases(target, testCases, state, matches),
+  ];
   const matched: MatchedTarget = {
     target,
     resources: byAddress(resourcesOf(target)),
@@ -546,23 +548,22 @@ export function planTarget(
     testCases,
     state,
     fingerprints: input.fingerprints,
-    // A target that left the manifests counts as orphaned, so nothing means it.
-    matches: new Map<Address, Match>([
-      ...(target.left ? [] : [[target.address, match] as const]),
-      ...environments.byAddress,
-      ...cases.byAddress,
-    ]),
+    matches,
   };
   const own = decideTarget(matched);
   if (live === undefined && own.change === undefined) return unclear([...diagnostics, ...own.diagnostics]);
-  const decisions = [
-    own,
-    ...target.environments.map((one) => decideEnvironment(matched, one)),
-    ...target.testCases.map((one) => decideTestCase(matched, one, input.rediscover.has(one.address))),
-    ...target.batchGenerations.map((one) => decideBatchGeneration(matched, one, input.run.has(one.address))),
-  ];
-  const orphans = orphansOf(matched);
-  const changes = decisions.flatMap(({ change }) => change ?? []);
+  const changes: Change[] = [];
+  const decided: Diagnostic[] = [];
+  const take = ({ change, diagnostics: said }: Decision): void => {
+    if (change !== undefined) changes.push(change);
+    for (const one of said) decided.push(one);
+  };
+  take(own);
+  for (const one of target.environments) take(decideEnvironment(matched, one));
+  for (const one of target.testCases) take(decideTestCase(matched, one, input.rediscover.has(one.address)));
+  for (const one of target.batchGenerations)
+    take(decideBatchGeneration(matched, one, input.run.has(one.address)));
+  const { orphans } = undeclaredBindings(matched);
   const disables = input.disableRemoved || target.onRemove === "disable";
   return {
     target,
@@ -575,9 +576,8 @@ export function planTarget(
       ...diagnostics,
       ...keyWarning(matched),
       ...removedWarnings(matched),
-      ...environments.problems,
-      ...cases.problems,
-      ...decisions.flatMap((decision) => decision.diagnostics),
+      ...problems,
+      ...decided,
       ...renamedWarnings(matched, changes, orphans),
     ],
   };
@@ -596,16 +596,12 @@ function keyWarning({ target, state, fingerprints }: MatchedTarget): readonly Di
 }
 
 function removedWarnings({ matches, resources }: MatchedTarget): readonly Diagnostic[] {
-  return [...resources.values()].flatMap((resource) => {
-    const removed = matches.get(resource.address)?.removed;
-    if (removed === undefined) return [];
-    return [
-      caution(
-        "removed-outside",
-        resource,
-        "Removed outside tasc",
-        `It was ${removed}, which the service no longer lists. It will be created again; remove it from the manifest to prevent this.`,
-      ),
-    ];
-  });
+  const warnings: Diagnostic[] = [];
+  for (const [address, { removed }] of matches) {
+    const resource = removed === undefined ? undefined : resources.get(address);
+    if (resource === undefined) continue;
+    const detail = `It was ${removed}, which the service no longer lists. It will be created again; remove it from the manifest to prevent this.`;
+    warnings.push(caution("removed-outside", resource, "Removed outside tasc", detail));
+  }
+  return warnings;
 }

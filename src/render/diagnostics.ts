@@ -1,9 +1,7 @@
-import type { Diagnostic } from "../model/diagnostic.ts";
-import { type Path, defined } from "../model/json.ts";
-import type { DiagnosticJson, PlanJson } from "../model/plan.ts";
+import type { Place } from "../model/diagnostic.ts";
 import { SENSITIVE } from "../model/value.ts";
 import { safeLine, safeLines, withoutWorkflowCommands } from "./escape.ts";
-import { type PlanExtras, diagnosticJson } from "./json.ts";
+import type { DiagnosticView } from "./json.ts";
 import { type Style, textWidth, wrap } from "./style.ts";
 
 export interface DiagnosticOptions {
@@ -73,30 +71,9 @@ function detailLines(detail: string, width: number): readonly string[] {
     .map((line) => `  ${line}`.trimEnd());
 }
 
-/** A diagnostic as every format of them shows it; of a saved plan only the public part is left. */
-export interface DiagnosticView extends DiagnosticJson {
-  readonly code?: string;
-  /** Path in the document. */
-  readonly path?: Path;
-}
-
-export function diagnosticView(diagnostic: Diagnostic): DiagnosticView {
-  const { code, origin } = diagnostic;
-  return { ...diagnosticJson(diagnostic), ...defined({ code, path: origin?.path }) };
-}
-
-export function planDiagnostics(plan: PlanJson, extras: PlanExtras): readonly DiagnosticView[] {
-  return plan.diagnostics.map((diagnostic, at) => ({ ...diagnostic, ...extras.diagnostics?.[at] }));
-}
-
 /** `targets/shop.yaml:12:5`, as editors and terminals open it. */
-export function placeText({
-  file,
-  line,
-  column,
-}: Pick<DiagnosticView, "file" | "line" | "column">): string | undefined {
-  if (file === undefined) return undefined;
-  return line === undefined ? file : column === undefined ? `${file}:${line}` : `${file}:${line}:${column}`;
+export function placeText({ file, line, column }: Partial<Place>): string | undefined {
+  return file && [file, line, column].filter((part) => part !== undefined).join(":");
 }
 
 /** Of no use on a terminal, and too much for a regular expression. */

@@ -103,46 +103,6 @@ function longestRun(text: string): number {
 }
 
 /**
- * Joiners, selectors and tags show nothing by themselves, so they can hide a difference between two names. Some
- * belong to what one sees: they make one emoji out of several, or shape a Persian or Hindi word. Looked at by their
- * neighbours, since a pattern of all emoji is far too slow to be tried at every character.
- */
-function isHarmlessJoiner(character: string, text: string, at: number): boolean {
-  const code = character.codePointAt(0) ?? 0;
-  if (code === 0xfe0e || code === 0xfe0f) return /\p{Emoji}$/u.test(before(text, at));
-  if (code === 0x200d && joinsEmoji(text, at)) return true;
-  if (code === 0x200c || code === 0x200d) return shapesWord(text, at);
-  return code >= 0xe0020 && code <= 0xe007f && FLAG.test(text.slice(Math.max(0, at - LONGEST_FLAG), at));
-}
-
-/** The flags of England, Scotland and Wales are a black flag and invisible letters. */
-const FLAG = /\u{1f3f4}[\u{e0020}-\u{e007e}]*$/u;
-const LONGEST_FLAG = 16;
-
-function joinsEmoji(text: string, at: number): boolean {
-  return (
-    /(?:\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f)$/u.test(before(text, at)) &&
-    /^\p{Extended_Pictographic}/u.test(after(text, at))
-  );
-}
-
-function shapesWord(text: string, at: number): boolean {
-  return (
-    /[^\P{L}\p{ASCII}]$|\p{M}$/u.test(before(text, at)) &&
-    /^(?:[^\P{L}\p{ASCII}]|\p{M})/u.test(after(text, at))
-  );
-}
-
-/** The character before and after: one or two UTF-16 units. */
-function before(text: string, at: number): string {
-  return text.slice(Math.max(0, at - 2), at);
-}
-
-function after(text: string, at: number): string {
-  return text.slice(at + 1, at + 3);
-}
-
-/**
  * Names, prompts and messages come from the service and from manifests, so from people we do not know. What they
  * write must show as they wrote it and do nothing else: no terminal codes, no reversed or invisible text, no
  * workflow commands. Text that would act is shown by its number (`\u001b`) instead of being dropped, so that a
@@ -154,8 +114,20 @@ function after(text: string, at: number): string {
  * characters, private-use characters (a font may draw anything there).
  */
 const ACTING = String.raw`[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u2028\u2029\ufff9-\ufffb\p{Noncharacter_Code_Point}\p{Cs}\p{Co}]`;
+/**
+ * Joiners, selectors and tags show nothing by themselves, so they can hide a difference between two names. Some belong
+ * to what one sees: they make one emoji out of several, shape a Persian or Hindi word, or spell the flags of England,
+ * Scotland and Wales. The neighbours are looked at last: a pattern of all emoji is too slow to be tried at every
+ * character.
+ */
+const HARMLESS = [
+  String.raw`[\ufe0e\ufe0f](?<=\p{Emoji}.)`,
+  String.raw`\u200d(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f].)(?=\p{Extended_Pictographic})`,
+  String.raw`[\u200c\u200d](?<=(?:[^\P{L}\p{ASCII}]|\p{M}).)(?=[^\P{L}\p{ASCII}]|\p{M})`,
+  String.raw`[\u{e0020}-\u{e007f}](?<=\u{1f3f4}[\u{e0020}-\u{e007e}]{0,7}.)`,
+].join("|");
 const anyActing = new RegExp(ACTING, "u");
-const everyActing = new RegExp(ACTING, "gu");
+const everyActing = new RegExp(`(${HARMLESS})|${ACTING}`, "gu");
 
 /** One line: every control is shown by its number, line breaks and tabs as `\n` and `\t`. */
 export function safeLine(text: string): string {
@@ -172,9 +144,7 @@ export function safeLines(text: string): string {
 /** The text with all that would act, line breaks and tabs included, written in another way. */
 function replaceActing(text: string, write: (character: string) => string): string {
   if (!anyActing.test(text)) return text;
-  return text.replace(everyActing, (character: string, at: number) =>
-    isHarmlessJoiner(character, text, at) ? character : write(character),
-  );
+  return text.replace(everyActing, (character, harmless?: string) => harmless ?? write(character));
 }
 
 const NAMED: Readonly<Record<string, string>> = { "\n": "\\n", "\t": "\\t", "\r": "\\r" };

@@ -1,39 +1,35 @@
 import { diffLines, diffWordsWithSpace } from "diff";
 import { fieldsOf } from "../model/fields.ts";
 import { type Json, type Path, isArray, isObject } from "../model/json.ts";
-import type { Action, ChangeJson, FieldJson } from "../model/plan.ts";
+import type { Action, FieldJson } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
 import { safeLine } from "./escape.ts";
-import type { PlanExtras } from "./json.ts";
+import type { ChangeView } from "./json.ts";
 import { textWidth } from "./style.ts";
-import { HARMS, groupBy, placeOf } from "./words.ts";
+import { HARMS, count, groupBy, placeOf } from "./words.ts";
 
 /** A field's path as people write it: `discovery.prompt`, `elements[2].locatorLine`, `headers["X.Y"]`. */
 export function fieldName(path: Path): string {
+  const step = (key: string | number, at: number): string => {
+    if (typeof key === "number") return `[${key}]`;
+    if (!/^[A-Za-z0-9_][A-Za-z0-9_-]*$/.test(key)) return `[${safeLine(JSON.stringify(key))}]`;
+    return at === 0 ? key : `.${key}`;
+  };
   return path.map(step).join("");
-}
-
-function step(key: string | number, at: number): string {
-  if (typeof key === "number") return `[${key}]`;
-  if (!/^[A-Za-z0-9_][A-Za-z0-9_-]*$/.test(key)) return `[${safeLine(JSON.stringify(key))}]`;
-  return at === 0 ? key : `.${key}`;
 }
 
 /** A field's change on one line: `status: DRAFT → ENABLED`. Of long text it says how much of it changes. */
 export function fieldLine(field: FieldJson, action: Action, most: number): string {
-  return `${[fieldName(field.path), ...changeMeaning(field)].join(": ")}: ${fieldValues(field, action, most)}`;
+  return [fieldName(field.path), ...changeMeaning(field), fieldValues(field, action, most)].join(": ");
 }
 
 /** What follows the name of a field on one line. */
 export function fieldValues(field: FieldJson, action: Action, most: number): string {
-  const { before, after, sensitive } = field;
-  if (sensitive) return SENSITIVE;
-  const texts = longTexts(before, after);
+  if (field.sensitive) return SENSITIVE;
+  const texts = longTexts(field);
   if (texts !== undefined) return diffSize(...texts);
-  const only = onlySide(field, action);
-  if (only !== undefined) return clip(valueText(only), most);
-  return [before, after]
-    .map((side) => (side === undefined ? NOT_SHOWN : clip(valueText(side), most)))
+  return sidesOf(field, action)
+    .map(({ value }) => (value === undefined ? NOT_SHOWN : clip(valueText(value), most)))
     .join(" → ");
 }
 
@@ -42,8 +38,7 @@ export function fieldValues(field: FieldJson, action: Action, most: number): str
  * removed`. Nothing for any other field.
  */
 export function changeMeaning({ path, before, after, movedFrom, harmful }: FieldJson): readonly string[] {
-  const harm = harmful === undefined ? [] : [HARMS[harmful]];
-  if (!isListItem(path)) return harm;
+  if (!isListItem(path)) return harmful === undefined ? [] : [HARMS[harmful]];
   const noun = path.at(-2) === "elements" ? "step" : "item";
   const what =
     movedFrom !== undefined
@@ -56,10 +51,20 @@ export function changeMeaning({ path, before, after, movedFrom, harmful }: Field
   return [harmful === undefined ? `${noun} ${what}` : `${noun} ${what}, ${harmful}`];
 }
 
-/** The value to show where a change has no two sides: of what is made, or of an item that comes or goes. */
-export function onlySide({ path, before, after }: FieldJson, action: Action): Json | undefined {
-  if (isListItem(path)) return before === undefined ? after : after === undefined ? before : undefined;
-  return action === "create" ? after : undefined;
+/** One side of a change; without a value where the service does not show it. */
+export interface Side {
+  readonly kind: "removed" | "added";
+  readonly value: Json | undefined;
+}
+
+/** Both sides of a change, or the only one of what is made, and of an item that comes or goes. */
+export function sidesOf({ path, before, after }: FieldJson, action: Action): readonly Side[] {
+  const sides: readonly Side[] = [
+    { kind: "removed", value: before },
+    { kind: "added", value: after },
+  ];
+  const hasBoth = action !== "create" && !isListItem(path);
+  return hasBoth ? sides : sides.filter(({ value }) => value !== undefined);
 }
 
 function isListItem(path: Path): boolean {
@@ -67,27 +72,20 @@ function isListItem(path: Path): boolean {
 }
 
 /** Whether this field is what makes its change harmful. */
-export function isHarmful({ path, after, harmful }: FieldJson, action: Action): boolean {
-  if (harmful !== undefined) return true;
-  const [name] = path;
-  return (
-    action === "disable" &&
-    ((name === "status" && after === "DISABLED") || (name === "runStatus" && after === "OFF"))
-  );
+export function isHarmful({ path: [name], after, harmful }: FieldJson, action: Action): boolean {
+  const isOff = (name === "status" && after === "DISABLED") || (name === "runStatus" && after === "OFF");
+  return harmful !== undefined || (action === "disable" && isOff);
 }
 
 /**
  * The fields of a change that a line names: those that make it harmful, then as many of the others as there is room, the
  * prompt that regenerates a test case before the rest.
  */
-export function leadingFields({ fields, action }: Pick<ChangeJson, "fields" | "action">, most: number) {
-  const harmful = fields.filter((field) => isHarmful(field, action));
-  const harmless = fields.filter((field) => !isHarmful(field, action));
-  const others =
-    action === "rediscover"
-      ? harmless.toSorted((a, b) => Number(generates(b)) - Number(generates(a)))
-      : harmless;
-  const shown = [...harmful, ...others].slice(0, Math.max(most, harmful.length));
+export function leadingFields({ fields, action }: Pick<ChangeView, "fields" | "action">, most: number) {
+  const rank = (field: FieldJson): number =>
+    isHarmful(field, action) ? 0 : action === "rediscover" && generates(field) ? 1 : 2;
+  const harmful = fields.filter((field) => isHarmful(field, action)).length;
+  const shown = fields.toSorted((a, b) => rank(a) - rank(b)).slice(0, Math.max(most, harmful));
   return { shown, left: fields.length - shown.length };
 }
 
@@ -96,7 +94,7 @@ function generates({ path }: FieldJson): boolean {
 }
 
 /** All fields of a change, a line each. */
-export function fieldsText({ fields, action }: ChangeJson, most: number): string {
+export function fieldsText({ fields, action }: ChangeView, most: number): string {
   return fields.map((field) => fieldLine(field, action, most)).join("\n");
 }
 
@@ -104,31 +102,27 @@ export function fieldsText({ fields, action }: ChangeJson, most: number): string
 export const NOT_SHOWN = "(not shown)";
 
 /** Both values, where they are long texts, whose difference reads better than they do. */
-export function longTexts(
-  before: Json | undefined,
-  after: Json | undefined,
-): readonly [before: string, after: string] | undefined {
-  if (!isText(before) || !isText(after)) return undefined;
+export function longTexts({
+  before,
+  after,
+}: FieldJson): readonly [before: string, after: string] | undefined {
+  if (typeof before !== "string" || typeof after !== "string") return undefined;
   return isLongText(before) || isLongText(after) ? [before, after] : undefined;
-}
-
-export function isText(value: Json | undefined): value is string {
-  return typeof value === "string";
 }
 
 /** Texts from this width on read better as a block. */
 const LONG = 60;
 
-export function isLongText(text: string): boolean {
-  return text.includes("\n") || textWidth(text) > LONG;
+export function isLongText(value: Json | undefined): value is string {
+  return typeof value === "string" && (value.includes("\n") || textWidth(value) > LONG);
 }
 
 function diffSize(before: string, after: string): string {
   const pieces = lineDiff(before, after);
-  const [removed, added] = (["removed", "added"] as const).map(
+  const [removed = 0, added = 0] = ["removed", "added"].map(
     (kind) => pieces.filter((piece) => piece.kind === kind).length,
   );
-  return `${removed} lines removed, ${added} added`.replace(/\b1 lines/, "1 line");
+  return `${count(removed, "line")} removed, ${added} added`;
 }
 
 /** A value on one line, as its author would write it in YAML: bare where that cannot be misread. */
@@ -253,8 +247,8 @@ export function excerpts(pieces: readonly Piece[]): readonly Excerpt[] {
 
 /** Changes of one target that say the same, in the order of the plan. */
 export interface FoldedChanges {
-  readonly first: ChangeJson;
-  readonly changes: readonly ChangeJson[];
+  readonly first: ChangeView;
+  readonly changes: readonly ChangeView[];
 }
 
 /** Fewer alike changes are quicker to read one by one. */
@@ -266,21 +260,16 @@ const FEWEST = 4;
  *
  * @param verbose each by itself
  */
-export function foldAlike(
-  changes: readonly ChangeJson[],
-  extras: PlanExtras,
-  verbose = false,
-): readonly FoldedChanges[] {
-  if (verbose) return changes.map((change) => ({ first: change, changes: [change] }));
-  const groups = groupBy(changes, (change) => likeness(change, extras));
+export function foldAlike(changes: readonly ChangeView[], verbose = false): readonly FoldedChanges[] {
+  const likeness = ({ address, action, fields }: ChangeView): string => {
+    const { kind, target } = placeOf(address);
+    return JSON.stringify([target, kind, action, fields]);
+  };
+  const groups = groupBy(changes, verbose ? ({ address }) => address : likeness);
+  const groupOf = new Map([...groups.values()].flatMap((group) => group.map((change) => [change, group])));
   return changes.flatMap((change) => {
-    const group = groups.get(likeness(change, extras)) ?? [];
+    const group = groupOf.get(change) ?? [];
     if (group.length < FEWEST) return [{ first: change, changes: [change] }];
     return group[0] === change ? [{ first: change, changes: group }] : [];
   });
-}
-
-function likeness({ address, action, fields }: ChangeJson, extras: PlanExtras): string {
-  const { kind, target } = placeOf(address);
-  return JSON.stringify([target, kind, action, fields, extras.changedBy?.[address] ?? null]);
 }

@@ -1,6 +1,5 @@
 import type { PlanJson } from "../model/plan.ts";
-import type { DiagnosticView } from "./diagnostics.ts";
-import type { PlanExtras } from "./json.ts";
+import type { DiagnosticView, PlanExtras, PlanView } from "./json.ts";
 import type { PlanTextOptions } from "./text.ts";
 import type { Link } from "./words.ts";
 
@@ -12,21 +11,23 @@ export interface RenderPlanOptions extends PlanTextOptions {
   readonly links?: readonly Link[];
 }
 
-/** From the public form of a plan to a finished document. */
-type PlanRenderer = (plan: PlanJson, extras: PlanExtras, options: RenderPlanOptions) => string;
+type PlanRenderer = (plan: PlanView, options: RenderPlanOptions) => string;
 type DiagnosticsRenderer = (diagnostics: readonly DiagnosticView[], tool: string) => string;
 
-/** Every format of a plan. A new one is a renderer and a line here; each is loaded only when it is asked for. */
+/**
+ * Every format of a plan. A new one is a renderer and a line here; each is loaded only when it is asked for. JSON is the
+ * public form itself.
+ */
 const PLANS = {
   text: async () => (await import("./text.ts")).renderPlanText,
-  json: async () => (await import("./json.ts")).writeJson,
+  json: undefined,
   markdown: async () => (await import("./markdown.ts")).renderPlanMarkdown,
   github: async () => (await import("./reports.ts")).renderPlanGithub,
   gitlab: async () => (await import("./reports.ts")).renderPlanGitlab,
   sarif: async () => (await import("./reports.ts")).renderPlanSarif,
   junit: async () => (await import("./reports.ts")).renderPlanJunit,
   html: async () => (await import("./html/page.ts")).renderPlanHtml,
-} as const satisfies Readonly<Record<string, () => Promise<PlanRenderer>>>;
+} as const satisfies Readonly<Record<string, (() => Promise<PlanRenderer>) | undefined>>;
 
 /** Those that have a form for errors and warnings without a plan. */
 const DIAGNOSTICS: ReadonlyMap<string, () => Promise<DiagnosticsRenderer>> = new Map([
@@ -61,8 +62,9 @@ export async function renderPlan(
   extras: PlanExtras,
   options: RenderPlanOptions,
 ): Promise<string> {
-  const render: PlanRenderer = await PLANS[format]();
-  return render(plan, extras, options);
+  const { planView, writeJson } = await import("./json.ts");
+  const render: PlanRenderer | undefined = await PLANS[format]?.();
+  return render === undefined ? writeJson(plan) : render(planView(plan, extras), options);
 }
 
 /** Errors and warnings by themselves, in a format that has a form for them; nothing for any other. */

@@ -163,15 +163,59 @@ export function planExtras(plan: Plan): PlanExtras {
   };
 }
 
-/** Who changed a field, in words, where that is known. */
-export function whoChanged(extras: PlanExtras, address: Address, path: Path): string | undefined {
-  const by = extras.changedBy?.[address]?.[fieldKey(path)];
-  return by && CHANGED_BY[by];
-}
-
 /** A path as a key that no other path has. */
 function fieldKey(path: Path): string {
   return JSON.stringify(path);
+}
+
+/** A plan with all that there is to show of it: what every renderer but that of JSON reads. */
+export interface PlanView extends Omit<PlanJson, "changes" | "diagnostics"> {
+  readonly changes: readonly ChangeView[];
+  readonly diagnostics: readonly DiagnosticView[];
+}
+
+export interface ChangeView extends Omit<ChangeJson, "fields"> {
+  readonly fields: readonly FieldView[];
+  /** What must be done first. */
+  readonly needs?: readonly Address[] | undefined;
+  readonly place?: Place | undefined;
+}
+
+export interface FieldView extends FieldJson {
+  /** Who changed it, in words, where that is known. */
+  readonly who?: string | undefined;
+}
+
+/** A diagnostic as every format of them shows it; of a saved plan only the public part is left. */
+export interface DiagnosticView extends DiagnosticJson {
+  readonly code?: string;
+  /** Path in the document. */
+  readonly path?: Path;
+}
+
+export function diagnosticView(diagnostic: Diagnostic): DiagnosticView {
+  const { code, origin } = diagnostic;
+  return { ...diagnosticJson(diagnostic), ...defined({ code, path: origin?.path }) };
+}
+
+export function planView(plan: PlanJson, extras: PlanExtras): PlanView {
+  return {
+    ...plan,
+    changes: plan.changes.map((change) => {
+      const changedBy = extras.changedBy?.[change.address];
+      const fields = changedBy
+        ? change.fields.map((field) => ({ ...field, who: whoChanged(changedBy[fieldKey(field.path)]) }))
+        : change.fields;
+      const [needs, place] = [extras.dependsOn?.[change.address], extras.places?.[change.address]];
+      return { ...change, fields, needs, place };
+    }),
+    diagnostics: plan.diagnostics.map((diagnostic, at) => ({ ...diagnostic, ...extras.diagnostics?.[at] })),
+  };
+}
+
+/** Who changed a field, in words. */
+export function whoChanged(by: ChangedBy | undefined): string | undefined {
+  return by && CHANGED_BY[by];
 }
 
 const CHANGED_BY: Readonly<Record<ChangedBy, string>> = {

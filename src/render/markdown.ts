@@ -1,34 +1,9 @@
-import { type Action, bySeverity, type ChangeJson, type FieldJson, type PlanJson } from "../model/plan.ts";
-import type { Json } from "../model/json.ts";
+import { type Action, bySeverity } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
-import { type DiagnosticView, placeText, planDiagnostics } from "./diagnostics.ts";
-import {
-  html,
-  markdownBlock,
-  markdownCellCode,
-  markdownCode,
-  markdownText,
-  safeLine,
-  withoutWorkflowCommands,
-} from "./escape.ts";
-import {
-  clip,
-  type Excerpt,
-  excerpts,
-  fieldLine,
-  fieldName,
-  type FoldedChanges,
-  foldAlike,
-  leadingFields,
-  isLongText,
-  isText,
-  lineDiff,
-  longTexts,
-  changeMeaning,
-  NOT_SHOWN,
-  valueText,
-} from "./fields.ts";
-import { type PlanExtras, whoChanged } from "./json.ts";
+import { placeText } from "./diagnostics.ts";
+import * as escape from "./escape.ts";
+import * as show from "./fields.ts";
+import type { ChangeView, DiagnosticView, FieldView, PlanView } from "./json.ts";
 import * as words from "./words.ts";
 
 /** Characters that GitHub takes in one comment. */
@@ -46,26 +21,20 @@ export interface MarkdownOptions {
  * lets the next comment find this one.
  */
 export function renderPlanMarkdown(
-  plan: PlanJson,
-  extras: PlanExtras,
+  plan: PlanView,
   { budget = COMMENT_LIMIT, links = [] }: MarkdownOptions = {},
 ): string {
-  const items = itemsOf(plan, extras);
-  const most = totalsText(plan, MOST_LEFT_OUT);
-  const room = budget - headText(plan, links).length - most.length;
-  const texts = fit(items, room);
-  const textsOf = (section: Section): readonly string[] =>
-    [...texts].flatMap(([item, text]) => (item.section === section ? [text] : []));
-  const sections = [...new Set([...texts.keys()].map(({ section }) => section))]
-    .toSorted((a, b) => a.at - b.at)
-    .map((section) => ({ at: section.at, text: section.frame(textsOf(section)) }));
-  const [caution, others] = [true, false].map((first) =>
-    sections
-      .filter(({ at }) => (at === 0) === first)
-      .map(({ text }) => text)
-      .join(""),
-  );
-  return `${headText(plan, links)}${caution}${totalsText(plan, leftOut(items, texts))}${others}`;
+  const items = itemsOf(plan);
+  const head = headText(plan, links);
+  const texts = fit(items, budget - head.length - totalsText(plan, MOST_LEFT_OUT).length);
+  const shown = items.filter((item) => texts.has(item));
+  const sections = [...new Set(shown.map(({ section }) => section))].toSorted((a, b) => a.at - b.at);
+  const drawn = sections.map((section) => {
+    const own = shown.filter((item) => item.section === section);
+    return section.frame(own.map((item) => texts.get(item) ?? ""));
+  });
+  const [caution = ""] = sections[0]?.at === 0 ? drawn.splice(0, 1) : [];
+  return `${head}${caution}${totalsText(plan, leftOut(items, texts))}${drawn.join("")}`;
 }
 
 /** A part of the comment with a frame of its own; the caution comes first, then the targets. */
@@ -85,7 +54,7 @@ interface Item {
   /** In a line. */
   readonly line: string;
   /** In its place, with all that can be said; absent where the line says it all. */
-  readonly full?: string;
+  readonly full: string | undefined;
 }
 
 /** Sections after those of the targets. */
@@ -93,41 +62,41 @@ const LAST = 1e6;
 
 const SHARES = { error: 0.5, danger: 1, change: 0.5, warning: 0.5, orphan: 0.2 } as const;
 
+function itemOf(section: Section, kind: Item["kind"], changes: number, line: string, full?: string): Item {
+  return { section, kind, changes, line: withoutForgeries(line), full: full && withoutForgeries(full) };
+}
+
+/** No order to a workflow's runner, and no second mark by which this comment could pass for another. */
+function withoutForgeries(text: string): string {
+  return escape.withoutWorkflowCommands(text).replaceAll("<!-- tasc:plan", "<!-- tasc: plan");
+}
+
 /** In the order of the comment, which is the order of their importance. */
-function itemsOf(plan: PlanJson, extras: PlanExtras): readonly Item[] {
-  const diagnostics = planDiagnostics(plan, extras);
-  const { title, reasons } = words.summaryVerdict(plan, diagnostics);
-  const caution = cautionSection(title, reasons);
-  const errors = diagnostics.filter(({ severity }) => severity === "error");
-  const warnings = diagnostics.filter(({ severity }) => severity === "warning");
+function itemsOf(plan: PlanView): readonly Item[] {
+  const { changes, diagnostics, orphaned } = plan;
+  const caution = cautionSection(plan);
+  const warnings = diagnostics.filter((one) => !words.isError(one));
   const listed = foldedSection(LAST, words.count(warnings.length, "warning"));
-  const orphaned = foldedSection(
+  const gone = foldedSection(
     LAST + 1,
-    `${plan.orphaned.length} orphaned: removed from the manifests but still on the service`,
+    `${orphaned.length} orphaned: removed from the manifests but still on the service`,
   );
   return [
-    ...errors.map((error) => diagnosticItem(error, caution, "error")),
-    ...bySeverity(plan.changes.filter(words.needsAttention)).map((change) =>
-      dangerItem(change, caution, extras),
-    ),
-    ...targetItems(
-      plan.changes.filter((change) => !words.needsAttention(change)),
-      extras,
-    ),
+    ...diagnostics.filter(words.isError).map((error) => diagnosticItem(error, caution, "error")),
+    ...bySeverity(changes.filter(words.needsAttention)).map((change) => dangerItem(change, caution)),
+    ...targetItems(changes.filter((change) => !words.needsAttention(change))),
     ...warnings.map((warning) => diagnosticItem(warning, listed, "warning")),
-    ...plan.orphaned.map(({ address, id }): Item => ({
-      section: orphaned,
-      kind: "orphan",
-      changes: 0,
-      line: `- ${markdownCode(address)} ${markdownCode(clip(id, LINE))}\n`,
-    })),
+    ...orphaned.map(({ address, id }) => {
+      const line = `- ${escape.markdownCode(address)} ${escape.markdownCode(show.clip(id, LINE))}\n`;
+      return itemOf(gone, "orphan", 0, line);
+    }),
   ];
 }
 
 /** The caution, a quote as GitHub draws it in red. */
-function cautionSection(title: string, reasons: readonly string[]): Section {
-  const quoted = (text: string): string =>
-    text.replace(/^(.*)\n/gm, (_, line: string) => (line === "" ? ">\n" : `> ${line}\n`));
+function cautionSection(plan: PlanView): Section {
+  const { title, reasons } = words.summaryVerdict(plan);
+  const quoted = (text: string): string => text.replace(/^(?=.*\n)/gm, "> ").replace(/^> $/gm, ">");
   return {
     at: 0,
     frame: (texts) => `\n> [!CAUTION]\n> **${title}**: ${reasons.join(", ")}\n>\n${quoted(texts.join(""))}`,
@@ -142,15 +111,12 @@ function foldedSection(at: number, title: string): Section {
 }
 
 /** Changes without danger, a section a target and, where it is known, a cause; alike ones as one. */
-function targetItems(changes: readonly ChangeJson[], extras: PlanExtras): readonly Item[] {
+function targetItems(changes: readonly ChangeView[]): readonly Item[] {
   let at = 0;
   const items = words.byCause(changes).flatMap(({ title, changes: own }) =>
     [...words.groupBy(own, ({ address }) => words.placeOf(address).target)].flatMap(([target, rows]) => {
       const section = targetSection(++at, target, title, rows);
-      return foldAlike(rows, extras).map((fold) => ({
-        ...fold.first,
-        item: changeItem(fold, section, extras),
-      }));
+      return show.foldAlike(rows).map((fold) => ({ ...fold.first, item: changeItem(fold, section) }));
     }),
   );
   return bySeverity(items).map(({ item }) => item);
@@ -161,13 +127,11 @@ function targetSection(
   at: number,
   target: string,
   cause: string | undefined,
-  changes: readonly ChangeJson[],
+  changes: readonly ChangeView[],
 ): Section {
   const why = cause === undefined ? "" : ` (${cause.toLowerCase()})`;
-  const { frame } = foldedSection(
-    at,
-    `<b>${html(safeLine(target))}</b>${why}: ${words.actionCounts(changes).join(", ")}`,
-  );
+  const title = `<b>${escape.html(escape.safeLine(target))}</b>${why}: ${words.actionCounts(changes).join(", ")}`;
+  const { frame } = foldedSection(at, title);
   return {
     at,
     frame(texts) {
@@ -187,16 +151,11 @@ const DETAIL = 4000;
 
 function diagnosticItem(diagnostic: DiagnosticView, section: Section, kind: "error" | "warning"): Item {
   const { summary, detail, address } = diagnostic;
-  const where = [address, placeText(diagnostic)].filter((text) => text !== undefined).map(markdownCode);
-  const line = `- ${[`**${markdownText(clip(summary, LINE))}**`, ...where].join(" ")}\n`;
-  const block = indented(markdownBlock(clip(detail, DETAIL), "text"));
-  return {
-    section,
-    kind,
-    changes: 0,
-    line: withoutForgeries(line),
-    ...(detail === "" ? {} : { full: withoutForgeries(`${line}\n${block}`) }),
-  };
+  const where = [address, placeText(diagnostic)].filter((text) => text !== undefined);
+  const what = `**${escape.markdownText(show.clip(summary, LINE))}**`;
+  const line = `- ${[what, ...where.map(escape.markdownCode)].join(" ")}\n`;
+  const block = indented(escape.markdownBlock(show.clip(detail, DETAIL), "text"));
+  return itemOf(section, kind, 0, line, detail === "" ? undefined : `${line}\n${block}`);
 }
 
 /** A part of the list item above it. */
@@ -209,73 +168,54 @@ const FIELDS_IN_LINE = 3;
 const SIDE_IN_LINE = 40;
 
 /** The fields of a change in a few words: those that make it harmful, then the first of the others. */
-function fieldTexts(change: ChangeJson, code: (text: string) => string): readonly string[] {
-  const { shown, left } = leadingFields(change, FIELDS_IN_LINE);
-  return [
-    ...shown.map((field) => code(fieldLine(field, change.action, SIDE_IN_LINE))),
-    ...(left === 0 ? [] : [`and ${words.count(left, "more field")}`]),
-  ];
+function fieldTexts(change: ChangeView, code: (text: string) => string): readonly string[] {
+  const { shown, left } = show.leadingFields(change, FIELDS_IN_LINE);
+  const texts = shown.map((field) => code(show.fieldLine(field, change.action, SIDE_IN_LINE)));
+  return left === 0 ? texts : [...texts, `and ${words.count(left, "more field")}`];
 }
 
-function dangerItem(change: ChangeJson, section: Section, extras: PlanExtras): Item {
+function dangerItem(change: ChangeView, section: Section): Item {
   const { action, address, cause } = change;
   const why = cause === undefined ? [] : [`(${words.CAUSE_LABELS[cause]})`];
-  const line = `- ${words.SIGNS[action] === "-" ? "\\-" : words.SIGNS[action]} **${action}** ${[markdownCode(address), ...why, ...fieldTexts(change, markdownCode)].join(" ")}\n`;
-  const fold = { first: change, changes: [change] };
-  const details = `<details><summary>Details</summary>\n\n${diffBlock(change, extras)}\n</details>\n`;
-  return {
-    section,
-    kind: "danger",
-    changes: 1,
-    line: withoutForgeries(line),
-    ...(lineSaysAll(fold, extras) ? {} : { full: withoutForgeries(`${line}\n${indented(details)}`) }),
-  };
+  const texts = [escape.markdownCode(address), ...why, ...fieldTexts(change, escape.markdownCode)];
+  const line = `- ${words.SIGNS[action].replace("-", "\\-")} **${action}** ${texts.join(" ")}\n`;
+  const details = `<details><summary>Details</summary>\n\n${diffBlock(change)}\n</details>\n`;
+  const full = lineSaysAll(change) ? undefined : `${line}\n${indented(details)}`;
+  return itemOf(section, "danger", 1, line, full);
 }
 
 /** Alike changes that are named in the details. */
 const MOST_NAMES = 50;
 
 /** A row of the target's table or, with all there is to say, something to unfold. */
-function changeItem(fold: FoldedChanges, section: Section, extras: PlanExtras): Item {
-  const { first, changes } = fold;
+function changeItem({ first, changes }: show.FoldedChanges, section: Section): Item {
   const { action, address } = first;
   const more = changes.length - 1;
   const alike = more === 0 ? "" : ` and ${more} more alike`;
   const cells = [
     `${words.SIGNS[action]}\u00a0${action}`,
-    markdownCellCode(address) + alike,
-    fieldTexts(first, markdownCellCode).join("<br>"),
+    escape.markdownCellCode(address) + alike,
+    fieldTexts(first, escape.markdownCellCode).join("<br>"),
   ];
-  const told = fieldTexts(first, (text) => `<code>${html(safeLine(text))}</code>`).join(" ");
-  const named = changes.slice(0, MOST_NAMES).map((change) => change.address);
+  const told = fieldTexts(first, (text) => `<code>${escape.html(escape.safeLine(text))}</code>`).join(" ");
+  const named: string[] = changes.slice(0, MOST_NAMES).map((change) => change.address);
   const unnamed = changes.length - named.length;
-  const list = [...named, ...(unnamed === 0 ? [] : [`and ${unnamed} more`])].join("\n");
-  const names = more === 0 ? "" : markdownBlock(list, "text");
+  if (unnamed > 0) named.push(`and ${unnamed} more`);
+  const names = more === 0 ? "" : escape.markdownBlock(named.join("\n"), "text");
   const full =
-    `<details><summary>${words.SIGNS[action]} ${action} <code>${html(address)}</code>${alike} ${told}</summary>\n\n` +
-    `${diffBlock(first, extras)}${names}\n</details>\n`;
-  return {
-    section,
-    kind: "change",
-    changes: changes.length,
-    line: withoutForgeries(`| ${cells.join(" | ")} |\n`),
-    ...(lineSaysAll(fold, extras) ? {} : { full: withoutForgeries(full) }),
-  };
+    `<details><summary>${words.SIGNS[action]} ${action} <code>${escape.html(address)}</code>${alike} ${told}</summary>\n\n` +
+    `${diffBlock(first)}${names}\n</details>\n`;
+  const saysAll = more === 0 && lineSaysAll(first);
+  return itemOf(section, "change", changes.length, `| ${cells.join(" | ")} |\n`, saysAll ? undefined : full);
 }
 
 /** Details that only repeat the line are left out: a reviewer would open them for nothing. */
-function lineSaysAll({ first, changes }: FoldedChanges, extras: PlanExtras): boolean {
-  const { action, address, fields } = first;
-  const full = (field: FieldJson): boolean =>
-    whoChanged(extras, address, field.path) === undefined &&
-    ![field.before, field.after].some((value) => isText(value) && isLongText(value)) &&
-    fieldLine(field, action, SIDE_IN_LINE) === fieldLine(field, action, MOST);
-  return changes.length === 1 && fields.length <= FIELDS_IN_LINE && fields.every(full);
-}
-
-/** No order to a workflow's runner, and no second mark by which this comment could pass for another. */
-function withoutForgeries(text: string): string {
-  return withoutWorkflowCommands(text).replaceAll("<!-- tasc:plan", "<!-- tasc: plan");
+function lineSaysAll({ action, fields }: ChangeView): boolean {
+  const isTold = (field: FieldView): boolean =>
+    field.who === undefined &&
+    ![field.before, field.after].some(show.isLongText) &&
+    show.fieldLine(field, action, SIDE_IN_LINE) === show.fieldLine(field, action, MOST);
+  return fields.length <= FIELDS_IN_LINE && fields.every(isTold);
 }
 
 /**
@@ -284,33 +224,28 @@ function withoutForgeries(text: string): string {
  */
 function fit(items: readonly Item[], budget: number): ReadonlyMap<Item, string> {
   const chosen = new Map<Item, string>();
-  const spent = new Map<string, number>();
-  const framed = new Set<number>();
+  const spent = { error: 0, danger: 0, change: 0, warning: 0, orphan: 0 };
+  const framed = new Set<Section>();
   let left = budget;
   const take = (item: Item, text: string): void => {
     const { section, kind } = item;
-    const frame = framed.has(section.at) ? 0 : section.frame([]).length + TABLE.length + 1;
+    const frame = framed.has(section) ? 0 : section.frame([]).length + TABLE.length + 1;
     // In the quote every line is two characters longer.
     const marks = section.at === 0 ? 2 * text.split("\n").length : 0;
     const before = chosen.get(item);
-    const cost = text.length + marks + frame - (before === undefined ? 0 : before.length);
-    const used = (spent.get(kind) ?? 0) + cost;
+    const cost = text.length + marks + frame - (before?.length ?? 0);
+    const used = spent[kind] + cost;
     if (cost > left || (before === undefined && used > budget * SHARES[kind])) return;
     chosen.set(item, text);
-    framed.add(section.at);
-    spent.set(kind, used);
+    framed.add(section);
+    spent[kind] = used;
     left -= cost;
   };
   const isListed = ({ kind }: Item): boolean => kind === "warning" || kind === "orphan";
   for (const item of items) if (!isListed(item)) take(item, item.line);
   for (const item of items) if (item.full !== undefined && chosen.has(item)) take(item, item.full);
   for (const item of items) if (isListed(item)) take(item, item.full ?? item.line);
-  return new Map(
-    items.flatMap((item) => {
-      const text = chosen.get(item);
-      return text === undefined ? [] : [[item, text]];
-    }),
-  );
+  return chosen;
 }
 
 interface LeftOut {
@@ -334,23 +269,14 @@ function leftOut(items: readonly Item[], texts: ReadonlyMap<Item, string>): Left
   };
 }
 
-/** The hidden mark of a stage's comment. */
-export function commentMark(stage: string): string {
-  return `<!-- tasc:plan ${encodeURIComponent(stage.replace(/\p{Cs}/gu, "\ufffd")).replaceAll("--", "-%2D")} -->`;
-}
-
-function headText({ stage }: PlanJson, links: readonly words.Link[]): string {
-  const anchors = links.map(({ text, url }) => `[${markdownText(text)}](<${encodeURI(decoded(url))}>)`);
-  const title = `${commentMark(stage)}\n### tasc plan for ${markdownCode(clip(stage, 100))}\n`;
-  return anchors.length === 0 ? title : `${title}\n${anchors.join(" · ")}\n`;
-}
-
-function totalsText(plan: PlanJson, missing: LeftOut): string {
-  const sentences = [words.diagnosticCounts(plan), words.alsoLine(plan.summary) ?? ""].filter(
-    (text) => text !== "",
+function headText({ stage }: PlanView, links: readonly words.Link[]): string {
+  // The hidden mark of a stage's comment.
+  const name = encodeURIComponent(stage.replace(/\p{Cs}/gu, "\ufffd")).replaceAll("--", "-%2D");
+  const title = `<!-- tasc:plan ${name} -->\n### tasc plan for ${escape.markdownCode(show.clip(stage, 100))}\n`;
+  const anchors = links.map(
+    ({ text, url }) => `[${escape.markdownText(text)}](<${encodeURI(decoded(url))}>)`,
   );
-  const texts = [changesText(plan, missing), ...sentences.map((text) => `${text}.`)];
-  return `\n**${words.planLine(plan.summary)}**\n\n${texts.join(" ")}\n`;
+  return anchors.length === 0 ? title : `${title}\n${anchors.join(" · ")}\n`;
 }
 
 function decoded(url: string): string {
@@ -361,7 +287,14 @@ function decoded(url: string): string {
   }
 }
 
-function changesText(plan: PlanJson, { changes, details, others }: LeftOut): string {
+function totalsText(plan: PlanView, missing: LeftOut): string {
+  const sentences = [words.diagnosticCounts(plan), words.alsoLine(plan.summary) ?? ""]
+    .filter((text) => text !== "")
+    .map((text) => `${text}.`);
+  return `\n**${words.planLine(plan.summary)}**\n\n${[changesText(plan, missing), ...sentences].join(" ")}\n`;
+}
+
+function changesText(plan: PlanView, { changes, details, others }: LeftOut): string {
   const total = plan.changes.length;
   if (total === 0 && plan.diagnostics.length === 0) return words.NOTHING_TO_DO;
   const missing = [
@@ -377,44 +310,39 @@ function changesText(plan: PlanJson, { changes, details, others }: LeftOut): str
 
 /** `3,373` */
 function number(amount: number): string {
-  return String(amount).replace(/\B(?=(?:\d{3})+$)/g, ",");
+  return amount.toLocaleString("en");
 }
 
-function diffBlock({ address, action, fields }: ChangeJson, extras: PlanExtras): string {
-  const lines = fields.flatMap((field) => {
-    const who = whoChanged(extras, address, field.path);
-    const note = who === undefined ? [] : [`  # ${who}`];
-    return [...note, ...diffLines(field, action)];
-  });
-  return markdownBlock(lines.join("\n"), "diff");
+function diffBlock({ action, fields }: ChangeView): string {
+  const lines = fields.flatMap((field) => [
+    ...(field.who === undefined ? [] : [`  # ${field.who}`]),
+    ...diffLines(field, action),
+  ]);
+  return escape.markdownBlock(lines.join("\n"), "diff");
 }
 
 /** Characters of one side of a field. */
 const MOST = 2000;
 
 /** A field as a diff: what goes, what comes; long text line by line. */
-function diffLines(field: FieldJson, action: Action): readonly string[] {
-  const { path, before, after, sensitive } = field;
-  const name = fieldName(path);
-  if (sensitive) return [`! ${name}: ${SENSITIVE}`];
-  const texts = longTexts(before, after);
-  if (texts !== undefined) return [`  ${name}:`, ...excerpts(lineDiff(...texts)).map(excerptLine)];
-  const isHidden = action !== "create" && typeof path.at(-1) !== "number";
-  const side = (sign: string, value: Json | undefined): readonly string[] => {
-    if (value === undefined) return isHidden ? [`${sign} ${name}: ${NOT_SHOWN}`] : [];
-    return [`${sign} ${name}: ${clip(valueText(value), MOST)}`];
-  };
-  return [
-    ...changeMeaning(field).map((meant) => `${field.harmful === undefined ? "#" : "!"} ${meant}`),
-    ...side("-", before),
-    ...(isText(after) && isLongText(after)
-      ? [`+ ${name}:`, ...after.split("\n").map((line) => `+   ${clip(line, MOST)}`)]
-      : side("+", after)),
-  ];
+function diffLines(field: FieldView, action: Action): readonly string[] {
+  const name = show.fieldName(field.path);
+  if (field.sensitive) return [`! ${name}: ${SENSITIVE}`];
+  const texts = show.longTexts(field);
+  if (texts !== undefined) return [`  ${name}:`, ...show.excerpts(show.lineDiff(...texts)).map(excerptLine)];
+  const meant = show.changeMeaning(field).map((text) => `${field.harmful === undefined ? "#" : "!"} ${text}`);
+  const sides = show.sidesOf(field, action).flatMap(({ kind, value }) => {
+    if (kind === "added" && show.isLongText(value))
+      return [`+ ${name}:`, ...value.split("\n").map((line) => `+   ${show.clip(line, MOST)}`)];
+    const text = value === undefined ? show.NOT_SHOWN : show.clip(show.valueText(value), MOST);
+    return [`${DIFF_SIGNS[kind]} ${name}: ${text}`];
+  });
+  return [...meant, ...sides];
 }
 
-function excerptLine(piece: Excerpt): string {
+const DIFF_SIGNS = { removed: "-", added: "+", same: " " } as const;
+
+function excerptLine(piece: show.Excerpt): string {
   if (piece.kind === "skipped") return `    (${words.count(piece.lines, "unchanged line")})`;
-  const sign = piece.kind === "added" ? "+" : piece.kind === "removed" ? "-" : " ";
-  return `${sign}   ${clip(piece.text, MOST)}`;
+  return `${DIFF_SIGNS[piece.kind]}   ${show.clip(piece.text, MOST)}`;
 }

@@ -1,7 +1,8 @@
 import { type Json, isArray, isObject } from "../model/json.ts";
-import type { CallJson, ChangeJson, DiagnosticJson, FieldJson, PlanJson } from "../model/plan.ts";
+import type { CallJson, DiagnosticJson, PlanJson } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
 import { canonicalText, encodedWords, letterless, rawText, toOriginal } from "./canonical.ts";
+import type { ChangeView, FieldView } from "./json.ts";
 
 /**
  * Takes secrets out by their value, in whatever form they stand. It is used twice: on data, before a renderer cuts,
@@ -394,7 +395,7 @@ export function redactPlan(plan: PlanJson, redactor: Redactor): PlanJson {
   };
 }
 
-export function redactChange(change: ChangeJson, redactor: Redactor): ChangeJson {
+export function redactChange(change: ChangeView, redactor: Redactor): ChangeView {
   return {
     ...change,
     id: redactor.text(change.id),
@@ -404,7 +405,7 @@ export function redactChange(change: ChangeJson, redactor: Redactor): ChangeJson
   };
 }
 
-export function redactField(field: FieldJson, redactor: Redactor): FieldJson {
+export function redactField(field: FieldView, redactor: Redactor): FieldView {
   return {
     ...field,
     path: field.path.map((step) => (typeof step === "string" ? redactor.document(step) : step)),

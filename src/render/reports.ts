@@ -1,49 +1,36 @@
-import { bySeverity, type ChangeJson, type PlanJson } from "../model/plan.ts";
-import { type DiagnosticView, placeText, planDiagnostics } from "./diagnostics.ts";
-import {
-  annotationMessage,
-  annotationProperty,
-  html,
-  printedJson,
-  safeLine,
-  safeLines,
-  withoutWorkflowCommands,
-  xmlAttribute,
-} from "./escape.ts";
+import { bySeverity } from "../model/plan.ts";
+import { placeText } from "./diagnostics.ts";
+import * as escape from "./escape.ts";
 import { fieldsText } from "./fields.ts";
-import { type PlanExtras, writeJson } from "./json.ts";
-import { alsoLine, groupBy, needsAttention, placeOf, planLine } from "./words.ts";
+import { type ChangeView, type DiagnosticView, type PlanView, writeJson } from "./json.ts";
+import * as words from "./words.ts";
 
 /** What a report lists: an error or a warning, or a change at the line of the manifest that causes it. */
-interface ReportItem {
+interface ReportItem extends Pick<DiagnosticView, "address" | "detail" | "file" | "line" | "column"> {
   readonly level: "error" | "warning" | "note";
   readonly rule: string;
   /** The summary, or what is done with which address. */
   readonly title: string;
-  readonly detail: string;
-  readonly address?: string | undefined;
-  readonly place: Pick<DiagnosticView, "file" | "line" | "column">;
-  readonly change?: ChangeJson;
+  readonly change?: ChangeView;
 }
 
 function diagnosticItem(diagnostic: DiagnosticView): ReportItem {
-  const { severity, code, summary, detail, address } = diagnostic;
-  return { level: severity, rule: code ?? severity, title: summary, detail, address, place: diagnostic };
+  const { severity, code, summary } = diagnostic;
+  return { ...diagnostic, level: severity, rule: code ?? severity, title: summary };
 }
 
 /** The changes of a plan, the worst first. */
-function changeItems(plan: PlanJson, { places }: PlanExtras): readonly ReportItem[] {
+function changeItems(plan: PlanView): readonly ReportItem[] {
   return bySeverity(plan.changes).map((change) => {
-    const { address, action } = change;
-    const level = needsAttention(change) ? "warning" : "note";
-    const place = places?.[address] ?? {};
+    const { address, action, place } = change;
+    const level = words.needsAttention(change) ? "warning" : "note";
     return {
+      ...place,
       level,
       rule: `plan-${action}`,
       title: `${action} ${address}`,
       detail: "",
       address,
-      place,
       change,
     };
   });
@@ -52,8 +39,8 @@ function changeItems(plan: PlanJson, { places }: PlanExtras): readonly ReportIte
 const LEVELS = ["error", "warning", "note"];
 
 /** Errors, changes that need attention, warnings, the other changes; among equals the order stays. */
-function planItems(plan: PlanJson, extras: PlanExtras): readonly ReportItem[] {
-  return worstFirst([...changeItems(plan, extras), ...planDiagnostics(plan, extras).map(diagnosticItem)]);
+function planItems(plan: PlanView): readonly ReportItem[] {
+  return worstFirst([...changeItems(plan), ...plan.diagnostics.map(diagnosticItem)]);
 }
 
 function worstFirst(items: readonly ReportItem[]): readonly ReportItem[] {
@@ -70,28 +57,25 @@ export function renderDiagnosticsGithub(diagnostics: readonly DiagnosticView[]):
 }
 
 /** A plan as annotations, the worst first, since GitHub shows but ten of a level; at the end the line that sums it up. */
-export function renderPlanGithub(plan: PlanJson, extras: PlanExtras): string {
-  const also = alsoLine(plan.summary);
+export function renderPlanGithub(plan: PlanView): string {
+  const also = words.alsoLine(plan.summary);
   return [
-    ...planItems(plan, extras).map(annotation),
-    `${planLine(plan.summary)}\n`,
-    also === undefined ? "" : withoutWorkflowCommands(`${also}\n`),
+    ...planItems(plan).map(annotation),
+    `${words.planLine(plan.summary)}\n`,
+    also === undefined ? "" : escape.withoutWorkflowCommands(`${also}\n`),
   ].join("");
 }
 
-function annotation({ level, title, detail, address, place, change }: ReportItem): string {
-  const properties = [
-    place.file === undefined ? [] : [`file=${annotationProperty(place.file)}`],
-    place.line === undefined ? [] : [`line=${place.line}`],
-    place.column === undefined ? [] : [`col=${place.column}`],
-    [`title=${annotationProperty(title)}`],
-  ].flat();
+function annotation({ level, title, detail, address, file, line, column, change }: ReportItem): string {
+  const properties = Object.entries({ file, line, col: column, title })
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}=${escape.annotationProperty(String(value))}`);
   const message =
     change === undefined
-      ? [detail || title, ...(address === undefined ? [] : [address])].join("\n")
+      ? [detail || title, address ?? []].flat().join("\n")
       : fieldsText(change, MOST_IN_MESSAGE) || change.action;
   const word = level === "note" ? "notice" : level;
-  return `::${word} ${properties.join(",")}::${annotationMessage(message)}\n`;
+  return `::${word} ${properties.join(",")}::${escape.annotationMessage(message)}\n`;
 }
 
 /**
@@ -99,12 +83,14 @@ function annotation({ level, title, detail, address, place, change }: ReportItem
  * stops running is a deletion, the one thing that a reviewer must not miss. The counts of a plan that was altered are
  * nobody's: a report without them shows in the widget as one that failed.
  */
-export function renderPlanGitlab(plan: PlanJson, extras: PlanExtras): string {
+export function renderPlanGitlab(plan: PlanView): string {
   const { create, update, rediscover, disable } = plan.summary;
   const counted = { create, update: update + rediscover, delete: disable };
-  const seal = planDiagnostics(plan, extras).find(({ code = "" }) => SEAL_CODES.includes(code));
+  const seal = plan.diagnostics.find(({ code = "" }) => SEAL_CODES.includes(code));
   const mark = seal === undefined ? {} : { [seal.severity]: `${seal.summary}.` };
-  return printedJson(`${JSON.stringify({ ...(seal?.severity === "error" ? {} : counted), ...mark })}\n`);
+  return escape.printedJson(
+    `${JSON.stringify({ ...(seal?.severity === "error" ? {} : counted), ...mark })}\n`,
+  );
 }
 
 /** What `tasc show` says of a seal that is broken, or that it cannot check. */
@@ -119,24 +105,24 @@ export function renderDiagnosticsJunit(diagnostics: readonly DiagnosticView[]): 
  * A plan as a JUnit report. A change is a skipped case, as it has yet to be done; that a plan has changes is not a
  * failure. Unchanged resources are left out.
  */
-export function renderPlanJunit(plan: PlanJson, extras: PlanExtras): string {
-  const items = [...planDiagnostics(plan, extras).map(diagnosticItem), ...changeItems(plan, extras)];
-  return report(`tasc plan ${plan.stage}`, items, planLine(plan.summary));
+export function renderPlanJunit(plan: PlanView): string {
+  const items = [...plan.diagnostics.map(diagnosticItem), ...changeItems(plan)];
+  return report(`tasc plan ${plan.stage}`, items, words.planLine(plan.summary));
 }
 
 function report(title: string, items: readonly ReportItem[], passed: string): string {
-  const suites = [...groupBy(items, suiteOf)].map(([name, own]) =>
+  const suites = [...words.groupBy(items, suiteOf)].map(([name, own]) =>
     suiteXml(name, own.length, own.filter(isFailure).length, own.map(caseXml).join("")),
   );
-  const name = xmlAttribute(title);
-  const nothing = `    <testcase classname="${name}" name="${xmlAttribute(passed)}"/>\n`;
+  const name = escape.xmlAttribute(title);
+  const nothing = `    <testcase classname="${name}" name="${escape.xmlAttribute(passed)}"/>\n`;
   const all = suites.length > 0 ? suites : [suiteXml(title, 0, 0, nothing)];
   const counted = counts(items.length, items.filter(isFailure).length);
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="${name}"${counted}>\n${all.join("")}</testsuites>\n`;
 }
 
-function suiteOf({ address, place }: ReportItem): string {
-  return address === undefined ? (place.file ?? "project") : placeOf(address).target;
+function suiteOf({ address, file = "project" }: ReportItem): string {
+  return address === undefined ? file : words.placeOf(address).target;
 }
 
 /** Errors fail; warnings, and changes that wait, are skipped. */
@@ -145,7 +131,7 @@ function isFailure({ level }: ReportItem): boolean {
 }
 
 function suiteXml(name: string, cases: number, failures: number, inside: string): string {
-  return `  <testsuite name="${xmlAttribute(name)}"${counts(cases, failures)}>\n${inside}  </testsuite>\n`;
+  return `  <testsuite name="${escape.xmlAttribute(name)}"${counts(cases, failures)}>\n${inside}  </testsuite>\n`;
 }
 
 function counts(cases: number, failures: number): string {
@@ -153,21 +139,21 @@ function counts(cases: number, failures: number): string {
 }
 
 function caseXml(item: ReportItem): string {
-  const { level, title, detail, address, place, change } = item;
-  const names = change === undefined ? [address, title] : [address];
+  const { level, title, detail, address, file, line, change } = item;
   const outcome = isFailure(item) ? "failure" : "skipped";
   const message =
     change !== undefined ? `to ${change.action}` : level === "error" ? title : `warning: ${title}`;
   const text =
     change === undefined
-      ? [placeText(place), detail].filter((part) => part !== undefined && part !== "").join("\n")
+      ? [placeText(item) ?? "", detail].filter((part) => part !== "").join("\n")
       : fieldsText(change, MOST);
-  const name = names.filter((part) => part !== undefined).join(": ");
-  const file = place.file === undefined ? "" : ` file="${xmlAttribute(place.file)}"`;
-  const line = place.line === undefined ? "" : ` line="${place.line}"`;
+  const name = [address ?? [], change === undefined ? title : []].flat().join(": ");
+  const attributes = Object.entries({ classname: suiteOf(item), name, file, line })
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => ` ${key}="${escape.xmlAttribute(String(value))}"`);
   return (
-    `    <testcase classname="${xmlAttribute(suiteOf(item))}" name="${xmlAttribute(name)}"${file}${line}>\n` +
-    `      <${outcome} message="${xmlAttribute(message)}">${html(text)}</${outcome}>\n` +
+    `    <testcase${attributes.join("")}>\n` +
+    `      <${outcome} message="${escape.xmlAttribute(message)}">${escape.html(text)}</${outcome}>\n` +
     `    </testcase>\n`
   );
 }
@@ -178,8 +164,8 @@ export function renderDiagnosticsSarif(diagnostics: readonly DiagnosticView[], t
 }
 
 /** A plan as SARIF 2.1.0, the worst first: each change is a result at the line that causes it. */
-export function renderPlanSarif(plan: PlanJson, extras: PlanExtras): string {
-  return log(planItems(plan, extras), plan.tool);
+export function renderPlanSarif(plan: PlanView): string {
+  return log(planItems(plan), plan.tool);
 }
 
 function log(items: readonly ReportItem[], tool: string): string {
@@ -201,24 +187,23 @@ function log(items: readonly ReportItem[], tool: string): string {
 }
 
 function resultJson(item: ReportItem, rules: readonly string[]) {
-  const { rule, level, title, detail, address, place, change } = item;
-  const { file, line, column } = place;
+  const { rule, level, title, detail, address, file, line, column, change } = item;
   const more = change === undefined ? detail : fieldsText(change, MOST);
-  const physicalLocation = file !== undefined && {
-    artifactLocation: { uri: uriOf(file) },
-    region: line === undefined ? undefined : { startLine: line, startColumn: column },
-  };
-  const logicalLocations = address !== undefined && [{ fullyQualifiedName: safeLine(address) }];
-  const location = {
-    ...(physicalLocation && { physicalLocation }),
-    ...(logicalLocations && { logicalLocations }),
-  };
+  const physicalLocation =
+    file === undefined
+      ? undefined
+      : {
+          artifactLocation: { uri: uriOf(file) },
+          region: line === undefined ? undefined : { startLine: line, startColumn: column },
+        };
+  const logicalLocations =
+    address === undefined ? undefined : [{ fullyQualifiedName: escape.safeLine(address) }];
   return {
     ruleId: rule,
     ruleIndex: rules.indexOf(rule),
     level,
-    message: { text: safeLines(more === "" ? title : `${title}\n${more}`) },
-    locations: Object.keys(location).length === 0 ? undefined : [location],
+    message: { text: escape.safeLines(more === "" ? title : `${title}\n${more}`) },
+    locations: (file ?? address) ? [{ physicalLocation, logicalLocations }] : undefined,
   };
 }
 

@@ -1,44 +1,12 @@
 import { type Address, compareAddresses } from "../model/address.ts";
-import { type Json, isArray, isObject } from "../model/json.ts";
-import {
-  ACTIONS,
-  bySeverity,
-  type Action,
-  type ChangeJson,
-  type FieldJson,
-  type Orphan,
-  type PlanJson,
-} from "../model/plan.ts";
+import { isArray, isObject, type Json } from "../model/json.ts";
+import { ACTIONS, bySeverity, type Action, type FieldJson } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
-import {
-  type DiagnosticOptions,
-  type DiagnosticView,
-  placeText,
-  planDiagnostics,
-  renderDiagnostics,
-} from "./diagnostics.ts";
+import { type DiagnosticOptions, placeText, renderDiagnostics } from "./diagnostics.ts";
 import { safeLine, withoutWorkflowCommands } from "./escape.ts";
-import {
-  clip,
-  type Excerpt,
-  excerpts,
-  fieldLine,
-  fieldName,
-  type FoldedChanges,
-  foldAlike,
-  isHarmful,
-  leadingFields,
-  isLongText,
-  isText,
-  lineDiff,
-  longTexts,
-  changeMeaning,
-  NOT_SHOWN,
-  onlySide,
-  valueText,
-} from "./fields.ts";
-import { type PlanExtras, whoChanged } from "./json.ts";
-import { type Meaning, type Style, textWidth, wrap } from "./style.ts";
+import * as show from "./fields.ts";
+import type { ChangeView, DiagnosticView, FieldView, PlanView } from "./json.ts";
+import { type Style, textWidth, wrap } from "./style.ts";
 import * as words from "./words.ts";
 
 export interface PlanTextOptions extends DiagnosticOptions {
@@ -52,19 +20,18 @@ export interface PlanTextOptions extends DiagnosticOptions {
  * The plan for people: what needs attention, a tree per target, what is orphaned, errors and warnings, and at the end
  * the lines that sum it up. It is drawn from the public form of the plan, so that a saved plan looks the same.
  */
-export function renderPlanText(plan: PlanJson, extras: PlanExtras, options: PlanTextOptions): string {
-  const diagnostics = planDiagnostics(plan, extras);
+export function renderPlanText(plan: PlanView, options: PlanTextOptions): string {
   const sections = [
     header(plan, options),
-    attentionSection(plan, diagnostics, options),
+    attentionSection(plan, options),
     ...words
       .byCause(plan.changes)
       .flatMap(({ title, changes }, at) => [
         title === undefined ? [] : [options.style("strong", title)],
-        ...targetSections(changes, at === 0 ? diagnostics : [], extras, options),
+        ...targetSections(changes, at === 0 ? plan.diagnostics.filter(words.isError) : [], options),
       ]),
-    orphanSection(plan.orphaned, options),
-    ...diagnosticSections(diagnostics, options),
+    orphanSection(plan, options),
+    ...diagnosticSections(plan, options),
     footer(plan, options),
   ].filter((lines) => lines.length > 0);
   return withoutWorkflowCommands(
@@ -74,12 +41,12 @@ export function renderPlanText(plan: PlanJson, extras: PlanExtras, options: Plan
 
 type Lines = readonly string[];
 
-function header(plan: PlanJson, { style }: PlanTextOptions): Lines {
+function header(plan: PlanView, { style }: PlanTextOptions): Lines {
   const title = `${style("strong", `Stage ${safeLine(plan.stage)}`)} ${style("faint", `at ${safeLine(plan.baseUrl)}`)}`;
   const counts = words.countActions(plan.changes);
   const used = ACTIONS.filter((action) => counts[action] > 0);
   const signs = used.map((action) => `${style(action, words.SIGNS[action])} ${action}`);
-  if (words.hasErrors(plan)) signs.push(`${style("error", words.PROBLEM_SIGN)} problem`);
+  if (plan.diagnostics.some(words.isError)) signs.push(`${style("error", words.PROBLEM_SIGN)} problem`);
   return signs.length === 0 ? [title] : [title, signs.join("   ")];
 }
 
@@ -100,20 +67,15 @@ function firstOf<T>(
 const MOST_DANGERS = 30;
 
 /** What must not be missed, the worst first, a line each: errors, then changes that take something from a test. */
-function attentionSection(
-  { changes }: PlanJson,
-  diagnostics: readonly DiagnosticView[],
-  options: PlanTextOptions,
-): Lines {
+function attentionSection({ changes, diagnostics }: PlanView, options: PlanTextOptions): Lines {
   const { style, verbose } = options;
   const bounded = <T>(items: readonly T[], noun: string, draw: (item: T) => Lines): Lines =>
     firstOf(items, MOST_DANGERS, verbose, draw, (left) =>
       style("faint", `  and ${left} more ${noun}; --verbose lists all`),
     );
-  const errors = diagnostics.filter(({ severity }) => severity === "error");
   const dangers = words.groupBy(bySeverity(changes.filter(words.needsAttention)), ({ action }) => action);
   const lines = [
-    ...bounded(errors, "errors", (error) => errorLines(error, options)),
+    ...bounded(diagnostics.filter(words.isError), "errors", (error) => errorLines(error, options)),
     ...[...dangers].flatMap(([action, own]) => {
       const noun = action === "disable" || action === "rediscover" ? `to ${action}` : "harmful changes";
       return bounded(own, noun, (change) => dangerLines(change, options));
@@ -129,16 +91,16 @@ function errorLines({ address, summary }: DiagnosticView, { style, width }: Plan
 }
 
 /** The change with the fields that make it harmful; of a rediscovery what it is about. */
-function dangerLines(change: ChangeJson, { style, width }: PlanTextOptions): Lines {
+function dangerLines(change: ChangeView, { style, width }: PlanTextOptions): Lines {
   const { action, cause } = change;
-  const { shown, left } = leadingFields(change, 1);
+  const { shown, left } = show.leadingFields(change, 1);
   const texts = shown.map((field) => {
-    const line = fieldLine(field, action, MOST_IN_LINE);
-    return isHarmful(field, action) ? style("error", line) : line;
+    const line = show.fieldLine(field, action, MOST_IN_LINE);
+    return show.isHarmful(field, action) ? style("error", line) : line;
   });
-  const more = left === 0 ? [] : [style("faint", `and ${words.count(left, "more field")}`)];
+  if (left > 0) texts.push(style("faint", `and ${words.count(left, "more field")}`));
   const why = cause === undefined ? "" : ` ${style("faint", `(${words.CAUSE_LABELS[cause]})`)}`;
-  return oneOrTwo(heading(change, style) + why, [...texts, ...more], width);
+  return oneOrTwo(heading(change, style) + why, texts, width);
 }
 
 /** Characters of a value in a line. */
@@ -157,20 +119,18 @@ const MANY = 200;
 interface TextEntry {
   readonly address: Address;
   readonly lines: Lines;
-  readonly changes: readonly ChangeJson[];
+  readonly changes: readonly ChangeView[];
   readonly problems: number;
 }
 
 function targetSections(
-  changes: readonly ChangeJson[],
-  diagnostics: readonly DiagnosticView[],
-  extras: PlanExtras,
+  changes: readonly ChangeView[],
+  errors: readonly DiagnosticView[],
   options: PlanTextOptions,
 ): readonly Lines[] {
   const { style, verbose, width } = options;
-  const folds = foldAlike(changes, extras, verbose);
+  const folds = show.foldAlike(changes, verbose);
   const inside = { ...options, width: width - 6, brief: !verbose && folds.length > MANY };
-  const errors = diagnostics.filter(({ severity }) => severity === "error");
   const problems = words.groupBy(
     errors.flatMap(({ address, ...error }) => (address === undefined ? [] : [{ ...error, address }])),
     ({ address }) => address,
@@ -178,7 +138,7 @@ function targetSections(
   const entries: readonly TextEntry[] = [
     ...folds.map((fold) => ({
       address: fold.first.address,
-      lines: changeLines(fold, extras, inside),
+      lines: changeLines(fold, inside),
       changes: fold.changes,
       problems: 0,
     })),
@@ -186,22 +146,26 @@ function targetSections(
       address,
       lines: [
         `${style("error", words.PROBLEM_SIGN)} ${style("strong", address)}`,
-        ...own.map((error) => problemLine(error, style)),
+        // The details stand with the errors below.
+        ...own.map((error) => {
+          const place = placeText(error);
+          const at = place === undefined ? "" : `  ${style("faint", safeLine(place))}`;
+          return `    ${safeLine(error.summary)}${at}`;
+        }),
       ],
       changes: [],
       problems: own.length,
     })),
   ].toSorted((a, b) => compareAddresses(a.address, b.address));
-  return [...words.groupBy(entries, ({ address }) => words.placeOf(address).target)].map(([target, own]) => [
-    targetHeading(target, own, style),
-    ...spaced(own).map((line) => (line === "" ? "" : `  ${line}`)),
-  ]);
-}
-
-/** What is wrong with a resource; the details stand with the errors below. */
-function problemLine(error: DiagnosticView, style: Style): string {
-  const place = placeText(error);
-  return `    ${safeLine(error.summary)}${place === undefined ? "" : `  ${style("faint", safeLine(place))}`}`;
+  return [...words.groupBy(entries, ({ address }) => words.placeOf(address).target)].map(([target, own]) => {
+    const counts = [...words.actionCounts(own.flatMap((entry) => entry.changes))];
+    const wrong = own.reduce((sum, entry) => sum + entry.problems, 0);
+    if (wrong > 0) counts.push(words.count(wrong, "problem"));
+    return [
+      `${style("strong", target)}  ${style("faint", counts.join(", "))}`,
+      ...spaced(own).map((line) => (line === "" ? "" : `  ${line}`)),
+    ];
+  });
 }
 
 /** A blank line between resources that take several lines; those of one line stand together. */
@@ -213,46 +177,43 @@ function spaced(entries: readonly TextEntry[]): Lines {
   });
 }
 
-function targetHeading(target: string, entries: readonly TextEntry[], style: Style): string {
-  const parts = [...words.actionCounts(entries.flatMap((entry) => entry.changes))];
-  const problems = entries.reduce((sum, entry) => sum + entry.problems, 0);
-  if (problems > 0) parts.push(words.count(problems, "problem"));
-  return `${style("strong", target)}  ${style("faint", parts.join(", "))}`;
-}
-
 const MOST_ORPHANS = 20;
 
-function orphanSection(orphaned: readonly Orphan[], { style, verbose }: PlanTextOptions): Lines {
+function orphanSection({ orphaned }: PlanView, { style, verbose }: PlanTextOptions): Lines {
   if (orphaned.length === 0) return [];
   const why = style("faint", "removed from the manifests but still on the service");
-  const draw = ({ address, id }: Orphan): Lines => [`  ${address}  ${style("faint", safeLine(id))}`];
-  const more = (left: number): string => style("faint", `  and ${left} more`);
-  return [`${style("strong", "Orphaned:")} ${why}`, ...firstOf(orphaned, MOST_ORPHANS, verbose, draw, more)];
+  return [
+    `${style("strong", "Orphaned:")} ${why}`,
+    ...firstOf(
+      orphaned,
+      MOST_ORPHANS,
+      verbose,
+      ({ address, id }) => [`  ${address}  ${style("faint", safeLine(id))}`],
+      (left) => style("faint", `  and ${left} more`),
+    ),
+  ];
 }
 
 /** Diagnostics with the same summary that are told whole. */
 const MOST_ALIKE = 5;
 
-function diagnosticSections(
-  diagnostics: readonly DiagnosticView[],
-  options: PlanTextOptions,
-): readonly Lines[] {
+function diagnosticSections({ diagnostics }: PlanView, options: PlanTextOptions): readonly Lines[] {
   const groups = [
     ...words.groupBy(diagnostics, ({ severity, summary }) => `${severity} ${summary}`).values(),
   ];
-  const shown = groups.flatMap((group) => (options.verbose ? group : group.slice(0, MOST_ALIKE)));
+  const most = options.verbose ? Infinity : MOST_ALIKE;
+  const shown = groups.flatMap((group) => group.slice(0, most));
   if (shown.length === 0) return [];
-  const left = groups.flatMap((group) => {
-    const [first] = group;
-    const more = group.length - MOST_ALIKE;
-    if (options.verbose || more <= 0 || first === undefined) return [];
+  const left = groups.flatMap(([first, ...rest]) => {
+    const more = rest.length + 1 - most;
+    if (more <= 0 || first === undefined) return [];
     return [`and ${more} more ${first.severity}s: ${safeLine(first.summary)}`];
   });
   return [renderDiagnostics(shown, options).trimEnd().split("\n"), left];
 }
 
-function footer(plan: PlanJson, { style, screen }: PlanTextOptions): Lines {
-  const first = words.hasErrors(plan)
+function footer(plan: PlanView, { style, screen }: PlanTextOptions): Lines {
+  const first = plan.diagnostics.some(words.isError)
     ? [style("error", words.diagnosticCounts(plan))]
     : plan.changes.length === 0
       ? [words.NOTHING_TO_DO]
@@ -268,21 +229,20 @@ interface ChangeOptions extends FieldOptions {
 }
 
 /** A change, or several that say the same, as lines of the tree. */
-export function changeLines(fold: FoldedChanges, extras: PlanExtras, options: ChangeOptions): Lines {
+export function changeLines(fold: show.FoldedChanges, options: ChangeOptions): Lines {
   const { style, brief, verbose } = options;
   const { first, changes } = fold;
-  const { action, address, fields, followUps } = first;
-  const head = heading(first, style);
+  const { action, fields, followUps } = first;
   const alone = changes.length === 1;
+  const head = heading(first, style);
   if (brief && alone && action === "create") return [`${head}  ${style("faint", nameOf(first))}`.trimEnd()];
   // Who changed all fields, where it is one and the same for each.
-  const hands = new Set(fields.map(({ path }) => whoChanged(extras, address, path)));
+  const hands = new Set(fields.map(({ who }) => who));
   const [common] = hands.size === 1 ? hands : [];
   const note = common === undefined ? "" : `  ${style("faint", common)}`;
-  const lines = fields.flatMap((field) => {
-    const who = common === undefined ? whoChanged(extras, address, field.path) : undefined;
-    return fieldLines(field, action, who ?? "", options);
-  });
+  const lines = fields.flatMap((field) =>
+    fieldLines(common === undefined ? field : { ...field, who: undefined }, action, options),
+  );
   if (brief && alone && lines.length === 1 && followUps.length === 0)
     return [`${head}  ${lines.join("")}${note}`];
   const calls = verbose && alone ? callLines(first, style) : [];
@@ -293,14 +253,14 @@ export function changeLines(fold: FoldedChanges, extras: PlanExtras, options: Ch
   ];
 }
 
-function heading({ action, address }: ChangeJson, style: Style): string {
+function heading({ action, address }: ChangeView, style: Style): string {
   return `${style(action, words.SIGNS[action])} ${style("strong", address)}`;
 }
 
 /** Addresses that a fold names; `verbose` shows all changes one by one. */
 const NAMED = 4;
 
-function foldHeading({ first, changes }: FoldedChanges, note: string, options: ChangeOptions): Lines {
+function foldHeading({ first, changes }: show.FoldedChanges, note: string, options: ChangeOptions): Lines {
   const { style, width } = options;
   const { action, address } = first;
   const noun = words.kindNoun(words.placeOf(address).kind);
@@ -312,22 +272,22 @@ function foldHeading({ first, changes }: FoldedChanges, note: string, options: C
 }
 
 /** What a person calls it: its first name-like field. */
-function nameOf({ fields }: ChangeJson): string {
-  const named = fields.find(({ path }) => path.length === 1 && NAMES.has(String(path[0])));
+function nameOf({ fields }: ChangeView): string {
+  const named = fields.find(({ path }) => path.length === 1 && NAMES.includes(String(path[0])));
   return typeof named?.after === "string" ? safeLine(named.after) : "";
 }
 
-const NAMES: ReadonlySet<string> = new Set(["description", "app", "name", "discoveryUrl", "prompt"]);
+const NAMES: readonly string[] = ["description", "app", "name", "discoveryUrl", "prompt"];
 
 /** What may still be sent once the service has generated. */
-function laterLines({ followUps }: ChangeJson, { style, width }: ChangeOptions): Lines {
+function laterLines({ followUps }: ChangeView, { style, width }: ChangeOptions): Lines {
   const names = followUps.flatMap(({ body }) => (isObject(body) ? Object.keys(body) : []));
   if (names.length === 0) return [];
   const text = `then set if needed: ${names.map(safeLine).join(", ")}`;
   return wrap(text, width).map((line) => style("faint", line));
 }
 
-function callLines({ calls, followUps, id }: ChangeJson, style: Style): Lines {
+function callLines({ calls, followUps, id }: ChangeView, style: Style): Lines {
   const lines = [
     `id ${id}`,
     ...calls.map(({ method, path }) => `${method} ${path}`),
@@ -344,41 +304,41 @@ interface FieldOptions {
   readonly verbose: boolean;
 }
 
-/** A field's lines: `name: before → after`, or for long text its name and a block below. */
-export function fieldLines(field: FieldJson, action: Action, note: string, options: FieldOptions): Lines {
-  const { style, width } = options;
-  const harmful = isHarmful(field, action);
-  const meant = changeMeaning(field).map((text) => `: ${harmful ? style("error", text) : text}`);
-  const name = fieldName(field.path) + meant.join("");
-  const suffix = note === "" ? "" : `  ${style("faint", note)}`;
-  if (field.sensitive) return [`${name}: ${SENSITIVE}${suffix}`];
-  const block = blockLines(field, options);
-  if (block !== undefined) return [`${name}:${suffix}`, ...block];
-  const only = onlySide(field, action);
-  if (only !== undefined) return [`${name}: ${clipped(only, options)}${suffix}`];
-  const side = (value: Json | undefined, meaning: Meaning): string =>
-    value === undefined ? style("faint", NOT_SHOWN) : style(meaning, clipped(value, options));
-  const old = side(field.before, "removed");
-  const wanted = side(field.after, harmful ? "error" : "added");
-  const line = `${name}: ${old} → ${wanted}`;
-  if (textWidth(line) <= width) return [line + suffix];
-  const indent = " ".repeat(Math.min(textWidth(name), Math.floor(width / 3)));
-  return [`${name}: ${old}`, `${indent}→ ${wanted}${suffix}`];
-}
-
 /** A value of this many characters fills a few lines of a terminal. */
 const MOST_CHARACTERS = 400;
 
-function clipped(value: Json, { verbose }: FieldOptions): string {
-  const text = valueText(value);
-  return verbose ? text : clip(text, MOST_CHARACTERS);
+/** A field's lines: `name: before → after`, or for long text its name and a block below. */
+export function fieldLines(field: FieldView, action: Action, options: FieldOptions): Lines {
+  const { style, width, verbose } = options;
+  const harmful = show.isHarmful(field, action);
+  const meant = show.changeMeaning(field).map((text) => `: ${harmful ? style("error", text) : text}`);
+  const name = show.fieldName(field.path) + meant.join("");
+  const suffix = field.who === undefined ? "" : `  ${style("faint", field.who)}`;
+  if (field.sensitive) return [`${name}: ${SENSITIVE}${suffix}`];
+  const block = blockLines(field, options);
+  if (block !== undefined) return [`${name}:${suffix}`, ...block];
+  const text = (value: Json): string =>
+    show.clip(show.valueText(value), verbose ? Infinity : MOST_CHARACTERS);
+  const sides = show.sidesOf(field, action);
+  const [old = "", wanted] = sides.map(({ kind, value }) => {
+    if (value === undefined) return style("faint", show.NOT_SHOWN);
+    return sides.length === 1
+      ? text(value)
+      : style(harmful && kind === "added" ? "error" : kind, text(value));
+  });
+  const line = `${name}: ${old}`;
+  if (wanted === undefined) return [line + suffix];
+  if (textWidth(`${line} → ${wanted}`) <= width) return [`${line} → ${wanted}${suffix}`];
+  const indent = " ".repeat(Math.min(textWidth(name), Math.floor(width / 3)));
+  return [line, `${indent}→ ${wanted}${suffix}`];
 }
 
 /** Lines of a block. */
 const MOST_LINES = 24;
 
 /** A value that takes several lines; nothing for one that does not. */
-function blockLines({ before, after }: FieldJson, options: FieldOptions): Lines | undefined {
+function blockLines(field: FieldJson, options: FieldOptions): Lines | undefined {
+  const { before, after } = field;
   const { style, verbose, width } = options;
   // A bar before each line, so that no text can pass for a part of the plan.
   const bar = (text: string): string => `  ${style("faint", "│")} ${text}`.trimEnd();
@@ -390,28 +350,25 @@ function blockLines({ before, after }: FieldJson, options: FieldOptions): Lines 
       (line) => [line],
       (left) => bar(style("faint", `⋮ ${words.count(left, "more line")}`)),
     );
-  const texts = longTexts(before, after);
+  const texts = show.longTexts(field);
   if (texts !== undefined) {
-    const pieces = lineDiff(...texts);
+    const pieces = show.lineDiff(...texts);
     // Where only the line break at the end differs, that shows better in quotes.
     if (pieces.every(({ kind }) => kind === "same")) return undefined;
-    return bounded(excerpts(pieces).flatMap((piece) => excerptLines(piece, options)));
+    return bounded(show.excerpts(pieces).flatMap((piece) => excerptLines(piece, options)));
   }
   if (before !== undefined) return undefined;
-  if (isText(after) && isLongText(after))
-    return bounded(
-      after
-        .replace(/\n$/, "")
-        .split("\n")
-        .flatMap((line) => wrap(safeLine(line), width - 4)),
-    );
+  if (show.isLongText(after)) {
+    const lines = after.replace(/\n$/, "").split("\n");
+    return bounded(lines.flatMap((line) => wrap(safeLine(line), width - 4)));
+  }
   if (isArray(after) && after.length > 0 && after.every((item) => isObject(item)))
-    return bounded(after.map((item, at) => `${at}: ${valueText(item)}`));
+    return bounded(after.map((item, at) => `${at}: ${show.valueText(item)}`));
   return undefined;
 }
 
 /** Every line that a long line is broken into bears the sign, or it would pass for an unchanged one. */
-function excerptLines(piece: Excerpt, { style, width }: FieldOptions): Lines {
+function excerptLines(piece: show.Excerpt, { style, width }: FieldOptions): Lines {
   if (piece.kind === "skipped") return [style("faint", `⋮ ${words.count(piece.lines, "unchanged line")}`)];
   const { kind, text } = piece;
   const [first = "", ...rest] = wrap(safeLine(text), width - 8);

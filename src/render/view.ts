@@ -1,9 +1,10 @@
+import type { ExitCode } from "../model/error.ts";
 import type { Json } from "../model/json.ts";
 import type { FieldJson } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
 import { safeLine, safeLines } from "./escape.ts";
 import { type FoldedChanges, clip, fieldName, valueText } from "./fields.ts";
-import { type PlanExtras, writeJson } from "./json.ts";
+import { writeJson } from "./json.ts";
 import { type Redactor, redactChange, redactField } from "./redact.ts";
 import { type Meaning, type Style, padTo, textWidth, wrap } from "./style.ts";
 import { changeLines, fieldLines } from "./text.ts";
@@ -20,6 +21,10 @@ export interface View {
   readonly text: readonly Section[];
   /** Other formats, by the word that `--format` has for them. */
   readonly documents?: Readonly<Record<string, Markup>>;
+  /** What it is shown in, where the command knows better than its option `--format`. */
+  readonly format?: string;
+  /** What the command ends with; 0 where absent. */
+  readonly exitCode?: ExitCode;
 }
 
 /** JSON in which objects that are somebody else's, keys and all, are marked by `outside`. */
@@ -59,7 +64,7 @@ export type Block =
   /** `name: before → after`; a side that is absent is not declared. */
   | { readonly field: FieldJson }
   /** Changes as a plan draws them. */
-  | { readonly fold: FoldedChanges; readonly extras: PlanExtras; readonly verbose: boolean }
+  | { readonly fold: FoldedChanges; readonly verbose: boolean }
   /** The same, indented. */
   | { readonly indent: number; readonly blocks: readonly Block[] };
 
@@ -120,11 +125,12 @@ function blockLines(block: Block, options: ShowOptions): readonly string[] {
   if ("headings" in block) return tableLines(block, options);
   if ("field" in block) return pairLines(redactField(block.field, options.redactor), options);
   if ("fold" in block) {
-    const { fold, extras, verbose } = block;
-    const redact = (change: FoldedChanges["first"]): FoldedChanges["first"] =>
-      redactChange(change, options.redactor);
-    const redacted = { first: redact(fold.first), changes: fold.changes.map(redact) };
-    return changeLines(redacted, extras, { ...options, verbose, brief: false });
+    const changes = block.fold.changes.map((change) => redactChange(change, options.redactor));
+    const { verbose } = block;
+    return changeLines(
+      { first: changes[0] ?? block.fold.first, changes },
+      { ...options, verbose, brief: false },
+    );
   }
   const width = options.width - block.indent;
   const lines = block.blocks.flatMap((inner) => blockLines(inner, { ...options, width }));
@@ -188,9 +194,8 @@ function tableLines(
 
 function pairLines(field: FieldJson, { style, width }: ShowOptions): readonly string[] {
   const { path, before, after, sensitive } = field;
-  const options = { style, width, verbose: false };
-  if (sensitive) return fieldLines({ path, sensitive }, "update", "", options);
-  if (before !== undefined && after !== undefined) return fieldLines(field, "update", "", options);
+  if (sensitive || (before !== undefined && after !== undefined))
+    return fieldLines(field, "update", { style, width, verbose: false });
   const side = (value: Json | undefined): string =>
     value === undefined ? "(not declared)" : shortText(value);
   return [`${fieldName(path)}: ${side(before)} → ${side(after)}`];

@@ -1,14 +1,6 @@
 import { KINDS, type Kind, parseAddress } from "../model/address.ts";
-import {
-  ACTIONS,
-  type Action,
-  CAUSES,
-  type Cause,
-  type ChangeJson,
-  type Harm,
-  type PlanJson,
-  type Summary,
-} from "../model/plan.ts";
+import { ACTIONS, type Action, CAUSES, type Cause, type Harm, type Summary } from "../model/plan.ts";
+import type { ChangeView, DiagnosticView, PlanView } from "./json.ts";
 
 /** `1 change`, `2 changes`. */
 export function count(amount: number, noun: string, nouns = `${noun}s`): string {
@@ -67,7 +59,7 @@ export const HARMS: Readonly<Record<Harm, string>> = {
 };
 
 /** What a reviewer must not miss: a test that stops running, is generated again, or gets weaker. */
-export function needsAttention({ action, fields }: Pick<ChangeJson, "action" | "fields">): boolean {
+export function needsAttention({ action, fields }: Pick<ChangeView, "action" | "fields">): boolean {
   return (
     action === "disable" || action === "rediscover" || fields.some(({ harmful }) => harmful !== undefined)
   );
@@ -81,16 +73,10 @@ export interface Verdict {
   readonly reasons: readonly string[];
 }
 
-/** @param diagnostics of the plan, with their codes where these are known */
-export function summaryVerdict(
-  { changes, diagnostics }: PlanJson,
-  codes: readonly { readonly code?: string }[] = [],
-): Verdict {
-  const errors = diagnostics.flatMap(({ severity, summary }, at) =>
-    severity === "error" ? [{ summary, code: codes[at]?.code ?? "" }] : [],
-  );
-  const refusals = errors.filter(
-    ({ summary, code }) => code.startsWith("policy-") || /^(?:Blocked by policy|Policy )/.test(summary),
+export function summaryVerdict({ changes, diagnostics }: PlanView): Verdict {
+  const errors = diagnostics.filter(isError);
+  const isRefused = errors.some(
+    ({ summary, code = "" }) => code.startsWith("policy-") || /^(?:Blocked by policy|Policy )/.test(summary),
   );
   const harms = groupBy(
     changes.flatMap(({ fields }) => fields.flatMap(({ harmful }) => harmful ?? [])),
@@ -101,7 +87,7 @@ export function summaryVerdict(
     ...actionCounts(changes.filter(({ action }) => action === "disable" || action === "rediscover")),
     ...[...harms].map(([text, own]) => `${own.length} ${text}`),
   ];
-  if (refusals.length > 0) return { kind: "blocked", title: "Blocked by policy", reasons };
+  if (isRefused) return { kind: "blocked", title: "Blocked by policy", reasons };
   if (errors.length > 0) return { kind: "blocked", title: "Blocked by errors", reasons };
   if (reasons.length > 0) return { kind: "attention", title: "Needs attention", reasons };
   return { kind: "safe", title: changes.length === 0 ? "No changes" : "Safe", reasons };
@@ -113,22 +99,29 @@ export const NOTHING_TO_DO = "No changes. The service matches your manifests.";
  * Groups of changes by why they are planned, the reader's own first; one without a title where nothing tells, or where
  * there are no changes.
  */
-export function byCause<C extends Pick<ChangeJson, "cause">>(
-  changes: readonly C[],
-): readonly { readonly title: string | undefined; readonly changes: readonly C[] }[] {
+export function byCause(
+  changes: readonly ChangeView[],
+): readonly { readonly title: string | undefined; readonly changes: readonly ChangeView[] }[] {
   const groups = groupBy(changes, ({ cause }) => cause ?? "");
   if (groups.size === 0) return [{ title: undefined, changes }];
   return (["", ...CAUSES] as const).flatMap((cause) => {
     const own = groups.get(cause);
-    return own === undefined ? [] : [{ title: CAUSE_TITLES[cause], changes: own }];
+    return own === undefined ? [] : [{ title: cause === "" ? undefined : CAUSE_TITLES[cause], changes: own }];
   });
 }
 
-const CAUSE_TITLES: Readonly<Record<string, string>> = {
+const CAUSE_TITLES: Readonly<Record<Cause, string>> = {
   manifest: "Changed by these manifests",
   pending: "Pending before these manifests",
   drift: "Changed on the service since the last apply",
-} satisfies Record<Cause, string>;
+};
+
+/** A cause as a word beside a change. */
+export const CAUSE_LABELS: Readonly<Record<Cause, string>> = {
+  manifest: "these manifests",
+  pending: "pending",
+  drift: "drift",
+};
 
 /** The one line that scripts look for; its parts never leave, so that each can be found, and never break. */
 export function planLine(summary: Summary, width = Infinity): string {
@@ -148,12 +141,12 @@ export function planLine(summary: Summary, width = Infinity): string {
 }
 
 /** Parts on as few lines as their width allows; each stays whole. */
-export function joinParts(parts: readonly string[], width: number): string {
-  const lines: string[] = [];
-  for (const part of parts) {
-    const joined = lines.length === 0 ? part : `${lines.at(-1)} ${part}`;
-    if (lines.length === 0 || joined.length > width) lines.push(lines.length === 0 ? part : `  ${part}`);
-    else lines.splice(-1, 1, joined);
+export function joinParts([first = "", ...rest]: readonly string[], width: number): string {
+  const lines = [first];
+  for (const part of rest) {
+    const joined = `${lines.at(-1)} ${part}`;
+    if (joined.length > width) lines.push(`  ${part}`);
+    else lines[lines.length - 1] = joined;
   }
   return lines.join("\n");
 }
@@ -167,17 +160,15 @@ export function alsoLine({ orphaned, unmanaged }: Summary): string | undefined {
   return parts.length === 0 ? undefined : `Also: ${list(parts)}`;
 }
 
-export function hasErrors(plan: PlanJson): boolean {
-  return plan.diagnostics.some((diagnostic) => diagnostic.severity === "error");
+export function isError({ severity }: Pick<DiagnosticView, "severity">): boolean {
+  return severity === "error";
 }
 
 /** Errors and warnings by number: `2 errors, 1 warning`. */
-export function diagnosticCounts(plan: Pick<PlanJson, "diagnostics">): string {
-  const errors = plan.diagnostics.filter(({ severity }) => severity === "error").length;
-  const warnings = plan.diagnostics.length - errors;
-  return [errors === 0 ? [] : [count(errors, "error")], warnings === 0 ? [] : [count(warnings, "warning")]]
-    .flat()
-    .join(", ");
+export function diagnosticCounts({ diagnostics }: PlanView): string {
+  const errors = diagnostics.filter(isError).length;
+  const counts = [count(errors, "error"), count(diagnostics.length - errors, "warning")];
+  return counts.filter((text) => !text.startsWith("0 ")).join(", ");
 }
 
 /** A time span in words: `0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`. */
@@ -213,13 +204,6 @@ export function groupBy<T, K extends string>(
   }
   return groups;
 }
-
-/** A cause as a word beside a change. */
-export const CAUSE_LABELS: Readonly<Record<Cause, string>> = {
-  manifest: "these manifests",
-  pending: "pending",
-  drift: "drift",
-};
 
 /** `2 January 2026, 03:04 UTC`; other text stays as it is. */
 export function timeText(time: string): string {

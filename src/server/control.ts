@@ -1,37 +1,11 @@
 import { type Json, type JsonObject, parseJson } from "../model/json.ts";
 import { type FaultPlan, type RequestLog, faultRule } from "./exchange.ts";
 import { type Runner, notify } from "./generation.ts";
-import {
-  type AnsweredJson,
-  type Received,
-  type HandlerCall,
-  type Reply,
-  type Route,
-  findRoute,
-  ok,
-} from "./http.ts";
+import { type Answer, type HandlerCall, type Received, type Reply, type Route, findRoute } from "./http.ts";
 import * as v from "./input.ts";
+import * as r from "./resources.ts";
 import { testReportView } from "./reports.ts";
-import {
-  type Collection,
-  type Data,
-  OWNED,
-  type TestCase,
-  type TestResult,
-  breakpoint,
-  browser,
-  created,
-  dataReader,
-  derivedStatus,
-  environmentReader,
-  fresh,
-  isLive,
-  testCaseReader,
-  testReportReader,
-  testTargetReader,
-} from "./resources.ts";
 import type { Service } from "./service.ts";
-import { type Settings, settingsReader } from "./settings.ts";
 import type { Store, StoredRows, StoredTables } from "./store.ts";
 
 /** What the control interface can reach: the service, and the machinery around it. */
@@ -41,57 +15,62 @@ export type Control = {
   readonly log: RequestLog;
   readonly faults: FaultPlan;
   /** The settings the server was started with. */
-  readonly startSettings: Settings;
-  settings: Settings;
+  readonly startSettings: r.Settings;
 };
 
-type ControlOperation = (control: Control, call: HandlerCall) => Reply;
+/** What it answers is 200, nothing is 204. */
+type ControlOperation = (control: Control, call: HandlerCall) => Answer | void;
 
-const KINDS: readonly Collection[] = ["testTargets", ...OWNED];
-
-const done: Reply = { kind: "empty", status: 204 };
+const KINDS: readonly r.Collection[] = ["testTargets", ...r.OWNED];
 
 /** GET /control/data: everything stored, what can only be written included. */
 const readData: ControlOperation = ({ service: { store } }) =>
-  ok(Object.fromEntries(KINDS.map((kind) => [kind, [...store[kind].all()]])));
+  Object.fromEntries(KINDS.map((kind) => [kind, [...store[kind].all()]]));
 
 /** PUT /control/data: replaces everything. */
 const replaceData: ControlOperation = ({ service, runner }, call) => {
   putData(service, call.body(v.anything));
   runner.stop();
-  return done;
 };
 
 /** Puts a document of everything in place of what is stored, or refuses it and leaves all as it was. */
 export function putData({ store, runtime }: Pick<Service, "store" | "runtime">, document: Json): void {
-  const data = dataReader(document, "", runtime);
+  const data = r.dataReader(document, "", runtime);
   refuseLoose(data);
   store.write(() => {
     for (const kind of KINDS) replaceRows(store, kind, data);
   });
 }
 
-function replaceRows<K extends Collection>(
+function replaceRows<K extends r.Collection>(
   tables: Pick<StoredTables, K>,
   kind: K,
-  data: Pick<Data, K>,
+  data: Pick<r.Data, K>,
 ): void {
-  const table: StoredRows<Data[K][number]> = tables[kind];
+  const table: StoredRows<r.Data[K][number]> = tables[kind];
   table.clear();
   for (const row of data[kind]) table.insert(row);
 }
 
 /** Ids are one of a kind, and whatever belongs to a test target belongs to one of the document. */
-function refuseLoose(data: Data): void {
+function refuseLoose(data: r.Data): void {
   const targets = new Set(data.testTargets.map((target) => target.id));
   v.refuseRepeated("testTargets", "id", data.testTargets);
-  for (const kind of OWNED) {
+  for (const kind of r.OWNED) {
     v.refuseRepeated(kind, "id", data[kind]);
     const loose = data[kind].findIndex((row) => !targets.has(row.testTargetId));
     if (loose !== -1)
       throw v.badValue(`${kind}[${loose}].testTargetId`, "is not a test target of the document");
   }
 }
+
+/** What may be edited, and how it is read again: so an edit can no more break a row than a request can. */
+const EDITED = {
+  testTargets: r.testTargetReader,
+  environments: r.environmentReader,
+  testCases: r.testCaseReader,
+};
+type Edited = keyof typeof EDITED;
 
 const edit = v.object({
   kind: v.oneOf("testTarget", "environment", "testCase"),
@@ -102,39 +81,31 @@ const edit = v.object({
 
 /** POST /control/edit: what a colleague could do in the web application. Answers the resource as stored. */
 const editResource: ControlOperation = ({ service }, call) => {
-  const { kind, id, set, remove } = call.body(edit);
+  const { id, set, remove, ...given } = call.body(edit);
+  const kind = `${given.kind}s` as const;
   return service.store.write(() => {
-    const edited = EDITS[kind](service, id, { updatedAt: service.runtime.now(), ...set });
-    if (!remove) return ok(edited);
+    const edited = overwrite(service, kind, id, { updatedAt: service.runtime.now(), ...set });
+    if (!remove) return edited;
     removeResource(service.store, kind, id);
-    return done;
+    return undefined;
   });
 };
 
-type Edit = (service: Service, id: string, set: JsonObject) => AnsweredJson;
-
-const EDITS: Readonly<Record<v.Read<typeof edit>["kind"], Edit>> = {
-  testTarget: (service, ...given) =>
-    overwrite(service, service.store.testTargets, testTargetReader, ...given),
-  environment: (service, ...given) =>
-    overwrite(service, service.store.environments, environmentReader, ...given),
-  testCase: (service, ...given) => overwrite(service, service.store.testCases, testCaseReader, ...given),
-};
-
-/** The stored row with some fields replaced, and read again: so an edit can no more break a row than a request can. */
-function overwrite<T>(
-  { runtime }: Service,
-  table: StoredRows<T>,
-  read: v.Reader<T>,
+/** Replaces some fields of a stored row. */
+function overwrite<K extends Edited>(
+  { store, runtime }: Service,
+  kind: K,
   id: string,
   set: JsonObject,
-): T {
+): r.Data[K][number] {
+  const table: StoredRows<r.Data[K][number]> = store[kind];
+  const read: { readonly [E in Edited]: v.Reader<r.Data[E][number]> } = EDITED;
   for (const name of ["id", "testTargetId"])
     if (Object.hasOwn(set, name)) throw v.badValue(`set.${name}`, "cannot change");
   const current = table.get(id);
   if (current === undefined) throw v.notFound("resource");
   const stored = v.freeForm(parseJson(JSON.stringify(current)), "", runtime);
-  const edited = read({ ...stored, ...set }, "set", runtime);
+  const edited = read[kind]({ ...stored, ...set }, "set", runtime);
   table.update(edited);
   return edited;
 }
@@ -143,20 +114,20 @@ function overwrite<T>(
  * A test target goes with all it has, a case with the generation that would still write to it; reports keep what they
  * said about it.
  */
-function removeResource(store: Store, kind: keyof typeof EDITS, id: string): void {
-  if (kind === "testTarget")
-    for (const owned of OWNED) for (const row of store[owned].of(id)) store[owned].remove(row.id);
-  if (kind === "testCase")
+function removeResource(store: Store, kind: Edited, id: string): void {
+  if (kind === "testTargets")
+    for (const owned of r.OWNED) for (const row of store[owned].of(id)) store[owned].remove(row.id);
+  if (kind === "testCases")
     for (const generation of store.generations.all())
       if (generation.testCaseId === id) store.generations.remove(generation.id);
-  store[`${kind}s`].remove(id);
+  store[kind].remove(id);
 }
 
 const execution = v.object({
   testTargetId: v.uuid,
   testCaseIds: v.optional(v.list(v.uuid)),
-  breakpoint,
-  browser,
+  breakpoint: r.breakpoint,
+  browser: r.browser,
 });
 
 /** POST /control/reports: a report begins to run, of the cases named or of all that are not DELETED. */
@@ -166,10 +137,10 @@ const beginReport: ControlOperation = ({ service }, call) => {
   const { testTargetId } = given;
   if (store.testTargets.get(testTargetId) === undefined) throw v.notFound("test target");
   const cases = casesToRun(service, testTargetId, testCaseIds);
-  const times = created(runtime);
+  const times = r.created(runtime);
   const environments = [...store.environments.of(testTargetId)];
   const executionUrl = environments.find(({ type }) => type === "DEFAULT")?.discoveryUrl;
-  const report = fresh(testReportReader, runtime, {
+  const report = r.fresh(r.testReportReader, runtime, {
     ...given,
     ...times,
     ...(executionUrl !== undefined && { executionUrl }),
@@ -177,7 +148,7 @@ const beginReport: ControlOperation = ({ service }, call) => {
     testResults: cases.map(({ id, description }) => ({ testCaseId: id, name: description, ...times })),
   });
   store.write(() => store.testReports.insert(report));
-  return { kind: "json", status: 201, body: testReportView(report) };
+  return testReportView(report);
 };
 
 /** A report without results would be done before it began. */
@@ -185,8 +156,8 @@ function casesToRun(
   { store }: Service,
   testTargetId: string,
   ids: readonly string[] | undefined,
-): readonly TestCase[] {
-  const live = [...store.testCases.of(testTargetId)].filter(isLive);
+): readonly r.TestCase[] {
+  const live = [...store.testCases.of(testTargetId)].filter(r.isLive);
   const cases =
     ids?.map((id, at) => {
       const found = live.find((testCase) => testCase.id === id);
@@ -210,7 +181,7 @@ const finishResults: ControlOperation = ({ service }, call) => {
   const stranger = Object.keys(results).find((id) => !known.has(id));
   if (stranger !== undefined) throw v.badValue(`results.${stranger}`, "is not a test case of the report");
   const updatedAt = runtime.now();
-  const testResults = before.testResults.map((result): TestResult => {
+  const testResults = before.testResults.map((result): r.TestResult => {
     const sent = results[result.testCaseId];
     if (sent === undefined) return result;
     const status = v.nonEmptyText(sent, `results.${result.testCaseId}`, runtime);
@@ -219,50 +190,44 @@ const finishResults: ControlOperation = ({ service }, call) => {
     return { ...result, status, errorMessage: message, updatedAt, traceUrl };
   });
   const report = { ...before, updatedAt, testResults };
-  const status = derivedStatus(testResults);
+  const status = r.derivedStatus(testResults);
   return store.write(() => {
     store.testReports.update(report);
-    if (derivedStatus(before.testResults) === "WAITING" && status !== "WAITING")
+    if (r.derivedStatus(before.testResults) === "WAITING" && status !== "WAITING")
       notify(service, report.testTargetId, "REPORT_EXECUTION_FINISHED", { testReportId: report.id, status });
-    return ok(testReportView(report));
+    return testReportView(report);
   });
 };
 
 const addFault: ControlOperation = ({ faults }, call) => {
   const rule = call.body(faultRule);
   faults.add(rule);
-  return { kind: "json", status: 201, body: rule };
+  return rule;
 };
 
 /** What is left out is as the server was started with, so `{}` undoes all changes. */
-const replaceSettings: ControlOperation = (control, call) => {
-  control.settings = call.body(settingsReader(control.startSettings));
-  return ok(control.settings);
-};
+const replaceSettings: ControlOperation = ({ service, startSettings }, call) =>
+  (service.settings = call.body(r.settingsReader(startSettings)));
 
 /** The control interface, under `/control`: no part of the described service, so no faults. */
 const routes: readonly Route<ControlOperation>[] = [
-  { method: "GET", path: "/requests", run: ({ log }) => ok(log.entries()) },
-  { method: "DELETE", path: "/requests", run: ({ log }) => cleared(log) },
-  { method: "GET", path: "/faults", run: ({ faults }) => ok(faults.rules()) },
-  { method: "POST", path: "/faults", run: addFault },
-  { method: "DELETE", path: "/faults", run: ({ faults }) => cleared(faults) },
+  { method: "GET", path: "/requests", run: ({ log }) => log.entries() },
+  { method: "DELETE", path: "/requests", run: ({ log }) => log.clear() },
+  { method: "GET", path: "/faults", run: ({ faults }) => faults.rules() },
+  { method: "POST", path: "/faults", run: addFault, status: 201 },
+  { method: "DELETE", path: "/faults", run: ({ faults }) => faults.clear() },
   { method: "GET", path: "/data", run: readData },
   { method: "PUT", path: "/data", run: replaceData },
   { method: "POST", path: "/edit", run: editResource },
-  { method: "POST", path: "/reports", run: beginReport },
+  { method: "POST", path: "/reports", run: beginReport, status: 201 },
   { method: "POST", path: "/reports/{id}/results", run: finishResults },
-  { method: "POST", path: "/discoveries/finish", run: ({ runner }) => ok({ finished: runner.finishAll() }) },
-  { method: "GET", path: "/settings", run: ({ settings }) => ok(settings) },
+  { method: "POST", path: "/discoveries/finish", run: ({ runner }) => ({ finished: runner.finishAll() }) },
+  { method: "GET", path: "/settings", run: ({ service }) => service.settings },
   { method: "PUT", path: "/settings", run: replaceSettings },
 ];
 
 export function performControl(control: Control, received: Received): Reply {
   const { route, call } = findRoute(routes, received, control.service.runtime);
-  return route.run(control, call);
-}
-
-function cleared(memory: { clear: () => void }): Reply {
-  memory.clear();
-  return done;
+  const body = route.run(control, call);
+  return body === undefined ? { status: 204 } : { status: route.status ?? 200, body };
 }

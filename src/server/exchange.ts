@@ -11,7 +11,8 @@ import {
   sendHalf,
 } from "./http.ts";
 import * as v from "./input.ts";
-import type { Settings } from "./settings.ts";
+import type { Service } from "./service.ts";
+import type { Settings } from "./resources.ts";
 
 /**
  * One request of the interface from its arrival to the last byte, with the fault that applies to it, if any.
@@ -19,18 +20,22 @@ import type { Settings } from "./settings.ts";
  * @param closing ends waits when the server closes
  */
 export async function exchange(
-  on: { readonly log: RequestLog; readonly faults: FaultPlan; readonly settings: Settings },
+  {
+    log,
+    faults,
+    service,
+  }: { readonly log: RequestLog; readonly faults: FaultPlan; readonly service: Service },
   received: Received,
   act: () => HandlerAnswer,
   response: ServerResponse,
   closing: AbortSignal,
 ): Promise<void> {
-  const end = on.log.begin(received);
-  const fault = on.faults.next(received);
+  const end = log.begin(received);
+  const fault = faults.next(received);
   if (fault?.type === "latency") await sleep(fault.ms, undefined, { signal: closing });
   const performed = acts(fault) ? act() : undefined;
   const isSilent = fault?.type === "reset" || fault?.type === "hang";
-  const made = fault?.type === "status" ? faultReply(fault, on.settings.errorBody) : performed?.reply;
+  const made = fault?.type === "status" ? faultReply(fault, service.settings.errorBody) : performed?.reply;
   const reply = isSilent ? undefined : made;
   end(defined({ status: reply?.status, fault: fault?.type, defect: performed?.defect }));
   if (fault?.type === "reset") response.socket?.resetAndDestroy();
@@ -49,8 +54,8 @@ function faultReply(
 ): Reply {
   if (body === undefined)
     return errorReply(new v.Refusal(status, "an injected fault", { headers }), errorBody);
-  if (typeof body !== "string") return { kind: "json", status, headers, body };
-  return { kind: "text", status, headers, type: "text/plain; charset=utf-8", text: body };
+  if (typeof body !== "string") return { status, headers, body };
+  return { status, headers: { "content-type": "text/plain; charset=utf-8", ...headers }, text: body };
 }
 
 /** Older ones are dropped: the log lives in memory. */

@@ -1,22 +1,9 @@
 import type { Json, JsonObject } from "../model/json.ts";
 import * as v from "./input.ts";
-import {
-  type Element,
-  type Generation,
-  type NotificationType,
-  type TestCase,
-  created,
-  elementsReader,
-  fresh,
-  generationReader,
-  isLive,
-  notificationReader,
-  testCaseReader,
-} from "./resources.ts";
+import * as r from "./resources.ts";
 import {
   type Service,
   type TargetOperation,
-  createdReply,
   folderIdNamed,
   prerequisiteIdNamed,
   tagsNamed,
@@ -49,12 +36,12 @@ export const createDiscovery: TargetOperation = (service, call, { id: testTarget
   });
   service.store.testCases.insert(testCase);
   const { id: discoveryId } = startDiscovery(service, testCase, prompt);
-  return createdReply(service, { discoveryId, testCaseId: testCase.id });
+  return { discoveryId, testCaseId: testCase.id };
 };
 
-function freshTestCase({ runtime, settings }: Service, given: JsonObject): TestCase {
-  const { createdCaseStatus: status, createdRunStatus: runStatus } = settings();
-  return fresh(testCaseReader, runtime, { status, runStatus, ...created(runtime), ...given });
+function freshTestCase({ runtime, settings }: Service, given: JsonObject): r.TestCase {
+  const { createdCaseStatus: status, createdRunStatus: runStatus } = settings;
+  return r.fresh(r.testCaseReader, runtime, { status, runStatus, ...r.created(runtime), ...given });
 }
 
 /** "Six documented variants", of which one is shown: any object that says by its `source` which one it is. */
@@ -82,7 +69,7 @@ export const createBatchGeneration: TargetOperation = (service, call, { id: test
   if (environmentId !== null && store.environments.get(environmentId)?.testTargetId !== testTargetId)
     throw v.badValue("environmentId", "is not an environment of the test target");
   const prerequisite = prerequisiteId === null ? undefined : store.testCases.get(prerequisiteId);
-  const isForeign = prerequisite?.testTargetId !== testTargetId || !isLive(prerequisite);
+  const isForeign = prerequisite?.testTargetId !== testTargetId || !r.isLive(prerequisite);
   if (prerequisiteId !== null && isForeign)
     throw v.badValue("prerequisiteId", "is not a test case of the test target");
   const { id: batchGenerationId } = startGeneration(service, {
@@ -92,14 +79,14 @@ export const createBatchGeneration: TargetOperation = (service, call, { id: test
     entryPointUrlPath,
     prerequisiteId,
   });
-  return createdReply(service, { batchGenerationId });
+  return { batchGenerationId };
 };
 
 /**
  * Begins the generation of a case that is stored already, and says so in its `discovery` (Test case). A generation
  * of it that still runs is given up: two ends would write the same elements.
  */
-export function startDiscovery(service: Service, testCase: TestCase, freePrompt: string): Generation {
+export function startDiscovery(service: Service, testCase: r.TestCase, freePrompt: string): r.Generation {
   const { store, runtime } = service;
   const { id, testTargetId, entryPointUrlPath, prerequisiteId } = testCase;
   for (const running of store.generations.of(testTargetId))
@@ -117,9 +104,9 @@ export function startDiscovery(service: Service, testCase: TestCase, freePrompt:
 }
 
 /** Stores a generation; the runner finds it there once the request's transaction is done. */
-function startGeneration({ store, runtime, settings }: Service, wanted: JsonObject): Generation {
-  const dueAt = Date.parse(runtime.now()) + settings().discoveryTime;
-  const generation = fresh(generationReader, runtime, { ...wanted, dueAt });
+function startGeneration({ store, runtime, settings }: Service, wanted: JsonObject): r.Generation {
+  const dueAt = Date.parse(runtime.now()) + settings.discoveryTime;
+  const generation = r.fresh(r.generationReader, runtime, { ...wanted, dueAt });
   store.generations.insert(generation);
   return generation;
 }
@@ -177,7 +164,7 @@ function endGeneration(service: Service, id: string): void {
   });
 }
 
-function endDiscovery(service: Service, { testTargetId, testCaseId, prompt }: Generation): void {
+function endDiscovery(service: Service, { testTargetId, testCaseId, prompt }: r.Generation): void {
   const testCase = testCaseId === null ? undefined : service.store.testCases.get(testCaseId);
   if (testCase === undefined) return;
   service.store.testCases.update({ ...testCase, ...discovered(service, testCase, prompt) });
@@ -186,9 +173,9 @@ function endDiscovery(service: Service, { testTargetId, testCaseId, prompt }: Ge
 
 function discovered(
   { runtime, settings }: Service,
-  testCase: TestCase,
+  testCase: r.TestCase,
   freePrompt: string,
-): Partial<TestCase> {
+): Partial<r.TestCase> {
   const updatedAt = runtime.now();
   if (freePrompt.includes(FAIL))
     return { discovery: { updatedAt, freePrompt, status: "FAILED", ...FAILURE }, updatedAt };
@@ -196,13 +183,13 @@ function discovered(
   return {
     discovery: { updatedAt, freePrompt, status: "FINISHED", traceUrl },
     updatedAt,
-    status: settings().finishedCaseStatus ?? testCase.status,
+    status: settings.finishedCaseStatus ?? testCase.status,
     elements: generatedElements(freePrompt, runtime),
   };
 }
 
 /** A batch makes two cases, each told of in a notification of its own. */
-function endBatch(service: Service, { id, testTargetId, prompt, ...generation }: Generation): void {
+function endBatch(service: Service, { id, testTargetId, prompt, ...generation }: r.Generation): void {
   const batchGenerationId = id;
   if (prompt.includes(FAIL)) {
     notify(service, testTargetId, "PROPOSAL_FAILED", { batchGenerationId, message: FAILURE.message });
@@ -228,7 +215,7 @@ const MOST_STEPS = 8;
  * The elements a prompt leads to: a click for each of its sentences, and a look whether the last one's text is
  * there. "How a discovery ... executes internally" is not shown (Gaps); this only has to be the same every time.
  */
-function generatedElements(prompt: string, runtime: v.ServerRuntime): readonly Element[] {
+function generatedElements(prompt: string, runtime: v.ServerRuntime): readonly r.Element[] {
   const steps = prompt
     .split(/[.;\n]+/)
     .map((step) => step.trim())
@@ -243,16 +230,16 @@ function generatedElements(prompt: string, runtime: v.ServerRuntime): readonly E
     ...steps.map((step) => elementOn(step, { interaction: { action: "CLICK" } })),
     elementOn(steps.at(-1) ?? prompt, { assertion: { expectation: "VISIBLE" } }),
   ];
-  return elementsReader(elements, "", runtime);
+  return r.elementsReader(elements, "", runtime);
 }
 
 /** Records an event, to be read with operation 14 (Events). */
 export function notify(
   { store, runtime }: Service,
   testTargetId: string,
-  type: NotificationType,
+  type: r.NotificationType,
   payload: JsonObject,
 ): void {
-  const given = { testTargetId, ...created(runtime), payload, type };
-  store.notifications.insert(fresh(notificationReader, runtime, given));
+  const given = { testTargetId, ...r.created(runtime), payload, type };
+  store.notifications.insert(r.fresh(r.notificationReader, runtime, given));
 }

@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Json } from "../model/json.ts";
 import { type Reader, Refusal, type ServerRuntime, isUuid, notFound, parseForeign } from "./input.ts";
-import type { Settings } from "./settings.ts";
+import type { Settings } from "./resources.ts";
 
 /** Far beyond any honest request; the text gives no size bounds (Limits). */
 const LARGEST_BODY = 256 * 1024 * 1024;
@@ -53,59 +53,74 @@ function jsonBody(received: Received): Json {
   return parseForeign(new TextDecoder().decode(received.body), "the body");
 }
 
-/** An answer before it is bytes. */
-export type Reply = Head & (Body | List);
-
-type Head = { readonly status: number; readonly headers?: Readonly<Record<string, string>> };
-
-type Body =
-  | { readonly kind: "json"; readonly body: AnsweredJson }
-  | { readonly kind: "text"; readonly type: string; readonly text: string }
-  | { readonly kind: "empty" };
-
-/** Written item by item: a list of many thousands is never one string. */
-type List = { readonly kind: "list"; readonly items: Iterable<AnsweredJson> };
-
-export function ok(body: AnsweredJson): Reply {
-  return { kind: "json", status: 200, body };
-}
-
-/** An answer's body, in pieces to be written one after the other. */
-function* pieces(reply: Reply): Generator<string> {
-  if (reply.kind === "text") yield reply.text;
-  if (reply.kind === "json") yield JSON.stringify(reply.body);
-  if (reply.kind !== "list") return;
-  let before = "[";
-  for (const item of reply.items) {
-    yield before + JSON.stringify(item);
-    before = ",";
-  }
-  yield before === "[" ? "[]" : "]";
-}
-
-/** "Error status codes, error body shape and error codes ...: not shown" (Errors): so any of four forms. */
-export function errorReply(refusal: Refusal, form: Settings["errorBody"]): Reply {
-  const { status, headers } = refusal;
-  return { status, headers, ...errorForms[form](refusal) };
-}
-
-const errorForms: Readonly<Record<Settings["errorBody"], (refusal: Refusal) => Body>> = {
-  json: ({ status, message, field }) => ({ kind: "json", body: { statusCode: status, message, field } }),
-  text: ({ message }) => ({ kind: "text", type: "text/plain; charset=utf-8", text: message }),
-  html: ({ status, message }) => ({
-    kind: "text",
-    type: "text/html; charset=utf-8",
-    text: `<!doctype html><title>${status}</title><h1>${status}</h1><p>${message.replaceAll("&", "&amp;").replaceAll("<", "&lt;")}</p>`,
-  }),
-  empty: () => ({ kind: "empty" }),
-};
-
 /**
  * What answers are made of: plain data in which a field may be undefined. Such a field is not written, which is how
  * an answer leaves out what has no value and, in the text, no null either.
  */
 export type AnsweredJson = null | boolean | number | string | readonly AnsweredJson[] | AnsweredObject;
 export type AnsweredObject = { readonly [name: string]: AnsweredJson | undefined };
+
+/** The body of an answer; undefined for none. A list may be made while it is written. */
+export type Answer = AnsweredJson | Generator<AnsweredJson> | undefined;
+
+/** An answer before it is bytes. */
+export type Reply = {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Answer;
+  /** In place of a body of JSON. */
+  readonly text?: string;
+};
+
+function isList(body: Answer): body is Generator<AnsweredJson> | readonly AnsweredJson[] {
+  return typeof body === "object" && body !== null && Symbol.iterator in body;
+}
+
+/** An answer's body, in pieces to be written one after the other: a list of many thousands is never one string. */
+function* pieces({ body, text = "" }: Reply): Generator<string> {
+  if (!isList(body)) {
+    yield body === undefined ? text : JSON.stringify(body);
+    return;
+  }
+  let before = "[";
+  for (const item of body) {
+    yield before + JSON.stringify(item);
+    before = ",";
+  }
+  yield before === "[" ? "[]" : "]";
+}
+
+/** Objects whose keys are data, not fields: a key added there would be a lie about the data. */
+const FREE_FORM = new Set(["additionalHeaderFields", "context", "options", "payload", "scrollState"]);
+
+/** The answer of a later service, with a field the text does not know in every object. */
+export function withExtraFields(body: Answer): Answer {
+  return isList(body) ? eachExtended(body) : body === undefined ? body : extended(body);
+}
+
+function* eachExtended(items: Iterable<AnsweredJson>): Generator<AnsweredJson> {
+  for (const item of items) yield extended(item);
+}
+
+function extended(json: AnsweredJson): AnsweredJson {
+  if (typeof json !== "object" || json === null) return json;
+  if (isList(json)) return json.map(extended);
+  const fields = Object.entries(json).map(([name, value]): [string, AnsweredJson | undefined] => [
+    name,
+    value === undefined || FREE_FORM.has(name) ? value : extended(value),
+  ]);
+  return Object.fromEntries([...fields, ["addedLater", { since: "v3" }]]);
+}
+
+/** "Error status codes, error body shape and error codes ...: not shown" (Errors): so any of four forms. */
+export function errorReply({ status, message, field, headers }: Refusal, form: Settings["errorBody"]): Reply {
+  if (form === "empty") return { status, headers };
+  if (form === "json") return { status, headers, body: { statusCode: status, message, field } };
+  const escaped = message.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+  const page = `<!doctype html><title>${status}</title><h1>${status}</h1><p>${escaped}</p>`;
+  const type = { "content-type": `text/${form === "html" ? "html" : "plain"}; charset=utf-8` };
+  return { status, headers: { ...type, ...headers }, text: form === "html" ? page : message };
+}
 
 /** A reply, and the stack of the defect when it is one that says 500. */
 export type HandlerAnswer = { readonly reply: Reply; readonly defect?: string };
@@ -140,10 +155,8 @@ export async function sendHalf(response: ServerResponse, reply: Reply): Promise<
   response.destroy();
 }
 
-function headersOf(reply: Reply): Record<string, string> {
-  if (reply.kind === "empty") return { ...reply.headers };
-  const type = reply.kind === "text" ? reply.type : "application/json; charset=utf-8";
-  return { "content-type": type, ...reply.headers };
+function headersOf({ headers, body }: Reply): Record<string, string> {
+  return { ...(body !== undefined && { "content-type": "application/json; charset=utf-8" }), ...headers };
 }
 
 /** Items are small: written one by one, a long list would be as many writes. */
@@ -167,8 +180,13 @@ export type HandlerCall = {
   readonly body: <T>(read: Reader<T>) => T;
 };
 
-/** One row of a table of operations; `{name}` in a path stands for a uuid. */
-export type Route<Run> = { readonly method: string; readonly path: string; readonly run: Run };
+/** One row of a table of operations; `{name}` in a path stands for a uuid. The status is for where it is not the usual. */
+export type Route<Run> = {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly path: string;
+  readonly run: Run;
+  readonly status?: number;
+};
 
 /** Finds the row for a request: unknown paths are 404, methods no row has 405 with Allow, ids no uuid 400. */
 export function findRoute<Run>(

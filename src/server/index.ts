@@ -8,14 +8,13 @@ import { createBatchGeneration, createDiscovery, Runner } from "./generation.ts"
 import * as http from "./http.ts";
 import { Refusal, notFound } from "./input.ts";
 import { listNotifications, listTestReports, readTestReport } from "./reports.ts";
-import { serverRuntime } from "./resources.ts";
-import { type Operation, type Service, inTarget, withExtraFields } from "./service.ts";
-import { type Settings, settingsReader } from "./settings.ts";
+import { type Operation, type Service, inTarget } from "./service.ts";
+import { type Settings, serverRuntime, settingsReader } from "./resources.ts";
 import { openStore } from "./store.ts";
 import { listTestCases, updateElement, updateTestCase } from "./test-cases.ts";
 import * as targets from "./test-targets.ts";
 
-export type { Settings } from "./settings.ts";
+export type { Settings } from "./resources.ts";
 export { DataDirInUseError, DriverMissingError } from "./store.ts";
 export { Refusal } from "./input.ts";
 
@@ -64,16 +63,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const defaults = settingsReader({})({}, "", runtime);
   const startSettings: Settings = { ...defaults, ...defined({ discoveryTime }), ...settings };
   const store = await openStore(options.dataDir);
-  const service: Service = { store, runtime, settings: () => control.settings };
+  const service: Service = { store, runtime, settings: startSettings };
   const runner = new Runner(service);
-  const control: Control = {
-    service,
-    runner,
-    log: new RequestLog(),
-    faults: new FaultPlan(),
-    startSettings,
-    settings: startSettings,
-  };
+  const control: Control = { service, runner, log: new RequestLog(), faults: new FaultPlan(), startSettings };
   const closing = new AbortController();
   try {
     // A seed is for an empty data directory: on a restart, what was written since counts.
@@ -108,6 +100,7 @@ function checkAddress(basePath: string, host: string): void {
 }
 
 const target = "/test-targets/{testTargetId}";
+const environment = `${target}/environments/{environmentId}`;
 const testCase = `${target}/test-cases/{testCaseId}`;
 
 /** The table of "Endpoints", row by row; paths are relative to `/apiKey/v3`. */
@@ -117,11 +110,7 @@ const operations: readonly http.Route<Operation>[] = [
   { method: "GET", path: target, run: inTarget(targets.readTestTarget) },
   { method: "PATCH", path: target, run: inTarget(targets.updateTestTarget) },
   { method: "POST", path: `${target}/environments`, run: inTarget(targets.createEnvironment) },
-  {
-    method: "PATCH",
-    path: `${target}/environments/{environmentId}`,
-    run: inTarget(targets.updateEnvironment),
-  },
+  { method: "PATCH", path: environment, run: inTarget(targets.updateEnvironment), status: 200 },
   { method: "GET", path: `${target}/test-cases`, run: inTarget(listTestCases) },
   { method: "PATCH", path: testCase, run: inTarget(updateTestCase) },
   { method: "PATCH", path: `${testCase}/elements/{elementId}`, run: inTarget(updateElement) },
@@ -134,20 +123,21 @@ const operations: readonly http.Route<Operation>[] = [
 
 /** Carries out one request of the interface: key, path, method, ids, then the operation in one transaction. */
 function performed(service: Service, apiKey: string, received: http.Received): http.Reply {
-  http.checkKey(received.headers, apiKey, service.settings().wrongKeyStatus);
+  const { settings, store } = service;
+  http.checkKey(received.headers, apiKey, settings.wrongKeyStatus);
   const { route, call } = http.findRoute(operations, received, service.runtime);
   const run = () => route.run(service, call);
-  const reply = route.method === "GET" ? run() : service.store.write(run);
-  return service.settings().extraFields ? extended(reply) : reply;
-}
-
-function extended(reply: http.Reply): http.Reply {
-  if (reply.kind === "json") return { ...reply, body: withExtraFields(reply.body) };
-  return reply.kind === "list" ? { ...reply, items: eachExtended(reply.items) } : reply;
-}
-
-function* eachExtended(items: Extract<http.Reply, { kind: "list" }>["items"]) {
-  for (const item of items) yield withExtraFields(item);
+  const body = route.method === "GET" ? run() : store.write(run);
+  const usual = {
+    GET: 200,
+    POST: settings.createStatus,
+    PATCH: settings.updateStatus,
+    PUT: 200,
+    DELETE: 200,
+  };
+  const status = route.status ?? usual[route.method];
+  if (status === 204) return { status };
+  return { status, body: settings.extraFields ? http.withExtraFields(body) : body };
 }
 
 /** Version 3 of the interface (Versioning). */
@@ -155,27 +145,28 @@ const INTERFACE = "/apiKey/v3";
 
 /** Answers the described interface, and the one that controls this server. */
 function handlerOf(control: Control, apiKey: string, basePath: string, closing: AbortSignal) {
+  const { service, runner } = control;
+  /** Carries out what was asked, and starts the timers of what that began. */
+  const act = (work: () => http.Reply, form = service.settings.errorBody): http.HandlerAnswer => {
+    const answer = http.answerOf(work, form);
+    runner.schedule();
+    return answer;
+  };
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const { errorBody } = control.settings;
-    const refuse = (refusal: Refusal): Promise<void> =>
-      http.send(response, http.errorReply(refusal, errorBody));
+    const refuse = async (refusal: unknown): Promise<void> => {
+      if (!(refusal instanceof Refusal)) throw refusal;
+      await http.send(response, http.errorReply(refusal, service.settings.errorBody));
+    };
     let received: http.Received;
     try {
       http.refuseForeignPages(request.headers);
       received = await http.receive(request);
     } catch (error) {
-      if (error instanceof Refusal) return refuse(error);
-      throw error;
+      return refuse(error);
     }
-    /** Carries out what was asked, and starts the timers of what that began. */
-    const act = (work: () => http.Reply, form = control.settings.errorBody): http.HandlerAnswer => {
-      const answer = http.answerOf(work, form);
-      control.runner.schedule();
-      return answer;
-    };
     const inInterface = below(received, basePath + INTERFACE);
     if (inInterface !== undefined) {
-      const perform = () => act(() => performed(control.service, apiKey, inInterface));
+      const perform = () => act(() => performed(service, apiKey, inInterface));
       return exchange(control, inInterface, perform, response, closing);
     }
     const inControl = below(received, "/control");

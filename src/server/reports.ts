@@ -1,38 +1,37 @@
-import { type AnsweredJson, type AnsweredObject, ok } from "./http.ts";
+import type { AnsweredJson, AnsweredObject } from "./http.ts";
 import * as v from "./input.ts";
+import * as r from "./resources.ts";
 import { type Service, type TargetOperation, openEnum, ownedBy } from "./service.ts";
-import { type TestReport, derivedStatus, pick } from "./resources.ts";
-import type { Settings } from "./settings.ts";
 
 /**
  * Operation 12: GET /test-targets/{testTargetId}/test-reports, newest first. "Query parameters for paging: not
  * shown": the next page is asked for with this answer's `key`, JSON-encoded, unless the settings say otherwise.
  */
 export const listTestReports: TargetOperation = (service, call, target) => {
-  const { pageSize, pageParameter } = service.settings();
+  const { pageSize, pageParameter } = service.settings;
   const before = cursor(service, call.query, pageParameter);
   const rest = [...service.store.testReports.of(target.id)]
     .toSorted(newestFirst)
     .filter((report) => before === undefined || Date.parse(report.createdAt) < before);
   const page = firstPage(rest, pageSize);
   const createdAt = page.at(-1)?.createdAt;
-  return ok({
+  return {
     data: page.map(listedTestReportView),
     key: createdAt === undefined ? undefined : { createdAt },
     hasNextPage: page.length < rest.length,
-  });
+  };
 };
 
 /** Operation 13: GET /test-targets/{testTargetId}/test-reports/{testReportId}. */
 export const readTestReport: TargetOperation = ({ store }, call, target) =>
-  ok(testReportView(ownedBy(target, store.testReports.get(call.id("testReportId")), "test report")));
+  testReportView(ownedBy(target, store.testReports.get(call.id("testReportId")), "test report"));
 
 const key = v.object({ createdAt: v.dateTime });
 
 function cursor(
   { runtime }: Service,
   query: URLSearchParams,
-  parameter: Settings["pageParameter"],
+  parameter: r.Settings["pageParameter"],
 ): number | undefined {
   const sent = parameter === "none" ? null : query.get(parameter);
   if (sent === null) return undefined;
@@ -43,12 +42,12 @@ function cursor(
   );
 }
 
-function newestFirst(a: TestReport, b: TestReport): number {
+function newestFirst(a: r.TestReport, b: r.TestReport): number {
   return Date.parse(b.createdAt) - Date.parse(a.createdAt);
 }
 
 /** The cursor has a time and no more, so reports of one instant stay on one page, be it over its size. */
-function firstPage(reports: readonly TestReport[], pageSize: number): readonly TestReport[] {
+function firstPage(reports: readonly r.TestReport[], pageSize: number): readonly r.TestReport[] {
   const last = reports[pageSize - 1];
   if (last === undefined) return reports;
   const older = reports.findIndex((report, at) => at >= pageSize && newestFirst(last, report) < 0);
@@ -56,20 +55,18 @@ function firstPage(reports: readonly TestReport[], pageSize: number): readonly T
 }
 
 /** Operation 14: GET /test-targets/{testTargetId}/notifications, in the order of the events. */
-export const listNotifications: TargetOperation = (service, _, target) => {
-  const items = Array.from(service.store.notifications.of(target.id), (notification) => ({
+export const listNotifications: TargetOperation = ({ store, settings }, _, target) =>
+  Array.from(store.notifications.of(target.id), (notification) => ({
     ...notification,
-    type: openEnum(notification.type, service.settings()),
+    type: openEnum(notification.type, settings),
   }));
-  return { kind: "list", status: 200, items };
-};
 
 /** One report with plain test results (operation 13), or as it would be with some of them alone. */
-export function testReportView(report: TestReport, results = report.testResults): AnsweredObject {
+export function testReportView(report: r.TestReport, results = report.testResults): AnsweredObject {
   const { id: testReportId, testTargetId } = report;
   return {
     ...report,
-    status: derivedStatus(results),
+    status: r.derivedStatus(results),
     testResults: results.map((result) => ({ ...result, testTargetId, testReportId })),
   };
 }
@@ -78,12 +75,12 @@ export function testReportView(report: TestReport, results = report.testResults)
  * A report of the history, whose testResults are "report-shaped objects holding further testResults" (operation
  * 12). What the outer ones stand for is not said: here each is the report as it would be with one result alone.
  */
-function listedTestReportView(report: TestReport): AnsweredJson {
+function listedTestReportView(report: r.TestReport): AnsweredJson {
   return {
     ...testReportView(report),
     testResults: report.testResults.map((result) => ({
       ...testReportView(report, [result]),
-      ...pick(result, "id", "createdAt", "updatedAt"),
+      ...r.pick(result, "id", "createdAt", "updatedAt"),
     })),
   };
 }

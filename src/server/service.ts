@@ -1,21 +1,21 @@
-import type { AnsweredJson, HandlerCall, Reply } from "./http.ts";
+import type { Answer, HandlerCall } from "./http.ts";
 import { type ServerRuntime, badValue, notFound } from "./input.ts";
-import { type TestTarget, isLive } from "./resources.ts";
-import type { Settings } from "./settings.ts";
+import { type Settings, type TestTarget, isLive } from "./resources.ts";
 import type { Store } from "./store.ts";
 
 /** What every operation works with. */
 export type Service = {
   readonly store: Store;
   readonly runtime: ServerRuntime;
-  readonly settings: () => Settings;
+  /** The behaviour as it is now. */
+  settings: Settings;
 };
 
 /** One of the 14 operations: answers, or throws a Refusal and nothing is written. */
-export type Operation = (service: Service, call: HandlerCall) => Reply;
+export type Operation = (service: Service, call: HandlerCall) => Answer;
 
 /** One of those on what belongs to a test target. */
-export type TargetOperation = (service: Service, call: HandlerCall, target: TestTarget) => Reply;
+export type TargetOperation = (service: Service, call: HandlerCall, target: TestTarget) => Answer;
 
 /** Looks up the target that the path names, before anything else of the request. */
 export function inTarget(run: TargetOperation): Operation {
@@ -34,17 +34,6 @@ export function ownedBy<T extends { readonly testTargetId: string }>(
 ): T {
   if (row?.testTargetId !== target.id) throw notFound(what);
   return row;
-}
-
-/** The answer of a POST; its status is not shown (Errors). */
-export function createdReply({ settings }: Service, body: AnsweredJson): Reply {
-  return { kind: "json", status: settings().createStatus, body };
-}
-
-/** The answer of a PATCH whose status is not shown (Errors). */
-export function updatedReply({ settings }: Service, body: AnsweredJson): Reply {
-  const status = settings().updateStatus;
-  return status === 204 ? { kind: "empty", status } : { kind: "json", status, body };
 }
 
 /*
@@ -87,24 +76,6 @@ export function prerequisiteIdNamed({ store }: Service, testTargetId: string, na
   if (found === undefined) throw badValue("prerequisiteName", "names no test case of the test target");
   if (named.length > 1) throw badValue("prerequisiteName", `is the name of ${named.length} test cases`);
   return found.id;
-}
-
-/** Objects whose keys are data, not fields: a key added there would be a lie about the data. */
-const FREE_FORM = new Set(["additionalHeaderFields", "context", "options", "payload", "scrollState"]);
-
-/** The answer of a later service, with a field the text does not know in every object. */
-export function withExtraFields(answer: AnsweredJson): AnsweredJson {
-  if (typeof answer !== "object" || answer === null) return answer;
-  if (isList(answer)) return answer.map(withExtraFields);
-  const fields = Object.entries(answer).map(([name, value]): [string, AnsweredJson | undefined] => [
-    name,
-    value === undefined || FREE_FORM.has(name) ? value : withExtraFields(value),
-  ]);
-  return Object.fromEntries([...fields, ["addedLater", { since: "v3" }]]);
-}
-
-function isList(answer: AnsweredJson): answer is readonly AnsweredJson[] {
-  return Array.isArray(answer);
 }
 
 /** A value of an open enumeration, as a service with values of its own would answer it. */

@@ -1,18 +1,7 @@
-import { type ElementShape, elementView, elementsAfter, selectorsOf, writtenElements } from "./elements.ts";
 import { startDiscovery } from "./generation.ts";
 import type { AnsweredJson, AnsweredObject, HandlerCall } from "./http.ts";
 import * as v from "./input.ts";
-import {
-  type Discovery,
-  type TestCase,
-  type TestTarget,
-  caseStatus,
-  interactionStatus,
-  isLive,
-  pick,
-  runStatus,
-  settableStatus,
-} from "./resources.ts";
+import * as r from "./resources.ts";
 import {
   type Service,
   type TargetOperation,
@@ -20,14 +9,12 @@ import {
   openEnum,
   ownedBy,
   tagsNamed,
-  updatedReply,
 } from "./service.ts";
-import type { Settings } from "./settings.ts";
 
 /** Operation 7: GET /test-targets/{testTargetId}/test-cases, in the order of creation. */
 export const listTestCases: TargetOperation = (service, call, target) => {
   const wanted = readFilter(service, call.query.get("filter"));
-  return { kind: "list", status: 200, items: listed(service, target.id, wanted) };
+  return listed(service, target.id, wanted);
 };
 
 function* listed(
@@ -36,18 +23,44 @@ function* listed(
   wanted: Filter,
 ): Generator<AnsweredJson> {
   for (const testCase of store.testCases.of(testTargetId))
-    if (wanted(testCase)) yield listedTestCaseView(testCase, settings());
+    if (wanted(testCase)) yield listedTestCaseView(testCase, settings);
 }
+
+/*
+ * The `elements` of an update (operation 8). The array replaces the stored one whole, and so does every element in
+ * it; what an element keeps is who it is. Ids may be left out, and an object without one takes the id of what the
+ * stored element has in its place: else a client that writes back an assertion without its id would make a new one.
+ */
+
+const part = { id: v.optional(v.uuid), testCaseElementId: v.optional(v.uuid) };
+const index = (position: number) => v.or(v.integerFrom(0), position);
+
+const writtenElement = (position: number) =>
+  v.object({
+    id: v.optional(v.uuid),
+    index: index(position),
+    interaction: v.or(v.nullable(v.object({ ...part, ...r.interaction })), null),
+    assertion: v.or(v.nullable(v.object({ ...part, ...r.assertion })), null),
+    selectors: v.or(
+      v.numbered((at) => v.object({ ...part, index: index(at), ...r.selector })),
+      [],
+    ),
+    testCaseId: v.optional(v.uuid),
+    ignoreFailure: v.or(v.flag, false),
+  });
+
+/** Elements as a request has them; `scrollState` is not among the fields a request may carry. */
+const writtenElements = v.numbered(writtenElement);
 
 /** "Body (all optional)". */
 const update = v.object({
   elements: v.optional(writtenElements),
   description: v.optional(v.text),
   entryPointUrlPath: v.optional(v.nullable(v.text)),
-  status: v.optional(settableStatus),
-  runStatus: v.optional(runStatus),
+  status: v.optional(r.settableStatus),
+  runStatus: v.optional(r.runStatus),
   folderName: v.optional(v.nullable(v.text)),
-  interactionStatus: v.optional(interactionStatus),
+  interactionStatus: v.optional(r.interactionStatus),
   createBackendDiscoveryPrompt: v.optional(v.nonEmptyText),
   assignedTagNames: v.optional(v.list(v.text)),
   externalId: v.optional(v.nullable(v.text)),
@@ -67,7 +80,7 @@ export const updateTestCase: TargetOperation = (service, call, target) => {
     ...given
   } = call.body(update);
   const owner = current.testTargetId;
-  const testCase: TestCase = {
+  const testCase: r.TestCase = {
     ...current,
     ...given,
     ...(elements && { elements: elementsAfter(elements, current, service.runtime) }),
@@ -78,7 +91,7 @@ export const updateTestCase: TargetOperation = (service, call, target) => {
   service.store.testCases.update(testCase);
   if (prompt !== undefined) startDiscovery(service, testCase, prompt);
   // The shape of an update's answer leaves out what is "list only" (operation 8).
-  return updatedReply(service, common(testCase, "update", service.settings()));
+  return common(testCase, "update", service.settings);
 };
 
 const elementUpdate = v.object({ locatorLine: v.nonEmptyText });
@@ -95,15 +108,15 @@ export const updateElement: TargetOperation = (service, call, target) => {
     elements: testCase.elements.map((each) => (each === current ? element : each)),
     updatedAt: service.runtime.now(),
   });
-  return updatedReply(service, elementView(element, testCase.id, "update"));
+  return elementView(element, testCase.id, "update");
 };
 
-function testCaseOf({ store }: Service, call: HandlerCall, target: TestTarget): TestCase {
+function testCaseOf({ store }: Service, call: HandlerCall, target: r.TestTarget): r.TestCase {
   const found = store.testCases.get(call.id("testCaseId"));
-  return ownedBy(target, found && isLive(found) ? found : undefined, "test case");
+  return ownedBy(target, found && r.isLive(found) ? found : undefined, "test case");
 }
 
-type Filter = (testCase: TestCase) => boolean;
+type Filter = (testCase: r.TestCase) => boolean;
 
 /**
  * The query's `filter` (operation 7). "Operator syntax per field: not shown", so a field takes a plain value, which
@@ -111,7 +124,7 @@ type Filter = (testCase: TestCase) => boolean;
  * filter everything but DELETED is listed; a filter says all of what it wants.
  */
 function readFilter({ runtime }: Service, sent: string | null): Filter {
-  return sent === null ? isLive : filter(v.parseForeign(sent, "filter"), "filter", runtime);
+  return sent === null ? r.isLive : filter(v.parseForeign(sent, "filter"), "filter", runtime);
 }
 
 const filter: v.Reader<Filter> = (...sent) => {
@@ -129,8 +142,8 @@ const filterFields = v.object({
   id: v.optional(v.uuid),
   testTargetId: v.optional(v.uuid),
   description: v.optional(v.text),
-  status: v.optional(caseStatus),
-  runStatus: v.optional(runStatus),
+  status: v.optional(r.caseStatus),
+  runStatus: v.optional(r.runStatus),
   folderId: v.optional(v.nullable(v.text)),
   externalId: v.optional(v.nullable(v.text)),
   AND: filters,
@@ -139,30 +152,178 @@ const filterFields = v.object({
 });
 
 /** The list shape: all response fields of the table (Test case, operation 7). */
-function listedTestCaseView(testCase: TestCase, settings: Settings): AnsweredJson {
+function listedTestCaseView(testCase: r.TestCase, settings: r.Settings): AnsweredJson {
   return {
     ...common(testCase, "list", settings),
-    ...pick(testCase, "type", "prerequisiteId", "proposalRunId", "teardownTestCaseId"),
+    ...r.pick(testCase, "type", "prerequisiteId", "proposalRunId", "teardownTestCaseId"),
     createdBy: openEnum(testCase.createdBy, settings),
     discovery: settings.showDiscovery ? discoveryView(testCase.discovery, settings) : undefined,
   };
 }
 
-function common(testCase: TestCase, shape: ElementShape, settings: Settings): AnsweredObject {
+function common(testCase: r.TestCase, shape: ElementShape, settings: r.Settings): AnsweredObject {
   return {
-    ...pick(testCase, "id", "testTargetId", "description", "status", "runStatus", "createdAt", "updatedAt"),
-    ...pick(testCase, "entryPointUrlPath", "folderId", "externalId"),
+    ...r.pick(testCase, "id", "testTargetId", "description", "status", "runStatus", "createdAt", "updatedAt"),
+    ...r.pick(testCase, "entryPointUrlPath", "folderId", "externalId"),
     elements: testCase.elements.map((element) => elementView(element, testCase.id, shape)),
     tags: settings.tagOrder === "sorted" ? testCase.tags.toSorted() : testCase.tags,
   };
 }
 
-function discoveryView(discovery: Discovery | null, settings: Settings): AnsweredJson {
+function discoveryView(discovery: r.Discovery | null, settings: r.Settings): AnsweredJson {
   if (discovery === null) return null;
   const { status, freePrompt, ...rest } = discovery;
   return {
     ...rest,
     status: status === "CREATED" ? status : openEnum(status, settings),
     freePrompt: settings.showPrompt ? freePrompt : undefined,
+  };
+}
+
+type Written = v.Read<ReturnType<typeof writtenElement>>;
+
+/** The elements the case has afterwards; refuses ids that are not of this case, or come twice. */
+function elementsAfter(
+  written: readonly Written[],
+  testCase: r.TestCase,
+  runtime: v.ServerRuntime,
+): r.Element[] {
+  v.refuseRepeated("elements", "id", written);
+  v.refuseRepeated("elements", "index", written);
+  return written
+    .map((each, at) => {
+      const place = `elements[${at}]`;
+      mustBe(`${place}.testCaseId`, each.testCaseId, testCase.id);
+      return elementAfter(each, place, known(`${place}.id`, each.id, testCase.elements), runtime);
+    })
+    .toSorted((a, b) => a.index - b.index);
+}
+
+function elementAfter(
+  written: Written,
+  at: string,
+  stored: r.Element | undefined,
+  runtime: v.ServerRuntime,
+): r.Element {
+  v.refuseRepeated(`${at}.selectors`, "index", written.selectors);
+  v.refuseRepeated(`${at}.selectors`, "id", written.selectors);
+  const id = stored?.id ?? runtime.newId();
+  const { interaction: does, assertion: checks } = written;
+  const partAfter = (name: "interaction" | "assertion"): string => {
+    const before = stored?.[name]?.id;
+    mustBe(`${at}.${name}.testCaseElementId`, written[name]?.testCaseElementId, stored?.id);
+    mustBe(`${at}.${name}.id`, written[name]?.id, before);
+    return before ?? runtime.newId();
+  };
+  return {
+    id,
+    index: written.index,
+    interaction: does && { ...r.pick(does, "action", "calledWith"), id: partAfter("interaction") },
+    assertion: checks && { ...r.pick(checks, "expectation", "calledWith"), id: partAfter("assertion") },
+    selectors: selectorsAfter(written, at, stored, runtime),
+    ...(stored?.scrollState === undefined ? {} : { scrollState: stored.scrollState }),
+    ignoreFailure: written.ignoreFailure,
+  };
+}
+
+function selectorsAfter(
+  { selectors }: Written,
+  at: string,
+  stored: r.Element | undefined,
+  runtime: v.ServerRuntime,
+): r.Selector[] {
+  const before = stored?.selectors ?? [];
+  const named = new Set(selectors.map((each) => each.id));
+  return selectors
+    .map((written, position) => {
+      const place = `${at}.selectors[${position}]`;
+      mustBe(`${place}.testCaseElementId`, written.testCaseElementId, stored?.id);
+      const inPlace = before[position];
+      // The one in this place may have moved: then its id is spoken for elsewhere in the request.
+      const free = named.has(inPlace?.id) ? undefined : inPlace;
+      const kept = written.id === undefined ? free : known(`${place}.id`, written.id, before);
+      const { id = runtime.newId(), scrollStateId } = kept ?? {};
+      return {
+        ...r.pick(written, "index", "selector", "selectorType", "options"),
+        id,
+        ...(scrollStateId === undefined ? {} : { scrollStateId }),
+      };
+    })
+    .toSorted((a, b) => a.index - b.index);
+}
+
+/** The stored one of that id, where an id is given. */
+function known<T extends { readonly id: string }>(
+  at: string,
+  id: string | undefined,
+  stored: readonly T[],
+): T | undefined {
+  const found = stored.find((each) => each.id === id);
+  if (id !== undefined && found === undefined) throw v.badValue(at, "is not of this test case");
+  return found;
+}
+
+function mustBe(at: string, given: string | undefined, own: string | undefined): void {
+  if (given !== undefined && given !== own) throw v.badValue(at, "is not of this test case");
+}
+
+/** The calls a locator line is made of, and the selector type each stands for. */
+const TYPES: ReadonlyMap<string, string> = new Map([
+  ["getByRole", "ROLE"],
+  ["getByText", "TEXT"],
+  ["getByLabel", "LABEL"],
+  ["getByPlaceholder", "PLACEHOLDER"],
+  ["getByAltText", "ALT_TEXT"],
+  ["getByTitle", "TITLE"],
+  ["getByTestId", "TEST_ID"],
+  ["locator", "CSS"],
+]);
+
+/** A known call with a quoted first argument, and the text up to its closing bracket. */
+const CALL = new RegExp(
+  String.raw`\b(${[...TYPES.keys()].join("|")})\(\s*(?:'([^']*)'|"([^"]*)")\s*([^)]*)\)`,
+  "g",
+);
+const NAME = /\bname\s*:\s*(?:'([^']*)'|"([^"]*)")/;
+
+/**
+ * "How the locator line maps onto selectors: not shown" (operation 9). Here every call of the line that finds
+ * something is one selector, in order, and a line without any is a selector as it stands.
+ */
+function selectorsOf(locatorLine: string, runtime: v.ServerRuntime): r.Selector[] {
+  const calls = [...locatorLine.matchAll(CALL)];
+  const found =
+    calls.length === 0
+      ? [{ selectorType: "LOCATOR", selector: locatorLine.trim(), options: {} }]
+      : calls.map(([, call = "", single, double, rest = ""]) => {
+          const [, inSingle, inDouble] = NAME.exec(rest) ?? [];
+          const name = inSingle ?? inDouble;
+          const selectorType = TYPES.get(call) ?? "LOCATOR";
+          return {
+            selectorType,
+            selector: single ?? double ?? "",
+            options: name === undefined ? {} : { name },
+          };
+        });
+  return found.map((each, index) => ({ id: runtime.newId(), index, ...each }));
+}
+
+/** Scroll states are in "list response only" (Test case element). */
+type ElementShape = "list" | "update";
+
+function elementView(element: r.Element, testCaseId: string, shape: ElementShape): AnsweredJson {
+  const { id: testCaseElementId, interaction: does, assertion: checks } = element;
+  const isListed = shape === "list";
+  return {
+    ...r.pick(element, "id", "index", "ignoreFailure"),
+    interaction: does && { ...does, testCaseElementId },
+    assertion: checks && { ...checks, testCaseElementId },
+    scrollState: isListed ? element.scrollState : undefined,
+    selectors: element.selectors.map(({ scrollStateId, ...each }) => ({
+      ...each,
+      scrollStateId: isListed ? scrollStateId : undefined,
+      testCaseElementId,
+    })),
+    testCaseId,
   };
 }

@@ -1,35 +1,11 @@
-import { type AnsweredJson, ok } from "./http.ts";
+import type { AnsweredJson } from "./http.ts";
 import * as v from "./input.ts";
-import {
-  type Environment,
-  type PrivateLocation,
-  type TestTarget,
-  environmentReader,
-  basicAuthBody,
-  fresh,
-  pick,
-  privateLocationReader,
-  testAccountBody,
-  testTargetReader,
-  trackerIntegration,
-} from "./resources.ts";
-import {
-  type Operation,
-  type Service,
-  type TargetOperation,
-  createdReply,
-  openEnum,
-  ownedBy,
-  updatedReply,
-} from "./service.ts";
-import type { Settings } from "./settings.ts";
+import * as r from "./resources.ts";
+import { type Operation, type Service, type TargetOperation, openEnum, ownedBy } from "./service.ts";
 
 /** Operation 1: GET /test-targets. */
-export const listTestTargets: Operation = (service) => ({
-  kind: "list",
-  status: 200,
-  items: Array.from(service.store.testTargets.all(), (target) => view(service, target)),
-});
+export const listTestTargets: Operation = (service) =>
+  Array.from(service.store.testTargets.all(), (target) => view(service, target));
 
 /** "Whether the inner fields are required: not shown": they are, so that leaving one out is noticed. */
 const creation = v.object({ testTarget: v.object({ app: v.text, discoveryUrl: v.webUrl }) });
@@ -37,22 +13,22 @@ const creation = v.object({ testTarget: v.object({ app: v.text, discoveryUrl: v.
 /** Operation 2: POST /test-targets. Also makes the target's DEFAULT environment, at the discoveryUrl. */
 export const createTestTarget: Operation = (service, call) => {
   const { app, discoveryUrl } = call.body(creation).testTarget;
-  const target = fresh(testTargetReader, service.runtime, { app });
+  const target = r.fresh(r.testTargetReader, service.runtime, { app });
   service.store.testTargets.insert(target);
   service.store.environments.insert({
     ...freshEnvironment(service.runtime, target.id, "DEFAULT"),
     discoveryUrl,
   });
-  return createdReply(service, view(service, target));
+  return view(service, target);
 };
 
 /** Operation 3: GET /test-targets/{testTargetId}. */
-export const readTestTarget: TargetOperation = (service, _, target) => ok(view(service, target));
+export const readTestTarget: TargetOperation = (service, _, target) => view(service, target);
 
 const update = v.object({
   app: v.optional(v.text),
   testIdAttribute: v.optional(v.text),
-  trackerIntegration: v.optional(trackerIntegration),
+  trackerIntegration: v.optional(r.trackerIntegration),
   timeoutPerStep: v.optional(v.integer),
 });
 
@@ -60,12 +36,11 @@ const update = v.object({
 export const updateTestTarget: TargetOperation = (service, call, current) => {
   const target = { ...current, ...call.body(update), updatedAt: service.runtime.now() };
   service.store.testTargets.update(target);
-  if (service.settings().patchTargetBody === "resource") return updatedReply(service, view(service, target));
-  return { kind: "empty", status: service.settings().updateStatus };
+  return service.settings.patchTargetBody === "resource" ? view(service, target) : undefined;
 };
 
 /** A test target as answered: id, app, tags and environments, and nothing else that was written (Test target). */
-function view({ store }: Service, { id, app, tags }: TestTarget): AnsweredJson {
+function view({ store }: Service, { id, app, tags }: r.TestTarget): AnsweredJson {
   return { id, app, tags, environments: Array.from(store.environments.of(id), summary) };
 }
 
@@ -75,8 +50,8 @@ const environmentBody = (plain: (read: v.Reader<string>) => v.Reader<string | nu
     name: v.optional(plain(v.text)),
     discoveryUrl: v.optional(plain(v.webUrl)),
     privateLocationName: v.optional(plain(v.text)),
-    testAccount: v.optional(v.nullable(testAccountBody)),
-    basicAuth: v.optional(v.nullable(basicAuthBody)),
+    testAccount: v.optional(v.nullable(r.testAccountBody)),
+    basicAuth: v.optional(v.nullable(r.basicAuthBody)),
     additionalHeaderFields: v.optional(v.nullable(v.freeForm)),
   });
 
@@ -90,7 +65,7 @@ export const createEnvironment: TargetOperation = (service, call, { id }) => {
   const made = freshEnvironment(service.runtime, id, "ADDITIONAL");
   const environment = withChanges(service, made, call.body(creationEnvironments));
   service.store.environments.insert(environment);
-  return createdReply(service, environmentView(environment, service.settings()));
+  return environmentView(environment, service.settings);
 };
 
 /** Operation 6: PATCH /test-targets/{testTargetId}/environments/{environmentId}, "Response 200". */
@@ -99,15 +74,15 @@ export const updateEnvironment: TargetOperation = (service, call, target) => {
   const current = ownedBy(target, environments.get(call.id("environmentId")), "environment");
   const environment = withChanges(service, current, call.body(updateEnvironments));
   environments.update(environment);
-  return ok(environmentView(environment, service.settings()));
+  return environmentView(environment, service.settings);
 };
 
 /** Objects are replaced whole: a testAccount without a password has none afterwards. */
 function withChanges(
   service: Service,
-  { discoveryUrl, privateLocation, ...current }: Environment,
+  { discoveryUrl, privateLocation, ...current }: r.Environment,
   given: v.Read<typeof updateEnvironments>,
-): Environment {
+): r.Environment {
   const updatedAt = service.runtime.now();
   const { discoveryUrl: url = discoveryUrl, privateLocationName, testAccount, basicAuth, ...rest } = given;
   const location =
@@ -127,24 +102,24 @@ function withChanges(
 }
 
 /** No operation makes private locations, so a name met for the first time makes one. */
-function locationNamed({ store, runtime }: Service, name: string): PrivateLocation {
+function locationNamed({ store, runtime }: Service, name: string): r.PrivateLocation {
   for (const { privateLocation } of store.environments.all())
     if (privateLocation?.name === name) return privateLocation;
-  return fresh(privateLocationReader, runtime, { name });
+  return r.fresh(r.privateLocationReader, runtime, { name });
 }
 
 /** An environment before anything is written to it; the service gives every one an address of its own. */
 function freshEnvironment(
   runtime: v.ServerRuntime,
   testTargetId: string,
-  type: Environment["type"],
-): Environment {
-  const environment = fresh(environmentReader, runtime, { testTargetId, type });
+  type: r.Environment["type"],
+): r.Environment {
+  const environment = r.fresh(r.environmentReader, runtime, { testTargetId, type });
   const emailPrefix = `env-${environment.id.slice(0, 8)}`;
   return { ...environment, emailDomain: "mail.example.com", emailPrefix };
 }
 
-function summary({ id, type, discoveryUrl, emailPrefix, emailDomain }: Environment): AnsweredJson {
+function summary({ id, type, discoveryUrl, emailPrefix, emailDomain }: r.Environment): AnsweredJson {
   const email =
     emailPrefix === undefined || emailDomain === undefined ? undefined : `${emailPrefix}@${emailDomain}`;
   return { id, type, discoveryUrl, email };
@@ -154,7 +129,7 @@ function summary({ id, type, discoveryUrl, emailPrefix, emailDomain }: Environme
  * An environment as answered (Environment, response fields). The table has `password` and `otpInitializerKey` among
  * them; secrets are still left out.
  */
-function environmentView(environment: Environment, settings: Settings): AnsweredJson {
+function environmentView(environment: r.Environment, settings: r.Settings): AnsweredJson {
   const { name, type, testAccount: account, basicAuth: auth, privateLocation, ...rest } = environment;
   const isListed = name === "DEFAULT" || name === "ADDITIONAL";
   return {
@@ -162,8 +137,8 @@ function environmentView(environment: Environment, settings: Settings): Answered
     // A request's name is any string, an answer's one of two: by default the answer keeps to its table.
     name: name !== null && (isListed || settings.environmentName === "given") ? name : type,
     type,
-    testAccount: account && pick(account, "username", "updatedAt"),
-    basicAuth: auth && pick(auth, "username", "updatedAt"),
+    testAccount: account && r.pick(account, "username", "updatedAt"),
+    basicAuth: auth && r.pick(auth, "username", "updatedAt"),
     privateLocation: privateLocation && {
       ...privateLocation,
       status: openEnum(privateLocation.status, settings),

@@ -33,10 +33,16 @@ export class JsonSplitter {
   /** Earlier pieces of the current item. */
   #kept: Uint8Array[] = [];
   #keptBytes = 0;
+  #closedAt: number | undefined;
 
   constructor(take: ReadItem, maxItems = MAX_ITEMS) {
     this.#take = take;
     this.#maxItems = maxItems;
+  }
+
+  /** Where the text behind the list begins, once the list has ended as it must. */
+  get closedAt(): number | undefined {
+    return this.#closedAt;
   }
 
   /** Reads the next piece, which must not change afterwards. @returns the fault to stop at */
@@ -136,7 +142,9 @@ export class JsonSplitter {
     const bytes = this.#join(piece, start, at);
     const isEmptyList = this.#count === 0 && bytes.every(isBlank);
     const fault = isEmptyList ? undefined : this.#item(bytes, this.#offset + at);
-    return fault ?? this.#after(piece, at + 1);
+    if (fault !== undefined) return fault;
+    this.#closedAt = this.#offset + at + 1;
+    return this.#after(piece, at + 1);
   }
 
   #after(piece: Uint8Array, from: number): Fault | undefined {

@@ -90,7 +90,7 @@ export interface Backend {
 
 /** A lock in hand: only through it is a document written. */
 export interface HeldLock {
-  readonly info: LockInfo;
+  readonly key: DocumentKey;
   /** The process whose lock it was: it is gone, and left it behind. */
   readonly takenOver?: LockInfo;
   /**
@@ -150,6 +150,15 @@ export async function sideBySide<T, R>(items: readonly T[], work: (item: T) => P
   await Promise.all(Array.from({ length: Math.min(SIDE_BY_SIDE, items.length) }, worker));
   if (failures.length > 0) throw failures[0];
   return results;
+}
+
+/** `readAll` of a backend that reads one document at a time. */
+export async function readEach(
+  keys: readonly DocumentKey[],
+  read: (key: DocumentKey) => Promise<StoredState | undefined>,
+): Promise<ReadonlyMap<string, StoredState>> {
+  const all = await sideBySide(keys, async (key) => [key.target, await read(key)] as const);
+  return new Map(all.flatMap(([target, stored]) => (stored === undefined ? [] : [[target, stored]])));
 }
 
 /** Milliseconds that a look at a lock holds for. */

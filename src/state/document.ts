@@ -1,17 +1,19 @@
 import { type Address, KEY_PATTERN, KINDS, compareText } from "../model/address.ts";
 import { defined } from "../model/json.ts";
-import type {
-  BatchRecord,
-  Binding,
-  FieldRecord,
-  Intent,
-  LocatorRecord,
-  RunChange,
-  RunRecord,
-  State,
-  StateEvent,
+import {
+  type BatchRecord,
+  type Binding,
+  type FieldRecord,
+  type Intent,
+  type LocatorRecord,
+  type RunChange,
+  type RunRecord,
+  type State,
+  type StateEvent,
+  emptyState,
 } from "../model/state.ts";
 import { type Clock, type DocumentKey, sameService } from "./backend.ts";
+import { applyEvents } from "./events.ts";
 import { canonicalJson } from "./fingerprint.ts";
 import { StateFailure, problemOf } from "./problem.ts";
 
@@ -231,6 +233,19 @@ export function parseDocument(text: string, expected: DocumentKey, where: string
   const line = text.split(ENTRY).length - 1 > entries ? lineOf(text, TWICE) : undefined;
   if (line !== undefined) throw conflicted(line);
   return content;
+}
+
+/** The state that a document, if there is one, and the events on top of it amount to. */
+export function stateUnder(
+  text: string | undefined,
+  events: readonly StateEvent[],
+  key: DocumentKey,
+  where: string,
+): State {
+  const { stage, target, service } = key;
+  const below =
+    text === undefined ? emptyState(stage, target, service) : parseDocument(text, key, where).state;
+  return applyEvents(below, events);
 }
 
 /** Makes the error of a document that is damaged, of what is wrong with it. */

@@ -12,7 +12,7 @@ import {
   isText,
   parseJson,
 } from "./document.ts";
-import { fileName, makeFolder, readIfThere, replaceFile } from "./local-files.ts";
+import { fileName, makeFolder, readIfThere, replaceFile } from "./files.ts";
 import { StateFailure, attempt } from "./problem.ts";
 
 /*

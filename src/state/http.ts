@@ -1,10 +1,8 @@
 import type { Dispatcher } from "undici";
 import { type JsonObject, defined } from "../model/json.ts";
-import type { State } from "../model/state.ts";
 import { throughProxies } from "../service/transport.ts";
 import {
   type Backend,
-  type Clock,
   type DocumentKey,
   type HeldLock,
   type LockInfo,
@@ -14,7 +12,7 @@ import {
   type StateRuntime,
   Stopwatch,
   type StoredState,
-  sideBySide,
+  readEach,
 } from "./backend.ts";
 import type { HttpConfig } from "./config.ts";
 import {
@@ -28,7 +26,7 @@ import {
   readWhole,
 } from "./document.ts";
 import { createLockInfo, isLockInfo } from "./lock.ts";
-import { StateFailure, problemOf } from "./problem.ts";
+import { StateFailure, codeOf, problemOf } from "./problem.ts";
 
 /*
  * Keeps documents on a server that speaks the REST protocol of Terraform's http backend: GET and POST of a whole
@@ -37,7 +35,7 @@ import { StateFailure, problemOf } from "./problem.ts";
  */
 
 export async function openHttpBackend(config: HttpConfig, world: StateRuntime): Promise<Backend> {
-  return new HttpBackend(await openClient(config, world), world);
+  return new HttpBackend(config, await openClient(config, world), world);
 }
 
 /** No target's key begins like this. */
@@ -53,17 +51,18 @@ const HALF_WRITTEN = 250;
 
 class HttpBackend implements Backend {
   readonly place: string;
+  readonly #config: HttpConfig;
   readonly #client: StateClient;
   readonly #world: StateRuntime;
 
-  constructor(client: StateClient, world: StateRuntime) {
+  constructor(config: HttpConfig, client: StateClient, world: StateRuntime) {
+    this.#config = config;
     this.#client = client;
     this.#world = world;
-    this.place = decodeURI(shown(client.config.address));
+    this.place = decodeURI(shown(config.address));
   }
 
   async read(key: DocumentKey): Promise<StoredState | undefined> {
-    const { clock } = this.#world;
     const request = this.#at(key);
     const read = async (): Promise<StoredState | undefined> => {
       const text = await request.get();
@@ -71,17 +70,16 @@ class HttpBackend implements Backend {
       const { state, serial } = parseDocument(text, key, request.where);
       return { state, revision: String(serial ?? 0), journalled: false };
     };
-    return await readWhole(read, clock, HALF_WRITTEN);
+    return await readWhole(read, this.#world.clock, HALF_WRITTEN);
   }
 
   async readAll(keys: readonly DocumentKey[]): Promise<ReadonlyMap<string, StoredState>> {
-    const found = await sideBySide(keys, async (key) => ({ key, stored: await this.read(key) }));
-    return new Map(found.flatMap(({ key, stored }) => (stored === undefined ? [] : [[key.target, stored]])));
+    return await readEach(keys, async (key) => await this.read(key));
   }
 
   async list(stage: string): Promise<readonly string[]> {
     const request = this.#at({ stage, target: INDEX });
-    const { targets = [] } = await this.#readShared(request);
+    const { targets = [] } = await readShared(request);
     if (isTexts(targets)) return targets;
     throw new StateFailure({ kind: "corrupt", where: request.where, reason: "it is not a list of targets" });
   }
@@ -105,25 +103,11 @@ class HttpBackend implements Backend {
   }
 
   async history(stage: string): Promise<readonly unknown[]> {
-    return listOf((await this.#readShared(this.#at({ stage, target: HISTORY })))["entries"]);
-  }
-
-  /** A document that several runs add to. */
-  async #readShared(request: StateRequest): Promise<Readonly<Record<string, unknown>>> {
-    const text = await request.get();
-    if (text === undefined) return {};
-    const root = parseJson(text);
-    const { where, key } = request;
-    if (!isRecord(root) || root["format"] !== formatOf(key) || root["stage"] !== key.stage)
-      throw new StateFailure({ kind: "corrupt", where, reason: "it is not in the expected format" });
-    const { version } = root;
-    if (isCount(version) && version > 1)
-      throw new StateFailure({ kind: "newer", where, version, understood: 1 });
-    return root;
+    return listOf((await readShared(this.#at({ stage, target: HISTORY })))["entries"]);
   }
 
   /**
-   * Adds to such a document without a lock, which a run that is killed would leave behind: what was added is looked for
+   * Adds to a document that several runs add to, without a lock, which a run that is killed would leave behind: what was added is looked for
    * afterwards, and added again if another run wrote at the same time. A lock that something else holds on it is not
    * waited for; the next run adds what is missing.
    *
@@ -135,10 +119,10 @@ class HttpBackend implements Backend {
   ): Promise<void> {
     const request = this.#at(key);
     for (let left = TRIES; left > 0; left -= 1) {
-      const before = await this.#readShared(request);
+      const before = await readShared(request);
       const added = add(before);
       if (added === undefined) return;
-      const serial = isCount(before["serial"]) ? before["serial"] + 1 : 1;
+      const serial = serialOf(before) + 1;
       const next = { format: formatOf(key), version: 1, serial, stage: key.stage, ...added };
       try {
         await request.put(`${JSON.stringify(next, undefined, 2)}\n`);
@@ -150,10 +134,45 @@ class HttpBackend implements Backend {
     }
   }
 
+  /**
+   * The protocol has no compare-and-set: under the lock nobody else writes, so it is enough to look at the document's
+   * serial before the first write. Where the server knows no locks, or the outcome of a write is not known, it is looked
+   * at again. Only a write tells whether the lock still is ours, so there is no `confirm`: the session writes the
+   * document again.
+   */
   async lock(key: DocumentKey, info: LockInfo): Promise<HeldLock> {
     const request = this.#at(key);
     await request.lock(info);
-    return new HttpLock(request, info);
+    /** The document's revision as we left it; `undefined` if that is not certain. */
+    let known: Revision | undefined;
+    /** What we sent last, to tell it from what somebody else wrote. */
+    let sent: string | undefined;
+    /** Set for good once the server said that the lock is not ours. */
+    let lost: StateFailure | undefined;
+    return {
+      key,
+      write: async (state, base) => {
+        if (lost !== undefined) throw lost;
+        let below = known;
+        if (below === undefined) {
+          const text = await request.get();
+          below = text === undefined ? NO_DOCUMENT : String(serialOf(parseJson(text)));
+          // Our own last write may have arrived without our knowing.
+          if (text !== undefined && text === sent) base = below;
+        }
+        if (below !== base) throw new StateFailure({ kind: "changed", where: request.where });
+        const serial = Number(below) + 1;
+        known = undefined;
+        sent = formatDocument(state, serial);
+        await request.put(sent, request.isLocking ? info : undefined).catch((error: unknown) => {
+          if (error instanceof StateFailure && error.problem.kind === "lock-lost") lost = error;
+          throw error;
+        });
+        if (request.isLocking) known = String(serial);
+        return String(serial);
+      },
+      unlock: async () => void (await request.unlock(info)),
+    };
   }
 
   /** The protocol tells who holds a lock only to who asks for it. */
@@ -172,8 +191,8 @@ class HttpBackend implements Backend {
       // Where the server does not say whose it is, the id that was given is taken at its word.
       const { holder = id === undefined ? undefined : unknownHolder(id) } = problemOf(error, "locked");
       if (holder === undefined || (id !== undefined && holder.id !== id)) throw error;
-      await request.unlock(holder, "strictly");
-      return holder;
+      if (await request.unlock(holder)) return holder;
+      throw new StateFailure({ kind: "locked", key });
     }
     await request.unlock(info);
     return undefined;
@@ -183,13 +202,36 @@ class HttpBackend implements Backend {
     await this.#client.close();
   }
 
-  #at({ stage, target }: StateKey): StateRequest {
-    return new StateRequest(this.#client, { stage, target });
+  #at(key: StateKey): StateRequest {
+    return new StateRequest(this.#config, this.#client, key);
   }
+}
+
+/** A document that several runs add to. */
+async function readShared(request: StateRequest): Promise<Readonly<Record<string, unknown>>> {
+  const text = await request.get();
+  if (text === undefined) return {};
+  const root = parseJson(text);
+  const { where, key } = request;
+  if (!isRecord(root) || root["format"] !== formatOf(key) || root["stage"] !== key.stage)
+    throw new StateFailure({ kind: "corrupt", where, reason: "it is not in the expected format" });
+  const { version } = root;
+  if (isCount(version) && version > 1)
+    throw new StateFailure({ kind: "newer", where, version, understood: 1 });
+  return root;
 }
 
 function formatOf({ target }: StateKey): string {
   return `tasc-state-${target.slice(1)}`;
+}
+
+/**
+ * The serial of a document: servers keep versions by it, and some demand that it grows. 0 where there is none; whether
+ * it is a document of ours at all is for its reader to say.
+ */
+function serialOf(root: unknown): number {
+  const serial = isRecord(root) ? root["serial"] : undefined;
+  return isCount(serial) ? serial : 0;
 }
 
 function listOf(value: unknown): readonly unknown[] {
@@ -245,24 +287,26 @@ class StateRequest {
   readonly key: StateKey;
   /** The document's address, without credentials. */
   readonly where: string;
+  readonly #config: HttpConfig;
   readonly #client: StateClient;
   readonly #addresses: ReturnType<typeof addressesOf>;
 
-  constructor(client: StateClient, key: StateKey) {
+  constructor(config: HttpConfig, client: StateClient, key: StateKey) {
+    this.#config = config;
     this.#client = client;
     this.key = key;
-    this.#addresses = addressesOf(client.config, key);
+    this.#addresses = addressesOf(config, key);
     this.where = shown(this.#addresses.document);
   }
 
   get isLocking(): boolean {
-    return this.#client.config.locking !== undefined;
+    return this.#config.locking !== undefined;
   }
 
   /** The document's text; `undefined` if there is none. */
   async get(pauses = PAUSES): Promise<string | undefined> {
     const call = { method: "GET", address: this.#addresses.document };
-    const { status, text } = await this.#send(call, pauses);
+    const { status, text } = await this.#client.send(call, pauses);
     if (NONE.has(status) || (status === 200 && text === "")) return undefined;
     if (status !== 200) throw unexpected(call, status);
     return text;
@@ -274,12 +318,9 @@ class StateRequest {
    */
   async put(body: string, holder?: LockInfo): Promise<void> {
     const address = withLockId(this.#addresses.document, holder?.id);
-    const call = { method: this.#client.config.updateMethod, address, body };
-    const { status, text } = await this.#send(
-      call,
-      PAUSES,
-      async () => (await this.get([]).catch(() => undefined)) === body,
-    );
+    const call = { method: this.#config.updateMethod, address, body };
+    const hasArrived = async () => (await this.get([]).catch(() => undefined)) === body;
+    const { status, text } = await this.#client.send(call, PAUSES, hasArrived);
     if (isSuccess(status)) return;
     if (!LOCKED.has(status)) throw unexpected(call, status);
     const other = parseLockBody(text);
@@ -290,10 +331,10 @@ class StateRequest {
 
   /** After a lost answer the lock may be ours: it is freed, and asked for again. */
   async lock(info: LockInfo): Promise<void> {
-    const { locking } = this.#client.config;
+    const { locking } = this.#config;
     if (locking === undefined) return;
     const call = { method: locking.lockMethod, address: this.#addresses.lock, body: this.#lockBody(info) };
-    const { status, text } = await this.#send(call, PAUSES, async () => {
+    const { status, text } = await this.#client.send(call, PAUSES, async () => {
       await this.unlock(info).catch(() => {});
       return false;
     });
@@ -305,42 +346,16 @@ class StateRequest {
     throw new StateFailure({ kind: "locked", key: this.key, ...defined({ holder: other }) });
   }
 
-  /** Frees the lock of this holder. That it is somebody else's by now is a problem only where that matters. */
-  async unlock(holder: LockInfo, how: "gladly" | "strictly" = "gladly"): Promise<void> {
-    const { locking } = this.#client.config;
-    if (locking === undefined) return;
+  /** Frees the lock of this holder, which twice does no harm. @returns whether it was not somebody else's by now */
+  async unlock(holder: LockInfo): Promise<boolean> {
+    const { locking } = this.#config;
+    if (locking === undefined) return true;
     const address = withLockId(this.#addresses.unlock, holder.id);
     const call = { method: locking.unlockMethod, address, body: this.#lockBody(holder) };
-    // To free a lock twice does no harm.
-    const { status } = await this.#send(call);
-    if (isSuccess(status) || status === 404) return;
+    const { status } = await this.#client.send(call);
+    if (isSuccess(status) || status === 404) return true;
     if (!LOCKED.has(status)) throw unexpected(call, status);
-    if (how === "strictly") throw new StateFailure({ kind: "locked", key: this.key });
-  }
-
-  /**
-   * Sends a call, and again where that may help.
-   *
-   * @param arrived asked after a lost answer of what must not be repeated blindly: whether it is done
-   */
-  async #send(
-    call: StateCall,
-    pauses: readonly number[] = PAUSES,
-    arrived: () => Promise<boolean> = () => Promise.resolve(false),
-  ): Promise<StateAnswer> {
-    const { clock, send, isGivenUp } = this.#client;
-    const began = Stopwatch.started();
-    for (let tries = 0; ; tries += 1) {
-      const { failure, ...answer } = await send(call);
-      const isUncertain = failure !== undefined || UNCERTAIN.has(answer.status);
-      const pause = isUncertain || answer.status === TOO_MANY ? pauses[tries] : undefined;
-      if (pause === undefined || isGivenUp() || began.isOver(LIMIT)) {
-        if (failure !== undefined) throw failure;
-        return answer;
-      }
-      await clock.sleep(pause);
-      if (isUncertain && (await arrived())) return { status: 200, text: "" };
-    }
+    return false;
   }
 
   /**
@@ -385,93 +400,20 @@ function parseLockBody(text: string): LockInfo | undefined {
   const body = parseJson(text) ?? text.trim();
   if (isText(body)) return /^[\w-]{8,64}$/.test(body) ? unknownHolder(body) : undefined;
   if (!isRecord(body) || !isText(body["ID"]) || body["ID"] === "") return undefined;
-  const own = isText(body["Info"]) ? parseJson(body["Info"]) : undefined;
-  if (isLockInfo(own) && own.id === body["ID"]) return own;
-  const { who, since, why } = unknownHolder("");
-  return {
-    id: body["ID"],
-    who: textOr(body["Who"], who),
-    since: textOr(body["Created"], since),
-    why: textOr(body["Operation"], why),
-  };
+  const { ID: id, Info: info, Who: who, Created: since, Operation: why } = body;
+  const own = isText(info) ? parseJson(info) : undefined;
+  if (isLockInfo(own) && own.id === id) return own;
+  const told = Object.entries({ who, since, why }).filter(([, text]) => isText(text) && text !== "");
+  return { ...unknownHolder(id), ...Object.fromEntries(told) };
 }
 
 function unknownHolder(id: string): LockInfo {
   return { id, who: "somebody", since: "an unknown time", why: "an unknown command" };
 }
 
-function textOr(value: unknown, otherwise: string): string {
-  return isText(value) && value !== "" ? value : otherwise;
-}
-
-/**
- * A lock that a server keeps. The protocol has no compare-and-set: under the lock nobody else writes, so it is
- * enough to look at the document's serial before the first write. Where the server knows no locks, or the outcome
- * of a write is not known, it is looked at again. Only a write tells whether the lock still is ours, so there is no
- * `confirm`: the session writes the document again.
- */
-class HttpLock implements HeldLock {
-  readonly info: LockInfo;
-  readonly #request: StateRequest;
-  /** The document's revision as we left it; `undefined` if that is not certain. */
-  #known: Revision | undefined;
-  /** What we sent last, to tell it from what somebody else wrote. */
-  #sent: string | undefined;
-  /** Set for good once the server said that the lock is not ours. */
-  #lost: StateFailure | undefined;
-
-  constructor(request: StateRequest, info: LockInfo) {
-    this.#request = request;
-    this.info = info;
-  }
-
-  async write(state: State, base: Revision): Promise<Revision> {
-    if (this.#lost !== undefined) throw this.#lost;
-    const below = await this.#revisionBelow(base);
-    const serial = Number(below) + 1;
-    this.#known = undefined;
-    this.#sent = formatDocument(state, serial);
-    const { isLocking } = this.#request;
-    await this.#request.put(this.#sent, isLocking ? this.info : undefined).catch((error: unknown) => {
-      if (error instanceof StateFailure && error.problem.kind === "lock-lost") this.#lost = error;
-      throw error;
-    });
-    if (isLocking) this.#known = String(serial);
-    return String(serial);
-  }
-
-  async unlock(): Promise<void> {
-    await this.#request.unlock(this.info);
-  }
-
-  /** The revision to write upon: `base`, or our own last write, if that arrived without our knowing. */
-  async #revisionBelow(base: Revision): Promise<Revision> {
-    let revision = this.#known;
-    if (revision === undefined) {
-      const text = await this.#request.get();
-      revision = text === undefined ? NO_DOCUMENT : String(serialOf(text));
-      if (text !== undefined && text === this.#sent) return revision;
-    }
-    if (revision === base) return revision;
-    throw new StateFailure({ kind: "changed", where: this.#request.where });
-  }
-}
-
-/**
- * The serial in a document's text: servers keep versions by it, and some demand that it grows. 0 where there is
- * none; whether the text is a document of ours at all is for its reader to say.
- */
-function serialOf(text: string): number {
-  const root = parseJson(text);
-  const serial = isRecord(root) ? root["serial"] : undefined;
-  return isCount(serial) ? serial : 0;
-}
-
 interface StateAnswer {
   readonly status: number;
   readonly text: string;
-  /** Why there is none; whether the server acted is not known then. */
-  readonly failure?: StateFailure;
 }
 
 interface StateCall {
@@ -482,13 +424,18 @@ interface StateCall {
 }
 
 interface StateClient {
-  readonly config: HttpConfig;
-  readonly clock: Clock;
-  /** Sends a call once. Redirects are not followed: credentials go where they belong. */
-  readonly send: (call: StateCall) => Promise<StateAnswer>;
-  /** Whether the server did not answer for so long that nothing more is tried for long. */
-  readonly isGivenUp: () => boolean;
-  readonly close: () => Promise<void>;
+  /**
+   * Sends a call, and again where that may help. Redirects are not followed: credentials go where they belong.
+   *
+   * @param pauses milliseconds before each further try
+   * @param hasArrived asked after a lost answer of what must not be repeated blindly: whether it is done
+   */
+  send(
+    call: StateCall,
+    pauses?: readonly number[],
+    hasArrived?: () => Promise<boolean>,
+  ): Promise<StateAnswer>;
+  close(): Promise<void>;
 }
 
 /** Milliseconds that a call may take; and one to a server that did not answer before. */
@@ -499,60 +446,70 @@ const MAX_BYTES = 256 * 1024 * 1024;
 
 /** These parts are what undici's index exports under these names, without what else that loads. */
 async function openClient(
-  config: HttpConfig,
-  { clock, environment }: Pick<StateRuntime, "clock" | "environment">,
+  { address, username = "", password }: HttpConfig,
+  { clock, environment }: StateRuntime,
 ): Promise<StateClient> {
-  const { username = "", password } = config;
   const [{ default: Agent }, { default: request }] = await Promise.all([
     import("undici/lib/dispatcher/agent.js"),
     import("undici/lib/api/api-request.js"),
   ]);
   const limits = { connectTimeout: LIMIT, headersTimeout: LIMIT, bodyTimeout: LIMIT };
-  const proxied = await throughProxies(new URL(config.address).origin, environment, limits);
+  const proxied = await throughProxies(new URL(address).origin, environment, limits);
   const agent: Dispatcher = proxied ?? new Agent(limits);
   const credentials = `${username}:${password?.reveal() ?? ""}`;
   const authorization =
-    credentials === ":" ? undefined : `Basic ${Buffer.from(credentials, "utf8").toString("base64")}`;
-  let givenUp = false;
+    credentials === ":" ? undefined : `Basic ${Buffer.from(credentials).toString("base64")}`;
+  /** Whether the server did not answer for so long that nothing more is tried for long. */
+  let isGivenUp = false;
+  /** @returns a failure where it is not known whether the server acted */
+  const sendOnce = async ({ method, address, body }: StateCall): Promise<StateAnswer | StateFailure> => {
+    const signal = AbortSignal.timeout(isGivenUp ? LAST_LIMIT : LIMIT);
+    const failed = (reason: string) =>
+      new StateFailure({ kind: "failed", where: shown(address), reason: `${method}: ${reason}` });
+    const { origin, pathname, search } = new URL(address);
+    const headers = defined({
+      authorization,
+      "content-type": body === undefined ? undefined : "application/json",
+    });
+    try {
+      const options = { origin, path: `${pathname}${search}`, method, headers, body: body ?? null, signal };
+      const answer = await request.call(agent, options);
+      const pieces: Buffer[] = [];
+      let size = 0;
+      for await (const piece of answer.body) {
+        if (!Buffer.isBuffer(piece)) continue;
+        size += piece.length;
+        if (size > MAX_BYTES) throw failed(`the answer is larger than ${MAX_BYTES / 1024 / 1024} MB`);
+        pieces.push(piece);
+      }
+      isGivenUp = false;
+      return { status: answer.statusCode, text: Buffer.concat(pieces).toString("utf8") };
+    } catch (error) {
+      const code = codeOf(error);
+      if (
+        error instanceof StateFailure ||
+        !(error instanceof Error && (signal.aborted || code !== undefined))
+      )
+        throw error;
+      isGivenUp ||= signal.aborted;
+      return failed(signal.aborted ? "no answer in time" : error.message || String(code));
+    }
+  };
   return {
-    config,
-    clock,
-    isGivenUp: () => givenUp,
-    send: async ({ method, address, body }) => {
-      const signal = AbortSignal.timeout(givenUp ? LAST_LIMIT : LIMIT);
-      const failed = (reason: string) =>
-        new StateFailure({ kind: "failed", where: shown(address), reason: `${method}: ${reason}` });
-      const { origin, pathname, search } = new URL(address);
-      const headers = defined({
-        authorization,
-        "content-type": body === undefined ? undefined : "application/json",
-      });
-      try {
-        const options = { origin, path: `${pathname}${search}`, method, headers, body: body ?? null, signal };
-        const answer = await request.call(agent, options);
-        const pieces: Buffer[] = [];
-        let size = 0;
-        for await (const piece of answer.body) {
-          if (!Buffer.isBuffer(piece)) continue;
-          size += piece.length;
-          if (size > MAX_BYTES) throw failed(`the answer is larger than ${MAX_BYTES / 1024 / 1024} MB`);
-          pieces.push(piece);
-        }
-        givenUp = false;
-        return { status: answer.statusCode, text: Buffer.concat(pieces).toString("utf8") };
-      } catch (error) {
-        if (error instanceof StateFailure) throw error;
-        givenUp ||= signal.aborted;
-        const reason = signal.aborted ? "no answer in time" : connectionError(error);
-        if (reason === undefined) throw error;
-        return { status: 0, text: "", failure: failed(reason) };
+    send: async (call, pauses = PAUSES, hasArrived) => {
+      const began = Stopwatch.started();
+      for (let tries = 0; ; tries += 1) {
+        const answer = await sendOnce(call);
+        const isUncertain = answer instanceof StateFailure || UNCERTAIN.has(answer.status);
+        const mayRetry = isUncertain || answer.status === TOO_MANY;
+        const pause = mayRetry && !isGivenUp && !began.isOver(LIMIT) ? pauses[tries] : undefined;
+        if (pause !== undefined) {
+          await clock.sleep(pause);
+          if (isUncertain && (await hasArrived?.()) === true) return { status: 200, text: "" };
+        } else if (answer instanceof StateFailure) throw answer;
+        else return answer;
       }
     },
     close: async () => await agent.close(),
   };
-}
-
-function connectionError(error: unknown): string | undefined {
-  if (!(error instanceof Error && "code" in error && typeof error.code === "string")) return undefined;
-  return error.message === "" ? error.code : error.message;
 }

@@ -3,7 +3,7 @@ import { appendFileSync } from "node:fs";
 import { type FileHandle, readdir, rename, rm, truncate } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { type JsonObject, defined } from "../model/json.ts";
-import { type State, type StateEvent, emptyState } from "../model/state.ts";
+import type { StateEvent } from "../model/state.ts";
 import {
   type Backend,
   type DocumentKey,
@@ -14,31 +14,31 @@ import {
   type StateKey,
   type StateRuntime,
   type StoredState,
+  readEach,
 } from "./backend.ts";
 import { type LocalConfig, STATE_FOLDER } from "./config.ts";
-import { formatDocument, parseDocument, parseJson, readWhole } from "./document.ts";
-import { applyEvents } from "./events.ts";
 import {
-  type Journal,
-  type StatePaths,
+  areStateEvents,
+  checkKey,
+  formatDocument,
+  isCount,
+  isDocumentKey,
+  isRecord,
+  isText,
+  parseJson,
+  readWhole,
+  stateUnder,
+} from "./document.ts";
+import {
   absent,
   fileName,
-  headerOf,
-  journalLine,
   makeFolder,
   openForAppend,
-  parseJournal,
-  pathsOf,
   readIfThere,
-  readLock,
-  removeLock,
   replaceFile,
-  stageFolder,
   syncFolder,
-  takeLock,
-  targetOf,
-} from "./local-files.ts";
-import { createLockInfo } from "./lock.ts";
+} from "./files.ts";
+import { createLockInfo, readLock, removeLock, takeLock } from "./lock.ts";
 import { StateFailure, attempt, problemOf } from "./problem.ts";
 
 /** Milliseconds before a document is read again that could not be read: something may have been writing it. */
@@ -70,12 +70,7 @@ export class LocalBackend implements Backend {
   }
 
   async readAll(keys: readonly DocumentKey[]): Promise<ReadonlyMap<string, StoredState>> {
-    const all = new Map<string, StoredState>();
-    for (const key of keys) {
-      const stored = await this.read(key);
-      if (stored !== undefined) all.set(key.target, stored);
-    }
-    return all;
+    return await readEach(keys, async (key) => await this.read(key));
   }
 
   async list(stage: string): Promise<readonly string[]> {
@@ -87,15 +82,12 @@ export class LocalBackend implements Backend {
   }
 
   async lock(key: DocumentKey, info: LockInfo): Promise<HeldLock> {
-    const { processes, projectFolder } = this.#world;
     const paths = pathsOf(this.#root, key);
     return await attempt(paths.lock, async () => {
-      await makeFolder(paths.folder, projectFolder);
-      const taking = await takeLock(paths.lock, info, processes);
-      if (taking.taken) return new LocalLock(key, paths, info, this.#world, taking.from);
-      const { holder } = taking;
-      const { stage, target } = key;
-      throw new StateFailure({ kind: "locked", key: { stage, target }, ...defined({ holder }) });
+      await makeFolder(paths.folder, this.#world.projectFolder);
+      const taking = await takeLock(paths.lock, info, this.#world.processes);
+      if (taking.taken) return heldLock(key, paths, info, this.#world, taking.from);
+      throw new StateFailure({ kind: "locked", key, ...defined({ holder: taking.holder }) });
     });
   }
 
@@ -104,22 +96,16 @@ export class LocalBackend implements Backend {
     return await attempt(lock, () => Promise.resolve(readLock(lock)));
   }
 
-  async forceUnlock({ stage, target }: StateKey, id?: string): Promise<LockInfo | undefined> {
-    const key = { stage, target };
+  async forceUnlock(key: StateKey, id?: string): Promise<LockInfo | undefined> {
     const { lock } = pathsOf(this.#root, key);
+    const info = createLockInfo(this.#world, "tasc state unlock");
     return await attempt(lock, async () => {
       const holder = readLock(lock);
       if (holder !== undefined && id !== undefined && holder.id !== id)
         throw new StateFailure({ kind: "locked", key, holder });
       // A file that is not a lock of ours has no id to make sure of.
       if (holder === undefined) await rm(lock, { force: true });
-      else
-        await removeLock(
-          lock,
-          holder,
-          createLockInfo(this.#world, "tasc state unlock"),
-          this.#world.processes,
-        );
+      else await removeLock(lock, holder, info, this.#world.processes);
       return holder;
     });
   }
@@ -166,120 +152,95 @@ export class LocalBackend implements Backend {
 const LOOK_EVERY = 100;
 
 /** A document's lock in hand, and what may be done under it. */
-class LocalLock implements HeldLock {
-  readonly info: LockInfo;
-  readonly takenOver?: LockInfo;
-  readonly #key: DocumentKey;
-  readonly #paths: StatePaths;
-  readonly #world: Pick<StateRuntime, "clock" | "processes">;
-  #journal: FileHandle | undefined;
+function heldLock(
+  key: DocumentKey,
+  paths: StatePaths,
+  info: LockInfo,
+  { clock, processes }: StateRuntime,
+  takenOver: LockInfo | undefined,
+): HeldLock {
+  let journal: FileHandle | undefined;
   /** Milliseconds since 1970. */
-  #lookedAt = -Infinity;
-
-  constructor(
-    key: DocumentKey,
-    paths: StatePaths,
-    info: LockInfo,
-    world: Pick<StateRuntime, "clock" | "processes">,
-    takenOver: LockInfo | undefined,
-  ) {
-    this.#key = key;
-    this.#paths = paths;
-    this.info = info;
-    this.#world = world;
-    if (takenOver !== undefined) this.takenOver = takenOver;
-  }
-
-  async write(state: State, base: Revision): Promise<Revision> {
-    return await attempt(this.#paths.document, async () => {
-      await this.#closeJournal();
-      const ready = await this.#readUnderLock(base);
-      const bytes = Buffer.from(formatDocument(state));
-      const revision = revisionOf(bytes);
-      await this.#markJournal(ready.journal, revision);
-      this.#checkLock();
-      await replaceFile(this.#paths.document, bytes);
-      await rm(this.#paths.journal, { force: true });
-      return revision;
-    });
-  }
-
-  /**
-   * The lock is looked at after the flush: if it is still ours then, nobody can have folded the journal without
-   * these events. What need not last may be missing there, so for that it is looked at from time to time only.
-   */
-  readonly append = async (events: readonly StateEvent[], base: Revision, lasting: boolean): Promise<void> =>
-    await attempt(this.#paths.journal, async () => {
-      const opened = await this.#openJournal(base);
-      if (lasting) await flush(opened, events);
-      // The system has it, and keeps it whatever becomes of this process.
-      else appendFileSync(opened.fd, journalLine(events));
-      if (lasting || this.#isLookDue()) this.#checkLock();
-    });
-
-  readonly confirm = async (): Promise<void> =>
-    await attempt(this.#paths.lock, async () => {
-      if (this.#isLookDue()) this.#checkLock();
-    });
-
-  async unlock(): Promise<void> {
-    return await attempt(this.#paths.lock, async () => {
-      await this.#closeJournal();
-      await removeLock(this.#paths.lock, this.info, this.info, this.#world.processes);
-    });
-  }
-
-  async #openJournal(base: Revision): Promise<FileHandle> {
-    if (this.#journal !== undefined) return this.#journal;
-    const files = await this.#readUnderLock(base);
-    if (files.isPending) throw new StateFailure({ kind: "changed", where: this.#paths.document });
-    await rm(this.#paths.journal, { force: true });
-    const journal = await openForAppend(this.#paths.journal, "new");
-    this.#journal = journal;
-    await flush(journal, headerOf(this.#key, base));
-    await syncFolder(this.#paths.folder);
-    return journal;
-  }
-
-  async #readUnderLock(base: Revision): Promise<StoredFiles> {
-    this.#checkLock();
-    const files = await readFiles(this.#paths, this.#key);
-    if (files.revision === base) return files;
-    throw new StateFailure({ kind: "changed", where: this.#paths.document });
-  }
-
-  /** Notes in the journal, after its last sound line, which revision is about to have its events in it. */
-  async #markJournal(journal: Journal | undefined, revision: Revision): Promise<void> {
-    if (journal === undefined) return;
-    await truncate(this.#paths.journal, journal.soundBytes);
-    const file = await openForAppend(this.#paths.journal, "old");
-    try {
-      await flush(file, { folded: revision });
-    } finally {
-      await file.close();
-    }
-  }
-
-  async #closeJournal(): Promise<void> {
-    const journal = this.#journal;
-    this.#journal = undefined;
-    await journal?.close();
-  }
-
-  #isLookDue(): boolean {
-    const elapsed = this.#world.clock.now().getTime() - this.#lookedAt;
+  let lookedAt = -Infinity;
+  const isLookDue = (): boolean => {
+    const elapsed = clock.now().getTime() - lookedAt;
     // A clock that was set back tells nothing.
     return elapsed < 0 || elapsed >= LOOK_EVERY;
-  }
-
+  };
   /** @throws StateFailure if the lock is not ours any more */
-  #checkLock(): void {
-    this.#lookedAt = this.#world.clock.now().getTime();
-    const holder = readLock(this.#paths.lock);
-    if (holder?.id === this.info.id) return;
-    const { stage, target } = this.#key;
+  const checkLock = (): void => {
+    lookedAt = clock.now().getTime();
+    const holder = readLock(paths.lock);
+    if (holder?.id === info.id) return;
     const reason = holder === undefined ? "its file is gone" : `${holder.who} holds it since ${holder.since}`;
-    throw new StateFailure({ kind: "lock-lost", key: { stage, target }, reason });
+    throw new StateFailure({ kind: "lock-lost", key, reason });
+  };
+  const changed = () => new StateFailure({ kind: "changed", where: paths.document });
+  const readUnderLock = async (base: Revision): Promise<StoredFiles> => {
+    checkLock();
+    const files = await readFiles(paths, key);
+    if (files.revision === base) return files;
+    throw changed();
+  };
+  const openJournal = async (base: Revision): Promise<FileHandle> => {
+    const files = await readUnderLock(base);
+    if (files.isPending) throw changed();
+    await rm(paths.journal, { force: true });
+    journal = await openForAppend(paths.journal, "new");
+    await flush(journal, headerOf(key, base));
+    await syncFolder(paths.folder);
+    return journal;
+  };
+  const closeJournal = async (): Promise<void> => {
+    const closing = journal;
+    journal = undefined;
+    await closing?.close();
+  };
+  return {
+    key,
+    ...defined({ takenOver }),
+    write: async (state, base) =>
+      await attempt(paths.document, async () => {
+        await closeJournal();
+        const ready = await readUnderLock(base);
+        const bytes = Buffer.from(formatDocument(state));
+        const revision = revisionOf(bytes);
+        if (ready.journal !== undefined) await markJournal(paths.journal, ready.journal, revision);
+        checkLock();
+        await replaceFile(paths.document, bytes);
+        await rm(paths.journal, { force: true });
+        return revision;
+      }),
+    // The lock is looked at after the flush: if it is still ours then, nobody can have folded the journal without these
+    // events. What need not last may be missing there, so for that it is looked at from time to time only.
+    append: async (events, base, lasting) =>
+      await attempt(paths.journal, async () => {
+        const opened = journal ?? (await openJournal(base));
+        if (lasting) await flush(opened, events);
+        // The system has it, and keeps it whatever becomes of this process.
+        else appendFileSync(opened.fd, journalLine(events));
+        if (lasting || isLookDue()) checkLock();
+      }),
+    confirm: async () =>
+      await attempt(paths.lock, async () => {
+        if (isLookDue()) checkLock();
+      }),
+    unlock: async () =>
+      await attempt(paths.lock, async () => {
+        await closeJournal();
+        await removeLock(paths.lock, info, info, processes);
+      }),
+  };
+}
+
+/** Notes in the journal, after its last sound line, which revision is about to have its events in it. */
+async function markJournal(path: string, { soundBytes }: Journal, revision: Revision): Promise<void> {
+  await truncate(path, soundBytes);
+  const file = await openForAppend(path, "old");
+  try {
+    await flush(file, { folded: revision });
+  } finally {
+    await file.close();
   }
 }
 
@@ -291,7 +252,8 @@ async function flush(journal: FileHandle, line: object): Promise<void> {
 
 /** The two files of a document as they were at one moment, and how they belong together. */
 interface StoredFiles {
-  readonly document: Buffer | undefined;
+  /** The document. */
+  readonly text: string | undefined;
   readonly revision: Revision;
   /** Absent if there is none, or it got no further than its first line. */
   readonly journal: Journal | undefined;
@@ -343,10 +305,12 @@ function fit(
   paths: StatePaths,
 ): StoredFiles {
   const revision = revisionOf(document);
+  // The bytes are let go before the text is parsed: of a large target both would take as much as all else.
+  const text = document && textOf(document, paths.document);
   const journal = journalBytes && parseJournal(journalBytes, key, paths.journal);
   if (journal === undefined || journal.folded.includes(revision))
-    return { document, revision, journal, isPending: false };
-  if (journal.base === revision) return { document, revision, journal, isPending: true };
+    return { text, revision, journal, isPending: false };
+  if (journal.base === revision) return { text, revision, journal, isPending: true };
   throw new StateFailure({ kind: "stranded-journal", where: paths.document, journal: paths.journal });
 }
 
@@ -356,13 +320,9 @@ function sameBytes(a: Buffer | undefined, b: Buffer | undefined): boolean {
 
 /** The state that the files amount to. */
 export function stateOf(files: StoredFiles, key: DocumentKey, where: string): StoredState | undefined {
-  const { document, revision, journal, isPending } = files;
-  if (document === undefined && !isPending) return undefined;
-  const below =
-    document === undefined
-      ? emptyState(key.stage, key.target, key.service)
-      : parseDocument(textOf(document, where), key, where).state;
-  const state = isPending ? applyEvents(below, journal?.events ?? []) : below;
+  const { text, revision, journal, isPending } = files;
+  if (text === undefined && !isPending) return undefined;
+  const state = stateUnder(text, isPending ? (journal?.events ?? []) : [], key, where);
   return { state, revision, journalled: isPending };
 }
 
@@ -372,4 +332,119 @@ function textOf(document: Buffer, where: string): string {
   } catch {
     throw new StateFailure({ kind: "corrupt", where, reason: "it is not UTF-8 text" });
   }
+}
+
+export type StatePaths = Readonly<ReturnType<typeof pathsOf>>;
+
+const DOCUMENT = ".json";
+const JOURNAL = ".journal";
+
+/** The files of one document. */
+export function pathsOf(root: string, { stage, target }: StateKey) {
+  const folder = stageFolder(root, stage);
+  const base = join(folder, fileName(target));
+  return { folder, document: base + DOCUMENT, journal: base + JOURNAL, lock: `${base}.lock` };
+}
+
+export function stageFolder(root: string, stage: string): string {
+  return join(root, fileName(stage));
+}
+
+/** The target that a file of a stage's folder tells of; `undefined` for locks and what is not ours. */
+export function targetOf(file: string): string | undefined {
+  const ending = [DOCUMENT, JOURNAL].find((one) => file.endsWith(one));
+  if (ending === undefined) return undefined;
+  const name = file.slice(0, -ending.length);
+  try {
+    const target = decodeURIComponent(name);
+    return fileName(target) === name ? target : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/*
+ * The text of a journal: JSON lines. The first says what it is and which revision of which document it continues;
+ * then one line for each group of events that was flushed together; last, when the journal has become part of
+ * the document, the revision that this gave, so that a crash before the journal is removed does not fold it twice.
+ *
+ * Since each line is flushed before the next is written, a crash can spoil only the last one, and nobody has yet
+ * been told that this one is safe. It is dropped. A spoilt line further up is damage, and is refused.
+ */
+
+const FORMAT = "tasc-journal";
+/** Since 2, each line ends with a checksum. */
+const VERSION = 2;
+const NEWLINE = 0x0a;
+
+export interface Journal {
+  /** The revision that the events continue. */
+  readonly base: Revision;
+  readonly events: readonly StateEvent[];
+  /** Revisions of the document that have the events in them. */
+  readonly folded: readonly Revision[];
+  /** Bytes up to the end of the last sound line. */
+  readonly soundBytes: number;
+}
+
+/** The first line of a journal. */
+export function headerOf({ stage, target, service }: DocumentKey, base: Revision): object {
+  return { format: FORMAT, version: VERSION, stage, target, service, base };
+}
+
+/** A line of a journal: JSON, a tab, which no JSON has outside of its white space, and a checksum. */
+export function journalLine(value: object): string {
+  const text = JSON.stringify(value);
+  return `${text}\t${checksum(text)}\n`;
+}
+
+function checksum(text: string): string {
+  return createHash("sha256").update(text).digest("base64url").slice(0, 12);
+}
+
+/** The value of a line; `undefined` if the line is damaged. Lines of version 1 have no checksum. */
+function valueOfLine(text: string): unknown {
+  const tab = text.lastIndexOf("\t");
+  if (tab < 0) return parseJson(text);
+  const json = text.slice(0, tab);
+  return text.slice(tab + 1) === checksum(json) ? parseJson(json) : undefined;
+}
+
+/** A line that was written to its end: what is wrong with it, no crash did. */
+const WHOLE = /\t[\w-]{12}$/;
+
+/** Reads a journal; `undefined` if not even its first line was finished. @param where the file, for problems */
+export function parseJournal(bytes: Buffer, expected: DocumentKey, where: string): Journal | undefined {
+  const end = bytes.lastIndexOf(NEWLINE) + 1;
+  const texts = bytes.toString("utf8", 0, end).split("\n").slice(0, -1);
+  const last = texts.at(-1) ?? "";
+  const isCut = valueOfLine(last) === undefined && !WHOLE.test(last);
+  const [header, ...rest] = isCut ? texts.slice(0, -1) : texts;
+  if (header === undefined) return undefined;
+  const base = readHeader(valueOfLine(header), expected, where);
+  const events: StateEvent[] = [];
+  const folded: Revision[] = [];
+  for (const [at, text] of rest.entries()) {
+    const value = valueOfLine(text);
+    if (areStateEvents(value)) for (const event of value) events.push(event);
+    else if (isRecord(value) && isText(value["folded"])) folded.push(value["folded"]);
+    else throw damaged(where, at + 2);
+  }
+  return { base, events, folded, soundBytes: isCut ? bytes.lastIndexOf(NEWLINE, end - 2) + 1 : end };
+}
+
+/** The revision that the journal continues. */
+function readHeader(header: unknown, expected: DocumentKey, where: string): Revision {
+  if (!isRecord(header) || header["format"] !== FORMAT) throw damaged(where, 1);
+  const { version, base } = header;
+  if (isCount(version) && version > VERSION)
+    throw new StateFailure({ kind: "newer", where, version, understood: VERSION });
+  if (!isCount(version) || version === 0 || !isDocumentKey(header) || !isText(base)) throw damaged(where, 1);
+  checkKey(header, expected, where);
+  return base;
+}
+
+function damaged(where: string, lineNumber: number): StateFailure {
+  const reason = `line ${lineNumber} is not in the expected format`;
+  return new StateFailure({ kind: "corrupt", where, reason });
 }

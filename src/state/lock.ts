@@ -1,8 +1,13 @@
 import { createHash } from "node:crypto";
-import { readFile, readlink } from "node:fs/promises";
+import { readFileSync } from "node:fs";
+import { link, readFile, readlink, rename, rm, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
 import { defined } from "../model/json.ts";
+import { refuseLinks } from "../render/output-file.ts";
 import type { LockInfo, ProcessTraits, Processes, StateRuntime } from "./backend.ts";
-import { isCount, isRecord, isText } from "./document.ts";
+import { isCount, isRecord, isText, parseJson } from "./document.ts";
+import { FILE_MODE, absent, readIfThere } from "./files.ts";
+import { codeOf } from "./problem.ts";
 
 /** This process as the holder of a lock. @param why the command, `tasc apply` for example. */
 export function createLockInfo(world: StateRuntime, why: string): LockInfo {
@@ -123,4 +128,119 @@ function answersSignals(pid: number): boolean {
 async function textOf(path: string): Promise<string | undefined> {
   const text = await readFile(path, "utf8").catch(() => "");
   return text.trim() || undefined;
+}
+
+/*
+ * A lock is a file that is made only if it is not there. The hard part is the lock that a killed process left.
+ * The obvious way (see that its owner is gone, remove it, make one's own) breaks when two do it at once: the
+ * slower one removes the lock that the faster one has just made, and both believe that they hold it.
+ *
+ * So taking a lock over is itself done under a lock, whose name holds the id of the lock that is to go. Whoever
+ * gets it looks again whether that very lock is still there: ids never come back, so if it is, nobody else can
+ * be replacing it, and if it is not, somebody already has. It is taken in the same way, so that a process killed
+ * while taking over leaves nothing that the next one could not take over in turn.
+ */
+
+export type LockAttempt =
+  | { readonly taken: true; readonly from?: LockInfo }
+  /** `holder` is absent where the file is not one of ours. */
+  | { readonly taken: false; readonly holder?: LockInfo };
+
+/** Takes the lock at this path, if it is free or its owner is gone. @throws errors of the file system */
+export async function takeLock(path: string, info: LockInfo, processes: Processes): Promise<LockAttempt> {
+  for (;;) {
+    // One that leads nowhere could neither be made nor be read, for ever.
+    refuseLinks(path, dirname(path));
+    if (await create(path, info)) return { taken: true };
+    const bytes = await readIfThere(path);
+    if (bytes === undefined) continue; // freed between the two steps
+    const holder = parseLock(bytes);
+    if (holder?.process === undefined || !(await isGone(holder.process, processes)))
+      return { taken: false, ...defined({ holder }) };
+    const replace = async () => await rename(await writeAside(path, info), path);
+    const outcome = await changeHolder(path, holder, info, processes, replace);
+    if (outcome === "done") return { taken: true, from: holder };
+    if (outcome === "busy") return { taken: false, holder };
+  }
+}
+
+/** Who holds the lock; `undefined` if nobody does, or the file is not one of ours. */
+export function readLock(path: string): LockInfo | undefined {
+  try {
+    return parseLock(readFileSync(path));
+  } catch (error) {
+    return absent(error);
+  }
+}
+
+/**
+ * Removes this very lock; another one that has taken its place stays.
+ *
+ * @param info who removes it: the holder itself, or somebody by force.
+ */
+export async function removeLock(
+  path: string,
+  holder: LockInfo,
+  info: LockInfo,
+  processes: Processes,
+): Promise<void> {
+  await changeHolder(path, holder, info, processes, () => rm(path, { force: true }));
+}
+
+/** Does something to a lock while nobody else can, and only if the lock still is the one of this holder. */
+async function changeHolder(
+  path: string,
+  holder: LockInfo,
+  info: LockInfo,
+  processes: Processes,
+  change: () => Promise<void>,
+): Promise<"done" | "busy" | "gone"> {
+  const guard = `${path}.${encodeURIComponent(holder.id)}`;
+  const guarding = await takeLock(guard, info, processes);
+  if (!guarding.taken) return "busy";
+  try {
+    if (readLock(path)?.id !== holder.id) return "gone";
+    await change();
+    return "done";
+  } finally {
+    await rm(guard, { force: true });
+  }
+}
+
+/** Makes the lock, with its text in it from the first moment. Returns whether it was free. */
+async function create(path: string, info: LockInfo): Promise<boolean> {
+  const temporary = await writeAside(path, info);
+  try {
+    // Without links, a crash between making and filling it leaves a lock to be freed by hand.
+    await link(temporary, path).catch(async (error: unknown) => {
+      if (!NO_LINKS.includes(codeOf(error))) throw error;
+      await createFile(path, info);
+    });
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") return false;
+    throw error;
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+/** Of file systems without links. */
+const NO_LINKS: readonly unknown[] = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"];
+
+async function writeAside(path: string, info: LockInfo): Promise<string> {
+  const temporary = `${path}.${encodeURIComponent(info.id)}.tmp`;
+  await rm(temporary, { force: true });
+  await createFile(temporary, info);
+  return temporary;
+}
+
+/** Not flushed to disk: a lock that a power cut loses is one that nobody holds. */
+async function createFile(path: string, info: LockInfo): Promise<void> {
+  await writeFile(path, `${JSON.stringify(info, undefined, 2)}\n`, { flag: "wx", mode: FILE_MODE });
+}
+
+function parseLock(bytes: Buffer): LockInfo | undefined {
+  const value = parseJson(bytes.toString("utf8"));
+  return isLockInfo(value) ? value : undefined;
 }

@@ -118,9 +118,11 @@ class Connection {
   }
 
   async backend(): Promise<{ readonly announced: number; readonly now: number }> {
-    const run = async () => await (await this.#sql).unsafe<Row[]>("select pg_backend_pid()::text as pid");
-    const rows = await this.#orLost(run());
-    return { announced: rows.state.pid, now: Number(rows[0]?.["pid"]) };
+    const run = async () => {
+      const rows = await (await this.#sql).unsafe<Row[]>("select pg_backend_pid()::text as pid");
+      return { announced: rows.state.pid, now: Number(rows[0]?.["pid"]) };
+    };
+    return await this.#orLost(run());
   }
 
   async close(): Promise<void> {
@@ -133,7 +135,13 @@ class Connection {
   async #orLost<T>(work: Promise<T>): Promise<T> {
     const result = await new Promise<T>((resolve, reject) => {
       this.#waiting.add(reject);
-      void work.then(resolve, reject).finally(() => this.#waiting.delete(reject));
+      const failed = (error: unknown): void => {
+        // What postgres.js trips over is what the server sent.
+        if (error instanceof TypeError || error instanceof RangeError)
+          this.#end(new ConnectionLost(MALFORMED));
+        reject(error);
+      };
+      void work.then(resolve, failed).finally(() => this.#waiting.delete(reject));
       if (this.#loss.signal.aborted) reject(this.#reason);
     });
     this.#isReady = true;
@@ -224,13 +232,13 @@ async function openSocket(config: PostgresConnection, host: string, port: number
     await once(socket, "connect");
     const { tls } = config;
     // `allow` asks for TLS only where the server refuses without; most do not, so it is the same as none.
-    if (tls === "disable" || tls === "allow") return refusingClearPasswords(socket);
+    if (tls === "disable" || tls === "allow") return guarded(socket, false);
     socket.write(TLS_REQUEST);
     const answer = await new Promise<Buffer>((resolve, reject) => {
       socket.once("data", resolve).once("error", reject);
     });
     if (answer[0] === YES) return await encrypted(socket, config, host);
-    if (tls === "prefer") return refusingClearPasswords(socket);
+    if (tls === "prefer") return guarded(socket, false);
     throw new ConnectionLost(
       `the server offers no TLS, and sslmode is ${tls}; without TLS, state and passwords can be read on the way. Where that is intended, write sslmode=disable`,
     );
@@ -258,38 +266,76 @@ async function encrypted(socket: Socket, config: PostgresConnection, host: strin
       tls === "verify-full" ? checkServerIdentity(host, certificate) : undefined,
   });
   await once(checked, "secureConnect");
-  return checked;
+  return guarded(checked, true);
 }
 
-/** The type of a message that says how a server wants the password, and the number that means "as it is". */
-const AUTHENTICATION = 82;
-const IN_CLEAR = 3;
+/** The types of what a server answers to a client that only asks for rows. */
+const TYPES = "RKSNZTDC12tnEA";
+/** Ways to log in: none, in clear text, MD5, and the three steps of SCRAM. */
+const LOGINS = [0, 3, 5, 10, 11, 12];
+const CHALLENGE = /^r=[^,]+,s=[\w+/=]+,i=\d{1,6}$/;
+const MALFORMED = "the server's answer does not follow PostgreSQL's protocol";
+const ASKED =
+  "the server asks for the password in clear text, and the connection has no TLS; set sslmode=verify-full";
 
 /**
- * postgres.js would send the password in clear text whenever a server asks. So all messages of the server are followed,
- * however they are cut: a byte for the type, four for the length, and of an authentication four that say how.
+ * postgres.js sends the password in clear text whenever a server asks, prints what it does not know, and crashes or
+ * goes on for ever on messages that are not well formed. So it gets to see only those that it can take.
  */
-function refusingClearPasswords(socket: Socket): Socket {
-  let head = Buffer.alloc(0);
-  let rest = 0;
-  return socket.on("data", (bytes: Buffer) => {
-    for (let at = 0; at < bytes.length;) {
-      const wanted = (head[0] ?? bytes[at]) === AUTHENTICATION ? 9 : 5;
-      const taken = Math.min(rest > 0 ? rest : wanted - head.length, bytes.length - at);
-      if (rest > 0) rest -= taken;
-      else head = Buffer.concat([head, bytes.subarray(at, at + taken)]);
-      at += taken;
-      if (head.length < wanted) continue;
-      rest = head.readUInt32BE(1) + 1 - wanted;
-      if (rest < 0 || (wanted === 9 && head.readUInt32BE(5) === IN_CLEAR))
-        socket.destroy(new ConnectionLost(ASKED));
-      head = Buffer.alloc(0);
+function guarded(socket: Socket, isEncrypted: boolean): Socket {
+  const emit = socket.emit.bind(socket);
+  let rest = Buffer.alloc(0);
+  let skipped = 0;
+  /** Follows the messages, however they are cut: a byte for the type, four for the length. */
+  const refusal = (bytes: Buffer): string | undefined => {
+    for (rest = Buffer.concat([rest, bytes]); ;) {
+      const known = Math.min(skipped, rest.length);
+      skipped -= known;
+      rest = rest.subarray(known);
+      if (rest.length < 5) return undefined;
+      const type = rest.toString("latin1", 0, 1);
+      const length = rest.readUInt32BE(1) + 1;
+      const isRead = type === "R" || type === "T";
+      if (!TYPES.includes(type) || length < 5 || (isRead && length > 0xffff)) return MALFORMED;
+      if (isRead && rest.length < length) return undefined;
+      const body = rest.subarray(5, length);
+      const reason =
+        type === "R" ? wrongLogin(body, isEncrypted) : type === "T" ? wrongColumns(body) : undefined;
+      if (reason !== undefined) return reason;
+      skipped = length;
     }
+  };
+  return Object.assign(socket, {
+    emit: (event: string, ...values: unknown[]): boolean => {
+      const [bytes] = values;
+      const reason = event === "data" && Buffer.isBuffer(bytes) ? refusal(bytes) : undefined;
+      if (reason === undefined) return emit(event, ...values);
+      socket.destroy(new ConnectionLost(reason));
+      return true;
+    },
   });
 }
 
-const ASKED =
-  "the server asks for the password in clear text, and the connection has no TLS; set sslmode=verify-full";
+function wrongLogin(body: Buffer, isEncrypted: boolean): string | undefined {
+  if (body.length < 4) return MALFORMED;
+  const way = body.readUInt32BE(0);
+  if (way === 3 && !isEncrypted) return ASKED;
+  if (way === 11 && !CHALLENGE.test(body.toString("utf8", 4))) return MALFORMED;
+  return LOGINS.includes(way)
+    ? undefined
+    : `tasc does not support the login that the server asks for (${way})`;
+}
+
+/** Each name ends with a zero byte, and 18 bytes follow. */
+function wrongColumns(body: Buffer): string | undefined {
+  let at = 2;
+  for (let left = body.length < 2 ? Infinity : body.readUInt16BE(0); left > 0; left -= 1) {
+    const end = body.indexOf(0, at);
+    if (end < 0) return MALFORMED;
+    at = end + 19;
+  }
+  return at <= body.length ? undefined : MALFORMED;
+}
 
 /** SQLSTATE of connections that fail (class 08) and of servers that shut down or end a connection (57P). */
 const LOSS = /^(?:08|57P)/;

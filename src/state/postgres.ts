@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import { type JsonObject, defined } from "../model/json.ts";
-import { emptyState } from "../model/state.ts";
 import {
   type Backend,
   type DocumentKey,
@@ -15,8 +14,7 @@ import {
   type Version,
 } from "./backend.ts";
 import type { PostgresConfig } from "./config.ts";
-import { areStateEvents, formatDocument, parseDocument, parseJson } from "./document.ts";
-import { applyEvents } from "./events.ts";
+import { areStateEvents, formatDocument, parseJson, stateUnder } from "./document.ts";
 import { isLockInfo } from "./lock.ts";
 import { PostgresClient, type Row, isLossOfConnection } from "./postgres-client.ts";
 import { StateFailure, attempt, codeOf, problemOf } from "./problem.ts";
@@ -161,8 +159,8 @@ class PostgresBackend implements Backend {
   }
 
   /** Takes the lock and says so in its row, in one statement: nobody sees the one without the other. */
-  async lock({ stage, target }: DocumentKey, info: LockInfo): Promise<HeldLock> {
-    const key = { stage, target };
+  async lock(key: DocumentKey, info: LockInfo): Promise<HeldLock> {
+    const { stage, target } = key;
     const number = this.#lockNumber(key);
     const mine = this.#held.get(number);
     if (mine !== undefined) throw locked(key, mine);
@@ -428,7 +426,7 @@ class PostgresBackend implements Backend {
       });
     let isUnlocked = false;
     return {
-      info,
+      key,
       ...defined({ takenOver, lost }),
       write: async (state, base) => {
         await fenced(
@@ -520,7 +518,7 @@ class PostgresBackend implements Backend {
 
 /** A lock as the database gave it. */
 interface Grant {
-  readonly key: StateKey;
+  readonly key: DocumentKey;
   readonly number: string;
   readonly info: LockInfo;
   /** Aborted with the connection that has the lock. */
@@ -564,10 +562,6 @@ function storedOf(row: Row, key: DocumentKey, where: string): StoredState | unde
   const events: unknown = Array.isArray(groups) ? groups.flat() : undefined;
   if (!areStateEvents(events))
     throw new StateFailure({ kind: "corrupt", where, reason: "its journal is not in the expected format" });
-  const below =
-    document === undefined
-      ? emptyState(key.stage, key.target, key.service)
-      : parseDocument(document, key, where).state;
   const revision = document === undefined ? NO_DOCUMENT : (row["serial"] ?? NO_DOCUMENT);
-  return { state: applyEvents(below, events), revision, journalled: events.length > 0 };
+  return { state: stateUnder(document, events, key, where), revision, journalled: events.length > 0 };
 }

@@ -2,51 +2,37 @@ import type { LockInfo, StateKey } from "./backend.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { type FailureReason, TascError } from "../model/error.ts";
 
-/**
- * Everything that can stand between an apply and its state; `explainProblem` words it. `where` names the file,
- * the row or the address, without credentials.
- */
-export type StateProblem =
+/** What can stand between an apply and its state. `where` names the file, the row or the address, without credentials. */
+interface Problems {
   /** Not a document of ours, or a damaged one. */
-  | { readonly kind: "corrupt"; readonly where: string; readonly reason: string }
+  readonly corrupt: { readonly where: string; readonly reason: string };
   /** Git left its conflict markers, or both sides' lines. */
-  | { readonly kind: "conflicted"; readonly where: string; readonly line: number }
+  readonly conflicted: { readonly where: string; readonly line: number };
   /** Written by a later tasc. */
-  | {
-      readonly kind: "newer";
-      readonly where: string;
-      readonly version: number;
-      readonly understood: number;
-    }
+  readonly newer: { readonly where: string; readonly version: number; readonly understood: number };
   /** The document of another stage or target stands in this place. */
-  | {
-      readonly kind: "misplaced";
-      readonly where: string;
-      readonly expected: StateKey;
-      readonly found: StateKey;
-    }
-  | {
-      readonly kind: "other-service";
-      readonly where: string;
-      readonly expected: string;
-      readonly found: string;
-    }
+  readonly misplaced: { readonly where: string; readonly expected: StateKey; readonly found: StateKey };
+  readonly "other-service": { readonly where: string; readonly expected: string; readonly found: string };
   /** A journal of an interrupted run whose document was replaced since by something else. */
-  | { readonly kind: "stranded-journal"; readonly where: string; readonly journal: string }
+  readonly "stranded-journal": { readonly where: string; readonly journal: string };
   /** Somebody else holds the lock; `holder` is absent where the backend cannot tell. */
-  | { readonly kind: "locked"; readonly key: StateKey; readonly holder?: LockInfo }
+  readonly locked: { readonly key: StateKey; readonly holder?: LockInfo };
   /** The lock was ours and is no more, so nothing was written. */
-  | { readonly kind: "lock-lost"; readonly key: StateKey; readonly reason: string }
+  readonly "lock-lost": { readonly key: StateKey; readonly reason: string };
   /** Somebody else wrote since it was read, so nothing was written. */
-  | { readonly kind: "changed"; readonly where: string }
+  readonly changed: { readonly where: string };
   /** The file system, the database or the server failed. */
-  | { readonly kind: "failed"; readonly where: string; readonly reason: string }
+  readonly failed: { readonly where: string; readonly reason: string };
   /** Ctrl-C while a lock was waited for. */
-  | { readonly kind: "interrupted" }
+  readonly interrupted: object;
   /** `state:` of the project does not fit its backend. */
-  | { readonly kind: "misconfigured"; readonly reason: string };
+  readonly misconfigured: { readonly reason: string };
+}
 
-const REASONS: Partial<Record<StateProblem["kind"], FailureReason>> = {
+type Kind = keyof Problems;
+export type StateProblem<K extends Kind = Kind> = { [P in K]: { readonly kind: P } & Problems[P] }[K];
+
+const REASONS: Partial<Record<Kind, FailureReason>> = {
   misconfigured: "invalid",
   locked: "locked",
   interrupted: "interrupted",
@@ -63,11 +49,8 @@ export class StateFailure extends TascError {
 }
 
 /** The problem that an error tells of, if it is of this kind. @throws the error otherwise */
-export function problemOf<K extends StateProblem["kind"]>(
-  error: unknown,
-  kind: K,
-): Extract<StateProblem, { readonly kind: K }> {
-  const isOfKind = (problem: StateProblem): problem is Extract<StateProblem, { readonly kind: K }> =>
+export function problemOf<K extends Kind>(error: unknown, kind: K): Extract<StateProblem, { kind: K }> {
+  const isOfKind = (problem: StateProblem): problem is Extract<StateProblem, { kind: K }> =>
     problem.kind === kind;
   if (error instanceof StateFailure && isOfKind(error.problem)) return error.problem;
   throw error;
@@ -92,8 +75,9 @@ export function codeOf(error: unknown): string | undefined {
 }
 
 /** A problem for the person who must act: what is so, why it matters, what to do. */
-export function explainProblem(problem: StateProblem): Diagnostic {
-  return { severity: "error", code: `state-${problem.kind}`, ...words(problem) };
+export function explainProblem<K extends Kind>(problem: StateProblem<K>): Diagnostic {
+  const [summary, detail] = WORDS[problem.kind](problem);
+  return { severity: "error", code: `state-${problem.kind}`, summary, detail };
 }
 
 /** The word about a lock that was taken over. */
@@ -126,79 +110,54 @@ export function explainWaiting({ stage, target }: StateKey, holder: LockInfo | u
   };
 }
 
-interface Words {
-  readonly summary: string;
-  readonly detail: string;
-}
-
 const REBUILD =
   "Or move it out of the way: the next apply then matches its resources by name again, sends write-only fields once more, and holds batch generations until you say whether they ran.";
 
-function words(problem: StateProblem): Words {
-  switch (problem.kind) {
-    case "corrupt":
-      return {
-        summary: "State cannot be read",
-        detail: `${problem.where}: ${problem.reason}. It was not modified, because overwriting it would lose what can still be saved. Restore it from git or a backup. ${REBUILD}`,
-      };
-    case "conflicted":
-      return {
-        summary: "State contains an unresolved merge",
-        detail: `${problem.where}:${problem.line}: git could not merge both sides, or kept a line of each. Keep one line for each binding, the one whose id the service still lists, and remove git's markers. ${REBUILD}`,
-      };
-    case "newer":
-      return {
-        summary: "State was written by a newer version of tasc",
-        detail: `${problem.where} has version ${problem.version}; this tasc supports versions up to ${problem.understood}. Use the version of tasc that wrote it, or a newer one.`,
-      };
-    case "misplaced":
-      return {
-        summary: "State belongs to another stage or target",
-        detail: `${problem.where} should contain ${nameOf(problem.expected)} but contains ${nameOf(problem.found)}. With its ids, tasc would change the wrong resources. Put the right document there, or give each stage and target its own place. ${REBUILD}`,
-      };
-    case "other-service":
-      return {
-        summary: "State was created for a different service",
-        detail: `${problem.where} was created for ${problem.found}; you are using ${problem.expected}. If the address is wrong, correct service.baseUrl or the variable behind it. If the service has moved, change "service" in the document. If it is a different service, give it its own stage. ${REBUILD}`,
-      };
-    case "stranded-journal":
-      return {
-        summary: "An interrupted run left changes that no longer match its state",
-        detail: `${problem.journal} contains what that run recorded, on top of a ${problem.where} that has been replaced since, for example by git. Ignoring it could create resources twice. Restore the document that was there when the run was interrupted (git stash, git checkout), run tasc apply, which completes it, and then merge the other version. Or remove ${problem.journal} if nothing of that run matters.`,
-      };
-    case "locked":
-      return {
-        summary: `Target "${problem.key.target}" in stage "${problem.key.stage}" is locked`,
-        detail: `${describeHolder(problem.holder)} Wait for it, for example with --lock-timeout 10m. If you are sure that it is no longer running:\n  ${unlockCommand(problem.key, problem.holder)}`,
-      };
-    case "lock-lost":
-      return {
-        summary: `The lock of target "${problem.key.target}" in stage "${problem.key.stage}" was lost during the run`,
-        detail: `${sentence(problem.reason)} Nothing was sent or written after that, so that two runs do not overwrite each other. What was saved before is kept. Run tasc again: it checks the requests that were in flight.`,
-      };
-    case "changed":
-      return {
-        summary: "State was changed by something else during the run",
-        detail: `${problem.where} is not what this run read, although its lock is held: a tool or a person wrote it. It was not overwritten. Run tasc again: it starts from the current state.`,
-      };
-    case "failed":
-      return {
-        summary: "State cannot be reached",
-        detail: `${problem.where}: ${sentence(problem.reason)} Without it, tasc does not know what it has created. Check that it exists, is readable and writable, and that there is free space.`,
-      };
-    case "interrupted":
-      return { summary: "Interrupted while waiting for a lock", detail: "Nothing was changed." };
-    case "misconfigured":
-      return {
-        summary: 'The "state" section of tasc.yaml is wrong',
-        detail: `${problem.reason}.`,
-      };
-  }
-}
-
-function unlockCommand({ target, stage }: StateKey, holder: LockInfo | undefined): string {
-  return `tasc state unlock ${target}${holder === undefined ? "" : ` ${holder.id}`} --stage ${stage}`;
-}
+const WORDS: { readonly [K in Kind]: (problem: Problems[K]) => readonly [summary: string, detail: string] } =
+  {
+    corrupt: ({ where, reason }) => [
+      "State cannot be read",
+      `${where}: ${reason}. It was not modified, because overwriting it would lose what can still be saved. Restore it from git or a backup. ${REBUILD}`,
+    ],
+    conflicted: ({ where, line }) => [
+      "State contains an unresolved merge",
+      `${where}:${line}: git could not merge both sides, or kept a line of each. Keep one line for each binding, the one whose id the service still lists, and remove git's markers. ${REBUILD}`,
+    ],
+    newer: ({ where, version, understood }) => [
+      "State was written by a newer version of tasc",
+      `${where} has version ${version}; this tasc supports versions up to ${understood}. Use the version of tasc that wrote it, or a newer one.`,
+    ],
+    misplaced: ({ where, expected, found }) => [
+      "State belongs to another stage or target",
+      `${where} should contain ${nameOf(expected)} but contains ${nameOf(found)}. With its ids, tasc would change the wrong resources. Put the right document there, or give each stage and target its own place. ${REBUILD}`,
+    ],
+    "other-service": ({ where, expected, found }) => [
+      "State was created for a different service",
+      `${where} was created for ${found}; you are using ${expected}. If the address is wrong, correct service.baseUrl or the variable behind it. If the service has moved, change "service" in the document. If it is a different service, give it its own stage. ${REBUILD}`,
+    ],
+    "stranded-journal": ({ where, journal }) => [
+      "An interrupted run left changes that no longer match its state",
+      `${journal} contains what that run recorded, on top of a ${where} that has been replaced since, for example by git. Ignoring it could create resources twice. Restore the document that was there when the run was interrupted (git stash, git checkout), run tasc apply, which completes it, and then merge the other version. Or remove ${journal} if nothing of that run matters.`,
+    ],
+    locked: ({ key, holder }) => [
+      `Target "${key.target}" in stage "${key.stage}" is locked`,
+      `${describeHolder(holder)} Wait for it, for example with --lock-timeout 10m. If you are sure that it is no longer running:\n  tasc state unlock ${key.target}${holder === undefined ? "" : ` ${holder.id}`} --stage ${key.stage}`,
+    ],
+    "lock-lost": ({ key, reason }) => [
+      `The lock of target "${key.target}" in stage "${key.stage}" was lost during the run`,
+      `${sentence(reason)} Nothing was sent or written after that, so that two runs do not overwrite each other. What was saved before is kept. Run tasc again: it checks the requests that were in flight.`,
+    ],
+    changed: ({ where }) => [
+      "State was changed by something else during the run",
+      `${where} is not what this run read, although its lock is held: a tool or a person wrote it. It was not overwritten. Run tasc again: it starts from the current state.`,
+    ],
+    failed: ({ where, reason }) => [
+      "State cannot be reached",
+      `${where}: ${sentence(reason)} Without it, tasc does not know what it has created. Check that it exists, is readable and writable, and that there is free space.`,
+    ],
+    interrupted: () => ["Interrupted while waiting for a lock", "Nothing was changed."],
+    misconfigured: ({ reason }) => ['The "state" section of tasc.yaml is wrong', `${reason}.`],
+  };
 
 /** Who holds a lock, since when, why and where, in sentences. */
 export function describeHolder(holder: LockInfo | undefined): string {

@@ -3,6 +3,7 @@ import { type Address, compareText, targetAddress } from "../model/address.ts";
 import { type State, type StateEvent, emptyState } from "../model/state.ts";
 import {
   type Backend,
+  type Clock,
   type DocumentKey,
   FRESH,
   type HeldLock,
@@ -63,61 +64,36 @@ export async function openSessions(
   }
 }
 
-/** A document's lock, and which document that is. */
-export interface LockedKey {
-  readonly key: DocumentKey;
-  readonly lock: HeldLock;
-}
-
 const FIRST_PAUSE = 100;
 const LONGEST_PAUSE = 2_000;
 
 /**
  * Locks documents side by side, all or none. While it waits for one, it holds only those that come before it in the
- * order of keys, so that two runs cannot wait for each other. It asks again, less and less often, until the limit: that
- * works with every backend. Any problem but a held lock ends it at once.
+ * order of keys, so that two runs cannot wait for each other. Any problem but a held lock ends it at once.
  */
 export async function lockDocuments(
   backend: Backend,
   keys: readonly DocumentKey[],
   world: StateRuntime,
-  { why, timeout, signal, waiting }: SessionOptions,
-): Promise<readonly LockedKey[]> {
-  const { clock } = world;
+  options: SessionOptions,
+): Promise<readonly HeldLock[]> {
   const inOrder = keys.toSorted((a, b) => compareText(a.target, b.target));
-  const deadline = clock.now().getTime() + timeout;
-  const held: LockedKey[] = [];
-  let pause = FIRST_PAUSE;
-  let refused: { readonly holder: string | undefined } | undefined;
+  const deadline = world.clock.now().getTime() + options.timeout;
+  const lock = async (key: DocumentKey) => await backend.lock(key, createLockInfo(world, options.why));
+  const held: HeldLock[] = [];
   try {
     while (held.length < inOrder.length) {
-      // Of those after one that is waited for, none is asked for yet.
-      const wanted = inOrder.slice(held.length, refused === undefined ? undefined : held.length + 1);
-      const tried = await sideBySide(wanted, async (key): Promise<Tried> => {
-        try {
-          return { key, lock: await backend.lock(key, createLockInfo(world, why)) };
-        } catch (error) {
-          return { key, error };
-        }
-      });
-      const failed = tried.findIndex(({ lock }) => lock === undefined);
-      const end = failed < 0 ? tried.length : failed;
+      const tried = await sideBySide(
+        inOrder.slice(held.length),
+        async (key) => await lock(key).catch((error: unknown) => ({ key, error })),
+      );
+      const refused = tried.find((one) => "error" in one);
+      const end = refused === undefined ? tried.length : tried.indexOf(refused);
+      const taken = (some: typeof tried) => some.flatMap((one) => ("error" in one ? [] : one));
       held.push(...taken(tried.slice(0, end)));
       await unlockAll(taken(tried.slice(end)));
-      const one = tried[end];
-      if (one === undefined) {
-        refused = undefined;
-        pause = FIRST_PAUSE;
-        continue;
-      }
-      const { key, holder } = problemOf(one.error, "locked");
-      if (signal?.aborted === true) throw new StateFailure({ kind: "interrupted" });
-      const left = deadline - clock.now().getTime();
-      if (left <= 0) throw one.error;
-      if (refused === undefined || refused.holder !== holder?.id) waiting?.(key, holder);
-      refused = { holder: holder?.id };
-      await clock.sleep(Math.min(pause, left), signal);
-      pause = Math.min(pause * 2, LONGEST_PAUSE);
+      if (refused === undefined) continue;
+      held.push(await retried(() => lock(refused.key), refused.error, deadline, world.clock, options));
     }
     return held;
   } catch (error) {
@@ -126,44 +102,56 @@ export async function lockDocuments(
   }
 }
 
-interface Tried {
-  readonly key: DocumentKey;
-  readonly lock?: HeldLock;
-  readonly error?: unknown;
-}
-
-function taken(tried: readonly Tried[]): readonly LockedKey[] {
-  return tried.flatMap(({ key, lock }) => (lock === undefined ? [] : [{ key, lock }]));
+/** Asks for a held lock again, less and less often, until the limit: that works with every backend. */
+async function retried(
+  lock: () => Promise<HeldLock>,
+  refusal: unknown,
+  deadline: number,
+  clock: Clock,
+  { signal, waiting }: SessionOptions,
+): Promise<HeldLock> {
+  let error = refusal;
+  const told: (string | undefined)[] = [];
+  for (let pause = FIRST_PAUSE; ; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
+    const { key, holder } = problemOf(error, "locked");
+    if (signal?.aborted === true) throw new StateFailure({ kind: "interrupted" });
+    const left = deadline - clock.now().getTime();
+    if (left <= 0) throw error;
+    if (told.length === 0 || told.at(-1) !== holder?.id) waiting?.(key, holder);
+    told.push(holder?.id);
+    await clock.sleep(Math.min(pause, left), signal);
+    try {
+      return await lock();
+    } catch (again) {
+      error = again;
+    }
+  }
 }
 
 /** What cannot be freed is left: whoever wants the lock is told who has it. */
-export async function unlockAll(locks: readonly LockedKey[]): Promise<void> {
-  await sideBySide(locks, async ({ lock }) => await lock.unlock().catch(ignoreStateFailure));
+export async function unlockAll(locks: readonly HeldLock[]): Promise<void> {
+  await sideBySide(locks, async (lock) => await lock.unlock().catch(ignoreStateFailure));
 }
 
 async function openLocked(
   backend: Backend,
-  locks: readonly LockedKey[],
+  locks: readonly HeldLock[],
   world: StateRuntime,
 ): Promise<ReadonlyMap<string, Session>> {
-  const stored = await backend.readAll(locks.map(({ key }) => key));
-  const fresh = locks.flatMap(({ key }) => (stored.has(key.target) ? [] : key.target));
+  const found = await backend.readAll(locks.map(({ key }) => key));
+  const fresh = locks.flatMap(({ key }) => (found.has(key.target) ? [] : key.target));
   const [first] = locks;
   if (fresh.length > 0 && first !== undefined) await backend.register?.(first.key.stage, fresh);
-  const opened = await sideBySide(locks, async ({ key, lock }) => {
-    const start = await folded(lock, stored.get(key.target));
-    const session = new Session(key, lock, start, world);
-    await recover(backend, session, key, world);
-    return [key.target, session] as const;
+  const opened = await sideBySide(locks, async (lock) => {
+    let stored = found.get(lock.key.target);
+    // The journal of an interrupted session becomes part of the document.
+    if (stored?.journalled === true)
+      stored = { ...stored, revision: await lock.write(stored.state, stored.revision), journalled: false };
+    const session = new Session(lock, stored, world);
+    await recover(backend, session, lock.key, world);
+    return [lock.key.target, session] as const;
   });
   return new Map(opened);
-}
-
-/** The document with the journal of an interrupted session in it. */
-async function folded(lock: HeldLock, stored: StoredState | undefined): Promise<StoredState | undefined> {
-  if (stored?.journalled !== true) return stored;
-  const { state } = stored;
-  return { state, revision: await lock.write(state, stored.revision), journalled: false };
 }
 
 /** Takes in what an earlier run could not save, and writes the history of one that was cut off. */
@@ -198,48 +186,46 @@ export class Session {
   takenIn: string | undefined;
   /** The test target's id, where state knows it. */
   targetId: string | undefined;
-  readonly #key: DocumentKey;
   readonly #world: StateRuntime;
   readonly #lock: HeldLock;
-  readonly #commit: GroupCommit<StateEvent>;
   readonly #loss = new AbortController();
   readonly #address: Address;
-  /** The state up to the events that wait in `#ahead`; folding many at once copies its maps once. */
-  #folded: State;
-  #ahead: StateEvent[] = [];
-  /** The last state written as a whole. */
-  #document: State;
+  /** What was read, and all that was recorded since; the first `#saved` of these events are saved. */
+  readonly #document: State;
+  readonly #events: StateEvent[] = [];
+  #saved = 0;
   #revision: Revision;
-  /** Events that were saved after it, and those that are still to be. */
-  #appended: StateEvent[] = [];
-  #unsaved: StateEvent[] = [];
-  /** Since when the oldest of the unsaved waits. */
+  /** The document with the first `#foldedIn` events in it; folding many at once copies its maps once. */
+  #folded: State;
+  #foldedIn = 0;
+  /** The flush under way, and the next one, which takes all that comes meanwhile. */
+  #flushing: Promise<void> = Promise.resolve();
+  #next: Promise<void> | undefined;
+  #isNextLasting = false;
+  /** Since when the oldest of the unsaved waits, and since when all was saved. */
   readonly #waiting = new Stopwatch();
-  readonly #written = new Stopwatch();
+  readonly #written = Stopwatch.started();
   #closed: Promise<void> | undefined;
 
-  constructor(key: DocumentKey, lock: HeldLock, stored: StoredState | undefined, world: StateRuntime) {
-    this.#key = key;
+  constructor(lock: HeldLock, stored: StoredState | undefined, world: StateRuntime) {
     this.#world = world;
     this.#lock = lock;
     this.isNew = stored === undefined;
     this.takenOver = lock.takenOver;
-    const { stage, target, service } = key;
+    const { stage, target, service } = lock.key;
     const state = stored?.state ?? emptyState(stage, target, service);
-    this.#folded = state.lineage === undefined ? { lineage: world.newId(), ...state } : state;
-    this.#document = this.#folded;
+    this.#document = state.lineage === undefined ? { lineage: world.newId(), ...state } : state;
+    this.#folded = this.#document;
     this.#address = targetAddress(target);
     this.targetId = state.bindings.get(this.#address)?.id;
     this.#revision = stored?.revision ?? NO_DOCUMENT;
-    this.#commit = new GroupCommit((events, lasting) => this.#save(events, lasting));
-    this.#written.now();
     lock.lost?.addEventListener("abort", this.#broke);
   }
 
   /** With all that was recorded so far, saved or under way. A value: it does not change afterwards. */
   get state(): State {
-    this.#folded = applyEvents(this.#folded, this.#ahead);
-    this.#ahead = [];
+    this.#folded = applyEvents(this.#folded, this.#events.slice(this.#foldedIn));
+    this.#foldedIn = this.#events.length;
     return this.#folded;
   }
 
@@ -249,9 +235,11 @@ export class Session {
   }
 
   /**
-   * Resolves when the events are durable. Calls at the same time share one flush.
+   * Resolves when the events are durable. Calls at the same time share one flush: those of one turn of the event loop,
+   * as answers do that arrive together, and those that come while another flush is under way.
    *
-   * @throws StateFailure if they could not be saved; the session then saves no more until it is closed.
+   * @throws StateFailure if they could not be saved. Nothing is saved any more until the session is closed, so what is
+   *   saved stays a prefix of what was recorded.
    */
   async record(events: readonly StateEvent[]): Promise<void> {
     await this.#add(events, true);
@@ -272,9 +260,10 @@ export class Session {
    * @throws StateFailure if nothing may be sent any more
    */
   async confirm(): Promise<void> {
-    if (this.#unsaved.length > 0 && this.#waiting.isOver(FRESH)) await this.#commit.idle();
+    if (this.#saved < this.#events.length && this.#waiting.isOver(FRESH))
+      await (this.#next ?? this.#flushing);
     if (this.#lock.confirm !== undefined) await this.#orLose(this.#lock.confirm());
-    else if (this.#written.isOver(FRESH)) await this.#commit.add([], true);
+    else if (this.#written.isOver(FRESH)) await this.#flush(true);
   }
 
   /**
@@ -290,31 +279,43 @@ export class Session {
   }
 
   readonly #broke = (): void => {
-    const { stage, target } = this.#key;
     const reason = "the connection that held it broke";
-    this.#loss.abort(new StateFailure({ kind: "lock-lost", key: { stage, target }, reason }));
+    this.#loss.abort(new StateFailure({ kind: "lock-lost", key: this.#lock.key, reason }));
   };
 
   async #add(events: readonly StateEvent[], lasting: boolean): Promise<void> {
     if (this.#closed !== undefined) throw new Error("a session was used after it was closed");
     if (events.length === 0) return;
-    if (this.#unsaved.length === 0) this.#waiting.now();
+    if (this.#saved === this.#events.length) this.#waiting.now();
     for (const event of events) {
-      this.#ahead.push(event);
-      this.#unsaved.push(event);
+      this.#events.push(event);
       if (event.type === "bound" && event.address === this.#address) this.targetId = event.id;
     }
-    await this.#commit.add(events, lasting);
+    await this.#flush(lasting);
   }
 
-  async #save(events: readonly StateEvent[], lasting: boolean): Promise<void> {
-    if (this.#lock.append === undefined)
-      await this.#orLose(this.#writeDocument(applyEvents(this.#document, events)));
-    else {
-      await this.#orLose(this.#lock.append(events, this.#revision, lasting));
-      for (const event of events) this.#appended.push(event);
-    }
-    this.#unsaved = this.#unsaved.slice(events.length);
+  async #flush(lasting: boolean): Promise<void> {
+    this.#isNextLasting ||= lasting;
+    this.#next ??= this.#flushNext();
+    await this.#next;
+  }
+
+  /** After a failed flush none is begun, and everybody gets that failure. */
+  async #flushNext(): Promise<void> {
+    await this.#flushing;
+    await setImmediate();
+    const lasting = this.#isNextLasting;
+    this.#isNextLasting = false;
+    this.#flushing = this.#orLose(this.#save(lasting));
+    this.#next = undefined;
+    await this.#flushing;
+  }
+
+  async #save(lasting: boolean): Promise<void> {
+    const end = this.#events.length;
+    if (this.#lock.append === undefined) this.#revision = await this.#lock.write(this.state, this.#revision);
+    else await this.#lock.append(this.#events.slice(this.#saved, end), this.#revision, lasting);
+    this.#saved = end;
     this.#waiting.now();
     this.#written.now();
   }
@@ -327,23 +328,18 @@ export class Session {
     });
   }
 
-  async #writeDocument(state: State): Promise<void> {
-    this.#revision = await this.#lock.write(state, this.#revision);
-    this.#document = state;
-    this.#appended = [];
-  }
-
   async #finish(): Promise<void> {
     // What failed was thrown to those who recorded it; here is one more try to save it.
-    await this.#commit.idle().catch(ignoreStateFailure);
+    await (this.#next ?? this.#flushing).catch(ignoreStateFailure);
+    const unsaved = this.#events.slice(this.#saved);
     try {
-      if (this.#unsaved.length + this.#appended.length > 0)
+      if (this.#lock.append === undefined ? unsaved.length > 0 : this.#events.length > 0)
         await this.#lock.write(this.state, this.#revision);
     } catch (error) {
       await this.#lock.unlock().catch(ignoreStateFailure);
-      if (!(error instanceof StateFailure) || this.#unsaved.length === 0) throw error;
-      const saved = applyEvents(this.#document, this.#appended);
-      const file = await writeErrored(this.#world, this.#key, saved, this.#unsaved);
+      if (!(error instanceof StateFailure) || unsaved.length === 0) throw error;
+      const saved = applyEvents(this.#document, this.#events.slice(0, this.#saved));
+      const file = await writeErrored(this.#world, this.#lock.key, saved, unsaved);
       throw new StateFailure(keptIn(file, error.problem));
     }
     await this.#lock.unlock();
@@ -386,50 +382,4 @@ export class Leases {
 
 function ignoreStateFailure(error: unknown): void {
   if (!(error instanceof StateFailure)) throw error;
-}
-
-/**
- * Gathers what many ask to have saved at the same time, so that they share one flush: what comes in one turn of the
- * event loop, as answers do that arrive together, and while one is under way, whatever comes waits for the next, which
- * takes all of it, in order.
- *
- * After a failed flush nothing is flushed any more and everybody gets that failure: what is saved stays a prefix
- * of what was asked for.
- */
-export class GroupCommit<T> {
-  readonly #flush: (items: readonly T[], lasting: boolean) => Promise<void>;
-  #waiting: T[] = [];
-  #lasting = false;
-  #next: Promise<void> | undefined;
-  #current: Promise<void> = Promise.resolve();
-
-  /** @param flush `lasting` if any of the items was given as lasting */
-  constructor(flush: (items: readonly T[], lasting: boolean) => Promise<void>) {
-    this.#flush = flush;
-  }
-
-  /** Resolves when the items are flushed, and everything given before them. */
-  async add(items: readonly T[], lasting: boolean): Promise<void> {
-    for (const item of items) this.#waiting.push(item);
-    this.#lasting ||= lasting;
-    this.#next ??= this.#startAfterCurrent();
-    await this.#next;
-  }
-
-  /** Resolves when nothing is under way. */
-  async idle(): Promise<void> {
-    await (this.#next ?? this.#current);
-  }
-
-  async #startAfterCurrent(): Promise<void> {
-    await this.#current;
-    await setImmediate();
-    const items = this.#waiting;
-    const lasting = this.#lasting;
-    this.#waiting = [];
-    this.#lasting = false;
-    this.#current = this.#flush(items, lasting);
-    this.#next = undefined;
-    await this.#current;
-  }
 }

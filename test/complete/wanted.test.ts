@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { COMMANDS } from "../../src/commands/table.ts";
-import { type CommandSpec } from "../../src/commands/options.ts";
+import { COMMANDS, type CommandSpec } from "../../src/commands/table.ts";
 import { type ParsedWords, parseWords } from "../../src/cli/complete.ts";
 import { GLOBAL } from "../../src/commands/options.ts";
 

@@ -157,6 +157,30 @@ describe.concurrent("a creation happens once", () => {
     });
   });
 
+  test("a killed process, after which the service is still at work on it when the next one looks", async () => {
+    await scene({}, async ({ project, service }) => {
+      const live = seed(service);
+      await project.write({
+        "targets/t.yaml": `${BASE}testCases: { a: { description: A, discovery: { prompt: P } } }\n`,
+      });
+      const work = service.hold({ method: "POST" });
+      const running = await project.start(["apply", "--auto-approve"]);
+      await work.arrived;
+      running.child.kill("SIGKILL");
+      await running.done;
+      const look = service.hold({ method: "GET", path: /\/test-cases$/u }, "after");
+      const again = await project.start(["apply", "--auto-approve"]);
+      await look.arrived;
+      work.release();
+      look.release();
+      const ended = await again.done;
+      expect(ended.code, ended.stdout + ended.stderr).toBe(0);
+      expect(ended.stderr).toContain("cut off within a creation");
+      expect(live.target.cases.map((item) => item.description).toSorted()).toEqual(["A", "Log in"]);
+      await expectNothingLeft(project);
+    });
+  });
+
   test("two discoveries at once, of which the service made one and resets both", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
@@ -169,6 +193,46 @@ describe.concurrent("a creation happens once", () => {
       expect(ran.code, ran.stderr).toBe(0);
       expect(live.target.cases.map((item) => item.description).toSorted()).toEqual(["A", "B", "Log in"]);
       expect(service.writes().filter((call) => call["method"] === "POST")).toHaveLength(3);
+    });
+  });
+
+  test("the service ends its work on it only after its gateway gave up", async () => {
+    await scene({}, async ({ project, service }) => {
+      const live = seed(service);
+      await project.write({
+        "targets/t.yaml": `${BASE}testCases: { a: { description: A, discovery: { prompt: P } } }\n`,
+      });
+      service.fail({ on: { method: "POST" }, phase: "after", answer: answer(504) });
+      // The first look after it does not find it yet.
+      const on = { method: "GET", path: /\/test-cases$/u };
+      service.fail({ on, nth: 2, phase: "before", answer: answer(200, "[]", json) });
+      const ran = await project.run(["apply", "--auto-approve"]);
+      expect(ran.code, ran.stdout + ran.stderr).toBe(0);
+      expect(service.writes().filter((call) => call["method"] === "POST")).toHaveLength(1);
+      expect(live.target.cases.map((item) => item.description).toSorted()).toEqual(["A", "Log in"]);
+      await expectNothingLeft(project);
+    });
+  });
+
+  test("a list that lags behind does not make it twice, nor something else of a change", async () => {
+    await scene({}, async ({ project, service }) => {
+      const live = seed(service);
+      await project.write({ "targets/t.yaml": `${BASE}testCases: { login: { description: Log in } }\n` });
+      expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+      await project.write({
+        "targets/t.yaml": `${BASE}testCases: { login: { description: Log in, folder: F }, a: { description: A, status: ENABLED, discovery: { prompt: P } } }\n`,
+      });
+      service.forget();
+      const on = { method: "GET", path: /\/test-cases$/u };
+      service.fail({ on, nth: 2, phase: "before", answer: answer(200, "[]", json) });
+      const ran = await project.run(["apply", "--auto-approve"]);
+      expect(ran.code, ran.stdout + ran.stderr).toBe(1);
+      expect(service.writes().filter((call) => call["method"] === "POST")).toHaveLength(1);
+      expect(live.target.cases.map((item) => item.description).toSorted()).toEqual(["A", "Log in"]);
+      expect(service.violations).toEqual([]);
+      expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+      await expectNothingLeft(project);
+      expect(live.target.cases).toHaveLength(2);
     });
   });
 

@@ -65,6 +65,22 @@ describe("a hostile pull request", () => {
     });
   });
 
+  test.for([
+    ["postgres", "url", "postgres://${secret:TASC_API_KEY}"],
+    ["http", "address", "http://a.${secret:TASC_API_KEY}/{target}"],
+  ])("cannot have a secret cut to pieces as a server of state: %s", async ([backend, key, address]) => {
+    await scene({ apiKey: "Alpha1/beta-22222,gamma-333333" }, async ({ project }) => {
+      await project.write({
+        "tasc.yaml": `${await project.read("tasc.yaml")}state: { backend: ${backend}, ${key}: "${address}" }\n`,
+        "targets/shop.yaml": SHOP,
+        "trust.yaml": "version: 1\nstateHosts: [db.example.com]\n",
+      });
+      const { stdout, stderr } = await project.run(["plan", "--trust", "trust.yaml"]);
+      expect(stderr).toContain("(sensitive)");
+      expect(stdout + stderr).not.toMatch(/alpha1|beta-2|gamma-3/i);
+    });
+  });
+
   test("cannot send secrets to another server of state or of its locks", async () => {
     await scene({}, async ({ project }) => {
       const { port, caught } = await thief(createServer((_, response) => response.end()));

@@ -156,4 +156,76 @@ describe.concurrent("a protected test case", () => {
       expect(elsewhere.stdout).toContain("testCase.shop.login");
     });
   });
+
+  test("keeps its name of the base where a new stage, or another folder, knows nothing of it", async () => {
+    await scene({}, async ({ project, service }) => {
+      seed(service);
+      const settings = (await project.read("tasc.yaml")) + POLICY;
+      await project.write({ "e2e/tasc.yaml": settings, "e2e/targets/shop.yaml": named("login", "ENABLED") });
+      const git = (...args: readonly string[]) =>
+        execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@example.com", ...args], {
+          cwd: project.dir,
+        });
+      git("init", "-q");
+      git("add", "e2e");
+      git("commit", "-qm", "base");
+      const stages = "defaultStage: evil\nstages: { evil: {} }\n";
+      for (const [folder, more] of [
+        ["e2e", stages],
+        ["moved", ""],
+      ] as const) {
+        const changed = named("zzz", "DISABLED");
+        // oxlint-disable-next-line no-await-in-loop
+        await project.write({
+          [`${folder}/tasc.yaml`]: settings + more,
+          [`${folder}/targets/shop.yaml`]: changed,
+        });
+        // oxlint-disable-next-line no-await-in-loop
+        const ran = await project.run(["plan", "--chdir", folder, "--base", "HEAD", "--out", "plan.json"]);
+        expect(ran.code, ran.stdout + ran.stderr).toBe(1);
+        expect(ran.stdout + ran.stderr).toContain("the base has no valid manifests for stage");
+      }
+      // An apply does not know the base, so what it told the plan counts.
+      const applied = await project.run(["apply", "plan.json", "--chdir", "moved"]);
+      expect(applied.code, applied.stdout + applied.stderr).toBe(1);
+      expect(applied.stderr).toContain("--override-policy protected");
+      expect(service.writes()).toEqual([]);
+      const allowed = ["plan", "--chdir", "e2e", "--base", "HEAD", "--override-policy", "protected"];
+      expect((await project.run(allowed)).code).toBe(0);
+    });
+  });
+
+  test("keeps its name of the base where committed state gives it to another", async () => {
+    await scene({}, async ({ project, service }) => {
+      const { target } = seed(service);
+      service.addCase(target, { description: "Pay" });
+      const both = named("login", "ENABLED").replace("ENABLED }", "ENABLED }, pay: { description: Pay }");
+      await project.write({
+        "tasc.yaml": (await project.read("tasc.yaml")) + POLICY,
+        "targets/shop.yaml": both,
+      });
+      expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+      const git = (...args: readonly string[]) =>
+        execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@example.com", ...args], {
+          cwd: project.dir,
+        });
+      git("init", "-q");
+      git("add", ".");
+      git("commit", "-qm", "base");
+      const file = ".tasc/state/default/shop.json";
+      const forged = (await project.read(file))
+        .replace("testCase.shop.login", "testCase.shop.zzz")
+        .replace("testCase.shop.pay", "testCase.shop.login");
+      await project.write({
+        [file]: forged,
+        "targets/shop.yaml": named("zzz", "DISABLED").replace(
+          "DISABLED }",
+          "DISABLED }, login: { description: Pay }",
+        ),
+      });
+      const ran = await project.run(["plan", "--base", "HEAD"]);
+      expect(ran.code, ran.stdout + ran.stderr).toBe(1);
+      expect(ran.stdout).toContain("protects it in tasc.yaml as testCase.shop.login");
+    });
+  });
 });

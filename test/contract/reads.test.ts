@@ -54,6 +54,19 @@ describe.concurrent("reads of a plan", () => {
     });
   });
 
+  test("--only refuses a pattern that would take forever", async () => {
+    await scene({}, async ({ project, service }) => {
+      service.addCase(service.addTarget("App 0"), { description: "Log in" });
+      await project.write(manifest(1));
+      for (const glob of ["{a,b}".repeat(22), "*a".repeat(30), "[z-a]"]) {
+        // oxlint-disable-next-line no-await-in-loop
+        const ran = await project.run(["plan", "--only", glob]);
+        expect([ran.code, ran.stderr.includes("cannot be used")], ran.stderr).toEqual([3, true]);
+      }
+      expect(service.log).toEqual([]);
+    });
+  });
+
   test("--only and --exclude narrow a plan: address and glob, repeated", async () => {
     await scene({}, async ({ project, service }) => {
       for (let i = 0; i < 4; i += 1)

@@ -105,6 +105,25 @@ describe.concurrent("a target that left the manifests", () => {
     },
   );
 
+  test.each([
+    ["--only", "*.desk.*"],
+    ["--exclude", "*.help*"],
+    ["--only", "*.desk.*", "--exclude", "*.shop*"],
+  ])("did not leave if it has another key by now, also where that is out of scope: %j", async (...scope) => {
+    await scene({}, async ({ project, service }) => {
+      await left(project, seed(service), "policy: { onRemove: disable }\n");
+      await project.write({ "targets/help.yaml": DESK.replace("target: desk", "target: help") });
+      for (const narrowed of [[], scope]) {
+        // oxlint-disable-next-line no-await-in-loop
+        const { value } = await project.json(["plan", ...narrowed]);
+        expect(changed(value)).toEqual([]);
+        expect(value["orphaned"]).toEqual([]);
+      }
+      await project.run(["apply", "--auto-approve", ...scope]);
+      expect(service.writes()).toEqual([]);
+    });
+  });
+
   test("and comes back enabled is what the manifests changed, and no drift", async () => {
     await scene({}, async ({ project, service }) => {
       await left(project, seed(service), "policy: { onRemove: disable }\n");

@@ -1,11 +1,13 @@
 // A saved plan cannot lie: whatever is changed in it, and whenever it is not for here and now, nothing is sent.
 import { execFileSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
-import { openSaved, type PlanFile, readPlanFile } from "../../src/app/saved-plan.ts";
+import { contentOf, openSaved, type PlanFile, readPlanFile } from "../../src/app/saved-plan.ts";
 import { type Host, withSession } from "../../src/app/session.ts";
 import { TascError } from "../../src/model/error.ts";
-import { type Json, isArray, isObject } from "../../src/model/json.ts";
+import { type Json, isArray, isObject, parseJson } from "../../src/model/json.ts";
 import { PLAN_FORMATS } from "../../src/render/formats.ts";
+import { planView } from "../../src/render/json.ts";
+import { renderPlanGithub } from "../../src/render/reports.ts";
 import { scene, type Project } from "./support/cli.ts";
 import { seed } from "./support/story.ts";
 
@@ -20,23 +22,31 @@ testCases:
 `;
 
 /** Every JSON that differs from one in a single node: changed, taken out, or added. */
-function* mutations(value: Json, put: (other: Json) => Json, where: string): Generator<[string, Json]> {
-  yield [`${where} changed`, put(isArray(value) || isObject(value) ? "x" : [value])];
+function* mutations(
+  value: Json,
+  put: (other: Json) => Json,
+  where: string,
+  text = "x",
+): Generator<[string, Json]> {
+  yield [`${where} changed`, put(isArray(value) || isObject(value) ? text : [text])];
   if (isArray(value)) {
-    yield [`${where} added`, put([...value, "x"])];
+    yield [`${where} added`, put([...value, text])];
     for (const [at, item] of value.entries()) {
       yield [`${where}.${at} removed`, put(value.toSpliced(at, 1))];
-      yield* mutations(item, (other) => put(value.with(at, other)), `${where}.${at}`);
+      yield* mutations(item, (other) => put(value.with(at, other)), `${where}.${at}`, text);
     }
   } else if (isObject(value)) {
-    yield [`${where} added`, put({ ...value, extra: 1 })];
+    yield [`${where} added`, put({ ...value, [text]: text })];
     for (const [key, item] of Object.entries(value)) {
       const { [key]: _, ...rest } = value;
       yield [`${where}.${key} removed`, put(rest)];
-      yield* mutations(item, (other) => put({ ...value, [key]: other }), `${where}.${key}`);
+      yield* mutations(item, (other) => put({ ...value, [key]: other }), `${where}.${key}`, text);
     }
-  } else if (typeof value === "string") yield [`${where} lengthened`, put(`${value}x`)];
+  } else yield [`${where} lengthened`, put(`${String(value)}${text}`)];
 }
+
+/** What GitHub's runner would obey. */
+const ORDER = "\n::error title=forged::y\n##[error]z";
 
 async function save(project: Project, args: readonly string[] = []): Promise<void> {
   await project.write({ "targets/shop.yaml": MANIFEST });
@@ -147,6 +157,29 @@ describe.concurrent("a sealed plan", () => {
         expect(shown.stdout, format).toContain("is not verified");
       }
       expect((await project.run(["show", "plan.json"])).stdout).not.toMatch(/changed after|not verified/u);
+    });
+  });
+
+  test("that was forged gives no order to a workflow, whichever of its values says one", async () => {
+    await scene({}, async ({ project, service }) => {
+      seed(service);
+      await save(project);
+      const content = parseJson(await project.read("plan.json"));
+      let shown = 0;
+      for (const [where, forged] of mutations(content, (other) => other, "plan", ORDER)) {
+        // oxlint-disable-next-line no-await-in-loop
+        await project.write({ "plan.json": JSON.stringify(forged) });
+        try {
+          const { plan, extras } = contentOf(readPlanFile("plan.json", { cwd: project.dir }));
+          expect(renderPlanGithub(planView(plan, extras)), where).not.toMatch(
+            /^\s*::error title=forged|##\[/m,
+          );
+          shown++;
+        } catch (error) {
+          if (!(error instanceof TascError)) throw error;
+        }
+      }
+      expect(shown).toBeGreaterThan(50);
     });
   });
 

@@ -322,7 +322,7 @@ environments:
   });
 });
 
-test("explain does not show what an earlier secret left on the service", async () => {
+test("no command shows what an earlier secret left on the service", async () => {
   await scene({}, async ({ project, service }) => {
     seed(service);
     const manifest = (text: string) =>
@@ -330,13 +330,23 @@ test("explain does not show what an earlier secret left on the service", async (
     await project.write({ "targets/shop.yaml": manifest("${secret:PROMPT_CODE}") });
     expect((await project.run(["apply", "--auto-approve"], ENV)).code).toBe(0);
     await project.write({ "targets/shop.yaml": manifest("plain") });
-    for (const options of [[], ["--format", "json"], ["entryPointUrlPath"]]) {
+    const explain = ["explain", "testCase.shop.login"];
+    const commands = [explain, [...explain, "--format", "json"], [...explain, "entryPointUrlPath"]];
+    for (const args of [
+      ...commands,
+      ["plan"],
+      ["snapshot"],
+      ["drift"],
+      ["pull"],
+      ["plan", "--out", "p.json"],
+    ]) {
       // oxlint-disable-next-line no-await-in-loop
-      const ran = await project.run(["explain", "testCase.shop.login", ...options]);
-      expect(ran.code, ran.stderr).toBe(0);
-      expect(ran.stdout).toContain("(sensitive)");
-      expect(ran.stdout).not.toContain(PROMPT_CODE);
+      const ran = await project.run(args);
+      if (args[0] === "explain") expect(ran.stdout).toContain("(sensitive)");
+      expect(ran.stderr).not.toContain("Error:");
+      expect(ran.stdout + ran.stderr, args.join(" ")).not.toContain(PROMPT_CODE);
     }
+    expect(await project.everything()).not.toContain(PROMPT_CODE);
   });
 });
 

@@ -1,8 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { COMMANDS } from "../../src/commands/table.ts";
-import { type CommandSpec } from "../../src/commands/options.ts";
+import { COMMANDS, type CommandSpec } from "../../src/commands/table.ts";
 import { GLOBAL } from "../../src/commands/options.ts";
 import { blocksOf, pages } from "./page.ts";
 

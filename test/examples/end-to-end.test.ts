@@ -71,7 +71,13 @@ test("GitHub: snapshots, the plan of a pull request, its apply, drift and a prom
       const pulls = [
         { merged_at: "then", base: { ref: "main" }, head: { sha: COMMIT, repo: { full_name: "acme/shop" } } },
       ];
-      const runs = { workflow_runs: [{ id: 42, pull_requests: [{ base: { ref: "main" } }] }] };
+      // A plan against another branch was judged by that branch's manifests.
+      const runs = {
+        workflow_runs: [
+          { id: 41, pull_requests: [{ base: { ref: "theirs" } }] },
+          { id: 42, pull_requests: [{ base: { ref: "main" } }] },
+        ],
+      };
       const github = await startHost({
         answers: {
           "/repos/acme/shop/commits/merged/pulls": pulls,

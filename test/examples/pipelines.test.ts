@@ -46,6 +46,8 @@ test.each(GITHUB)("%s gives secrets to single steps, and no more rights than it 
   const pipeline: unknown = parseDocument(readFileSync(file, "utf8")).toJS();
   expect(pipeline).toHaveProperty(["permissions"], { contents: "read" });
   expect(pipeline).not.toHaveProperty(["on", "pull_request_target"]);
+  if (JSON.stringify(pipeline).includes('"pull_request":'))
+    expect(JSON.stringify(pipeline), "a pull request gets no key of production").not.toMatch(/PRODUCTION\w*/);
   for (const mapping of mappings(pipeline)) {
     if (JSON.stringify(mapping["env"] ?? "").includes("secrets."))
       expect(mapping, "only a step has an env with secrets").not.toHaveProperty("steps");
@@ -76,6 +78,7 @@ test("the action is given inputs that it has, and asked for outputs that it has"
   const [, inputs = ""] = /uses: your-org\/tasc@.*\n +with:\n((?: {10}.*\n)*)/.exec(text) ?? [];
   const names = [...inputs.matchAll(/^ +([\w-]+):/gm)].map(([, name = ""]) => name);
   expect(names).toEqual(["stages", "snapshot", "offline-stages", "override-policy-label"]);
+  expect(inputs).toContain("offline-stages: production\n");
   for (const name of names) expect(action).toHaveProperty(["inputs", name]);
   for (const [, name = ""] of text.matchAll(/steps\.tasc\.outputs\.([\w-]+)/g))
     expect(action).toHaveProperty(["outputs", name]);

@@ -28,7 +28,7 @@ const PROGRAMS: Env = {
   npx: `test "$1 $2 $3" = "--no -- tasc" || exit 97\nshift 3\nexec "${process.execPath}" "${EXECUTABLE}" "$@"`,
   gh: `case "$1 $2" in
   api*) curl --silent --fail "$GITHUB_API_URL/$2" | jq --raw-output --compact-output "$4" ;;
-  "run download") cp -r "$ARTIFACTS/$7" "$9" ;;
+  "run download") test "$3" = 42 || exit 96; cp -r "$ARTIFACTS/$7" "$9" ;;
   "auth setup-git") ;;
   "pr create") echo "$*" > "$ARTIFACTS/pull-request" ;;
   *) exit 98 ;;

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const PROJECT = `version: 1
-service: { baseUrl: "\${env:BASE}", apiKey: "\${secret:KEY}", concurrency: 4, retries: 2 }
+service: { baseUrl: "\${env:BASE}", apiKey: "\${secret:KEY}", concurrency: 4, retries: 2, requestTimeout: 5s }
 `;
 
 /** A project whose first apply takes about 40 calls of every kind, with names and addresses that are easily confused. */

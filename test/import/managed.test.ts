@@ -151,6 +151,7 @@ test("nothing that repeats a secret is written", async () => {
       liveCase(idOf(3, 1), {
         description: "Use hunter2-secret",
         tags: ["hunter2-secret"],
+        folderId: "folder-hunter2-secret",
         discovery: {
           freePrompt: "Type hunter2-secret.",
           status: undefined,

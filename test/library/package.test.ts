@@ -137,6 +137,12 @@ describe("the package", () => {
     expect(licences).toContain("Permission is hereby granted, free of charge");
   });
 
+  test("is built of packages whose hashes the lock file keeps", () => {
+    const { packages } = object(parseJson(readFileSync("package-lock.json", "utf8")));
+    for (const [path, one] of Object.entries(object(packages ?? null)))
+      if (path !== "") expect(object(one)["integrity"], path).toMatch(/^sha512-/);
+  });
+
   test("gives types that a strict project can use", async () => {
     writeFileSync(join(packed.project, "consumer.mts"), CONSUMER);
     const strict = ["--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", "--noEmit"];

@@ -138,6 +138,35 @@ describe("JUnit", () => {
   });
 });
 
+describe("a report", () => {
+  const shownAs = (format: string, text: string, secrets: readonly string[] = []): string => {
+    const result = {
+      id: text,
+      testCaseId: text,
+      name: undefined,
+      createdAt: text,
+      updatedAt: text,
+      status: "FAILED",
+      errorMessage: text,
+      traceUrl: text,
+    };
+    const one = { ...report(text, text), context: { [text]: text }, browser: text, results: [result] };
+    const view = reportView({ target: "shop", report: one }, () => undefined);
+    return show(view, format, { redactor: createRedactor(secrets), style: PLAIN, width: 80 });
+  };
+
+  test.each(["text", "json", "junit"])("repeats no secret in any of its fields, as %s", (format) => {
+    expect(shownAs(format, "hunter2-secret")).toContain("hunter2");
+    expect(shownAs(format, "hunter2-secret", ["hunter2-secret"])).not.toContain("hunter2");
+  });
+
+  test("of a hundred thousand lines is written in no time", () => {
+    const started = process.cpuUsage();
+    shownAs("junit", `${" \n".repeat(100_000)}:${"\n".repeat(100_000)}`);
+    expect(process.cpuUsage(started).user).toBeLessThan(5_000_000);
+  });
+});
+
 /** A finished report, and one that still waits. */
 async function run(stage: Scene): Promise<void> {
   const begin = (cases: readonly string[]) =>

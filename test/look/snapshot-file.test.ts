@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
-import { type Snapshot, type SnapshotHead, openSnapshot, splitDocument } from "../../src/app/snapshot.ts";
-import { fileSink, memorySink, writeSnapshot } from "../../src/app/write-snapshot.ts";
+import { type Snapshot, type SnapshotHead, openSnapshot } from "../../src/app/snapshot.ts";
+import { writeSnapshot, writingWhole } from "../../src/app/write-snapshot.ts";
 import { TascError } from "../../src/model/error.ts";
-import { type Json, isObject, parseJson } from "../../src/model/json.ts";
+import { isObject, parseJson } from "../../src/model/json.ts";
 import type { LiveTestCase } from "../../src/model/live.ts";
 import { emptyState } from "../../src/model/state.ts";
 import { createRedactor } from "../../src/render/redact.ts";
@@ -58,15 +58,11 @@ const HEAD: SnapshotHead = {
 const NO_SECRETS = createRedactor([]);
 
 function textOf(cases: ReadonlyMap<string, readonly LiveTestCase[]>, secrets = NO_SECRETS): string {
-  const sink = memorySink();
-  const writer = writeSnapshot(sink, HEAD, secrets);
-  for (const [target, list] of cases) {
-    const collector = writer.testCases(target);
-    for (const one of list) collector.add(one);
-    collector.result();
-  }
+  const pieces: string[] = [];
+  const writer = writeSnapshot((piece) => void pieces.push(piece), HEAD, secrets);
+  for (const [target, list] of cases) writer.add(list.map((one) => writer.lineOf(one, target)));
   writer.end();
-  return sink.pieces().join("");
+  return pieces.join("");
 }
 
 function opened(text: string): Snapshot {
@@ -148,56 +144,22 @@ describe("what goes in comes out", () => {
 });
 
 describe("the file", () => {
-  test("a try that broke leaves nothing behind", () => {
-    fc.assert(
-      fc.property(lists, ({ t, u }) => {
-        const whole = textOf(
-          new Map([
-            ["t", t],
-            ["u", u],
-          ]),
-        );
-        const path = newFile();
-        const file = fileSink(path, "/");
-        const memory = memorySink();
-        for (const sink of [file, memory]) {
-          const writer = writeSnapshot(sink, HEAD, NO_SECRETS);
-          for (const [target, list, broken] of [
-            ["t", t, u],
-            ["u", u, t],
-          ] as const) {
-            const first = writer.testCases(target);
-            for (const one of broken) first.add(one);
-            const second = writer.testCases(target);
-            for (const one of list) second.add(one);
-            second.result();
-          }
-          writer.end();
-        }
-        file.keep();
-        expect(memory.pieces().join("")).toBe(whole);
-        expect(readFileSync(path, "utf8")).toBe(whole);
-        rmSync(path);
-      }),
-      { numRuns: 20 },
-    );
-  });
-
-  test("is for its owner alone, and in its place only when it is whole", () => {
+  test("is for its owner alone, and in its place only when it is whole", async () => {
     const path = newFile();
-    const sink = fileSink(path, "/");
-    const writer = writeSnapshot(sink, HEAD, NO_SECRETS);
-    const names = readdirSync(join(path, ".."));
-    expect(names).not.toContain("snapshot.json");
-    for (const name of names) expect(statSync(join(path, "..", name)).mode & 0o777).toBe(0o600);
-    writer.end();
-    sink.keep();
-    sink.drop();
+    await writingWhole(path, "/", async (write) => {
+      write(textOf(new Map()));
+      const names = readdirSync(join(path, ".."));
+      expect(names).toHaveLength(1);
+      expect(names).not.toContain("snapshot.json");
+      for (const name of names) expect(statSync(join(path, "..", name)).mode & 0o777).toBe(0o600);
+    });
     expect(readdirSync(join(path, ".."))).toEqual(["snapshot.json"]);
     expect(statSync(path).mode & 0o777).toBe(0o600);
-    const second = fileSink(path, "/");
-    writeSnapshot(second, { ...HEAD, stage: "other" }, NO_SECRETS);
-    second.drop();
+    const broken = writingWhole(path, "/", async (write) => {
+      write("{");
+      throw new Error("broken off");
+    });
+    await expect(broken).rejects.toThrow("broken off");
     expect(readdirSync(join(path, ".."))).toEqual(["snapshot.json"]);
     expect(opened(readFileSync(path, "utf8")).head.stage).toBe("staging");
   });
@@ -239,12 +201,13 @@ describe("the file", () => {
     const [any] = fc.sample(liveCase, 1);
     if (any === undefined) throw new Error("no case");
     const shown = { ...any, id: "c1", description: old, tags: [old], status: "ENABLED", discovery };
-    const sink = memorySink();
+    const pieces: string[] = [];
     const targets = [{ id: "t", app: old, environments: [] }];
-    const writer = writeSnapshot(sink, { ...HEAD, targets, states: [state] }, NO_SECRETS);
-    writer.testCases("t").add({ ...shown, elements: [{ id: "e1", parts: {}, raw }] });
+    const head = { ...HEAD, targets, states: [state] };
+    const writer = writeSnapshot((piece) => void pieces.push(piece), head, NO_SECRETS);
+    writer.add([writer.lineOf({ ...shown, elements: [{ id: "e1", parts: {}, raw }] }, "t")]);
     writer.end();
-    const text = sink.pieces().join("");
+    const text = pieces.join("");
     expect(text).not.toContain(old);
     expect(text).toContain('"action":"CLICK"');
     expect(text).toContain('"status":"ENABLED"');
@@ -279,70 +242,33 @@ describe("the file", () => {
   });
 });
 
-describe("splitting a document", () => {
-  const document = fc.record({
-    a: fc.jsonValue(),
-    list: fc.array(fc.jsonValue(), { maxLength: 6 }),
-    z: fc.jsonValue(),
+describe("reading a document", () => {
+  const text = textOf(new Map([["t", fc.sample(liveCase, 3)]]));
+
+  test("finds what was cut short, wherever that was", () => {
+    for (let length = 0; length < text.length - 2; length += 17)
+      expect(() => opened(text.slice(0, length)).eachTestCase(() => undefined)).toThrow(TascError);
   });
 
-  /** The parts that come out, and how it ended. */
-  function split(bytes: Uint8Array, size: number) {
-    const members: [string, Json][] = [];
-    const items: Json[] = [];
-    function* pieces() {
-      for (let at = 0; at < bytes.length; at += size) yield bytes.slice(at, at + size);
-    }
-    const end = splitDocument(pieces(), "list", {
-      member: (name, value) => members.push([name, value]) > 0,
-      item: (value) => void items.push(value),
-    });
-    return { end, members, items };
-  }
-
-  test("gives what JSON.parse gives, wherever the pieces end", () => {
-    fc.assert(
-      fc.property(
-        document,
-        fc.integer({ min: 1, max: 40 }),
-        fc.integer({ min: 0, max: 3 }),
-        (value, size, indent) => {
-          const text = JSON.stringify(value, null, indent);
-          const plain = parseJson(text);
-          const { a, list, z } = isObject(plain) ? plain : {};
-          expect(split(Buffer.from(text), size)).toEqual({
-            end: "whole",
-            members: [
-              ["a", a],
-              ["z", z],
-            ],
-            items: list,
-          });
-        },
-      ),
-    );
-  });
-
-  test("never calls whole what was cut short", () => {
-    fc.assert(
-      fc.property(document, fc.integer({ min: 1, max: 40 }), fc.nat(), (value, size, cut) => {
-        const bytes = Buffer.from(JSON.stringify(value));
-        expect(split(bytes.subarray(0, cut % bytes.length), size).end).toBe("damaged");
-      }),
-    );
+  test("passes over lists of another name, and names that are values", async () => {
+    const document = parseJson(text);
+    const more = {
+      testCasesOf: [1],
+      other: { testCases: [2] },
+      name: "testCases",
+      list: [["testCases", [3]]],
+    };
+    const { reader } = opened(JSON.stringify({ ...more, ...(isObject(document) ? document : {}) }));
+    expect(await reader.listTestCases("t", (one) => one)).toHaveLength(3);
   });
 
   test.each([
-    "[1]",
-    "7",
-    '{"a":}',
-    '{"a":1}}',
-    '{"a":1} x',
-    "{a:1}",
-    '{"list":[1,]}x',
-    '{"list":[1}',
-    '{"a" 1}',
-  ])("finds %s damaged", (text) => {
-    expect(split(Buffer.from(text), 3).end).toBe("damaged");
+    [/\]\n\}\n$/, "\n}\n"],
+    [/\]\n\}\n$/, "}\n}\n"],
+    [/\]\n\}\n$/, ",]\n}\n"],
+    [/\}\n$/, "} x\n"],
+    [/"stage":/, '"stage"'],
+  ])("finds a text damaged where %s reads %s", (where, instead) => {
+    expect(() => opened(text.replace(where, instead)).eachTestCase(() => undefined)).toThrow(TascError);
   });
 });

@@ -87,7 +87,7 @@ function textsOf(value: unknown, nodes: readonly Node[]): readonly (string | und
 }
 
 const STATE_CODES = [
-  ...readFileSync("src/state/problem.ts", "utf8").matchAll(/readonly kind: "([a-z-]+)"/g),
+  ...readFileSync("src/state/problem.ts", "utf8").matchAll(/^  readonly "?([a-z-]+)"?: (?:\{|object)/gm),
 ].map(([, kind]) => `state-${kind}`);
 
 function codesOfSource(): ReadonlyMap<string | undefined, string> {

@@ -500,6 +500,14 @@ stages: { nope: {} }
   });
 });
 
+test("thousands of unknown keys take no time", async () => {
+  const keys = Array.from({ length: 20_000 }, (_, at) => `  descriptoin${at}: a\n`).join("");
+  const started = process.cpuUsage();
+  const lines = await errors({ "targets/a.yaml": `target: a\ndefaults:\n${keys}testCases:\n${keys}` });
+  expect(process.cpuUsage(started).user).toBeLessThan(10_000_000);
+  expect(lines.filter((line) => line.includes("unknown-key")).length).toBeGreaterThanOrEqual(20_000);
+});
+
 test("hostile interpolations take no time", async () => {
   const vars = Array.from(
     { length: 20_000 },

@@ -3,8 +3,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
-import { type CommandSpec } from "../../src/commands/options.ts";
-import { COMMANDS } from "../../src/commands/table.ts";
+import { COMMANDS, type CommandSpec } from "../../src/commands/table.ts";
 import { type Json, isArray, isObject, parseJson } from "../../src/model/json.ts";
 import { COOKIE, LOGIN, PROJECT, type Ran, type Scene, TARGET, appliedScene, textAt } from "../look/scene.ts";
 

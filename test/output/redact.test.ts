@@ -204,11 +204,16 @@ describe("secrets of several lines", () => {
 describe("plain data", () => {
   test("strings, keys and numbers", () => {
     const redactor = createRedactor(["4711", "hunter2-pass", "password"]);
-    expect(
-      redactor.json({ "hunter2-pass": ["a hunter2-pass", 4711, 14711, 1, null, true], password: "password" }),
-    ).toEqual({
-      "(sensitive)": ["a (sensitive)", "(sensitive)", "(sensitive)", 1, null, true],
+    const values = ["a hunter2-pass", 4711, 14711, 1, null, true];
+    const redacted = ["a (sensitive)", "(sensitive)", "(sensitive)", 1, null, true];
+    expect(redactor.json({ "hunter2-pass": values, password: "password" })).toEqual({
+      "(sensitive)": redacted,
       password: "(sensitive)",
+    });
+    // Where somebody else chose the keys, none of them is a word of ours.
+    expect(redactor.freeJson({ "X-password": values, a: { 4711: 1 } })).toEqual({
+      "X-(sensitive)": redacted,
+      a: { "(sensitive)": 1 },
     });
   });
 });

@@ -89,6 +89,5 @@ export function browserForFile(): (plan: Plan | string, options?: OpenOptions) =
 }
 
 function render(plan: Plan): string {
-  const { json, extras } = shown(plan);
-  return renderPlanHtml(json, extras);
+  return renderPlanHtml(shown(plan).view);
 }

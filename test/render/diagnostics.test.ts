@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type DiagnosticView, diagnosticView, renderDiagnostics } from "../../src/render/diagnostics.ts";
+import { renderDiagnostics } from "../../src/render/diagnostics.ts";
+import { type DiagnosticView, diagnosticView } from "../../src/render/json.ts";
 import {
   renderDiagnosticsGithub,
   renderDiagnosticsJunit,

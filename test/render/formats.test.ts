@@ -1,29 +1,20 @@
 import { describe, expect, test } from "vitest";
-import { CAUSES, type Plan, type PlanJson } from "../../src/model/plan.ts";
+import { CAUSES, type Plan } from "../../src/model/plan.ts";
+import { type PlanFormat, renderPlan } from "../../src/render/formats.ts";
 import { PLAIN } from "../../src/render/style.ts";
-import { renderPlanText } from "../../src/render/text.ts";
-import { renderPlanHtml } from "../../src/render/html/page.ts";
-import { type PlanExtras, writeJson } from "../../src/render/json.ts";
-import { renderPlanMarkdown } from "../../src/render/markdown.ts";
-import {
-  renderPlanGithub,
-  renderPlanGitlab,
-  renderPlanJunit,
-  renderPlanSarif,
-} from "../../src/render/reports.ts";
 import { EMPTY, HOSTILE, PASSWORD, PLAN, REFUSED, shown } from "./sample.ts";
 
-type Render = (plan: PlanJson, extras: PlanExtras) => string;
+const OPTIONS = { style: PLAIN, width: 100, verbose: false };
 
 /** Every format of a plan beside the text, and the ending of its golden files. */
-const FORMATS: readonly (readonly [string, string, Render])[] = [
-  ["json", "json", (plan) => writeJson(plan)],
-  ["markdown", "md", renderPlanMarkdown],
-  ["github", "github.txt", renderPlanGithub],
-  ["gitlab", "gitlab.json", renderPlanGitlab],
-  ["sarif", "sarif.json", renderPlanSarif],
-  ["junit", "junit.xml", renderPlanJunit],
-  ["html", "html", renderPlanHtml],
+const FORMATS: readonly (readonly [PlanFormat, string])[] = [
+  ["json", "json"],
+  ["markdown", "md"],
+  ["github", "github.txt"],
+  ["gitlab", "gitlab.json"],
+  ["sarif", "sarif.json"],
+  ["junit", "junit.xml"],
+  ["html", "html"],
 ];
 
 const PLANS: readonly (readonly [string, Plan])[] = [
@@ -33,36 +24,33 @@ const PLANS: readonly (readonly [string, Plan])[] = [
   ["plan-hostile", HOSTILE],
 ];
 
-function rendered(plan: Plan, render: Render): string {
+function rendered(plan: Plan, format: PlanFormat): Promise<string> {
   const { json, extras } = shown(plan);
   const places = Object.fromEntries(
     plan.changes.map(({ address }, at) => [address, { file: "targets/shop.yaml", line: at + 1, column: 3 }]),
   );
-  return render(json, { ...extras, places });
+  return renderPlan(format, json, { ...extras, places }, OPTIONS);
 }
 
-describe.each(FORMATS)("%s", (_, ending, render) => {
+describe.each(FORMATS)("%s", (format, ending) => {
   test.each(PLANS)("of %s", async (name, plan) => {
-    const text = rendered(plan, render);
+    const text = await rendered(plan, format);
     await expect(text).toMatchFileSnapshot(`golden/${name}.${ending}`);
     expect(text).not.toContain(PASSWORD);
-    expect(rendered(plan, render)).toBe(text);
+    expect(await rendered(plan, format)).toBe(text);
   });
 });
 
 test.each([
-  [
-    "text",
-    "txt",
-    (plan, extras) => renderPlanText(plan, extras, { style: PLAIN, width: 100, verbose: false }),
-  ],
-  ["markdown", "md", renderPlanMarkdown],
-  ["html", "html", renderPlanHtml],
-] satisfies readonly (readonly [string, string, Render])[])(
+  ["text", "txt"],
+  ["markdown", "md"],
+  ["html", "html"],
+] as const)(
   "%s shows apart what these manifests change, what was pending, and drift",
-  async (_, ending, render) => {
+  async (format, ending) => {
     const { json, extras } = shown(PLAN);
     const changes = json.changes.map((change, at) => ({ ...change, cause: CAUSES[at % 3] ?? "manifest" }));
-    await expect(render({ ...json, changes }, extras)).toMatchFileSnapshot(`golden/plan-base.${ending}`);
+    const text = await renderPlan(format, { ...json, changes }, extras, OPTIONS);
+    await expect(text).toMatchFileSnapshot(`golden/plan-base.${ending}`);
   },
 );

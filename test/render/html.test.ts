@@ -6,8 +6,7 @@ import { BIG } from "./big.ts";
 import { EMPTY, HOSTILE, PLAN, REFUSED, shown } from "./sample.ts";
 
 function page(plan: Plan): string {
-  const { json, extras } = shown(plan);
-  return renderPlanHtml(json, extras);
+  return renderPlanHtml(shown(plan).view);
 }
 
 function digest(text: string): string {

@@ -2,10 +2,10 @@ import * as fc from "fast-check";
 import { micromark } from "micromark";
 import { gfm, gfmHtml } from "micromark-extension-gfm";
 import { describe, expect, test } from "vitest";
-import type { Plan, PlanJson } from "../../src/model/plan.ts";
+import type { Plan } from "../../src/model/plan.ts";
 import { Secret } from "../../src/model/value.ts";
 import { renderPlanHtml } from "../../src/render/html/page.ts";
-import { planJson, writeJson } from "../../src/render/json.ts";
+import { type PlanView, planJson, planView, writeJson } from "../../src/render/json.ts";
 import { COMMENT_LIMIT, renderPlanMarkdown } from "../../src/render/markdown.ts";
 import { createRedactor, redactPlan } from "../../src/render/redact.ts";
 import {
@@ -23,8 +23,8 @@ import { META, PLAN, shown } from "./sample.ts";
 const TEXT = { style: PLAIN, width: 80, verbose: true };
 
 function text(plan: Plan): string {
-  const { json, extras } = shown(plan);
-  return renderPlanText(json, extras, TEXT);
+  const { view } = shown(plan);
+  return renderPlanText(view, TEXT);
 }
 
 /** Controls but line breaks and tabs, and what turns or hides text. */
@@ -58,8 +58,8 @@ describe("whatever names say", () => {
   test("Markdown has no more structure than it was given", () => {
     fc.assert(
       fc.property(hostilePlan, (plan) => {
-        const { json, extras } = shown(plan);
-        expectHarmlessMarkdown(renderPlanMarkdown(json, extras));
+        const { view } = shown(plan);
+        expectHarmlessMarkdown(renderPlanMarkdown(view));
       }),
       { numRuns: 300 },
     );
@@ -68,8 +68,8 @@ describe("whatever names say", () => {
   test("each line of annotations is one that was meant", () => {
     fc.assert(
       fc.property(hostilePlan, (plan) => {
-        const { json, extras } = shown(plan);
-        const lines = renderPlanGithub(json, extras)
+        const { view } = shown(plan);
+        const lines = renderPlanGithub(view)
           .trimEnd()
           .split(/[\n\r\u2028]/);
         const kinds = lines.map((line) => line.slice(0, 6));
@@ -82,9 +82,9 @@ describe("whatever names say", () => {
   test("SARIF stays JSON, JUnit stays XML", () => {
     fc.assert(
       fc.property(hostilePlan, (plan) => {
-        const { json, extras } = shown(plan);
-        expect(() => JSON.parse(renderPlanSarif(json, extras)) as unknown).not.toThrow();
-        const xml = renderPlanJunit(json, extras);
+        const { view } = shown(plan);
+        expect(() => JSON.parse(renderPlanSarif(view)) as unknown).not.toThrow();
+        const xml = renderPlanJunit(view);
         expect(xml).not.toMatch(/[^\t\n\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u);
         const content = xml.replace(
           /<\/?(testsuites?|testcase|failure|skipped)( \w+="[^"<>]*")*\/?>|<\?xml [^>]*\?>/g,
@@ -98,8 +98,8 @@ describe("whatever names say", () => {
   test("the page has no element that was not meant", () => {
     fc.assert(
       fc.property(hostilePlan, (plan) => {
-        const { json, extras } = shown(plan);
-        const page = renderPlanHtml(json, extras);
+        const { view } = shown(plan);
+        const page = renderPlanHtml(view);
         expect(page.match(/<\/?script/gi)).toHaveLength(2);
         const shell = page.replace(/<(script|style)( [^<>]*)?>[^<]*<\/\1>|<script>[^]*?<\/script>/g, "");
         for (const [tag] of shell.matchAll(/<[^>]*>?/g)) expect(tag).toMatch(MEANT);
@@ -128,10 +128,10 @@ const IN_COMMENT =
   /^<(!-- tasc:plan [\w%.!~*'()-]* --|\/?(h3|p|strong|b|blockquote|ul|li|code|pre|details|summary|table|thead|tbody|tr|t[hd])|code class="language-(diff|text)"|br( \/)?)>$/;
 
 describe("a plan of five thousand changes", () => {
-  const { json, extras } = shown(BIG);
+  const { json, view } = shown(BIG);
 
   test("fits a comment, with all that is dangerous first, and says the truth about what is missing", () => {
-    const markdown = renderPlanMarkdown(json, extras);
+    const markdown = renderPlanMarkdown(view);
     expect(markdown.length).toBeLessThanOrEqual(COMMENT_LIMIT);
     expect(markdown.length).toBeGreaterThan(COMMENT_LIMIT * 0.9);
     const [caution = "", rest = ""] = markdown.split("**Plan: ");
@@ -150,7 +150,7 @@ describe("a plan of five thousand changes", () => {
   test("fits any budget that holds the summary", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1500, max: 200_000 }), (budget) => {
-        const markdown = renderPlanMarkdown(json, extras, { budget });
+        const markdown = renderPlanMarkdown(view, { budget });
         expect(markdown.length).toBeLessThanOrEqual(budget);
         expectHarmlessMarkdown(markdown);
       }),
@@ -159,7 +159,7 @@ describe("a plan of five thousand changes", () => {
   });
 
   test("is drawn in no time, and folded to what a person can read", () => {
-    const out = renderPlanText(json, extras, { style: COLOURED, width: 100, verbose: false });
+    const out = renderPlanText(view, { style: COLOURED, width: 100, verbose: false });
     for (const render of [
       renderPlanMarkdown,
       renderPlanGithub,
@@ -167,7 +167,7 @@ describe("a plan of five thousand changes", () => {
       renderPlanJunit,
       renderPlanHtml,
     ])
-      render(json, extras);
+      render(view);
     writeJson(json);
     expect(out.split("\n").length).toBeLessThan(1300);
     expect(out).toMatch(/3980 test cases/);
@@ -207,15 +207,15 @@ describe("a secret", () => {
         const clean = redactPlan(json, redactor);
         const { json: unrelated } = shown(echoing(""));
         for (const render of RENDERERS) {
-          fc.pre(!render(unrelated, extras).includes(value) && !around.includes(value));
-          expect(redactor.document(render(clean, extras))).not.toContain(value);
+          fc.pre(!render(planView(unrelated, extras)).includes(value) && !around.includes(value));
+          expect(redactor.document(render(planView(clean, extras)))).not.toContain(value);
         }
       }),
     );
   });
 
-  const RENDERERS: readonly ((plan: PlanJson, extras: object) => string)[] = [
-    (plan, extras) => renderPlanText(plan, extras, TEXT),
+  const RENDERERS: readonly ((plan: PlanView) => string)[] = [
+    (plan) => renderPlanText(plan, TEXT),
     renderPlanMarkdown,
     renderPlanGithub,
     renderPlanSarif,

@@ -31,8 +31,8 @@ test.each(PARSERS)("%s parser keeps a value in its cell, as it is", (_, parse) =
   fc.assert(
     fc.property(value, value, (before, after) => {
       const field = { path: ["description"], before, after };
-      const { json, extras } = shown(planOf(field));
-      const html = parse(renderPlanMarkdown(json, extras));
+      const { view } = shown(planOf(field));
+      const html = parse(renderPlanMarkdown(view));
       const rows = [...html.matchAll(/<tr>([^]*?)<\/tr>/g)].map(([, row = ""]) => cellsOf(row));
       expect(rows).toHaveLength(2);
       expect(rows[1]).toEqual(["~\u00a0update", "testCase.shop.login", fieldLine(field, "update", 40)]);

@@ -2,7 +2,7 @@ import type { Address } from "../../src/model/address.ts";
 import type { Diagnostic } from "../../src/model/diagnostic.ts";
 import type { Change, Plan, PlanJson } from "../../src/model/plan.ts";
 import { IdOf, IdOfElement, Secret } from "../../src/model/value.ts";
-import { type PlanExtras, planExtras, planJson } from "../../src/render/json.ts";
+import { type PlanExtras, type PlanView, planExtras, planJson, planView } from "../../src/render/json.ts";
 
 /** Plans that show every kind of change, and names that nobody should trust. */
 
@@ -345,6 +345,12 @@ export const HOSTILE: Plan = {
   })),
 };
 
-export function shown(plan: Plan): { readonly json: PlanJson; readonly extras: PlanExtras } {
-  return { json: planJson(plan, META), extras: planExtras(plan) };
+/** A plan as it is saved, and as renderers take it. */
+export function shown(plan: Plan): {
+  readonly json: PlanJson;
+  readonly extras: PlanExtras;
+  readonly view: PlanView;
+} {
+  const [json, extras] = [planJson(plan, META), planExtras(plan)];
+  return { json, extras, view: planView(json, extras) };
 }

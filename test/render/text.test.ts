@@ -8,8 +8,7 @@ import { EMPTY, HOSTILE, PLAN, REFUSED, SOURCE, shown } from "./sample.ts";
 const OPTIONS: PlanTextOptions = { style: PLAIN, width: 100, verbose: false, source: () => SOURCE };
 
 function text(plan: Plan, options: Partial<PlanTextOptions> = {}): string {
-  const { json, extras } = shown(plan);
-  return renderPlanText(json, extras, { ...OPTIONS, ...options });
+  return renderPlanText(shown(plan).view, { ...OPTIONS, ...options });
 }
 
 describe("the whole plan", () => {

@@ -151,6 +151,12 @@ describe("state", () => {
         const other = await fleet.run("state", "push", file);
         expect([other.code, other.stderr]).toEqual([1, expect.stringContaining("lineage")]);
         expect((await fleet.run("state", "push", file, "--force")).code).toBe(0);
+        writeFileSync(file, pulled.stdout.replaceAll('"t0"', '".."'));
+        const escaping = await fleet.run("state", "push", file, "--force");
+        expect([escaping.code, escaping.stderr]).toEqual([
+          3,
+          expect.stringContaining("No target has the key .."),
+        ]);
         const versions = await fleet.run("state", "history", "t0", "--json");
         expect(versions.stdout.match(/"serial"/g)?.length).toBeGreaterThan(1);
       });

@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { type Socket, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, test, vi } from "vitest";
 import { readConfig, readPostgresUrl } from "../../src/state/config.ts";
 import { openBackend } from "../../src/state/session.ts";
 import { explainProblem } from "../../src/state/problem.ts";
@@ -212,16 +212,9 @@ describe("a server on the way", () => {
     pooler.close();
   });
 
-  const ASKS = Buffer.from([82, 0, 0, 0, 8, 0, 0, 0, 3]);
-  it.each([
-    ["at once", [ASKS]],
-    ["byte by byte", [...ASKS].map((byte) => Buffer.from([byte]))],
-    ["after a notice", [Buffer.concat([Buffer.from("N\0\0\0\x0cSNOTICE\0"), ASKS])]],
-    ["after all else", [Buffer.from([82, 0, 0, 0, 8, 0, 0, 0, 0, 90, 0, 0, 0, 5, 73]), ASKS]],
-    ["with more behind it", [Buffer.from([82, 0, 0, 0, 12, 0, 0, 0, 3, 0, 0, 0, 0])]],
-  ])("that asks for the password in clear text without TLS does not get it: %s", async (_, pieces) => {
-    const heard: Buffer[] = [];
-    const server = createServer({ noDelay: true }, (socket) => {
+  /** A server that says these things, and nothing else. */
+  const saying = (pieces: readonly Buffer[], heard: Buffer[] = []) =>
+    createServer({ noDelay: true }, (socket) => {
       socket.on("error", () => {});
       socket.on("data", (bytes) => heard.push(bytes));
       socket.once("data", () => {
@@ -232,6 +225,42 @@ describe("a server on the way", () => {
         next(0);
       });
     });
+  const said = (type: string, ...bytes: readonly number[]) =>
+    Buffer.from([type.charCodeAt(0), 0, 0, 0, bytes.length + 4, ...bytes]);
+  const WELCOME = Buffer.concat([said("R", 0, 0, 0, 0), said("Z", 73)]);
+  const NAMED = said("T", 0, 1, 112, 0, ...Array.from({ length: 18 }, () => 0));
+
+  it.each([
+    ["an unknown login", [said("R", 0, 0, 0, 7)], "login that the server asks for (7)"],
+    ["half a login", [said("R", 0)], "protocol"],
+    ["a challenge without a salt", [said("R", 0, 0, 0, 10), said("R", 0, 0, 0, 11, 114)], "protocol"],
+    ["a column without an end", [WELCOME, said("T", 0, 1, 112)], "protocol"],
+    ["a row without columns", [WELCOME, said("D", 0, 1, 0, 0, 0, 9)], "protocol"],
+    ["a row that ends early", [WELCOME, NAMED, said("D", 0, 1)], "protocol"],
+    ["an end without a row", [WELCOME, said("Z", 73)], "protocol"],
+    ["a copy", [WELCOME, said("H", 0, 0, 0)], "protocol"],
+    ["what no server says", [WELCOME, said("?", 0)], "protocol"],
+    ["another protocol", [Buffer.from("HTTP/1.1 400 Bad Request\r\n\r\n")], "protocol"],
+  ])("that answers with %s is a failure like others", async (_, pieces, words) => {
+    const printed = vi.spyOn(console, "error");
+    const server = saying(pieces);
+    const problem = await problemOf(lockThrough(await portOf(server)));
+    expect(problem.kind).toBe("failed");
+    expect(explainProblem(problem).detail).toContain(words);
+    expect(printed).not.toHaveBeenCalled();
+    server.close();
+  });
+
+  const ASKS = Buffer.from([82, 0, 0, 0, 8, 0, 0, 0, 3]);
+  it.each([
+    ["at once", [ASKS]],
+    ["byte by byte", [...ASKS].map((byte) => Buffer.from([byte]))],
+    ["after a notice", [Buffer.concat([Buffer.from("N\0\0\0\x0cSNOTICE\0"), ASKS])]],
+    ["after all else", [Buffer.from([82, 0, 0, 0, 8, 0, 0, 0, 0, 90, 0, 0, 0, 5, 73]), ASKS]],
+    ["with more behind it", [Buffer.from([82, 0, 0, 0, 12, 0, 0, 0, 3, 0, 0, 0, 0])]],
+  ])("that asks for the password in clear text without TLS does not get it: %s", async (_, pieces) => {
+    const heard: Buffer[] = [];
+    const server = saying(pieces, heard);
     const problem = await problemOf(lockThrough(await portOf(server)));
     expect(explainProblem(problem).detail).toContain("clear text");
     expect(Buffer.concat(heard).toString()).not.toContain("hush-hush");

@@ -1,9 +1,12 @@
+import { scryptSync } from "node:crypto";
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { type Json, isArray, isObject, sameJson } from "../../src/model/json.ts";
 import { Secret } from "../../src/model/value.ts";
 import { canonicalJson, createFingerprinter } from "../../src/state/fingerprint.ts";
 import { json } from "./support/arbitrary.ts";
+
+vi.mock("node:crypto", { spy: true });
 
 const { of: fingerprint, keyCheck } = createFingerprinter(new Secret("the stage's key"), "staging");
 const other = createFingerprinter(new Secret("another key"), "staging");
@@ -47,6 +50,14 @@ describe("a fingerprint", () => {
     expect(fingerprint("1:a", 1)).not.toBe(fingerprint("a", 1));
   });
 
+  it("differs by stage, as does the key check", () => {
+    const production = createFingerprinter(new Secret("the stage's key"), "production");
+    expect(production.of("testCase.shop.login status", "A")).not.toBe(
+      fingerprint("testCase.shop.login status", "A"),
+    );
+    expect(production.keyCheck).not.toBe(keyCheck);
+  });
+
   it("differs by key", () => {
     fc.assert(
       fc.property(json, (value) => {
@@ -60,6 +71,16 @@ describe("a fingerprint", () => {
     expect(fingerprint("testCase.shop.login discovery.prompt", { b: [1, "ä"], a: null })).toBe(
       "ooIPly5yJE07g697",
     );
+  });
+});
+
+describe("the key", () => {
+  it("is derived by a slow function, when the first digest is needed and once", () => {
+    vi.mocked(scryptSync).mockClear();
+    const { of } = createFingerprinter(new Secret("a third key"), "staging");
+    expect(scryptSync).not.toHaveBeenCalled();
+    for (const value of ["A", "B"]) of("testCase.shop.login status", value);
+    expect(scryptSync).toHaveBeenCalledOnce();
   });
 });
 

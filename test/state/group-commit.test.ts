@@ -1,7 +1,35 @@
+// What many record at the same time shares one flush.
 import { setImmediate } from "node:timers/promises";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { GroupCommit } from "../../src/state/session.ts";
+import type { StateEvent } from "../../src/model/state.ts";
+import type { HeldLock } from "../../src/state/backend.ts";
+import { Session } from "../../src/state/session.ts";
+import { SHOP, numbered } from "./support/numbered.ts";
+import { realWorld } from "./support/world.ts";
+
+const EVENTS = Array.from({ length: 60 }, (_, n) => numbered(n));
+
+/** A session whose lock hands each flush over. */
+async function sessionWith(flush: (numbers: readonly number[], lasting: boolean) => Promise<void>) {
+  const lock: HeldLock = {
+    key: SHOP,
+    write: () => Promise.resolve("1"),
+    append: async (events, _, lasting) =>
+      await flush(
+        events.map((event) => EVENTS.indexOf(event)),
+        lasting,
+      ),
+    unlock: () => Promise.resolve(),
+  };
+  const session = new Session(lock, undefined, await realWorld("/nowhere"));
+  const eventsOf = (numbers: readonly number[]): readonly StateEvent[] =>
+    numbers.flatMap((n) => EVENTS[n] ?? []);
+  return {
+    record: async (...numbers: readonly number[]) => await session.record(eventsOf(numbers)),
+    note: async (...numbers: readonly number[]) => await session.note(eventsOf(numbers)),
+  };
+}
 
 /** A flush that waits until it is told how to end. */
 function heldFlushes() {
@@ -19,22 +47,22 @@ async function settle(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await setImmediate();
 }
 
-describe("a group commit", () => {
+describe("a session", () => {
   it("gathers what comes in one turn of the event loop", async () => {
     const flushed: (readonly number[])[] = [];
-    const commit = new GroupCommit<number>(async (items) => void flushed.push(items));
-    const first = commit.add([1], true);
+    const { record } = await sessionWith(async (items) => void flushed.push(items));
+    const first = record(1);
     for (let microtask = 0; microtask < 20; microtask++) await Promise.resolve();
-    await Promise.all([first, commit.add([2], true)]);
+    await Promise.all([first, record(2)]);
     expect(flushed).toEqual([[1, 2]]);
   });
 
   it("gathers what comes while a flush is under way", async () => {
     const { flushed, ends, flush } = heldFlushes();
-    const commit = new GroupCommit(flush);
-    const first = commit.add([1], true);
+    const { record } = await sessionWith(flush);
+    const first = record(1);
     await settle();
-    const later = [commit.add([2, 3], true), commit.add([4], true)];
+    const later = [record(2, 3), record(4)];
     await settle();
     expect(flushed).toEqual([[1]]);
     ends[0]?.resolve();
@@ -45,60 +73,43 @@ describe("a group commit", () => {
     await Promise.all(later);
   });
 
-  it("is lasting for all that it flushes at once as soon as one of them is to be", async () => {
+  it("flushes to disk all that it flushes at once as soon as one of them is to be", async () => {
     const asked: boolean[] = [];
-    const commit = new GroupCommit<number>(async (_, lasting) => void asked.push(lasting));
-    await commit.add([1], false);
-    await Promise.all([commit.add([2], false), commit.add([3], true), commit.add([4], false)]);
-    await commit.add([5], false);
+    const { record, note } = await sessionWith(async (_, lasting) => void asked.push(lasting));
+    await note(1);
+    await Promise.all([note(2), record(3), note(4)]);
+    await note(5);
     expect(asked).toEqual([false, true, false]);
   });
 
   it("flushes nothing after a failure, and tells everybody of it", async () => {
     const { flushed, ends, flush } = heldFlushes();
-    const commit = new GroupCommit(flush);
-    const adds = [commit.add([1], true)];
+    const { record } = await sessionWith(flush);
+    const records = [record(1)];
     await settle();
-    adds.push(commit.add([2], true));
-    const outcomes = Promise.allSettled(adds);
+    records.push(record(2));
+    const outcomes = Promise.allSettled(records);
     ends[0]?.reject(new Error("no room"));
     expect((await outcomes).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
-    await expect(commit.add([3], true)).rejects.toThrow("no room");
-    await expect(commit.idle()).rejects.toThrow("no room");
+    await expect(record(3)).rejects.toThrow("no room");
     expect(flushed).toEqual([[1]]);
-  });
-
-  it("is idle when all that was given is flushed", async () => {
-    const { flushed, ends, flush } = heldFlushes();
-    const commit = new GroupCommit(flush);
-    await commit.idle();
-    void commit.add([1], true);
-    await settle();
-    void commit.add([2], true);
-    let idle = false;
-    const waiting = commit.idle().then(() => (idle = true));
-    ends[0]?.resolve();
-    await settle();
-    expect([flushed.length, idle]).toEqual([2, false]);
-    ends[1]?.resolve();
-    await waiting;
   });
 
   it("keeps the order, whatever comes when", async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), fc.array(fc.nat(3), { maxLength: 12 }), async (scheduler, sizes) => {
         const flushed: number[] = [];
-        const commit = new GroupCommit<number>(async (items) => {
+        const { record } = await sessionWith(async (items) => {
           await scheduler.schedule(Promise.resolve());
           flushed.push(...items);
         });
         let next = 0;
-        const added = sizes.map(async (size) => {
+        const recorded = sizes.map(async (size) => {
           const items = Array.from({ length: size }, () => (next += 1));
-          await commit.add(items, true);
+          await record(...items);
           for (const item of items) expect(flushed).toContain(item);
         });
-        await scheduler.waitFor(Promise.all(added));
+        await scheduler.waitFor(Promise.all(recorded));
         expect(flushed).toEqual(Array.from({ length: next }, (_, n) => n + 1));
       }),
     );

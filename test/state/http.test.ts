@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { type Server, createServer } from "node:http";
-import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, test, vi } from "vitest";
 import type { Backend } from "../../src/state/backend.ts";
 import { type HttpConfig, readConfig } from "../../src/state/config.ts";
 import { openBackend } from "../../src/state/session.ts";
@@ -117,7 +117,7 @@ describe("the http backend alone", () => {
     fixture.server.locks.set("/base/staging/shop", JSON.stringify(other));
     const refused = await problemOf(backend.lock(SHOP, createLockInfo(await fixture.world(), "tasc apply")));
     const holder = { id: "x-1", who: "ann@laptop", since: "2026-01-02", why: "OperationTypeApply" };
-    expect(refused).toEqual({ kind: "locked", key: { stage: "staging", target: "shop" }, holder });
+    expect(refused).toEqual({ kind: "locked", key: SHOP, holder });
     expect(await backend.forceUnlock(SHOP)).toEqual(holder);
     expect(fixture.server.locks.size).toBe(0);
   });
@@ -187,6 +187,28 @@ describe("the http backend alone", () => {
     endless.closeAllConnections();
     endless.close();
   }, 20_000);
+
+  it("waits for no answer without an end", async () => {
+    const limits: number[] = [];
+    const timeout = AbortSignal.timeout.bind(AbortSignal);
+    vi.spyOn(AbortSignal, "timeout").mockImplementation((limit) => {
+      limits.push(limit);
+      return timeout(50);
+    });
+    onTestFinished(() => void vi.restoreAllMocks());
+    const slow = createServer((_, response) => {
+      const more = setInterval(() => response.write(" "), 10);
+      response.on("close", () => clearInterval(more));
+    });
+    const port = await portOf(slow);
+    const config = readConfig({ backend: "http", options: { address: `http://127.0.0.1:${port}` } });
+    const reader = await openBackend(config, await fixture.world());
+    expect((await problemOf(reader.read(SHOP))).kind).toBe("failed");
+    expect(Math.max(...limits)).toBeLessThanOrEqual(60_000);
+    await reader.close();
+    slow.closeAllConnections();
+    slow.close();
+  });
 
   it("gathers what is recorded at once in few writes", async () => {
     const session = await openSession(backend, SHOP, await fixture.world(), OPTIONS);

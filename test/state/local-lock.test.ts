@@ -2,7 +2,7 @@ import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
 import type { LockInfo, ProcessTraits, StateRuntime } from "../../src/state/backend.ts";
-import { takeLock } from "../../src/state/local-files.ts";
+import { takeLock } from "../../src/state/lock.ts";
 import { createLockInfo, isGone, readProcesses } from "../../src/state/lock.ts";
 import { openSession } from "./support/session.ts";
 import { type Child, buildChild, startChild } from "./support/child.ts";
@@ -109,7 +109,7 @@ describe("a lock that was left behind", () => {
     await writeFile(fixture.path(SHOP, ".lock"), "");
     expect(await problemOf(backend.lock(SHOP, createLockInfo(world, "x")))).toEqual({
       kind: "locked",
-      key: { stage: "staging", target: "shop" },
+      key: SHOP,
     });
     expect(await backend.forceUnlock(SHOP)).toBeUndefined();
     await (await backend.lock(SHOP, createLockInfo(world, "x"))).unlock();

@@ -1,23 +1,10 @@
-import { type Json, isObject } from "../../model/json.ts";
-import type { Action, CallJson, Cause, ChangeJson, FieldJson } from "../../model/plan.ts";
+import { isObject } from "../../model/json.ts";
+import type { Action, CallJson, Cause } from "../../model/plan.ts";
 import { KNOWN_AFTER_APPLY, SENSITIVE } from "../../model/value.ts";
+import { placeText } from "../diagnostics.ts";
 import { html } from "../escape.ts";
-import {
-  NOT_SHOWN,
-  type Piece,
-  fieldName,
-  fieldValues,
-  isHarmful,
-  leadingFields,
-  isLongText,
-  isText,
-  longTexts,
-  changeMeaning,
-  onlySide,
-  valueText,
-  wordDiff,
-} from "../fields.ts";
-import { type PlanExtras, whoChanged } from "../json.ts";
+import * as show from "../fields.ts";
+import type { ChangeView, FieldView } from "../json.ts";
 import { CAUSE_LABELS, SIGNS, kindNoun, placeOf } from "../words.ts";
 
 /** Fields that a row names, and characters of a value there. */
@@ -25,14 +12,14 @@ const PREVIEWED = 3;
 const MOST = 60;
 
 /** A change as a row that says as much as fits a line, and, once it is unfolded, all of it. */
-export function changeHtml(change: ChangeJson, extras: PlanExtras): string {
+export function changeHtml(change: ChangeView): string {
   const { address, action, cause } = change;
   const why = cause === undefined ? "" : `<span class="cause">${CAUSE_LABELS[cause]}</span>`;
   return (
     rowHead(address, action, SIGNS[action], cause) +
     `<span class="preview">${why}${previewHtml(change)}</span></summary>` +
-    `<div class="inside">${aboutHtml(change, extras)}${tableHtml(change, extras)}` +
-    needsHtml(extras.dependsOn?.[address] ?? []) +
+    `<div class="inside">${aboutHtml(change)}${tableHtml(change)}` +
+    needsHtml(change.needs ?? []) +
     callsHtml("Calls", change.calls) +
     callsHtml("Then, if the service’s own values differ", change.followUps) +
     "</div></details>\n"
@@ -56,35 +43,30 @@ export function rowHead(address: string, action: Action | "problem", sign: strin
 }
 
 /** Harmful fields first: they are why somebody looks. */
-export function previewHtml(change: ChangeJson): string {
+export function previewHtml(change: ChangeView): string {
   const { action } = change;
-  const { shown, left } = leadingFields(change, PREVIEWED);
+  const { shown, left } = show.leadingFields(change, PREVIEWED);
   const texts = shown.map((field) => {
-    const value = [...changeMeaning(field), fieldValues(field, action, MOST)].join(": ");
-    const harm = isHarmful(field, action) ? ' class="harm"' : "";
-    return `<span${harm}><b>${html(fieldName(field.path))}</b> ${html(value)}</span>`;
+    const value = [...show.changeMeaning(field), show.fieldValues(field, action, MOST)].join(": ");
+    const harm = show.isHarmful(field, action) ? ' class="harm"' : "";
+    return `<span${harm}><b>${html(show.fieldName(field.path))}</b> ${html(value)}</span>`;
   });
   return texts.join("") + (left === 0 ? "" : `<span>${left} more</span>`);
 }
 
 /** Where it is: its id on the service, its line in the manifest. */
-function aboutHtml({ address, id }: ChangeJson, { places }: PlanExtras): string {
-  const place = places?.[address];
-  const parts = [
-    ...(id === KNOWN_AFTER_APPLY ? [] : [id]),
-    ...(place === undefined ? [] : [`${place.file}:${place.line}:${place.column}`]),
-  ];
+function aboutHtml({ id, place }: ChangeView): string {
+  const parts = [id === KNOWN_AFTER_APPLY ? [] : id, placeText(place ?? {}) ?? []].flat();
   return parts.length === 0 ? "" : `<p class="faint mono">${parts.map(html).join("  ·  ")}</p>`;
 }
 
-function tableHtml({ address, action, fields }: ChangeJson, extras: PlanExtras): string {
+function tableHtml({ action, fields }: ChangeView): string {
   if (fields.length === 0) return "";
   const rows = fields.map((field) => {
-    const who = whoChanged(extras, address, field.path);
-    const notes = [...changeMeaning(field), ...(who === undefined ? [] : [who])];
-    const harm = isHarmful(field, action) ? ' class="harm"' : "";
+    const notes = [...show.changeMeaning(field), field.who ?? []].flat();
+    const harm = show.isHarmful(field, action) ? ' class="harm"' : "";
     return (
-      `<tr${harm}><th scope="row"><code>${html(fieldName(field.path))}</code>` +
+      `<tr${harm}><th scope="row"><code>${html(show.fieldName(field.path))}</code>` +
       `${notes.map((note) => `<div class="faint">${html(note)}</div>`).join("")}</th>` +
       `<td>${valueHtml(field, action)}</td></tr>`
     );
@@ -92,31 +74,23 @@ function tableHtml({ address, action, fields }: ChangeJson, extras: PlanExtras):
   return `<table><tbody>${rows.join("")}</tbody></table>`;
 }
 
-function valueHtml(field: FieldJson, action: ChangeJson["action"]): string {
-  const { before, after, sensitive } = field;
-  if (sensitive) return `<div>${SENSITIVE}</div>`;
-  const texts = longTexts(before, after);
-  if (texts !== undefined)
-    return `<p>${wordDiff(...texts)
-      .map(pieceHtml)
-      .join("")}</p>`;
-  const only = onlySide(field, action);
-  if (only !== undefined) return `<div>${html(sideText(only))}</div>`;
-  const [old, wanted] = [before, after].map((side, at) => {
-    if (side === undefined) return `<span class="faint">${NOT_SHOWN}</span>`;
-    const tag = at === 0 ? "del" : "ins";
-    return `<${tag}>${html(sideText(side))}</${tag}>`;
+const TAGS = { removed: "del", added: "ins" } as const;
+
+function valueHtml(field: FieldView, action: Action): string {
+  if (field.sensitive) return `<div>${SENSITIVE}</div>`;
+  const texts = show.longTexts(field);
+  if (texts !== undefined) {
+    const pieces = show.wordDiff(...texts).map(({ kind, text }) => {
+      return kind === "same" ? html(text) : `<${TAGS[kind]}>${html(text)}</${TAGS[kind]}>`;
+    });
+    return `<p>${pieces.join("")}</p>`;
+  }
+  const sides = show.sidesOf(field, action).map(({ kind, value }, _, { length }) => {
+    if (value === undefined) return `<span class="faint">${show.NOT_SHOWN}</span>`;
+    const text = html(show.isLongText(value) ? value : show.valueText(value));
+    return length === 1 ? text : `<${TAGS[kind]}>${text}</${TAGS[kind]}>`;
   });
-  return `<div>${old}<span class="faint">→</span>${wanted}</div>`;
-}
-
-function sideText(value: Json): string {
-  return isText(value) && isLongText(value) ? value : valueText(value);
-}
-
-function pieceHtml({ kind, text }: Piece): string {
-  if (kind === "added") return `<ins>${html(text)}</ins>`;
-  return kind === "removed" ? `<del>${html(text)}</del>` : html(text);
+  return `<div>${sides.join('<span class="faint">→</span>')}</div>`;
 }
 
 function needsHtml(addresses: readonly string[]): string {

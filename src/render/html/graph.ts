@@ -1,6 +1,5 @@
-import type { PlanJson } from "../../model/plan.ts";
 import { html } from "../escape.ts";
-import type { PlanExtras } from "../json.ts";
+import type { PlanView } from "../json.ts";
 import { addressLink } from "./change.ts";
 
 /** More would be a drawing that nobody can read; each change names what it needs. */
@@ -30,9 +29,9 @@ const MOST_EDGES = 500;
  * What must be done first, as a drawing: a column per step, an arrow from each change to those that wait for it.
  * The list beside it says the same to those who do not see it.
  */
-export function graphSection(plan: PlanJson, extras: PlanExtras): string {
-  const edges = plan.changes.flatMap(({ address }) =>
-    (extras.dependsOn?.[address] ?? []).map((needed): Edge => ({ from: needed, to: address })),
+export function graphSection({ changes }: PlanView): string {
+  const edges = changes.flatMap(({ address, needs = [] }) =>
+    needs.map((needed): Edge => ({ from: needed, to: address })),
   );
   if (edges.length === 0) return "";
   const nodes = placed(edges);

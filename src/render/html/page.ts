@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { ACTIONS, bySeverity, type ChangeJson, type PlanJson } from "../../model/plan.ts";
-import { type DiagnosticView, placeText, planDiagnostics } from "../diagnostics.ts";
+import { ACTIONS, bySeverity } from "../../model/plan.ts";
+import { placeText } from "../diagnostics.ts";
 import { html } from "../escape.ts";
-import type { PlanExtras } from "../json.ts";
+import type { ChangeView, DiagnosticView, PlanView } from "../json.ts";
 import * as words from "../words.ts";
 import { addressLink, changeHtml, previewHtml, rowHead } from "./change.ts";
 import { graphSection } from "./graph.ts";
@@ -15,15 +15,13 @@ import { PAGE_STYLE } from "./style.ts";
  * makes nothing of the page.
  */
 export function renderPlanHtml(
-  plan: PlanJson,
-  extras: PlanExtras,
+  plan: PlanView,
   { links = [] }: { readonly links?: readonly words.Link[] } = {},
 ): string {
-  const diagnostics = planDiagnostics(plan, extras);
-  const verdict = words.summaryVerdict(plan, diagnostics);
+  const verdict = words.summaryVerdict(plan);
   const planned = new Set<string>(plan.changes.map(({ address }) => address));
-  const unplanned = diagnostics.flatMap(({ address, ...rest }) =>
-    rest.severity !== "error" || address === undefined || planned.has(address) ? [] : [{ ...rest, address }],
+  const unplanned = plan.diagnostics.flatMap(({ address, ...rest }) =>
+    !words.isError(rest) || address === undefined || planned.has(address) ? [] : [{ ...rest, address }],
   );
   const problems = [...words.groupBy(unplanned, ({ address }) => address)];
   const known = new Set([...planned, ...problems.map(([address]) => address)]);
@@ -41,15 +39,15 @@ export function renderPlanHtml(
 <a class="skip" href="#changes">To the changes</a>
 ${header(plan, verdict, links)}
 <main>
-${attentionSection(plan, diagnostics, known)}
+${attentionSection(plan, known)}
 <section id="changes" tabindex="-1" aria-labelledby="changes-title">
 <h2 id="changes-title">Changes</h2>
 ${filterForm(plan, problems.length)}
 <p id="status" role="status" class="faint">${words.count(plan.changes.length, "change")}</p>
-${targetSections(plan, problems, extras)}
+${targetSections(plan, problems)}
 </section>
-${warningSection(diagnostics, known)}
-${graphSection(plan, extras)}
+${warningSection(plan, known)}
+${graphSection(plan)}
 ${orphanSection(plan)}
 </main>
 <script>${PAGE_SCRIPT}</script>
@@ -78,7 +76,7 @@ const ADVICE: Readonly<Record<words.Verdict["kind"], string>> = {
 };
 
 function header(
-  plan: PlanJson,
+  plan: PlanView,
   { kind, title, reasons }: words.Verdict,
   links: readonly words.Link[],
 ): string {
@@ -100,7 +98,7 @@ ${totalsList(plan)}
 </header>`;
 }
 
-function totalsList({ summary }: PlanJson): string {
+function totalsList({ summary }: PlanView): string {
   const { calls, followUps, ...rest } = summary;
   const totals = {
     ...Object.fromEntries(ACTIONS.map((action) => [`to ${action}`, rest[action]])),
@@ -121,12 +119,8 @@ function totalsList({ summary }: PlanJson): string {
 const MOST_DANGERS = 20;
 const MOST_FOLDED = 200;
 
-function attentionSection(
-  { changes }: PlanJson,
-  diagnostics: readonly DiagnosticView[],
-  known: ReadonlySet<string>,
-): string {
-  const errors = diagnostics.filter(({ severity }) => severity === "error");
+function attentionSection({ changes, diagnostics }: PlanView, known: ReadonlySet<string>): string {
+  const errors = diagnostics.filter(words.isError);
   const dangerous = bySeverity(changes.filter(words.needsAttention));
   if (errors.length + dangerous.length === 0) return "";
   const dangers = dangerous.slice(0, MOST_DANGERS + MOST_FOLDED).map((change) => {
@@ -147,8 +141,8 @@ ${errors.map((error) => diagnosticItem(error, known)).join("\n")}
 </section>`;
 }
 
-function warningSection(diagnostics: readonly DiagnosticView[], known: ReadonlySet<string>): string {
-  const warnings = diagnostics.filter(({ severity }) => severity !== "error");
+function warningSection({ diagnostics }: PlanView, known: ReadonlySet<string>): string {
+  const warnings = diagnostics.filter((one) => !words.isError(one));
   if (warnings.length === 0) return "";
   return `<section aria-labelledby="warnings"><h2 id="warnings">${words.count(warnings.length, "warning")}</h2>
 ${warnings.map((warning) => diagnosticItem(warning, known)).join("\n")}</section>`;
@@ -159,20 +153,16 @@ function diagnosticItem(diagnostic: DiagnosticView, known: ReadonlySet<string>):
   const { severity, summary, detail, address } = diagnostic;
   const place = placeText(diagnostic);
   const code = (text: string): string => `<code>${html(text)}</code>`;
-  const where = [
-    address === undefined ? [] : known.has(address) ? addressLink(address) : code(address),
-    place === undefined ? [] : code(place),
-  ]
-    .flat()
-    .join(" ");
+  const about = address === undefined ? [] : known.has(address) ? addressLink(address) : code(address);
+  const where = [about, place === undefined ? [] : code(place)].flat().join(" ");
   return (
-    `<div class="diagnostic ${html(severity)}"><p><strong>${severity === "error" ? "Error" : "Warning"}:</strong> ` +
+    `<div class="diagnostic ${html(severity)}"><p><strong>${words.isError(diagnostic) ? "Error" : "Warning"}:</strong> ` +
     `<span>${html(summary)}</span> ${where}</p>${detail === "" ? "" : `<pre>${html(detail)}</pre>`}</div>`
   );
 }
 
 /** Hidden until the script runs: without it there is nothing to filter. */
-function filterForm({ changes }: PlanJson, problems: number): string {
+function filterForm({ changes }: PlanView, problems: number): string {
   if (changes.length + problems === 0) return "";
   const counts = words.countActions(changes);
   const causes = words.byCause(changes).flatMap(({ changes: own }) => {
@@ -221,41 +211,38 @@ function choice(name: string, all: string, values: readonly string[]): string {
 type Problem = readonly [address: string, errors: readonly DiagnosticView[]];
 
 /** A folded section a target, the worst of each target first; apart by cause where that is known. */
-function targetSections({ changes }: PlanJson, problems: readonly Problem[], extras: PlanExtras): string {
+function targetSections({ changes }: PlanView, problems: readonly Problem[]): string {
+  const targetOf = (address: string): string => words.placeOf(address).target;
   return words
     .byCause(changes)
-    .map(({ title, changes: own }, at) => {
-      const rows = [
-        ...(at === 0 ? problems : []).map((problem) => ({ problem, address: problem[0] })),
-        ...own.map((change) => ({ change, address: change.address })),
-      ];
-      const targets = words.groupBy(rows, ({ address }) => words.placeOf(address).target);
-      const sections = [...targets].map(([target, inside]) => targetSection(target, inside, extras));
+    .map(({ title, changes: planned }, at) => {
+      const wrong = words.groupBy(at === 0 ? problems : [], ([address]) => targetOf(address));
+      const own = words.groupBy(planned, ({ address }) => targetOf(address));
+      const targets = [...new Set([...wrong.keys(), ...own.keys()])];
+      const sections = targets.map((target) =>
+        targetSection(target, wrong.get(target) ?? [], own.get(target) ?? []),
+      );
       return `${title === undefined ? "" : `<h3 class="group">${title}</h3>`}${sections.join("\n")}`;
     })
     .join("\n");
 }
 
-type Row = { readonly problem: Problem } | { readonly change: ChangeJson };
-
-function targetSection(target: string, rows: readonly Row[], extras: PlanExtras): string {
-  const changes = bySeverity(rows.flatMap((row) => ("change" in row ? [row.change] : [])));
-  const problems = rows.flatMap((row) => ("problem" in row ? [problemRow(...row.problem)] : []));
-  const totals = [
-    ...(problems.length === 0 ? [] : [words.count(problems.length, "problem")]),
-    ...words.actionCounts(changes),
-  ].map((text) => `<span class="${text.replace(/.* |s$/g, "")}">${text}</span>`);
+function targetSection(target: string, problems: readonly Problem[], changes: readonly ChangeView[]): string {
+  const counts = [...words.actionCounts(changes)];
+  if (problems.length > 0) counts.unshift(words.count(problems.length, "problem"));
+  const totals = counts.map((text) => `<span class="${text.replace(/.* |s$/g, "")}">${text}</span>`);
+  const rows = [...problems.map(problemRow), ...bySeverity(changes).map(changeHtml)];
   return `<details class="target" data-target="${html(target)}"><summary><h3>${html(target)}</h3><span class="small">${totals.join("")}</span><span class="matching faint"></span></summary>
-${[...problems, ...changes.map((change) => changeHtml(change, extras))].join("")}</details>`;
+${rows.join("")}</details>`;
 }
 
-function problemRow(address: string, errors: readonly DiagnosticView[]): string {
+function problemRow([address, errors]: Problem): string {
   const [{ summary } = { summary: "" }] = errors;
   const text = errors.map((error) => diagnosticItem(error, new Set())).join("");
   return `${rowHead(address, "problem", words.PROBLEM_SIGN)}<span class="preview">${html(summary)}</span></summary><div class="inside">${text}</div></details>\n`;
 }
 
-function orphanSection({ orphaned }: PlanJson): string {
+function orphanSection({ orphaned }: PlanView): string {
   if (orphaned.length === 0) return "";
   const items = orphaned.map(
     ({ address, id }) => `<li><code>${html(address)}</code> <code class="faint">${html(id)}</code></li>`,

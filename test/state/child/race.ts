@@ -1,6 +1,6 @@
 import { writeSync } from "node:fs";
 import { createInterface } from "node:readline";
-import { takeLock } from "../../../src/state/local-files.ts";
+import { takeLock } from "../../../src/state/lock.ts";
 import { createLockInfo } from "../../../src/state/lock.ts";
 import { realWorld } from "../support/world.ts";
 

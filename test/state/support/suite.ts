@@ -131,7 +131,7 @@ export function describeBackend(name: string, makeFixture: () => Promise<Fixture
         const held = await backend.lock(SHOP, info);
         const other = await fixture.open();
         const refused = await problemOf(other.lock(SHOP, createLockInfo(world, "tasc apply")));
-        expect(refused).toEqual({ kind: "locked", key: { stage: "staging", target: "shop" }, holder: info });
+        expect(refused).toEqual({ kind: "locked", key: SHOP, holder: info });
         expect(info).toMatchObject({
           who: `ci@${world.processes.self.host}`,
           since: "2026-01-02T03:04:05.000Z",

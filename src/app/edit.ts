@@ -1,0 +1,144 @@
+import { writeTexts } from "../edit/edit-files.ts";
+import { provePull, pull as pullValues } from "../edit/pull.ts";
+import { carryOut } from "../edit/rewrite-view.ts";
+import { fieldsNamed } from "../inspect/explain.ts";
+import { projectFolder } from "../manifest/files.ts";
+import { formatManifest } from "../manifest/format.ts";
+import { type ProjectReading, readProject } from "../manifest/load.ts";
+import { guessed, hasErrors, locate } from "../manifest/problem.ts";
+import { withSkeleton } from "../manifest/skeleton.ts";
+import { KINDS, type Kind, parseAddress } from "../model/address.ts";
+import { EXIT, TascError, stop } from "../model/error.ts";
+import { fieldsOf } from "../model/fields.ts";
+import { type Json, sameJson } from "../model/json.ts";
+import { scopeTest } from "../plan/input.ts";
+import type { View } from "../render/view.ts";
+import { type ReviewOptions, survey } from "./plan.ts";
+import { type Host, type ProjectOptions, openFolder, withSession } from "./session.ts";
+
+/* Commands that change manifests. */
+
+/** What keeps manifests from being edited. */
+async function unreadable({ sources }: ProjectReading, problems: ProjectReading["problems"]) {
+  return new TascError("invalid", await locate(problems, sources), (file) => sources.get(file)?.text);
+}
+
+/** Puts the keys of all manifests in their usual order, and changes nothing else of them. */
+export async function fmt(options: ProjectOptions & { readonly check: boolean }, host: Host): Promise<View> {
+  const { root, folder } = openFolder(options, host);
+  const reading = await readProject(folder);
+  const { project, documents, problems } = reading;
+  // Mistakes inside of a document are no reason to leave the others; without tasc.yaml nobody knows which files.
+  if (project === undefined && hasErrors(problems)) throw await unreadable(reading, problems);
+  const files = new Map(
+    [...(project === undefined ? [] : [project]), ...documents].map((document) => [document.file, document]),
+  );
+  const changed = [...files.values()].flatMap(({ file, bom, text }) => {
+    const after = formatManifest(text, file === project?.file ? "project" : "target");
+    return after === text ? [] : [{ file, bom, before: text, after }];
+  });
+  if (!options.check) writeTexts(root, changed);
+  const names = changed.map(({ file }) => file);
+  return {
+    json: { check: options.check, changed: names },
+    text: [names],
+    exitCode: options.check && names.length > 0 ? EXIT.failed : EXIT.done,
+  };
+}
+
+/** Writes a commented skeleton of a resource into the right file. */
+export async function addNew(
+  options: ProjectOptions & { readonly kind: Kind; readonly address: string },
+  host: Host,
+): Promise<View> {
+  const { kind, address } = options;
+  const prefix = `${kind}.`;
+  const parts = parseAddress(address.startsWith(prefix) ? address : `${prefix}${address}`);
+  if (parts === undefined) {
+    const example = kind === "target" ? "tasc new target shop" : `tasc new ${kind} shop.checkout`;
+    throw stop(
+      "invalid",
+      "bad-address",
+      `${address} is not an address of this kind`,
+      `Write it like this:\n${example}`,
+    );
+  }
+  const { root, folder } = openFolder(options, host);
+  const reading = await readProject(folder);
+  const { project, documents, problems } = reading;
+  const found = problems.filter(({ code }) => code !== "no-manifests");
+  if (project === undefined || hasErrors(found)) throw await unreadable(reading, found);
+  const made = withSkeleton(parts, project, documents);
+  writeTexts(root, [made]);
+  const created = made.before === undefined;
+  return {
+    json: { address: made.address, file: made.file, created },
+    text: [[`${created ? "wrote" : "changed"}  ${made.file}`]],
+  };
+}
+
+export interface PullOptions extends ProjectOptions, ReviewOptions {
+  /** By name; all where it is empty. */
+  readonly fields: readonly string[];
+  readonly allowMissingSecrets: boolean;
+  readonly dryRun: boolean;
+}
+
+/** Writes live values into the manifests, where they declare something else. */
+export async function pull(options: PullOptions, host: Host): Promise<View> {
+  const fields = namedFields(options.fields);
+  return withSession(options, host, async (session) => {
+    const { planned, input } = await survey(session, options);
+    const { project, root, env, settings, redactor } = session;
+    const { stage, stages, baseUrl } = settings;
+    const found = await locate(planned.plan.diagnostics, project.sources);
+    const problems = found.filter(({ severity }) => severity === "error");
+    host.warn([...project.diagnostics, ...problems], session.source);
+    const request = {
+      ...project,
+      stage,
+      stages,
+      planned,
+      fields,
+      inScope: scopeTest(input.scope),
+      holdsSecret: (value: Json) => !sameJson(redactor.json(value), value),
+    };
+    const { allowMissingSecrets } = options;
+    const proof = {
+      ...project,
+      stages,
+      input,
+      folder: projectFolder(root, env["TASC_TRUST"]),
+      options: { root, env, stage, allowMissingSecrets, needsApiKey: true },
+    };
+    const view = await carryOut({
+      root,
+      dryRun: options.dryRun,
+      documents: project.documents,
+      make: (excluded) => pullValues(request, excluded),
+      prove: (texts, rewrite) => provePull(texts, rewrite, proof),
+      head: { stage, baseUrl },
+      title: `Stage ${stage} at ${baseUrl}`,
+      nothing: "Nothing to pull: the manifests match the service.",
+    });
+    return problems.length > 0 ? { ...view, exitCode: EXIT.failed } : view;
+  });
+}
+
+/** The fields that words name, of whatever kind: by name, by what holds several, or several with commas. */
+function namedFields(texts: readonly string[]): ReadonlySet<string> {
+  const words = texts.flatMap((text) => text.split(",").map((one) => one.trim()));
+  return new Set(
+    words.flatMap((word) => {
+      const found = KINDS.flatMap((kind) => fieldsNamed(kind, word));
+      if (found.length > 0) return found;
+      const known = new Set(KINDS.flatMap((kind) => fieldsOf(kind).map(({ name }) => name)));
+      throw stop(
+        "invalid",
+        "unknown-field",
+        `Unknown field ${JSON.stringify(word)} in --fields`,
+        `Examples of fields: status, tags and discovery.prompt.${guessed(word, known)}`,
+      );
+    }),
+  );
+}
