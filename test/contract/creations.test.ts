@@ -214,6 +214,39 @@ describe.concurrent("a creation happens once", () => {
     });
   });
 
+  test("an answer that names what another address has is not taken for what was made", async () => {
+    await scene({}, async ({ project, service }) => {
+      const { target, login, paths } = seed(service);
+      const shop = `${BASE}testCases: { login: { description: Log in } }\n`;
+      await project.write({ "targets/shop.yaml": shop });
+      expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+      await project.write({
+        "targets/shop.yaml": `${shop.slice(0, -3)}, a: { description: A, discovery: { prompt: P } } }\n`,
+        "targets/new.yaml":
+          'target: new\napp: New\nenvironments: { default: { discoveryUrl: "https://new.example.com" } }\ntestCases: { b: { description: B, discovery: { prompt: P } } }\n',
+      });
+      const answers = [
+        { path: /\/test-targets$/u, body: { id: target.id, app: target.app } },
+        { path: /\/discoveries$/u, body: { discoveryId: login.id, testCaseId: login.id } },
+      ];
+      for (const { path, body } of answers)
+        service.fail({
+          on: { method: "POST", path },
+          times: 9,
+          phase: "before",
+          answer: answer(200, JSON.stringify(body), json),
+        });
+      service.forget();
+      const ran = await project.run(["apply", "--auto-approve", "--retries", "0"]);
+      expect(ran.code, ran.stdout + ran.stderr).toBe(1);
+      expect(service.writes().map((call) => call["path"])).toEqual([
+        expect.stringMatching(/test-targets$/u),
+        paths.discoveries,
+      ]);
+      expect((await project.run(["plan"])).stdout).toContain("Plan: 4 to create, 0 to update");
+    });
+  });
+
   test("a list that lags behind does not make it twice, nor something else of a change", async () => {
     await scene({}, async ({ project, service }) => {
       const live = seed(service);
