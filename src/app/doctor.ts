@@ -10,8 +10,8 @@ import { placeText } from "../render/diagnostics.ts";
 import { diagnosticView } from "../render/json.ts";
 import type { Block, View } from "../render/view.ts";
 import { count, list } from "../render/words.ts";
-import { ServiceError, describeFailure } from "../service/describe-failure.ts";
-import { parseHttpDate } from "../service/exchange.ts";
+import { ServiceError, describeFailure } from "../service/failure.ts";
+import { parseHttpDate } from "../service/refusal.ts";
 import { createLockInfo } from "../state/lock.ts";
 import { StateFailure, describeHolder, explainProblem } from "../state/problem.ts";
 import { type Host, type ProjectOptions, type Session, withSession } from "./session.ts";
@@ -183,7 +183,7 @@ function missingKey({ project, settings }: Session): Check {
 function clockOf(answer: Answer | undefined): Check {
   if (answer?.status === undefined) return skipped("clock", "service");
   const { date = "", local } = answer;
-  const service = parseHttpDate(date.trim(), local);
+  const service = parseHttpDate(date.trim());
   return service === undefined
     ? check("clock", "skipped", "not checked, since the service does not send the time")
     : checkClock({ service, local });
