@@ -71,6 +71,8 @@ export interface Run extends ApplyContext {
   readonly open: Set<Address>;
   /** Live ids by address, as state has them: a state of many bindings is not to be put together for every call. */
   readonly ids: Map<Address, string>;
+  /** The address that has or had each live id, of whatever target: no creation of another one makes it. */
+  readonly holders: Map<string, Address>;
   /** Test cases that the service generates because of this run. */
   readonly generating: Set<Address>;
   /** Test cases of which a call was refused since, it seems, their generation had just replaced the elements. */
@@ -94,6 +96,7 @@ export interface Run extends ApplyContext {
 export function startRun(context: ApplyContext): Run {
   const { live, desired } = context.input;
   const sessions = [...context.sessions.values()];
+  const states = [...context.input.states.values(), ...sessions.map(({ state }) => state)];
   const run: Run = {
     ...context,
     resources: byAddress(desired.targets.flatMap(resourcesOf)),
@@ -104,6 +107,9 @@ export function startRun(context: ApplyContext): Run {
     open: new Set(sessions.flatMap(({ state }) => [...state.intents.keys()])),
     ids: new Map(
       sessions.flatMap(({ state }) => [...state.bindings].map(([address, { id }]) => [address, id])),
+    ),
+    holders: new Map(
+      states.flatMap(({ bindings }) => [...bindings].map(([address, { id }]) => [id, address] as const)),
     ),
     generating: new Set(),
     overtaken: new Set(),
