@@ -12,12 +12,12 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Document } from "../manifest/document.ts";
-import type { ProjectFolder } from "../manifest/files.ts";
+import { type ProjectFolder, isSystemError } from "../manifest/files.ts";
 import { stop } from "../model/error.ts";
 import { refuseLinks } from "../render/output-file.ts";
 import { groupBy } from "../render/words.ts";
 import { type Splice, decodedText } from "../manifest/yaml/text.ts";
-import { type Excluded, type FileEdit, NOTHING_EXCLUDED, type Rewrite, changeKey } from "./rewrite.ts";
+import { type Excluded, type FileEdit, type Rewrite, changeKey } from "./rewrite.ts";
 
 /** A manifest with what it was and what it is to be; texts without byte order mark. */
 export interface NewText {
@@ -80,9 +80,9 @@ export async function makeTexts(
     const fault = texts.length === 0 ? undefined : await prove(texts, rewrite);
     return fault ?? { rewrite, texts };
   };
-  const whole = await attempt(NOTHING_EXCLUDED);
+  const whole = await attempt(new Map());
   if (typeof whole !== "string") return whole;
-  const keys = [...new Set(make(NOTHING_EXCLUDED).changes.map(changeKey))];
+  const keys = [...new Set(make(new Map()).changes.map(changeKey))];
   const excluded = new Map(keys.map((key) => [key, ""]));
   const include = async (some: readonly string[]): Promise<void> => {
     const tried = new Map(excluded);
@@ -221,8 +221,4 @@ function unwritten(file: string, detail: string): Error {
 
 function bytesOf(text: string, bom: boolean): Buffer {
   return Buffer.from(bom ? `\ufeff${text}` : text);
-}
-
-function isSystemError(error: unknown): error is Error & { readonly code: string } {
-  return error instanceof Error && "code" in error && typeof error.code === "string";
 }

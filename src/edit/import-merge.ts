@@ -357,7 +357,7 @@ export function mergeFields(
       const resources = resourcesOf(target).filter(({ address }) => merged.has(address));
       return own === undefined ? [] : resources.flatMap((resource) => goalsFor(resource, own));
     });
-  return placeAll(sources, goals, { stages }).edits;
+  return placeAll(sources, goals, stages).manifests.edits;
 }
 
 /** What a resource would declare of its live values, null and empty lists included. */

@@ -4,7 +4,7 @@ import type { ProjectFolder } from "../manifest/files.ts";
 import { type EnvironmentVariables, placeholdersIn } from "../manifest/interpolation.ts";
 import { type ProjectReading, readProject, resolveProject } from "../manifest/load.ts";
 import { type Address, targetAddress } from "../model/address.ts";
-import { type Path, defined, sameJson } from "../model/json.ts";
+import { type Json, type Path, defined, sameJson } from "../model/json.ts";
 import { isSensitive, reveal } from "../model/value.ts";
 import { targetOf } from "../plan/input.ts";
 import type { LiveReport } from "../service/answers.ts";
@@ -13,12 +13,10 @@ import {
   type Excluded,
   type FieldRef,
   Manifests,
-  NOTHING_EXCLUDED,
   NO_PLACE,
   type ProjectDocuments,
   type Rewrite,
   type Rewritten,
-  type Slot,
   type Wish,
   changeKey,
   changedFields,
@@ -52,15 +50,15 @@ export interface PromoteRequest extends ProjectDocuments {
  * is left and said: to make one it takes a description, an external id and what is fixed after creation, which promotion
  * never carries; and the interface can delete none.
  */
-export function promote(request: PromoteRequest, excluded: Excluded = NOTHING_EXCLUDED): Rewrite {
+export function promote(request: PromoteRequest, excluded: Excluded = new Map()): Rewrite {
   const { from, stages, inScope } = request;
   const { to, manifests, extensions, refused } = extendStage(request, excluded);
   const { differences, onlyFrom, onlyTo } = diffStages(from, to, "promoted", inScope);
   const wishes = differences.map((difference) => wishFor(difference, manifests, from, to));
-  const { edits, changes, left } = grant(manifests, wishes, excluded, { stages });
+  const { edits, changes, left } = grant(manifests, wishes, excluded, stages);
   return {
     edits: [...extensions.map(({ slot, after }) => setAt(slot, after)), ...edits],
-    changes: [...extensions.map(extensionChange), ...changes],
+    changes: [...extensions, ...changes],
     left: [
       ...left,
       ...onlyFrom.map((one) => ({ ...one, reason: whyAlone(from, to), ...refused.get(one.address) })),
@@ -70,19 +68,9 @@ export function promote(request: PromoteRequest, excluded: Excluded = NOTHING_EX
 }
 
 /** A resource that is to exist in one more stage. */
-interface Extension {
-  readonly address: Address;
-  readonly slot: Slot;
-  readonly before: readonly string[];
-  readonly after: readonly string[];
-}
+type Extension = Rewritten & { readonly after: Json };
 
 const ONLY_STAGES: Path = ["onlyStages"];
-
-function extensionChange({ address, slot, before, after }: Extension): Rewritten {
-  const origin = { file: slot.file, path: slot.path };
-  return { address, path: ONLY_STAGES, before, after, layer: slot.layer, origin };
-}
 
 /**
  * Stage `to` with the test cases and targets that `onlyStages` kept out of it, but for those with which the stage could
@@ -111,7 +99,8 @@ function extendStage(request: PromoteRequest, excluded: Excluded) {
       const only = onlyStagesOf(start, address, [from.stage]);
       const isRefused = refused.has(address) || refused.has(targetAddress(targetOf(address)));
       if (only === undefined || isRefused || only.stages.includes(to.stage)) return [];
-      return [{ address, slot: only.slot, before: only.stages, after: [...only.stages, to.stage] }];
+      const { slot, stages: before } = only;
+      return [{ address, path: ONLY_STAGES, before, after: [...before, to.stage], slot }];
     });
     if (extensions.length === 0) return { to, manifests: start, extensions, refused };
     const { documents } = start.with(extensions.map(({ slot, after }) => setAt(slot, after)));

@@ -52,14 +52,14 @@ function rewritingView(
       ...head,
       written: !dryRun && texts.length > 0,
       summary: { changed: changes.length, left: left.length, files: texts.length },
-      changes: changes.map(({ address, path, sensitive, before, after, layer, origin, alsoStages }) => ({
+      changes: changes.map(({ address, path, sensitive, before, after, slot, alsoStages }) => ({
         address,
         path,
         sensitive,
         before: outside(before),
         after: outside(after),
-        layer,
-        ...placeOf(origin),
+        layer: slot.layer,
+        ...placeOf(slot),
         alsoStages,
       })),
       left: left.map(({ address, path, reason, origin }) => ({
@@ -85,11 +85,11 @@ function rewritingView(
 }
 
 function changeBlocks(change: Rewritten, placeOf: PlaceOf): readonly Block[] {
-  const { path, sensitive, before, after, layer, origin, alsoStages = [] } = change;
+  const { path, sensitive, before, after, slot, alsoStages = [] } = change;
   const also = alsoStages.length === 0 ? "" : ` (also used by: ${alsoStages.join(", ")})`;
   return [
     { field: { path, ...defined({ sensitive, before, after }) } },
-    ["  ", { style: "faint", text: `${placeText(origin, placeOf)}  ${layer}${also}` }],
+    ["  ", { style: "faint", text: `${placeText(slot, placeOf)}  ${slot.layer}${also}` }],
   ];
 }
 
