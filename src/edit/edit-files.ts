@@ -55,12 +55,6 @@ export async function editTexts(
   return texts;
 }
 
-/** A rewriting with the texts that it makes. */
-export interface Rewrote {
-  readonly rewrite: Rewrite;
-  readonly texts: readonly EditedText[];
-}
-
 /**
  * Makes as much of a rewriting as can be made. Where the whole of it cannot, an anchor or another peculiarity of a text
  * is in the way of some value; the changes are halved until these are found, and all others are made.
@@ -72,8 +66,8 @@ export async function makeTexts(
   documents: readonly Document[],
   make: (excluded: Excluded) => Rewrite,
   prove: (texts: readonly NewText[], rewrite: Rewrite) => Promise<string | undefined>,
-): Promise<Rewrote> {
-  const attempt = async (excluded: Excluded): Promise<Rewrote | string> => {
+): Promise<{ readonly rewrite: Rewrite; readonly texts: readonly EditedText[] }> {
+  const attempt = async (excluded: Excluded) => {
     const rewrite = make(excluded);
     const texts = await editTexts(documents, rewrite.edits);
     if ("reason" in texts) return texts.reason;
@@ -165,15 +159,9 @@ export function writeTexts(root: string, texts: readonly NewText[]): void {
   }
 }
 
-interface Prepared {
-  readonly file: string;
-  readonly path: string;
-  readonly beside: string;
-  readonly before: Buffer | undefined;
-  readonly mode: number;
-}
+type Prepared = ReturnType<typeof prepare>;
 
-function prepare(root: string, { file, bom, before, after }: NewText): Prepared {
+function prepare(root: string, { file, bom, before, after }: NewText) {
   const named = join(root, file);
   refuseLinks(named, root, true);
   if (before === undefined) mkdirSync(dirname(named), { recursive: true });

@@ -143,17 +143,7 @@ function addressesOf(manifests: Manifests, key: string): readonly Address[] {
 }
 
 /** A stage's targets as they are once it is merged, but for the values that differ. */
-export interface Merging {
-  /** Edits of `onlyStages`. */
-  readonly edits: readonly FileEdit[];
-  readonly project: PlannedProject;
-  /** Target key → the bindings that state is to learn. */
-  readonly bound: ReadonlyMap<string, readonly Bound[]>;
-  /** Addresses that exist in this stage by the merge, and so are to be as they are live. */
-  readonly merged: ReadonlySet<Address>;
-  /** Names of folders, as the test cases in them have them in other stages. */
-  readonly folders: FolderNames;
-}
+export type Merging = ReturnType<typeof mergeStage>;
 
 type Bound = StateEvent & { readonly type: "bound" };
 
@@ -165,7 +155,7 @@ function boundTo(address: Address, id: string): Bound {
  * Finds out what of the declared targets exists in this stage.
  * @param excluded addresses that are not to be merged
  */
-export function mergeStage(sources: ImportSources, pairs: Pairs, excluded: ReadonlySet<Address>): Merging {
+export function mergeStage(sources: ImportSources, pairs: Pairs, excluded: ReadonlySet<Address>) {
   const { reading, stages, desired, chosen } = sources;
   const here = desired.stage;
   const before = new Manifests(reading);
@@ -206,7 +196,16 @@ export function mergeStage(sources: ImportSources, pairs: Pairs, excluded: Reado
   }
   const project =
     edits.length + bound.size === 0 ? now : planProject(sources, before.with(edits).documents, bound);
-  return { edits, project, bound, merged, folders: foldersIn(project, merged, before, sources) };
+  return {
+    /** Of `onlyStages`. */
+    edits,
+    project,
+    /** Target key → the bindings that state is to learn. */
+    bound,
+    /** Addresses that exist in this stage by the merge, and so are to be as they are live. */
+    merged,
+    folders: foldersIn(project, merged, before, sources),
+  };
 }
 
 /** The parts of a lifted target that are there, and that state does not know yet. */

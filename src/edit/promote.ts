@@ -226,28 +226,22 @@ export interface GateQuestion {
 
 /** The test cases that have not passed. One that ran more than once has passed if it did each time. */
 export function refusedBy({ addresses, idOf, report, appliedAt }: GateQuestion): readonly Refused[] {
-  return addresses.flatMap((address) => {
+  return addresses.flatMap((address): readonly Refused[] => {
+    const missing = (why: string): readonly Refused[] => [{ address, outcome: "missing", why }];
     const id = idOf(address);
-    if (id === undefined) return [missing(address, "it is not live there")];
-    if (report === undefined) return [missing(address, "no test report of its target has finished")];
+    if (id === undefined) return missing("it is not live there");
+    if (report === undefined) return missing("no test report of its target has finished");
     const results = report.results.filter(({ testCaseId }) => testCaseId === id);
-    if (results.length === 0) return [missing(address, `it is not in report ${report.id}`)];
-    const open = results.map(({ status }) => status ?? "no status").filter((status) => status !== "PASSED");
-    const [status] = open.includes("FAILED") ? ["FAILED"] : open;
+    if (results.length === 0) return missing(`it is not in report ${report.id}`);
     const applied = appliedAt(address);
     if (applied !== undefined && !(Date.parse(report.createdAt ?? "") > Date.parse(applied)))
-      return [
-        missing(
-          address,
-          `no report has finished since it was applied at ${applied}; report ${report.id} is older`,
-        ),
-      ];
+      return missing(
+        `no report has finished since it was applied at ${applied}; report ${report.id} is older`,
+      );
+    const open = results.map(({ status }) => status ?? "no status").filter((status) => status !== "PASSED");
+    const status = open.includes("FAILED") ? "FAILED" : open[0];
     if (status === undefined) return [];
     const outcome = status === "FAILED" ? "failed" : "otherwise";
     return [{ address, outcome, why: `${status} in report ${report.id}` }];
   });
-}
-
-function missing(address: Address, why: string): Refused {
-  return { address, outcome: "missing", why };
 }
