@@ -23,6 +23,7 @@ import {
   type FileEdit,
   type Goal,
   Manifests,
+  ONLY_STAGES,
   deleteAt,
   onlyStagesOf,
   placeAll,
@@ -130,16 +131,12 @@ function lifting(
   key: string,
   { desired: { stage }, stages }: ImportSources,
 ): readonly FileEdit[] {
-  return addressesOf(manifests, key).flatMap((address) => {
+  return manifests.addressesOf(key, ...KINDS).flatMap((address) => {
     const only = onlyStagesOf(manifests, address, stages);
     return only === undefined || only.stages.includes(stage)
       ? []
       : [setAt(only.slot, [...only.stages, stage])];
   });
-}
-
-function addressesOf(manifests: Manifests, key: string): readonly Address[] {
-  return KINDS.flatMap((kind) => manifests.addressesOf(key, kind));
 }
 
 /** A stage's targets as they are once it is merged, but for the values that differ. */
@@ -184,7 +181,7 @@ export function mergeStage(sources: ImportSources, pairs: Pairs, excluded: Reado
     bound.set(key, found);
     const isFound = new Set([target, ...found.map(({ address }) => address)]);
     const ofTarget = stages.filter((stage) => stage === here || exists(before, stage, target));
-    for (const address of addressesOf(before, key)) {
+    for (const address of before.addressesOf(key, ...KINDS)) {
       const elsewhere = stages.filter((stage) => stage !== here && exists(before, stage, address));
       const wasHere = exists(before, here, address);
       const isHere = !excluded.has(address) && (isFound.has(address) || (wasHere && !paired.has(key)));
@@ -240,12 +237,8 @@ function restricting(
   if (only !== undefined && sameJson(only.stages, list)) return [];
   if (sameJson(list, possible)) return only === undefined ? [] : [deleteAt(only.slot)];
   if (only !== undefined) return [setAt(only.slot, list)];
-  const base = stages
-    .flatMap((stage) => manifests.layersOf({ stage, address }))
-    .find(({ kind }) => kind === "base");
-  return base === undefined
-    ? []
-    : [setAt({ layer: "base", file: base.file, path: [...base.path, "onlyStages"] }, list)];
+  const [base] = stages.flatMap((stage) => manifests.baseSlot({ stage, address, field: ONLY_STAGES }) ?? []);
+  return base === undefined ? [] : [setAt(base, list)];
 }
 
 /** Environments whose addresses differ between stages by the stage's name. */

@@ -14,6 +14,7 @@ import {
   type FieldRef,
   Manifests,
   NO_PLACE,
+  ONLY_STAGES,
   type ProjectDocuments,
   type Rewrite,
   type Rewritten,
@@ -70,8 +71,6 @@ export function promote(request: PromoteRequest, excluded: Excluded = new Map())
 /** A resource that is to exist in one more stage. */
 type Extension = Rewritten & { readonly after: Json };
 
-const ONLY_STAGES: Path = ["onlyStages"];
-
 /**
  * Stage `to` with the test cases and targets that `onlyStages` kept out of it, but for those with which the stage could
  * not be read.
@@ -91,7 +90,7 @@ function extendStage(request: PromoteRequest, excluded: Excluded) {
     else all.add(target).add(address);
   }
   for (const address of all) {
-    const reason = excluded.get(changeKey({ address, path: ONLY_STAGES }));
+    const reason = excluded.get(changeKey({ address, path: ONLY_STAGES.path }));
     if (reason !== undefined) refuse(address, reason);
   }
   for (;;) {
@@ -100,7 +99,7 @@ function extendStage(request: PromoteRequest, excluded: Excluded) {
       const isRefused = refused.has(address) || refused.has(targetAddress(targetOf(address)));
       if (only === undefined || isRefused || only.stages.includes(to.stage)) return [];
       const { slot, stages: before } = only;
-      return [{ address, path: ONLY_STAGES, before, after: [...before, to.stage], slot }];
+      return [{ address, path: ONLY_STAGES.path, before, after: [...before, to.stage], slot }];
     });
     if (extensions.length === 0) return { to, manifests: start, extensions, refused };
     const { documents } = start.with(extensions.map(({ slot, after }) => setAt(slot, after)));
@@ -198,8 +197,8 @@ export async function provePromotion(
       stage !== to.stage ||
       !(
         isPromoted(address, path) ||
-        isPromoted(address, ONLY_STAGES) ||
-        isPromoted(targetAddress(targetOf(address)), ONLY_STAGES)
+        isPromoted(address, ONLY_STAGES.path) ||
+        isPromoted(targetAddress(targetOf(address)), ONLY_STAGES.path)
       ),
   );
   return spoilt && `${spoilt.address} would change in ${spoilt.field.name}, in stage ${spoilt.stage}`;

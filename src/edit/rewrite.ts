@@ -31,7 +31,7 @@ import { groupBy } from "../render/words.ts";
 export interface FieldRef {
   readonly stage: string;
   readonly address: Address;
-  readonly field: Field;
+  readonly field: Pick<Field, "name" | "path">;
 }
 
 /** `tasc.yaml` and the target documents. */
@@ -196,9 +196,9 @@ export class Manifests implements ProjectDocuments {
     });
   }
 
-  /** All resources of a kind that a target has in any stage. */
-  addressesOf(target: string, kind: Kind): readonly Address[] {
-    return this.#index.addressesOf(target, kind);
+  /** All resources of some kinds that a target has in any stage. */
+  addressesOf(target: string, ...kinds: readonly Kind[]): readonly Address[] {
+    return kinds.flatMap((kind) => this.#index.addressesOf(target, kind));
   }
 
   get targets(): readonly string[] {
@@ -321,6 +321,9 @@ function overridePlace(stage: string, layers: readonly Layer[]): Origin | undefi
   return { file: base.file, path: [...root, "stages", stage, ...base.path.slice(root.length)] };
 }
 
+/** Written like a field, and none. */
+export const ONLY_STAGES: FieldRef["field"] = { name: "onlyStages", path: ["onlyStages"] };
+
 /** The `onlyStages` of a resource, and where it stands; nothing where there is none. */
 export function onlyStagesOf(
   manifests: Manifests,
@@ -328,14 +331,11 @@ export function onlyStagesOf(
   stages: readonly string[],
 ): { readonly stages: readonly string[]; readonly slot: Slot } | undefined {
   for (const stage of stages) {
-    const layers = manifests.layersOf({ stage, address });
-    const only = mergedAt(layers, ["onlyStages"]);
-    const layer = layers.findLast(({ value }) => value["onlyStages"] !== undefined);
-    if (isArray(only) && layer !== undefined)
-      return {
-        stages: only.filter((one) => typeof one === "string"),
-        slot: { layer: layer.kind, file: layer.file, path: [...layer.path, "onlyStages"] },
-      };
+    const ref = { stage, address, field: ONLY_STAGES };
+    const only = manifests.written(ref);
+    const slot = manifests.topSlot(ref);
+    if (isArray(only) && slot !== undefined)
+      return { stages: only.filter((one) => typeof one === "string"), slot };
   }
   return undefined;
 }
