@@ -1,28 +1,17 @@
 import type { ClientEvent, OfCall } from "../model/events.ts";
-import type { Secret } from "../model/value.ts";
+import { SENSITIVE, type Secret } from "../model/value.ts";
 import {
   type AnswerReader,
   type Exchanged,
-  type Redact,
   type Transport,
   type WireRequest,
   exchange,
-  isSendable,
   withheld,
 } from "./exchange.ts";
-import { ServiceError } from "./describe-failure.ts";
+import { type Fault, type MayHaveActed, ServiceError, isTooMany, mayHaveActed, mayRetry } from "./failure.ts";
 import type { Limiter } from "./limiter.ts";
-import {
-  type MayHaveActed,
-  type BaseUrl,
-  type Fault,
-  type Method,
-  type ClientRuntime,
-  mayHaveActed,
-  bad,
-  pathOf,
-  slept,
-} from "./request.ts";
+import type { Redact } from "./refusal.ts";
+import { type BaseUrl, type ClientRuntime, type Method, pathOf, slept } from "./request.ts";
 
 /** What a call is, apart from how often it must be sent. */
 export interface Call<T> {
@@ -160,13 +149,12 @@ class Tries<T> {
     const connections = await transport();
     for (let connects = 1; ; connects++) {
       const refusal = await refusalOf(() => this.#permission());
-      if (refusal !== undefined) return { ...UNSENT, result: bad(refusal) };
+      if (refusal !== undefined) return { ...UNSENT, result: { ok: false, failure: refusal } };
       const exchanged = await exchange(connections, {
         request: this.#request(),
         reader: this.#call.reader(),
         origin: base.origin,
         host: base.host,
-        isProxied: connections.isProxied,
         limit: requestTimeout,
         signal,
         redact,
@@ -176,7 +164,7 @@ class Tries<T> {
       // Connecting took so long that the permission is not certain any more: it is asked again, for a new connection.
       if (exchanged.unsure === undefined || connects === MAX_CONNECTS) return exchanged;
       const late = await refusalOf(() => exchanged.unsure);
-      if (late !== undefined) return { ...UNSENT, result: bad(late) };
+      if (late !== undefined) return { ...UNSENT, result: { ok: false, failure: late } };
     }
   }
 
@@ -272,43 +260,6 @@ const AFTER_TROUBLE: Backoff = { base: 250, cap: 10_000, jitter: 1 };
 /** After a 429 that does not say how long: the service wants peace, so half the delay is certain. */
 const AFTER_TOO_MANY: Backoff = { base: 1000, cap: 30_000, jitter: 0.5 };
 
-export const TOO_MANY_REQUESTS = 429;
-const REQUEST_TIMEOUT = 408;
-
-/**
- * Whether a call may be sent again by itself (design contract, section 5). What may pass by itself is worth
- * another send; a creation only if the service cannot have acted on this one.
- */
-export function mayRetry(method: Method, fault: Fault, acted: MayHaveActed): boolean {
-  return isPassing(fault) && (method !== "POST" || acted === "no");
-}
-
-function isPassing(fault: Fault): boolean {
-  switch (fault.kind) {
-    case "unreachable":
-      // A certificate that is wrong now is wrong in a second, too.
-      return fault.cause !== "certificate" && fault.cause !== "encryption";
-    case "timeout":
-    case "broken":
-      return true;
-    case "status":
-      return (
-        fault.status === REQUEST_TIMEOUT ||
-        fault.status === TOO_MANY_REQUESTS ||
-        (fault.status >= 500 && fault.status < 600)
-      );
-    case "unsendable":
-    case "interrupted":
-    case "withheld":
-    case "key-refused":
-    case "redirect":
-    case "unreadable":
-    case "misshapen":
-    case "too-big":
-      return false;
-  }
-}
-
 /**
  * How long to wait before the next send. What the service asks for counts; 0 asks for nothing.
  * @param send how many sends there were, from 1
@@ -321,11 +272,24 @@ export function retryDelay(fault: Fault, send: number, random: number): number {
   return backoff(isTooMany(fault) ? AFTER_TOO_MANY : AFTER_TROUBLE, send, random);
 }
 
-function isTooMany(fault: Fault): boolean {
-  return fault.kind === "status" && fault.status === TOO_MANY_REQUESTS;
-}
-
 function backoff({ base, cap, jitter }: Backoff, send: number, random: number): number {
   const full = Math.min(cap, base * 2 ** (send - 1));
   return Math.round(full * (1 - jitter + jitter * random));
+}
+
+/** Header values that arrive as they were sent: ASCII, without blanks at the ends or line breaks. */
+const HEADER_VALUE = /^[!-~]([\t -~]*[!-~])?$/;
+
+/** Whether the key can be put into the header `X-API-Key`. A line break from a CI variable is the usual reason. */
+function isSendable(key: Secret): boolean {
+  return HEADER_VALUE.test(key.reveal());
+}
+
+/** Shorter texts occur by themselves; removing them would spoil messages and protect nothing. */
+const MIN_REDACTED = 4;
+
+/** Adds the key to what is removed from the service's words. */
+export function redactingKey(key: Secret, redact: Redact): Redact {
+  const text = key.reveal();
+  return text.length < MIN_REDACTED ? redact : (words) => redact(words).replaceAll(text, SENSITIVE);
 }

@@ -14,27 +14,19 @@ import {
   readTargets,
   readTestCase,
 } from "./answers.ts";
+import { type BeforeSend, Calls, type Done, redactingKey } from "./calls.ts";
 import {
   type AnswerReader,
   type Collector,
-  type Redact,
   type Transport,
   optionalAnswer,
-  redactingKey,
   shapedAnswer,
   streamedList,
   wholeAnswer,
 } from "./exchange.ts";
-import { type BeforeSend, Calls, type Done } from "./calls.ts";
 import { Limiter, type ShareRate } from "./limiter.ts";
-import {
-  type BaseUrl,
-  type AnswerProblem,
-  ROOT,
-  type Result,
-  type ClientRuntime,
-  type WriteCall,
-} from "./request.ts";
+import type { Redact } from "./refusal.ts";
+import { type BaseUrl, type ClientRuntime, ROOT, type WriteCall } from "./request.ts";
 
 export interface ClientOptions {
   /** From `checkBaseUrl`, which also decides whether plain http is allowed. */
@@ -100,11 +92,8 @@ export function createClient(options: ClientOptions) {
   });
   const get = async <T>(inner: readonly string[], reader: () => AnswerReader<T>, query = ""): Promise<T> =>
     (await calls.make({ method: "GET", path: [...ROOT, "test-targets", ...inner], query, reader })).value;
-  const read = <T>(
-    inner: readonly string[],
-    reader: (answer: Json) => Result<T, AnswerProblem>,
-    query?: string,
-  ): Promise<T> => get(inner, () => shapedAnswer(reader), query);
+  const read = <T>(inner: readonly string[], reader: (answer: Json) => T, query?: string): Promise<T> =>
+    get(inner, () => shapedAnswer(reader), query);
   /** Operation 12, one page. @param key of the page before */
   const listReports = (targetId: string, key?: Json): Promise<ReportPage> => {
     const query = key === undefined ? "" : `?key=${encodeURIComponent(JSON.stringify(key))}`;
