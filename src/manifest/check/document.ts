@@ -1,7 +1,7 @@
 import { compileGlob } from "../../model/glob.ts";
 import { type Json, type JsonObject, type Path, isArray, isObject } from "../../model/json.ts";
 import type { Document } from "../document.ts";
-import { type FoundTemplate, isTemplate } from "../interpolation.ts";
+import { CREDENTIAL, type FoundTemplate, isTemplate } from "../interpolation.ts";
 import { type ManifestProblem, didYouMean, manifestProblem, nearest, shortened } from "../problem.ts";
 import { stagesInWords } from "../settings.ts";
 import { bare, isHidden, partsAlong } from "../shape.ts";
@@ -143,10 +143,6 @@ function placeholdersAreKnown({ document, root, templates }: Subject): readonly 
     }),
   );
 }
-
-/** A name of which everyone would say that its value is a secret. */
-const CREDENTIAL =
-  /(?:^|_)(?:KEYS?|TOKENS?|(?:PG)?PASS|PASSWD|PWD|CREDS?|CREDENTIALS?|AUTH|PAT|OTP)(?:_|$)|API_?KEY|PASSW|PASSPHRASE|SECRET/i;
 
 /** What `${env:…}` brings in shows in every plan, so it may not name what looks like a credential. */
 function credentialsAreSecrets({ document, templates }: Subject): readonly ManifestProblem[] {
