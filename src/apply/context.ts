@@ -7,7 +7,7 @@ import type { LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { BodyValue, Change, Method, PlannedCall } from "../model/plan.ts";
 import type { FieldRecord, Intent, RunRecord, State, StateEvent } from "../model/state.ts";
 import { IdOf, type IdOfElement, Secret, Unknown, type Value, isUnknown, reveal } from "../model/value.ts";
-import { type Fingerprinter, type PlanInput, targetOf } from "../plan/input.ts";
+import { type Fingerprinter, type PlanInput, isList, targetOf } from "../plan/input.ts";
 import { recordField, secretsAmong } from "../plan/memory.ts";
 import { type Planned, makePlan } from "../plan/plan.ts";
 import { StateFailure, explainProblem } from "../state/problem.ts";
@@ -340,8 +340,4 @@ function resolveBody(run: Run, value: BodyValue): Json {
   if (isList(value)) return value.map((item) => resolveBody(run, item));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, resolveBody(run, part)]));
-}
-
-function isList(value: BodyValue): value is readonly BodyValue[] {
-  return Array.isArray(value);
 }

@@ -516,22 +516,12 @@ export interface TargetPlan {
 /** Matches all that is in a target, and decides on each part of it. */
 export function planTarget(
   target: DesiredTarget,
-  diagnostics: readonly Diagnostic[],
   match: Match<LiveTarget> | undefined,
   state: State | undefined,
   input: PlanInput,
 ): TargetPlan {
-  const unclear = (all: readonly Diagnostic[]): TargetPlan => ({
-    target,
-    matched: undefined,
-    changes: [],
-    disables: [],
-    orphans: [],
-    unmanaged: 0,
-    diagnostics: all,
-  });
   const { live } = match ?? {};
-  if (match === undefined || (live === undefined && target.left)) return unclear(diagnostics);
+  if (match === undefined || (live === undefined && target.left)) return unclear(target);
   const testCases = (input.live.testCases.get(live?.id ?? "") ?? []).filter(
     ({ status }) => status !== DELETED,
   );
@@ -551,7 +541,7 @@ export function planTarget(
     matches,
   };
   const own = decideTarget(matched);
-  if (live === undefined && own.change === undefined) return unclear([...diagnostics, ...own.diagnostics]);
+  if (live === undefined && own.change === undefined) return unclear(target, own.diagnostics);
   const changes: Change[] = [];
   const decided: Diagnostic[] = [];
   const take = ({ change, diagnostics: said }: Decision): void => {
@@ -573,7 +563,6 @@ export function planTarget(
     orphans,
     unmanaged: countUnmanaged(matched, orphans),
     diagnostics: [
-      ...diagnostics,
       ...keyWarning(matched),
       ...removedWarnings(matched),
       ...problems,
@@ -581,6 +570,12 @@ export function planTarget(
       ...renamedWarnings(matched, changes, orphans),
     ],
   };
+}
+
+/** Of a target of which it is not known what is in it. */
+function unclear(target: DesiredTarget, diagnostics: readonly Diagnostic[] = []): TargetPlan {
+  const nothing = { changes: [], disables: [], orphans: [], unmanaged: 0 };
+  return { target, matched: undefined, ...nothing, diagnostics };
 }
 
 function keyWarning({ target, state, fingerprints }: MatchedTarget): readonly Diagnostic[] {
