@@ -503,15 +503,16 @@ export function expectedLive(matched: MatchedTarget, field: Field, value: Value)
 
 /** What one target comes to. */
 export interface TargetPlan {
-  readonly target: DesiredTarget;
   /** Nothing where the target itself is unclear, so that nothing can be said of what is in it. */
-  readonly matched: MatchedTarget | undefined;
+  readonly matched?: MatchedTarget;
   readonly changes: readonly Change[];
   readonly disables: readonly Change[];
   readonly orphans: readonly Orphan[];
   readonly unmanaged: number;
   readonly diagnostics: readonly Diagnostic[];
 }
+
+const UNCLEAR: TargetPlan = { changes: [], disables: [], orphans: [], unmanaged: 0, diagnostics: [] };
 
 /** Matches all that is in a target, and decides on each part of it. */
 export function planTarget(
@@ -521,7 +522,7 @@ export function planTarget(
   input: PlanInput,
 ): TargetPlan {
   const { live } = match ?? {};
-  if (match === undefined || (live === undefined && target.left)) return unclear(target);
+  if (match === undefined || (live === undefined && target.left)) return UNCLEAR;
   const testCases = (input.live.testCases.get(live?.id ?? "") ?? []).filter(
     ({ status }) => status !== DELETED,
   );
@@ -541,7 +542,7 @@ export function planTarget(
     matches,
   };
   const own = decideTarget(matched);
-  if (live === undefined && own.change === undefined) return unclear(target, own.diagnostics);
+  if (live === undefined && own.change === undefined) return { ...UNCLEAR, diagnostics: own.diagnostics };
   const changes: Change[] = [];
   const decided: Diagnostic[] = [];
   const take = ({ change, diagnostics: said }: Decision): void => {
@@ -556,7 +557,6 @@ export function planTarget(
   const { orphans } = undeclaredBindings(matched);
   const disables = input.disableRemoved || target.onRemove === "disable";
   return {
-    target,
     matched,
     changes,
     disables: disables ? orphans.flatMap((one) => disableOrphan(matched, one) ?? []) : [],
@@ -570,12 +570,6 @@ export function planTarget(
       ...renamedWarnings(matched, changes, orphans),
     ],
   };
-}
-
-/** Of a target of which it is not known what is in it. */
-function unclear(target: DesiredTarget, diagnostics: readonly Diagnostic[] = []): TargetPlan {
-  const nothing = { changes: [], disables: [], orphans: [], unmanaged: 0 };
-  return { target, matched: undefined, ...nothing, diagnostics };
 }
 
 function keyWarning({ target, state, fingerprints }: MatchedTarget): readonly Diagnostic[] {
