@@ -249,8 +249,7 @@ export async function apply(reviewed: PlanJson, options: ApplyOptions = {}): Pro
         reviewed: async () => {},
         approve: async () => {},
         emit: (event) => options.onEvent?.(event),
-        stopping: () => options.signal?.aborted ?? false,
-        signal: new AbortController().signal,
+        signal: options.signal ?? new AbortController().signal,
       },
     );
     const diagnostics = publicDiagnostics(said, inside.redactor);

@@ -22,7 +22,7 @@ import {
   refusingRules,
   review,
 } from "./plan.ts";
-import { type SavedPlan, stale } from "./saved-plan.ts";
+import { type SavedPlan, requestOf, stale } from "./saved-plan.ts";
 import { serviceOf } from "./service.ts";
 import type { PlanRequest, Session } from "./session.ts";
 import { asReviewed } from "./stale-plan.ts";
@@ -46,9 +46,7 @@ export interface ApplyObserver {
   /** The plan is approved; calls begin. */
   readonly begins?: () => void;
   readonly emit: (event: ApplyEvent) => void;
-  /** Once true, what is in flight finishes, state is saved and nothing else starts. */
-  readonly stopping: () => boolean;
-  /** Gives up waiting for locks and discoveries. */
+  /** Once aborted, what is in flight finishes, state is saved, nothing else starts and nothing is waited for. */
   readonly signal: AbortSignal;
 }
 
@@ -88,7 +86,7 @@ export async function applyProject(
   if (saved !== undefined) refuseFaulty(saved);
   const remembered = await session.remembered();
   const checked = checkRequest(options, remembered);
-  const request = saved?.request ?? checked;
+  const request = saved === undefined ? checked : requestOf(saved);
   const { targets } = desiredInScope(remembered.desired, request.scope, remembered.states);
   const keys = targets.map((target) => target.key);
   const patience = { timeout: lockTimeout, signal: observer.signal, why: "tasc apply" };
@@ -99,13 +97,12 @@ export async function applyProject(
     const others = [...remembered.states].filter(([key]) => !sessions.has(key));
     const states = new Map([...others, ...locked.map(([key, { state }]) => [key, state] as const)]);
     const refreshed = await refreshLate(session, request, { ...remembered, states }, observer.signal);
-    if (observer.stopping()) throw new TascError("interrupted", []);
+    if (observer.signal.aborted) throw new TascError("interrupted", []);
     const planned =
       saved === undefined
         ? await approved(session, { ...refreshed, request, remembered }, options, observer)
         : await stillReviewed(session, refreshed, saved, options);
-    const signal = AbortSignal.any([observer.signal, lost]);
-    return carryOut(session, { ...refreshed, planned }, sessions, options, { ...observer, signal });
+    return carryOut(session, { ...refreshed, planned }, sessions, options, observer, lost);
   };
   const applied = await session.withLocks(keys, patience, work, (error) => {
     if (!(error instanceof StateFailure)) throw error;
@@ -148,9 +145,9 @@ async function refreshLate(
   remembered: Remembered,
   signal: AbortSignal,
 ): Promise<Refreshed> {
-  const { host, calls } = session;
+  const { host, settings } = session;
   const start = host.now();
-  const recent = Math.min(calls.requestTimeout, CALL_ENDED);
+  const recent = Math.min(settings.requestTimeout, CALL_ENDED);
   for (let pause = 250; ; pause *= 2) {
     const refreshed = await session.refresh(request, remembered);
     const cutOff = notFound(refreshed.planned, remembered.states).filter(
@@ -249,12 +246,13 @@ async function carryOut(
   refreshed: Refreshed,
   sessions: ReadonlyMap<string, StateSession>,
   { wait, saved }: ApplyRequest,
-  { begins, emit, stopping, signal }: ApplyObserver,
+  { begins, emit, signal }: ApplyObserver,
+  lost: AbortSignal,
 ): Promise<Applied> {
   const { fingerprints } = refreshed.input;
   if (fingerprints === undefined) throw new TypeError("an apply without a key");
   const { now } = session.host;
-  const { concurrency, retries } = session.calls;
+  const { concurrency, retries } = session.settings;
   begins?.();
   const startedAt = now();
   const { plan } = refreshed.planned;
@@ -269,8 +267,8 @@ async function carryOut(
     retries,
     wait,
     now,
-    sleep: (ms) => delay(ms, undefined, { signal }).catch(() => undefined),
-    stopping,
+    sleep: (ms) => delay(ms, undefined, { signal: AbortSignal.any([signal, lost]) }).catch(() => undefined),
+    stopping: () => signal.aborted,
     emit,
     history: run,
   });

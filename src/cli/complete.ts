@@ -1,8 +1,10 @@
 import { resolve } from "node:path";
-import { COMMANDS, type CommandSpec } from "../commands/table.ts";
 import type { ProcessContext } from "../commands/context.ts";
 import { GLOBAL, type OptionSpec } from "../commands/options.ts";
-import type { Lookup } from "./complete-project.ts";
+import { COMMANDS, type CommandSpec } from "../commands/table.ts";
+import type { Document } from "../manifest/document.ts";
+import { addressOf, compareText, isAddress, targetAddress } from "../model/address.ts";
+import { isObject } from "../model/json.ts";
 
 /**
  * Answers a shell that completes a command line: a candidate a line, with a tab before what is said of it, or
@@ -11,30 +13,23 @@ import type { Lookup } from "./complete-project.ts";
  */
 export async function complete(words: readonly string[], world: ProcessContext): Promise<void> {
   try {
-    const { wanted, folder } = parseWords(words, { commands: COMMANDS, options: Object.values(GLOBAL) });
-    if (wanted.kind === "files" || wanted.kind === "dirs") {
-      world.stdout.write(`:${wanted.kind}\n`);
-      return;
-    }
+    const { wanted, folder = "." } = parseWords(words);
     const current = words.at(-1) ?? "";
-    const candidates =
-      wanted.kind === "words" ? wanted.words : await fromProject(wanted, resolve(world.cwd, folder ?? "."));
-    const fitting = candidates.filter(({ word }) => word.startsWith(current));
-    world.stdout.write(
-      fitting.map(({ word, says }) => `${word}${says === "" ? "" : `\t${says}`}\n`).join(""),
-    );
+    const lines = await linesOf(wanted, current, resolve(world.cwd, folder));
+    world.stdout.write(lines.map((line) => `${line}\n`).join(""));
   } catch {
     // Whoever presses the tabulator wants no error message into the line.
   }
 }
 
-/** Loaded only when it is needed: most words are known without a project. */
-async function fromProject(
-  { lookup, before }: Expected & { readonly kind: "project" },
-  root: string,
-): Promise<readonly Candidate[]> {
-  const { lookUp } = await import("./complete-project.ts");
-  return (await lookUp(lookup, root)).map((word) => ({ word: `${before}${word}`, says: "" }));
+async function linesOf(wanted: Expected, current: string, root: string): Promise<readonly string[]> {
+  if (wanted.kind === "words")
+    return wanted.words
+      .filter(({ word }) => word.startsWith(current))
+      .map(({ word, says }) => (says === undefined ? word : `${word}\t${says}`));
+  if (wanted.kind !== "project") return [`:${wanted.kind}`];
+  const words = (await lookUp(wanted.lookup, root)).map((word) => `${wanted.before}${word}`);
+  return words.filter((word) => word.startsWith(current));
 }
 
 /** What may stand where the cursor is. */
@@ -42,12 +37,11 @@ type Expected =
   | { readonly kind: "words"; readonly words: readonly Candidate[] }
   /** `before` is what precedes the value in the same word, `--stage=` for example. */
   | { readonly kind: "project"; readonly lookup: Lookup; readonly before: string }
-  | { readonly kind: "files" }
-  | { readonly kind: "dirs" };
+  | { readonly kind: "files" | "dirs" };
 
 interface Candidate {
   readonly word: string;
-  readonly says: string;
+  readonly says?: string;
 }
 
 /** A command line up to the cursor, as far as it is understood. */
@@ -57,19 +51,13 @@ export interface ParsedWords {
   readonly folder: string | undefined;
 }
 
-interface Table {
-  readonly commands: readonly CommandSpec[];
-  /** Of every command. */
-  readonly options: readonly OptionSpec[];
-}
-
 const NOTHING: Expected = { kind: "words", words: [] };
 
 /**
  * What may come next on a command line, by the table of commands. The last word is the one at the cursor; bash cuts
  * `--stage=dev` into three words, other shells leave it whole.
  */
-export function parseWords(words: readonly string[], table: Table): ParsedWords {
+export function parseWords(words: readonly string[]): ParsedWords {
   let spec: CommandSpec | undefined;
   /** Positional arguments so far. */
   let position = 0;
@@ -78,9 +66,8 @@ export function parseWords(words: readonly string[], table: Table): ParsedWords 
   /** `--` has come: no options any more. */
   let ended = false;
   let folder: string | undefined;
-  const children = (): readonly CommandSpec[] =>
-    spec === undefined ? table.commands : (spec.commands ?? []);
-  const options = (): readonly OptionSpec[] => [...(spec?.options ?? []), ...table.options];
+  const children = (): readonly CommandSpec[] => (spec === undefined ? COMMANDS : (spec.commands ?? []));
+  const options = (): readonly OptionSpec[] => [...(spec?.options ?? []), ...Object.values(GLOBAL)];
   const openedBy = (word: string): OptionSpec | undefined =>
     options().find((option) => nameOf(option) === word && option.flags.includes("<"));
   for (const word of words.slice(0, -1)) {
@@ -127,12 +114,14 @@ const HELP: Candidate = { word: "--help", says: "show what the command takes" };
 /** What may stand for the value of an option or an argument. */
 function valueOf({ flags, choices }: OptionSpec, before: string): Expected {
   if (choices !== undefined)
-    return { kind: "words", words: choices.map((value) => ({ word: `${before}${value}`, says: "" })) };
+    return { kind: "words", words: choices.map((value) => ({ word: `${before}${value}` })) };
   const lookup = LOOKUPS.get((/[<[].+$/.exec(flags)?.[0] ?? "").replaceAll(/[<>[\].]/g, ""));
   if (lookup === undefined) return NOTHING;
-  if (lookup === "files" || lookup === "dirs") return { kind: lookup };
-  return { kind: "project", lookup, before };
+  return lookup === "files" || lookup === "dirs" ? { kind: lookup } : { kind: "project", lookup, before };
 }
+
+/** What is read from the project to complete a word. */
+type Lookup = "stages" | "addresses" | "targets";
 
 /** What the table calls a value tells what it is. */
 const LOOKUPS: ReadonlyMap<string, Lookup | "files" | "dirs"> = new Map([
@@ -145,3 +134,34 @@ const LOOKUPS: ReadonlyMap<string, Lookup | "files" | "dirs"> = new Map([
   ["file", "files"],
   ["dir", "dirs"],
 ]);
+
+/**
+ * Words from a project's manifests as they stand: nothing is filled in, so no variable and no secret is needed. What has
+ * other characters than a key is a mistake in a manifest, and would need quoting. The code is loaded only here: most
+ * words are known without a project.
+ */
+async function lookUp(lookup: Lookup, root: string): Promise<readonly string[]> {
+  const [{ projectFolder }, { readProject }, { stagesOf }, { SECTIONS }] = await Promise.all([
+    import("../manifest/files.ts"),
+    import("../manifest/load.ts"),
+    import("../manifest/settings.ts"),
+    import("../manifest/tables.ts"),
+  ]);
+  const { project, documents } = await readProject(projectFolder(root));
+  const isKey = (word: string): boolean => isAddress(targetAddress(word));
+  if (lookup === "stages") return project === undefined ? [] : stagesOf(project).filter(isKey);
+  const words = documents.flatMap(({ value }: Document): readonly string[] => {
+    const { target, stages } = value;
+    if (typeof target !== "string") return [];
+    if (lookup === "targets") return [target].filter(isKey);
+    const layers = [value, ...(isObject(stages) ? Object.values(stages) : [])].filter(isObject);
+    const inner = layers.flatMap((layer) =>
+      SECTIONS.flatMap(({ name, kind }) => {
+        const section = layer[name];
+        return isObject(section) ? Object.keys(section).map((key) => addressOf(kind, target, key)) : [];
+      }),
+    );
+    return [targetAddress(target), ...inner].filter(isAddress);
+  });
+  return [...new Set(words)].toSorted(compareText);
+}

@@ -8,8 +8,8 @@ import { listenForStop, nextSteps, openDisplay, sayOutcome } from "./apply-displ
 import { openEventStream } from "./apply-events.ts";
 import { type Context } from "./context.ts";
 import { fitHeapTo, optimiseLate } from "./engine.ts";
-import { printReview } from "./print-plan.ts";
 import { askToApply } from "./question.ts";
+import { printReview } from "./show.ts";
 import type { OptionsOf } from "./table.ts";
 
 /** `tasc apply`: plans, asks, and makes the service what the manifests say. */
@@ -47,18 +47,13 @@ export async function run(options: OptionsOf<"apply">, context: Context): Promis
           display.heard(event);
           events?.heard(event);
         },
-        stopping: stop.stopping,
         signal: stop.asked,
       },
     );
     display.end();
     const next = nextSteps(applied, file);
     if (events === undefined) sayOutcome(applied, next, console, verbose);
-    else
-      events.result(
-        applied,
-        next.map((step) => step.command),
-      );
+    else events.result(applied, next);
     return applied.exitCode;
   };
   try {

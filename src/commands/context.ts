@@ -14,7 +14,7 @@ import { type Terminal, Writer, terminalOf } from "../render/terminal.ts";
 import { type View, show } from "../render/view.ts";
 
 /** The outside world, handed to commands from the top, so that nothing below reaches for it. */
-export interface ProcessContext extends Omit<Host, "warn" | "say" | "heard" | "signal"> {
+export interface ProcessContext extends Omit<Host, "warn" | "say" | "ask" | "heard" | "signal"> {
   readonly stdin: NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
@@ -155,6 +155,10 @@ export function openContext(world: ProcessContext, level: LogLevel, noColor: boo
       warn: (diagnostics, source) => console.diagnostics(diagnostics, source),
       heard: (event) => console.heard(event),
       say: (level, text) => console.say(level, text),
+      ask: async (questions) => {
+        const { askAll } = await import("./question.ts");
+        return askAll(questions, world, (text) => console.say("error", text));
+      },
     },
   };
 }

@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline/promises";
-import type { Question } from "../app/import.ts";
+import type { Question } from "../app/session.ts";
 import { stop, TascError } from "../model/error.ts";
-import { type ProcessContext } from "./context.ts";
+import type { ProcessContext } from "./context.ts";
 
 /**
  * Asks the person at the terminal; only the whole word counts. Without a terminal nothing is asked.
@@ -36,29 +36,25 @@ export async function askAll(
   const answers = new Map<string, string>();
   if (questions.length === 0 || !stdin.isTTY || !stderr.isTTY) return answers;
   const terminal = createInterface({ input: stdin, output: stderr });
-  const ended = new Promise<"interrupted" | "closed">((resolve) => {
-    terminal.once("SIGINT", () => resolve("interrupted"));
-    terminal.once("close", () => resolve("closed"));
+  const ending = new AbortController();
+  let interrupted = false;
+  terminal.once("close", () => ending.abort());
+  terminal.once("SIGINT", () => {
+    interrupted = true;
+    ending.abort();
   });
   try {
     for (const { id, text, prompt } of questions) {
       say(text);
       // oxlint-disable-next-line no-await-in-loop -- one after the other
-      const answer = await Promise.race([
-        ended.then((how) => ({ how })),
-        terminal.question(prompt).then(
-          (words) => ({ words: words.trim() }),
-          () => ended.then((how) => ({ how })),
-        ),
-      ]);
-      if ("words" in answer) {
-        if (answer.words !== "") answers.set(id, answer.words);
-      } else if (answer.how === "interrupted") throw new TascError("interrupted", []);
-      else {
+      const answer = await terminal.question(prompt, { signal: ending.signal }).catch(() => undefined);
+      if (interrupted) throw new TascError("interrupted", []);
+      if (answer === undefined) {
         // The end of the input (Ctrl-D) is not an answer.
         stderr.write("\n");
         break;
       }
+      if (answer.trim() !== "") answers.set(id, answer.trim());
     }
     return answers;
   } finally {

@@ -10,7 +10,7 @@ import {
 import type { ProjectFolder } from "./files.ts";
 import { type ManifestProblem, type SourceText, manifestProblem, showFound } from "./problem.ts";
 import { readFast } from "./yaml/fast.ts";
-import { splitDocuments, type YamlProblem } from "./yaml/text.ts";
+import { type TextSpan, type YamlProblem, splitDocuments } from "./yaml/text.ts";
 
 /** The file that makes a folder a project. */
 export const PROJECT_FILE = "tasc.yaml";
@@ -37,23 +37,39 @@ export interface ReadDocuments {
 /** Made once: ten thousand documents share it. */
 const FIRST: Path = [];
 
-/** Reads a manifest file, which may hold several documents. One that cannot be read is a problem, never an absence. */
-export async function readDocuments(
+/**
+ * Reads a manifest file, which may hold several documents. One that cannot be read is a problem, never an absence. Most
+ * files are read at once: a promise for each would take as long as reading them does.
+ */
+export function readDocuments(
   folder: ProjectFolder,
   file: string,
   { several = false }: { readonly several?: boolean } = {},
-): Promise<ReadDocuments> {
+): ReadDocuments | Promise<ReadDocuments> {
   const read = folder.read(file);
-  const documents: Document[] = [];
-  const problems: ManifestProblem[] = [];
-  if (!read.ok)
-    problems.push(manifestProblem("unreadable", { file, path: [] }, "The file cannot be read", read.reason));
-  else if (!read.decoded.ok) problems.push(yamlProblem(file, read.decoded.problem));
-  if (!read.ok || !read.decoded.ok) return { documents, problems };
+  if (!read.ok) {
+    const problem = manifestProblem("unreadable", { file, path: [] }, "The file cannot be read", read.reason);
+    return { documents: [], problems: [problem] };
+  }
+  if (!read.decoded.ok) return { documents: [], problems: [yamlProblem(file, read.decoded.problem)] };
   const { text, bom } = read.decoded;
   const source = { file, text, bom };
+  const value = readFast(text);
+  if (isObject(value)) return { documents: [{ ...source, root: FIRST, value }], source, problems: [] };
+  return readCarefully(source, value, several ? splitDocuments(text) : []);
+}
+
+/** What is not one map in the everyday part of YAML: several documents, anchors, or a mistake. */
+async function readCarefully(
+  source: SourceText & { readonly bom: boolean },
+  whole: Json | undefined,
+  parts: readonly TextSpan[],
+): Promise<ReadDocuments> {
+  const { file, text } = source;
+  const documents: Document[] = [];
+  const problems: ManifestProblem[] = [];
   const add = (value: Json, root: Path): void => {
-    if (isObject(value)) documents.push({ file, text, bom, root, value });
+    if (isObject(value)) documents.push({ ...source, root, value });
     else problems.push(notAMap(file, root, value));
   };
   // The parser that explains is loaded for the first text that the fast one leaves to it.
@@ -64,20 +80,21 @@ export async function readDocuments(
       problems.push(yamlProblem(file, { ...problem, line: problem.line + line }));
     if (slow.value !== undefined) add(slow.value, root);
   };
-  const whole = readFast(text);
-  const parts = several && whole === undefined ? splitDocuments(text) : [];
   if (whole !== undefined) add(whole, FIRST);
   else if (parts.length < 2) await addSlowly(text, FIRST, 0);
-  for (const [number, { start, end }] of parts.length < 2 ? [] : parts.entries()) {
-    const part = text.slice(start, end);
-    const root = number === 0 ? FIRST : [number];
-    const value = readFast(part);
-    // An empty document is what a stray `---` makes; a file of nothing else is an error.
-    if (value !== undefined) add(value, root);
-    else if (/[^\s]/.test(part.replaceAll(/^---|#.*/gm, "")))
-      await addSlowly(part, root, text.slice(0, start).split("\n").length - 1);
+  else {
+    let line = 0;
+    for (const [number, { start, end }] of parts.entries()) {
+      const part = text.slice(start, end);
+      const root = number === 0 ? FIRST : [number];
+      const value = readFast(part);
+      // An empty document is what a stray `---` makes; a file of nothing else is an error.
+      if (value !== undefined) add(value, root);
+      else if (/[^\s]/.test(part.replaceAll(/^---|#.*/gm, ""))) await addSlowly(part, root, line);
+      line += part.split("\n").length - 1;
+    }
+    if (documents.length + problems.length === 0) await addSlowly("", FIRST, 0);
   }
-  if (documents.length + problems.length === 0) await addSlowly("", FIRST, 0);
   return { documents, source, problems };
 }
 

@@ -101,11 +101,9 @@ export function findFiles(folder: ProjectFolder, patterns: Iterable<Pattern>): F
   /** Links to folders, by the length of their paths. */
   const links = new Map<number, [place: Standing, progress: MatchedPatterns][]>();
   const keep = (real: string, path: string): void => {
-    if (HIDDEN.test(real)) hidden.add(path);
     const known = found.get(real);
-    const isBetter =
-      known === undefined || path.length < known.length || (path.length === known.length && path < known);
-    if (isBetter && !hidden.has(path)) found.set(real, path);
+    if (HIDDEN.test(real)) hidden.add(path);
+    else if (known === undefined || isShorter(path, known)) found.set(real, path);
   };
   const follow = (place: Standing, progress: MatchedPatterns): void => {
     const { path } = place;
@@ -122,11 +120,12 @@ export function findFiles(folder: ProjectFolder, patterns: Iterable<Pattern>): F
   const enter = (place: Standing, progress: MatchedPatterns): void => {
     for (const { kind, name } of folder.list(place.path)) {
       const next = advance(progress, name);
-      if (next.size === 0) continue;
-      const inner = { path: below(place.path, name), real: below(place.real, name), above: place.above };
-      if (kind === "link") follow(inner, next);
-      else if (kind === "folder" && isOpen(next)) enter(inner, next);
-      else if (kind === "file" && isComplete(next)) keep(inner.real, inner.path);
+      if (next.size === 0 || (kind === "file" && !isComplete(next))) continue;
+      const path = below(place.path, name);
+      const real = place.real === place.path ? path : below(place.real, name);
+      if (kind === "link") follow({ path, real, above: place.above }, next);
+      else if (kind === "file") keep(real, path);
+      else if (kind === "folder" && isOpen(next)) enter({ path, real, above: place.above }, next);
     }
   };
   enter({ path: "", real: "", above: [] }, new Set(patterns));
@@ -146,6 +145,10 @@ export function findFiles(folder: ProjectFolder, patterns: Iterable<Pattern>): F
   }
   const sorted = (paths: Iterable<string>) => [...paths].toSorted(compareText);
   return { files: sorted(found.values()), escaping: sorted(escaping), hidden: sorted(hidden) };
+}
+
+function isShorter(path: string, other: string): boolean {
+  return path.length < other.length || (path.length === other.length && path < other);
 }
 
 function below(folder: string, name: string): string {

@@ -1,8 +1,9 @@
+import { posix } from "node:path";
 import type { Desired } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { type Json, type Path, defined, isArray, isObject } from "../model/json.ts";
 import type { Settings } from "../model/settings.ts";
-import { checkProject, checkTargetDocument } from "./check/document.ts";
+import { checkDocument } from "./check/document.ts";
 import { checkTargets } from "./check/rules.ts";
 import { type Document, PROJECT_FILE, readDocuments } from "./document.ts";
 import {
@@ -16,13 +17,7 @@ import {
 } from "./problem.ts";
 import { type ProjectFolder, projectFolder } from "./files.ts";
 import { HIDDEN, findManifests } from "./find-manifests.ts";
-import {
-  type EnvironmentVariables,
-  Interpolator,
-  type FoundTemplate,
-  type TextFile,
-  findTemplates,
-} from "./interpolation.ts";
+import { type EnvironmentVariables, Interpolator, type TextFile, findTemplates } from "./interpolation.ts";
 import { validate as validateProject } from "./schema/generated/project.js";
 import { validate as validateTarget } from "./schema/generated/target.js";
 import { type ManifestPart, bare, entryOf, itemOf } from "./shape.ts";
@@ -60,10 +55,8 @@ export interface LoadedProject extends Resolved {
   readonly secrets: readonly string[];
   /** `tasc.yaml` as it stands in the file. */
   readonly project: Document;
-  /** The target documents as they stand in their files, sorted by file; none where texts are not kept. */
+  /** The target documents as they stand in their files, sorted by file. */
   readonly documents: readonly Document[];
-  /** How many there are. */
-  readonly documentCount: number;
 }
 
 /** With every error there is, and the warnings, sorted by place. */
@@ -83,9 +76,7 @@ export async function loadProject(
   const { resolved, secrets } = resolution;
   if (resolved === undefined || project === undefined || hasErrors(problems))
     return { ok: false, diagnostics, sources, secrets };
-  const kept = options.texts === false ? [] : documents;
-  const documentCount = documents.length;
-  return { ok: true, ...resolved, diagnostics, sources, secrets, project, documents: kept, documentCount };
+  return { ok: true, ...resolved, diagnostics, sources, secrets, project, documents };
 }
 
 /** A project as it was read from its folder: checked by itself, but nothing is chosen, merged or filled in yet. */
@@ -113,79 +104,74 @@ export async function readProject(
   { texts = true, counted }: Pick<LoadOptions, "texts" | "counted"> = {},
 ): Promise<ProjectReading> {
   const trust: TrustOf = (await folder.trust?.()) ?? (() => NO_LIMITS);
+  const problems = problemsOfAccess(folder);
   const documents: Document[] = [];
   const sources: SourceText[] = [];
-  const problems: ManifestProblem[] = [];
   const filesNamed = new Set<string>();
-  const filesRead = new Set<string>();
+  let project: Document | undefined;
+  let stages: readonly string[] | undefined;
   let complete = true;
-  // One file after the other, so that its text can be let go.
-  const take = async (file: string, kind: keyof typeof KINDS, check: Check): Promise<readonly Document[]> => {
+  // That of the project adds the others. One after the other, so that its text can be let go.
+  const files = problems.length > 0 ? [] : [PROJECT_FILE];
+  for (const file of files) {
+    const kind = file === PROJECT_FILE ? "project" : "target";
     const { validate, root } = KINDS[kind];
-    filesRead.add(file);
-    const read = await readDocuments(folder, file, { several: kind === "target" });
+    const reading = readDocuments(folder, file, { several: kind === "target" });
+    const read = reading instanceof Promise ? await reading : reading;
     if (texts && read.source !== undefined) sources.push(read.source);
     for (const problem of read.problems) problems.push(problem);
     complete &&= read.problems.length === 0;
-    const taken: Document[] = [];
     for (let document of read.documents) {
       if (!validate(document.value)) {
+        const findings = validate.errors ?? [];
         // What explains the mistakes in a document's shape is loaded for the first that has any.
         const { explainShape } = await import("./check/shape.ts");
-        const checked = explainShape(kind, document, validate.errors ?? []);
+        const checked = explainShape(kind, document, findings);
         for (const problem of checked.problems) problems.push(problem);
         complete &&= !checked.lossy;
         ({ document } = checked);
       }
       document = withoutExtensions(document, root);
       const templates = findTemplates(document);
-      for (const problem of check(document, templates)) problems.push(problem);
+      for (const problem of checkDocument(kind, document, templates, stages)) problems.push(problem);
       for (const { template } of templates)
         for (const part of template.parts) if (part.kind === "file") filesNamed.add(part.path);
       const { bom, value } = document;
-      taken.push(texts ? document : { file, text: "", bom, root: document.root, value });
+      const kept = texts ? document : { file, text: "", bom, root: document.root, value };
+      if (kind === "target") documents.push(kept);
+      else project = kept;
     }
-    return taken;
-  };
-  const own = folder.read(PROJECT_FILE);
-  if (!own.ok && own.missing) problems.push(noProject(folder));
-  const { inside } = folder.follow(PROJECT_FILE);
-  // What is wrong with it would be shown with its line, whatever it is.
-  if (own.ok && (inside === undefined || HIDDEN.test(inside)))
-    problems.push(
-      manifestProblem(
-        "escaping-link",
-        { file: PROJECT_FILE, path: [] },
-        `${PROJECT_FILE} is a symbolic link out of the project folder, or to a hidden file`,
-        "Replace it with a file.",
-      ),
-    );
-  const [project] = problems.length > 0 ? [] : await take(PROJECT_FILE, "project", checkProject);
-  // Whether the stages are known for sure.
-  const usable = complete;
-  if (project !== undefined) {
-    const stages = usable ? stagesOf(project) : undefined;
-    const found = findManifests(folder, project, usable);
+    if (kind === "target" || project === undefined) continue;
+    stages = complete ? stagesOf(project) : undefined;
+    const found = findManifests(folder, project, complete);
+    if (!complete) project = undefined;
     for (const problem of found.problems) problems.push(problem);
     complete &&= found.problems.length === 0;
     counted?.(found.files.length);
-    const check: Check = (document, templates) => checkTargetDocument(document, templates, stages);
-    for (const file of found.files)
-      for (const document of await take(file, "target", check)) documents.push(document);
-    for (const target of groupByTarget(documents)) problems.push(...findDuplicates(target, stages ?? []));
+    for (const manifest of found.files) files.push(manifest);
   }
+  for (const target of groupByTarget(documents)) problems.push(...findDuplicates(target, stages ?? []));
   return {
-    project: usable ? project : undefined,
+    project,
     documents,
     textFiles: new Map([...filesNamed].map((path) => [path, readTextFile(folder, path)])),
-    sources: texts ? sourcesByFile(sources) : rereadSources(folder, filesRead),
+    sources: texts ? sourcesByFile(sources) : rereadSources(folder, new Set(files)),
     problems,
     complete,
     trust,
   };
 }
 
-type Check = (document: Document, templates: readonly FoundTemplate[]) => readonly ManifestProblem[];
+/** Why `tasc.yaml` is not read: it is not there, or what is wrong in it would show the lines of another file. */
+function problemsOfAccess(folder: ProjectFolder): ManifestProblem[] {
+  const own = folder.read(PROJECT_FILE);
+  if (!own.ok) return own.missing ? [noProject(folder)] : [];
+  const { inside } = folder.follow(PROJECT_FILE);
+  if (inside !== undefined && !HIDDEN.test(inside)) return [];
+  const origin = { file: PROJECT_FILE, path: [] };
+  const summary = `${PROJECT_FILE} is a symbolic link out of the project folder, or to a hidden file`;
+  return [manifestProblem("escaping-link", origin, summary, "Replace it with a file.")];
+}
 
 const KINDS = {
   project: { validate: validateProject, root: bare(PROJECT) },
@@ -341,13 +327,8 @@ function readTextFile(folder: ProjectFolder, path: string): TextFile {
 
 /** The names on a path without `.` and `..`; a `..` that leads above the start remains. */
 function stepsOf(path: string): readonly string[] {
-  const steps: string[] = [];
-  for (const step of path.split(/[/\\]/)) {
-    const last = steps.at(-1);
-    if (step === ".." && last !== undefined && last !== "..") steps.pop();
-    else if (step !== "" && step !== ".") steps.push(step);
-  }
-  return steps;
+  const steps = posix.normalize(path.replaceAll("\\", "/")).split("/");
+  return steps.filter((step) => step !== "" && step !== ".");
 }
 
 function failed(reason: string): TextFile {

@@ -54,21 +54,21 @@ export function resolveTarget(
   problems: ManifestProblem[],
 ): DesiredTarget | undefined {
   const { stage, interpolator, settings, onRemove = "ignore" } = request;
-  const { key, documents } = target;
-  const origins = originsOf(documents, stage, settings);
+  const { key, base } = target;
+  const origins = { project: byKey(settings), base, stage: stageLayers(base, stage) };
   const layers = targetLayers(origins);
   if (!existsIn(stage, layers)) return undefined;
   const address = targetAddress(key);
   const parts: ResourceParts<"target"> = { kind: "target", address, key, layers, rows: TARGET_ROWS };
-  const context = new ResourceContext(parts, interpolator, problems);
+  const context = contextOf(parts, interpolator, problems);
   const declared = mergedAt(layers, ["onRemove"]);
-  const own =
+  const removal =
     declared === undefined ? onRemove : resolveValue(ON_REMOVE_PART, declared, ["onRemove"], context);
   const inner = <K extends InnerKind>(section: SectionRow<K>): readonly DesiredResource<K>[] =>
     resolveSection(key, section, origins, request, problems);
   return {
     ...resolveResource(parts, interpolator, problems),
-    onRemove: own === "disable" ? "disable" : "ignore",
+    onRemove: removal === "disable" ? "disable" : "ignore",
     environments: inner(ENVIRONMENTS),
     testCases: inner(TEST_CASES),
     batchGenerations: inner(BATCH_GENERATIONS),
@@ -109,11 +109,10 @@ function resolveSection<K extends InnerKind>(
  * two counted would depend on the names of the files. Stages are looked at one by one, whichever is chosen.
  */
 export function findDuplicates(
-  { key: target, documents }: TargetDocuments,
+  { key: target, base }: TargetDocuments,
   stages: readonly string[],
 ): readonly ManifestProblem[] {
-  if (documents.length < 2) return [];
-  const base = baseLayers(documents);
+  if (base.all.length < 2) return [];
   const problems: ManifestProblem[] = [];
   const twice = (layer: Layer, first: Layer, path: Path, summary: string, detail: string): void => {
     const origin = { file: layer.file, path: [...layer.path, ...path] };
@@ -161,14 +160,16 @@ const TARGET_FIELDS: readonly Named[] = [
   ...TARGET_ROWS,
 ];
 
-/** The documents that add to one target, in the order of their files. */
+/** What adds to one target: the layers of its documents, in the order of their files. */
 interface TargetDocuments {
   readonly key: string;
-  readonly documents: readonly Document[];
+  readonly base: Layers;
 }
 
-/** Documents by the target they name, sorted by key. */
+/** Documents by the target they name, sorted by key; told once of the same documents. */
 export function groupByTarget(documents: readonly Document[]): readonly TargetDocuments[] {
+  const known = GROUPED.get(documents);
+  if (known !== undefined) return known;
   const groups = new Map<string, Document[]>();
   for (const document of documents) {
     const { target } = document.value;
@@ -177,10 +178,14 @@ export function groupByTarget(documents: readonly Document[]): readonly TargetDo
     if (group === undefined) groups.set(target, [document]);
     else group.push(document);
   }
-  return [...groups]
-    .map(([key, members]) => ({ key, documents: members }))
+  const grouped = [...groups]
+    .map(([key, members]) => ({ key, base: baseLayers(members) }))
     .toSorted((a, b) => compareText(a.key, b.key));
+  GROUPED.set(documents, grouped);
+  return grouped;
 }
+
+const GROUPED = new WeakMap<readonly Document[], readonly TargetDocuments[]>();
 
 /**
  * The layers of a target in one stage. A layer is made once and shared by all resources that it gives values to:
@@ -351,7 +356,7 @@ function resolveResource<K extends Kind>(
   problems: ManifestProblem[],
 ): DesiredResource<K> {
   const { kind, address, key, layers, rows } = parts;
-  const context = new ResourceContext(parts, interpolator, problems);
+  const context = contextOf(parts, interpolator, problems);
   const fields: Record<string, Value> = {};
   for (const row of rows) {
     const value = mergedAt(layers, row.path);
@@ -368,25 +373,17 @@ const ID_PART = bare({ type: "uuid" });
 const ID_PATH: Path = ["id"];
 
 /** The context of a resource's values: their problems go to the list that is handed in. */
-class ResourceContext implements ResolveContext {
-  readonly interpolator: Interpolator;
-  readonly #parts: ResourceParts<Kind>;
-  readonly #problems: ManifestProblem[];
-
-  constructor(parts: ResourceParts<Kind>, interpolator: Interpolator, problems: ManifestProblem[]) {
-    this.interpolator = interpolator;
-    this.#parts = parts;
-    this.#problems = problems;
-  }
-
-  originOf(path: Path): Origin {
-    return originOf({ ...this.#parts, fields: {} }, path) ?? { file: PROJECT_FILE, path: [] };
-  }
-
-  report(problem: ManifestProblem): void {
-    const { address } = this.#parts;
-    this.#problems.push(isShared(problem.origin) ? problem : { ...problem, address });
-  }
+function contextOf(
+  parts: ResourceParts<Kind>,
+  interpolator: Interpolator,
+  problems: ManifestProblem[],
+): ResolveContext {
+  const { address } = parts;
+  return {
+    interpolator,
+    originOf: (path) => originOf({ ...parts, fields: {} }, path) ?? { file: PROJECT_FILE, path: [] },
+    report: (problem) => problems.push(isShared(problem.origin) ? problem : { ...problem, address }),
+  };
 }
 
 /** What is wrong with a variable or a default is reported once, not for each resource that uses it. */
