@@ -67,11 +67,11 @@ async function printValid(
 ): Promise<ExitCode> {
   const { console } = context;
   const { project, desired, source } = session;
-  const { diagnostics, documentCount } = project;
+  const { diagnostics, documents } = project;
   if (format === "text") {
     console.diagnostics(fresh(diagnostics, said), source);
     const resources = count(desired.targets.flatMap(resourcesOf).length, "resource");
-    console.data(`Valid: ${resources} in ${count(documentCount, "document")}, stage ${desired.stage}\n`);
+    console.data(`Valid: ${resources} in ${count(documents.length, "document")}, stage ${desired.stage}\n`);
   } else if (format === "json")
     console.json({ valid: true, diagnostics: diagnostics.map(codedDiagnosticJson) });
   else await console.report(diagnostics, format);
