@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { apply } from "../apply/apply.ts";
 import { locate } from "../manifest/problem.ts";
 import type { Address } from "../model/address.ts";
+import { warning } from "../model/diagnostic.ts";
 import { EXIT, type ExitCode, TascError, stop } from "../model/error.ts";
 import type { ApplyEvent, Outcome } from "../model/events.ts";
 import type { Plan } from "../model/plan.ts";
@@ -13,15 +14,7 @@ import { batchContent } from "../plan/resources.ts";
 import { StateFailure } from "../state/problem.ts";
 import type { Session as StateSession } from "../state/session.ts";
 import { beginRun, endRun, refuseSecond } from "./history.ts";
-import {
-  type ReviewOptions,
-  type Review,
-  type Survey,
-  checkRequest,
-  judge,
-  refusingRules,
-  review,
-} from "./plan.ts";
+import { type ReviewOptions, type Review, type Survey, checkRequest, judge, review } from "./plan.ts";
 import { type SavedPlan, requestOf, stale } from "./saved-plan.ts";
 import { serviceOf } from "./service.ts";
 import type { PlanRequest, Session } from "./session.ts";
@@ -158,12 +151,11 @@ async function refreshLate(
     const left = Math.max(...cutOff) + recent - host.now();
     if (pause === 250)
       host.warn([
-        {
-          severity: "warning",
-          code: "creation-recent",
-          summary: "An apply was cut off within a creation a moment ago",
-          detail: `The service may still be at work on it, so tasc looks for up to ${Math.ceil(left / 1000)} s before creating it again.`,
-        },
+        warning(
+          "creation-recent",
+          "An apply was cut off within a creation a moment ago",
+          `The service may still be at work on it, so tasc looks for up to ${Math.ceil(left / 1000)} s before creating it again.`,
+        ),
       ]);
     await delay(Math.min(pause, left), undefined, { signal }).catch(() => undefined);
   }
@@ -184,7 +176,7 @@ async function approved(
   { overridePolicy }: ApplyRequest,
   observer: ApplyObserver,
 ): Promise<Planned> {
-  const reviewed = await review(session, survey, new Set(overridePolicy));
+  const reviewed = await review(session, survey, overridePolicy);
   const { plan } = reviewed;
   await observer.reviewed(reviewed);
   if (plan.diagnostics.some(({ severity }) => severity === "error"))
@@ -210,7 +202,6 @@ async function stillReviewed(
       "The key is missing.",
     );
   const left = asReviewed(saved, planned, input.fingerprints, session.redactor);
-  const overridden = new Set(options.overridePolicy);
   const addresses = new Set(saved.plan.changes.map(({ address }) => address));
   const orphans = new Set(saved.plan.orphaned.map(({ address }) => address));
   const orphaned = left.plan.orphaned.filter(({ address }) => orphans.has(address));
@@ -218,13 +209,14 @@ async function stillReviewed(
     session,
     { ...left, plan: { ...left.plan, orphaned } },
     (address) => addresses.has(address),
-    overridden,
+    options.overridePolicy,
   );
   const located = await locate(judged.diagnostics, session.project.sources);
   // What the base's manifests call a live resource was known to `plan --base` alone.
-  const known: readonly PolicyRule[] = errorCodes(saved).includes("policy-protected") ? ["protected"] : [];
-  const refusing = refusingRules(new Set([...judged.violated, ...known]), overridden);
-  if (refusing.length > 0)
+  const isKnown =
+    errorCodes(saved).includes("policy-protected") && !options.overridePolicy.includes("protected");
+  const refusing = new Set([...judged.refusing, ...(isKnown ? ["protected"] : [])]);
+  if (refusing.size > 0)
     throw new TascError(
       "failed",
       [
@@ -233,7 +225,7 @@ async function stillReviewed(
           severity: "error",
           code: "policy-refused",
           summary: "Nothing was applied: the policy refuses this plan",
-          detail: `To apply it anyway, add:\n${refusing.map((rule) => `--override-policy ${rule}`).join(" ")}`,
+          detail: `To apply it anyway, add:\n${[...refusing].map((rule) => `--override-policy ${rule}`).join(" ")}`,
         },
       ],
       session.source,

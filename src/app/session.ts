@@ -65,7 +65,7 @@ export interface Host {
   readonly warn: (diagnostics: readonly Diagnostic[], source?: ReadSource) => void;
   /** Says a word to the person at the terminal, if there is one who wants to know as much. */
   readonly say?: (level: LogLevel, text: string) => void;
-  /** Asks the person at the terminal one after the other; what is not answered has no entry. */
+  /** Asks the person at the terminal, if there is one; what is not answered has no entry. */
   readonly ask?: (questions: readonly Question[]) => Promise<ReadonlyMap<string, string>>;
   /** Called for every request to the service. */
   readonly heard: (event: ClientEvent) => void;
@@ -77,7 +77,7 @@ export interface Host {
 export interface Question {
   readonly id: string;
   /** Quotes live names. */
-  readonly text: string;
+  readonly text?: string;
   /** Stands before the answer. */
   readonly prompt: string;
 }

@@ -36,7 +36,7 @@ async function planned(session: Session, options: OptionsOf<"plan">): Promise<Re
     ? survey(session, options, base === undefined)
     : surveySnapshot(session, options, snapshot));
   const found = base === undefined ? read : await withCauses(session, read, base);
-  return review(session, found, new Set(overridePolicy));
+  return review(session, found, overridePolicy);
 }
 
 /** Errors win over changes. */
