@@ -22,7 +22,7 @@ import {
   refusingRules,
   review,
 } from "./plan.ts";
-import { type SavedPlan, stale } from "./saved-plan.ts";
+import { type SavedPlan, requestOf, stale } from "./saved-plan.ts";
 import { serviceOf } from "./service.ts";
 import type { PlanRequest, Session } from "./session.ts";
 import { asReviewed } from "./stale-plan.ts";
@@ -86,7 +86,7 @@ export async function applyProject(
   if (saved !== undefined) refuseFaulty(saved);
   const remembered = await session.remembered();
   const checked = checkRequest(options, remembered);
-  const request = saved?.request ?? checked;
+  const request = saved === undefined ? checked : requestOf(saved);
   const { targets } = desiredInScope(remembered.desired, request.scope, remembered.states);
   const keys = targets.map((target) => target.key);
   const patience = { timeout: lockTimeout, signal: observer.signal, why: "tasc apply" };
@@ -145,9 +145,9 @@ async function refreshLate(
   remembered: Remembered,
   signal: AbortSignal,
 ): Promise<Refreshed> {
-  const { host, calls } = session;
+  const { host, settings } = session;
   const start = host.now();
-  const recent = Math.min(calls.requestTimeout, CALL_ENDED);
+  const recent = Math.min(settings.requestTimeout, CALL_ENDED);
   for (let pause = 250; ; pause *= 2) {
     const refreshed = await session.refresh(request, remembered);
     const cutOff = notFound(refreshed.planned, remembered.states).filter(
@@ -252,7 +252,7 @@ async function carryOut(
   const { fingerprints } = refreshed.input;
   if (fingerprints === undefined) throw new TypeError("an apply without a key");
   const { now } = session.host;
-  const { concurrency, retries } = session.calls;
+  const { concurrency, retries } = session.settings;
   begins?.();
   const startedAt = now();
   const { plan } = refreshed.planned;

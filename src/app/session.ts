@@ -14,6 +14,7 @@ import type { Desired, DesiredTarget } from "../model/desired.ts";
 import { type Diagnostic, warning } from "../model/diagnostic.ts";
 import { type ReadSource, TascError, stop } from "../model/error.ts";
 import type { ClientEvent } from "../model/events.ts";
+import { defined } from "../model/json.ts";
 import type { Settings } from "../model/settings.ts";
 import type { State } from "../model/state.ts";
 import type { Secret } from "../model/value.ts";
@@ -245,10 +246,9 @@ export class Session {
   readonly env: Host["env"];
   readonly host: Host;
   readonly project: LoadedProject;
+  /** Those of the project, with what the caller sets over them. */
   readonly settings: Settings;
   readonly redactor: Redactor;
-  /** How calls are made: the project's settings, with what the caller sets over them. */
-  readonly calls: { readonly concurrency: number; readonly requestTimeout: number; readonly retries: number };
   readonly #insecure: boolean;
   #states: Promise<States> | undefined;
   #remembered: Promise<Remembered> | undefined;
@@ -263,15 +263,10 @@ export class Session {
     this.env = env;
     this.host = host;
     this.project = project;
-    this.settings = project.settings;
+    const { concurrency, requestTimeout, retries, insecure = false } = calls;
+    this.settings = { ...project.settings, ...defined({ concurrency, requestTimeout, retries }) };
     this.redactor = createRedactor(project.secrets);
-    const { concurrency, requestTimeout, retries } = project.settings;
-    this.calls = {
-      concurrency: calls.concurrency ?? concurrency,
-      requestTimeout: calls.requestTimeout ?? requestTimeout,
-      retries: calls.retries ?? retries,
-    };
-    this.#insecure = calls.insecure ?? false;
+    this.#insecure = insecure;
   }
 
   /** The project's declared resources. */
@@ -494,7 +489,7 @@ export class Session {
   }
 
   #connect(): Client {
-    const { baseUrl, apiKey, rateLimit, state } = this.settings;
+    const { baseUrl, apiKey, rateLimit, state, concurrency, requestTimeout, retries } = this.settings;
     const base = checkBaseUrl(baseUrl, { insecure: this.#insecure });
     if (!base.ok) throw stop("invalid", "base-url", base.failure.summary, base.failure.detail);
     if (apiKey === undefined)
@@ -508,7 +503,9 @@ export class Session {
     return createClient({
       baseUrl: base.value,
       apiKey,
-      ...this.calls,
+      concurrency,
+      requestTimeout,
+      retries,
       rateLimit,
       ...(state.backend === "postgres" &&
         rateLimit !== undefined && {

@@ -226,8 +226,7 @@ function spoiltStages(
 ): Diagnostic[] {
   if (project === undefined) return [];
   const others = stages.filter((stage) => stage !== desired.stage);
-  const after = new Manifests({ project, documents });
-  return changedFields(new Manifests(reading), after, others).map(({ stage, address, field }) => ({
+  return changedFields(reading, { project, documents }, others).map(({ stage, address, field }) => ({
     severity: "error",
     code: "import-other-stage",
     address,

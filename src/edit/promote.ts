@@ -204,7 +204,7 @@ export async function provePromotion(
     return `${differing.address} would still differ in ${differing.path.join(".")}`;
   const promoted = new Set(changes.map(changeKey));
   const isPromoted = (address: Address, path: Path): boolean => promoted.has(changeKey({ address, path }));
-  const spoilt = changedFields(new Manifests(request), new Manifests({ project, documents }), stages).find(
+  const spoilt = changedFields(request, { project, documents }, stages).find(
     ({ stage, address, field: { path } }) =>
       stage !== to.stage ||
       !(

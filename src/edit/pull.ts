@@ -338,7 +338,7 @@ export async function provePull(
       [desired.stage, ...(change.alsoStages ?? [])].map((stage) => `${stage} ${changeKey(change)}`),
     ),
   );
-  const other = changedFields(new Manifests(sources), new Manifests(loaded), stages).find(
+  const other = changedFields(sources, loaded, stages).find(
     ({ stage, address, field: { path } }) => !said.has(`${stage} ${changeKey({ address, path })}`),
   );
   return other && `${other.address} would change in ${other.field.name} as well, in stage ${other.stage}`;

@@ -564,15 +564,15 @@ export function sameWritten(was: Json | undefined, now: Json | undefined): boole
 }
 
 /**
- * What is written differently in two sets of manifests, in some stages: a rewriting did no more than it was to do if
+ * What is written differently before and after, in some stages: a rewriting did no more than it was to do if
  * nothing else is listed here.
  */
 export function changedFields(
-  before: Manifests,
-  after: Manifests,
+  before: ProjectDocuments,
+  after: ProjectDocuments,
   stages: readonly string[],
 ): readonly FieldRef[] {
-  const both = [before, after];
+  const both = [new Manifests(before), new Manifests(after)];
   const changed: FieldRef[] = [];
   for (const target of new Set(both.flatMap(({ targets }) => targets)))
     for (const kind of KINDS)
