@@ -127,10 +127,11 @@ function protectedGlobsAreGlobs(document: Document, problems: ManifestProblem[])
   for (const { path, value } of layersIn(document)) {
     const globs = isObject(value.policy) ? value.policy.protected : undefined;
     for (const [at, source] of isArray(globs) ? globs.entries() : []) {
-      const glob = typeof source !== "string" || isTemplate(source) ? undefined : compileGlob(source);
-      if (glob === undefined || !("fault" in glob)) continue;
+      if (typeof source !== "string" || isTemplate(source)) continue;
+      const glob = compileGlob(source);
+      if (!("fault" in glob)) continue;
       const origin = { file: document.file, path: [...path, "policy", "protected", at] };
-      const detail = `\`${String(source)}\`: ${glob.fault}.`;
+      const detail = `\`${source}\`: ${glob.fault}.`;
       problems.push(manifestProblem("bad-glob", origin, "The glob cannot be used", detail));
     }
   }
