@@ -49,6 +49,11 @@ function namesIn(kind: Kind, name: string | undefined, externalId: string | unde
   return { name: kind === "environment" && name !== undefined ? normalUrl(name) : name, externalId };
 }
 
+/** A name without what a service may change of it as it takes it: what its POST made must be known by it. */
+export function levelName(name: string): string {
+  return name.normalize("NFC").replace(/\s+/g, " ").trim();
+}
+
 /** How resources of a kind are told apart; the rest of matching is the same for all kinds. */
 interface MatchRule<L extends LiveResource> {
   readonly noun: string;

@@ -8,7 +8,7 @@ import type { ChangedBy } from "../model/plan.ts";
 import type { Binding, FieldRecord, Fingerprint, Intent, State, StateEvent } from "../model/state.ts";
 import { type Value, isUnknown, isSensitive, isValueList, isValueObject, reveal } from "../model/value.ts";
 import { type Fingerprinter, normalise, orderedParts } from "./input.ts";
-import { type NamedKind, type Names, liveNames, namesOf } from "./match.ts";
+import { type NamedKind, type Names, levelName, liveNames, namesOf } from "./match.ts";
 
 /** What state remembers of one live resource. */
 export interface Memory {
@@ -267,11 +267,6 @@ export function nameDigests(
     name: fingerprints.of(kind === "environment" ? "url" : "name", levelName(name)),
     ...(externalId === undefined ? {} : { externalId: fingerprints.of("name", levelName(externalId)) }),
   };
-}
-
-/** A name without what a service may change of it as it takes it: what its POST made must be known by it. */
-export function levelName(name: string): string {
-  return name.normalize("NFC").replace(/\s+/g, " ").trim();
 }
 
 /** Nothing is called as declared now; what the creation was called stands in state under a key that is gone. */

@@ -39,7 +39,7 @@ function keeping(
       if (isAsDeclared(own, live, memory))
         return planOnly === true && !rediscover.has(own.address)
           ? unchanged(live, own, own.id ?? memory.binding?.id)
-          : { ...live, elements: keptElements(live.elements, [own]), asDeclared: own };
+          : { ...withSharedPrompt(live, own), elements: keptElements(live.elements, [own]), asDeclared: own };
     }
     const candidates = namesIn(live).flatMap((name) => named().get(name) ?? []);
     if (own !== undefined) candidates.unshift(own);
@@ -55,6 +55,15 @@ function unchanged(
 ): LiveTestCase {
   const name = asDeclared.fields["description"];
   return { id: knownId, description: description === name ? name : description, status, asDeclared };
+}
+
+/** With the manifest's prompt in place of its own: it is most of what is kept of a test case. */
+function withSharedPrompt(live: LiveTestCase, { fields }: DesiredResource): LiveTestCase {
+  const declared = fields["discovery.prompt"];
+  const { discovery } = live;
+  return discovery !== undefined && discovery.freePrompt === declared && typeof declared === "string"
+    ? { ...live, discovery: { ...discovery, freePrompt: declared } }
+    : live;
 }
 
 /** By the id that the manifest or state says; what two of them say is left to matching. */
