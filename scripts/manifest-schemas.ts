@@ -1,24 +1,20 @@
 import { readFileSync } from "node:fs";
 import { type Json, type JsonObject, isObject, parseJson } from "../src/model/json.ts";
 import {
-  ADDRESS,
   ANY_KEY,
-  DURATION,
   INTERPOLATED,
-  LOGICAL_KEY,
   MAP_KEY,
   type ManifestPart,
   type ManifestShape,
   type MapShape,
   ONLY_SECRETS,
-  RATE,
   type Branches,
   type ObjectShape,
   type Parts,
-  URL_TEXT,
-  UUID,
+  TEXTS,
   foreignKeys,
   isHidden,
+  isTextual,
 } from "../src/manifest/shape.ts";
 import {
   OVERRIDABLE,
@@ -264,24 +260,13 @@ function conditional(condition: JsonObject, schema: JsonObject): JsonObject {
 type LeafShape = Exclude<ManifestShape, { readonly type: "list" | "map" | "object" }>;
 
 function leafSchema(shape: LeafShape, manner: Manner): JsonObject {
+  if (isTextual(shape)) return matching(TEXTS[shape.type].pattern, manner);
   switch (shape.type) {
     case "string":
       return {
         ...typed("string", manner.nullable),
         ...(shape.minLength === undefined ? {} : { minLength: shape.minLength }),
       };
-    case "url":
-      return matching(URL_TEXT, manner);
-    case "duration":
-      return matching(DURATION, manner);
-    case "rate":
-      return matching(RATE, manner);
-    case "key":
-      return matching(LOGICAL_KEY, manner);
-    case "uuid":
-      return matching(UUID, manner);
-    case "address":
-      return matching(ADDRESS, manner);
     case "integer":
     case "number":
       return { ...converted(shape.type, manner), ...bounds(shape) };
@@ -324,7 +309,7 @@ function enumSchema(values: readonly string[], { nullable, literal }: Manner): J
 }
 
 function referenceSchema(to: "environment" | "testCase", manner: Manner): JsonObject {
-  const key = matching(LOGICAL_KEY, manner);
+  const key = matching(TEXTS.key.pattern, manner);
   if (to === "environment") return key;
   return {
     ...key,

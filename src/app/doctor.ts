@@ -117,9 +117,9 @@ function withPlace(diagnostic: Diagnostic): string {
 }
 
 function checkConfig({ project }: Session, allowMissingSecrets: boolean): Check {
-  const { desired, documentCount, diagnostics } = project;
+  const { desired, documents, diagnostics } = project;
   const resources = desired.targets.flatMap(resourcesOf).length;
-  const size = `${count(resources, "resource")} in ${count(documentCount, "document")}`;
+  const size = `${count(resources, "resource")} in ${count(documents.length, "document")}`;
   const missing = diagnostics
     .filter(({ code }) => code === MISSING_SECRET)
     .map(({ summary }) => `${summary}.`);

@@ -2,6 +2,7 @@ import { createHash, createHmac, hkdfSync, scryptSync, timingSafeEqual } from "n
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { isAbsolute, relative, resolve } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { validate } from "../manifest/schema/generated/plan.js";
 import { validate as validateApply } from "../manifest/schema/generated/saved-plan.js";
 import { type Address, compareAddresses } from "../model/address.ts";
@@ -36,15 +37,23 @@ import {
  * are made again from manifests and live values (`stale-plan.ts`), and the policy is judged again.
  */
 
-/** A plan with all that an apply of it needs (design contract, section 3). */
+/**
+ * A plan with all that an apply of it needs (design contract, section 3). In a file, what is not the plan stands under
+ * `apply`; `scripts/saved-plan-schema.ts` says so to the validator.
+ */
 export interface SavedPlan {
   readonly plan: PlanJson;
-  readonly request: PlanRequest;
+  readonly only: readonly string[];
+  readonly exclude: readonly string[];
+  readonly shard?: Shard | null;
+  readonly run: readonly Address[];
+  readonly rediscover: readonly Address[];
   /** Ids of the live targets that it was made for, by key; null for one that was not there. */
   readonly targets: Readonly<Record<string, string | null>>;
-  readonly guards: Readonly<Record<string, Guard>>;
-  readonly extras: PlanExtras;
+  /** Of a plan from a file. */
   readonly made?: Provenance;
+  readonly extras: PlanExtras;
+  readonly guards: Readonly<Record<string, Guard>>;
   /** Tells a plan from a file from every other, in the history of applies. */
   readonly digest?: string;
 }
@@ -62,47 +71,36 @@ interface Provenance {
   readonly expires?: string;
 }
 
-/** What a file has of it beyond the public form; `scripts/saved-plan-schema.ts` says so to the validator. */
-interface ApplyPart extends Pick<SavedPlan, "targets" | "extras" | "guards"> {
-  readonly only: readonly string[];
-  readonly exclude: readonly string[];
-  readonly shard?: Shard | null;
-  readonly run: readonly Address[];
-  readonly rediscover: readonly Address[];
-  readonly made: Provenance;
-}
-
 export async function toSavedPlan({ plan, survey }: Review, session: Session): Promise<SavedPlan> {
   const { fingerprints } = session;
   const { planned, request } = survey;
+  const { only, exclude, shard = null } = request.scope;
   return {
     plan: redactPlan(planJson(plan, planMeta(session.host)), session.redactor),
-    request,
+    only,
+    exclude,
+    shard,
+    run: [...request.run],
+    rediscover: [...request.rediscover],
     targets: Object.fromEntries([...planned.matched].map(([key, { live }]) => [key, live?.id ?? null])),
-    guards: fingerprints === undefined ? {} : guardsOf({ ...planned, plan }, fingerprints),
     extras: await placedExtras(plan, session),
+    guards: fingerprints === undefined ? {} : guardsOf({ ...planned, plan }, fingerprints),
   };
+}
+
+/** What it is a plan of. */
+export function requestOf({ only, exclude, shard, run, rediscover }: SavedPlan): PlanRequest {
+  const scope = { only, exclude, ...(shard && { shard }) };
+  return { scope, run: new Set(run), rediscover: new Set(rediscover) };
 }
 
 /** Saves a plan, sealed and readable for its owner alone: whole or not at all. @param expires milliseconds from now */
 export function savePlan(file: string, saved: SavedPlan, session: Session, expires?: number): void {
-  const { plan, request, targets, guards, extras } = saved;
+  const { plan, extras, guards, ...request } = saved;
   const { redactor, host, settings } = session;
   const path = resolve(host.cwd, file);
-  const text = writeJson({
-    ...plan,
-    apply: {
-      only: request.scope.only,
-      exclude: request.scope.exclude,
-      shard: request.scope.shard ?? null,
-      run: [...request.run],
-      rediscover: [...request.rediscover],
-      targets,
-      made: provenance(session, path, expires),
-      extras,
-      guards,
-    },
-  });
+  const made = provenance(session, path, expires);
+  const text = writeJson({ ...plan, apply: { ...request, made, extras, guards } });
   // The seal is over what the file will hold, so it comes last.
   const content = parseJson(redactor.document(text));
   const seal = isObject(content) ? sealOf(content, settings) : undefined;
@@ -190,23 +188,11 @@ export function contentOf(file: PlanFile): SavedPlan {
   const { shown, content } = file;
   if (!isPlan(content))
     throw notSaved(shown, "it is not a plan, or of a version that this tasc does not know");
-  const { apply } = file.content;
+  const apply: unknown = file.content["apply"];
   if (!isApply(apply)) throw notSaved(shown, "what an apply needs is missing or damaged");
-  const { only, exclude, shard, run, rediscover, targets, extras, guards, made } = apply;
   const { formatVersion, tool, stage, baseUrl, createdAt, summary, changes, orphaned, diagnostics } = content;
-  return {
-    // Without what an apply needs: the plan as it was printed.
-    plan: { formatVersion, tool, stage, baseUrl, createdAt, summary, changes, orphaned, diagnostics },
-    request: {
-      scope: { only, exclude, ...(shard && { shard }) },
-      run: new Set(run),
-      rediscover: new Set(rediscover),
-    },
-    targets,
-    extras,
-    guards,
-    made,
-  };
+  const plan = { formatVersion, tool, stage, baseUrl, createdAt, summary, changes, orphaned, diagnostics };
+  return { plan, ...apply };
 }
 
 type Shown = Pick<SavedPlan, "plan" | "extras">;
@@ -399,38 +385,28 @@ function isPlan(value: Json): value is Json & PlanJson {
   return validate(value);
 }
 
-function isApply(value: Json | undefined): value is Json & ApplyPart {
+function isApply(value: unknown): value is Omit<SavedPlan, "plan" | "digest"> {
   return validateApply(value);
 }
 
 /** A saved plan carries its narrowing: an option that says otherwise is refused, not ignored. */
-function refuseContradiction(options: ReviewOptions, { request }: SavedPlan): void {
-  const carried: readonly (readonly [string, readonly string[] | undefined, Iterable<string>])[] = [
-    ["only", options.only, request.scope.only],
-    ["exclude", options.exclude, request.scope.exclude],
-    ["run", options.run, request.run],
-    ["rediscover", options.rediscover, request.rediscover],
-    ["shard", shardWords(options.shard), shardWords(request.scope.shard)],
-  ];
-  const found = carried.filter(
-    ([, asked = [], has]) => asked.length > 0 && !sameTexts(new Set(asked), new Set(has)),
-  );
+function refuseContradiction(options: ReviewOptions, saved: SavedPlan): void {
+  const inWords = (shard: Shard | null | undefined): readonly string[] =>
+    shard ? [`${shard.index}/${shard.count}`] : [];
+  const asked = { ...options, shard: inWords(options.shard) };
+  const has = { ...saved, shard: inWords(saved.shard) };
+  const found = (["only", "exclude", "run", "rediscover", "shard"] as const).filter((name) => {
+    const texts = new Set<string>(asked[name]);
+    return texts.size > 0 && !isDeepStrictEqual(texts, new Set<string>(has[name]));
+  });
   if (found.length === 0) return;
   throw new TascError(
     "invalid",
-    found.map(([name]) => ({
+    found.map((name) => ({
       severity: "error",
       code: "contradicts-plan",
       summary: `--${name} does not match the saved plan`,
       detail: `A saved plan always uses the stage and filters it was created with. Omit the option, or create a plan with it:\ntasc plan --${name} … --out FILE`,
     })),
   );
-}
-
-function shardWords(shard: ReviewOptions["shard"]): readonly string[] {
-  return shard === undefined ? [] : [`${shard.index}/${shard.count}`];
-}
-
-function sameTexts(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
-  return a.size === b.size && [...a].every((text) => b.has(text));
 }

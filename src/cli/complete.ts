@@ -2,9 +2,7 @@ import { resolve } from "node:path";
 import type { ProcessContext } from "../commands/context.ts";
 import { GLOBAL, type OptionSpec } from "../commands/options.ts";
 import { COMMANDS, type CommandSpec } from "../commands/table.ts";
-import type { Document } from "../manifest/document.ts";
-import { addressOf, compareText, isAddress, targetAddress } from "../model/address.ts";
-import { isObject } from "../model/json.ts";
+import type { Lookup } from "./complete-project.ts";
 
 /**
  * Answers a shell that completes a command line: a candidate a line, with a tab before what is said of it, or
@@ -28,6 +26,8 @@ async function linesOf(wanted: Expected, current: string, root: string): Promise
       .filter(({ word }) => word.startsWith(current))
       .map(({ word, says }) => (says === undefined ? word : `${word}\t${says}`));
   if (wanted.kind !== "project") return [`:${wanted.kind}`];
+  // Loaded only here: most words are known without a project.
+  const { lookUp } = await import("./complete-project.ts");
   const words = (await lookUp(wanted.lookup, root)).map((word) => `${wanted.before}${word}`);
   return words.filter((word) => word.startsWith(current));
 }
@@ -120,9 +120,6 @@ function valueOf({ flags, choices }: OptionSpec, before: string): Expected {
   return lookup === "files" || lookup === "dirs" ? { kind: lookup } : { kind: "project", lookup, before };
 }
 
-/** What is read from the project to complete a word. */
-type Lookup = "stages" | "addresses" | "targets";
-
 /** What the table calls a value tells what it is. */
 const LOOKUPS: ReadonlyMap<string, Lookup | "files" | "dirs"> = new Map([
   ["stage", "stages"],
@@ -134,34 +131,3 @@ const LOOKUPS: ReadonlyMap<string, Lookup | "files" | "dirs"> = new Map([
   ["file", "files"],
   ["dir", "dirs"],
 ]);
-
-/**
- * Words from a project's manifests as they stand: nothing is filled in, so no variable and no secret is needed. What has
- * other characters than a key is a mistake in a manifest, and would need quoting. The code is loaded only here: most
- * words are known without a project.
- */
-async function lookUp(lookup: Lookup, root: string): Promise<readonly string[]> {
-  const [{ projectFolder }, { readProject }, { stagesOf }, { SECTIONS }] = await Promise.all([
-    import("../manifest/files.ts"),
-    import("../manifest/load.ts"),
-    import("../manifest/settings.ts"),
-    import("../manifest/tables.ts"),
-  ]);
-  const { project, documents } = await readProject(projectFolder(root));
-  const isKey = (word: string): boolean => isAddress(targetAddress(word));
-  if (lookup === "stages") return project === undefined ? [] : stagesOf(project).filter(isKey);
-  const words = documents.flatMap(({ value }: Document): readonly string[] => {
-    const { target, stages } = value;
-    if (typeof target !== "string") return [];
-    if (lookup === "targets") return [target].filter(isKey);
-    const layers = [value, ...(isObject(stages) ? Object.values(stages) : [])].filter(isObject);
-    const inner = layers.flatMap((layer) =>
-      SECTIONS.flatMap(({ name, kind }) => {
-        const section = layer[name];
-        return isObject(section) ? Object.keys(section).map((key) => addressOf(kind, target, key)) : [];
-      }),
-    );
-    return [targetAddress(target), ...inner].filter(isAddress);
-  });
-  return [...new Set(words)].toSorted(compareText);
-}

@@ -34,12 +34,6 @@ export function openEventStream({ console, host }: Context) {
   };
 }
 
-/** The last line where nothing was applied. */
-export function failedResult(exitCode: number, failure: JsonObject): JsonObject {
-  const nothing = { done: [], failed: [], skipped: [], notTaken: [], unfinished: [] };
-  return { type: "result", ...nothing, exitCode, ...failure };
-}
-
 function changeEvent(event: ApplyEvent): JsonObject {
   if (event.type === "changeSkipped") return { ...event, reason: { ...event.reason } };
   if (event.type !== "changeFailed") return { ...event };

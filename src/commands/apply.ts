@@ -14,11 +14,11 @@ import type { OptionsOf } from "./table.ts";
 
 /** `tasc apply`: plans, asks, and makes the service what the manifests say. */
 export async function run(options: OptionsOf<"apply">, context: Context): Promise<ExitCode> {
-  const { world, console } = context;
+  const { console } = context;
   const { file, autoApprove, verbose } = options;
   const events = options.format === "json" ? openEventStream(context) : undefined;
-  const planFile = file === undefined ? undefined : readPlanFile(file, world);
-  const display = openDisplay(console, world.now);
+  const planFile = file === undefined ? undefined : readPlanFile(file, context.host);
+  const display = openDisplay(console, context.host.now);
   const stop = listenForStop(() => display.heard({ type: "stopping" }), display.end);
   const host = {
     ...context.host,
@@ -40,7 +40,7 @@ export async function run(options: OptionsOf<"apply">, context: Context): Promis
           else events.planned(planJson(review.plan, planMeta(context.host)));
         },
         approve: async ({ stage }) => {
-          if (!autoApprove) await display.aside(() => askToApply(stage, world));
+          if (!autoApprove) await display.aside(() => askToApply(stage, context.host));
         },
         begins: optimiseLate,
         emit: (event) => {

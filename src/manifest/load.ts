@@ -1,8 +1,9 @@
+import { posix } from "node:path";
 import type { Desired } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { type Json, type Path, defined, isArray, isObject } from "../model/json.ts";
 import type { Settings } from "../model/settings.ts";
-import { checkProject, checkTargetDocument } from "./check/document.ts";
+import { checkDocument } from "./check/document.ts";
 import { checkTargets } from "./check/rules.ts";
 import { type Document, PROJECT_FILE, readDocuments } from "./document.ts";
 import {
@@ -54,10 +55,8 @@ export interface LoadedProject extends Resolved {
   readonly secrets: readonly string[];
   /** `tasc.yaml` as it stands in the file. */
   readonly project: Document;
-  /** The target documents as they stand in their files, sorted by file; none where texts are not kept. */
+  /** The target documents as they stand in their files, sorted by file. */
   readonly documents: readonly Document[];
-  /** How many there are. */
-  readonly documentCount: number;
 }
 
 /** With every error there is, and the warnings, sorted by place. */
@@ -77,9 +76,7 @@ export async function loadProject(
   const { resolved, secrets } = resolution;
   if (resolved === undefined || project === undefined || hasErrors(problems))
     return { ok: false, diagnostics, sources, secrets };
-  const kept = options.texts === false ? [] : documents;
-  const documentCount = documents.length;
-  return { ok: true, ...resolved, diagnostics, sources, secrets, project, documents: kept, documentCount };
+  return { ok: true, ...resolved, diagnostics, sources, secrets, project, documents };
 }
 
 /** A project as it was read from its folder: checked by itself, but nothing is chosen, merged or filled in yet. */
@@ -118,7 +115,7 @@ export async function readProject(
   const files = problems.length > 0 ? [] : [PROJECT_FILE];
   for (const file of files) {
     const kind = file === PROJECT_FILE ? "project" : "target";
-    const { validate, root, check } = KINDS[kind];
+    const { validate, root } = KINDS[kind];
     const reading = readDocuments(folder, file, { several: kind === "target" });
     const read = reading instanceof Promise ? await reading : reading;
     if (texts && read.source !== undefined) sources.push(read.source);
@@ -136,7 +133,7 @@ export async function readProject(
       }
       document = withoutExtensions(document, root);
       const templates = findTemplates(document);
-      for (const problem of check(document, templates, stages)) problems.push(problem);
+      for (const problem of checkDocument(kind, document, templates, stages)) problems.push(problem);
       for (const { template } of templates)
         for (const part of template.parts) if (part.kind === "file") filesNamed.add(part.path);
       const { bom, value } = document;
@@ -177,8 +174,8 @@ function problemsOfAccess(folder: ProjectFolder): ManifestProblem[] {
 }
 
 const KINDS = {
-  project: { validate: validateProject, root: bare(PROJECT), check: checkProject },
-  target: { validate: validateTarget, root: bare(TARGET_DOCUMENT), check: checkTargetDocument },
+  project: { validate: validateProject, root: bare(PROJECT) },
+  target: { validate: validateTarget, root: bare(TARGET_DOCUMENT) },
 };
 
 /**
@@ -330,13 +327,8 @@ function readTextFile(folder: ProjectFolder, path: string): TextFile {
 
 /** The names on a path without `.` and `..`; a `..` that leads above the start remains. */
 function stepsOf(path: string): readonly string[] {
-  const steps: string[] = [];
-  for (const step of path.split(/[/\\]/)) {
-    const last = steps.at(-1);
-    if (step === ".." && last !== undefined && last !== "..") steps.pop();
-    else if (step !== "" && step !== ".") steps.push(step);
-  }
-  return steps;
+  const steps = posix.normalize(path.replaceAll("\\", "/")).split("/");
+  return steps.filter((step) => step !== "" && step !== ".");
 }
 
 function failed(reason: string): TextFile {

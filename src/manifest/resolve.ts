@@ -19,7 +19,7 @@ import { setOwn } from "./yaml/text.ts";
 export interface ResolveContext {
   readonly interpolator: Interpolator;
   /** Where the value at a path stands, of several layers in the one that counts. */
-  originOf(path: Path): Origin;
+  readonly originOf: (path: Path) => Origin;
   readonly report: (problem: ManifestProblem) => void;
 }
 

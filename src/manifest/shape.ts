@@ -147,11 +147,13 @@ export function allowedIn({ shape, nullable, literal }: ManifestPart): string {
 
 /** What a shape allows, in words that follow "must be". */
 export function allowed(shape: ManifestShape): string {
+  if (isTextual(shape))
+    return shape.type === "duration" && shape.longestDays !== undefined
+      ? `a duration of up to ${shape.longestDays} days, e.g. \`24h\` or \`7d\``
+      : TEXTS[shape.type].words;
   switch (shape.type) {
     case "string":
       return (shape.minLength ?? 0) > 0 ? "a string that is not empty" : "a string";
-    case "url":
-      return "a URL, e.g. `https://shop.example.com`";
     case "integer":
       return `an integer${bounds(shape.minimum)}`;
     case "number":
@@ -162,20 +164,8 @@ export function allowed(shape: ManifestShape): string {
       return "`true` or `false`";
     case "enum":
       return `${shape.values.length > 1 ? "one of " : ""}${listWords(shape.values, "or")}`;
-    case "duration":
-      return shape.longestDays === undefined
-        ? "a duration of up to a day, e.g. `500ms`, `30s` or `2m`"
-        : `a duration of up to ${shape.longestDays} days, e.g. \`24h\` or \`7d\``;
-    case "rate":
-      return "a number of calls and a unit of time, e.g. `20/s` or `600/m`";
     case "scalar":
       return "a string, a number or a boolean";
-    case "key":
-      return "a key: letters, digits, `_` and `-`, the first a letter or a digit";
-    case "uuid":
-      return "a UUID, e.g. `6f1d8c1e-0b7a-4c55-9a3e-2f2b8f0c9d11`";
-    case "address":
-      return "an address, e.g. `testCase.shop.login`";
     case "list":
       return "a list";
     case "object":
@@ -216,22 +206,48 @@ export const MAP_KEY = LOGICAL_KEY.replace("^", "^(?!x-)");
 /** Any key but the reserved names, and but what looks like an interpolation: keys have none. */
 export const ANY_KEY = `^(?!(?:${RESERVED_KEYS.join("|")})$)(?![\\s\\S]*\\$\\{)`;
 
-/** An absolute URL: a scheme, `://` and something after it; or a `data:` URL, as images may be. */
-export const URL_TEXT = "^(?:[A-Za-z][A-Za-z0-9+.-]*://[^\\s/]|data:)\\S*$";
+const ADDRESS_KEY = KEY_PATTERN.slice(1, -1);
 
-export const UUID = "^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$";
+/** Texts that match an expression, and what they are in words that follow "must be". */
+export const TEXTS = {
+  /** A scheme, `://` and something after it; or a `data:` URL, as images may be. */
+  url: {
+    pattern: "^(?:[A-Za-z][A-Za-z0-9+.-]*://[^\\s/]|data:)\\S*$",
+    words: "a URL, e.g. `https://shop.example.com`",
+  },
+  duration: {
+    pattern: "^[0-9]+(?:\\.[0-9]+)?(?:ms|s|m|h|d)$",
+    words: "a duration of up to a day, e.g. `500ms`, `30s` or `2m`",
+  },
+  rate: {
+    pattern: "^(?=.*[1-9])[0-9]{1,9}(?:\\.[0-9]{1,3})?/[smh]$",
+    words: "a number of calls and a unit of time, e.g. `20/s` or `600/m`",
+  },
+  key: {
+    pattern: LOGICAL_KEY,
+    words: "a key: letters, digits, `_` and `-`, the first a letter or a digit",
+  },
+  uuid: {
+    pattern: "^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$",
+    words: "a UUID, e.g. `6f1d8c1e-0b7a-4c55-9a3e-2f2b8f0c9d11`",
+  },
+  address: {
+    pattern: `^(?:target\\.${ADDRESS_KEY}|(?:environment|testCase|batchGeneration)\\.${ADDRESS_KEY}\\.${ADDRESS_KEY})$`,
+    words: "an address, e.g. `testCase.shop.login`",
+  },
+} as const;
 
-export const ADDRESS = address(KEY_PATTERN.slice(1, -1));
+type TextShape = ManifestShape & { readonly type: keyof typeof TEXTS };
 
-function address(key: string): string {
-  return `^(?:target\\.${key}|(?:environment|testCase|batchGeneration)\\.${key}\\.${key})$`;
+export function isTextual(shape: ManifestShape): shape is TextShape {
+  return Object.hasOwn(TEXTS, shape.type);
 }
 
-/** A number and its unit: `500ms`, `30s`, `2m`, `1h`. */
-export const DURATION = "^[0-9]+(?:\\.[0-9]+)?(?:ms|s|m|h|d)$";
-
-/** A number of calls and a unit of time: `20/s`. */
-export const RATE = "^(?=.*[1-9])[0-9]{1,9}(?:\\.[0-9]{1,3})?/[smh]$";
+function isOfType(shape: TextShape, text: string): boolean {
+  if (shape.type === "duration") return parseDuration(text, shape.longestDays) !== undefined;
+  const isMatch = new RegExp(TEXTS[shape.type].pattern, "u").test(text);
+  return isMatch && (shape.type !== "url" || URL.canParse(text));
+}
 
 /** Something is interpolated, so that nothing can be said yet. */
 export const INTERPOLATED = "\\$\\{";
@@ -243,10 +259,6 @@ export type Scalar = string | number | boolean;
 
 const INTEGER = /^[-+]?[0-9]+$/;
 const NUMBER = /^[-+]?[0-9]+(?:\.[0-9]+)?$/;
-const IS_KEY = new RegExp(LOGICAL_KEY, "u");
-const IS_URL = new RegExp(URL_TEXT, "u");
-const IS_UUID = new RegExp(UUID, "u");
-const IS_ADDRESS = new RegExp(ADDRESS, "u");
 
 /**
  * What an interpolated value is in a place of this shape: `"10"` in an integer's place is 10. `undefined` where it
@@ -254,11 +266,10 @@ const IS_ADDRESS = new RegExp(ADDRESS, "u");
  */
 export function convert(shape: ManifestShape, value: Scalar): Scalar | undefined {
   const text = String(value);
+  if (isTextual(shape)) return isOfType(shape, text) ? text : undefined;
   switch (shape.type) {
     case "string":
       return text.length >= (shape.minLength ?? 0) ? text : undefined;
-    case "url":
-      return IS_URL.test(text) && URL.canParse(text) ? text : undefined;
     case "integer":
       return inside(INTEGER.test(text) ? Number(text) : Number.NaN, shape, Number.isSafeInteger);
     case "number":
@@ -269,17 +280,6 @@ export function convert(shape: ManifestShape, value: Scalar): Scalar | undefined
       return text === "true" ? true : text === "false" ? false : undefined;
     case "enum":
       return shape.values.includes(text) ? text : undefined;
-    case "duration":
-      return parseDuration(text, shape.longestDays) === undefined ? undefined : text;
-    case "rate":
-      return parseRate(text) === undefined ? undefined : text;
-    case "reference":
-    case "key":
-      return IS_KEY.test(text) ? text : undefined;
-    case "uuid":
-      return IS_UUID.test(text) ? text : undefined;
-    case "address":
-      return IS_ADDRESS.test(text) ? text : undefined;
     case "scalar":
     case "json":
       return value;
@@ -287,6 +287,8 @@ export function convert(shape: ManifestShape, value: Scalar): Scalar | undefined
     case "object":
     case "map":
       return undefined;
+    case "reference":
+      return isOfType({ type: "key" }, text) ? text : undefined;
   }
 }
 
@@ -311,12 +313,10 @@ export function parseDuration(text: string, longestDays = 1): number | undefined
   return milliseconds >= 1 && milliseconds <= longestDays * 86_400_000 ? milliseconds : undefined;
 }
 
-const IS_RATE = new RegExp(RATE, "u");
-
 /** Calls a second. */
 export function parseRate(text: string): number | undefined {
   const [count = "", unit = ""] = text.split("/");
-  return IS_RATE.test(text) ? (Number(count) * 1000) / (UNITS[unit] ?? Number.NaN) : undefined;
+  return isOfType({ type: "rate" }, text) ? (Number(count) * 1000) / (UNITS[unit] ?? Number.NaN) : undefined;
 }
 
 /** A validator as ajv makes it. It leaves its findings on itself, until it is called again. */

@@ -60,7 +60,7 @@ export function resolveTarget(
   if (!existsIn(stage, layers)) return undefined;
   const address = targetAddress(key);
   const parts: ResourceParts<"target"> = { kind: "target", address, key, layers, rows: TARGET_ROWS };
-  const context = new ResourceContext(parts, interpolator, problems);
+  const context = contextOf(parts, interpolator, problems);
   const declared = mergedAt(layers, ["onRemove"]);
   const removal =
     declared === undefined ? onRemove : resolveValue(ON_REMOVE_PART, declared, ["onRemove"], context);
@@ -356,7 +356,7 @@ function resolveResource<K extends Kind>(
   problems: ManifestProblem[],
 ): DesiredResource<K> {
   const { kind, address, key, layers, rows } = parts;
-  const context = new ResourceContext(parts, interpolator, problems);
+  const context = contextOf(parts, interpolator, problems);
   const fields: Record<string, Value> = {};
   for (const row of rows) {
     const value = mergedAt(layers, row.path);
@@ -373,25 +373,17 @@ const ID_PART = bare({ type: "uuid" });
 const ID_PATH: Path = ["id"];
 
 /** The context of a resource's values: their problems go to the list that is handed in. */
-class ResourceContext implements ResolveContext {
-  readonly interpolator: Interpolator;
-  readonly #parts: ResourceParts<Kind>;
-  readonly #problems: ManifestProblem[];
-
-  constructor(parts: ResourceParts<Kind>, interpolator: Interpolator, problems: ManifestProblem[]) {
-    this.interpolator = interpolator;
-    this.#parts = parts;
-    this.#problems = problems;
-  }
-
-  originOf(path: Path): Origin {
-    return originOf({ ...this.#parts, fields: {} }, path) ?? { file: PROJECT_FILE, path: [] };
-  }
-
-  report(problem: ManifestProblem): void {
-    const { address } = this.#parts;
-    this.#problems.push(isShared(problem.origin) ? problem : { ...problem, address });
-  }
+function contextOf(
+  parts: ResourceParts<Kind>,
+  interpolator: Interpolator,
+  problems: ManifestProblem[],
+): ResolveContext {
+  const { address } = parts;
+  return {
+    interpolator,
+    originOf: (path) => originOf({ ...parts, fields: {} }, path) ?? { file: PROJECT_FILE, path: [] },
+    report: (problem) => problems.push(isShared(problem.origin) ? problem : { ...problem, address }),
+  };
 }
 
 /** What is wrong with a variable or a default is reported once, not for each resource that uses it. */

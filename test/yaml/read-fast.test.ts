@@ -32,7 +32,7 @@ describe("the fast path agrees with the slow one, or leaves the text to it", () 
     const texts = fc.sample(tidyTexts, 200).filter((text) => readSlow(text).ok);
     const fast = texts.filter((text) => readFast(text) !== undefined);
     expect(texts.length).toBeGreaterThan(60);
-    expect(fast.length / texts.length).toBeGreaterThan(0.35);
+    expect(fast.length / texts.length).toBeGreaterThan(0.3);
   });
 });
 

@@ -1,18 +1,11 @@
 import { parseAddress } from "../../model/address.ts";
 import { type DesiredResource, type DesiredTarget, originOf, resourcesOf } from "../../model/desired.ts";
 import { TEST_CASE_FIELDS } from "../../model/fields.ts";
-import type { Path } from "../../model/json.ts";
+import { type Path, defined } from "../../model/json.ts";
 import { type Value, isValueObject } from "../../model/value.ts";
 import { circlesIn } from "../interpolation.ts";
 import { type ManifestProblem, didYouMean, listWords, manifestProblem, nearest } from "../problem.ts";
 import { type FieldRow, SECTIONS } from "../tables.ts";
-
-/** A resolved target, and what several rules look at in it. */
-interface Subject {
-  readonly target: DesiredTarget;
-  readonly references: readonly Reference[];
-  readonly problems: ManifestProblem[];
-}
 
 /** A field of a resource that names another one. */
 interface Reference {
@@ -22,34 +15,53 @@ interface Reference {
   readonly value: Value;
 }
 
-/** Adds what it finds to the problems. */
-type Rule = (subject: Subject) => void;
+/** Adds an error about a resource, or about one of its fields. */
+type Add = (
+  resource: DesiredResource,
+  field: Path,
+  code: string,
+  summary: string,
+  detail: string,
+  extras?: Pick<Partial<ManifestProblem>, "related" | "at" | "severity">,
+) => void;
 
-/** What must hold whatever else is wrong. */
-const RULES: readonly Rule[] = [
-  foreignPrerequisitesAreForeign,
-  prerequisitesDoNotCircle,
-  defaultEnvironmentIsSpeltRight,
-  movesMakeSense,
-  matchesAreUnique,
-];
-
-/** What can be said only when every resource could be read. */
-const RULES_OF_WHOLES: readonly Rule[] = [prerequisitesExist, environmentsExist, overridesHaveATestCase];
-
-/** Checks resolved targets, each by itself and all together. */
+/**
+ * Checks resolved targets, each by itself and all together.
+ *
+ * @param complete whether every resource could be read; if not, what is missing may be in what was not
+ */
 export function checkTargets(
   targets: readonly DesiredTarget[],
   complete: boolean,
 ): readonly ManifestProblem[] {
-  const rules = complete ? [...RULES, ...RULES_OF_WHOLES] : RULES;
   const problems: ManifestProblem[] = [];
+  const add: Add = (resource, field, code, summary, detail, extras = {}) => {
+    const origin = originOf(resource, field);
+    const { address } = resource;
+    if (origin !== undefined)
+      problems.push(manifestProblem(code, origin, summary, detail, { ...extras, address }));
+  };
   for (const target of targets) {
-    const subject = { target, references: referencesIn(target), problems };
-    for (const rule of rules) rule(subject);
+    const references = referencesIn(target);
+    checkForeignPrerequisites(target, references, add);
+    checkCircles(references, add);
+    for (const environment of target.environments)
+      if (environment.key !== "default" && environment.key.toLowerCase() === "default") {
+        const summary = `\`${environment.key}\` is not the service's DEFAULT environment`;
+        const detail =
+          "The DEFAULT environment has the key `default`. Choose a different key for an additional environment.";
+        add(environment, [], "misspelt-default", summary, detail, { at: "key" });
+      }
+    checkMoves(target, problems);
+    // What finds a resource again when state is lost should find one.
+    warnOfShared(target.testCases, "externalId", "duplicate-external-id", add);
+    const byName = target.testCases.filter(({ fields }) => fields.externalId === undefined);
+    warnOfShared(byName, "description", "duplicate-description", add);
+    if (complete) checkReferences(target, references, add);
+    if (complete) checkOverrides(target, add);
   }
-  idsAreUnique(targets, problems);
-  warnOfShared(targets, "app", "duplicate-app", problems);
+  checkIds(targets, add);
+  warnOfShared(targets, "app", "duplicate-app", add);
   return problems;
 }
 
@@ -69,68 +81,36 @@ function referencesIn(target: DesiredTarget): readonly Reference[] {
   return references;
 }
 
-/** Adds an error about a resource, or about one of its fields. */
-function addProblem(
-  problems: ManifestProblem[],
-  resource: DesiredResource,
-  field: Path,
-  code: string,
-  summary: string,
-  detail: string,
-  extras: Pick<Partial<ManifestProblem>, "related" | "at" | "severity"> = {},
-): void {
-  const origin = originOf(resource, field);
-  const { address } = resource;
-  if (origin !== undefined)
-    problems.push(manifestProblem(code, origin, summary, detail, { ...extras, address }));
-}
-
 /** A guess looks at every key; where hundreds of references dangle, it is not a typing error that is to blame. */
 const MOST_GUESSES = 100;
 
-/** A prerequisite that is given by key is declared in the same target. */
-function prerequisitesExist({ target, references, problems }: Subject): void {
-  const keys = target.testCases.map(({ key }) => key);
-  const found = dangling(references, "testCase", keys);
-  const candidates = found.length > MOST_GUESSES ? [] : keys;
-  for (const { from, path, key } of found)
-    addProblem(
-      problems,
+/** What is given by key, a prerequisite or the environment of a batch generation, is declared in the same target. */
+function checkReferences(target: DesiredTarget, references: readonly Reference[], add: Add): void {
+  if (references.length === 0) return;
+  const keys = {
+    testCase: target.testCases.map(({ key }) => key),
+    environment: target.environments.map(({ key }) => key),
+  };
+  const known = { testCase: new Set(keys.testCase), environment: new Set(keys.environment) };
+  const environments =
+    keys.environment.length === 0 ? "It declares none." : `It has ${listWords(keys.environment, "and")}.`;
+  const dangling = references.flatMap(({ value: key, ...reference }) =>
+    typeof key === "string" && !known[reference.to].has(key) ? [{ ...reference, key }] : [],
+  );
+  const isGuessed = dangling.filter(({ to }) => to === "testCase").length <= MOST_GUESSES;
+  for (const { from, to, path, key } of dangling) {
+    const isTestCase = to === "testCase";
+    const guess = didYouMean(nearest(key, isTestCase && !isGuessed ? [] : keys[to]));
+    add(
       from,
       path,
-      "unknown-prerequisite",
-      `There is no test case \`${key}\` in target ${target.key}`,
-      `\`${path.join(".")}\` must be a key of the same target. For a test case that is not managed here, write \`{ description: … }\`.${didYouMean(nearest(key, candidates))}`,
+      isTestCase ? "unknown-prerequisite" : "unknown-environment",
+      `There is no ${isTestCase ? "test case" : "environment"} \`${key}\` in target ${target.key}`,
+      isTestCase
+        ? `\`${path.join(".")}\` must be a key of the same target. For a test case that is not managed here, write \`{ description: … }\`.${guess}`
+        : `\`${path.join(".")}\` must be a key under the target's \`environments\`. ${environments}${guess}`,
     );
-}
-
-/** The environment of a batch generation is declared in the same target. */
-function environmentsExist({ target, references, problems }: Subject): void {
-  const keys = target.environments.map(({ key }) => key);
-  const known = keys.length === 0 ? "It declares none." : `It has ${listWords(keys, "and")}.`;
-  for (const { from, path, key } of dangling(references, "environment", keys))
-    addProblem(
-      problems,
-      from,
-      path,
-      "unknown-environment",
-      `There is no environment \`${key}\` in target ${target.key}`,
-      `\`${path.join(".")}\` must be a key under the target's \`environments\`. ${known}${didYouMean(nearest(key, keys))}`,
-    );
-}
-
-/** References by key that none of the keys answers. */
-function dangling(
-  references: readonly Reference[],
-  to: Reference["to"],
-  keys: readonly string[],
-): readonly (Reference & { readonly key: string })[] {
-  const asked = references.filter((reference) => reference.to === to);
-  const known = new Set(asked.length === 0 ? [] : keys);
-  return asked.flatMap((reference) => {
-    const { value: key } = reference;
-    return typeof key === "string" && !known.has(key) ? [{ ...reference, key }] : [];
-  });
+  }
 }
 
 const RECOGNIZING = TEST_CASE_FIELDS.filter(({ recognizedBy }) => recognizedBy !== undefined);
@@ -139,7 +119,7 @@ const RECOGNIZING = TEST_CASE_FIELDS.filter(({ recognizedBy }) => recognizedBy !
  * An override of a test case that nothing declares is most likely what a rename left behind. A test case of one stage
  * alone says at least what it is called or what it checks.
  */
-function overridesHaveATestCase({ target, problems }: Subject): void {
+function checkOverrides(target: DesiredTarget, add: Add): void {
   const isStub = ({ id, fields, layers }: DesiredResource): boolean =>
     id === undefined &&
     !layers.some(({ kind }) => kind === "base") &&
@@ -147,19 +127,16 @@ function overridesHaveATestCase({ target, problems }: Subject): void {
   const stubs = target.testCases.filter(isStub);
   const isGuessed = stubs.length > 0 && stubs.length <= MOST_GUESSES;
   const declared = isGuessed ? target.testCases.filter((one) => !isStub(one)).map(({ key }) => key) : [];
-  for (const stub of stubs)
-    addProblem(
-      problems,
-      stub,
-      [],
-      "override-without-base",
-      `This override has no test case \`${stub.key}\` to override`,
-      `No document declares it outside \`stages\`. Correct the key, or remove the override.${didYouMean(nearest(stub.key, declared))}`,
-    );
+  for (const stub of stubs) {
+    const guess = didYouMean(nearest(stub.key, declared));
+    const detail = `No document declares it outside \`stages\`. Correct the key, or remove the override.${guess}`;
+    const summary = `This override has no test case \`${stub.key}\` to override`;
+    add(stub, [], "override-without-base", summary, detail);
+  }
 }
 
 /** `{ description: … }` is for test cases that nothing here manages; those that are managed have a key. */
-function foreignPrerequisitesAreForeign({ target, references, problems }: Subject): void {
+function checkForeignPrerequisites(target: DesiredTarget, references: readonly Reference[], add: Add): void {
   const foreign = references.filter(({ value }) => isValueObject(value));
   if (foreign.length === 0) return;
   const managed = new Map<Value | undefined, string>(
@@ -170,13 +147,12 @@ function foreignPrerequisitesAreForeign({ target, references, problems }: Subjec
     const key = typeof name === "string" ? managed.get(name) : undefined;
     if (key === undefined) continue;
     const detail = `\`{ description: … }\` is for test cases that nothing here manages. Write \`${path.join(".")}: ${key}\`.`;
-    const summary = `The prerequisite is managed here as \`${key}\``;
-    addProblem(problems, from, path, "managed-prerequisite", summary, detail);
+    add(from, path, "managed-prerequisite", `The prerequisite is managed here as \`${key}\``, detail);
   }
 }
 
 /** No test case waits for itself, by however many others. */
-function prerequisitesDoNotCircle({ references, problems }: Subject): void {
+function checkCircles(references: readonly Reference[], add: Add): void {
   const waiting = new Map<string, Reference>();
   const next = new Map<string, string>();
   for (const reference of references) {
@@ -190,27 +166,12 @@ function prerequisitesDoNotCircle({ references, problems }: Subject): void {
     if (reference === undefined) continue;
     const { from, path } = reference;
     const detail = `Each of these runs after the next: ${circle.join(" → ")}. Remove one of them.`;
-    addProblem(problems, from, path, "prerequisite-cycle", "Circular prerequisites", detail);
+    add(from, path, "prerequisite-cycle", "Circular prerequisites", detail);
   }
 }
 
-/** `Default` would be an additional environment; hardly anyone means that. */
-function defaultEnvironmentIsSpeltRight({ target, problems }: Subject): void {
-  for (const environment of target.environments)
-    if (environment.key !== "default" && environment.key.toLowerCase() === "default")
-      addProblem(
-        problems,
-        environment,
-        [],
-        "misspelt-default",
-        `\`${environment.key}\` is not the service's DEFAULT environment`,
-        "The DEFAULT environment has the key `default`. Choose a different key for an additional environment.",
-        { at: "key" },
-      );
-}
-
 /** `moved:` entries stay in their target and keep the kind, move an address once and to a place of its own, and leave nothing behind. */
-function movesMakeSense({ target, problems }: Subject): void {
+function checkMoves(target: DesiredTarget, problems: ManifestProblem[]): void {
   const { key, moved } = target;
   if (moved.length === 0) return;
   const [byFrom, byTo] = [new Map<string, Move>(), new Map<string, Move>()];
@@ -266,43 +227,23 @@ function movesMakeSense({ target, problems }: Subject): void {
 type Move = DesiredTarget["moved"][number];
 
 /** No two addresses are bound to one id by hand. */
-function idsAreUnique(targets: readonly DesiredTarget[], problems: ManifestProblem[]): void {
+function checkIds(targets: readonly DesiredTarget[], add: Add): void {
   const owners = new Map<string, DesiredResource>();
-  for (const target of targets)
-    for (const resource of resourcesOf(target)) {
-      if (resource.id === undefined) continue;
-      const owner = owners.get(resource.id.toLowerCase());
-      if (owner === undefined) {
-        owners.set(resource.id.toLowerCase(), resource);
-        continue;
-      }
-      const related = originOf(owner, ["id"]);
-      addProblem(
-        problems,
-        resource,
-        ["id"],
-        "duplicate-id",
-        `${owner.address} has the same \`id\``,
-        `\`${resource.id}\` can only be bound to one address. Correct or remove one of the two.`,
-        related === undefined ? {} : { related },
-      );
+  for (const resource of targets.flatMap(resourcesOf)) {
+    if (resource.id === undefined) continue;
+    const owner = owners.get(resource.id.toLowerCase());
+    if (owner === undefined) {
+      owners.set(resource.id.toLowerCase(), resource);
+      continue;
     }
-}
-
-/** What finds a resource again when state is lost should find one. */
-function matchesAreUnique({ target, problems }: Subject): void {
-  warnOfShared(target.testCases, "externalId", "duplicate-external-id", problems);
-  const byName = target.testCases.filter(({ fields }) => fields.externalId === undefined);
-  warnOfShared(byName, "description", "duplicate-description", problems);
+    const detail = `\`${resource.id}\` can only be bound to one address. Correct or remove one of the two.`;
+    const extras = defined({ related: originOf(owner, ["id"]) });
+    add(resource, ["id"], "duplicate-id", `${owner.address} has the same \`id\``, detail, extras);
+  }
 }
 
 /** Warns about resources of one kind with the same value of a field by which live ones are found. */
-function warnOfShared(
-  resources: readonly DesiredResource[],
-  field: string,
-  code: string,
-  problems: ManifestProblem[],
-): void {
+function warnOfShared(resources: readonly DesiredResource[], field: string, code: string, add: Add): void {
   const owners = new Map<string, DesiredResource>();
   for (const resource of resources) {
     const value = resource.fields[field];
@@ -314,10 +255,8 @@ function warnOfShared(
       continue;
     }
     const noun = resource.kind === "target" ? "test target" : "test case";
-    const summary = `${owner.address} has the same \`${field}\``;
     const detail = `A live ${noun} with \`${value}\` would match both. Change or remove one of them.`;
-    const related = originOf(owner, [field]);
-    const extras = { severity: "warning", ...(related === undefined ? {} : { related }) } as const;
-    addProblem(problems, resource, [field], code, summary, detail, extras);
+    const extras = defined({ severity: "warning", related: originOf(owner, [field]) });
+    add(resource, [field], code, `${owner.address} has the same \`${field}\``, detail, extras);
   }
 }

@@ -1,0 +1,33 @@
+import { projectFolder } from "../manifest/files.ts";
+import { readProject } from "../manifest/load.ts";
+import { stagesOf } from "../manifest/settings.ts";
+import { SECTIONS } from "../manifest/tables.ts";
+import { addressOf, compareText, isAddress, targetAddress } from "../model/address.ts";
+import { isObject } from "../model/json.ts";
+
+/** What is read from the project to complete a word. */
+export type Lookup = "stages" | "addresses" | "targets";
+
+/**
+ * Words from a project's manifests as they stand: nothing is filled in, so no variable and no secret is needed. What has
+ * other characters than a key is a mistake in a manifest, and would need quoting.
+ */
+export async function lookUp(lookup: Lookup, root: string): Promise<readonly string[]> {
+  const { project, documents } = await readProject(projectFolder(root));
+  const isKey = (word: string): boolean => isAddress(targetAddress(word));
+  if (lookup === "stages") return project === undefined ? [] : stagesOf(project).filter(isKey);
+  const words = documents.flatMap(({ value }): readonly string[] => {
+    const { target, stages } = value;
+    if (typeof target !== "string") return [];
+    if (lookup === "targets") return [target].filter(isKey);
+    const layers = [value, ...(isObject(stages) ? Object.values(stages) : [])].filter(isObject);
+    const inner = layers.flatMap((layer) =>
+      SECTIONS.flatMap(({ name, kind }) => {
+        const section = layer[name];
+        return isObject(section) ? Object.keys(section).map((key) => addressOf(kind, target, key)) : [];
+      }),
+    );
+    return [targetAddress(target), ...inner].filter(isAddress);
+  });
+  return [...new Set(words)].toSorted(compareText);
+}
