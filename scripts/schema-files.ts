@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { Ajv } from "ajv";
 import standaloneCode from "ajv/dist/standalone/index.js";
 import { SCHEMA_NAMES, schemaOf } from "./manifest-schemas.ts";
+import { SAVED_PLAN } from "./saved-plan-schema.ts";
 import { type Json, type JsonObject, isArray, isObject } from "../src/model/json.ts";
 
 /** A file of the repository that is made and not written. */
@@ -14,12 +15,13 @@ export interface GeneratedFile {
 /** The schemas as editors and `tasc schema` use them, and the validators made of them. */
 export function generatedFiles(): readonly GeneratedFile[] {
   const generated = "src/manifest/schema/generated";
-  return SCHEMA_NAMES.flatMap((name) => [
+  const files = SCHEMA_NAMES.flatMap((name) => [
     ...(name === "plan"
       ? []
       : [{ path: `schemas/${name}.schema.json`, text: `${JSON.stringify(schemaOf(name), null, 2)}\n` }]),
     { path: `${generated}/${name}.js`, text: validatorSource(schemaOf(name)) },
   ]);
+  return [...files, { path: `${generated}/saved-plan.js`, text: validatorSource(SAVED_PLAN) }];
 }
 
 /**

@@ -4,7 +4,7 @@
  */
 import { resolve } from "node:path";
 import { applyProject } from "./app/apply.ts";
-import { isPolicyRule, review, survey } from "./app/plan.ts";
+import { review, survey } from "./app/plan.ts";
 import { type SavedPlan, toSavedPlan } from "./app/saved-plan.ts";
 import {
   type Host,
@@ -22,7 +22,7 @@ import type { Diagnostic } from "./model/diagnostic.ts";
 import { EXIT, TascError as Failure, type FailureReason, stop } from "./model/error.ts";
 import type { ApplyEvent, Outcome } from "./model/events.ts";
 import type { DiagnosticJson, PlanJson } from "./model/plan.ts";
-import type { PolicyRule } from "./model/settings.ts";
+import { POLICY_RULES, type PolicyRule } from "./model/settings.ts";
 import { safeOutput } from "./render/escape.ts";
 import { PLAN_FORMATS, type PlanFormat, renderPlan } from "./render/formats.ts";
 import { diagnosticJson } from "./render/json.ts";
@@ -179,9 +179,9 @@ export async function plan(project: Project, options: PlanOptions = {}): Promise
   if (inside === undefined) throw new TypeError("This is not a project that loadProject gave");
   checkOptions(options, PLAN_KINDS);
   for (const rule of options.overridePolicy ?? [])
-    if (!isPolicyRule(rule)) throw new TypeError(`There is no policy rule ${String(rule)}`);
+    if (!POLICY_RULES.includes(rule)) throw new TypeError(`There is no policy rule ${rule}`);
   return quietly(inside, options, async (session) => {
-    const reviewed = await review(session, await survey(session, options), new Set(options.overridePolicy));
+    const reviewed = await review(session, await survey(session, options), options.overridePolicy);
     const saved = await toSavedPlan(reviewed, session);
     // What is applied is what was reviewed, so nobody may write into it on the way.
     freeze(saved.plan);
@@ -249,8 +249,7 @@ export async function apply(reviewed: PlanJson, options: ApplyOptions = {}): Pro
         reviewed: async () => {},
         approve: async () => {},
         emit: (event) => options.onEvent?.(event),
-        stopping: () => options.signal?.aborted ?? false,
-        signal: new AbortController().signal,
+        signal: options.signal ?? new AbortController().signal,
       },
     );
     const diagnostics = publicDiagnostics(said, inside.redactor);

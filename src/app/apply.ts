@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { apply } from "../apply/apply.ts";
 import { locate } from "../manifest/problem.ts";
 import type { Address } from "../model/address.ts";
+import { warning } from "../model/diagnostic.ts";
 import { EXIT, type ExitCode, TascError, stop } from "../model/error.ts";
 import type { ApplyEvent, Outcome } from "../model/events.ts";
 import type { Plan } from "../model/plan.ts";
@@ -13,16 +14,8 @@ import { batchContent } from "../plan/resources.ts";
 import { StateFailure } from "../state/problem.ts";
 import type { Session as StateSession } from "../state/session.ts";
 import { beginRun, endRun, refuseSecond } from "./history.ts";
-import {
-  type ReviewOptions,
-  type Review,
-  type Survey,
-  checkRequest,
-  judge,
-  refusingRules,
-  review,
-} from "./plan.ts";
-import { type SavedPlan, stale } from "./saved-plan.ts";
+import { type ReviewOptions, type Review, type Survey, checkRequest, judge, review } from "./plan.ts";
+import { type SavedPlan, requestOf, stale } from "./saved-plan.ts";
 import { serviceOf } from "./service.ts";
 import type { PlanRequest, Session } from "./session.ts";
 import { asReviewed } from "./stale-plan.ts";
@@ -46,9 +39,7 @@ export interface ApplyObserver {
   /** The plan is approved; calls begin. */
   readonly begins?: () => void;
   readonly emit: (event: ApplyEvent) => void;
-  /** Once true, what is in flight finishes, state is saved and nothing else starts. */
-  readonly stopping: () => boolean;
-  /** Gives up waiting for locks and discoveries. */
+  /** Once aborted, what is in flight finishes, state is saved, nothing else starts and nothing is waited for. */
   readonly signal: AbortSignal;
 }
 
@@ -88,7 +79,7 @@ export async function applyProject(
   if (saved !== undefined) refuseFaulty(saved);
   const remembered = await session.remembered();
   const checked = checkRequest(options, remembered);
-  const request = saved?.request ?? checked;
+  const request = saved === undefined ? checked : requestOf(saved);
   const { targets } = desiredInScope(remembered.desired, request.scope, remembered.states);
   const keys = targets.map((target) => target.key);
   const patience = { timeout: lockTimeout, signal: observer.signal, why: "tasc apply" };
@@ -99,13 +90,12 @@ export async function applyProject(
     const others = [...remembered.states].filter(([key]) => !sessions.has(key));
     const states = new Map([...others, ...locked.map(([key, { state }]) => [key, state] as const)]);
     const refreshed = await refreshLate(session, request, { ...remembered, states }, observer.signal);
-    if (observer.stopping()) throw new TascError("interrupted", []);
+    if (observer.signal.aborted) throw new TascError("interrupted", []);
     const planned =
       saved === undefined
         ? await approved(session, { ...refreshed, request, remembered }, options, observer)
         : await stillReviewed(session, refreshed, saved, options);
-    const signal = AbortSignal.any([observer.signal, lost]);
-    return carryOut(session, { ...refreshed, planned }, sessions, options, { ...observer, signal });
+    return carryOut(session, { ...refreshed, planned }, sessions, options, observer, lost);
   };
   const applied = await session.withLocks(keys, patience, work, (error) => {
     if (!(error instanceof StateFailure)) throw error;
@@ -148,24 +138,24 @@ async function refreshLate(
   remembered: Remembered,
   signal: AbortSignal,
 ): Promise<Refreshed> {
-  const { host, calls } = session;
+  const { host, settings } = session;
   const start = host.now();
-  const recent = Math.min(calls.requestTimeout, CALL_ENDED);
+  const recent = Math.min(settings.requestTimeout, CALL_ENDED);
   for (let pause = 250; ; pause *= 2) {
     const refreshed = await session.refresh(request, remembered);
-    const cutOff = notFound(refreshed.planned, remembered.states).filter(
-      (at) => at <= start && host.now() - at < recent,
-    );
+    // One that began later than now did so by another machine's clock.
+    const cutOff = notFound(refreshed.planned, remembered.states)
+      .map((at) => Math.min(at, start))
+      .filter((at) => host.now() - at < recent);
     if (cutOff.length === 0 || signal.aborted) return refreshed;
     const left = Math.max(...cutOff) + recent - host.now();
     if (pause === 250)
       host.warn([
-        {
-          severity: "warning",
-          code: "creation-recent",
-          summary: "An apply was cut off within a creation a moment ago",
-          detail: `The service may still be at work on it, so tasc looks for up to ${Math.ceil(left / 1000)} s before creating it again.`,
-        },
+        warning(
+          "creation-recent",
+          "An apply was cut off within a creation a moment ago",
+          `The service may still be at work on it, so tasc looks for up to ${Math.ceil(left / 1000)} s before creating it again.`,
+        ),
       ]);
     await delay(Math.min(pause, left), undefined, { signal }).catch(() => undefined);
   }
@@ -186,7 +176,7 @@ async function approved(
   { overridePolicy }: ApplyRequest,
   observer: ApplyObserver,
 ): Promise<Planned> {
-  const reviewed = await review(session, survey, new Set(overridePolicy));
+  const reviewed = await review(session, survey, overridePolicy);
   const { plan } = reviewed;
   await observer.reviewed(reviewed);
   if (plan.diagnostics.some(({ severity }) => severity === "error"))
@@ -212,7 +202,6 @@ async function stillReviewed(
       "The key is missing.",
     );
   const left = asReviewed(saved, planned, input.fingerprints, session.redactor);
-  const overridden = new Set(options.overridePolicy);
   const addresses = new Set(saved.plan.changes.map(({ address }) => address));
   const orphans = new Set(saved.plan.orphaned.map(({ address }) => address));
   const orphaned = left.plan.orphaned.filter(({ address }) => orphans.has(address));
@@ -220,13 +209,14 @@ async function stillReviewed(
     session,
     { ...left, plan: { ...left.plan, orphaned } },
     (address) => addresses.has(address),
-    overridden,
+    options.overridePolicy,
   );
   const located = await locate(judged.diagnostics, session.project.sources);
   // What the base's manifests call a live resource was known to `plan --base` alone.
-  const known: readonly PolicyRule[] = errorCodes(saved).includes("policy-protected") ? ["protected"] : [];
-  const refusing = refusingRules(new Set([...judged.violated, ...known]), overridden);
-  if (refusing.length > 0)
+  const isKnown =
+    errorCodes(saved).includes("policy-protected") && !options.overridePolicy.includes("protected");
+  const refusing = new Set([...judged.refusing, ...(isKnown ? ["protected"] : [])]);
+  if (refusing.size > 0)
     throw new TascError(
       "failed",
       [
@@ -235,7 +225,7 @@ async function stillReviewed(
           severity: "error",
           code: "policy-refused",
           summary: "Nothing was applied: the policy refuses this plan",
-          detail: `To apply it anyway, add:\n${refusing.map((rule) => `--override-policy ${rule}`).join(" ")}`,
+          detail: `To apply it anyway, add:\n${[...refusing].map((rule) => `--override-policy ${rule}`).join(" ")}`,
         },
       ],
       session.source,
@@ -249,12 +239,13 @@ async function carryOut(
   refreshed: Refreshed,
   sessions: ReadonlyMap<string, StateSession>,
   { wait, saved }: ApplyRequest,
-  { begins, emit, stopping, signal }: ApplyObserver,
+  { begins, emit, signal }: ApplyObserver,
+  lost: AbortSignal,
 ): Promise<Applied> {
   const { fingerprints } = refreshed.input;
   if (fingerprints === undefined) throw new TypeError("an apply without a key");
   const { now } = session.host;
-  const { concurrency, retries } = session.calls;
+  const { concurrency, retries } = session.settings;
   begins?.();
   const startedAt = now();
   const { plan } = refreshed.planned;
@@ -269,8 +260,8 @@ async function carryOut(
     retries,
     wait,
     now,
-    sleep: (ms) => delay(ms, undefined, { signal }).catch(() => undefined),
-    stopping,
+    sleep: (ms) => delay(ms, undefined, { signal: AbortSignal.any([signal, lost]) }).catch(() => undefined),
+    stopping: () => signal.aborted,
     emit,
     history: run,
   });

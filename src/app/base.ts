@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadProject } from "../manifest/load.ts";
@@ -82,7 +82,8 @@ function declaration({ address }: Change, planned: Planned): string {
 async function desiredAt({ root, env, settings, host }: Session, ref: string): Promise<Desired | undefined> {
   const commit = git(root, ["rev-parse", "--verify", "--quiet", "--end-of-options", `${ref}^{commit}`]);
   const prefix = git(root, ["rev-parse", "--show-prefix"]);
-  if (commit === undefined || prefix === undefined)
+  const repository = git(root, ["rev-parse", "--absolute-git-dir"]);
+  if (commit === undefined || prefix === undefined || repository === undefined)
     throw stop(
       "invalid",
       "unknown-ref",
@@ -91,12 +92,14 @@ async function desiredAt({ root, env, settings, host }: Session, ref: string): P
     );
   const folder = mkdtempSync(join(tmpdir(), "tasc-base-"));
   try {
-    // An index of its own: that of the repository, and its files, stay as they are.
-    const index = { GIT_INDEX_FILE: join(folder, "index") };
-    const files = join(folder, "files");
-    const isRead = git(root, ["read-tree", `${commit}:${prefix}`], index) !== undefined;
-    const out = ["checkout-index", "--all", `--prefix=${files}/`];
-    if (!isRead || git(root, out, index) === undefined) return undefined;
+    // An index and a work tree of its own: those of the repository stay as they are, and what attributes are in its
+    // files does not say how those of REF are read.
+    const tree = join(folder, "tree");
+    const files = join(tree, prefix);
+    mkdirSync(files, { recursive: true });
+    const own = { GIT_DIR: repository, GIT_WORK_TREE: tree, GIT_INDEX_FILE: join(folder, "index") };
+    const isRead = git(files, ["read-tree", commit], own) !== undefined;
+    if (!isRead || git(files, ["checkout-index", "--all"], own) === undefined) return undefined;
     const loaded = await loadProject({
       root: files,
       stage: settings.stage,

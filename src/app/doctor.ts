@@ -10,9 +10,8 @@ import { placeText } from "../render/diagnostics.ts";
 import { diagnosticView } from "../render/json.ts";
 import type { Block, View } from "../render/view.ts";
 import { count, list } from "../render/words.ts";
-import { ServiceError, describeFailure } from "../service/describe-failure.ts";
-import { parseHttpDate } from "../service/exchange.ts";
-import type { Failure } from "../service/request.ts";
+import { ServiceError, describeFailure } from "../service/failure.ts";
+import { parseHttpDate } from "../service/refusal.ts";
 import { createLockInfo } from "../state/lock.ts";
 import { StateFailure, describeHolder, explainProblem } from "../state/problem.ts";
 import { type Host, type ProjectOptions, type Session, withSession } from "./session.ts";
@@ -57,36 +56,34 @@ export async function doctor(options: ProjectOptions, host: Host): Promise<View>
   const found = [...(await checkProject(options, host)), checkVersion(versions)];
   // Where nothing else says so, the first check that failed kept it from being made.
   const cause = found.find(({ status }) => status === "fail")?.name ?? "config";
-  const checks = CHECKS.map((name) => found.find((one) => one.name === name) ?? skipped(name, cause));
-  const failed = checks.some(({ status }) => status === "fail");
-  return { ...checksView(checks, failed), exitCode: failed ? EXIT.failed : EXIT.done };
+  return checksView(CHECKS.map((name) => found.find((one) => one.name === name) ?? skipped(name, cause)));
 }
 
-/** What the service answered last. */
-interface Answer extends CallFinished {
-  /** What this machine's clock said then. */
-  readonly local: number;
-}
+/** What the service answered last, and what this machine's clock said then. */
+type Answer = CallFinished & { readonly local: number };
 
 async function checkProject(options: ProjectOptions, host: Host): Promise<readonly Check[]> {
   let last: Answer | undefined;
-  const heard: Host["heard"] = (event) => {
-    if (event.kind === "finished") last = { ...event, local: host.now() };
+  const watching: Host = {
+    ...host,
+    warn: () => {},
+    heard: (event) => {
+      if (event.kind === "finished") last = { ...event, local: host.now() };
+    },
   };
   // Missing secrets are a check of their own, which keeps no other from being made. Each call is sent once.
   const lenient = { ...options, allowMissingSecrets: true, retries: options.retries ?? 0 };
+  const work = async (session: Session): Promise<readonly Check[]> => {
+    const { stage, stages } = session.settings;
+    return [
+      checkConfig(session, options.allowMissingSecrets ?? false),
+      check("stage", "ok", stages.length > 1 ? `${stage}, of ${list(stages)}` : stage),
+      ...(await checkService(session, () => last)),
+      ...(await checkState(session)),
+    ];
+  };
   try {
-    return await withSession(
-      lenient,
-      { ...host, heard, warn: () => {} },
-      async (session) => [
-        checkConfig(session, options.allowMissingSecrets ?? false),
-        checkStage(session),
-        ...(await checkService(session, () => last)),
-        ...(await checkState(session)),
-      ],
-      { apiKey: false },
-    );
+    return await withSession(lenient, watching, work, { apiKey: false });
   } catch (error) {
     if (error instanceof TascError) return unreadable(error.diagnostics);
     throw error;
@@ -97,22 +94,21 @@ async function checkProject(options: ProjectOptions, host: Host): Promise<readon
 function unreadable(diagnostics: readonly Diagnostic[]): readonly Check[] {
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   const stage = errors.find(({ code }) => code === "no-stage" || code === "unknown-stage");
-  if (stage === undefined) return [faultyConfig(errors)];
   const others = errors.filter((error) => error !== stage);
-  return [
-    others.length === 0
-      ? check("config", "ok", "tasc.yaml and the manifests can be read")
-      : faultyConfig(others),
-    check("stage", "fail", stage.summary, stage.detail),
-  ];
-}
-
-function faultyConfig(errors: readonly Diagnostic[]): Check {
-  const [first] = errors;
-  if (first === undefined) return check("config", "fail", "the project cannot be read");
-  const summary = `${count(errors.length, "error")}; the first: ${withPlace(first)}`;
-  const all = errors.length > 1 ? "\nShow all errors with their lines:\ntasc validate" : "";
-  return check("config", "fail", summary, `${first.detail}${all}`);
+  const [first] = others;
+  const all = others.length > 1 ? "\nShow all errors with their lines:\ntasc validate" : "";
+  const config =
+    first !== undefined
+      ? check(
+          "config",
+          "fail",
+          `${count(others.length, "error")}; the first: ${withPlace(first)}`,
+          `${first.detail}${all}`,
+        )
+      : stage === undefined
+        ? check("config", "fail", "the project cannot be read")
+        : check("config", "ok", "tasc.yaml and the manifests can be read");
+  return stage === undefined ? [config] : [config, check("stage", "fail", stage.summary, stage.detail)];
 }
 
 function withPlace(diagnostic: Diagnostic): string {
@@ -124,28 +120,21 @@ function checkConfig({ project }: Session, allowMissingSecrets: boolean): Check 
   const { desired, documents, diagnostics } = project;
   const resources = desired.targets.flatMap(resourcesOf).length;
   const size = `${count(resources, "resource")} in ${count(documents.length, "document")}`;
-  const missing = diagnostics.filter(({ code }) => code === MISSING_SECRET).map(({ summary }) => summary);
+  const missing = diagnostics
+    .filter(({ code }) => code === MISSING_SECRET)
+    .map(({ summary }) => `${summary}.`);
   const names = [...new Set(missing)];
   if (names.length > 0)
     return check(
       "config",
       allowMissingSecrets ? "warn" : "fail",
       `${size}; ${count(names.length, "secret")} missing`,
-      `${names.map((summary) => `${summary}.`).join("\n")}\nSet the environment variables, or load them from a file with --dotenv. To plan without them, add --allow-missing-secrets.`,
+      `${names.join("\n")}\nSet the environment variables, or load them from a file with --dotenv. To plan without them, add --allow-missing-secrets.`,
     );
   const [first] = diagnostics;
   if (first === undefined) return check("config", "ok", size);
-  return check(
-    "config",
-    "warn",
-    `${size}; ${count(diagnostics.length, "warning")}, the first: ${withPlace(first)}`,
-    first.detail,
-  );
-}
-
-function checkStage({ settings }: Session): Check {
-  const { stage, stages } = settings;
-  return check("stage", "ok", stages.length > 1 ? `${stage}, of ${list(stages)}` : stage);
+  const warnings = `${count(diagnostics.length, "warning")}, the first: ${withPlace(first)}`;
+  return check("config", "warn", `${size}; ${warnings}`, first.detail);
 }
 
 /** The checks `key`, `service` and `clock`: one call answers them all. */
@@ -155,49 +144,46 @@ async function checkService(
 ): Promise<readonly Check[]> {
   const { baseUrl, apiKey } = session.settings;
   if (apiKey === undefined) return [missingKey(session), skipped("service", "key"), skipped("clock", "key")];
+  const untried = check("key", "skipped", "set, but not tried, since service failed");
   try {
     const listed = await session.client().listTargets();
     const answer = lastAnswer();
     const answers = `${baseUrl} answers in ${answer?.ms ?? 0} ms: ${count(listed.length, "test target")}`;
     return [check("key", "ok", "the service accepts it"), check("service", "ok", answers), clockOf(answer)];
   } catch (error) {
-    if (error instanceof ServiceError) return [...refused(error.failure, baseUrl), clockOf(lastAnswer())];
-    return [failedBy("service", error), untriedKey(), skipped("clock", "service")];
+    if (!(error instanceof ServiceError))
+      return [failedBy("service", error), untried, skipped("clock", "service")];
+    const { failure } = error;
+    const { summary, detail } = describeFailure(failure);
+    const clock = clockOf(lastAnswer());
+    const refused = check("key", "fail", summary, detail);
+    if (failure.kind === "unsendable") return [refused, skipped("service", "key"), clock];
+    if (failure.kind === "key-refused") return [refused, check("service", "ok", `${baseUrl} answers`), clock];
+    return [untried, check("service", "fail", `${baseUrl}: ${summary}`, detail), clock];
   }
 }
 
 function missingKey({ project, settings }: Session): Check {
   const declared = mergedAt(settingsLayers(project.project, settings.stage), ["service", "apiKey"]);
-  const [summary, detail] =
-    typeof declared === "string"
-      ? [
-          `\`service.apiKey\` is ${declared}, which is not set`,
-          "Set the environment variable, or load it from a file with --dotenv.",
-        ]
-      : [
-          "`service.apiKey` is missing",
-          'Declare it in tasc.yaml, for the project or for the stage:\nservice: { apiKey: "${secret:TASC_API_KEY}" }',
-        ];
-  return check("key", "fail", summary, detail);
-}
-
-function untriedKey(): Check {
-  return check("key", "skipped", "set, but not tried, since service failed");
-}
-
-function refused(failure: Failure, baseUrl: string): readonly Check[] {
-  const { summary, detail } = describeFailure(failure);
-  if (failure.kind === "unsendable")
-    return [check("key", "fail", summary, detail), skipped("service", "key")];
-  if (failure.kind === "key-refused")
-    return [check("key", "fail", summary, detail), check("service", "ok", `${baseUrl} answers`)];
-  return [untriedKey(), check("service", "fail", `${baseUrl}: ${summary}`, detail)];
+  return typeof declared === "string"
+    ? check(
+        "key",
+        "fail",
+        `\`service.apiKey\` is ${declared}, which is not set`,
+        "Set the environment variable, or load it from a file with --dotenv.",
+      )
+    : check(
+        "key",
+        "fail",
+        "`service.apiKey` is missing",
+        'Declare it in tasc.yaml, for the project or for the stage:\nservice: { apiKey: "${secret:TASC_API_KEY}" }',
+      );
 }
 
 function clockOf(answer: Answer | undefined): Check {
   if (answer?.status === undefined) return skipped("clock", "service");
   const { date = "", local } = answer;
-  const service = parseHttpDate(date.trim(), local);
+  const service = parseHttpDate(date.trim());
   return service === undefined
     ? check("clock", "skipped", "not checked, since the service does not send the time")
     : checkClock({ service, local });
@@ -219,30 +205,22 @@ async function checkState(session: Session): Promise<readonly Check[]> {
 async function readStates(session: Session): Promise<Check> {
   const { stage, state: config } = session.settings;
   const { backend } = await session.states();
-  const listed = await backend.list(stage);
-  const targets = [...new Set([...keysOf(session), ...listed])];
+  const targets = [...new Set([...keysOf(session), ...(await backend.list(stage))])];
+  const stored = [...(await backend.readAll(targets.map((target) => session.stateKey(target))))];
   const keyCheck = session.fingerprints?.keyCheck;
-  const [stored, otherKey, journalled]: [string[], string[], string[]] = [[], [], []];
-  for (const target of targets) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other, as every command reads them
-    const read = await backend.read(session.stateKey(target));
-    if (read === undefined) continue;
-    stored.push(target);
-    const { state } = read;
-    if (read.journalled) journalled.push(target);
-    if (keyCheck !== undefined && state.keyCheck !== undefined && state.keyCheck !== keyCheck)
-      otherKey.push(target);
-  }
+  const otherKey = stored.filter(
+    ([, { state }]) => keyCheck !== undefined && state.keyCheck !== undefined && state.keyCheck !== keyCheck,
+  );
+  const journalled = stored.filter(([, one]) => one.journalled);
+  const named = (some: typeof stored): string => list(some.map(([target]) => target));
   // That a server hands out locks does not say that it takes documents.
   const writable = config.backend === "http" ? "" : " writable,";
   const summary = `${config.backend}: readable,${writable} of this service; state of ${stored.length} of ${count(targets.length, "target")}`;
-  const words: string[] = [];
-  if (otherKey.length > 0)
-    words.push(
-      `The state of ${list(otherKey)} was written with another key: the next apply sends write-only fields again.`,
-    );
-  if (journalled.length > 0)
-    words.push(`A run on ${list(journalled)} was interrupted: the next apply recovers it.`);
+  const words = [
+    otherKey.length > 0 &&
+      `The state of ${named(otherKey)} was written with another key: the next apply sends write-only fields again.`,
+    journalled.length > 0 && `A run on ${named(journalled)} was interrupted: the next apply recovers it.`,
+  ].filter((one) => one !== false);
   return check("state", words.length === 0 ? "ok" : "warn", summary, words.join("\n"));
 }
 
@@ -250,45 +228,40 @@ async function readStates(session: Session): Promise<Check> {
  * Takes each target's lock for a moment. No backend tells otherwise who holds one, and whoever can take a lock can
  * write where it is kept. `unwritable` says why that place, which is that of the documents, cannot be written.
  */
-async function tryLocks(
-  session: Session,
-): Promise<{ readonly lock: Check; readonly unwritable?: StateFailure }> {
+async function tryLocks(session: Session): Promise<{ readonly lock: Check; readonly unwritable?: unknown }> {
   const targets = keysOf(session);
   const { backend, world } = await session.states();
   if (session.settings.state.options["lock"] === false)
     return { lock: check("lock", "skipped", "not checked, since the state's server has no locks") };
+  if (targets.length === 0)
+    return { lock: check("lock", "skipped", "not checked, since no target is declared") };
   const held: string[] = [];
   const stale: string[] = [];
-  for (const target of targets) {
-    // oxlint-disable-next-line no-await-in-loop -- never several at once
-    const lock = await backend
-      .lock(session.stateKey(target), createLockInfo(world, "tasc doctor"))
-      .catch((error: unknown) => {
-        if (error instanceof StateFailure) return error;
-        throw error;
-      });
-    if (lock instanceof StateFailure) {
-      if (lock.problem.kind !== "locked") return { lock: skipped("lock", "state"), unwritable: lock };
-      const { summary, detail } = explainProblem(lock.problem);
+  for (const target of targets)
+    try {
+      // oxlint-disable-next-line no-await-in-loop -- never several at once
+      const lock = await backend.lock(session.stateKey(target), createLockInfo(world, "tasc doctor"));
+      // oxlint-disable-next-line no-await-in-loop -- given back before the next is tried
+      await lock.unlock();
+      if (lock.takenOver !== undefined)
+        stale.push(`${target}: stale lock from a finished run, removed. ${describeHolder(lock.takenOver)}`);
+    } catch (error) {
+      if (!(error instanceof StateFailure)) throw error;
+      if (error.problem.kind !== "locked") return { lock: skipped("lock", "state"), unwritable: error };
+      const { summary, detail } = explainProblem(error.problem);
       held.push(`${summary}\n${detail}`);
-      continue;
     }
-    const { takenOver } = lock;
-    if (takenOver !== undefined)
-      stale.push(`${target}: stale lock from a finished run, removed. ${describeHolder(takenOver)}`);
-    // oxlint-disable-next-line no-await-in-loop -- given back before the next is tried
-    await lock.unlock();
-  }
-  return { lock: lockCheck(targets.length, held, stale) };
-}
-
-function lockCheck(amount: number, held: readonly string[], stale: readonly string[]): Check {
-  if (amount === 0) return check("lock", "skipped", "not checked, since no target is declared");
   const detail = [...held, ...stale].join("\n");
   if (held.length > 0)
-    return check("lock", "warn", `${held.length} of ${count(amount, "target")} locked`, detail);
-  if (stale.length > 0) return check("lock", "warn", count(stale.length, "stale lock"), detail);
-  return check("lock", "ok", "free");
+    return {
+      lock: check("lock", "warn", `${held.length} of ${count(targets.length, "target")} locked`, detail),
+    };
+  return {
+    lock:
+      stale.length > 0
+        ? check("lock", "warn", count(stale.length, "stale lock"), detail)
+        : check("lock", "ok", "free"),
+  };
 }
 
 function keysOf({ desired }: Session): readonly string[] {
@@ -298,14 +271,8 @@ function keysOf({ desired }: Session): readonly string[] {
 /** Milliseconds. An HTTP date knows whole seconds, and an answer takes a while. */
 const TOLERANCE = 30_000;
 
-interface Clocks {
-  /** The service's, as it answered. */
-  readonly service: number;
-  /** This machine's, when the answer was there. */
-  readonly local: number;
-}
-
-export function checkClock({ service, local }: Clocks): Check {
+/** @param service its time as it answered, and what this machine's was when the answer was there */
+export function checkClock({ service, local }: { service: number; local: number }): Check {
   const difference = local - service;
   if (Math.abs(difference) <= TOLERANCE) return check("clock", "ok", "this machine and the service agree");
   const way = difference > 0 ? "ahead of" : "behind";
@@ -322,70 +289,54 @@ function inWords(ms: number): string {
   return minutes < 1 ? `${Math.round(ms / 1000)} s` : `${minutes} min`;
 }
 
-const SIGNS: Readonly<Record<CheckStatus, string>> = { ok: "✓", warn: "!", fail: "✗", skipped: "-" };
-const PAINT = { ok: "added", warn: "warning", fail: "error", skipped: "faint" } as const;
+const MARKS = {
+  ok: { sign: "✓", style: "added" },
+  warn: { sign: "!", style: "warning" },
+  fail: { sign: "✗", style: "error" },
+  skipped: { sign: "-", style: "faint" },
+} as const;
 
 /** Columns of a check's name, the longest of which is `version`. */
 const NAME_WIDTH = 9;
 const INDENT = 2 + NAME_WIDTH + 6;
 
 /** The checks, one a line, with what to do below those that need it, and a line that sums them up. */
-function checksView(checks: readonly Check[], failed: boolean): View {
+function checksView(checks: readonly Check[]): View {
+  const amount = (status: CheckStatus): number => checks.filter((one) => one.status === status).length;
+  const [failed, warned, skipped] = [amount("fail"), amount("warn"), amount("skipped")];
+  const summary = [
+    ...(failed === 0 ? [] : [`${count(failed, "check")} failed`]),
+    ...(warned === 0 ? [] : [count(warned, "warning")]),
+    ...(skipped === 0 ? [] : [`${skipped} not checked`]),
+  ];
   return {
-    json: {
-      formatVersion: "1.0",
-      ok: !failed,
-      checks: checks.map((one) => ({ ...one })),
-    },
-    text: [checks.flatMap(checkBlocks), [summaryLine(checks)]],
+    json: { formatVersion: "1.0", ok: failed === 0, checks: checks.map((one) => ({ ...one })) },
+    text: [checks.flatMap(checkBlocks), [summary.join(", ") || "All checks passed."]],
+    exitCode: failed === 0 ? EXIT.done : EXIT.failed,
   };
 }
 
 function checkBlocks({ name, status, summary, detail }: Check): readonly Block[] {
-  const style = PAINT[status];
+  const { sign, style } = MARKS[status];
   const word = status === "skipped" ? "" : status;
   return [
-    [
-      { style, text: SIGNS[status] },
-      ` ${name.padEnd(NAME_WIDTH)} `,
-      { style, text: word.padEnd(4) },
-      ` ${summary}`,
-    ],
+    [{ style, text: sign }, ` ${name.padEnd(NAME_WIDTH)} `, { style, text: word.padEnd(4) }, ` ${summary}`],
     ...(detail.trim() === "" ? [] : [{ label: "", column: INDENT, beside: detail }]),
   ];
-}
-
-function summaryLine(checks: readonly Check[]): string {
-  const amount = (status: CheckStatus): number => checks.filter((one) => one.status === status).length;
-  const [failed, warned, skipped] = [amount("fail"), amount("warn"), amount("skipped")];
-  if (failed + warned + skipped === 0) return "All checks passed.";
-  return [
-    ...(failed === 0 ? [] : [`${count(failed, "check")} failed`]),
-    ...(warned === 0 ? [] : [count(warned, "warning")]),
-    ...(skipped === 0 ? [] : [`${skipped} not checked`]),
-  ].join(", ");
 }
 
 /** As `engines` of package.json has it. */
 export const LEAST_NODE = "20.19";
 
-interface Versions {
-  readonly tasc: string;
-  /** Without a `v`. */
-  readonly node: string;
-  /** Operating system and processor. */
-  readonly platform: string;
-}
-
-export function checkVersion({ tasc, node, platform }: Versions): Check {
-  const summary = `tasc ${tasc} on Node ${node}, ${platform}`;
-  return isAtLeast(node, LEAST_NODE)
+/** @param node without a `v` @param platform operating system and processor */
+export function checkVersion({
+  tasc,
+  node,
+  platform: system,
+}: Readonly<Record<"tasc" | "node" | "platform", string>>): Check {
+  const summary = `tasc ${tasc} on Node ${node}, ${system}`;
+  const isCurrent = node.localeCompare(LEAST_NODE, "en", { numeric: true }) >= 0;
+  return isCurrent
     ? check("version", "ok", summary)
     : check("version", "fail", summary, `tasc needs Node ${LEAST_NODE} or later. Install a current one.`);
-}
-
-function isAtLeast(version: string, least: string): boolean {
-  const [major = 0, minor = 0] = version.split(".").map(Number);
-  const [leastMajor = 0, leastMinor = 0] = least.split(".").map(Number);
-  return major > leastMajor || (major === leastMajor && minor >= leastMinor);
 }

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type NewText, withTexts, writeTexts } from "../edit/edit-files.ts";
-import { type Folder, type Skipped, foldersWith } from "../edit/import-draft.ts";
+import { withTexts, writeTexts } from "../edit/edit-files.ts";
+import { type Folder, foldersWith } from "../edit/import-draft.ts";
 import type { ImportSources } from "../edit/import-known.ts";
 import { type Pairs, pairTargets } from "../edit/import-merge.ts";
 import type { NewFile } from "../edit/import-write.ts";
@@ -10,17 +10,19 @@ import { patchOf } from "../edit/patch.ts";
 import { nearest } from "../manifest/problem.ts";
 import { type ProjectFolder, projectFolder } from "../manifest/files.ts";
 import { readProject, resolveProject } from "../manifest/load.ts";
+import { SAMPLE } from "../manifest/skeleton.ts";
 import { compareText, isAddress } from "../model/address.ts";
 import { TascError, stop } from "../model/error.ts";
 import { type Json, sameJson } from "../model/json.ts";
 import { type LiveTarget, sideBySide } from "../model/live.ts";
 import { EVERYTHING } from "../plan/input.ts";
+import { safeOutput } from "../render/escape.ts";
 import type { View } from "../render/view.ts";
 import { count, groupBy, kindNoun } from "../render/words.ts";
 import { readerOf } from "./service.ts";
-import type { Session } from "./session.ts";
+import { type Host, type ProjectOptions, type Question, type Session, withSession } from "./session.ts";
 
-export interface ImportOptions extends Pick<PrepareOptions, "dir" | "elements"> {
+export interface ImportOptions extends ProjectOptions, Pick<PrepareOptions, "dir" | "elements"> {
   readonly split?: PrepareOptions["split"] | undefined;
   /** Apps or ids of live targets; all where it is empty. */
   readonly target: readonly string[];
@@ -31,68 +33,46 @@ export interface ImportOptions extends Pick<PrepareOptions, "dir" | "elements"> 
   readonly dryRun: boolean;
   /** Milliseconds. */
   readonly lockTimeout?: number | undefined;
+  readonly format?: string | undefined;
 }
 
-/** The manifest that `tasc init` writes as an example. */
-export interface Sample {
-  readonly file: string;
-  readonly text: string;
-}
-
-/** What only a person can say. */
-export interface Question {
-  readonly id: string;
-  /** Quotes live names. */
-  readonly text: string;
-  /** Stands before the answer. */
-  readonly prompt: string;
-}
-
-/** Gets the warnings of an import, and answers what is unclear; what is not answered has no entry. */
-export interface Person {
-  readonly warn: (text: string) => void;
-  readonly ask: (questions: readonly Question[]) => Promise<ReadonlyMap<string, string>>;
-}
-
-/** Writes manifests for live targets, such that a plan right after it is empty. @throws TascError */
-export async function importTargets(
-  session: Session,
-  options: ImportOptions,
-  person: Person,
-  sample: Sample,
-): Promise<{ readonly view: View; readonly preview: string }> {
-  for (const key of options.into.keys())
-    if (!isAddress(`target.${key}`))
-      throw stop("invalid", "bad-option", `${JSON.stringify(key)}, which --into gives, is not a key`);
-  const disk = projectFolder(session.root, session.env.TASC_TRUST);
-  // Where nobody has changed or applied it.
-  const hasSample =
-    session.project.sources.get(sample.file)?.text === sample.text &&
-    (await session.readStates(["shop"])).size === 0;
-  const folder = hasSample ? withTexts(disk, [{ file: sample.file, after: undefined }]) : disk;
-  const sources = await readSources(session, folder, options.target);
-  const { pairs, into } = await pair(sources, options.into, person);
-  const prepared = await prepare(sources, {
-    dir: options.dir,
-    split: options.split ?? "target",
-    elements: options.elements,
-    nameFolders: (folders) => nameFolders(folders, options.folder, person),
-    folder,
-    pairs,
-    into,
-    holdsSecret: (value: Json) => !sameJson(session.redactor.json(value), value),
-  });
-  refuse(prepared);
-  for (const one of prepared.leftOut) person.warn(skippedLine(one));
-  const removed = hasSample && prepared.files.length > 0 ? sample : undefined;
-  if (!options.dryRun) await carryOut(session, prepared, removed, options.lockTimeout ?? 0);
-  const { texts, files } = prepared;
-  // A stream of documents that YAML readers can take apart again.
-  const added = files.map(({ file, text }) => `--- # ${file}\n${text}`);
-  return {
-    view: importView(session, prepared, removed, options.dryRun),
-    preview: [...texts.map(patchOf), ...added].join(""),
+/** Writes manifests for live targets, such that a plan right after it is empty. */
+export function importTargets(options: ImportOptions, host: Host): Promise<View> {
+  const { into: given, dir, elements, split = "target", dryRun } = options;
+  const work = async (session: Session): Promise<View> => {
+    for (const key of given.keys())
+      if (!isAddress(`target.${key}`))
+        throw stop("invalid", "bad-option", `${JSON.stringify(key)}, which --into gives, is not a key`);
+    const disk = projectFolder(session.root, session.env.TASC_TRUST);
+    // Where nobody has changed or applied it.
+    const hasSample =
+      session.project.sources.get(SAMPLE.file)?.text === SAMPLE.text &&
+      (await session.readStates(["shop"])).size === 0;
+    const folder = hasSample ? withTexts(disk, [{ file: SAMPLE.file, after: undefined }]) : disk;
+    const sources = await readSources(session, folder, options.target);
+    const { pairs, into } = await pair(sources, given, host);
+    const prepared = await prepare(sources, {
+      dir,
+      split,
+      elements,
+      nameFolders: (folders) => nameFolders(folders, options.folder, host),
+      folder,
+      pairs,
+      into,
+      holdsSecret: (value: Json) => !sameJson(session.redactor.json(value), value),
+    });
+    refuse(prepared);
+    for (const { app, kind, id, name, reason } of prepared.leftOut) {
+      const noun = kind === "target" ? "test target" : kindNoun(kind);
+      const title = name === undefined ? "" : ` ${JSON.stringify(name)}`;
+      host.say?.("warn", `left out  ${noun}${title} (${id}) of ${JSON.stringify(app)}: ${reason}`);
+    }
+    const removed = hasSample && prepared.files.length > 0;
+    if (!dryRun) await carryOut(session, prepared, removed, options.lockTimeout ?? 0);
+    const view = importView(session, prepared, removed, dryRun);
+    return dryRun && options.format !== "json" ? { ...view, format: "preview" } : view;
   };
+  return withSession(options, host, work, { mayBeEmpty: true });
 }
 
 /** Reads the project, and the test cases of the chosen targets, side by side. */
@@ -151,11 +131,16 @@ function chosenOf(targets: readonly LiveTarget[], wanted: readonly string[]): re
   return targets.filter((target) => wanted.some((word) => means(word)(target)));
 }
 
+/** The answers to what only a person can say, by the ids of the questions; what is not answered has none. */
+async function askedOf({ ask }: Host, questions: readonly Question[]): Promise<ReadonlyMap<string, string>> {
+  return (await ask?.(questions)) ?? new Map();
+}
+
 /** Which declared target each live one is in this stage; what is unclear is asked, or else refused. */
 async function pair(
   sources: ImportSources,
   into: ImportOptions["into"],
-  person: Person,
+  host: Host,
 ): Promise<{ readonly pairs: Pairs; readonly into: Pairs }> {
   const given = [...into].map(([key, live]): [string, string] => {
     const meant = sources.chosen.filter(({ id, app }) => id === live || app === live);
@@ -175,7 +160,7 @@ async function pair(
     text: `The live target ${JSON.stringify(app)} (${id}) may be ${keys.map((key) => `target.${key}`).join(" or ")}.`,
     prompt: "Key of the target that it is (a new key for a target of its own): ",
   }));
-  const answers = await person.ask(questions);
+  const answers = await askedOf(host, questions);
   const open = questions.filter(({ id }) => !answers.has(id));
   if (open.length > 0)
     throw invalid(
@@ -193,7 +178,7 @@ async function pair(
 async function nameFolders(
   folders: readonly Folder[],
   given: ReadonlyMap<string, string>,
-  { warn, ask }: Person,
+  host: Host,
 ): Promise<readonly Folder[]> {
   const unknown = [...given.keys()].filter((id) => !folders.some((folder) => folder.id === id));
   if (unknown.length > 0)
@@ -203,7 +188,8 @@ async function nameFolders(
     );
   for (const [id, name] of given)
     if (!folders.some((folder) => folder.id === id && folder.fresh.length > 0))
-      warn(
+      host.say?.(
+        "warn",
         `Folder ${id} is recorded as ${JSON.stringify(name)}. Its test cases are already declared, so no file changes; the folder is managed where they have \`folder: ${name}\`.`,
       );
   const questions = unnamedIn(foldersWith(given, folders)).map(({ id, apps, testCases }): Question => {
@@ -216,7 +202,7 @@ async function nameFolders(
       prompt: "Its name (leave empty to skip): ",
     };
   });
-  const named = foldersWith(new Map([...given, ...(await ask(questions))]), folders);
+  const named = foldersWith(new Map([...given, ...(await askedOf(host, questions))]), folders);
   // Two folders of one target cannot have one name, in state as on the service.
   const withName = named.filter(({ name }) => name !== undefined);
   const clashes = [...groupBy(withName, ({ target, name }) => JSON.stringify([target.id, name])).values()];
@@ -235,7 +221,8 @@ async function nameFolders(
     ({ id, testCases }) => `  ${id}  (${count(testCases.length, "test case")})`,
   );
   if (unnamed.length > 0)
-    warn(
+    host.say?.(
+      "warn",
       `The API returns these folders by id only, so they are not declared:\n${unnamed.join("\n")}\nTo name one while importing, add --folder ID=NAME`,
     );
   return named;
@@ -278,33 +265,22 @@ function refuse({ problems, unmatched }: Prepared): void {
   throw new TascError("invalid", [...strange.diagnostics, ...rest]);
 }
 
-function skippedLine({ app, kind, id, name, reason }: Skipped): string {
-  const noun = kind === "target" ? "test target" : kindNoun(kind);
-  const title = name === undefined ? "" : ` ${JSON.stringify(name)}`;
-  return `left out  ${noun}${title} (${id}) of ${JSON.stringify(app)}: ${reason}`;
-}
-
 /** State first: what it learns is true whatever becomes of the files. */
 async function carryOut(
   session: Session,
   { files, texts, learnt }: Prepared,
-  removed: Sample | undefined,
+  removed: boolean,
   timeout: number,
 ): Promise<void> {
-  const added = files.map(({ file, text }): NewText => ({
-    file,
-    bom: false,
-    before: undefined,
-    after: text,
-  }));
+  const added = files.map(({ file, text }) => ({ file, bom: false, before: undefined, after: text }));
+  const sample = join(session.root, SAMPLE.file);
   await session.withLocks([...learnt.keys()], { timeout, why: "tasc import" }, async (states) => {
     for (const [target, events] of learnt) await states.get(target)?.record(events);
-    if (removed !== undefined) rmSync(join(session.root, removed.file));
+    if (removed) rmSync(sample);
     try {
       writeTexts(session.root, [...texts, ...added]);
     } catch (error) {
-      if (removed !== undefined)
-        writeFileSync(join(session.root, removed.file), removed.text, { flag: "wx" });
+      if (removed) writeFileSync(sample, SAMPLE.text, { flag: "wx" });
       throw error;
     }
   });
@@ -314,11 +290,11 @@ async function carryOut(
 function importView(
   { settings: { stage, baseUrl } }: Session,
   { files, texts, leftOut }: Prepared,
-  removed: Sample | undefined,
+  removed: boolean,
   dryRun: boolean,
 ): View {
   const lines = [
-    ...(removed === undefined ? [] : [`removed  ${removed.file}  (the unchanged sample of tasc init)`]),
+    ...(removed ? [`removed  ${SAMPLE.file}  (the unchanged sample of tasc init)`] : []),
     ...texts.map(({ file }) => `merged  ${file}`),
     ...files.map(fileLine),
   ];
@@ -328,7 +304,7 @@ function importView(
     baseUrl,
     written: !dryRun && files.length + texts.length > 0,
     files: [
-      ...(removed === undefined ? [] : [{ file: removed.file, change: "removed" }]),
+      ...(removed ? [{ file: SAMPLE.file, change: "removed" }] : []),
       ...texts.map((text) => ({
         file: text.file,
         change: "merged",
@@ -345,7 +321,11 @@ function importView(
     leftOut: leftOut.map(({ app, kind, id, name, reason }) => ({ app, kind, id, name, reason })),
   };
   const nothing = "Nothing to import: everything on the service is already declared.";
-  return { json, text: [lines.length === 0 ? [nothing] : lines] };
+  // A stream of documents that YAML readers can take apart again.
+  const added = files.map(({ file, text }) => `--- # ${file}\n${text}`);
+  const escape = (text: string): string => safeOutput(text, { colour: false });
+  const preview = [...texts.map(patchOf), ...added].map((text) => ({ text, escape }));
+  return { json, text: [lines.length === 0 ? [nothing] : lines], documents: { preview } };
 }
 
 function fileLine({ file, environments, testCases }: NewFile): string {

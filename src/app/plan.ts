@@ -1,11 +1,11 @@
-import { hasErrors, locate, nearest, placesIn } from "../manifest/problem.ts";
+import { locate, nearest, placesIn } from "../manifest/problem.ts";
 import { settingsLayers } from "../manifest/settings.ts";
 import { type Address, isAddress } from "../model/address.ts";
 import { type DesiredResource, originIn, originOf, resourcesOf } from "../model/desired.ts";
 import type { Diagnostic, Place } from "../model/diagnostic.ts";
 import { TascError } from "../model/error.ts";
 import type { Plan } from "../model/plan.ts";
-import { POLICY_RULES, type PolicyRule } from "../model/settings.ts";
+import type { PolicyRule } from "../model/settings.ts";
 import { type Shard, idlePatterns, scopeTest, targetOf } from "../plan/input.ts";
 import type { Refreshed } from "../plan/refresh.ts";
 import type { Remembered } from "../plan/orphans.ts";
@@ -41,65 +41,34 @@ export interface Review {
   /** With the policy's and the manifests' diagnostics, each at its place. */
   readonly plan: Plan;
   readonly survey: Survey;
-  /** Whether it has errors that nothing overrides. */
-  readonly faulty: boolean;
-  /** The rules of the project's policy that it breaks, overridden or not. */
-  readonly violated: ReadonlySet<PolicyRule>;
-  readonly overridden: ReadonlySet<PolicyRule>;
 }
 
 /** Holds a plan against the project's policy, and finds the places of its diagnostics. */
 export async function review(
   session: Session,
-  found: Survey,
-  overridden: ReadonlySet<PolicyRule>,
+  survey: Survey,
+  overridePolicy: readonly PolicyRule[] = [],
 ): Promise<Review> {
-  const { plan } = found.planned;
-  const judged = judge(session, found.planned, scopeTest(found.request.scope), overridden);
-  const all = [...plan.diagnostics, ...judged.diagnostics];
-  const located = await locate(all, session.project.sources);
-  return {
-    plan: { ...plan, diagnostics: [...session.project.diagnostics, ...located] },
-    survey: found,
-    faulty: hasErrors(plan.diagnostics),
-    violated: judged.violated,
-    overridden,
-  };
+  const { plan } = survey.planned;
+  const judged = judge(session, survey.planned, scopeTest(survey.request.scope), overridePolicy);
+  const located = await locate([...plan.diagnostics, ...judged.diagnostics], session.project.sources);
+  return { plan: { ...plan, diagnostics: [...session.project.diagnostics, ...located] }, survey };
 }
 
-/** What came of holding a plan against the project's policy. */
-export interface Judged {
-  readonly diagnostics: readonly Diagnostic[];
-  /** The rules that it breaks, overridden or not. */
-  readonly violated: ReadonlySet<PolicyRule>;
-}
-
+/** What the project's policy says of a plan, and the rules that refuse it: those that it breaks and nobody overrides. */
 export function judge(
-  { project }: Session,
+  { project, settings: { policy, stage } }: Session,
   planned: Planned,
   inScope: (address: Address) => boolean,
-  overridden: ReadonlySet<PolicyRule>,
-): Judged {
-  const { policy, stage } = project.settings;
+  overridePolicy: readonly PolicyRule[],
+): { readonly diagnostics: readonly Diagnostic[]; readonly refusing: readonly PolicyRule[] } {
   const layers = settingsLayers(project.project, stage);
   const ruleOrigin = (rule: PolicyRule) => originIn(layers, ["policy", rule]);
   const violations = violationsOf({ ...planned, policy, inScope, ruleOrigin });
   return {
-    diagnostics: policyDiagnostics(violations, overridden),
-    violated: new Set(violations.map(({ rule }) => rule)),
+    diagnostics: policyDiagnostics(violations, new Set(overridePolicy)),
+    refusing: violations.map(({ rule }) => rule).filter((rule) => !overridePolicy.includes(rule)),
   };
-}
-
-/** The rules that refuse a plan: those that it breaks and nobody overrides. */
-export function refusingRules(
-  violated: ReadonlySet<PolicyRule>,
-  overridden: ReadonlySet<PolicyRule>,
-): readonly PolicyRule[] {
-  return [...violated].filter((rule) => !overridden.has(rule));
-}
-
-export function isPolicyRule(text: string): text is PolicyRule {
-  return POLICY_RULES.some((rule) => rule === text);
 }
 
 /** Who made a plan, and when. */

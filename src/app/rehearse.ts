@@ -19,7 +19,7 @@ import { createLockInfo } from "../state/lock.ts";
 import { type Applied, applyProject, outcomeJson } from "./apply.ts";
 import { startLocalService } from "./local-service.ts";
 import { type ReviewOptions, survey } from "./plan.ts";
-import { type SavedPlan, readPlanFile, withSavedPlan } from "./saved-plan.ts";
+import { type SavedPlan, readPlanFile, requestOf, withSavedPlan } from "./saved-plan.ts";
 import {
   type Host,
   type Opened,
@@ -65,7 +65,7 @@ export async function rehearse(options: RehearseOptions, host: Host): Promise<Vi
 }
 
 async function rehearseIn(session: Session, options: RehearseOptions, saved?: SavedPlan): Promise<View> {
-  const scope = saved === undefined ? options : saved.request.scope;
+  const scope = saved === undefined ? options : requestOf(saved).scope;
   const found = await survey(session, scope);
   const { states, strays } = found.remembered;
   const { targets, testCases } = found.input.live;
@@ -106,7 +106,6 @@ async function rehearseIn(session: Session, options: RehearseOptions, saved?: Sa
           emit: (event) => {
             if (event.type === "changeStarted") current = event.address;
           },
-          stopping: () => host.signal?.aborted ?? false,
           signal: host.signal ?? new AbortController().signal,
         },
       );
@@ -155,7 +154,7 @@ async function withCopy<T>(
       root,
       env,
       project: { ...project, settings: copied },
-      calls: { ...session.calls, concurrency: 1 },
+      calls: { concurrency: 1 },
     };
     await inSession(opened, host, (copy) => fillStates(copy, states));
     return await work(opened, host);

@@ -16,8 +16,7 @@ import { warning } from "../model/diagnostic.ts";
 import { EXIT, type ExitCode, TascError, stop } from "../model/error.ts";
 import { sideBySide } from "../model/live.ts";
 import type { View } from "../render/view.ts";
-import { ServiceError } from "../service/describe-failure.ts";
-import type { Failure } from "../service/request.ts";
+import { type Failure, ServiceError } from "../service/failure.ts";
 import { liveIds } from "./service.ts";
 import { type Host, type ProjectOptions, type Session, targetsNamed, withSession } from "./session.ts";
 

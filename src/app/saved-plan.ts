@@ -2,13 +2,16 @@ import { createHash, createHmac, hkdfSync, scryptSync, timingSafeEqual } from "n
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { isAbsolute, relative, resolve } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { validate } from "../manifest/schema/generated/plan.js";
-import { type Address, compareAddresses, isAddress } from "../model/address.ts";
+import { validate as validateApply } from "../manifest/schema/generated/saved-plan.js";
+import { type Address, compareAddresses } from "../model/address.ts";
 import { TascError, stop } from "../model/error.ts";
-import { type Json, type JsonObject, isArray, isObject, parseJson } from "../model/json.ts";
+import { type Json, type JsonObject, isObject, parseJson } from "../model/json.ts";
 import type { PlanJson } from "../model/plan.ts";
 import type { Settings } from "../model/settings.ts";
 import type { Secret } from "../model/value.ts";
+import type { Shard } from "../plan/input.ts";
 import { type Guard, guardsOf } from "../plan/staleness.ts";
 import { type PlanExtras, planJson, writeJson } from "../render/json.ts";
 import { redactPlan } from "../render/redact.ts";
@@ -34,14 +37,23 @@ import {
  * are made again from manifests and live values (`stale-plan.ts`), and the policy is judged again.
  */
 
-/** A plan with all that an apply of it needs (design contract, section 3). */
+/**
+ * A plan with all that an apply of it needs (design contract, section 3). In a file, what is not the plan stands under
+ * `apply`; `scripts/saved-plan-schema.ts` says so to the validator.
+ */
 export interface SavedPlan {
   readonly plan: PlanJson;
-  readonly request: PlanRequest;
+  readonly only: readonly string[];
+  readonly exclude: readonly string[];
+  readonly shard?: Shard | null;
+  readonly run: readonly Address[];
+  readonly rediscover: readonly Address[];
   /** Ids of the live targets that it was made for, by key; null for one that was not there. */
   readonly targets: Readonly<Record<string, string | null>>;
-  readonly guards: Readonly<Record<string, Guard>>;
+  /** Of a plan from a file. */
+  readonly made?: Provenance;
   readonly extras: PlanExtras;
+  readonly guards: Readonly<Record<string, Guard>>;
   /** Tells a plan from a file from every other, in the history of applies. */
   readonly digest?: string;
 }
@@ -62,34 +74,33 @@ interface Provenance {
 export async function toSavedPlan({ plan, survey }: Review, session: Session): Promise<SavedPlan> {
   const { fingerprints } = session;
   const { planned, request } = survey;
+  const { only, exclude, shard = null } = request.scope;
   return {
     plan: redactPlan(planJson(plan, planMeta(session.host)), session.redactor),
-    request,
+    only,
+    exclude,
+    shard,
+    run: [...request.run],
+    rediscover: [...request.rediscover],
     targets: Object.fromEntries([...planned.matched].map(([key, { live }]) => [key, live?.id ?? null])),
-    guards: fingerprints === undefined ? {} : guardsOf({ ...planned, plan }, fingerprints),
     extras: await placedExtras(plan, session),
+    guards: fingerprints === undefined ? {} : guardsOf({ ...planned, plan }, fingerprints),
   };
+}
+
+/** What it is a plan of. */
+export function requestOf({ only, exclude, shard, run, rediscover }: SavedPlan): PlanRequest {
+  const scope = { only, exclude, ...(shard && { shard }) };
+  return { scope, run: new Set(run), rediscover: new Set(rediscover) };
 }
 
 /** Saves a plan, sealed and readable for its owner alone: whole or not at all. @param expires milliseconds from now */
 export function savePlan(file: string, saved: SavedPlan, session: Session, expires?: number): void {
-  const { plan, request, targets, guards, extras } = saved;
+  const { plan, extras, guards, ...request } = saved;
   const { redactor, host, settings } = session;
   const path = resolve(host.cwd, file);
-  const text = writeJson({
-    ...plan,
-    apply: {
-      only: request.scope.only,
-      exclude: request.scope.exclude,
-      shard: request.scope.shard ?? null,
-      run: [...request.run],
-      rediscover: [...request.rediscover],
-      targets,
-      made: provenance(session, path, expires),
-      extras,
-      guards,
-    },
-  });
+  const made = provenance(session, path, expires);
+  const text = writeJson({ ...plan, apply: { ...request, made, extras, guards } });
   // The seal is over what the file will hold, so it comes last.
   const content = parseJson(redactor.document(text));
   const seal = isObject(content) ? sealOf(content, settings) : undefined;
@@ -173,12 +184,15 @@ export function readPlanFile(file: string, { cwd }: Pick<Host, "cwd">): PlanFile
 }
 
 /** What a file holds, whoever wrote it. @throws TascError for what is not a plan */
-export function contentOf({ shown, content }: PlanFile): SavedPlan {
+export function contentOf(file: PlanFile): SavedPlan {
+  const { shown, content } = file;
   if (!isPlan(content))
     throw notSaved(shown, "it is not a plan, or of a version that this tasc does not know");
-  const apply = readApply(content["apply"]);
-  if (apply === undefined) throw notSaved(shown, "what an apply needs is missing or damaged");
-  return { plan: publicPart(content), ...apply };
+  const apply: unknown = file.content["apply"];
+  if (!isApply(apply)) throw notSaved(shown, "what an apply needs is missing or damaged");
+  const { formatVersion, tool, stage, baseUrl, createdAt, summary, changes, orphaned, diagnostics } = content;
+  const plan = { formatVersion, tool, stage, baseUrl, createdAt, summary, changes, orphaned, diagnostics };
+  return { plan, ...apply };
 }
 
 type Shown = Pick<SavedPlan, "plan" | "extras">;
@@ -324,7 +338,7 @@ export function openSaved(
   if (checkSeal(file, settings) !== "intact") throw altered(file);
   const saved = contentOf(file);
   refuseContradiction(options, saved);
-  refuseOutdated(readMade(content["apply"]), saved, session);
+  refuseOutdated(saved, session);
   const digest = createHash("sha256").update(canonicalJson(file.seal)).digest("hex").slice(0, 16);
   return { ...saved, digest };
 }
@@ -338,10 +352,10 @@ function altered({ shown }: PlanFile): TascError {
 }
 
 /** What is reviewed is applied while it is current, and, if the policy says so, from the commit that was reviewed. */
-function refuseOutdated(made: Provenance, { plan }: SavedPlan, { host, settings, root }: Session): void {
+function refuseOutdated({ plan, made }: SavedPlan, { host, settings, root }: Session): void {
   const { planExpiry, sameCommit = false } = settings.policy;
   const byPolicy = planExpiry === undefined ? Infinity : Date.parse(plan.createdAt) + planExpiry;
-  const expires = Math.min(byPolicy, made.expires === undefined ? Infinity : Date.parse(made.expires));
+  const expires = Math.min(byPolicy, made?.expires === undefined ? Infinity : Date.parse(made.expires));
   if (!(host.now() < expires))
     throw stale(
       "plan-expired",
@@ -349,11 +363,11 @@ function refuseOutdated(made: Provenance, { plan }: SavedPlan, { host, settings,
       `It was made at ${plan.createdAt}.`,
     );
   const commit = sameCommit ? git(root, ["rev-parse", "HEAD"]) : undefined;
-  if (sameCommit && (commit === undefined || commit !== made.commit))
+  if (sameCommit && (commit === undefined || commit !== made?.commit))
     throw stale(
       "other-commit",
       "The saved plan was created from another commit",
-      `  commit\n    as reviewed: ${made.commit ?? "none"}\n    now:         ${commit ?? "none"}\n\`policy.sameCommit\` allows a plan only on the commit that it was made from.`,
+      `  commit\n    as reviewed: ${made?.commit ?? "none"}\n    now:         ${commit ?? "none"}\n\`policy.sameCommit\` allows a plan only on the commit that it was made from.`,
     );
 }
 
@@ -367,128 +381,32 @@ export function stale(code: string, summary: string, detail: string): TascError 
   );
 }
 
-/** Without what an apply needs: the plan as it was printed. */
-function publicPart(saved: PlanJson): PlanJson {
-  const { formatVersion, tool, stage, baseUrl, createdAt, summary, changes, orphaned, diagnostics } = saved;
-  return { formatVersion, tool, stage, baseUrl, createdAt, summary, changes, orphaned, diagnostics };
-}
-
 function isPlan(value: Json): value is Json & PlanJson {
   return validate(value);
 }
 
-function readApply(value: Json | undefined): Omit<SavedPlan, "plan"> | undefined {
-  if (!isObject(value)) return undefined;
-  const guards: Record<string, Guard> = {};
-  for (const [address, guard] of Object.entries(isObject(value["guards"]) ? value["guards"] : {})) {
-    const read = isObject(guard) ? readGuard(guard) : undefined;
-    if (read === undefined) return undefined;
-    guards[address] = read;
-  }
-  const targets: Record<string, string | null> = {};
-  for (const [key, id] of Object.entries(isObject(value["targets"]) ? value["targets"] : {}))
-    if (typeof id === "string" || id === null) targets[key] = id;
-  return {
-    request: {
-      scope: {
-        only: texts(value["only"]),
-        exclude: texts(value["exclude"]),
-        ...readShard(value["shard"]),
-      },
-      run: addresses(value["run"]),
-      rediscover: addresses(value["rediscover"]),
-    },
-    targets,
-    guards,
-    extras: isExtras(value["extras"]) ? value["extras"] : {},
-  };
-}
-
-function readShard(value: Json | undefined): Pick<PlanRequest["scope"], "shard"> {
-  const { index, count } = isObject(value) ? value : {};
-  return typeof index === "number" && typeof count === "number" ? { shard: { index, count } } : {};
-}
-
-function readMade(apply: Json | undefined): Provenance {
-  const made = isObject(apply) && isObject(apply["made"]) ? apply["made"] : {};
-  const { by, commit, expires } = made;
-  return {
-    by: typeof by === "string" ? by : "",
-    ...(typeof commit === "string" ? { commit } : {}),
-    ...(typeof expires === "string" ? { expires } : {}),
-  };
-}
-
-/** For display only: what does not fit shows nothing. */
-function isExtras(value: Json | undefined): value is Json & PlanExtras {
-  if (!isObject(value)) return false;
-  const { changedBy = {}, dependsOn = {}, places = {}, diagnostics = [] } = value;
-  const isWord = (one: Json): boolean => one === "manifest" || one === "service" || one === "both";
-  return (
-    everyPart(changedBy, (fields) => everyPart(fields, isWord)) &&
-    everyPart(dependsOn, (needed) => isArray(needed) && needed.every(isText)) &&
-    everyPart(places, (place) => {
-      const { file, line, column } = isObject(place) ? place : {};
-      return isText(file) && typeof line === "number" && typeof column === "number";
-    }) &&
-    isArray(diagnostics) &&
-    diagnostics.every((one) => isObject(one) && isText(one["code"]) && isArray(one["path"] ?? []))
-  );
-}
-
-function isText(value: Json | undefined): value is string {
-  return typeof value === "string";
-}
-
-function everyPart(value: Json, test: (part: Json) => boolean): boolean {
-  return isObject(value) && Object.values(value).every(test);
-}
-
-function readGuard(guard: JsonObject): Guard | undefined {
-  const { id, declared, live } = guard;
-  if ((typeof id !== "string" && id !== null) || typeof declared !== "string" || !isObject(live))
-    return undefined;
-  const digests: Record<string, string> = {};
-  for (const [field, digest] of Object.entries(live)) if (typeof digest === "string") digests[field] = digest;
-  return { id, declared, live: digests };
-}
-
-function texts(value: Json | undefined): readonly string[] {
-  return isArray(value) ? value.filter(isText) : [];
-}
-
-function addresses(value: Json | undefined): ReadonlySet<Address> {
-  return new Set(texts(value).filter(isAddress));
+function isApply(value: unknown): value is Omit<SavedPlan, "plan" | "digest"> {
+  return validateApply(value);
 }
 
 /** A saved plan carries its narrowing: an option that says otherwise is refused, not ignored. */
-function refuseContradiction(options: ReviewOptions, { request }: SavedPlan): void {
-  const carried: readonly (readonly [string, readonly string[] | undefined, Iterable<string>])[] = [
-    ["only", options.only, request.scope.only],
-    ["exclude", options.exclude, request.scope.exclude],
-    ["run", options.run, request.run],
-    ["rediscover", options.rediscover, request.rediscover],
-    ["shard", shardWords(options.shard), shardWords(request.scope.shard)],
-  ];
-  const found = carried.filter(
-    ([, asked = [], has]) => asked.length > 0 && !sameTexts(new Set(asked), new Set(has)),
-  );
+function refuseContradiction(options: ReviewOptions, saved: SavedPlan): void {
+  const inWords = (shard: Shard | null | undefined): readonly string[] =>
+    shard ? [`${shard.index}/${shard.count}`] : [];
+  const asked = { ...options, shard: inWords(options.shard) };
+  const has = { ...saved, shard: inWords(saved.shard) };
+  const found = (["only", "exclude", "run", "rediscover", "shard"] as const).filter((name) => {
+    const texts = new Set<string>(asked[name]);
+    return texts.size > 0 && !isDeepStrictEqual(texts, new Set<string>(has[name]));
+  });
   if (found.length === 0) return;
   throw new TascError(
     "invalid",
-    found.map(([name]) => ({
+    found.map((name) => ({
       severity: "error",
       code: "contradicts-plan",
       summary: `--${name} does not match the saved plan`,
       detail: `A saved plan always uses the stage and filters it was created with. Omit the option, or create a plan with it:\ntasc plan --${name} … --out FILE`,
     })),
   );
-}
-
-function shardWords(shard: ReviewOptions["shard"]): readonly string[] {
-  return shard === undefined ? [] : [`${shard.index}/${shard.count}`];
-}
-
-function sameTexts(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
-  return a.size === b.size && [...a].every((text) => b.has(text));
 }

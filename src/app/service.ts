@@ -1,23 +1,23 @@
 import type { Answered, FinishedDiscovery, Service } from "../apply/context.ts";
 import type { Failure } from "../model/events.ts";
 import type { Desired } from "../model/desired.ts";
-import type { LiveTarget, LiveTestCase, Reader } from "../model/live.ts";
+import type { LiveTarget, Reader } from "../model/live.ts";
 import type { State } from "../model/state.ts";
 import { liveTargets } from "../plan/plan.ts";
 import type { Client } from "../service/client.ts";
-import { ServiceError, describeFailure } from "../service/describe-failure.ts";
 import { inAList } from "../service/exchange.ts";
-import { type Failure as ClientFailure, isOutOfReach } from "../service/request.ts";
+import {
+  type Failure as ClientFailure,
+  ServiceError,
+  describeFailure,
+  isOutOfReach,
+} from "../service/failure.ts";
 
 /** The client as a look reads through it. */
 export function readerOf(client: Client): Reader {
   return {
     listTargets: () => client.listTargets(),
-    listTestCases: (id, keep) =>
-      client.listTestCases(id, () => {
-        const kept: LiveTestCase[] = [];
-        return { add: (testCase) => void kept.push(keep(testCase)), result: () => kept };
-      }),
+    listTestCases: (id, keep) => client.listTestCases(id, () => inAList(keep)),
   };
 }
 

@@ -14,6 +14,7 @@ import type { Desired, DesiredTarget } from "../model/desired.ts";
 import { type Diagnostic, warning } from "../model/diagnostic.ts";
 import { type ReadSource, TascError, stop } from "../model/error.ts";
 import type { ClientEvent } from "../model/events.ts";
+import { defined } from "../model/json.ts";
 import type { Settings } from "../model/settings.ts";
 import type { State } from "../model/state.ts";
 import type { Secret } from "../model/value.ts";
@@ -32,7 +33,8 @@ import {
   normalAddress,
 } from "../state/backend.ts";
 import { STATE_FOLDER, readConfig } from "../state/config.ts";
-import { isRecord, isText, parseJson as jsonIn } from "../state/document.ts";
+import { isRecord, isText } from "../model/shape.ts";
+import { parseJson as jsonIn } from "../state/document.ts";
 import { type Fingerprinter, createFingerprinter, deriveKeys } from "../state/fingerprint.ts";
 import { fileName, makeFolder, replaceFile } from "../state/files.ts";
 import { readProcesses } from "../state/lock.ts";
@@ -64,10 +66,21 @@ export interface Host {
   readonly warn: (diagnostics: readonly Diagnostic[], source?: ReadSource) => void;
   /** Says a word to the person at the terminal, if there is one who wants to know as much. */
   readonly say?: (level: LogLevel, text: string) => void;
+  /** Asks the person at the terminal, if there is one; what is not answered has no entry. */
+  readonly ask?: (questions: readonly Question[]) => Promise<ReadonlyMap<string, string>>;
   /** Called for every request to the service. */
   readonly heard: (event: ClientEvent) => void;
   /** Ends all calls at once. */
   readonly signal?: AbortSignal;
+}
+
+/** What only a person can say. */
+export interface Question {
+  readonly id: string;
+  /** Quotes live names. */
+  readonly text?: string;
+  /** Stands before the answer. */
+  readonly prompt: string;
 }
 
 /** How calls are made, where it differs from what the project says. */
@@ -233,10 +246,9 @@ export class Session {
   readonly env: Host["env"];
   readonly host: Host;
   readonly project: LoadedProject;
+  /** Those of the project, with what the caller sets over them. */
   readonly settings: Settings;
   readonly redactor: Redactor;
-  /** How calls are made: the project's settings, with what the caller sets over them. */
-  readonly calls: { readonly concurrency: number; readonly requestTimeout: number; readonly retries: number };
   readonly #insecure: boolean;
   #states: Promise<States> | undefined;
   #remembered: Promise<Remembered> | undefined;
@@ -251,15 +263,10 @@ export class Session {
     this.env = env;
     this.host = host;
     this.project = project;
-    this.settings = project.settings;
+    const { concurrency, requestTimeout, retries, insecure = false } = calls;
+    this.settings = { ...project.settings, ...defined({ concurrency, requestTimeout, retries }) };
     this.redactor = createRedactor(project.secrets);
-    const { concurrency, requestTimeout, retries } = project.settings;
-    this.calls = {
-      concurrency: calls.concurrency ?? concurrency,
-      requestTimeout: calls.requestTimeout ?? requestTimeout,
-      retries: calls.retries ?? retries,
-    };
-    this.#insecure = calls.insecure ?? false;
+    this.#insecure = insecure;
   }
 
   /** The project's declared resources. */
@@ -482,7 +489,7 @@ export class Session {
   }
 
   #connect(): Client {
-    const { baseUrl, apiKey, rateLimit, state } = this.settings;
+    const { baseUrl, apiKey, rateLimit, state, concurrency, requestTimeout, retries } = this.settings;
     const base = checkBaseUrl(baseUrl, { insecure: this.#insecure });
     if (!base.ok) throw stop("invalid", "base-url", base.failure.summary, base.failure.detail);
     if (apiKey === undefined)
@@ -496,7 +503,9 @@ export class Session {
     return createClient({
       baseUrl: base.value,
       apiKey,
-      ...this.calls,
+      concurrency,
+      requestTimeout,
+      retries,
       rateLimit,
       ...(state.backend === "postgres" &&
         rateLimit !== undefined && {

@@ -14,6 +14,7 @@ import { makePlan } from "../plan/plan.ts";
 import { type Refreshed, type RefreshOptions, refresh } from "../plan/refresh.ts";
 import { changedFields } from "../plan/staleness.ts";
 import { readTargets, readTestCase } from "../service/answers.ts";
+import { FaultError } from "../service/failure.ts";
 import {
   JsonSplitter,
   isDeeper,
@@ -21,7 +22,7 @@ import {
   closes,
   opens,
   OPEN_LIST,
-  parseJson,
+  parseBytes,
   stringEnd,
   withoutBom,
 } from "../service/json-stream.ts";
@@ -235,15 +236,24 @@ function readHead(path: string, refuse: Refuse): SnapshotHead {
 
 function headOf(document: JsonObject): SnapshotHead | undefined {
   const { tool, stage, baseUrl, createdAt, states, read } = document;
-  const targets = readTargets(document["targets"] ?? null);
+  const targets = targetsIn(document);
   if (typeof tool !== "string" || typeof stage !== "string" || typeof baseUrl !== "string") return undefined;
-  if (typeof createdAt !== "string" || !isArray(states) || !isArray(read) || !targets.ok) return undefined;
+  if (typeof createdAt !== "string" || !isArray(states) || !isArray(read) || !targets) return undefined;
   const whole = states
     .map((state) => readState(state, stage, baseUrl))
     .filter((state) => state !== undefined);
   if (whole.length < states.length) return undefined;
   const ids = read.filter((id) => typeof id === "string");
-  return { tool, stage, baseUrl, createdAt, states: whole, targets: targets.value, read: ids };
+  return { tool, stage, baseUrl, createdAt, states: whole, targets, read: ids };
+}
+
+function targetsIn(document: JsonObject): readonly LiveTarget[] | undefined {
+  try {
+    return readTargets(document["targets"] ?? null);
+  } catch (error) {
+    if (error instanceof FaultError) return undefined;
+    throw error;
+  }
 }
 
 function readTestCases(
@@ -251,15 +261,13 @@ function readTestCases(
   refuse: Refuse,
   take: (testCase: LiveTestCase, targetId: string) => void,
 ): void {
-  let misshapen = false;
   const document = readDocument(path, refuse, (item) => {
-    const testCase = readTestCase(item);
     const targetId = isObject(item) ? item["testTargetId"] : undefined;
-    if (testCase.ok && typeof targetId === "string") take(testCase.value, targetId);
-    else misshapen = true;
+    // It is required of a test case.
+    if (typeof targetId === "string") take(readTestCase(item), targetId);
+    else readTestCase(item);
   });
-  if (document === undefined || misshapen)
-    throw refuse("a test case in it is damaged, or the file is truncated");
+  if (document === undefined) throw refuse("a test case in it is damaged, or the file is truncated");
 }
 
 const PIECE = 256 * 1024;
@@ -291,24 +299,26 @@ function readDocument(path: string, refuse: Refuse, take?: (item: Json) => void)
     const before = head.subarray(0, start);
     const document = take === undefined ? parsed(before, Buffer.from("[]}")) : undefined;
     if (isObject(document) && HEAD.every((name) => Object.hasOwn(document, name))) return document;
-    const splitter = new JsonSplitter((item) => {
-      take?.(item);
-      return undefined;
-    });
+    const splitter = new JsonSplitter((item) => take?.(item));
     let piece = head.subarray(start);
     for (let pushed = 0; ; pushed += piece.length, piece = next()) {
-      const fault = splitter.push(piece);
-      const { closedAt } = splitter;
-      if (closedAt !== undefined) {
-        piece = piece.subarray(closedAt - pushed);
+      try {
+        splitter.push(piece);
+      } catch (error) {
+        // What follows the list is read below.
+        if (splitter.closedAt === undefined) throw error;
+      }
+      if (splitter.closedAt !== undefined) {
+        piece = piece.subarray(splitter.closedAt - pushed);
         break;
       }
-      if (fault !== undefined || piece.length === 0) return undefined;
+      if (piece.length === 0) return undefined;
     }
     const after: Buffer[] = [];
     for (; piece.length > 0; piece = next()) after.push(piece);
     return parsed(before, Buffer.from("[]"), ...after);
   } catch (error) {
+    if (error instanceof FaultError) return undefined;
     if (error instanceof Error && "syscall" in error) throw refuse("it cannot be read");
     throw error;
   } finally {
@@ -333,11 +343,10 @@ function listStart(bytes: Buffer): number | undefined {
   return undefined;
 }
 
-/** The JSON in these parts of a text; the parser would follow any depth. */
+/** The JSON in these parts of a text; the parser would follow any depth. @throws FaultError */
 function parsed(...parts: readonly Uint8Array[]): Json | undefined {
   const bytes = withoutBom(Buffer.concat(parts));
-  const json = isDeeper(bytes, MAX_DEPTH) ? undefined : parseJson(bytes);
-  return json?.ok ? json.value : undefined;
+  return isDeeper(bytes, MAX_DEPTH) ? undefined : parseBytes(bytes);
 }
 
 /** What is asked for side by side is read in one go through the file. */

@@ -6,7 +6,7 @@ import type { View } from "../render/view.ts";
 import { type Host, type ProjectOptions, type Session, projectRoot, withSession } from "./session.ts";
 
 /** The project's stages in the order of the file, and the one that is worked on unless another is named. */
-export async function stageNames(
+async function stageNames(
   options: ProjectOptions,
   host: Host,
 ): Promise<{ readonly stages: readonly string[]; readonly chosen: string | undefined }> {
@@ -28,14 +28,13 @@ export type OfStage<T> = { readonly stage: string } & (
 
 /** Does the same work for each stage in turn; a stage that fails stops no other. */
 export async function forEachStage<T>(
-  stages: readonly string[],
   options: ProjectOptions,
   host: Host,
   work: (session: Session) => Promise<T>,
   apiKey = true,
 ): Promise<readonly OfStage<T>[]> {
   const all: OfStage<T>[] = [];
-  for (const stage of stages)
+  for (const stage of (await stageNames(options, host)).stages)
     try {
       // oxlint-disable-next-line no-await-in-loop -- stages may share a service, which is to be asked by one at a time
       all.push({ stage, value: await withSession({ ...options, stage }, host, work, { apiKey }) });
@@ -64,9 +63,8 @@ export function worstOf(codes: readonly ExitCode[]): ExitCode {
 
 /** What the project has in each stage. It calls nothing. */
 export async function stages(options: ProjectOptions, host: Host): Promise<View> {
-  const { stages: names, chosen } = await stageNames(options, host);
+  const { chosen } = await stageNames(options, host);
   const found = await forEachStage(
-    names,
     { ...options, allowMissingSecrets: true },
     host,
     async ({ settings, desired: { targets } }) => ({

@@ -222,44 +222,38 @@ type Remembered = NonNullable<ReturnType<typeof describe>> & {
   readonly lock?: ReturnType<typeof holderJson>;
 };
 
-/** `tasc state show` for people: one thing a line. */
-function rememberedBlocks(remembered: Remembered): Section {
-  const { address, stage } = remembered;
-  const head = [
-    { style: "strong", text: address },
-    "  ",
-    { style: "faint", text: `stage ${stage}` },
-  ] as const;
-  return [head, { indent: 2, blocks: linesOf(remembered) }];
-}
-
-function linesOf({ id, fields = {}, locators = [], batch, intent, folders, addresses, lock }: Remembered) {
+/** The same for people: one thing a line. */
+function rememberedBlocks({ address, stage, ...known }: Remembered): Section {
+  const { id, fields = {}, locators = [], batch, intent, folders, addresses, lock } = known;
   const recorded = Object.entries(fields).map(([name, parts]) =>
     parts === true ? name : `${name} (${parts.join(", ")})`,
   );
-  const binding = [
-    `id: ${id}`,
-    `recorded fields: ${recorded.length === 0 ? "none" : recorded.join(", ")}`,
-    ...(locators.length === 0 ? [] : [`recorded locator lines: ${count(locators.length, "element")}`]),
-    ...locators.map((element) => `  ${element}`),
-  ];
-  const named = Object.entries(folders ?? {});
-  const target = [
-    `addresses in this target: ${addresses}`,
-    `folders:${named.length === 0 ? " none known" : ""}`,
-    ...named.map(([name, folder]) => `  ${name}: ${folder}`),
-  ];
+  const lines: string[] = [];
+  if (id !== undefined)
+    lines.push(`id: ${id}`, `recorded fields: ${recorded.length === 0 ? "none" : recorded.join(", ")}`);
+  if (id !== undefined && locators.length > 0)
+    lines.push(
+      `recorded locator lines: ${count(locators.length, "element")}`,
+      ...locators.map((element) => `  ${element}`),
+    );
+  if (batch !== undefined) lines.push(`batch generation: ${BATCH[batch]}`);
+  if (intent !== undefined)
+    lines.push(
+      `creation under way: since ${intent.at}; the next apply looks what became of it`,
+      ...intent.existing.map((one) => `  there before: ${one}`),
+    );
+  if (folders !== undefined) {
+    const named = Object.entries(folders);
+    lines.push(
+      `addresses in this target: ${addresses}`,
+      `folders:${named.length === 0 ? " none known" : ""}`,
+      ...named.map(([name, folder]) => `  ${name}: ${folder}`),
+    );
+  }
+  if (lock !== undefined) lines.push(`lock: ${lock.id}, held by ${lock.who} since ${lock.since}`);
   return [
-    ...(id === undefined ? [] : binding),
-    ...(batch === undefined ? [] : [`batch generation: ${BATCH[batch]}`]),
-    ...(intent === undefined
-      ? []
-      : [
-          `creation under way: since ${intent.at}; the next apply looks what became of it`,
-          ...intent.existing.map((one) => `  there before: ${one}`),
-        ]),
-    ...(folders === undefined ? [] : target),
-    ...(lock === undefined ? [] : [`lock: ${lock.id}, held by ${lock.who} since ${lock.since}`]),
+    [{ style: "strong", text: address }, "  ", { style: "faint", text: `stage ${stage}` }],
+    { indent: 2, blocks: lines },
   ];
 }
 

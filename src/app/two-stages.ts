@@ -2,8 +2,6 @@ import { type Refused, promote as promoteValues, provePromotion, refusedBy } fro
 import { carryOut } from "../edit/rewrite-view.ts";
 import { newestFinished } from "../inspect/reports.ts";
 import { StageView, diffStages, stageDiffView } from "../inspect/stages.ts";
-import type { Document } from "../manifest/document.ts";
-import type { ProjectFolder } from "../manifest/files.ts";
 import { MISSING_SECRET } from "../manifest/interpolation.ts";
 import { type ProjectReading, readProject, resolveProject } from "../manifest/load.ts";
 import { didYouMean, hasErrors, locate, nearest, placesIn } from "../manifest/problem.ts";
@@ -11,7 +9,7 @@ import { stagesInWords, stagesOf } from "../manifest/settings.ts";
 import type { Address } from "../model/address.ts";
 import { EXIT, TascError, stop } from "../model/error.ts";
 import type { MatchedTarget } from "../plan/compare.ts";
-import { type Scope, scopeTest, targetOf } from "../plan/input.ts";
+import { scopeTest, targetOf } from "../plan/input.ts";
 import type { View } from "../render/view.ts";
 import { count, list } from "../render/words.ts";
 import type { LiveReport } from "../service/answers.ts";
@@ -27,21 +25,8 @@ interface TwoStagesOptions extends ProjectOptions {
   readonly exclude?: readonly string[];
 }
 
-/** A project read once and seen in two of its stages; no secret need be there. */
-interface TwoStages {
-  readonly root: string;
-  readonly folder: ProjectFolder;
-  readonly env: Host["env"];
-  readonly reading: ProjectReading;
-  readonly project: Document;
-  readonly stages: readonly string[];
-  readonly from: StageView;
-  readonly to: StageView;
-  readonly scope: Scope;
-}
-
-/** Reads two stages. It calls nothing. @throws TascError */
-async function openTwoStages(options: TwoStagesOptions, host: Host): Promise<TwoStages> {
+/** A project read once and seen in two of its stages; no secret need be there, and nothing is called. */
+async function openTwoStages(options: TwoStagesOptions, host: Host) {
   const { root, env, folder } = openFolder(options, host);
   const reading = await readProject(folder);
   const { project } = reading;
@@ -77,19 +62,13 @@ async function openTwoStages(options: TwoStagesOptions, host: Host): Promise<Two
   };
 }
 
-function namesOf(
-  { from, to, stage }: TwoStagesOptions,
-  stages: readonly string[],
-): { readonly from: string; readonly to: string } {
+function namesOf({ from, to, stage }: TwoStagesOptions, stages: readonly string[]) {
   const there = stagesInWords(stages);
   const wrong = (summary: string, detail = there): Error => stop("invalid", "bad-stages", summary, detail);
   if (stage !== undefined) throw wrong("--stage names one stage; use --from and --to to name two", "");
   if (from === undefined) throw wrong("--from is missing: it names a stage");
   if (to === undefined) throw wrong("--to is missing: it names a stage");
-  for (const [option, name] of [
-    ["--from", from],
-    ["--to", to],
-  ] as const)
+  for (const [option, name] of Object.entries({ "--from": from, "--to": to }))
     if (!stages.includes(name))
       throw wrong(
         `Stage ${name}, given by ${option}, does not exist`,

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
-import { COMMANDS, type CommandSpec } from "../commands/table.ts";
 import type { ProcessContext } from "../commands/context.ts";
 import { GLOBAL, type OptionSpec } from "../commands/options.ts";
+import { COMMANDS, type CommandSpec } from "../commands/table.ts";
 import type { Lookup } from "./complete-project.ts";
 
 /**
@@ -11,30 +11,25 @@ import type { Lookup } from "./complete-project.ts";
  */
 export async function complete(words: readonly string[], world: ProcessContext): Promise<void> {
   try {
-    const { wanted, folder } = parseWords(words, { commands: COMMANDS, options: Object.values(GLOBAL) });
-    if (wanted.kind === "files" || wanted.kind === "dirs") {
-      world.stdout.write(`:${wanted.kind}\n`);
-      return;
-    }
+    const { wanted, folder = "." } = parseWords(words);
     const current = words.at(-1) ?? "";
-    const candidates =
-      wanted.kind === "words" ? wanted.words : await fromProject(wanted, resolve(world.cwd, folder ?? "."));
-    const fitting = candidates.filter(({ word }) => word.startsWith(current));
-    world.stdout.write(
-      fitting.map(({ word, says }) => `${word}${says === "" ? "" : `\t${says}`}\n`).join(""),
-    );
+    const lines = await linesOf(wanted, current, resolve(world.cwd, folder));
+    world.stdout.write(lines.map((line) => `${line}\n`).join(""));
   } catch {
     // Whoever presses the tabulator wants no error message into the line.
   }
 }
 
-/** Loaded only when it is needed: most words are known without a project. */
-async function fromProject(
-  { lookup, before }: Expected & { readonly kind: "project" },
-  root: string,
-): Promise<readonly Candidate[]> {
+async function linesOf(wanted: Expected, current: string, root: string): Promise<readonly string[]> {
+  if (wanted.kind === "words")
+    return wanted.words
+      .filter(({ word }) => word.startsWith(current))
+      .map(({ word, says }) => (says === undefined ? word : `${word}\t${says}`));
+  if (wanted.kind !== "project") return [`:${wanted.kind}`];
+  // Loaded only here: most words are known without a project.
   const { lookUp } = await import("./complete-project.ts");
-  return (await lookUp(lookup, root)).map((word) => ({ word: `${before}${word}`, says: "" }));
+  const words = (await lookUp(wanted.lookup, root)).map((word) => `${wanted.before}${word}`);
+  return words.filter((word) => word.startsWith(current));
 }
 
 /** What may stand where the cursor is. */
@@ -42,12 +37,11 @@ type Expected =
   | { readonly kind: "words"; readonly words: readonly Candidate[] }
   /** `before` is what precedes the value in the same word, `--stage=` for example. */
   | { readonly kind: "project"; readonly lookup: Lookup; readonly before: string }
-  | { readonly kind: "files" }
-  | { readonly kind: "dirs" };
+  | { readonly kind: "files" | "dirs" };
 
 interface Candidate {
   readonly word: string;
-  readonly says: string;
+  readonly says?: string;
 }
 
 /** A command line up to the cursor, as far as it is understood. */
@@ -57,19 +51,13 @@ export interface ParsedWords {
   readonly folder: string | undefined;
 }
 
-interface Table {
-  readonly commands: readonly CommandSpec[];
-  /** Of every command. */
-  readonly options: readonly OptionSpec[];
-}
-
 const NOTHING: Expected = { kind: "words", words: [] };
 
 /**
  * What may come next on a command line, by the table of commands. The last word is the one at the cursor; bash cuts
  * `--stage=dev` into three words, other shells leave it whole.
  */
-export function parseWords(words: readonly string[], table: Table): ParsedWords {
+export function parseWords(words: readonly string[]): ParsedWords {
   let spec: CommandSpec | undefined;
   /** Positional arguments so far. */
   let position = 0;
@@ -78,9 +66,8 @@ export function parseWords(words: readonly string[], table: Table): ParsedWords 
   /** `--` has come: no options any more. */
   let ended = false;
   let folder: string | undefined;
-  const children = (): readonly CommandSpec[] =>
-    spec === undefined ? table.commands : (spec.commands ?? []);
-  const options = (): readonly OptionSpec[] => [...(spec?.options ?? []), ...table.options];
+  const children = (): readonly CommandSpec[] => (spec === undefined ? COMMANDS : (spec.commands ?? []));
+  const options = (): readonly OptionSpec[] => [...(spec?.options ?? []), ...Object.values(GLOBAL)];
   const openedBy = (word: string): OptionSpec | undefined =>
     options().find((option) => nameOf(option) === word && option.flags.includes("<"));
   for (const word of words.slice(0, -1)) {
@@ -127,11 +114,10 @@ const HELP: Candidate = { word: "--help", says: "show what the command takes" };
 /** What may stand for the value of an option or an argument. */
 function valueOf({ flags, choices }: OptionSpec, before: string): Expected {
   if (choices !== undefined)
-    return { kind: "words", words: choices.map((value) => ({ word: `${before}${value}`, says: "" })) };
+    return { kind: "words", words: choices.map((value) => ({ word: `${before}${value}` })) };
   const lookup = LOOKUPS.get((/[<[].+$/.exec(flags)?.[0] ?? "").replaceAll(/[<>[\].]/g, ""));
   if (lookup === undefined) return NOTHING;
-  if (lookup === "files" || lookup === "dirs") return { kind: lookup };
-  return { kind: "project", lookup, before };
+  return lookup === "files" || lookup === "dirs" ? { kind: lookup } : { kind: "project", lookup, before };
 }
 
 /** What the table calls a value tells what it is. */

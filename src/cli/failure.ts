@@ -1,5 +1,4 @@
 import { inspect } from "node:util";
-import { failedResult } from "../commands/apply-events.ts";
 import type { Context } from "../commands/context.ts";
 import { EXIT, type ExitCode, TascError } from "../model/error.ts";
 import { failureJson } from "../render/json.ts";
@@ -20,7 +19,9 @@ export async function reportFailure(
   console.diagnostics(diagnostics, source);
   const code = EXIT[reason];
   const failure = failureJson(reason, console.said);
-  if (console.streams) console.event(failedResult(code, failure));
+  // The last line of an apply that applied nothing.
+  const nothing = { done: [], failed: [], skipped: [], notTaken: [], unfinished: [] };
+  if (console.streams) console.event({ type: "result", ...nothing, exitCode: code, ...failure });
   else if (console.printed) return code;
   else if (format === "json") console.json(failure);
   else if (typeof format === "string") await console.report(console.said, format);

@@ -108,29 +108,18 @@ export function nextSteps({ outcome, uncertain }: Applied, file: string | undefi
   return [...again, ...look, ...unclear];
 }
 
-/** The wish to stop, by Ctrl-C or SIGTERM. */
-export interface Stop {
-  /** Whether it was wished for once: what is in flight finishes. */
-  readonly stopping: () => boolean;
-  /** Aborted when it was wished for once: what is waited for is not waited for any longer. */
-  readonly asked: AbortSignal;
-  /** Aborted when it was wished for twice. */
-  readonly signal: AbortSignal;
-  /** Stops listening. */
-  end(): void;
-}
-
 /**
- * @param first is called at the first wish, so that the person knows what happens now
- * @param last is called before the process ends at the second
+ * Listens for Ctrl-C and SIGTERM. At the first, what is in flight finishes and nothing is waited for any longer; at the
+ * second, the process ends.
+ *
+ * @param first is called at the first, so that the person knows what happens now
+ * @param last is called before the process ends
  */
-export function listenForStop(first: () => void, last: () => void): Stop {
+export function listenForStop(first: () => void, last: () => void) {
   const once = new AbortController();
   const twice = new AbortController();
-  let wishes = 0;
-  const wish = (): void => {
-    wishes++;
-    if (wishes === 1) {
+  const stop = (): void => {
+    if (!once.signal.aborted) {
       first();
       once.abort();
       return;
@@ -140,11 +129,10 @@ export function listenForStop(first: () => void, last: () => void): Stop {
     // Nothing may delay it any more; the next run looks what became of the calls that were in flight.
     process.exit(EXIT.interrupted);
   };
-  process.on("SIGINT", wish).on("SIGTERM", wish);
+  process.on("SIGINT", stop).on("SIGTERM", stop);
   return {
-    stopping: () => wishes > 0,
     asked: once.signal,
     signal: twice.signal,
-    end: () => void process.off("SIGINT", wish).off("SIGTERM", wish),
+    end: () => void process.off("SIGINT", stop).off("SIGTERM", stop),
   };
 }

@@ -8,17 +8,17 @@ import { listenForStop, nextSteps, openDisplay, sayOutcome } from "./apply-displ
 import { openEventStream } from "./apply-events.ts";
 import { type Context } from "./context.ts";
 import { fitHeapTo, optimiseLate } from "./engine.ts";
-import { printReview } from "./print-plan.ts";
 import { askToApply } from "./question.ts";
+import { printReview } from "./show.ts";
 import type { OptionsOf } from "./table.ts";
 
 /** `tasc apply`: plans, asks, and makes the service what the manifests say. */
 export async function run(options: OptionsOf<"apply">, context: Context): Promise<ExitCode> {
-  const { world, console } = context;
+  const { console } = context;
   const { file, autoApprove, verbose } = options;
   const events = options.format === "json" ? openEventStream(context) : undefined;
-  const planFile = file === undefined ? undefined : readPlanFile(file, world);
-  const display = openDisplay(console, world.now);
+  const planFile = file === undefined ? undefined : readPlanFile(file, context.host);
+  const display = openDisplay(console, context.host.now);
   const stop = listenForStop(() => display.heard({ type: "stopping" }), display.end);
   const host = {
     ...context.host,
@@ -40,25 +40,20 @@ export async function run(options: OptionsOf<"apply">, context: Context): Promis
           else events.planned(planJson(review.plan, planMeta(context.host)));
         },
         approve: async ({ stage }) => {
-          if (!autoApprove) await display.aside(() => askToApply(stage, world));
+          if (!autoApprove) await display.aside(() => askToApply(stage, context.host));
         },
         begins: optimiseLate,
         emit: (event) => {
           display.heard(event);
           events?.heard(event);
         },
-        stopping: stop.stopping,
         signal: stop.asked,
       },
     );
     display.end();
     const next = nextSteps(applied, file);
     if (events === undefined) sayOutcome(applied, next, console, verbose);
-    else
-      events.result(
-        applied,
-        next.map((step) => step.command),
-      );
+    else events.result(applied, next);
     return applied.exitCode;
   };
   try {

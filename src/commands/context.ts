@@ -1,4 +1,5 @@
-import type { Host, LogLevel } from "../app/session.ts";
+import { isatty } from "node:tty";
+import type { Host, LogLevel, Question } from "../app/session.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { ReadSource } from "../model/error.ts";
 import type { ClientEvent } from "../model/events.ts";
@@ -14,7 +15,7 @@ import { type Terminal, Writer, terminalOf } from "../render/terminal.ts";
 import { type View, show } from "../render/view.ts";
 
 /** The outside world, handed to commands from the top, so that nothing below reaches for it. */
-export interface ProcessContext extends Omit<Host, "warn" | "say" | "heard" | "signal"> {
+export interface ProcessContext extends Omit<Host, "warn" | "say" | "ask" | "heard" | "signal"> {
   readonly stdin: NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
@@ -24,7 +25,6 @@ export interface ProcessContext extends Omit<Host, "warn" | "say" | "heard" | "s
 
 /** What a command works with, next to its options. */
 export interface Context {
-  readonly world: ProcessContext;
   /** What the application sees of the world. */
   readonly host: Host;
   readonly console: Console;
@@ -143,7 +143,6 @@ export function openContext(world: ProcessContext, level: LogLevel, noColor: boo
   const console = new Console(world, level, noColor);
   const { env, cwd, now, random, version, secrets } = world;
   return {
-    world,
     console,
     host: {
       env,
@@ -155,6 +154,14 @@ export function openContext(world: ProcessContext, level: LogLevel, noColor: boo
       warn: (diagnostics, source) => console.diagnostics(diagnostics, source),
       heard: (event) => console.heard(event),
       say: (level, text) => console.say(level, text),
+      // Without a terminal nothing is ever asked.
+      ...(isatty(0) &&
+        isatty(2) && {
+          ask: async (questions: readonly Question[]) => {
+            const { askAll } = await import("./question.ts");
+            return askAll(questions, world, (text) => console.say("error", text));
+          },
+        }),
     },
   };
 }

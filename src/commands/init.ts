@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import project from "../../schemas/project.schema.json" with { type: "json" };
 import target from "../../schemas/target.schema.json" with { type: "json" };
+import { SAMPLE } from "../manifest/skeleton.ts";
 import { EXIT, type ExitCode, stop } from "../model/error.ts";
 import { writeJson } from "../render/json.ts";
 import { refuseLinks } from "../render/output-file.ts";
@@ -26,30 +27,6 @@ policy:
   # Refuses a plan that disables more than this share of a target's test cases.
   maxDisabledPercent: 30
 `;
-
-export const SAMPLE_TARGET = `# yaml-language-server: $schema=../.tasc/schemas/target.schema.json
-target: shop
-app: Web Shop
-environments:
-  default:
-    discoveryUrl: https://shop.example.com
-defaults:
-  testCases: { runStatus: ON, tags: [web] }
-testCases:
-  login:
-    description: Log in with valid credentials
-    folder: Authentication
-    discovery:
-      prompt: Log in as the test account and check the greeting.
-      type: LOGIN
-  cart-total:
-    description: Cart total adds up
-    discovery:
-      prompt: Put two articles into the cart and check the total.
-      prerequisite: login
-`;
-
-export const SAMPLE_FILE = "targets/shop.yaml";
 
 const TRUST = `# Limits that manifests cannot set. In CI, set TASC_TRUST to a copy from the protected branch.
 version: 1
@@ -87,7 +64,7 @@ export function run(options: OptionsOf<"init">, { host, console }: Context): Pro
   const root = resolve(host.cwd, options.chdir ?? ".");
   const files: readonly (readonly [file: string, text: string, mode?: number])[] = [
     ["tasc.yaml", PROJECT],
-    [SAMPLE_FILE, SAMPLE_TARGET],
+    [SAMPLE.file, SAMPLE.text],
     [".gitignore", IGNORE],
     [KEY_FILE, `${randomBytes(32).toString("base64")}\n`, 0o600],
     ["tasc-trust.yaml", TRUST],

@@ -3,14 +3,14 @@ import { planMeta, type Review, review, survey } from "../app/plan.ts";
 import { savePlan, toSavedPlan } from "../app/saved-plan.ts";
 import { surveySnapshot } from "../app/snapshot.ts";
 import { type Session, withSession } from "../app/session.ts";
-import { forEachStage, type OfStage, stageNames, worstOf } from "../app/stages.ts";
+import { forEachStage, type OfStage, worstOf } from "../app/stages.ts";
 import { EXIT, type ExitCode, stop } from "../model/error.ts";
 import { failureJson, planJson, writeJson } from "../render/json.ts";
 import { redactDiagnostic, redactPlan } from "../render/redact.ts";
 import { planLine } from "../render/words.ts";
 import type { Context } from "./context.ts";
 import { fitHeapTo } from "./engine.ts";
-import { printReview } from "./print-plan.ts";
+import { printReview } from "./show.ts";
 import type { OptionsOf } from "./table.ts";
 
 /** `tasc plan`: reads manifests, state and service, and shows what an apply would do. It changes nothing. */
@@ -36,7 +36,7 @@ async function planned(session: Session, options: OptionsOf<"plan">): Promise<Re
     ? survey(session, options, base === undefined)
     : surveySnapshot(session, options, snapshot));
   const found = base === undefined ? read : await withCauses(session, read, base);
-  return review(session, found, new Set(overridePolicy));
+  return review(session, found, overridePolicy);
 }
 
 /** Errors win over changes. */
@@ -59,9 +59,8 @@ async function runAll(options: OptionsOf<"plan">, context: Context): Promise<Exi
       "--all-stages goes with --format text or json, and without --stage, --out and --snapshot",
       "Plan each stage separately instead:\ntasc plan --stage STAGE",
     );
-  const { stages } = await stageNames(options, host);
   const work = async (session: Session) => ({ reviewed: await planned(session, options), session });
-  const all: readonly StagePlan[] = await forEachStage(stages, options, host, work);
+  const all: readonly StagePlan[] = await forEachStage(options, host, work);
   const codes = all.map((of) =>
     "value" in of ? exitCodeOf(of.value.reviewed, detailedExitcode) : EXIT[of.failure.reason],
   );

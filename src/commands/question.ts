@@ -1,15 +1,11 @@
 import { createInterface } from "node:readline/promises";
-import type { Question } from "../app/import.ts";
-import { stop, TascError } from "../model/error.ts";
-import { type ProcessContext } from "./context.ts";
+import type { Host, Question } from "../app/session.ts";
+import { TascError, stop } from "../model/error.ts";
+import type { ProcessContext } from "./context.ts";
 
-/**
- * Asks the person at the terminal; only the whole word counts. Without a terminal nothing is asked.
- *
- * @throws TascError where the answer is not yes
- */
-export async function askToApply(stage: string, world: ProcessContext): Promise<void> {
-  if (!world.stdin.isTTY || !world.stderr.isTTY)
+/** Asks the person at the terminal; only the whole word counts. @throws TascError where the answer is not yes */
+export async function askToApply(stage: string, { ask }: Host): Promise<void> {
+  if (ask === undefined)
     throw stop(
       "failed",
       "no-terminal",
@@ -17,7 +13,7 @@ export async function askToApply(stage: string, world: ProcessContext): Promise<
       "Nothing was applied. Run it with --auto-approve, or save a plan with `tasc plan --out FILE` and apply that file.",
     );
   const prompt = `\nApply these changes to ${stage}?\nType "yes" to apply: `;
-  const answers = await askAll([{ id: "apply", text: "", prompt }], world, () => {});
+  const answers = await ask([{ id: "apply", prompt }]);
   if (answers.get("apply") !== "yes")
     throw stop(
       "failed",
@@ -27,38 +23,31 @@ export async function askToApply(stage: string, world: ProcessContext): Promise<
     );
 }
 
-/** Asks one question after the other; without a terminal, none. What is not answered has no entry. */
+/** Asks one question after the other. What is not answered has no entry. */
 export async function askAll(
   questions: readonly Question[],
   { stdin, stderr }: ProcessContext,
   say: (text: string) => void,
 ): Promise<ReadonlyMap<string, string>> {
   const answers = new Map<string, string>();
-  if (questions.length === 0 || !stdin.isTTY || !stderr.isTTY) return answers;
+  if (questions.length === 0) return answers;
   const terminal = createInterface({ input: stdin, output: stderr });
-  const ended = new Promise<"interrupted" | "closed">((resolve) => {
-    terminal.once("SIGINT", () => resolve("interrupted"));
-    terminal.once("close", () => resolve("closed"));
+  const ending = new AbortController();
+  let interrupted = false;
+  terminal.once("close", () => ending.abort());
+  terminal.once("SIGINT", () => {
+    interrupted = true;
+    ending.abort();
   });
   try {
     for (const { id, text, prompt } of questions) {
-      say(text);
+      if (text !== undefined) say(text);
       // oxlint-disable-next-line no-await-in-loop -- one after the other
-      const answer = await Promise.race([
-        ended.then((how) => ({ how })),
-        terminal.question(prompt).then(
-          (words) => ({ words: words.trim() }),
-          () => ended.then((how) => ({ how })),
-        ),
-      ]);
-      if ("words" in answer) {
-        if (answer.words !== "") answers.set(id, answer.words);
-      } else if (answer.how === "interrupted") throw new TascError("interrupted", []);
-      else {
-        // The end of the input (Ctrl-D) is not an answer.
-        stderr.write("\n");
-        break;
-      }
+      const answer = await terminal.question(prompt, { signal: ending.signal }).catch(() => undefined);
+      if (interrupted) throw new TascError("interrupted", []);
+      // The end of the input (Ctrl-D) is not an answer.
+      if (answer === undefined) break;
+      if (answer.trim() !== "") answers.set(id, answer.trim());
     }
     return answers;
   } finally {

@@ -85,7 +85,7 @@ function writeKey(file: string, key: string): void {
 /** `--from`: what an empty data folder begins with. One that holds data keeps it, so that a restart goes on. */
 function readSeed(
   { from: file }: OptionsOf<"serve">,
-  { world, console }: Context,
+  { host, console }: Context,
   dataDir: string,
 ): JsonObject | undefined {
   if (file === undefined) return undefined;
@@ -96,6 +96,6 @@ function readSeed(
     );
     return undefined;
   }
-  const { head, eachTestCase } = openSnapshot(resolve(world.cwd, file), file, "bad-snapshot");
+  const { head, eachTestCase } = openSnapshot(resolve(host.cwd, file), file, "bad-snapshot");
   return seedOf(head, eachTestCase);
 }

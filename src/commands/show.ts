@@ -1,9 +1,14 @@
-import { contentOf, mergePlans, readPlanFile, type Seal, sealState } from "../app/saved-plan.ts";
-import { type Diagnostic } from "../model/diagnostic.ts";
-import { EXIT, type ExitCode } from "../model/error.ts";
-import { diagnosticJson } from "../render/json.ts";
-import { type Context } from "./context.ts";
-import { printPlan } from "./print-plan.ts";
+import { type Review, placedExtras, planMeta } from "../app/plan.ts";
+import { type Seal, contentOf, mergePlans, readPlanFile, sealState } from "../app/saved-plan.ts";
+import type { Session } from "../app/session.ts";
+import { type Diagnostic, warning } from "../model/diagnostic.ts";
+import { EXIT, type ExitCode, type ReadSource } from "../model/error.ts";
+import type { PlanJson } from "../model/plan.ts";
+import { type PlanFormat, renderPlan, showsPlaces } from "../render/formats.ts";
+import { type PlanExtras, diagnosticJson, planExtras, planJson } from "../render/json.ts";
+import { redactPlan } from "../render/redact.ts";
+import type { Link } from "../render/words.ts";
+import type { Console, Context } from "./context.ts";
 import type { OptionsOf } from "./table.ts";
 
 /** `tasc show FILE` and `tasc merge-plans FILE…`: print saved plans again, and say if one is not as it was saved. */
@@ -40,11 +45,53 @@ const MARKS: Readonly<Record<Seal, readonly Diagnostic[]>> = {
     },
   ],
   unknown: [
-    {
-      severity: "warning",
-      code: "plan-not-verified",
-      summary: "This plan is not verified",
-      detail: "Verifying it requires its project, its stage and the key that it was sealed with.",
-    },
+    warning(
+      "plan-not-verified",
+      "This plan is not verified",
+      "Verifying it requires its project, its stage and the key that it was sealed with.",
+    ),
   ],
 };
+
+interface PrintOptions {
+  readonly format?: PlanFormat | undefined;
+  /** Characters that a markdown comment may have. */
+  readonly budget?: number | undefined;
+  readonly link?: readonly Link[];
+  readonly verbose: boolean;
+}
+
+/** Prints a plan in the format that was asked for. */
+export async function printReview(
+  { plan }: Review,
+  session: Session,
+  options: PrintOptions,
+  { host, console }: Context,
+): Promise<void> {
+  const extras = showsPlaces(options.format ?? "text", plan.changes.length)
+    ? await placedExtras(plan, session)
+    : planExtras(plan);
+  await printPlan(planJson(plan, planMeta(host)), extras, options, console, session.source);
+}
+
+/** Prints a plan in its public form, a saved one for instance. */
+async function printPlan(
+  plan: PlanJson,
+  extras: PlanExtras,
+  { format = "text", budget, link = [], verbose }: PrintOptions,
+  console: Console,
+  source: ReadSource = () => undefined,
+): Promise<void> {
+  const { redactor, style, columns: width, screen } = console;
+  const text = await renderPlan(format, redactPlan(plan, redactor), extras, {
+    style: style.stdout,
+    width,
+    verbose,
+    source,
+    links: link.map(({ text: name, url }) => ({ text: redactor.text(name), url: redactor.text(url) })),
+    screen,
+    budget,
+  });
+  if (format === "text") console.data(text);
+  else console.document(text);
+}

@@ -1,5 +1,5 @@
 import { type Session, withSession } from "../app/session.ts";
-import { forEachStage, stageNames, worstOf } from "../app/stages.ts";
+import { forEachStage, worstOf } from "../app/stages.ts";
 import { resourcesOf } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { EXIT, type ExitCode, TascError, stop } from "../model/error.ts";
@@ -39,10 +39,8 @@ async function validateAll(options: OptionsOf<"validate">, context: Context): Pr
       "--all-stages goes without --format and --stage",
       "Validate each stage separately instead:\ntasc validate --stage STAGE",
     );
-  const { stages } = await stageNames(options, context.host);
   const said = new Set<string>();
   const all = await forEachStage(
-    stages,
     options,
     context.host,
     (session) => printValid(session, "text", context, said),

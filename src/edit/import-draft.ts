@@ -2,6 +2,7 @@ import { shortened } from "../manifest/problem.ts";
 import { ANY_KEY, type ManifestShape, bare, convert, entryOf } from "../manifest/shape.ts";
 import { ENVIRONMENTS, TEST_CASES } from "../manifest/tables.ts";
 import { type Address, addressOf, compareText, targetAddress } from "../model/address.ts";
+import type { DesiredResource } from "../model/desired.ts";
 import { DELETED, type Field, fieldsOf } from "../model/fields.ts";
 import { type Json, isArray, isObject } from "../model/json.ts";
 import type { LiveResource, LiveTarget } from "../model/live.ts";
@@ -120,43 +121,35 @@ export function draftTargets(
 ): { readonly targets: readonly TargetDraft[]; readonly leftOut: readonly Skipped[] } {
   const { chosen, base } = sources;
   const leftOut: Skipped[] = [];
-  const fresh = new Map(
-    draftsOf("target", chosen, base.live.targets, knownAsTargets(project), options, leftOut).map((draft) => [
-      draft.live.id,
-      draft,
-    ]),
-  );
+  const drafting = { ...options, leftOut };
+  const all = draftsOf("target", chosen, base.live.targets, knownAsTargets(project), drafting);
+  const fresh = new Map(all.map((draft) => [draft.live.id, draft]));
   const left = new Set(leftOut.map(({ id }) => id));
-  const drafts = chosen.flatMap((live) => {
-    if (left.has(live.id)) return [];
-    const names = options.folderNames.get(live.id);
-    const own = { ...options, app: live.app, folderName: (id: string) => names?.get(id) };
-    const listed = (base.live.testCases.get(live.id) ?? []).filter(({ status }) => status !== DELETED);
-    const environments = knownInTarget(project, sources, live.id, ENVIRONMENTS);
-    const cases = knownInTarget(project, sources, live.id, TEST_CASES);
-    const target = fresh.get(live.id);
-    return [
-      {
+  const drafts = chosen
+    .filter(({ id }) => !left.has(id))
+    .map((live) => {
+      const { id, environments } = live;
+      const target = fresh.get(id);
+      const { key = "", matched } = project.known.get(id) ?? {};
+      const names = options.folderNames.get(id);
+      const inside = { ...drafting, app: live.app, folderName: (folder: string) => names?.get(folder) };
+      const cases = (base.live.testCases.get(id) ?? []).filter(({ status }) => status !== DELETED);
+      const known = knownInTarget(project, sources, id, TEST_CASES);
+      const places = knownInTarget(project, sources, id, ENVIRONMENTS);
+      return {
         live,
-        key: target?.key ?? project.known.get(live.id)?.key ?? "",
+        key: target?.key ?? key,
         target,
-        environments: draftsOf(
-          "environment",
-          live.environments,
-          live.environments,
-          environments,
-          own,
-          leftOut,
-        ),
-        testCases: draftsOf("testCase", listed, listed, cases, own, leftOut),
-        managed: cases.managed,
-      },
-    ];
-  });
+        environments: draftsOf("environment", environments, environments, places, inside),
+        testCases: draftsOf("testCase", cases, cases, known, inside),
+        managed: known.managed,
+        declared: matched?.target.testCases ?? [],
+      };
+    });
   const targets = drafts
     .toSorted((a, b) => compareText(a.key, b.key))
-    .map((draft): TargetDraft => {
-      const { live, key, target, environments, testCases, managed } = draft;
+    .map(({ managed, declared, ...draft }): TargetDraft => {
+      const { live, key, target, environments, testCases } = draft;
       const isKept = (kind: NamedKind, id: string, name: string): boolean => {
         const address = kind === "target" ? targetAddress(key) : addressOf(kind, key, name);
         const reason = options.refused.get(address);
@@ -167,11 +160,9 @@ export function draftTargets(
         return { live, key, target: undefined, environments: [], testCases: [] };
       const kept = testCases.filter((one) => isKept("testCase", one.live.id, one.key));
       return {
-        live,
-        key,
-        target,
+        ...draft,
         environments: environments.filter((one) => isKept("environment", one.live.id, one.key)),
-        testCases: withPrerequisites(testCases, kept, managed, declaredPrerequisites(project, live.id)),
+        testCases: withPrerequisites(testCases, kept, managed, declared),
       };
     });
   return {
@@ -194,28 +185,30 @@ const NOUNS: Readonly<Record<NamedKind, string>> = {
   testCase: "case",
 };
 
-/** Host and path: what is readable of a URL, and tells environments of one application apart. */
-function nameOfUrl(text: string): string {
-  if (!URL.canParse(text)) return text;
+/** Of a URL host and path: what is readable of it, and tells environments of one application apart. */
+function readableName(kind: NamedKind, text: string, plainApp: DraftOptions["plainApp"]): string {
+  if (kind === "target") return plainApp(text) || text;
+  if (kind === "testCase" || !URL.canParse(text)) return text;
   const { hostname, port, pathname } = new URL(text);
   return `${hostname.replace(/^www\./, "")} ${port} ${pathname}`;
 }
 
-/**
- * Those that no manifest declares, each with a key.
- * @param all what they could be taken for, they themselves among it
- * @param leftOut gets those that are left out
- */
+interface Drafting
+  extends Omit<DeclareOptions, "defaults">, Pick<DraftOptions, "into" | "plainApp" | "holdsSecret"> {
+  /** Of the target that they are in. */
+  readonly app?: string;
+  /** Gets those that are left out. */
+  readonly leftOut: Skipped[];
+}
+
+/** Those that no manifest declares, each with a key. @param all what they could be taken for, they themselves among it */
 function draftsOf(
   kind: NamedKind,
   listed: readonly LiveResource[],
   all: readonly LiveResource[],
   known: KnownResources,
-  options: Omit<DeclareOptions, "defaults"> &
-    Pick<DraftOptions, "into" | "plainApp"> & { readonly app?: string },
-  leftOut: Skipped[],
+  { app, leftOut, into, plainApp, ...options }: Drafting,
 ): readonly Draft[] {
-  const { holdsSecret, into, plainApp } = options;
   const isFound = finder(kind, all);
   // The planner takes the last of those that are listed under one id.
   const fresh = [...new Map(listed.map((one) => [one.id, one])).values()].filter(
@@ -229,35 +222,27 @@ function draftsOf(
     const isDoubtful = known.isDoubtful(id, [name, externalId, kind === "environment" ? type : undefined]);
     if (!isDoubtful && (!bind || convert({ type: "uuid" }, id) !== undefined))
       return [{ live, ...declared, bind }];
-    const reason = isDoubtful ? UNCLEAR : NOT_BINDABLE;
-    leftOut.push({ app: options.app ?? name ?? "", kind, id, name, reason });
+    leftOut.push({ app: app ?? name ?? "", kind, id, name, reason: isDoubtful ? UNCLEAR : NOT_BINDABLE });
     return [];
   });
   // Keys that they have whatever they are called.
   const reserved = kind === "environment" ? "default" : "";
+  const [first] = found.flatMap(({ live }) => (live.type === "DEFAULT" ? live.id : [])).toSorted(compareText);
   const keys = new Map<string, string>();
-  const given = found
-    .flatMap(({ live: { id, type } }) => (type === "DEFAULT" ? [id] : []))
-    .toSorted(compareText)[0];
-  if (kind === "environment" && given !== undefined && !known.declared.has(reserved))
-    keys.set(given, reserved);
   for (const { live } of found) {
     const { id } = live;
     const remembered = known.remembered.get(id);
-    const wanted = kind === "target" ? into.get(id) : undefined;
-    if (keys.has(id)) continue;
-    if (remembered !== undefined && remembered !== reserved) keys.set(id, remembered);
-    else if (wanted !== undefined && wanted !== "" && !known.taken.has(wanted.toLowerCase()))
-      keys.set(id, wanted);
+    const wanted = (kind === "target" && into.get(id)) || reserved;
+    const isDefault = reserved !== "" && id === first && !known.declared.has(reserved);
+    if (isDefault) keys.set(id, reserved);
+    else if (remembered !== undefined && remembered !== reserved) keys.set(id, remembered);
+    else if (wanted !== reserved && !known.taken.has(wanted.toLowerCase())) keys.set(id, wanted);
   }
   const taken = [...keys.values(), reserved].map((key) => key.toLowerCase());
-  const requests = found.flatMap(({ live }) => {
-    const name = live[NAMED_BY[kind]];
-    const shown = name === undefined || holdsSecret(name) ? undefined : name;
-    const plain =
-      shown &&
-      (kind === "target" ? plainApp(shown) || shown : kind === "environment" ? nameOfUrl(shown) : shown);
-    return keys.has(live.id) ? [] : [{ id: live.id, name: plain, noun: NOUNS[kind] }];
+  const requests = found.flatMap(({ live: { id, [NAMED_BY[kind]]: name } }) => {
+    const shown = name === undefined || options.holdsSecret(name) ? undefined : name;
+    const readable = shown && readableName(kind, shown, plainApp);
+    return keys.has(id) ? [] : [{ id, name: readable, noun: NOUNS[kind] }];
   });
   for (const [id, key] of chooseKeys(requests, new Set([...known.taken, ...taken]))) keys.set(id, key);
   return found
@@ -292,33 +277,27 @@ function finder(
 
 const PREREQUISITE = "discovery.prerequisite";
 
-/** Key → key of its prerequisite, of the test cases that manifests declare. */
-function declaredPrerequisites({ known }: PlannedProject, targetId: string): ReadonlyMap<string, string> {
-  const declared = known.get(targetId)?.matched?.target.testCases ?? [];
-  return new Map(
-    declared.flatMap(({ key, fields: { [PREREQUISITE]: to } }) =>
-      typeof to === "string" ? [[key, to]] : [],
-    ),
-  );
-}
-
 /**
  * Test cases with the keys of their prerequisites. One that has no key here is left out, and so is one that closes a
  * circle: the service may have such, but a manifest cannot, since they could not be created in any order.
  *
  * @param kept those that are declared after all
  * @param managed id → key of test cases that manifests declare already
- * @param declared key → key of its prerequisite, as they declare it
+ * @param declared these
  */
 function withPrerequisites(
   all: readonly Draft[],
   kept: readonly Draft[],
   managed: ReadonlyMap<string, string>,
-  declared: ReadonlyMap<string, string>,
+  declared: readonly DesiredResource[],
 ): readonly Draft[] {
   const keys = new Map([...managed, ...all.map(({ live, key }) => [live.id, key] as const)]);
   const staying = new Set([...managed.values(), ...kept.map(({ key }) => key)]);
-  const next = new Map(declared);
+  const next = new Map<string, string>();
+  for (const { key, fields } of declared) {
+    const to = fields[PREREQUISITE];
+    if (typeof to === "string") next.set(key, to);
+  }
   const linked = all.map((draft) => {
     const id = draft.live.prerequisiteId ?? undefined;
     if (id === undefined) return draft;

@@ -1,7 +1,7 @@
 import { type Address, compareAddresses } from "../model/address.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { defined } from "../model/json.ts";
-import type { ChangedBy, FieldChange, FieldJson, Orphan } from "../model/plan.ts";
+import type { FieldChange, FieldJson } from "../model/plan.ts";
 import type { MatchedTarget } from "../plan/compare.ts";
 import { type Scope, scopeTest } from "../plan/input.ts";
 import type { Planned } from "../plan/plan.ts";
@@ -14,58 +14,38 @@ import { groupBy, placeOf } from "../render/words.ts";
  * What the service changed since the last apply. A plan tells it already, field by field, wherever state holds a
  * record of what was applied; here is what is left of a plan when everything the manifests changed is taken away.
  */
-export interface Drift {
-  /** Sorted by address, as are those removed. */
-  readonly changes: readonly DriftedResource[];
-  readonly removed: readonly Removed[];
-  /** Still bound, though no manifest declares them: no drift, but nothing else would tell a nightly job. */
-  readonly orphaned: readonly Orphan[];
-  /** Errors of the plan, and reasons for which drift cannot be told. */
-  readonly problems: readonly Diagnostic[];
-}
+export type Drift = ReturnType<typeof driftOf>;
 
-interface DriftedResource {
-  readonly address: Address;
-  readonly id: string;
-  readonly fields: readonly DriftedField[];
-}
+/** A bound resource that the service no longer lists, with what is found by the same name now. */
+type Removed = { readonly address: Address; readonly id: string; readonly replacedBy?: string };
 
-/** As a plan draws it: from what is declared, which was applied unless it changed too, to what the service shows. */
-interface DriftedField {
-  readonly drawn: FieldJson;
-  readonly changedBy: Exclude<ChangedBy, "manifest">;
-}
-
-/** A bound resource that the service no longer lists. */
-type Removed = {
-  readonly address: Address;
-  readonly id: string;
-  /** What is found by the same name now. */
-  readonly replacedBy?: string;
-};
-
-export function driftOf({ plan, matched }: Planned, scope: Scope): Drift {
+export function driftOf({ plan, matched }: Planned, scope: Scope) {
   const inScope = scopeTest(scope);
   const removed = [...matched.values()].flatMap(removedFrom).filter(({ address }) => inScope(address));
   return {
+    /** Sorted by address, as are those removed. */
     changes: plan.changes.flatMap(({ address, id, fields }) => {
       const drifted = fields.flatMap(driftedField);
       return id === undefined || drifted.length === 0 ? [] : [{ address, id, fields: drifted }];
     }),
     removed: removed.toSorted((a, b) => compareAddresses(a.address, b.address)),
+    /** Still bound, though no manifest declares them: no drift, but nothing else would tell a nightly job. */
     orphaned: plan.orphaned,
+    /** Errors of the plan, and reasons for which drift cannot be told. */
     problems: problemsOf(plan.diagnostics, new Set(removed.map(({ address }) => address))),
   };
 }
 
 export function hasDrifted({ changes, removed }: Drift): boolean {
-  return changes.length > 0 || removed.length > 0;
+  return changes.length + removed.length > 0;
 }
 
-/** A plan goes from the live value to what is declared; drift went the other way. */
-function driftedField({ path, before, after, sensitive, changedBy }: FieldChange): readonly DriftedField[] {
+/** A plan goes from the live value to what is declared; drift went the other way, and is drawn so. */
+function driftedField({ path, before, after, sensitive, changedBy }: FieldChange) {
   if (changedBy === undefined || changedBy === "manifest") return [];
-  const drawn = sensitive ? { path, sensitive } : { path, ...defined({ before: after, after: before }) };
+  const drawn: FieldJson = sensitive
+    ? { path, sensitive }
+    : { path, ...defined({ before: after, after: before }) };
   return [{ drawn, changedBy }];
 }
 

@@ -8,19 +8,18 @@ import {
 } from "../manifest/interpolation.ts";
 import { guessed } from "../manifest/problem.ts";
 import type { Address, Kind } from "../model/address.ts";
-import type { DesiredResource, Layer } from "../model/desired.ts";
+import type { DesiredResource } from "../model/desired.ts";
 import type { Diagnostic, Origin } from "../model/diagnostic.ts";
 import { ERROR_CODES, errorCode } from "../model/error-codes.ts";
 import { stop } from "../model/error.ts";
 import { type Field, fieldsOf, isFixed } from "../model/fields.ts";
 import { type Json, isObject, startsWith, valueAt } from "../model/json.ts";
-import type { LiveResource } from "../model/live.ts";
 import type { Action, Change } from "../model/plan.ts";
 import type { State } from "../model/state.ts";
 import { SENSITIVE, type Value, isSensitive, isUnknown, isValueObject } from "../model/value.ts";
 import { type MatchedTarget, display, folderNames, readField } from "../plan/compare.ts";
 import { type Fingerprinter, targetOf } from "../plan/input.ts";
-import { type Memory, changedBy, keyHolds, mayHoldSecret, memoryOf, unwrittenParts } from "../plan/memory.ts";
+import { changedBy, keyHolds, mayHoldSecret, memoryOf, unwrittenParts } from "../plan/memory.ts";
 import type { Planned } from "../plan/plan.ts";
 import { callJson, diagnosticJson } from "../render/json.ts";
 import {
@@ -32,7 +31,7 @@ import {
   type ViewJson,
   outside,
 } from "../render/view.ts";
-import { PROBLEM_SIGN, SIGNS, count } from "../render/words.ts";
+import { PROBLEM_SIGN, SIGNS, count, groupBy } from "../render/words.ts";
 import { type PlaceOf, placeText } from "./stages.ts";
 
 export interface ExplainRequest {
@@ -53,34 +52,35 @@ export interface ExplainRequest {
 }
 
 /** What explanations draw on in addition. */
-interface Facts extends ExplainRequest {
-  readonly matched: MatchedTarget | undefined;
-  /** The live resource; nothing where there is none, or the service was not asked. */
-  readonly live: LiveResource | undefined;
-  readonly change: Change | undefined;
-  /** An error must be fixed first. */
-  readonly problem: boolean;
-  /** Id of the live resource, or of what state holds for it. */
-  readonly id: string | undefined;
+type Facts = ReturnType<typeof factsOf>;
+
+function factsOf(request: ExplainRequest) {
+  const { resource, planned, diagnostics, fingerprints } = request;
+  const { address } = resource;
+  const matched = planned?.matched.get(targetOf(address));
+  const state = matched === undefined ? request.state : matched.state;
+  const identity = identityOf(resource, state, matched);
+  const { id } = identity;
+  const hasError = diagnostics.some(({ severity }) => severity === "error");
+  return {
+    ...request,
+    ...identity,
+    state,
+    matched,
+    memory: id === undefined ? undefined : memoryOf(address, id, state, fingerprints),
+    /** The live resource; nothing where there is none, or the service was not asked. */
+    live: matched?.matches.get(address)?.live,
+    change: planned?.plan.changes.find((change) => change.address === address),
+    /** An error must be fixed first. */
+    problem: hasError || (planned !== undefined && matched === undefined),
+  };
 }
 
 /** Where the values of one address come from, and what follows from them: the resource, then each field. */
 export function explain(request: ExplainRequest): View {
-  const { resource, planned, diagnostics, stage } = request;
+  const facts = factsOf(request);
+  const { resource, diagnostics, stage, id, found } = facts;
   const { address, kind } = resource;
-  const matched = planned?.matched.get(targetOf(address));
-  const state = matched === undefined ? request.state : matched.state;
-  const { id, found } = identityOf(resource, state, matched);
-  const hasError = diagnostics.some(({ severity }) => severity === "error");
-  const facts: Facts = {
-    ...request,
-    state,
-    matched,
-    id,
-    live: matched?.matches.get(address)?.live,
-    change: planned?.plan.changes.find((change) => change.address === address),
-    problem: hasError || (planned !== undefined && matched === undefined),
-  };
   const [action, why] = decision(facts);
   // With an error nothing is sent.
   const calls = facts.problem ? [] : (facts.change?.calls ?? []).map(callJson);
@@ -89,6 +89,12 @@ export function explain(request: ExplainRequest): View {
       request.fields.length === 0 ? resource.fields[name] !== undefined : request.fields.includes(name),
     )
     .map((field) => explainField(field, facts));
+  const sign: Line =
+    action === "problem"
+      ? [{ style: "error", text: PROBLEM_SIGN }, " "]
+      : action === "none" || action === "unknown"
+        ? []
+        : [{ style: action, text: SIGNS[action] }, " "];
   return {
     json: {
       formatVersion: "1.0",
@@ -104,12 +110,7 @@ export function explain(request: ExplainRequest): View {
     },
     text: [
       [
-        [
-          ...signOf(action),
-          { style: "strong", text: address },
-          "  ",
-          { style: "faint", text: `stage ${stage}` },
-        ],
+        [...sign, { style: "strong", text: address }, "  ", { style: "faint", text: `stage ${stage}` }],
         row("live", id === undefined ? found : `${id}, ${found}`),
         row("action", action),
         row("why", why),
@@ -120,56 +121,51 @@ export function explain(request: ExplainRequest): View {
   };
 }
 
-/** `unknown` where the service was not asked, `problem` where errors keep it from being decided. */
-type Decided = Action | "none" | "problem" | "unknown";
-
-function signOf(action: Decided): Exclude<Line, string> {
-  if (action === "none" || action === "unknown") return [];
-  if (action === "problem") return [{ style: "error", text: PROBLEM_SIGN }, " "];
-  return [{ style: action, text: SIGNS[action] }, " "];
-}
-
 function row(label: string, line: Line): Block {
   return { label: ["  ", { style: "faint", text: label }], column: 10, beside: line };
 }
 
+const FOUND_BY: Readonly<Record<Kind, string>> = {
+  target: "`app`",
+  environment: "`discoveryUrl`",
+  testCase: "`description`",
+  batchGeneration: "",
+};
+
 /** Which live resource an address means, and how that is known, or why there is none. */
 function identityOf(
-  resource: DesiredResource,
+  { kind, key, address, fields, id: byHand }: DesiredResource,
   state: State | undefined,
   matched: MatchedTarget | undefined,
 ): { readonly id?: string; readonly found: string } {
-  const { kind, key, address, fields } = resource;
   const bound = state?.bindings.get(address)?.id;
   const match = matched?.matches.get(address);
-  const id = matched === undefined ? (resource.id ?? bound) : match?.live?.id;
-  const name =
-    kind === "target"
-      ? "`app`"
-      : kind === "environment"
-        ? key === "default"
-          ? "type, DEFAULT"
-          : "`discoveryUrl`"
-        : fields["externalId"] === undefined
-          ? "`description`"
-          : "`externalId` or `description`";
   if (matched !== undefined && kind === "batchGeneration")
     return { found: "the interface shows no batch generations" };
-  if (id !== undefined && resource.id !== undefined) return { id, found: "by `id:` in the manifest" };
+  const id = matched === undefined ? (byHand ?? bound) : match?.live?.id;
+  if (id !== undefined && byHand !== undefined) return { id, found: "by `id:` in the manifest" };
   if (id !== undefined && bound === id) return { id, found: "by its id in state" };
-  if (id !== undefined) return { id, found: `by its ${name}; an apply binds it` };
+  if (id !== undefined) {
+    const isDefault = kind === "environment" && key === "default";
+    const name = fields["externalId"] === undefined ? FOUND_BY[kind] : "`externalId` or `description`";
+    return { id, found: `by its ${isDefault ? "type, DEFAULT" : name}; an apply binds it` };
+  }
   if (matched === undefined) return { found: "not bound yet; without --offline, the service is asked" };
   if (match === undefined) return { found: "no unambiguous match" };
   if (match.removed === undefined) return { found: "no live resource matches" };
   return { found: `it was ${match.removed}, which was removed outside tasc` };
 }
 
+/** `unknown` where the service was not asked, `problem` where errors keep it from being decided. */
+type Decided = Action | "none" | "problem" | "unknown";
+
 function decision(facts: Facts): readonly [Decided, string] {
   const { planned, change, problem, resource, state, matched, id, diagnostics } = facts;
   if (planned === undefined) return ["unknown", "The service was not called, so there is no plan for it."];
   if (problem) return ["problem", "An error must be fixed first."];
   if (change !== undefined) return [change.action, whyChange(change)];
-  if (resource.kind === "batchGeneration") return ["none", whyNotRun(resource, state)];
+  if (resource.kind === "batchGeneration")
+    return ["none", NOT_RUN[state?.batchGenerations.get(resource.address)?.status ?? "held"]];
   if (matched !== undefined && id === undefined)
     return ["none", "It does not exist on the service, and its creation needs a secret that is missing."];
   const caution = diagnostics.length === 0 ? "" : " See the warnings.";
@@ -177,9 +173,8 @@ function decision(facts: Facts): readonly [Decided, string] {
 }
 
 function whyChange({ action, fields, calls }: Change): string {
-  const methods = [...new Set(calls.map(({ method }) => method))];
-  const sent = methods
-    .map((method) => count(calls.filter((call) => call.method === method).length, method, method))
+  const sent = [...groupBy(calls, ({ method }) => method)]
+    .map(([method, own]) => count(own.length, method, method))
     .join(", ");
   switch (action) {
     case "create":
@@ -193,38 +188,26 @@ function whyChange({ action, fields, calls }: Change): string {
   }
 }
 
-function whyNotRun({ address }: DesiredResource, state: State | undefined): string {
-  const status = state?.batchGenerations.get(address)?.status;
-  switch (status) {
-    case "done":
-      return "It ran with this content. A batch generation runs once per content.";
-    case "uncertain":
-      return "It was sent, but it is unknown whether it ran. It is not sent again automatically.";
-    case undefined:
-    case "held":
-      return "The target existed before tasc had state for it, so it is unknown whether it ran. It is held.";
-    case "undone":
-      return "Nothing is planned.";
-  }
-}
+/** By what state has of a batch generation that is not planned. */
+const NOT_RUN = {
+  done: "It ran with this content. A batch generation runs once per content.",
+  uncertain: "It was sent, but it is unknown whether it ran. It is not sent again automatically.",
+  held: "The target existed before tasc had state for it, so it is unknown whether it ran. It is held.",
+  undone: "Nothing is planned.",
+} as const;
 
 /** A field from its source to its consequence. */
 function explainField(field: Field, facts: Facts): { readonly json: ViewJson; readonly text: Section } {
-  const { resource, state, fingerprints, change, id, live, placeOf } = facts;
+  const { resource, change, placeOf } = facts;
   const { name, path } = field;
   const value = resource.fields[name];
-  const memory = id === undefined ? undefined : memoryOf(resource.address, id, state, fingerprints);
   const sources = sourcesOf(resource, field, value);
   const placeholders = meaningsOf(sources, value, facts);
   const shown = value === undefined ? undefined : shownValue(value);
-  const reading = live === undefined ? noLive(facts) : liveOf(field, live, value, memory, facts);
+  const live = liveText(field, value, facts);
   const changes = (change?.fields ?? []).filter((one) => startsWith(one.path, path));
-  const remembered =
-    resource.kind === "batchGeneration"
-      ? rememberedBatch(resource.address, state)
-      : rememberedOf(field, value, memory, facts);
-  const recorded = memory?.binding?.fields[name] !== undefined;
-  const why = whyField(field, { ...facts, value, changes, shown: "live" in reading, recorded });
+  const remembered = rememberedOf(field, value, facts);
+  const why = whyField(field, value, changes, "value" in live, facts);
   return {
     json: {
       name,
@@ -240,8 +223,8 @@ function explainField(field: Field, facts: Facts): { readonly json: ViewJson; re
         means,
       })),
       value: outside(shown),
-      live: "live" in reading ? new Outside(reading.live) : undefined,
-      liveNote: "live" in reading ? undefined : reading.note,
+      live: "value" in live ? new Outside(live.value) : undefined,
+      liveNote: "value" in live ? undefined : live.note,
       remembered,
       changes: changes.map(({ path: at, before, after, sensitive, changedBy: by }) => ({
         path: at,
@@ -259,10 +242,7 @@ function explainField(field: Field, facts: Facts): { readonly json: ViewJson; re
           { style: "faint", text: placeText(origin, placeOf) },
           `  ${layer}: `,
           { value: written },
-          {
-            style: "faint",
-            text: role === "counts" ? "" : `  (${role} ${role === "merged" ? "with" : "by"} what follows)`,
-          },
+          { style: "faint", text: ROLES[role] },
         ]),
       ),
       ...placeholders.map(({ source, origin, means }) => {
@@ -270,48 +250,33 @@ function explainField(field: Field, facts: Facts): { readonly json: ViewJson; re
         return row("with", [`${source} = ${means}`, { style: "faint", text: place }]);
       }),
       row("value", shown === undefined ? "not declared" : [{ value: shown }]),
-      row("live", "live" in reading ? [{ value: reading.live }] : reading.note),
+      row("live", "value" in live ? [live] : live.note),
       row("state", remembered),
       row("why", why),
     ],
   };
 }
 
-/** A layer that gives the field a value. */
-interface LayerSource {
-  readonly layer: Layer["kind"];
-  readonly origin: Origin;
-  /** Before anything is filled in. */
-  readonly written: Json;
-  /** The same, as far as it may show. */
-  readonly shown: Json;
-  /** Whether it is the one that counts, a part of it, or replaced by a later one. */
-  readonly role: "counts" | "merged" | "replaced";
-}
+/** Whether a layer's value is the one that counts, a part of it, or replaced by a later one. */
+const ROLES = {
+  counts: "",
+  merged: "  (merged with what follows)",
+  replaced: "  (replaced by what follows)",
+} as const;
 
 /** The layers of a resource that give a field a value, lowest first. */
-function sourcesOf(
-  { layers }: DesiredResource,
-  { path }: Field,
-  value: Value | undefined,
-): readonly LayerSource[] {
+function sourcesOf({ layers }: DesiredResource, { path }: Field, value: Value | undefined) {
   const found = layers.flatMap((layer) => {
     const written = valueAt(layer.value, path);
     return written === undefined ? [] : [{ layer, written }];
   });
-  return found.map(({ layer, written }, at) => ({
-    layer: layer.kind,
-    origin: { file: layer.file, path: [...layer.path, ...path] },
-    written,
-    shown: shownText(written, value),
-    role: roleOf(found.slice(at).map((later) => later.written)),
-  }));
-}
-
-/** A map goes on to count below maps; anything else is replaced by what comes later. */
-function roleOf([own, ...later]: readonly Json[]): LayerSource["role"] {
-  if (later.length === 0) return "counts";
-  return isObject(own) && later.every(isObject) ? "merged" : "replaced";
+  return found.map(({ layer, written }, at) => {
+    // A map goes on to count below maps; anything else is replaced by what comes later.
+    const isMerged = found.slice(at).every((one) => isObject(one.written));
+    const role: keyof typeof ROLES = at === found.length - 1 ? "counts" : isMerged ? "merged" : "replaced";
+    const origin = { file: layer.file, path: [...layer.path, ...path] };
+    return { layer: layer.kind, origin, written, shown: shownText(written, value), role };
+  });
 }
 
 /**
@@ -319,22 +284,19 @@ function roleOf([own, ...later]: readonly Json[]): LayerSource["role"] {
  * tell it; what stands around them stays hidden. Of a map each part is sensitive by itself, anything else as a whole.
  */
 function shownText(written: Json, value: Value | undefined): Json {
-  const isMap = isValueObject(value);
-  const hidesAll = value !== undefined && !isMap && isSensitive(value);
-  if (!isObject(written)) return hidesAll ? veiled(written) : written;
+  const shown = (part: Json, meant: Value | undefined): Json => {
+    if (meant === undefined || !isSensitive(meant)) return part;
+    if (typeof part !== "string" || !isTemplate(part)) return SENSITIVE;
+    const { parts } = parseTemplate(part);
+    return parts.map((one) => (one.kind === "text" ? SENSITIVE : one.source)).join("");
+  };
+  if (!isObject(written)) return isValueObject(value) ? written : shown(written, value);
   return Object.fromEntries(
     Object.entries(written).map(([name, part]) => [
       name,
-      hidesAll || (isMap && isSensitive(value[name] ?? null)) ? veiled(part) : part,
+      shown(part, isValueObject(value) ? value[name] : value),
     ]),
   );
-}
-
-function veiled(written: Json): Json {
-  if (typeof written !== "string" || !isTemplate(written)) return SENSITIVE;
-  return parseTemplate(written)
-    .parts.map((part) => (part.kind === "text" ? SENSITIVE : part.source))
-    .join("");
 }
 
 function shownValue(value: Value): Json {
@@ -344,32 +306,18 @@ function shownValue(value: Value): Json {
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, shown(part)]));
 }
 
-/** An interpolation that the value is made of. */
-interface Meaning {
-  /** As it is written. */
-  readonly source: string;
-  /** Where what it names is defined: a variable. */
-  readonly origin?: Origin;
-  /** What it stands for, as far as that may show. */
-  readonly means: string;
-}
-
 /** The interpolations of the values that count, each once, and behind a variable those of its value. */
-function meaningsOf(
-  sources: readonly LayerSource[],
-  value: Value | undefined,
-  facts: Facts,
-): readonly Meaning[] {
+function meaningsOf(sources: ReturnType<typeof sourcesOf>, value: Value | undefined, facts: Facts) {
   const isHidden =
     value !== undefined &&
     (isValueObject(value) ? Object.values(value).every(isSensitive) : isSensitive(value));
-  const found = new Map<string, Meaning>();
+  const found = new Map<string, { source: string; means: string; origin: Origin | undefined }>();
   const visit = (written: Json): void => {
     for (const part of placeholdersIn(written)) {
-      if (found.has(part.source)) continue;
+      const { source } = part;
+      if (found.has(source)) continue;
       const variable = part.kind === "var" ? facts.vars.get(part.name) : undefined;
-      const means = meaningOf(part, facts, isHidden);
-      found.set(part.source, { source: part.source, means, ...(variable && { origin: variable.origin }) });
+      found.set(source, { source, means: meaningOf(part, facts, isHidden), origin: variable?.origin });
       if (variable !== undefined) visit(variable.value);
     }
   };
@@ -377,6 +325,7 @@ function meaningsOf(
   return [...found.values()];
 }
 
+/** What an interpolation stands for, as far as that may show. */
 function meaningOf(part: Placeholder, { stage, env, vars }: Facts, isHidden: boolean): string {
   switch (part.kind) {
     case "stage":
@@ -400,33 +349,25 @@ function meaningOf(part: Placeholder, { stage, env, vars }: Facts, isHidden: boo
   }
 }
 
-/** A live value, or why none shows. */
-type LiveText = { readonly live: Json } | { readonly note: string };
-
-function noLive({ planned, resource }: Facts): LiveText {
+/** What the service shows of a field, or why nothing. */
+function liveText(
+  field: Field,
+  value: Value | undefined,
+  { planned, resource, live, memory, matched }: Facts,
+): { readonly value: Json } | { readonly note: string } {
   if (planned === undefined) return { note: "the service was not asked" };
   if (resource.kind === "batchGeneration") return { note: "the service cannot show batch generations" };
-  return { note: "there is no live resource" };
-}
-
-/** What the service shows of a field. */
-function liveOf(
-  field: Field,
-  live: LiveResource,
-  value: Value | undefined,
-  memory: Memory | undefined,
-  { matched }: Facts,
-): LiveText {
+  if (live === undefined) return { note: "there is no live resource" };
   const reading = readField(field, live, folderNames(matched?.state?.folders ?? new Map()), value);
   if (reading.kind === "unnamed")
     return { note: `the folder with the id ${reading.id}, whose name is not known yet` };
   if (reading.kind === "hidden")
     return { note: `the service ${field.read === undefined ? "never shows" : "does not show"} it` };
   const isSecret = value !== undefined && isSensitive(value);
-  if (isSecret || (memory !== undefined && mayHoldSecret(field, memory))) return { live: SENSITIVE };
+  if (isSecret || (memory !== undefined && mayHoldSecret(field, memory))) return { value: SENSITIVE };
   const { value: shown } = reading;
   const isReference = typeof shown === "string" && field.shape.type === "reference";
-  return { live: isReference ? (addressOfId(shown, matched) ?? shown) : shown };
+  return { value: isReference ? (addressOfId(shown, matched) ?? shown) : shown };
 }
 
 /** The declared test case that a live one is. */
@@ -435,19 +376,23 @@ export function addressOfId(id: string, matched: MatchedTarget | undefined): Add
   return undefined;
 }
 
-/** Of a batch generation the content as a whole is remembered, and no field by itself. */
-function rememberedBatch(address: Address, state: State | undefined): string {
-  const status = state?.batchGenerations.get(address)?.status;
-  return status === undefined ? "nothing" : `its content as a whole, ${status}`;
-}
+/** By who moved a field away from what was last applied. */
+const MOVED = {
+  service: "the declared value was applied; the service has changed since",
+  both: "a different value was applied; manifest and service have both changed since",
+  manifest: "the live value was applied; the manifest has changed since",
+} as const;
 
 /** What state can tell of a field, as a sentence. It holds no values, so it can only tell what is the same. */
 function rememberedOf(
   field: Field,
   value: Value | undefined,
-  memory: Memory | undefined,
-  { state, fingerprints, live }: Facts,
+  { resource, memory, state, fingerprints, live }: Facts,
 ): string {
+  if (resource.kind === "batchGeneration") {
+    const status = state?.batchGenerations.get(resource.address)?.status;
+    return status === undefined ? "nothing" : `its content as a whole, ${status}`;
+  }
   if (state === undefined) return "nothing: there is no state of this target";
   if (memory?.binding === undefined) return "nothing: it is not bound yet";
   if (fingerprints !== undefined && !keyHolds(state, fingerprints))
@@ -461,10 +406,7 @@ function rememberedOf(
   const raw = isDirect ? field.read?.(live) : undefined;
   if (raw !== undefined) {
     const by = changedBy(field, value, raw, memory);
-    if (by === "service") return "the declared value was applied; the service has changed since";
-    if (by === "both") return "a different value was applied; manifest and service have both changed since";
-    if (by === "manifest") return "the live value was applied; the manifest has changed since";
-    return "the declared value was applied";
+    return by === undefined ? "the declared value was applied" : MOVED[by];
   }
   if (field.compare === "elements") return "a record of the elements that were last applied";
   const parts = unwrittenParts(field, value, memory);
@@ -473,28 +415,26 @@ function rememberedOf(
   return `a different value was last sent${names.length === 0 ? "" : ` for ${names.join(", ")}`}`;
 }
 
-/** What a field's reason follows from. */
-interface ReasonFacts extends Facts {
-  readonly value: Value | undefined;
-  /** The part of the change that is about this field. */
-  readonly changes: Change["fields"];
-  /** Whether the service shows a value, so that there was something to compare. */
-  readonly shown: boolean;
-  /** Whether state has a record of the field that counts. */
-  readonly recorded: boolean;
-}
-
-/** Why a field is sent, or why it is not. The first that holds. */
-function whyField(field: Field, facts: ReasonFacts): string {
-  const { value, change, changes, shown, recorded } = facts;
+/**
+ * Why a field is sent, or why it is not. The first that holds.
+ * @param changes the part of the change that is about this field
+ * @param shown whether the service shows a value, so that there was something to compare
+ */
+function whyField(
+  field: Field,
+  value: Value | undefined,
+  changes: Change["fields"],
+  shown: boolean,
+  { planned, problem, resource, live, change, memory }: Facts,
+): string {
+  const recorded = memory?.binding?.fields[field.name] !== undefined;
   if (value === undefined) return "It is not declared, so it is not managed and nothing is sent.";
   if (isUnknown(value)) return "A secret is missing, so it is neither compared nor sent.";
-  if (facts.planned === undefined) return "The service was not called, so there is no plan for it.";
-  if (facts.problem) return "The error below must be fixed first.";
-  if (facts.resource.kind === "batchGeneration")
+  if (planned === undefined) return "The service was not called, so there is no plan for it.";
+  if (problem) return "The error below must be fixed first.";
+  if (resource.kind === "batchGeneration")
     return `It is sent when the batch generation runs, which is ${change === undefined ? "not " : ""}planned.`;
-  if (facts.live === undefined && change === undefined)
-    return "It does not exist, and no creation is planned.";
+  if (live === undefined && change === undefined) return "It does not exist, and no creation is planned.";
   if (change?.action === "create") return whyCreated(field, value, change);
   if (changes.length > 0) {
     if (field.generates) return "The prompt differs, so it is sent, and the service generates again.";

@@ -6,21 +6,12 @@ import { safeLine } from "../render/escape.ts";
 import type { Markup, View } from "../render/view.ts";
 
 /** What runs before what, as the manifests declare it. Nodes and edges are in the order of addresses. */
-interface Graph {
-  readonly stage: string;
-  readonly targets: readonly TargetGraph[];
-}
-
-interface TargetGraph {
-  readonly key: string;
-  readonly nodes: readonly GraphNode[];
-  readonly edges: readonly Edge[];
-}
+type Graph = ReturnType<typeof graphOf>;
 
 interface GraphNode {
   /** An address; for a test case that nothing here manages, a name that no address has. */
   readonly id: string;
-  readonly kind: "testCase" | "batchGeneration" | "environment" | "unmanaged";
+  readonly kind: Exclude<Kind, "target"> | "unmanaged";
   readonly label: string;
   /** As declared: `DISABLED`, `ENABLED, ON`. Nothing where none is. */
   readonly status: string | undefined;
@@ -29,29 +20,23 @@ interface GraphNode {
 }
 
 /** `from` comes before `to`. */
-export interface Edge {
+interface Edge {
   readonly from: string;
   readonly to: string;
   readonly why: "prerequisite" | "environment";
 }
 
-export function graphOf(stage: string, targets: readonly DesiredTarget[]): Graph {
+export function graphOf(stage: string, targets: readonly DesiredTarget[]) {
   return { stage, targets: targets.map(targetGraph) };
 }
 
-function targetGraph({ key, environments, testCases, batchGenerations }: DesiredTarget): TargetGraph {
+function targetGraph({ key, environments, testCases, batchGenerations }: DesiredTarget) {
   const edges: Edge[] = [];
   // A test case which no manifest declares is known by its name alone.
   const unmanaged = new Map<string, GraphNode>();
-  const idOf = (description: string): string => {
-    const id = unmanaged.get(description)?.id ?? `unmanaged.${key}.${unmanaged.size + 1}`;
-    unmanaged.set(description, {
-      id,
-      kind: "unmanaged",
-      label: description,
-      status: "not managed",
-      off: false,
-    });
+  const idOf = (label: string): string => {
+    const id = unmanaged.get(label)?.id ?? `unmanaged.${key}.${unmanaged.size + 1}`;
+    unmanaged.set(label, { id, kind: "unmanaged", label, status: "not managed", off: false });
     return id;
   };
   const link = (resources: readonly DesiredResource[], field: string, why: Edge["why"]): void => {
@@ -67,24 +52,14 @@ function targetGraph({ key, environments, testCases, batchGenerations }: Desired
   link(batchGenerations, "prerequisite", "prerequisite");
   link(batchGenerations, "environment", "environment");
   const named = new Set(edges.map(({ from }) => from));
-  return {
-    key,
-    nodes: [
-      // An environment is of interest only where something runs in it.
-      ...environments.filter(({ address }) => named.has(address)).map(nodeOf),
-      ...testCases.map(nodeOf),
-      ...batchGenerations.map(nodeOf),
-      ...unmanaged.values(),
-    ],
-    edges,
-  };
+  // An environment is of interest only where something runs in it.
+  const used = environments.filter(({ address }) => named.has(address));
+  const declared = [...used, ...testCases, ...batchGenerations].map(nodeOf);
+  return { target: key, nodes: [...declared, ...unmanaged.values()], edges };
 }
 
 function nodeOf({ kind, address, key, fields }: DesiredResource<Exclude<Kind, "target">>): GraphNode {
-  const states = [fields["status"], fields["runStatus"]].flatMap((value) => {
-    const text = plain(value);
-    return typeof text === "string" ? [text] : [];
-  });
+  const states = [fields["status"], fields["runStatus"]].map(plain).filter((one) => typeof one === "string");
   return {
     id: address,
     kind,
@@ -100,45 +75,30 @@ function plain(value: Value | undefined): Json | undefined {
 
 export function graphView(graph: Graph): View {
   const { stage, targets } = graph;
+  const json = targets.map(({ target, nodes, edges }) => ({
+    target,
+    nodes: nodes.map((node) => ({ ...node })),
+    edges: edges.map((edge) => ({ ...edge })),
+  }));
   return {
-    json: {
-      formatVersion: "1.0",
-      stage,
-      targets: targets.map(({ key, nodes, edges }) => ({
-        target: key,
-        nodes: nodes.map((node) => ({ ...node })),
-        edges: edges.map((edge) => ({ ...edge })),
-      })),
-    },
+    json: { formatVersion: "1.0", stage, targets: json },
     text: [],
     documents: { mermaid: mermaid(graph), dot: dot(graph) },
   };
 }
 
-/** The graph in Graphviz' language. */
-function dot({ stage, targets }: Graph): Markup {
-  const quoted = (text: string): Markup => ['"', { text, escape: dotText }, '"'];
+/** How a language draws nodes and edges; the order of them is the same in all. */
+interface Language {
+  readonly group: (key: string, at: number) => Markup;
+  readonly node: (node: GraphNode) => Markup;
+  readonly groupEnd: string;
+  readonly edge: (edge: Edge) => Markup;
+}
+
+function draw({ targets }: Graph, { group, node, groupEnd, edge }: Language): Markup {
   return [
-    "digraph ",
-    ...quoted(stage),
-    " {\n  rankdir=LR;\n  node [shape=box];\n",
-    ...targets.flatMap(({ key, nodes }, at) => [
-      `  subgraph cluster_${at} {\n    label=`,
-      ...quoted(key),
-      ";\n",
-      ...nodes.flatMap((node) => ["    ", ...quoted(node.id), " [", ...dotAttributes(node), "];\n"]),
-      "  }\n",
-    ]),
-    ...targets.flatMap(({ edges }) =>
-      edges.flatMap(({ from, to, why }) => [
-        "  ",
-        ...quoted(from),
-        " -> ",
-        ...quoted(to),
-        why === "prerequisite" ? ";\n" : " [style=dashed];\n",
-      ]),
-    ),
-    "}\n",
+    ...targets.flatMap(({ target, nodes }, at) => [...group(target, at), ...nodes.flatMap(node), groupEnd]),
+    ...targets.flatMap(({ edges }) => edges.flatMap(edge)),
   ];
 }
 
@@ -149,43 +109,34 @@ const SHAPES: Readonly<Record<GraphNode["kind"], string>> = {
   unmanaged: "box",
 };
 
-function dotAttributes({ kind, label, status, off }: GraphNode): Markup {
-  const style = kind === "unmanaged" ? ", style=dashed" : off ? ', style=filled, fillcolor="#eeeeee"' : "";
-  return [
-    'label="',
-    { text: label, escape: dotText },
-    ...(status === undefined ? [] : ["\\n", { text: status, escape: dotText }]),
-    `", shape=${SHAPES[kind]}${style}`,
-  ];
+/** The graph in Graphviz' language. */
+function dot(graph: Graph): Markup {
+  const quoted = (text: string): Markup => ['"', { text, escape: dotText }, '"'];
+  const body = draw(graph, {
+    group: (key, at) => [`  subgraph cluster_${at} {\n    label=`, ...quoted(key), ";\n"],
+    node: ({ id, kind, label, status, off }) => {
+      const filled = off ? ', style=filled, fillcolor="#eeeeee"' : "";
+      return [
+        "    ",
+        ...quoted(id),
+        ' [label="',
+        { text: label, escape: dotText },
+        ...(status === undefined ? [] : ["\\n", { text: status, escape: dotText }]),
+        `", shape=${SHAPES[kind]}${kind === "unmanaged" ? ", style=dashed" : filled}];\n`,
+      ];
+    },
+    groupEnd: "  }\n",
+    edge: ({ from, to, why }) => {
+      const style = why === "prerequisite" ? ";\n" : " [style=dashed];\n";
+      return ["  ", ...quoted(from), " -> ", ...quoted(to), style];
+    },
+  });
+  return ["digraph ", ...quoted(graph.stage), " {\n  rankdir=LR;\n  node [shape=box];\n", ...body, "}\n"];
 }
 
 /** Inside a quoted string, in which only quotes and backslashes mean something. */
 export function dotText(text: string): string {
   return safeLine(text).replace(/["\\]/g, String.raw`\$&`);
-}
-
-/** The graph as Mermaid, which Markdown on GitHub and GitLab draws. */
-function mermaid({ targets }: Graph): Markup {
-  const ids = new Map(
-    targets.flatMap(({ nodes }) => nodes).map(({ id }, at): [string, string] => [id, `n${at}`]),
-  );
-  const idOf = (id: string): string => ids.get(id) ?? "n";
-  return [
-    "flowchart LR\n",
-    ...targets.flatMap(({ key, nodes }, at) => [
-      `  subgraph t${at}["`,
-      { text: key, escape: mermaidText },
-      '"]\n',
-      ...nodes.flatMap((node) => [`    ${idOf(node.id)}`, ...mermaidNode(node), "\n"]),
-      "  end\n",
-    ]),
-    ...targets.flatMap(({ edges }) =>
-      edges.map(
-        ({ from, to, why }) => `  ${idOf(from)} ${why === "prerequisite" ? "-->" : "-.->"} ${idOf(to)}\n`,
-      ),
-    ),
-    "  classDef off fill:#eee,stroke:#999,color:#666\n  classDef unmanaged stroke-dasharray:4\n",
-  ];
 }
 
 /** Test cases are boxes, batch generations rounded, environments cylinders. */
@@ -196,14 +147,28 @@ const BRACKETS: Readonly<Record<GraphNode["kind"], readonly [string, string]>> =
   environment: ["[(", ")]"],
 };
 
-function mermaidNode({ kind, label, status, off }: GraphNode): Markup {
-  const [open, close] = BRACKETS[kind];
-  return [
-    `${open}"`,
-    { text: label, escape: mermaidText },
-    ...(status === undefined ? [] : ["<br/>", { text: status, escape: mermaidText }]),
-    `"${close}${kind === "unmanaged" ? ":::unmanaged" : off ? ":::off" : ""}`,
-  ];
+/** The graph as Mermaid, which Markdown on GitHub and GitLab draws. */
+function mermaid(graph: Graph): Markup {
+  const nodes = graph.targets.flatMap((target) => target.nodes);
+  const ids = new Map(nodes.map(({ id }, at) => [id, `n${at}`]));
+  const idOf = (id: string): string => ids.get(id) ?? "n";
+  const body = draw(graph, {
+    group: (key, at) => [`  subgraph t${at}["`, { text: key, escape: mermaidText }, '"]\n'],
+    node: ({ id, kind, label, status, off }) => {
+      const [open, close] = BRACKETS[kind];
+      return [
+        `    ${idOf(id)}${open}"`,
+        { text: label, escape: mermaidText },
+        ...(status === undefined ? [] : ["<br/>", { text: status, escape: mermaidText }]),
+        `"${close}${kind === "unmanaged" ? ":::unmanaged" : off ? ":::off" : ""}\n`,
+      ];
+    },
+    groupEnd: "  end\n",
+    edge: ({ from, to, why }) => [`  ${idOf(from)} ${why === "prerequisite" ? "-->" : "-.->"} ${idOf(to)}\n`],
+  });
+  const classes =
+    "  classDef off fill:#eee,stroke:#999,color:#666\n  classDef unmanaged stroke-dasharray:4\n";
+  return ["flowchart LR\n", ...body, classes];
 }
 
 /**

@@ -1,15 +1,8 @@
 import { type Address, compareAddresses, compareText } from "../model/address.ts";
+import { type Json, defined } from "../model/json.ts";
 import type { State } from "../model/state.ts";
 import { html, xmlAttribute } from "../render/escape.ts";
-import {
-  type Block,
-  type Line,
-  type Markup,
-  Outside,
-  type Section,
-  type View,
-  type ViewJson,
-} from "../render/view.ts";
+import { type Block, type Line, type Markup, Outside, type Section, type View } from "../render/view.ts";
 import type { LiveNotification, LiveReport, LiveResult, NewReports, PageEnd } from "../service/answers.ts";
 
 /** Which address has an id, by all that state binds. */
@@ -23,25 +16,19 @@ export function addressesIn(states: Iterable<State>): AddressOf {
   return (id) => (id === undefined ? undefined : byId.get(id));
 }
 
-/** The newest report that has come to its end. */
-export interface NewestFinished {
-  /** Nothing where no report has. */
-  readonly report: LiveReport | undefined;
-  /** The list ended before its end and in no order that would tell, so that a newer one may be missing. */
-  readonly unsure: boolean;
-}
-
-/** Reads pages until the newest finished report is among them: all, unless they go from new to old. */
-export async function newestFinished(pages: AsyncIterable<NewReports>): Promise<NewestFinished> {
+/**
+ * The newest report that has come to its end, if any has: pages are read until it is among them, all of them unless they
+ * go from new to old. It is unsure where the list ended before its end and in no order that would tell, so that a newer
+ * one may be missing.
+ */
+export async function newestFinished(
+  pages: AsyncIterable<NewReports>,
+): Promise<{ readonly report: LiveReport | undefined; readonly unsure: boolean }> {
+  // service-api.md, "States and transitions": a report is WAITING until all of its results are done.
+  const isFinished = ({ status }: LiveReport): boolean => status !== undefined && status !== "WAITING";
   const { reports, end } = await readUntil(pages, (read) => read.some(isFinished));
   const report = newestFirst(reports).find(isFinished);
-  const isSure = end === "end" || (report !== undefined && goesDown(reports));
-  return { report, unsure: !isSure };
-}
-
-/** service-api.md, "States and transitions": a report is WAITING until all of its results are done. */
-function isFinished({ status }: LiveReport): boolean {
-  return status !== undefined && status !== "WAITING";
+  return { report, unsure: end !== "end" && (report === undefined || !goesDown(reports)) };
 }
 
 /** A report of a managed target. */
@@ -98,21 +85,17 @@ function newestFirst(reports: readonly LiveReport[]): readonly LiveReport[] {
   );
 }
 
-function oldestFirst(notifications: readonly TargetNotification[]): readonly TargetNotification[] {
-  return notifications.toSorted(
-    ({ notification: a }, { notification: b }) =>
-      compareText(a.createdAt, b.createdAt) || compareText(a.id, b.id),
-  );
-}
-
-/** Those that were not seen yet; their ids are added to those seen. */
+/** Those that were not seen yet, oldest first; their ids are added to those seen. */
 export function newNotifications(
   notifications: readonly TargetNotification[],
   seen: Set<string>,
 ): readonly TargetNotification[] {
   const fresh = notifications.filter(({ notification }) => !seen.has(notification.id));
   for (const { notification } of fresh) seen.add(notification.id);
-  return oldestFirst(fresh);
+  return fresh.toSorted(
+    ({ notification: a }, { notification: b }) =>
+      compareText(a.createdAt, b.createdAt) || compareText(a.id, b.id),
+  );
 }
 
 /** A notification of a managed target. */
@@ -122,7 +105,6 @@ export interface TargetNotification {
 }
 
 export function notificationsView(notifications: readonly TargetNotification[], addressOf: AddressOf): View {
-  const rows = notifications.map((one) => notificationCells(one, addressOf));
   return {
     json: {
       formatVersion: "1.0",
@@ -137,10 +119,20 @@ export function notificationsView(notifications: readonly TargetNotification[], 
         ack: notification.ack ?? null,
       })),
     },
-    text: [
-      [rows.length === 0 ? "No notifications." : { headings: ["CREATED", "TARGET", "TYPE", "ABOUT"], rows }],
-    ],
+    text: table(
+      ["CREATED", "TARGET", "TYPE", "ABOUT"],
+      notifications.map((one) => notificationCells(one, addressOf)),
+      "No notifications.",
+    ),
   };
+}
+
+function table(
+  headings: readonly string[],
+  rows: readonly (readonly string[])[],
+  nothing: string,
+): readonly Section[] {
+  return [[rows.length === 0 ? nothing : { headings, rows }]];
 }
 
 /** Those that came later than a table: lines without headings. */
@@ -174,70 +166,47 @@ export function reportsView(reports: readonly TargetReport[], complete: boolean)
     json: {
       formatVersion: "1.0",
       complete,
-      reports: reports.map(({ target, report }) => ({
-        ...headJson(target, report),
-        results: new Outside(countResults(report.results)),
+      reports: reports.map((one) => ({
+        ...headJson(one),
+        results: new Outside(countResults(one.report.results)),
       })),
     },
-    text: [
-      [
-        rows.length === 0
-          ? "No reports."
-          : { headings: ["CREATED", "TARGET", "STATUS", "RESULTS", "BROWSER", "REPORT"], rows },
-      ],
-    ],
+    text: table(["CREATED", "TARGET", "STATUS", "RESULTS", "BROWSER", "REPORT"], rows, "No reports."),
   };
 }
 
 /** One report: what it is, its results, and what the failed ones say; also as a JUnit report, for CI. */
 export function reportView(shown: TargetReport, addressOf: AddressOf): View {
-  const { target, report } = shown;
-  const results = inOrder(report.results, addressOf);
-  const rows = results.map((result) => [
-    result.status ?? "-",
-    nameOf(result, addressOf),
-    result.traceUrl ?? "-",
-  ]);
+  const { results, context } = shown.report;
+  const sorted = inOrder(results, addressOf);
+  const rows = sorted.map((one) => [one.status ?? "-", nameOf(one, addressOf), one.traceUrl ?? "-"]);
   return {
     json: {
       formatVersion: "1.0",
-      ...headJson(target, report),
-      context: report.context === undefined ? null : new Outside(report.context),
-      summary: new Outside(countResults(report.results)),
-      results: report.results.map((result) => resultJson(result, addressOf)),
+      ...headJson(shown),
+      context: context === undefined ? null : new Outside(context),
+      summary: new Outside(countResults(results)),
+      results: results.map(({ testCaseId, name, status, errorMessage, traceUrl }) =>
+        orNull({ address: addressOf(testCaseId), testCaseId, name, status, errorMessage, traceUrl }),
+      ),
     },
     text: [
       headSection(shown),
-      [rows.length === 0 ? "No results." : { headings: ["STATUS", "TEST CASE", "TRACE"], rows }],
-      results.flatMap((result) => errorBlocks(result, addressOf)),
+      ...table(["STATUS", "TEST CASE", "TRACE"], rows, "No results."),
+      sorted.flatMap((result) => errorBlocks(result, addressOf)),
     ],
-    documents: { junit: junitReport(shown, results, addressOf) },
+    documents: { junit: junitReport(shown, sorted, addressOf) },
   };
+}
+
+function headJson({ target, report }: TargetReport) {
+  const { id, status, createdAt, updatedAt, browser, breakpoint, executionUrl } = report;
+  return orNull({ id, target, status, createdAt, updatedAt, browser, breakpoint, executionUrl });
 }
 
 /** What the service did not show is null. */
-function headJson(target: string, report: LiveReport) {
-  return {
-    id: report.id,
-    target,
-    status: report.status ?? null,
-    createdAt: report.createdAt ?? null,
-    updatedAt: report.updatedAt ?? null,
-    browser: report.browser ?? null,
-    breakpoint: report.breakpoint ?? null,
-    executionUrl: report.executionUrl ?? null,
-  };
-}
-
-function resultJson(result: LiveResult, addressOf: AddressOf): ViewJson {
-  return {
-    address: addressOf(result.testCaseId) ?? null,
-    testCaseId: result.testCaseId ?? null,
-    name: result.name ?? null,
-    status: result.status ?? null,
-    errorMessage: result.errorMessage ?? null,
-    traceUrl: result.traceUrl ?? null,
-  };
+function orNull(fields: Readonly<Record<string, string | undefined>>): Readonly<Record<string, Json>> {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, value ?? null]));
 }
 
 /** Results by status, those seen first. */
@@ -317,50 +286,47 @@ function junitReport(
 ): Markup {
   const failures = results.filter(({ status }) => status === "FAILED").length;
   const passed = results.filter(({ status }) => status === "PASSED").length;
-  const counts = ` tests="${results.length}" failures="${failures}" skipped="${results.length - failures - passed}"`;
-  const when = report.createdAt === undefined ? [] : [` timestamp="`, attribute(report.createdAt), `"`];
+  const counts = { tests: results.length, failures, skipped: results.length - failures - passed };
+  const { id, createdAt: timestamp } = report;
   return [
-    `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="`,
-    attribute(`report ${report.id}`),
-    `"${counts}>\n  <testsuite name="`,
-    attribute(target),
-    `"${counts}`,
-    ...when,
+    '<?xml version="1.0" encoding="UTF-8"?>\n',
+    ...tag("testsuites", { name: `report ${id}`, ...counts }),
+    ">\n  ",
+    ...tag("testsuite", { name: target, ...counts, ...defined({ timestamp }) }),
     ">\n",
     ...results.flatMap((result) => [
-      `    <testcase classname="`,
-      attribute(target),
-      `" name="`,
-      attribute(nameOf(result, addressOf)),
-      `"`,
+      "    ",
+      ...tag("testcase", { classname: target, name: nameOf(result, addressOf) }),
       ...junitOutcome(result),
     ]),
     "  </testsuite>\n</testsuites>\n",
   ];
 }
 
-function junitOutcome({ status, errorMessage, traceUrl }: LiveResult): Markup {
+/** A tag that is still open. */
+function tag(name: string, attributes: Readonly<Record<string, string | number>>): Markup {
+  const written = Object.entries(attributes).flatMap(([key, value]): Markup => [
+    ` ${key}="`,
+    typeof value === "number" ? String(value) : { text: value, escape: xmlAttribute },
+    '"',
+  ]);
+  return [`<${name}`, ...written];
+}
+
+function junitOutcome({ status = "no status", errorMessage, traceUrl }: LiveResult): Markup {
   const message = errorMessage ?? "The service gives no reason.";
-  const outcome: Markup =
-    status === "PASSED"
-      ? []
-      : status === "FAILED"
-        ? [
-            `      <failure message="`,
-            { text: message, escape: (text) => xmlAttribute(text.split("\n", 1)[0] ?? "") },
-            `">`,
-            { text: message, escape: html },
-            "</failure>\n",
-          ]
-        : [`      <skipped message="`, attribute(status ?? "no status"), `"/>\n`];
+  const failure: Markup = [
+    `      <failure message="`,
+    { text: message, escape: (text) => xmlAttribute(text.split("\n", 1)[0] ?? "") },
+    `">`,
+    { text: message, escape: html },
+    "</failure>\n",
+  ];
+  const skipped: Markup = ["      ", ...tag("skipped", { message: status }), "/>\n"];
   const trace: Markup =
     traceUrl === undefined
       ? []
       : ["      <system-out>", { text: `trace: ${traceUrl}`, escape: html }, "</system-out>\n"];
-  const inner = [...outcome, ...trace];
+  const inner = [...(status === "PASSED" ? [] : status === "FAILED" ? failure : skipped), ...trace];
   return inner.length === 0 ? ["/>\n"] : [">\n", ...inner, "    </testcase>\n"];
-}
-
-function attribute(text: string): Markup[number] {
-  return { text, escape: xmlAttribute };
 }

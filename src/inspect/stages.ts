@@ -28,14 +28,7 @@ import { type Block, type Line, type Section, type View, type ViewJson, outside 
 import { count, groupBy, placeOf as partsOf } from "../render/words.ts";
 
 /** What sets two stages of a project apart: plain data, without any secret. */
-interface StageDiff {
-  readonly from: string;
-  readonly to: string;
-  /** Sorted by address, fields in the order of the table. */
-  readonly differences: readonly Difference[];
-  readonly onlyFrom: readonly Lone[];
-  readonly onlyTo: readonly Lone[];
-}
+type StageDiff = ReturnType<typeof diffStages>;
 
 /** A field that the stages resolve to different values. A side without value does not declare it. */
 export interface Difference {
@@ -47,28 +40,19 @@ export interface Difference {
   readonly to: DiffSide | undefined;
 }
 
-interface DiffSide {
-  /** Absent where it must not show. */
-  readonly value?: Json;
-  readonly origin?: Origin;
-}
+/** Without a value where it must not show. */
+type DiffSide = { readonly value?: Json; readonly origin?: Origin };
 
-/** A resource that only one of the stages declares. */
-interface Lone {
-  readonly address: Address;
-  readonly origin?: Origin;
-}
-
-/** The fields that promotion carries, or all. */
-type FieldChoice = "promoted" | "all";
-
-/** Compares two stages field by field. Resources of which no chosen field is known are left out. */
+/**
+ * Compares two stages field by field: those fields that promotion carries, or all. Resources of which no chosen field is
+ * known are left out. Sorted by address, fields in the order of the table.
+ */
 export function diffStages(
   from: StageView,
   to: StageView,
-  choice: FieldChoice,
+  choice: "promoted" | "all",
   inScope: (address: Address) => boolean,
-): StageDiff {
+) {
   const chosen = (kind: Kind): readonly Field[] =>
     fieldsOf(kind).filter(({ promoted }) => choice === "all" || promoted === true);
   const resourcesIn = ({ targets }: Desired): ReadonlyMap<Address, DesiredResource> =>
@@ -80,12 +64,25 @@ export function diffStages(
     );
   const left = resourcesIn(from.desired);
   const right = resourcesIn(to.desired);
-  const differences = [...left.values()].flatMap((resource) => {
-    const other = right.get(resource.address);
+  const differences = [...left.values()].flatMap((one): readonly Difference[] => {
+    const other = right.get(one.address);
     if (other === undefined) return [];
-    return chosen(resource.kind).flatMap((field) => compare(field, resource, other, from, to) ?? []);
+    return chosen(one.kind).flatMap((field): readonly Difference[] => {
+      const { path } = field;
+      const before = from.meaningOf(field, mergedAt(one.layers, path));
+      const after = to.meaningOf(field, mergedAt(other.layers, path));
+      if (sameStageValue(field, before, after)) return [];
+      const sensitive = [before, after].some((side) => side !== undefined && isSensitive(side.value));
+      const sideOf = ({ layers }: DesiredResource, side: typeof before): DiffSide | undefined =>
+        side && {
+          ...(sensitive ? {} : { value: ordered(display(side.value)) }),
+          ...defined({ origin: originIn(layers, path) }),
+        };
+      const sides = { from: sideOf(one, before), to: sideOf(other, after) };
+      return [{ address: one.address, field, path, ...(sensitive ? { sensitive } : {}), ...sides }];
+    });
   });
-  const lone = (own: typeof left, others: typeof left): readonly Lone[] =>
+  const lone = (own: typeof left, others: typeof left) =>
     [...own.values()]
       .filter(({ address }) => !others.has(address))
       .map((resource) => ({ address: resource.address, ...defined({ origin: originOf(resource) }) }));
@@ -95,32 +92,6 @@ export function diffStages(
     differences,
     onlyFrom: lone(left, right),
     onlyTo: lone(right, left),
-  };
-}
-
-function compare(
-  field: Field,
-  left: DesiredResource,
-  right: DesiredResource,
-  from: StageView,
-  to: StageView,
-): Difference | undefined {
-  const before = from.meaningOf(field, mergedAt(left.layers, field.path));
-  const after = to.meaningOf(field, mergedAt(right.layers, field.path));
-  if (sameStageValue(field, before, after)) return undefined;
-  const sensitive = [before, after].some((side) => side !== undefined && isSensitive(side.value));
-  const sideOf = (resource: DesiredResource, side: typeof before): DiffSide | undefined =>
-    side && {
-      ...(sensitive ? {} : { value: ordered(display(side.value)) }),
-      ...defined({ origin: originIn(resource.layers, field.path) }),
-    };
-  return {
-    address: left.address,
-    field,
-    path: field.path,
-    ...(sensitive ? { sensitive } : {}),
-    from: sideOf(left, before),
-    to: sideOf(right, after),
   };
 }
 
@@ -205,8 +176,11 @@ export function stageDiffView(diff: StageDiff, placeOf: PlaceOf, all: boolean): 
     value: outside(value),
     ...(origin && placeOf(origin)),
   });
-  const loneJson = ({ address, origin }: Lone): ViewJson => ({ address, ...(origin && placeOf(origin)) });
-  const lone = (stage: string, resources: readonly Lone[]): readonly Section[] => {
+  const loneJson = ({ address, origin }: (typeof onlyFrom)[number]): ViewJson => ({
+    address,
+    ...(origin && placeOf(origin)),
+  });
+  const lone = (stage: string, resources: typeof onlyFrom): readonly Section[] => {
     const lines = resources.map(({ address, origin }): Line => [
       `  ${address}  `,
       { style: "faint", text: placeText(origin, placeOf) },

@@ -128,3 +128,29 @@ function folderOf(project: Document): string {
     `The patterns are ${listWords(patterns, "and")}. Create the file by hand, or add a pattern.`,
   );
 }
+
+/** The target that `tasc init` writes. An import takes it away where it is as it was. */
+export const SAMPLE = {
+  file: "targets/shop.yaml",
+  text: `# yaml-language-server: $schema=../.tasc/schemas/target.schema.json
+target: shop
+app: Web Shop
+environments:
+  default:
+    discoveryUrl: https://shop.example.com
+defaults:
+  testCases: { runStatus: ON, tags: [web] }
+testCases:
+  login:
+    description: Log in with valid credentials
+    folder: Authentication
+    discovery:
+      prompt: Log in as the test account and check the greeting.
+      type: LOGIN
+  cart-total:
+    description: Cart total adds up
+    discovery:
+      prompt: Put two articles into the cart and check the total.
+      prerequisite: login
+`,
+};

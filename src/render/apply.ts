@@ -1,17 +1,9 @@
 import { type Address, compareAddresses } from "../model/address.ts";
-import type {
-  ApplyEvent,
-  CallWaiting,
-  ClientEvent,
-  Failed,
-  Outcome,
-  SkipReason,
-  SlowedDown,
-} from "../model/events.ts";
+import type { ApplyEvent, ClientEvent, Failed, Outcome, SkipReason } from "../model/events.ts";
 import { ACTIONS, type Action } from "../model/plan.ts";
 import { safeLine, safeLines, withoutWorkflowCommands } from "./escape.ts";
 import { fieldName } from "./fields.ts";
-import { type Style, wrapLines } from "./style.ts";
+import { type Style, wrap } from "./style.ts";
 import { SIGNS, clockText, count, countActions, durationText, joinParts } from "./words.ts";
 
 export interface ReportOptions {
@@ -42,28 +34,44 @@ export interface NextStep {
 
 /** What came of an apply: what was done, what was not and why, and how to go on. */
 export function renderApplyReport(outcome: Outcome, facts: ReportFacts, options: ReportOptions): string {
-  const { style, width } = options;
+  const { style, width, screen = Infinity } = options;
+  const { done, failed, skipped, calls, interrupted, fatal } = outcome;
   const titleOf = (address: Address, action = facts.actions.get(address)): string =>
     action === undefined ? address : `${style(action, SIGNS[action])} ${address}`;
   const failure = ({ summary, detail }: Failed["failure"]): readonly string[] => [
     style("error", safeLine(summary)),
-    ...(detail === "" ? [] : wrapLines(safeLines(detail).trimEnd(), width - 6)),
+    // Each line by itself, so that lists and commands keep their form.
+    ...(detail === ""
+      ? []
+      : safeLines(detail)
+          .trimEnd()
+          .split("\n")
+          .flatMap((line) => wrap(line, width - 6))),
   ];
   const section = (title: string, lines: readonly string[]): readonly string[] =>
     lines.length === 0 ? [] : [style("strong", title), ...lines.map((line) => `  ${line}`.trimEnd())];
   const steps = facts.next.map(({ command, purpose }) => `run \`${safeLine(command)}\` ${safeLine(purpose)}`);
+  // The line that scripts look for; its parts never leave, and break only at the edge of a screen.
+  const total = [
+    `${interrupted ? "Interrupted" : "Applied"}: ${done.length} done,`,
+    `${failed.length} failed,`,
+    `${skipped.length} skipped`,
+    `(${calls.POST} POST, ${calls.PATCH} PATCH)`,
+    `on ${safeLine(facts.stage)}`,
+    `in ${durationText(facts.milliseconds)}`,
+  ];
   const sections = [
-    section("Done", doneLines(outcome.done, titleOf, facts, options)),
+    section("Done", doneLines(done, titleOf, facts, options)),
     section(
       "Failed",
-      sorted(outcome.failed).flatMap((change) => [
+      sorted(failed).flatMap((change) => [
         titleOf(change.address),
         ...failure(change.failure).map((line) => `    ${line}`),
       ]),
     ),
     section(
       "Skipped",
-      sorted(outcome.skipped).flatMap(({ address, reason }) => [
+      sorted(skipped).flatMap(({ address, reason }) => [
         titleOf(address),
         `    ${safeLine(skipText(reason))}`,
       ]),
@@ -74,11 +82,13 @@ export function renderApplyReport(outcome: Outcome, facts: ReportFacts, options:
     ),
     section("Discovery not finished", outcome.unfinished.toSorted(compareAddresses)),
     section("Unknown whether it ran", facts.uncertain.toSorted(compareAddresses)),
-    section("The service became unusable", outcome.fatal === undefined ? [] : failure(outcome.fatal)),
+    section("The service became unusable", fatal === undefined ? [] : failure(fatal)),
     steps.length === 1
       ? [`${style("strong", "Next step:")} ${steps.join("")}`]
       : section("Next steps", steps),
-    outcomeLines(outcome, facts, options),
+    joinParts(total, screen)
+      .split("\n")
+      .map((line) => style("strong", line)),
   ].filter((own) => own.length > 0);
   return withoutWorkflowCommands(sections.map((own) => `${own.join("\n")}\n`).join("\n"));
 }
@@ -101,31 +111,21 @@ function doneLines(
   if (verbose || done.length <= MOST_DONE)
     return done.toSorted(compareAddresses).map((address) => titleOf(address, actionOf(address)));
   const counts = countActions(done.map((address) => ({ action: actionOf(address) })));
-  return ACTIONS.filter((action) => counts[action] > 0).map(
-    (action) => `${style(action, SIGNS[action])} ${counts[action]} ${action}`,
-  );
-}
-
-/** The line that scripts look for; its parts never leave, and break only at the edge of a screen. */
-function outcomeLines(
-  { done, failed, skipped, calls, interrupted }: Outcome,
-  { stage, milliseconds }: ReportFacts,
-  { style, screen = Infinity }: ReportOptions,
-): readonly string[] {
-  const parts = [
-    `${interrupted ? "Interrupted" : "Applied"}: ${done.length} done,`,
-    `${failed.length} failed,`,
-    `${skipped.length} skipped`,
-    `(${calls.POST} POST, ${calls.PATCH} PATCH)`,
-    `on ${safeLine(stage)}`,
-    `in ${durationText(milliseconds)}`,
-  ];
-  const lines = joinParts(parts, screen).split("\n");
-  return lines.map((line) => style("strong", line));
+  const used = ACTIONS.filter((action) => counts[action] > 0);
+  return used.map((action) => `${style(action, SIGNS[action])} ${counts[action]} ${action}`);
 }
 
 /** All that is told while an apply runs: by the apply, by its calls, and by whoever stops it (Ctrl-C). */
 export type ProgressEvent = ApplyEvent | ClientEvent | { readonly type: "stopping" };
+
+/** What there is to tell of an event. */
+interface Told {
+  /** A line of a log: a word, and what it is about. */
+  readonly row?: readonly [word: string, text: string];
+  /** For a live display, and how long it stays there. */
+  readonly note?: string;
+  readonly lasting?: number;
+}
 
 /** How long a note stays, of events that have no end of their own. */
 const BRIEFLY = 3000;
@@ -135,52 +135,70 @@ const BRIEFLY = 3000;
  * in the same columns, so that a log reads down and greps well.
  */
 export function eventLine(event: ProgressEvent): string | undefined {
-  const row = rowOf(event);
+  const { row } = told(event);
   return row && `${row[0].padEnd(8)} ${safeLine(row[1])}`.trimEnd();
 }
 
-function rowOf(event: ProgressEvent): readonly [word: string, text: string] | undefined {
+function told(event: ProgressEvent): Told {
+  const same = (word: string, text: string, lasting = BRIEFLY): Told => ({
+    row: [word, text],
+    note: `${word} ${text}`.trim(),
+    lasting,
+  });
   // Client events are told apart by `kind`, all others by `type`.
   if ("kind" in event) {
-    if (event.kind === "slowed") return ["slower", slowText(event)];
+    if (event.kind === "slowed") {
+      const note = `the service asks to wait ${durationText(event.pause)}; then ${count(event.concurrency, "call")} at a time`;
+      return { row: ["slower", note], note, lasting: event.pause };
+    }
     // Where the service asked to slow down, that is said once for all calls.
-    return event.kind === "waiting" && event.status !== 429 ? ["retry", retryText(event)] : undefined;
+    if (event.kind !== "waiting" || event.status === 429) return {};
+    const { method, path, delay, attempt, attempts, status, fault } = event;
+    const note = `${method} ${path} ${status ?? fault}; retrying in ${durationText(delay)} (attempt ${attempt + 1} of ${attempts})`;
+    return { row: ["retry", note], note, lasting: delay };
   }
   switch (event.type) {
     case "started":
-      return ["apply", count(event.changes, "change")];
+      return { row: ["apply", count(event.changes, "change")] };
     case "changeStarted":
-      return undefined;
+      return {};
     case "changeDone":
-      return ["done", `${event.address} (${event.action})`];
+      return { row: ["done", `${event.address} (${event.action})`] };
     case "changeFailed":
-      return ["failed", `${event.address}: ${event.failure.summary}`];
+      return { row: ["failed", `${event.address}: ${event.failure.summary}`] };
     case "changeSkipped":
-      return ["skipped", `${event.address}: ${skipText(event.reason)}`];
-    case "lookingUp":
-      return ["checking", `whether ${event.address} was created: ${event.why}`];
-    case "adopted":
-      return ["found", `${event.address} was created after all, as ${event.id}`];
+      return { row: ["skipped", `${event.address}: ${skipText(event.reason)}`] };
+    case "lookingUp": {
+      const text = `whether ${event.address} was created`;
+      return { row: ["checking", `${text}: ${event.why}`], note: `checking ${text}` };
+    }
+    case "adopted": {
+      const note = `${event.address} was created after all`;
+      return { row: ["found", `${note}, as ${event.id}`], note };
+    }
     case "reading":
-      return READING[event.why];
+      return same(event.why === "final check" ? "Verifying" : "Refreshing", READING[event.why]);
     case "waiting":
-      return ["waiting", waitingText(event.unfinished)];
+      return same(
+        "waiting",
+        `for ${count(event.unfinished, "discovery", "discoveries")} to finish`,
+        Infinity,
+      );
     case "stopping":
-      return STOPPING;
+      return same(
+        "Stopping:",
+        "waiting for requests in flight to finish. Press Ctrl-C again to stop immediately.",
+        Infinity,
+      );
   }
 }
 
 /** Why the targets are read again. */
 const READING = {
-  "after creations": ["Refreshing", "after creates"],
-  "after generations": ["Refreshing", "after discoveries"],
-  "final check": ["Verifying", ""],
+  "after creations": "after creates",
+  "after generations": "after discoveries",
+  "final check": "",
 } as const;
-
-const STOPPING = [
-  "Stopping:",
-  "waiting for requests in flight to finish. Press Ctrl-C again to stop immediately.",
-] as const;
 
 function skipText(reason: SkipReason): string {
   switch (reason.kind) {
@@ -191,19 +209,6 @@ function skipText(reason: SkipReason): string {
     case "fatal":
       return "not started: the service became unusable";
   }
-}
-
-function waitingText(unfinished: number): string {
-  return `for ${count(unfinished, "discovery", "discoveries")} to finish`;
-}
-
-function retryText({ method, path, delay, attempt, attempts, status, fault }: CallWaiting): string {
-  const next = `attempt ${attempt + 1} of ${attempts}`;
-  return `${method} ${path} ${status ?? fault}; retrying in ${durationText(delay)} (${next})`;
-}
-
-function slowText({ pause, concurrency }: SlowedDown): string {
-  return `the service asks to wait ${durationText(pause)}; then ${count(concurrency, "call")} at a time`;
 }
 
 /** Changes that the status area names. */
@@ -226,38 +231,23 @@ export class ApplyStatus {
   }
 
   hear(event: ProgressEvent, now: number): void {
-    const note = (text: string, lasting = BRIEFLY): void =>
-      void (this.#note = { text, until: now + lasting });
+    const { note, lasting = BRIEFLY } = told(event);
+    if (note !== undefined) this.#note = { text: note, until: now + lasting };
     if ("kind" in event) {
       if (event.kind === "started") this.#callsInFlight.add(event.call);
       else if (event.kind === "finished") this.#callsInFlight.delete(event.call);
-      else if (event.kind === "slowed") note(slowText(event), event.pause);
-      else if (event.status !== 429) note(retryText(event), event.delay);
-      return;
-    }
-    switch (event.type) {
-      case "started":
-        this.#startedAt = now;
-        this.#total = event.changes;
-        return;
-      case "changeStarted":
-        return void this.#running.set(event.address, now);
-      case "changeDone":
-      case "changeFailed":
-      case "changeSkipped":
-        this.#running.delete(event.address);
-        this.#ended[event.type]++;
-        return;
-      case "lookingUp":
-        return note(`checking whether ${event.address} was created`);
-      case "adopted":
-        return note(`${event.address} was created after all`);
-      case "reading":
-        return note(READING[event.why].join(" ").trim());
-      case "waiting":
-        return note(`waiting ${waitingText(event.unfinished)}`, Infinity);
-      case "stopping":
-        return note(STOPPING.join(" "), Infinity);
+    } else if (event.type === "started") {
+      this.#startedAt = now;
+      this.#total = event.changes;
+    } else if (event.type === "changeStarted") {
+      this.#running.set(event.address, now);
+    } else if (
+      event.type === "changeDone" ||
+      event.type === "changeFailed" ||
+      event.type === "changeSkipped"
+    ) {
+      this.#running.delete(event.address);
+      this.#ended[event.type]++;
     }
   }
 

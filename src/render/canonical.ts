@@ -214,13 +214,11 @@ function levelled(text: Rewritten): Rewritten {
 }
 
 /** Where long base64 was broken into lines. */
-const WRAP = /\r?\n(?<=[A-Za-z0-9+/]{60}\r?\n)[ \t|│>~]*(?=[A-Za-z0-9+/])/g;
+const WRAP = /\r?\n(?<=[\w+/-]{60}\r?\n)[ \t|│>~]*(?=[\w+/-])/g;
 
-/** The text for base64: decoded and not levelled, in the alphabet of base64, long words in one piece. */
+/** The text for base64: decoded and not levelled, long words in one piece. */
 export function encodedWords(canonical: Rewritten): Rewritten {
   const plain = canonical.narrow && canonical.from !== undefined ? canonical.from : canonical;
-  const text = plain.text.replaceAll("-", "+").replaceAll("_", "/");
-  const same: Rewritten = text === plain.text ? plain : { ...plain, text };
-  if (!text.includes("\n")) return same;
-  return rewrite(same, WRAP, ({ 0: whole }) => [["", whole.length]], false);
+  if (!plain.text.includes("\n")) return plain;
+  return rewrite(plain, WRAP, ({ 0: whole }) => [["", whole.length]], false);
 }

@@ -73,7 +73,7 @@ function detailLines(detail: string, width: number): readonly string[] {
 
 /** `targets/shop.yaml:12:5`, as editors and terminals open it. */
 export function placeText({ file, line, column }: Partial<Place>): string | undefined {
-  return file && [file, line, column].filter((part) => part !== undefined).join(":");
+  return file === undefined ? undefined : [file, line ?? [], column ?? []].flat().join(":");
 }
 
 /** Of no use on a terminal, and too much for a regular expression. */

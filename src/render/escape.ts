@@ -1,8 +1,11 @@
 import { COLOUR } from "./style.ts";
 
-/**
- * One function per format: text from outside becomes a piece of that format which says the same and cannot be
- * anything else. Each makes its text safe to look at first (`safe.ts`).
+/*
+ * Names, prompts and messages come from the service and from manifests, so from people we do not know. What they
+ * write must show as they wrote it and do nothing else: no terminal codes, no reversed or invisible text, no
+ * workflow commands. Text that would act is shown by its number (`\u001b`) instead of being dropped, so that a
+ * reviewer sees that it is there. There is one function per format: text from outside becomes a piece of that format
+ * which says the same and cannot be anything else.
  */
 
 /** The message of a workflow annotation, `::error …::MESSAGE`. */
@@ -101,13 +104,6 @@ function longestRun(text: string): number {
   for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
   return longest;
 }
-
-/**
- * Names, prompts and messages come from the service and from manifests, so from people we do not know. What they
- * write must show as they wrote it and do nothing else: no terminal codes, no reversed or invisible text, no
- * workflow commands. Text that would act is shown by its number (`\u001b`) instead of being dropped, so that a
- * reviewer sees that it is there. The escapes of the single formats are in `escape.ts`.
- */
 
 /**
  * Controls, separators, everything that shows nothing or turns the direction of its surroundings, halves of

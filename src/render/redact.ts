@@ -161,7 +161,12 @@ function base64Forms(secret: string): readonly Pattern[] {
     Buffer.from(little).swap16(),
     ...own.map(({ text }) => Buffer.from(text)),
   ];
-  return [...own, ...others.flatMap((bytes) => encodedForms(bytes, BASE64))];
+  const all = [...own, ...others.flatMap((bytes) => encodedForms(bytes, BASE64))];
+  const forUrls = all.map(({ text, ...rest }) => ({
+    ...rest,
+    text: text.replaceAll("+", "-").replaceAll("/", "_"),
+  }));
+  return [...all, ...forUrls.filter(({ text }) => /[-_]/.test(text))];
 }
 
 const LATIN = /^[\0-\u00ff]*[\u0080-\u00ff][\0-\u00ff]*$/;
@@ -179,22 +184,16 @@ const BASE64: Alphabet = {
   encode: (bytes) => bytes.toString("base64"),
   bits: 6,
   group: 3,
-  tail: /[A-Za-z0-9+/]*/y,
+  tail: /[\w+/-]*/y,
 };
 /** In small letters, as the next one: the text is looked at without regard to case. */
 const HEX: Alphabet = { encode: (bytes) => bytes.toString("hex"), bits: 4, group: 1, tail: /[0-9a-f]*/y };
 const BASE32: Alphabet = { encode: base32, bits: 5, group: 5, tail: /[a-z2-7]*/y };
 
 function base32(bytes: Buffer): string {
+  const bits = Array.from(bytes, (byte) => byte.toString(2).padStart(8, "0")).join("");
   const letters = "abcdefghijklmnopqrstuvwxyz234567";
-  let text = "";
-  let held = 0;
-  let bits = 0;
-  for (const byte of bytes) {
-    held = ((held << 8) | byte) & 0xfff;
-    for (bits += 8; bits >= 5; bits -= 5) text += letters.charAt((held >> (bits - 5)) & 31);
-  }
-  return `${text}a`;
+  return bits.replace(/.{5}/g, (five) => letters.charAt(Number.parseInt(five, 2)));
 }
 
 /**
@@ -225,7 +224,7 @@ interface Span {
   readonly end: number;
 }
 
-/** Every place of the text where a secret stands, in order, without overlaps. */
+/** Every place of the text where a secret stands. */
 function spansIn(text: string, { raw, canonical, base64 }: Searches, inDocument: boolean): readonly Span[] {
   const found: Span[] = [];
   raw.scan(text, (start, end) => {
@@ -247,7 +246,7 @@ function spansIn(text: string, { raw, canonical, base64 }: Searches, inDocument:
     const rest = /^[A-Za-z0-9+/_-]?(?:=|%3[dD]){0,2}/.exec(text.slice(end, end + 7));
     found.push({ start, end: end + (rest?.[0].length ?? 0) });
   });
-  return joined(found);
+  return found;
 }
 
 /** Where a match ends together with its tail; a tail that was gone through once is not gone through again. */
@@ -271,25 +270,14 @@ function signsBefore(text: string, start: number, most: number): number {
 }
 
 /** Overlapping spans become one: what one match leaves over may belong to another. */
-function joined(spans: Span[]): readonly Span[] {
-  const all: Span[] = [];
-  for (const span of spans.toSorted((a, b) => a.start - b.start)) {
-    const last = all.at(-1);
-    if (last === undefined || span.start >= last.end) all.push(span);
-    else if (span.end > last.end) all[all.length - 1] = { start: last.start, end: span.end };
-  }
-  return all;
-}
-
 function withoutSpans(text: string, spans: readonly Span[]): string {
-  if (spans.length === 0) return text;
   const parts: string[] = [];
   let from = 0;
-  for (const { start, end } of spans) {
-    parts.push(text.slice(from, start), SENSITIVE);
-    from = end;
+  for (const { start, end } of spans.toSorted((a, b) => a.start - b.start)) {
+    if (start >= from) parts.push(text.slice(from, start), SENSITIVE);
+    from = Math.max(from, end);
   }
-  return parts.join("") + text.slice(from);
+  return spans.length === 0 ? text : parts.join("") + text.slice(from);
 }
 
 /** Any odd number: it only spreads what is compared. */
@@ -298,6 +286,7 @@ const BASE = 0x5bd1e995;
 const COMPARED = 16;
 
 interface Hashed extends Pattern {
+  readonly begin: string;
   readonly hash: number;
   /** `BASE` to the power of the length. */
   readonly power: number;
@@ -313,15 +302,14 @@ class Search {
   readonly #filter = new Uint8Array(1 << 16);
 
   constructor(patterns: readonly Pattern[]) {
-    const texts = new Set<string>();
     for (const pattern of patterns) {
-      const { text, exact = "" } = pattern;
-      if (texts.has(`${exact}\0${text}`)) continue;
-      texts.add(`${exact}\0${text}`);
-      let start = 0;
+      const { text } = pattern;
+      let [start, power] = [0, 1];
       for (let at = 0; at < 4; at++) start = (start << 8) ^ text.charCodeAt(at);
+      for (let at = 0; at < text.length; at++) power = Math.imul(power, BASE);
+      const hashed = { ...pattern, begin: text.slice(0, COMPARED), hash: hashesOf(text).at(-1) ?? 0, power };
       const own = this.#candidates.get(start) ?? [];
-      own.push({ ...pattern, ...hashOf(text) });
+      own.push(hashed);
       this.#candidates.set(start, own);
       this.#filter[bucket(start)] = 1;
     }
@@ -337,7 +325,7 @@ class Search {
       const start = at - 3;
       for (const pattern of this.#candidates.get(last) ?? []) {
         const end = start + pattern.text.length;
-        if (start < 0 || end > text.length || !beginsWith(text, start, pattern.text)) continue;
+        if (start < 0 || end > text.length || !text.startsWith(pattern.begin, start)) continue;
         if (pattern.text.length > COMPARED) {
           hashes ??= hashesOf(text);
           const hash = ((hashes[end] ?? 0) - Math.imul(hashes[start] ?? 0, pattern.power)) | 0;
@@ -351,23 +339,6 @@ class Search {
 
 function bucket(start: number): number {
   return Math.imul(start, 0x9e3779b1) >>> 16;
-}
-
-function beginsWith(text: string, start: number, pattern: string): boolean {
-  const most = Math.min(pattern.length, COMPARED);
-  for (let at = 0; at < most; at++) if (text.charCodeAt(start + at) !== pattern.charCodeAt(at)) return false;
-  return true;
-}
-
-function hashOf(text: string): { readonly hash: number; readonly power: number } {
-  let hash = 0;
-  let power = 1;
-  if (text.length > COMPARED) {
-    for (let at = 0; at < text.length; at++) hash = (Math.imul(hash, BASE) + text.charCodeAt(at)) | 0;
-    for (let base = BASE, left = text.length; left > 0; left >>= 1, base = Math.imul(base, base))
-      if ((left & 1) === 1) power = Math.imul(power, base);
-  }
-  return { hash, power };
 }
 
 /** Of every beginning of the text; the hash of any piece follows from two of them. */

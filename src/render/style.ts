@@ -59,11 +59,6 @@ export function wrap(line: string, width: number): readonly string[] {
   return [...lines, current];
 }
 
-/** Lines of running text, each wrapped by itself, so that lists and commands in it keep their form. */
-export function wrapLines(text: string, width: number): readonly string[] {
-  return text.split("\n").flatMap((line) => wrap(line, width));
-}
-
 /** The start of a line that fits; colours stay, so that what was switched on is switched off again. */
 export function cutTo(line: string, width: number): string {
   if (textWidth(line) <= width) return line;

@@ -69,26 +69,22 @@ export type Outcome = { readonly status?: number; readonly fault?: string; reado
 
 /** The requests the interface received, in the order they came. */
 export class RequestLog {
-  readonly #requests = new Map<number, JsonObject>();
-  #count = 0;
+  #requests: JsonObject[] = [];
 
   /** Takes the request's place in the order; what it returns is called once it is known how it came out. */
   begin({ method, path, query, body }: Received): (outcome: Outcome) => void {
-    const place = this.#count++;
     const request = { method, path, query: Object.fromEntries(query), body: bodyOf(body.toString()) };
-    this.#requests.set(place, request);
-    this.#requests.delete(place - MOST);
-    return (outcome) => {
-      if (this.#requests.has(place)) this.#requests.set(place, { ...request, ...outcome });
-    };
+    this.#requests.push(request);
+    if (this.#requests.length > MOST) this.#requests.shift();
+    return (outcome) => void Object.assign(request, outcome);
   }
 
-  entries(): JsonObject[] {
-    return [...this.#requests.values()];
+  entries(): readonly JsonObject[] {
+    return this.#requests;
   }
 
   clear(): void {
-    this.#requests.clear();
+    this.#requests = [];
   }
 }
 

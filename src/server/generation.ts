@@ -5,6 +5,7 @@ import {
   type Service,
   type TargetOperation,
   folderIdNamed,
+  liveCase,
   prerequisiteIdNamed,
   tagsNamed,
 } from "./service.ts";
@@ -68,9 +69,7 @@ export const createBatchGeneration: TargetOperation = (service, call, { id: test
   const { prompt, entryPointUrlPath, environmentId, prerequisiteId } = call.body(batchBody);
   if (environmentId !== null && store.environments.get(environmentId)?.testTargetId !== testTargetId)
     throw v.badValue("environmentId", "is not an environment of the test target");
-  const prerequisite = prerequisiteId === null ? undefined : store.testCases.get(prerequisiteId);
-  const isForeign = prerequisite?.testTargetId !== testTargetId || !r.isLive(prerequisite);
-  if (prerequisiteId !== null && isForeign)
+  if (prerequisiteId !== null && liveCase(service, testTargetId, prerequisiteId) === undefined)
     throw v.badValue("prerequisiteId", "is not a test case of the test target");
   const { id: batchGenerationId } = startGeneration(service, {
     testTargetId,
@@ -155,37 +154,30 @@ const FAILURE = { abortCause: "PROMPT_FAILED", message: `the prompt asks for a f
 
 /** Ends a generation, well or badly, in one write. One that was given up meanwhile does nothing. */
 function endGeneration(service: Service, id: string): void {
-  service.store.write(() => {
-    const generation = service.store.generations.get(id);
+  const { store } = service;
+  store.write(() => {
+    const generation = store.generations.get(id);
     if (generation === undefined) return;
-    service.store.generations.remove(id);
-    if (generation.kind === "discovery") endDiscovery(service, generation);
-    else endBatch(service, generation);
+    store.generations.remove(id);
+    const testCase = generation.testCaseId === null ? undefined : store.testCases.get(generation.testCaseId);
+    if (generation.kind === "batch") endBatch(service, generation);
+    else if (testCase !== undefined) endDiscovery(service, testCase, generation.prompt);
   });
 }
 
-function endDiscovery(service: Service, { testTargetId, testCaseId, prompt }: r.Generation): void {
-  const testCase = testCaseId === null ? undefined : service.store.testCases.get(testCaseId);
-  if (testCase === undefined) return;
-  service.store.testCases.update({ ...testCase, ...discovered(service, testCase, prompt) });
-  notify(service, testTargetId, "DISCOVERY_FINISHED", { testCaseId: testCase.id });
-}
-
-function discovered(
-  { runtime, settings }: Service,
-  testCase: r.TestCase,
-  freePrompt: string,
-): Partial<r.TestCase> {
+function endDiscovery(service: Service, testCase: r.TestCase, freePrompt: string): void {
+  const { store, runtime, settings } = service;
   const updatedAt = runtime.now();
-  if (freePrompt.includes(FAIL))
-    return { discovery: { updatedAt, freePrompt, status: "FAILED", ...FAILURE }, updatedAt };
   const traceUrl = `https://traces.example.com/${testCase.id}.zip`;
-  return {
-    discovery: { updatedAt, freePrompt, status: "FINISHED", traceUrl },
-    updatedAt,
-    status: settings.finishedCaseStatus ?? testCase.status,
-    elements: generatedElements(freePrompt, runtime),
-  };
+  const made = freePrompt.includes(FAIL)
+    ? { discovery: { updatedAt, freePrompt, status: "FAILED", ...FAILURE } }
+    : {
+        discovery: { updatedAt, freePrompt, status: "FINISHED", traceUrl },
+        status: settings.finishedCaseStatus ?? testCase.status,
+        elements: generatedElements(freePrompt, runtime),
+      };
+  store.testCases.update({ ...testCase, ...made, updatedAt });
+  notify(service, testCase.testTargetId, "DISCOVERY_FINISHED", { testCaseId: testCase.id });
 }
 
 /** A batch makes two cases, each told of in a notification of its own. */

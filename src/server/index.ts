@@ -21,14 +21,10 @@ export { Refusal } from "./input.ts";
 export type ServerOptions = {
   /** 0 or absent: any free port. */
   readonly port?: number;
-  /** The service has no business beyond this machine. */
-  readonly host?: "127.0.0.1" | "localhost" | "::1";
   /** Where the data is kept; created when missing. Without it, the data stays in memory. */
   readonly dataDir?: string;
   /** What `X-API-Key` must carry, for the control interface as well. */
   readonly apiKey: string;
-  /** A path before `/apiKey`, as "/tenant/a". */
-  readonly basePath?: string;
   /** Milliseconds a discovery or batch generation takes; short for `settings.discoveryTime`. */
   readonly discoveryTime?: number;
   /** Behaviour to start with, where it is not the default. */
@@ -56,8 +52,7 @@ export type RunningServer = {
  * driver is installed, and with a Refusal for a seed that it cannot hold.
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { apiKey, basePath = "", host = "127.0.0.1", seed } = options;
-  checkAddress(basePath, host);
+  const { apiKey, seed } = options;
   const runtime = serverRuntime(options.clock ?? Date.now, options.ids ?? randomUUID);
   const { discoveryTime, settings } = options;
   const defaults = settingsReader({})({}, "", runtime);
@@ -70,12 +65,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   try {
     // A seed is for an empty data directory: on a restart, what was written since counts.
     if (seed !== undefined && [...store.testTargets.all()].length === 0) putData(service, seed);
-    const handle = handlerOf(control, apiKey, basePath, closing.signal);
+    const handle = handlerOf(control, apiKey, closing.signal);
     const listener: RequestListener = (request, response) => {
       // Whatever goes wrong here is past any answer: the other side has gone, or half of the answer is out.
       handle(request, response).catch(() => response.destroy());
     };
-    const { origin, stop } = await listen(listener, host, options.port ?? 0);
+    const { origin, stop } = await listen(listener, options.port ?? 0);
     runner.schedule();
     const close = async () => {
       closing.abort();
@@ -83,20 +78,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       runner.stop();
       store.close();
     };
-    return { url: origin + basePath, controlUrl: `${origin}/control`, close };
+    return { url: origin, controlUrl: `${origin}/control`, close };
   } catch (error) {
     store.close();
     throw error;
   }
-}
-
-/** A base path is empty, or begins with a slash and does not end with one; the host is loopback, types or not. */
-function checkAddress(basePath: string, host: string): void {
-  const isPath = /^(\/[\w.~-]+)*$/.test(basePath);
-  if (!isPath || basePath === "/control" || basePath.startsWith("/control/"))
-    throw new RangeError(`basePath must be like /tenant/a, and not within /control: ${basePath}`);
-  if (!["127.0.0.1", "localhost", "::1"].includes(host))
-    throw new RangeError(`host must be a loopback address: ${host}`);
 }
 
 const target = "/test-targets/{testTargetId}";
@@ -144,7 +130,7 @@ function performed(service: Service, apiKey: string, received: http.Received): h
 const INTERFACE = "/apiKey/v3";
 
 /** Answers the described interface, and the one that controls this server. */
-function handlerOf(control: Control, apiKey: string, basePath: string, closing: AbortSignal) {
+function handlerOf(control: Control, apiKey: string, closing: AbortSignal) {
   const { service, runner } = control;
   /** Carries out what was asked, and starts the timers of what that began. */
   const act = (work: () => http.Reply, form = service.settings.errorBody): http.HandlerAnswer => {
@@ -164,7 +150,7 @@ function handlerOf(control: Control, apiKey: string, basePath: string, closing: 
     } catch (error) {
       return refuse(error);
     }
-    const inInterface = below(received, basePath + INTERFACE);
+    const inInterface = below(received, INTERFACE);
     if (inInterface !== undefined) {
       const perform = () => act(() => performed(service, apiKey, inInterface));
       return exchange(control, inInterface, perform, response, closing);
@@ -185,14 +171,16 @@ function below(received: http.Received, prefix: string): http.Received | undefin
   return { ...received, path: received.path.slice(prefix.length) };
 }
 
+/** The service has no business beyond this machine. */
+const HOST = "127.0.0.1";
+
 /** Listens, or rejects with the system's error when the port is taken. @returns the origin, as "http://127.0.0.1:4010" */
 async function listen(
   listener: RequestListener,
-  host: string,
   port: number,
 ): Promise<{ readonly origin: string; readonly stop: () => Promise<void> }> {
   const server = createServer(listener);
-  server.listen(port, host);
+  server.listen(port, HOST);
   await once(server, "listening");
   const address = server.address();
   if (typeof address !== "object" || address === null) throw new Error("a listening server has an address");
@@ -202,5 +190,5 @@ async function listen(
     server.closeAllConnections();
     await closed;
   };
-  return { origin: `http://${host.includes(":") ? `[${host}]` : host}:${address.port}`, stop };
+  return { origin: `http://${HOST}:${address.port}`, stop };
 }

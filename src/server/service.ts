@@ -1,6 +1,6 @@
 import type { Answer, HandlerCall } from "./http.ts";
 import { type ServerRuntime, badValue, notFound } from "./input.ts";
-import { type Settings, type TestTarget, isLive } from "./resources.ts";
+import { type Settings, type TestCase, type TestTarget, isLive } from "./resources.ts";
 import type { Store } from "./store.ts";
 
 /** What every operation works with. */
@@ -34,6 +34,12 @@ export function ownedBy<T extends { readonly testTargetId: string }>(
 ): T {
   if (row?.testTargetId !== target.id) throw notFound(what);
   return row;
+}
+
+/** A case of the target that a user still sees. */
+export function liveCase({ store }: Service, testTargetId: string, id: string): TestCase | undefined {
+  const found = store.testCases.get(id);
+  return found?.testTargetId === testTargetId && isLive(found) ? found : undefined;
 }
 
 /*

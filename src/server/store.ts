@@ -16,31 +16,21 @@ export type Store = StoredTables & {
  */
 export async function openStore(dataDir: string | undefined): Promise<Store> {
   const open = await sqlite();
-  if (dataDir === undefined) return storeIn(open(":memory:"), "memory", () => undefined);
-  mkdirSync(dataDir, { recursive: true });
-  const lock = takeLock(open, dataDir);
-  try {
-    return storeIn(open(join(dataDir, "service.db")), dataDir, () => lock.close());
-  } catch (error) {
-    lock.close();
-    throw error;
-  }
-}
-
-function storeIn(db: Database, place: string, closed: () => void): Store {
+  if (dataDir !== undefined) mkdirSync(dataDir, { recursive: true });
+  const lock = dataDir === undefined ? undefined : takeLock(open, dataDir);
+  let db: Database | undefined;
   let isOpen = true;
   const close = () => {
-    if (!isOpen) return;
+    if (isOpen) for (const each of [db, lock]) each?.close();
     isOpen = false;
-    db.close();
-    closed();
   };
-  const write = <T>(work: () => T): T => transaction(db, work);
   try {
-    prepare(db, place);
-    return { ...write(() => openTables(db)), write, close };
+    const opened = (db = open(dataDir === undefined ? ":memory:" : join(dataDir, "service.db")));
+    prepare(opened, dataDir ?? "memory");
+    const write = <T>(work: () => T): T => transaction(opened, work);
+    return { ...write(() => openTables(opened)), write, close };
   } catch (error) {
-    db.close();
+    close();
     throw error;
   }
 }
@@ -74,7 +64,7 @@ const FORMAT = 1;
 
 function prepare(db: Database, place: string): void {
   // A file says what it is before it is read: 0 is a new one, and rows of another format are not ours to trust.
-  const [row] = db.prepare("PRAGMA user_version").all();
+  const row = db.prepare("PRAGMA user_version").get();
   const version =
     typeof row === "object" && row !== null && "user_version" in row ? row.user_version : undefined;
   if (version !== 0 && version !== FORMAT)

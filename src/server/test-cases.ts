@@ -6,6 +6,7 @@ import {
   type Service,
   type TargetOperation,
   folderIdNamed,
+  liveCase,
   openEnum,
   ownedBy,
   tagsNamed,
@@ -111,9 +112,8 @@ export const updateElement: TargetOperation = (service, call, target) => {
   return elementView(element, testCase.id, "update");
 };
 
-function testCaseOf({ store }: Service, call: HandlerCall, target: r.TestTarget): r.TestCase {
-  const found = store.testCases.get(call.id("testCaseId"));
-  return ownedBy(target, found && r.isLive(found) ? found : undefined, "test case");
+function testCaseOf(service: Service, call: HandlerCall, target: r.TestTarget): r.TestCase {
+  return ownedBy(target, liveCase(service, target.id, call.id("testCaseId")), "test case");
 }
 
 type Filter = (testCase: r.TestCase) => boolean;

@@ -1,318 +1,247 @@
 import { ELEMENT, type ObjectShape, type Shape } from "../model/fields.ts";
 import { type Json, type JsonObject, isArray, isObject } from "../model/json.ts";
-import type { LiveDiscovery, LiveElement, LiveEnvironment, LiveTarget, LiveTestCase } from "../model/live.ts";
-import { MAX_PAGES, MAX_REPORTS, type AnswerProblem, type Result, bad, good, isSegment } from "./request.ts";
+import type { LiveElement, LiveTarget, LiveTestCase } from "../model/live.ts";
+import { FaultError } from "./failure.ts";
+import { MAX_PAGES, MAX_REPORTS, isSegment } from "./request.ts";
 
-/**
- * Readers of fields for the checks of answers. Inside, a misfit is thrown: it is rare, tens of thousands of
- * fields are read per second, and the place is put together on the way out. `checked` turns it into a value, and
- * nothing else may call readers.
+/*
+ * Reading answers. What is not as service-api.md describes it is thrown as a FaultError, and its place put together on
+ * the way out: tens of thousands of fields are read per second, and a misfit is rare.
  *
  * One rule for all optional fields: null is taken as absent where service-api.md does not allow it, and a wrong
  * type is a misfit.
  */
-function checked<T>(read: () => T): Result<T, AnswerProblem> {
-  try {
-    return good(read());
-  } catch (error) {
-    if (error instanceof MisfitError) return bad(error.misfit);
-    throw error;
-  }
-}
 
-class MisfitError extends Error {
-  readonly misfit: AnswerProblem;
-
-  constructor(where: AnswerProblem) {
-    super("an answer has another shape than described");
-    this.misfit = where;
-  }
-}
-
-function misfit(at: string | number | undefined, expected: string, found: Json | undefined): MisfitError {
-  return new MisfitError({ at: at === undefined ? [] : [at], expected, found: typeName(found) });
+function misfit(expected: string, found: Json | undefined): FaultError {
+  return new FaultError({ kind: "misshapen", at: [], expected, found: typeName(found) });
 }
 
 function typeName(value: Json | undefined): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
+  if (value === "") return "an empty string";
   if (isArray(value)) return "a list";
-  if (typeof value === "object") return "an object";
-  return typeof value === "string" && value !== ""
-    ? "a string"
-    : value === ""
-      ? "an empty string"
-      : `a ${typeof value}`;
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
-/** Reads a part; a misfit in it is placed below `key`. */
-function within<T>(key: string | number, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw placed(error, key);
-  }
-}
-
+/** An error of a part, placed below `key`. */
 function placed(error: unknown, key: string | number): unknown {
-  if (!(error instanceof MisfitError)) return error;
-  return new MisfitError({ ...error.misfit, at: [key, ...error.misfit.at] });
+  if (!(error instanceof FaultError) || error.fault.kind !== "misshapen") return error;
+  return new FaultError({ ...error.fault, at: [key, ...error.fault.at] });
 }
 
-function anObject(value: Json | undefined): JsonObject {
-  if (isObject(value)) return value;
-  throw misfit(undefined, "an object", value);
+/** Reads what stands in a field. */
+type Read<T> = (value: Json | undefined) => T;
+
+/** Of a value that must be there. */
+function required<T extends Json>(expected: string, test: (value: Json | undefined) => value is T): Read<T> {
+  return (value) => {
+    if (test(value)) return value;
+    throw misfit(expected, value);
+  };
 }
 
-/** Reads every item of a list. */
-function aList<T>(value: Json | undefined, read: (item: Json) => T): readonly T[] {
-  if (!isArray(value)) throw misfit(undefined, "a list", value);
-  const items: T[] = [];
-  let at = 0;
-  try {
-    for (; at < value.length; at++) items.push(read(value[at] ?? null));
-  } catch (error) {
-    throw placed(error, at);
-  }
-  return items;
+/** Of a value that may be absent. */
+function optional<T>(read: Read<T>): Read<T | undefined> {
+  return (value) => (value === null || value === undefined ? undefined : read(value));
 }
 
-/** A required id: one that can stand in a path. */
-function id(holder: JsonObject, field: string): string {
-  const value = holder[field];
+const anObject = required("an object", isObject);
+const aString = required("a string", (value) => typeof value === "string");
+/** One that can stand in a path. */
+const anId: Read<string> = (value) => {
   if (typeof value === "string" && isSegment(value)) return value;
-  throw misfit(field, "an id", value);
-}
-
-function requiredText(holder: JsonObject, field: string): string {
-  const value = holder[field];
-  if (typeof value === "string") return value;
-  throw misfit(field, "a string", value);
-}
-
-function text(holder: JsonObject, field: string): string | undefined {
-  return nullableText(holder, field) ?? undefined;
-}
-
+  throw misfit("an id", value);
+};
+const text = optional(aString);
+const flag = optional(required("a boolean", (value) => typeof value === "boolean"));
+const number = optional(required("a number", (value) => typeof value === "number"));
+const object = optional(anObject);
 /** For fields of type `string or null`. */
-function nullableText(holder: JsonObject, field: string): string | null | undefined {
-  const value = holder[field];
-  if (typeof value === "string" || value === null || value === undefined) return value;
-  throw misfit(field, "a string", value);
-}
+const nullableText: Read<string | null | undefined> = (value) => (value === null ? null : text(value));
 
-function flag(holder: JsonObject, field: string): boolean | undefined {
-  const value = holder[field];
-  if (typeof value === "boolean") return value;
-  if (value === null || value === undefined) return undefined;
-  throw misfit(field, "a boolean", value);
-}
-
-function number(holder: JsonObject, field: string): number | undefined {
-  const value = holder[field];
-  if (typeof value === "number") return value;
-  if (value === null || value === undefined) return undefined;
-  throw misfit(field, "a number", value);
-}
-
-/** A free-form object, as it came. */
-function plainObject(holder: JsonObject, field: string): JsonObject | undefined {
-  return object(holder, field, (fields) => fields);
-}
-
-function object<T>(holder: JsonObject, field: string, read: (fields: JsonObject) => T): T | undefined {
-  const value = holder[field];
-  if (value === null || value === undefined) return undefined;
-  return within(field, () => read(anObject(value)));
-}
-
-function list<T>(holder: JsonObject, field: string, read: (item: Json) => T): readonly T[] | undefined {
-  const value = holder[field];
-  if (value === null || value === undefined) return undefined;
-  return within(field, () => aList(value, read));
-}
-
-/** A list of strings; nulls in it are dropped (service-api.md allows them in a target's tags). */
-function texts(holder: JsonObject, field: string): readonly string[] | undefined {
-  return list(holder, field, textOrNull)?.filter((item) => item !== null);
-}
-
-function textOrNull(item: Json): string | null {
-  if (typeof item === "string" || item === null) return item;
-  throw misfit(undefined, "a string", item);
-}
-
-/** The answer of operation 1 (service-api.md, "Test target"). */
-export function readTargets(answer: Json): Result<readonly LiveTarget[], AnswerProblem> {
-  return checked(() => aList(answer, target));
-}
-
-/** The answer of operation 3. */
-export function readTarget(answer: Json): Result<LiveTarget, AnswerProblem> {
-  return checked(() => target(answer));
-}
-
-function target(json: Json): LiveTarget {
-  const fields = anObject(json);
-  return {
-    id: id(fields, "id"),
-    app: requiredText(fields, "app"),
-    environments: list(fields, "environments", environment) ?? [],
+function listOf<T>(read: Read<T>): Read<readonly T[]> {
+  return (value) => {
+    if (!isArray(value)) throw misfit("a list", value);
+    let at = 0;
+    const items: T[] = [];
+    try {
+      for (; at < value.length; at++) items.push(read(value[at]));
+    } catch (error) {
+      throw placed(error, at);
+    }
+    return items;
   };
 }
 
-/** A reader for `shape.ts`: one item of a target's `environments`. */
-function environment(json: Json): LiveEnvironment {
-  const fields = anObject(json);
-  return {
-    id: id(fields, "id"),
-    type: text(fields, "type"),
-    discoveryUrl: text(fields, "discoveryUrl"),
+type Fields = Readonly<Record<string, Read<unknown>>>;
+type Made<F extends Fields> = { readonly [K in keyof F]: ReturnType<F[K]> };
+
+/** An object with these fields, each read by its own reader; what else it has is passed over. */
+function shape<const F extends Fields>(fields: F): Read<Made<F>> {
+  const names = Object.keys(fields);
+  return (value) => {
+    const holder = anObject(value);
+    const made: Record<string, unknown> = {};
+    let name = "";
+    try {
+      for (name of names) made[name] = fields[name]?.(holder[name]);
+    } catch (error) {
+      throw placed(error, name);
+    }
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each field was made by the reader of its name
+    return made as Made<F>;
   };
 }
 
-/** One item of the answer of operation 7 (service-api.md, "Test case", list shape). */
-export function readTestCase(item: Json): Result<LiveTestCase, AnswerProblem> {
-  return checked(() => testCase(item));
+/** The answer of operation 3 (service-api.md, "Test target"). */
+export const readTarget: Read<LiveTarget> = shape({
+  id: anId,
+  app: aString,
+  environments: orNone(listOf(shape({ id: anId, type: text, discoveryUrl: text }))),
+});
+
+/** The answer of operation 1. */
+export const readTargets = listOf(readTarget);
+
+function orNone<T>(read: Read<readonly T[]>): Read<readonly T[]> {
+  return (value) => optional(read)(value) ?? [];
 }
 
-function testCase(json: Json): LiveTestCase {
-  const fields = anObject(json);
-  // Required in the list, and a sign that the list is what it should be; nothing else needs it.
-  id(fields, "testTargetId");
-  return {
-    id: id(fields, "id"),
-    description: text(fields, "description"),
-    status: text(fields, "status"),
-    runStatus: text(fields, "runStatus"),
-    type: nullableText(fields, "type"),
-    entryPointUrlPath: nullableText(fields, "entryPointUrlPath"),
-    folderId: nullableText(fields, "folderId"),
-    externalId: nullableText(fields, "externalId"),
-    tags: texts(fields, "tags"),
-    prerequisiteId: nullableText(fields, "prerequisiteId"),
-    elements: elements(fields, "elements"),
-    discovery: object(fields, "discovery", discovery),
-  };
+/** One item of the answer of operation 7 (service-api.md, "Test case", list shape). @param at its place in the list */
+export function readTestCase(item: Json, at?: number): LiveTestCase {
+  try {
+    // Required in the list, and a sign that the list is what it should be; nothing else needs it.
+    belonging(item);
+    return testCase(item);
+  } catch (error) {
+    throw at === undefined ? error : placed(error, at);
+  }
 }
 
-function discovery(fields: JsonObject): LiveDiscovery {
-  return {
-    updatedAt: text(fields, "updatedAt"),
-    status: text(fields, "status"),
-    freePrompt: text(fields, "freePrompt"),
-    abortCause: text(fields, "abortCause"),
-    message: text(fields, "message"),
-  };
+const belonging = shape({ testTargetId: anId });
+
+const testCase: Read<LiveTestCase> = shape({
+  id: anId,
+  description: text,
+  status: text,
+  runStatus: text,
+  type: nullableText,
+  entryPointUrlPath: nullableText,
+  folderId: nullableText,
+  externalId: nullableText,
+  // service-api.md allows nulls in lists of tags.
+  tags: optional((value) => listOf(nullableText)(value).filter((tag) => typeof tag === "string")),
+  prerequisiteId: nullableText,
+  elements: optional(inOrder(element)),
+  discovery: optional(
+    shape({ updatedAt: text, status: text, freePrompt: text, abortCause: text, message: text }),
+  ),
+});
+
+/** One test case element. */
+export function element(value: Json | undefined): LiveElement {
+  const raw = anObject(value);
+  return { id: at(raw, "id", text), parts: parts(ELEMENT, raw), raw };
 }
 
-/** A reader for `shape.ts`: test case elements in the order of their `index` (service-api.md). */
-function elements(holder: JsonObject, field: string): readonly LiveElement[] | undefined {
-  return listInOrder(holder, field, element);
-}
-
-/** A reader for `shape.ts`: one test case element. */
-export function element(json: Json): LiveElement {
-  const raw = anObject(json);
-  return { id: text(raw, "id"), parts: parts(ELEMENT, raw), raw };
+/** Reads one field of an object. */
+function at<T>(holder: JsonObject, name: string, read: Read<T>): T {
+  try {
+    return read(holder[name]);
+  } catch (error) {
+    throw placed(error, name);
+  }
 }
 
 /** The parts that the field table has, in a manifest's words; what may be null says by it that there is none. */
-function parts(shape: ObjectShape, holder: JsonObject): JsonObject {
+function parts(of: ObjectShape, holder: JsonObject): JsonObject {
   const read: Record<string, Json> = {};
-  for (const name in shape.parts) {
-    const part = shape.parts[name];
+  for (const name in of.parts) {
+    const part = of.parts[name];
     if (part === undefined) continue;
-    const strict = shape.required?.includes(name) === true;
-    const value = part.writeOnly ? null : partOf(part.shape, holder, name, strict);
+    const strict = of.required?.includes(name) === true;
+    const value = part.writeOnly ? null : at(holder, name, (found) => partOf(part.shape, found, strict));
     if (value !== null || part.nullable) read[name] = value;
   }
   return read;
 }
 
 /** Left out counts as none, no items, or what the service takes for it. */
-function partOf(shape: Shape, holder: JsonObject, name: string, strict: boolean): Json {
-  if (shape.type === "object") return object(holder, name, (fields) => parts(shape, fields)) ?? null;
-  if (shape.type === "boolean") return flag(holder, name) ?? false;
-  if (shape.type === "json") return plainObject(holder, name) ?? {};
-  if (shape.type !== "list") return (strict ? text(holder, name) : holder[name]) ?? null;
-  const { of } = shape;
-  return listInOrder(holder, name, (item) => (of.type === "object" ? parts(of, anObject(item)) : item)) ?? [];
+function partOf(of: Shape, value: Json | undefined, strict: boolean): Json {
+  if (of.type === "boolean") return flag(value) ?? false;
+  if (of.type === "json") return object(value) ?? {};
+  if (of.type === "object") return value === null || value === undefined ? null : parts(of, anObject(value));
+  if (of.type !== "list") return (strict ? text(value) : value) ?? null;
+  const item = of.of;
+  if (value === null || value === undefined) return [];
+  return inOrder((one) => (item.type === "object" ? parts(item, anObject(one)) : (one ?? null)))(value);
 }
 
-function listInOrder<T>(
-  holder: JsonObject,
-  field: string,
-  read: (item: Json) => T,
-): readonly T[] | undefined {
-  const items = list(holder, field, read);
-  return items === undefined ? undefined : inOrder(items, list(holder, field, index) ?? []);
+/** A list sorted by `index`; where an item has none, the order of the list is all there is, and it stands. */
+function inOrder<T>(read: Read<T>): Read<readonly T[]> {
+  return (value) => {
+    const items = listOf(read)(value);
+    const indexes = listOf((item) => at(anObject(item), "index", number))(value);
+    const isSorted = indexes.every((own, nth) => own === undefined || own >= (indexes[nth - 1] ?? own));
+    if (isSorted || indexes.includes(undefined)) return items;
+    return items
+      .map((item, nth) => ({ item, own: indexes[nth] ?? 0 }))
+      .toSorted((one, other) => one.own - other.own)
+      .map(({ item }) => item);
+  };
 }
 
-function index(item: Json): number | undefined {
-  return number(anObject(item), "index");
-}
-
-/** Sorted by `index`; where an item has none, the order of the list is all there is, and it stands. */
-function inOrder<T>(items: readonly T[], indexes: readonly (number | undefined)[]): readonly T[] {
-  const isSorted = indexes.every((at, nth) => at === undefined || at >= (indexes[nth - 1] ?? at));
-  if (isSorted || indexes.includes(undefined)) return items;
-  return items
-    .map((item, nth) => ({ item, at: indexes[nth] ?? 0 }))
-    .toSorted((one, other) => one.at - other.at)
-    .map(({ item }) => item);
-}
+/** service-api.md, "Notification". What its payload holds depends on the event; only `testCaseId` is described. */
+const notification = shape({
+  id: anId,
+  testTargetId: anId,
+  createdAt: aString,
+  updatedAt: aString,
+  type: aString,
+  payload: anObject,
+  ack: text,
+});
+export type LiveNotification = ReturnType<typeof notification>;
 
 /** The answer of operation 14. */
-export function readNotifications(answer: Json): Result<readonly LiveNotification[], AnswerProblem> {
-  return checked(() => aList(answer, notification));
-}
+export const readNotifications = listOf(notification);
 
-function notification(json: Json): LiveNotification {
-  const fields = anObject(json);
-  return {
-    id: id(fields, "id"),
-    testTargetId: id(fields, "testTargetId"),
-    createdAt: requiredText(fields, "createdAt"),
-    updatedAt: requiredText(fields, "updatedAt"),
-    type: requiredText(fields, "type"),
-    payload: within("payload", () => anObject(fields["payload"])),
-    ack: text(fields, "ack"),
-  };
-}
+/** service-api.md, "Test result". Undefined: the answer did not show it. */
+const result = shape({
+  id: text,
+  testCaseId: text,
+  name: text,
+  createdAt: text,
+  updatedAt: text,
+  status: text,
+  errorMessage: text,
+  traceUrl: text,
+});
+export type LiveResult = ReturnType<typeof result>;
 
-/** The answer of operation 12. A missing `hasNextPage` is read from whether there is a key. */
-export function readReportPage(answer: Json): Result<ReportPage, AnswerProblem> {
-  return checked(() => {
-    const fields = anObject(answer);
-    const key = fields["key"] ?? undefined;
-    return {
-      reports: within("data", () => aList(fields["data"], report)),
-      key,
-      hasNextPage: flag(fields, "hasNextPage") ?? key !== undefined,
-    };
-  });
-}
+const reportFields = shape({
+  id: anId,
+  testTargetId: text,
+  createdAt: text,
+  updatedAt: text,
+  executionUrl: text,
+  status: text,
+  /** The trigger context, as it came. */
+  context: object,
+  breakpoint: text,
+  browser: text,
+});
+
+/** service-api.md, "Test report". */
+export type LiveReport = ReturnType<typeof reportFields> & {
+  /** The plain results, also where a list wraps them in report-shaped entries. */
+  readonly results: readonly LiveResult[];
+};
 
 /** The answer of operation 13. */
-export function readReport(answer: Json): Result<LiveReport, AnswerProblem> {
-  return checked(() => report(answer));
-}
-
-function report(json: Json): LiveReport {
-  const fields = anObject(json);
-  return {
-    id: id(fields, "id"),
-    testTargetId: text(fields, "testTargetId"),
-    createdAt: text(fields, "createdAt"),
-    updatedAt: text(fields, "updatedAt"),
-    executionUrl: text(fields, "executionUrl"),
-    status: text(fields, "status"),
-    context: plainObject(fields, "context"),
-    breakpoint: text(fields, "breakpoint"),
-    browser: text(fields, "browser"),
-    results: results(fields),
-  };
+export function readReport(answer: Json | undefined): LiveReport {
+  return { ...reportFields(answer), results: results(anObject(answer)) };
 }
 
 /**
@@ -320,63 +249,25 @@ function report(json: Json): LiveReport {
  * has `testResults` of its own and names no test case is such a wrapper.
  */
 function results(holder: JsonObject): readonly LiveResult[] {
-  return list(holder, "testResults", resultsOf)?.flat() ?? [];
+  const read = listOf((json) => {
+    const fields = anObject(json);
+    const isWrapper = isArray(fields["testResults"]) && typeof fields["testCaseId"] !== "string";
+    return isWrapper ? results(fields) : [result(fields)];
+  });
+  return at(holder, "testResults", orNone(read)).flat();
 }
 
-function resultsOf(json: Json): readonly LiveResult[] {
-  const fields = anObject(json);
-  const isWrapper = isArray(fields["testResults"]) && typeof fields["testCaseId"] !== "string";
-  return isWrapper ? results(fields) : [result(fields)];
+/** One answer of operation 12; `key` is what the next page is asked for with. */
+export type ReportPage = ReturnType<typeof readReportPage>;
+
+/** A missing `hasNextPage` is read from whether there is a key. */
+export function readReportPage(answer: Json) {
+  const { data, hasNextPage } = reportPage(answer);
+  const key = anObject(answer)["key"] ?? undefined;
+  return { reports: data, key, hasNextPage: hasNextPage ?? key !== undefined };
 }
 
-function result(fields: JsonObject): LiveResult {
-  return {
-    id: text(fields, "id"),
-    testCaseId: text(fields, "testCaseId"),
-    name: text(fields, "name"),
-    createdAt: text(fields, "createdAt"),
-    updatedAt: text(fields, "updatedAt"),
-    status: text(fields, "status"),
-    errorMessage: text(fields, "errorMessage"),
-    traceUrl: text(fields, "traceUrl"),
-  };
-}
-
-/** service-api.md, "Test report". Undefined: the answer did not show it. */
-export interface LiveReport {
-  readonly id: string;
-  readonly testTargetId: string | undefined;
-  readonly createdAt: string | undefined;
-  readonly updatedAt: string | undefined;
-  readonly executionUrl: string | undefined;
-  readonly status: string | undefined;
-  /** The trigger context, as it came. */
-  readonly context: JsonObject | undefined;
-  readonly breakpoint: string | undefined;
-  readonly browser: string | undefined;
-  /** The plain results, also where a list wraps them in report-shaped entries. */
-  readonly results: readonly LiveResult[];
-}
-
-/** service-api.md, "Test result". */
-export interface LiveResult {
-  readonly id: string | undefined;
-  readonly testCaseId: string | undefined;
-  readonly name: string | undefined;
-  readonly createdAt: string | undefined;
-  readonly updatedAt: string | undefined;
-  readonly status: string | undefined;
-  readonly errorMessage: string | undefined;
-  readonly traceUrl: string | undefined;
-}
-
-/** One answer of operation 12. */
-export interface ReportPage {
-  readonly reports: readonly LiveReport[];
-  /** What the next page is asked for with. */
-  readonly key: Json | undefined;
-  readonly hasNextPage: boolean;
-}
+const reportPage = shape({ data: listOf(readReport), hasNextPage: flag });
 
 /** What follows a page when all are read one after the other. */
 export type PageEnd =
@@ -409,16 +300,4 @@ function whatFollows(page: ReportPage, fresh: number): PageEnd {
   if (!page.hasNextPage) return "end";
   if (fresh === 0) return "nothing-new";
   return page.key === undefined ? "no-key" : "more";
-}
-
-/** service-api.md, "Notification". */
-export interface LiveNotification {
-  readonly id: string;
-  readonly testTargetId: string;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-  readonly type: string;
-  /** What it holds depends on the event; `testCaseId` is the only key that is described. */
-  readonly payload: JsonObject;
-  readonly ack: string | undefined;
 }

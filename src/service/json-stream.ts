@@ -1,9 +1,7 @@
 import { isUtf8 } from "node:buffer";
-import type { Json } from "../model/json.ts";
-import { type Fault, MAX_DEPTH, MAX_ITEMS, MAX_ITEM_BYTES, type TooBig, type Unreadable } from "./request.ts";
-
-/** Takes one item of the list. @returns a fault to stop at */
-export type ReadItem = (item: Json, index: number) => Fault | undefined;
+import { type Json, parseJson } from "../model/json.ts";
+import { FaultError, type TooBig, type Unreadable } from "./failure.ts";
+import { MAX_DEPTH, MAX_ITEMS, MAX_ITEM_BYTES } from "./request.ts";
 
 /** The scan goes on outside of any string. */
 const NOT_IN_STRING = -1;
@@ -19,7 +17,7 @@ const NOT_IN_STRING = -1;
  * once, so that a large item in small pieces is not copied again and again. After a fault the splitter is spent.
  */
 export class JsonSplitter {
-  readonly #take: ReadItem;
+  readonly #take: (item: Json, index: number) => void;
   readonly #maxItems: number;
   #stage: "before" | "inside" | "after" = "before";
   /** Bytes of the text before the current piece. */
@@ -33,65 +31,50 @@ export class JsonSplitter {
   /** Earlier pieces of the current item. */
   #kept: Uint8Array[] = [];
   #keptBytes = 0;
-  #closedAt: number | undefined;
+  /** Where the text behind the list begins, once the list has ended as it must. */
+  closedAt: number | undefined;
 
-  constructor(take: ReadItem, maxItems = MAX_ITEMS) {
+  constructor(take: (item: Json, index: number) => void, maxItems = MAX_ITEMS) {
     this.#take = take;
     this.#maxItems = maxItems;
   }
 
-  /** Where the text behind the list begins, once the list has ended as it must. */
-  get closedAt(): number | undefined {
-    return this.#closedAt;
-  }
-
-  /** Reads the next piece, which must not change afterwards. @returns the fault to stop at */
-  push(piece: Uint8Array): Fault | undefined {
-    const fault = this.#read(piece);
+  /** Reads the next piece, which must not change afterwards. @throws FaultError, and what the taker throws */
+  push(piece: Uint8Array): void {
+    const from = this.#stage === "before" ? this.#open(piece) : 0;
+    const after = this.#stage === "inside" ? this.#inside(piece, from) : from;
+    if (this.#stage === "after") {
+      const garbage = piece.subarray(after).findIndex((byte) => !isBlank(byte));
+      if (garbage >= 0) throw unreadable("not-json", this.#offset + after + garbage);
+    }
     this.#offset += piece.length;
-    return fault;
   }
 
   /**
-   * Says that the text is over. @returns the fault if it may not end here; inside the list that is a break which
-   * the connection did not report, as happens where an answer's length is not announced
+   * Says that the text is over. Inside the list that is a break which the connection did not report, as happens where an
+   * answer's length is not announced. @throws FaultError if the text may not end here
    */
-  end(): Fault | undefined {
-    switch (this.#stage) {
-      case "before":
-        return { kind: "unreadable", why: "empty", offset: undefined };
-      case "inside":
-        return { kind: "broken", code: "CUT_OFF" };
-      case "after":
-        return undefined;
-    }
+  end(): void {
+    if (this.#stage === "before") throw unreadable("empty");
+    if (this.#stage === "inside") throw new FaultError({ kind: "broken", code: "CUT_OFF" });
   }
 
-  #read(piece: Uint8Array): Fault | undefined {
-    switch (this.#stage) {
-      case "before":
-        return this.#before(piece);
-      case "inside":
-        return this.#inside(piece, 0);
-      case "after":
-        return this.#after(piece, 0);
-    }
-  }
-
-  #before(piece: Uint8Array): Fault | undefined {
+  /** @returns where the list's content begins */
+  #open(piece: Uint8Array): number {
     for (const [at, byte] of piece.entries()) {
       if (byte === OPEN_LIST) {
         this.#stage = "inside";
         this.#depth = 1;
-        return this.#inside(piece, at + 1);
+        return at + 1;
       }
-      if (!isBlank(byte) && !isBom(byte, this.#offset + at))
-        return unreadable("not-a-list", this.#offset + at);
+      if (!isBlank(byte) && byte !== BOM[this.#offset + at])
+        throw unreadable("not-a-list", this.#offset + at);
     }
-    return undefined;
+    return piece.length;
   }
 
-  #inside(piece: Uint8Array, from: number): Fault | undefined {
+  /** @returns where the list ends, or the piece */
+  #inside(piece: Uint8Array, from: number): number {
     let start = from;
     let depth = this.#depth;
     let at = this.#resume === NOT_IN_STRING ? from : stringEnd(piece, this.#resume) + 1;
@@ -99,24 +82,23 @@ export class JsonSplitter {
       const byte = piece[at] ?? 0;
       if (isQuote(byte)) at = stringEnd(piece, at + 1);
       else if (opens(byte)) {
-        if (++depth > MAX_DEPTH) return tooBig("depth", MAX_DEPTH);
+        if (++depth > MAX_DEPTH) throw tooBig("depth", MAX_DEPTH);
       } else if (closes(byte)) {
-        if (--depth === 0) return this.#close(piece, start, at);
+        if (--depth === 0) {
+          this.#close(piece, start, at);
+          return at + 1;
+        }
       } else if (byte === COMMA && depth === 1) {
-        const fault = this.#item(this.#join(piece, start, at), this.#offset + at);
-        if (fault !== undefined) return fault;
+        this.#item(this.#join(piece, start, at), this.#offset + at);
         start = at + 1;
       }
     }
     this.#depth = depth;
     this.#resume = at - piece.length + NOT_IN_STRING;
-    return this.#keep(piece.subarray(start));
-  }
-
-  #keep(rest: Uint8Array): Fault | undefined {
-    if (rest.length > 0) this.#kept.push(rest);
-    this.#keptBytes += rest.length;
-    return this.#keptBytes > MAX_ITEM_BYTES ? tooBig("item", MAX_ITEM_BYTES) : undefined;
+    if (start < piece.length) this.#kept.push(piece.subarray(start));
+    this.#keptBytes += piece.length - start;
+    if (this.#keptBytes > MAX_ITEM_BYTES) throw tooBig("item", MAX_ITEM_BYTES);
+    return piece.length;
   }
 
   /** The current item's bytes, which end in this piece. */
@@ -129,36 +111,27 @@ export class JsonSplitter {
     return whole;
   }
 
-  #item(bytes: Uint8Array, end: number): Fault | undefined {
-    if (bytes.length > MAX_ITEM_BYTES) return tooBig("item", MAX_ITEM_BYTES);
-    if (this.#count === this.#maxItems) return tooBig("items", this.#maxItems);
-    const parsed = parseJson(bytes);
-    return parsed.ok ? this.#take(parsed.value, this.#count++) : unreadable(parsed.why, end - bytes.length);
+  #item(bytes: Uint8Array, end: number): void {
+    if (bytes.length > MAX_ITEM_BYTES) throw tooBig("item", MAX_ITEM_BYTES);
+    if (this.#count === this.#maxItems) throw tooBig("items", this.#maxItems);
+    this.#take(parseBytes(bytes, end - bytes.length), this.#count++);
   }
 
-  #close(piece: Uint8Array, start: number, at: number): Fault | undefined {
+  #close(piece: Uint8Array, start: number, at: number): void {
     this.#stage = "after";
-    if (piece[at] !== CLOSE_LIST) return unreadable("not-json", this.#offset + at);
+    if (piece[at] !== CLOSE_LIST) throw unreadable("not-json", this.#offset + at);
     const bytes = this.#join(piece, start, at);
-    const isEmptyList = this.#count === 0 && bytes.every(isBlank);
-    const fault = isEmptyList ? undefined : this.#item(bytes, this.#offset + at);
-    if (fault !== undefined) return fault;
-    this.#closedAt = this.#offset + at + 1;
-    return this.#after(piece, at + 1);
-  }
-
-  #after(piece: Uint8Array, from: number): Fault | undefined {
-    const garbage = piece.subarray(from).findIndex((byte) => !isBlank(byte));
-    return garbage === -1 ? undefined : unreadable("not-json", this.#offset + from + garbage);
+    if (this.#count > 0 || !bytes.every(isBlank)) this.#item(bytes, this.#offset + at);
+    this.closedAt = this.#offset + at + 1;
   }
 }
 
-function unreadable(why: Unreadable["why"], offset: number): Unreadable {
-  return { kind: "unreadable", why, offset };
+function unreadable(why: Unreadable["why"], offset?: number): FaultError {
+  return new FaultError({ kind: "unreadable", why, offset });
 }
 
-function tooBig(what: TooBig["what"], limit: number): TooBig {
-  return { kind: "too-big", what, limit };
+function tooBig(what: TooBig["what"], limit: number): FaultError {
+  return new FaultError({ kind: "too-big", what, limit });
 }
 
 /** The bytes that JSON is structured by; all of them are ASCII, so no byte of a longer character equals one. */
@@ -209,10 +182,6 @@ export function stringEnd(bytes: Uint8Array, from: number): number {
 /** The byte order mark, which some servers send. */
 const BOM: readonly number[] = [0xef, 0xbb, 0xbf];
 
-function isBom(byte: number, position: number): boolean {
-  return byte === BOM[position];
-}
-
 export function withoutBom(bytes: Uint8Array): Uint8Array {
   return BOM.every((byte, at) => bytes[at] === byte) ? bytes.subarray(BOM.length) : bytes;
 }
@@ -232,26 +201,17 @@ export function isDeeper(bytes: Uint8Array, limit: number): boolean {
   return false;
 }
 
-/** `JSON.parse` returns `any`; what it returns is JSON. */
-const parse: (text: string) => Json = JSON.parse;
-
-export type Parsed =
-  | { readonly ok: true; readonly value: Json }
-  | { readonly ok: false; readonly why: "not-json" | "not-utf-8" };
-
 /**
  * Reads JSON from bytes. Wrong UTF-8 is refused rather than replaced: a replaced character would look like a
  * difference in a plan, and could be written back. The parser's own message is dropped, since it quotes the text.
+ * @param offset of the bytes in the whole text @throws FaultError
  */
-export function parseJson(bytes: Uint8Array): Parsed {
-  if (!isUtf8(bytes)) return { ok: false, why: "not-utf-8" };
-  return parseJsonText(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8"));
-}
-
-export function parseJsonText(text: string): Parsed {
+export function parseBytes(bytes: Uint8Array, offset?: number): Json {
+  if (!isUtf8(bytes)) throw unreadable("not-utf-8", offset);
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
   try {
-    return { ok: true, value: parse(text) };
+    return parseJson(text);
   } catch {
-    return { ok: false, why: "not-json" };
+    throw unreadable("not-json", offset);
   }
 }

@@ -48,8 +48,9 @@ export class Limiter {
   readonly #max: number;
   /** Milliseconds between two sends. */
   readonly #spacing: number;
-  readonly #newcomers = new Fifo<Waiter>();
-  readonly #returners = new Fifo<Waiter>();
+  /** No more wait than calls are made side by side. */
+  readonly #newcomers: Waiter[] = [];
+  readonly #returners: Waiter[] = [];
   #limit: number;
   #held = 0;
   #sending = 0;
@@ -69,7 +70,7 @@ export class Limiter {
     this.#spacing = options.rateLimit === undefined ? 0 : 1000 / options.rateLimit;
     if (options.shareRate !== undefined) this.#takenUntil = 0;
     options.signal.addEventListener("abort", () => {
-      for (const waiter of [...this.#returners.takeAll(), ...this.#newcomers.takeAll()]) waiter(false);
+      for (const waiter of [...this.#returners.splice(0), ...this.#newcomers.splice(0)]) waiter(false);
     });
   }
 
@@ -122,7 +123,7 @@ export class Limiter {
     this.#after(ms, () => this.#pauses--);
   }
 
-  #wait(line: Fifo<Waiter>): Promise<boolean> {
+  #wait(line: Waiter[]): Promise<boolean> {
     if (this.#options.signal.aborted) return Promise.resolve(false);
     return new Promise((resolve) => {
       line.push(resolve);
@@ -137,10 +138,10 @@ export class Limiter {
   /** Takes out who may send now. */
   #next(): Waiter | undefined {
     if (this.#pauses > 0) return undefined;
-    const isReturn = this.#returners.size > 0;
+    const isReturn = this.#returners.length > 0;
     const line = isReturn ? this.#returners : this.#newcomers;
     const used = isReturn ? this.#sending : this.#held;
-    if (line.size === 0 || used >= this.concurrency || !this.#isDue()) return undefined;
+    if (line.length === 0 || used >= this.concurrency || !this.#isDue()) return undefined;
     if (!isReturn) this.#held++;
     this.#sending++;
     return line.shift();
@@ -182,39 +183,5 @@ export class Limiter {
       change();
       this.#letGo();
     });
-  }
-}
-
-/** A queue that takes the same time however long it is: 100,000 calls may wait in one. */
-class Fifo<T> {
-  #items: T[] = [];
-  #head = 0;
-
-  get size(): number {
-    return this.#items.length - this.#head;
-  }
-
-  push(item: T): void {
-    this.#items.push(item);
-  }
-
-  shift(): T | undefined {
-    if (this.size === 0) return undefined;
-    const item = this.#items[this.#head++];
-    if (this.#head > 1000 && this.#head * 2 > this.#items.length) this.#compact();
-    return item;
-  }
-
-  /** Empties the queue. */
-  takeAll(): readonly T[] {
-    const items = this.#items.slice(this.#head);
-    this.#items = [];
-    this.#head = 0;
-    return items;
-  }
-
-  #compact(): void {
-    this.#items = this.#items.slice(this.#head);
-    this.#head = 0;
   }
 }

@@ -3,138 +3,106 @@ import { Secret } from "../model/value.ts";
 import { StateFailure } from "./problem.ts";
 
 /** What a backend needs to know, complete; `readConfig` makes it of what the project says. */
-export type BackendConfig = LocalConfig | PostgresConfig | HttpConfig;
+export type BackendConfig = ReturnType<typeof readConfig>;
+export type LocalConfig = Extract<BackendConfig, { backend: "local" }>;
+export type PostgresConfig = Extract<BackendConfig, { backend: "postgres" }>;
+export type PostgresConnection = ReturnType<typeof readPostgresUrl>;
+export type HttpConfig = ReturnType<typeof readHttp>;
 
 /** Where local state is, unless the project says otherwise. */
 export const STATE_FOLDER = ".tasc/state";
 
-export interface LocalConfig {
-  readonly backend: "local";
-  /** Folder of the documents; relative to the project's. */
-  readonly path: string;
-}
+/** What an option must be, and that in words. */
+type OptionForm = readonly [{ test(text: string): boolean }, string];
 
-export interface PostgresConfig {
-  readonly backend: "postgres";
-  /** Where the server is and how to log in. */
-  readonly connection: PostgresConnection;
-  readonly schema: string;
-  /** Of the documents; the other tables are named after it. */
-  readonly table: string;
-}
-
-export interface PostgresConnection {
-  readonly hosts: readonly { readonly host: string; readonly port: number }[];
-  readonly database: string;
-  readonly user: string | undefined;
-  readonly password: Secret | undefined;
-  readonly tls: TlsMode;
-  /** A file of certificates, or `system`. */
-  readonly rootCertificate: string | undefined;
-  readonly applicationName: string;
-  readonly sessionAttributes: (typeof SESSION_ATTRIBUTES)[number] | undefined;
-}
-
-/** As libpq's `sslmode`. */
-const TLS_MODES = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"] as const;
-export type TlsMode = (typeof TLS_MODES)[number];
-
-export interface HttpConfig {
-  readonly backend: "http";
-  /** With `{target}`, and maybe `{stage}`, in it; see `addressesOf` of `http.ts`. */
-  readonly address: string;
-  /** Absent: the server knows no locks. */
-  readonly locking: HttpLocking | undefined;
-  readonly updateMethod: string;
-  readonly username: string | undefined;
-  readonly password: Secret | undefined;
-}
-
-export interface HttpLocking {
-  readonly lockAddress: string;
-  readonly lockMethod: string;
-  readonly unlockAddress: string;
-  readonly unlockMethod: string;
-}
-
-interface OptionForm {
-  readonly test: (text: string) => boolean;
-  /** What is allowed, in words. */
-  readonly form: string;
-}
-
-const POSTGRES_URL: OptionForm = {
-  test: (text) => /^postgres(?:ql)?:\/\//.test(text),
-  form: "postgres://user:password@host:port/database",
-};
+const POSTGRES_URL: OptionForm = [/^postgres(?:ql)?:\/\//, "postgres://user:password@host:port/database"];
 /** PostgreSQL cuts names at 63 bytes; the longest suffix of ours needs eight. */
-const SQL_NAME: OptionForm = {
-  test: (text) => /^[A-Za-z_][A-Za-z0-9_]{0,54}$/.test(text),
-  form: "letters, digits and _, 55 at most",
-};
-const HTTP_METHOD: OptionForm = {
-  test: (text) => /^[A-Z]+$/.test(text),
-  form: "a method in capitals, such as POST",
-};
+const SQL_NAME: OptionForm = [/^[A-Za-z_][A-Za-z0-9_]{0,54}$/, "letters, digits and _, 55 at most"];
+const HTTP_METHOD: OptionForm = [/^[A-Z]+$/, "a method in capitals, such as POST"];
 /** With `{stage}` alone, the targets of a stage would share one document. */
-const HTTP_ADDRESS: OptionForm = {
-  test: (text) =>
-    (text.includes("{target}") || !text.includes("{stage}")) &&
-    /^https?:\/\//.test(text) &&
-    URL.canParse(text),
-  form: "an http or https address, with {target} or without {stage}",
-};
-const SWITCH: OptionForm = { test: (text) => text === "true" || text === "false", form: "true or false" };
-const ANY: OptionForm = { test: () => true, form: "a path" };
+const HTTP_ADDRESS: OptionForm = [
+  {
+    test: (text) =>
+      (text.includes("{target}") || !text.includes("{stage}")) &&
+      /^https?:\/\//.test(text) &&
+      URL.canParse(text),
+  },
+  "an http or https address, with {target} or without {stage}",
+];
+const SWITCH: OptionForm = [/^(?:true|false)$/, "true or false"];
+const ANY: OptionForm = [/^/, "a path"];
+
+class Options {
+  readonly #options: StateSettings["options"];
+
+  constructor({ options }: StateSettings) {
+    this.#options = options;
+  }
+
+  find(name: string): string | undefined {
+    const value = this.#options[name];
+    return value instanceof Secret ? value.reveal() : value?.toString();
+  }
+
+  /** The value stays out of the message: an address may hold credentials. */
+  get(name: string, [pattern, form]: OptionForm, fallback?: string): string {
+    const text = this.find(name) ?? fallback;
+    if (text === undefined || text === "")
+      throw misconfigured(`state.${name} is missing; it must be ${form}`);
+    if (!pattern.test(text)) throw misconfigured(`state.${name} does not fit; it must be ${form}`);
+    return text;
+  }
+}
 
 /**
  * What the project says of its backend, with the defaults. Its shape was checked with tasc.yaml; here is checked what
  * variables and secrets made of it. Everything is loaded later.
  */
 export function readConfig(
-  { backend, options }: StateSettings,
+  settings: StateSettings,
   { insecure = false }: { readonly insecure?: boolean } = {},
-): BackendConfig {
-  const find = (name: string): string | undefined => {
-    const value = options[name];
-    return value instanceof Secret ? value.reveal() : value?.toString();
-  };
-  // The value stays out of the message: an address may hold credentials.
-  const get = (name: string, { test, form }: OptionForm, fallback?: string): string => {
-    const text = find(name) ?? fallback;
-    if (text === undefined || text === "")
-      throw misconfigured(`state.${name} is missing; it must be ${form}`);
-    if (!test(text)) throw misconfigured(`state.${name} does not fit; it must be ${form}`);
-    return text;
-  };
-  if (backend === "local") return { backend, path: get("path", ANY, STATE_FOLDER) };
-  if (backend === "postgres")
-    return {
-      backend,
-      connection: readPostgresUrl(get("url", POSTGRES_URL)),
-      schema: get("schema", SQL_NAME, "tasc"),
-      table: get("table", SQL_NAME, "state"),
-    };
-  const address = get("address", HTTP_ADDRESS);
-  const lockAddress = get("lockAddress", HTTP_ADDRESS, address);
-  const config: HttpConfig = {
+) {
+  const { backend } = settings;
+  const options = new Options(settings);
+  if (backend === "local")
+    // Folder of the documents; relative to the project's.
+    return { backend, path: options.get("path", ANY, STATE_FOLDER) };
+  if (backend === "http") {
+    const config = readHttp(options);
+    if (!insecure) refuseOpenCredentials(config);
+    return config;
+  }
+  return {
     backend,
-    address,
-    locking:
-      get("lock", SWITCH, "true") === "false"
-        ? undefined
-        : {
-            lockAddress,
-            lockMethod: get("lockMethod", HTTP_METHOD, "LOCK"),
-            unlockAddress: get("unlockAddress", HTTP_ADDRESS, lockAddress),
-            unlockMethod: get("unlockMethod", HTTP_METHOD, "UNLOCK"),
-          },
-    updateMethod: get("updateMethod", HTTP_METHOD, "POST"),
-    username: find("username"),
-    password: secretOf(find("password")),
+    /** Where the server is and how to log in. */
+    connection: readPostgresUrl(options.get("url", POSTGRES_URL)),
+    schema: options.get("schema", SQL_NAME, "tasc"),
+    /** Of the documents; the other tables are named after it. */
+    table: options.get("table", SQL_NAME, "state"),
   };
-  if (!insecure) refuseOpenCredentials(config);
-  return config;
+}
+
+function readHttp(options: Options) {
+  const address = options.get("address", HTTP_ADDRESS);
+  const lockAddress = options.get("lockAddress", HTTP_ADDRESS, address);
+  const isLocking = options.get("lock", SWITCH, "true") === "true";
+  return {
+    backend: "http" as const,
+    /** With `{target}`, and maybe `{stage}`, in it; see `addressesOf` of `http.ts`. */
+    address,
+    /** Absent: the server knows no locks. */
+    locking: isLocking
+      ? {
+          lockAddress,
+          lockMethod: options.get("lockMethod", HTTP_METHOD, "LOCK"),
+          unlockAddress: options.get("unlockAddress", HTTP_ADDRESS, lockAddress),
+          unlockMethod: options.get("unlockMethod", HTTP_METHOD, "UNLOCK"),
+        }
+      : undefined,
+    updateMethod: options.get("updateMethod", HTTP_METHOD, "POST"),
+    username: options.find("username"),
+    password: secretOf(options.find("password")),
+  };
 }
 
 /** The names of all servers that state is asked of or its locks, as their clients read the addresses; none for files. */
@@ -146,6 +114,8 @@ export function stateServers(settings: StateSettings): readonly string[] {
     : addressesOf(config).map((address) => new URL(address).hostname);
 }
 
+/** As libpq's `sslmode`. */
+const TLS_MODES = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"] as const;
 const PARAMETERS = [
   "sslmode",
   "sslrootcert",
@@ -182,7 +152,7 @@ const REFUSED = [
  * as they are, so the user and password end at the last @, and only what is a valid escape is taken for one. What
  * would end the server's name for another reader of addresses must be escaped: all have to see the same server.
  */
-export function readPostgresUrl(url: string): PostgresConnection {
+export function readPostgresUrl(url: string) {
   const rest = url.slice(url.indexOf("://") + 3);
   const query = /\?(?:[\w-]+=[^&?@]*)(?:&[\w-]+=[^&@]*)*$/.exec(rest);
   const place = query === null ? rest : rest.slice(0, query.index);
@@ -215,6 +185,7 @@ export function readPostgresUrl(url: string): PostgresConnection {
     user,
     password: secretOf(password),
     tls: tls ?? (isLocal ? "disable" : "verify-full"),
+    /** A file of certificates, or `system`. */
     rootCertificate: parameters.get("sslrootcert") ?? undefined,
     applicationName: parameters.get("application_name") ?? "tasc",
     sessionAttributes,

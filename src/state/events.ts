@@ -49,7 +49,7 @@ function change(draft: MutableState, event: StateEvent): void {
     case "keyed":
       return key(draft, event.keyCheck);
     case "bound":
-      draft.bindings.set(event.address, bind(draft.bindings.get(event.address), event));
+      draft.bindings.set(event.address, bind(draft.bindings.current.get(event.address), event));
       return draft.intents.delete(event.address);
     case "wrote":
       return alter(draft, event.address, (binding) =>
@@ -59,7 +59,7 @@ function change(draft: MutableState, event: StateEvent): void {
     case "forgot":
       return alter(draft, event.address, (binding) => ({
         ...binding,
-        fields: without(binding.fields, event.fields),
+        fields: keep(binding.fields, (name) => !event.fields.includes(name)),
       }));
     case "located":
       return alter(draft, event.address, (binding) => locate(binding, event));
@@ -135,14 +135,15 @@ function withSecrets(
 }
 
 function alter(draft: MutableState, address: Address, alteration: (binding: Binding) => Binding): void {
-  const binding = draft.bindings.get(address);
+  const binding = draft.bindings.current.get(address);
   if (binding !== undefined) draft.bindings.set(address, alteration(binding));
 }
 
 function locate(binding: Binding, event: EventOf<"located">): Binding {
   const { locators: before, ...rest } = binding;
   const all = { ...before, ...event.locators };
-  const locators = event.elements === undefined ? all : only(all, event.elements);
+  const known = event.elements && new Set(event.elements);
+  const locators = known === undefined ? all : keep(all, (id) => known.has(id));
   const shown = event.secret === true ? withSecrets(rest, ELEMENTS) : rest;
   return Object.keys(locators).length > 0 ? { ...shown, locators } : shown;
 }
@@ -159,55 +160,48 @@ function plannedChanges(changes: EventOf<"began">["changes"]): ReadonlyMap<Addre
 /** What no plan listed is a patch of what an earlier discovery has made. */
 function countAnswer({ run, changes }: MutableState, { address, last }: EventOf<"answered">): void {
   if (run === undefined) return;
-  const change = changes.get(address) ?? { action: "update", calls: 1, answered: 0 };
+  const change = changes.current.get(address) ?? { action: "update", calls: 1, answered: 0 };
   changes.set(address, { ...change, answered: last === true ? change.calls : change.answered + 1 });
 }
 
 /** A folder has one name: a new one means that it was renamed. */
 function nameFolder(draft: MutableState, name: string, id: string): void {
-  if (draft.folders.get(name) === id) return;
+  if (draft.folders.current.get(name) === id) return;
   for (const [other, itsId] of draft.folders.current) if (itsId === id) draft.folders.delete(other);
   draft.folders.set(name, id);
 }
 
-function without<V>(record: Readonly<Record<string, V>>, names: readonly string[]): Record<string, V> {
-  return Object.fromEntries(Object.entries(record).filter(([name]) => !names.includes(name)));
-}
-
-function only<V>(record: Readonly<Record<string, V>>, names: readonly string[]): Record<string, V> {
-  const wanted = new Set(names);
-  return Object.fromEntries(Object.entries(record).filter(([name]) => wanted.has(name)));
+function keep<V>(
+  record: Readonly<Record<string, V>>,
+  isKept: (name: string) => boolean,
+): Readonly<Record<string, V>> {
+  return Object.fromEntries(Object.entries(record).filter(([name]) => isKept(name)));
 }
 
 /** A map that is copied before its first change, so that whoever else holds the original never sees one. */
 class LazyCopy<K extends string, V> {
-  #map: ReadonlyMap<K, V>;
+  /** The original as long as nothing changed. Not to be handed out before the last change. */
+  current: ReadonlyMap<K, V>;
   #copy: Map<K, V> | undefined;
 
   constructor(map: ReadonlyMap<K, V>) {
-    this.#map = map;
-  }
-
-  /** The original as long as nothing changed. Not to be handed out before the last change. */
-  get current(): ReadonlyMap<K, V> {
-    return this.#map;
-  }
-
-  get(key: K): V | undefined {
-    return this.#map.get(key);
+    this.current = map;
   }
 
   set(key: K, value: V): void {
-    this.#writable().set(key, value);
+    this.current = this.#copy ??= new Map(this.current);
+    this.#copy.set(key, value);
   }
 
   delete(key: K): void {
-    if (this.#map.has(key)) this.#writable().delete(key);
+    if (!this.current.has(key)) return;
+    this.current = this.#copy ??= new Map(this.current);
+    this.#copy.delete(key);
   }
 
   /** The value of `from`, if there is one, becomes that of `to`. */
   move(from: K, to: K): void {
-    const value = this.#map.get(from);
+    const value = this.current.get(from);
     if (value === undefined) return;
     this.delete(from);
     this.set(to, value);
@@ -215,14 +209,6 @@ class LazyCopy<K extends string, V> {
 
   /** Replaces every value. */
   convert(change: (value: V) => V): void {
-    for (const [key, value] of this.#map) this.set(key, change(value));
-  }
-
-  #writable(): Map<K, V> {
-    if (this.#copy === undefined) {
-      this.#copy = new Map(this.#map);
-      this.#map = this.#copy;
-    }
-    return this.#copy;
+    for (const [key, value] of this.current) this.set(key, change(value));
   }
 }

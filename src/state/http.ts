@@ -15,16 +15,8 @@ import {
   readEach,
 } from "./backend.ts";
 import type { HttpConfig } from "./config.ts";
-import {
-  formatDocument,
-  isCount,
-  isRecord,
-  isText,
-  isTexts,
-  parseDocument,
-  parseJson,
-  readWhole,
-} from "./document.ts";
+import { isCount, isRecord, isText, isTexts } from "../model/shape.ts";
+import { formatDocument, parseDocument, parseJson, readWhole } from "./document.ts";
 import { createLockInfo, isLockInfo } from "./lock.ts";
 import { StateFailure, codeOf, problemOf } from "./problem.ts";
 
@@ -86,20 +78,11 @@ class HttpBackend implements Backend {
 
   /** A target is added before it is first written: an entry without a document does no harm. */
   async register(stage: string, targets: readonly string[]): Promise<void> {
-    await this.#change({ stage, target: INDEX }, ({ targets: before }) => {
-      const listed = isTexts(before) ? before : [];
-      if (targets.every((target) => listed.includes(target))) return undefined;
-      return { targets: [...new Set([...listed, ...targets])].toSorted() };
-    });
+    await this.#add({ stage, target: INDEX }, "targets", targets, (all) => all.filter(isText).toSorted());
   }
 
   async addHistory(stage: string, entry: JsonObject): Promise<void> {
-    const text = JSON.stringify(entry);
-    await this.#change({ stage, target: HISTORY }, ({ entries }) => {
-      const before = listOf(entries);
-      if (before.some((one) => JSON.stringify(one) === text)) return undefined;
-      return { entries: [...before, entry].slice(-ENTRIES) };
-    });
+    await this.#add({ stage, target: HISTORY }, "entries", [entry], (all) => all.slice(-ENTRIES));
   }
 
   async history(stage: string): Promise<readonly unknown[]> {
@@ -107,23 +90,26 @@ class HttpBackend implements Backend {
   }
 
   /**
-   * Adds to a document that several runs add to, without a lock, which a run that is killed would leave behind: what was added is looked for
-   * afterwards, and added again if another run wrote at the same time. A lock that something else holds on it is not
-   * waited for; the next run adds what is missing.
-   *
-   * @param add the new members; nothing if all is there
+   * Adds to the list in a document that several runs add to, without a lock, which a run that is killed would leave
+   * behind: what was added is looked for afterwards, and added again if another run wrote at the same time. A lock that
+   * something else holds on it is not waited for; the next run adds what is missing.
    */
-  async #change(
+  async #add(
     key: StateKey,
-    add: (before: Readonly<Record<string, unknown>>) => object | undefined,
+    member: string,
+    items: readonly unknown[],
+    shape: (all: readonly unknown[]) => readonly unknown[],
   ): Promise<void> {
     const request = this.#at(key);
     for (let left = TRIES; left > 0; left -= 1) {
       const before = await readShared(request);
-      const added = add(before);
-      if (added === undefined) return;
+      const known = listOf(before[member]);
+      const texts = new Set(known.map((item) => JSON.stringify(item)));
+      const missing = items.filter((item) => !texts.has(JSON.stringify(item)));
+      if (missing.length === 0) return;
       const serial = serialOf(before) + 1;
-      const next = { format: formatOf(key), version: 1, serial, stage: key.stage, ...added };
+      const all = shape([...known, ...missing]);
+      const next = { format: formatOf(key), version: 1, serial, stage: key.stage, [member]: all };
       try {
         await request.put(`${JSON.stringify(next, undefined, 2)}\n`);
       } catch (error) {

@@ -3,7 +3,7 @@ import { appendFileSync } from "node:fs";
 import { type FileHandle, readdir, rename, rm, truncate } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { type JsonObject, defined } from "../model/json.ts";
-import type { StateEvent } from "../model/state.ts";
+import { type StateEvent, areStateEvents } from "../model/state.ts";
 import {
   type Backend,
   type DocumentKey,
@@ -17,18 +17,8 @@ import {
   readEach,
 } from "./backend.ts";
 import { type LocalConfig, STATE_FOLDER } from "./config.ts";
-import {
-  areStateEvents,
-  checkKey,
-  formatDocument,
-  isCount,
-  isDocumentKey,
-  isRecord,
-  isText,
-  parseJson,
-  readWhole,
-  stateUnder,
-} from "./document.ts";
+import { isCount, isRecord, isText } from "../model/shape.ts";
+import { checkKey, formatDocument, isDocumentKey, parseJson, readWhole, stateUnder } from "./document.ts";
 import {
   absent,
   fileName,
@@ -120,13 +110,10 @@ export class LocalBackend implements Backend {
       const guarded = await takeLock(guard, info, processes);
       const size = (await readIfThere(current))?.length ?? 0;
       // Where another run is about to do it, the file grows a little further.
-      if (guarded.taken && size > HISTORY_CAP) await rename(current, before);
-      const file = await openForAppend(current, "any");
       try {
-        appendFileSync(file.fd, `${JSON.stringify(entry)}\n`);
-        await file.datasync();
+        if (guarded.taken && size > HISTORY_CAP) await rename(current, before);
+        await appendLine(current, "any", `${JSON.stringify(entry)}\n`);
       } finally {
-        await file.close();
         if (guarded.taken) await removeLock(guard, info, info, processes);
       }
     });
@@ -187,7 +174,7 @@ function heldLock(
     if (files.isPending) throw changed();
     await rm(paths.journal, { force: true });
     journal = await openForAppend(paths.journal, "new");
-    await flush(journal, headerOf(key, base));
+    await flush(journal, journalLine(headerOf(key, base)));
     await syncFolder(paths.folder);
     return journal;
   };
@@ -205,7 +192,11 @@ function heldLock(
         const ready = await readUnderLock(base);
         const bytes = Buffer.from(formatDocument(state));
         const revision = revisionOf(bytes);
-        if (ready.journal !== undefined) await markJournal(paths.journal, ready.journal, revision);
+        if (ready.journal !== undefined) {
+          // After its last sound line the journal says which revision is about to have its events in it.
+          await truncate(paths.journal, ready.journal.soundBytes);
+          await appendLine(paths.journal, "old", journalLine({ folded: revision }));
+        }
         checkLock();
         await replaceFile(paths.document, bytes);
         await rm(paths.journal, { force: true });
@@ -216,7 +207,7 @@ function heldLock(
     append: async (events, base, lasting) =>
       await attempt(paths.journal, async () => {
         const opened = journal ?? (await openJournal(base));
-        if (lasting) await flush(opened, events);
+        if (lasting) await flush(opened, journalLine(events));
         // The system has it, and keeps it whatever becomes of this process.
         else appendFileSync(opened.fd, journalLine(events));
         if (lasting || isLookDue()) checkLock();
@@ -233,21 +224,19 @@ function heldLock(
   };
 }
 
-/** Notes in the journal, after its last sound line, which revision is about to have its events in it. */
-async function markJournal(path: string, { soundBytes }: Journal, revision: Revision): Promise<void> {
-  await truncate(path, soundBytes);
-  const file = await openForAppend(path, "old");
+/** Handing a short text to the system takes less time than asking another thread to; waiting for the disk does not. */
+async function flush(file: FileHandle, line: string): Promise<void> {
+  appendFileSync(file.fd, line);
+  await file.datasync();
+}
+
+async function appendLine(path: string, which: "old" | "any", line: string): Promise<void> {
+  const file = await openForAppend(path, which);
   try {
-    await flush(file, { folded: revision });
+    await flush(file, line);
   } finally {
     await file.close();
   }
-}
-
-/** Handing a short text to the system takes less time than asking another thread to; waiting for the disk does not. */
-async function flush(journal: FileHandle, line: object): Promise<void> {
-  appendFileSync(journal.fd, journalLine(line));
-  await journal.datasync();
 }
 
 /** The two files of a document as they were at one moment, and how they belong together. */

@@ -14,7 +14,8 @@ import {
   type Version,
 } from "./backend.ts";
 import type { PostgresConfig } from "./config.ts";
-import { areStateEvents, formatDocument, parseJson, stateUnder } from "./document.ts";
+import { areStateEvents } from "../model/state.ts";
+import { formatDocument, parseJson, stateUnder } from "./document.ts";
 import { isLockInfo } from "./lock.ts";
 import { PostgresClient, type Row, isLossOfConnection } from "./postgres-client.ts";
 import { StateFailure, attempt, codeOf, problemOf } from "./problem.ts";
@@ -127,35 +128,32 @@ class PostgresBackend implements Backend {
     const [first] = keys;
     if (first === undefined) return new Map();
     const { documents, journal } = this.#tables;
-    return await attempt(this.#client.name, async () => {
-      const rows = await this.#queryIfMade(
-        `select k.target, d.document::text as document, coalesce(d.serial, ${NO_SERIAL})::text as serial,
-           (select json_agg(j.events order by j.n)::text from ${journal} j
-             where j.stage = $1 and j.target = k.target and j.base = coalesce(d.serial, ${NO_SERIAL})) as events,
-           (exists (select from ${journal} j
-             where j.stage = $1 and j.target = k.target and j.base <> coalesce(d.serial, ${NO_SERIAL})))::text as stranded
-         from json_array_elements_text($2::text::json) k (target)
-           left join ${documents} d on d.stage = $1 and d.target = k.target`,
-        [first.stage, JSON.stringify(keys.map(({ target }) => target))],
-      );
-      const all = new Map<string, StoredState>();
-      for (const row of rows) {
-        const key = { ...first, target: row["target"] ?? "" };
-        const stored = storedOf(row, key, this.#where(key));
-        if (stored !== undefined) all.set(key.target, stored);
-      }
-      return all;
-    });
+    const rows = await this.#read(
+      this.#client.name,
+      `select k.target, d.document::text as document, coalesce(d.serial, ${NO_SERIAL})::text as serial,
+         (select json_agg(j.events order by j.n)::text from ${journal} j
+           where j.stage = $1 and j.target = k.target and j.base = coalesce(d.serial, ${NO_SERIAL})) as events,
+         (exists (select from ${journal} j
+           where j.stage = $1 and j.target = k.target and j.base <> coalesce(d.serial, ${NO_SERIAL})))::text as stranded
+       from json_array_elements_text($2::text::json) k (target)
+         left join ${documents} d on d.stage = $1 and d.target = k.target`,
+      [first.stage, JSON.stringify(keys.map(({ target }) => target))],
+    );
+    const all = new Map<string, StoredState>();
+    for (const row of rows) {
+      const key = { ...first, target: row["target"] ?? "" };
+      const stored = storedOf(row, key, this.#where(key));
+      if (stored !== undefined) all.set(key.target, stored);
+    }
+    return all;
   }
 
   async list(stage: string): Promise<readonly string[]> {
     const { documents, journal } = this.#tables;
     const query = `select target from ${documents} where stage = $1
       union select target from ${journal} where stage = $1`;
-    return await attempt(this.#client.name, async () => {
-      const rows = await this.#queryIfMade(query, [stage]);
-      return rows.map((row) => row["target"] ?? "").toSorted();
-    });
+    const rows = await this.#read(this.#client.name, query, [stage]);
+    return rows.map((row) => row["target"] ?? "").toSorted();
   }
 
   /** Takes the lock and says so in its row, in one statement: nobody sees the one without the other. */
@@ -184,7 +182,7 @@ class PostgresBackend implements Backend {
         const holder = parseInfo(row?.["info"]);
         if (row?.["taken"] !== "true") throw locked(key, holder);
         this.#granted.add(info.id);
-        return this.#heldLock({ key, number, info, lost, session: row["session"] ?? "" }, holder);
+        return this.#heldLock(key, number, info, { lost, session: row["session"] ?? "" }, holder);
       });
     } catch (error) {
       this.#held.delete(number);
@@ -288,52 +286,51 @@ class PostgresBackend implements Backend {
   }
 
   /** By the row of a lock that somebody holds; one that a process left behind when it died tells of nobody. */
-  async holder({ stage, target }: StateKey): Promise<LockInfo | undefined> {
-    const number = this.#lockNumber({ stage, target });
-    return await attempt(this.#where({ stage, target }), async () => {
-      const [row] = await this.#queryIfMade(
-        `select info::text as info from ${this.#tables.locks}
-         where stage = $1 and target = $2 and exists (${holdersOf("$3")})`,
-        [stage, target, number],
-      );
-      return parseInfo(row?.["info"]);
-    });
+  async holder(key: StateKey): Promise<LockInfo | undefined> {
+    const [row] = await this.#read(
+      this.#where(key),
+      `select info::text as info from ${this.#tables.locks}
+       where stage = $1 and target = $2 and exists (${holdersOf("$3")})`,
+      [key.stage, key.target, this.#lockNumber(key)],
+    );
+    return parseInfo(row?.["info"]);
   }
 
   /**
    * Takes the lock away from whoever holds it, by ending the connection that does: as long as that lives, the
    * database keeps the lock for it. The row goes with it, in one statement, or stays if it may not be ended.
    */
-  async forceUnlock({ stage, target }: StateKey, id?: string): Promise<LockInfo | undefined> {
-    const key = { stage, target };
+  async forceUnlock(key: StateKey, id?: string): Promise<LockInfo | undefined> {
     const number = this.#lockNumber(key);
-    return await attempt(this.#where(key), async () => {
-      const holder = await this.holder(key);
-      if (holder !== undefined && id !== undefined && holder.id !== id) throw locked(key, holder);
-      const ended = await this.#queryIfMade(
-        `with gone as (delete from ${this.#tables.locks}
-             where stage = $1 and target = $2 and ($4::text is null or id = $4) returning id)
-         select pg_terminate_backend(held.pid)::text from (${holdersOf("$3")}) held
-         where held.pid <> pg_backend_pid() and ($4::text is null or exists (select from gone))`,
-        [stage, target, number, holder?.id ?? id ?? null],
-      );
-      if (ended.length === 0) return holder;
-      // The end of a connection takes a moment; to get its lock is to wait for that.
-      await this.#client.query(`select pg_advisory_xact_lock($1::bigint)::text`, [number], UNLOCK_TIMEOUT);
-      return holder;
-    });
+    const where = this.#where(key);
+    const holder = await this.holder(key);
+    if (holder !== undefined && id !== undefined && holder.id !== id) throw locked(key, holder);
+    const ended = await this.#read(
+      where,
+      `with gone as (delete from ${this.#tables.locks}
+           where stage = $1 and target = $2 and ($4::text is null or id = $4) returning id)
+       select pg_terminate_backend(held.pid)::text from (${holdersOf("$3")}) held
+       where held.pid <> pg_backend_pid() and ($4::text is null or exists (select from gone))`,
+      [key.stage, key.target, number, holder?.id ?? id ?? null],
+    );
+    if (ended.length === 0) return holder;
+    // The end of a connection takes a moment; to get its lock is to wait for that.
+    const waiting = () =>
+      this.#client.query(`select pg_advisory_xact_lock($1::bigint)::text`, [number], UNLOCK_TIMEOUT);
+    await attempt(where, waiting);
+    return holder;
   }
 
-  async versions({ stage, target }: StateKey): Promise<readonly Version[]> {
-    return await attempt(this.#where({ stage, target }), async () => {
-      const rows = await this.#queryIfMade(
-        `select serial::text as serial,
-           to_char(written at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as written
-         from ${this.#tables.versions} where stage = $1 and target = $2 order by ${this.#tables.versions}.serial desc`,
-        [stage, target],
-      );
-      return rows.map(({ serial, written }) => ({ serial: serial ?? "", written: written ?? "" }));
-    });
+  async versions(key: StateKey): Promise<readonly Version[]> {
+    const { versions } = this.#tables;
+    const rows = await this.#read(
+      this.#where(key),
+      `select serial::text as serial,
+         to_char(written at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as written
+       from ${versions} where stage = $1 and target = $2 order by ${versions}.serial desc`,
+      [key.stage, key.target],
+    );
+    return rows.map(({ serial, written }) => ({ serial: serial ?? "", written: written ?? "" }));
   }
 
   /** A token bucket as the time of its next token: what is not taken in time is lost, so nothing can pile up. */
@@ -370,15 +367,22 @@ class PostgresBackend implements Backend {
 
   async history(stage: string): Promise<readonly unknown[]> {
     const query = `select entry::text as entry from ${this.#tables.history} where stage = $1 order by n`;
-    return await attempt(this.#tables.history, async () => {
-      const rows = await this.#queryIfMade(query, [stage]);
-      return rows.map((row) => parseJson(row["entry"] ?? ""));
-    });
+    const rows = await this.#read(this.#tables.history, query, [stage]);
+    return rows.map((row) => parseJson(row["entry"] ?? ""));
   }
 
-  /** An advisory lock of our connection, and what may be done as long as that connection has it. */
-  #heldLock(grant: Grant, takenOver: LockInfo | undefined): HeldLock {
-    const { key, number, info, lost, session } = grant;
+  /**
+   * An advisory lock of our connection, and what may be done as long as that connection has it.
+   *
+   * @param connection what is aborted when it ends, and the database's session, which has the lock for as long as it lasts
+   */
+  #heldLock(
+    key: DocumentKey,
+    number: string,
+    info: LockInfo,
+    { lost, session }: { readonly lost: AbortSignal | undefined; readonly session: string },
+    takenOver: LockInfo | undefined,
+  ): HeldLock {
     const { stage, target } = key;
     const client = this.#client;
     const { documents, journal, versions, locks } = this.#tables;
@@ -499,9 +503,8 @@ class PostgresBackend implements Backend {
    * away, and that stays an error: to see no state then would be to make everything once more.
    */
   async #queryIfMade(text: string, parameters: readonly (string | null)[] = []): Promise<readonly Row[]> {
-    try {
-      return await this.#client.query(text, parameters);
-    } catch (error) {
+    const query = async () => await this.#client.query(text, parameters);
+    return await query().catch(async (error: unknown) => {
       if (!isMissing(error)) throw error;
       const [row] = await this.#client.query(
         `select to_regclass($1)::text as made, to_regclass($2)::text as migrated`,
@@ -511,20 +514,13 @@ class PostgresBackend implements Backend {
       if (row?.["made"] === null || (row?.["migrated"] === null && !text.includes(this.#tables.journal)))
         return [];
       // Somebody may have made them in between.
-      return await this.#client.query(text, parameters);
-    }
+      return await query();
+    });
   }
-}
 
-/** A lock as the database gave it. */
-interface Grant {
-  readonly key: DocumentKey;
-  readonly number: string;
-  readonly info: LockInfo;
-  /** Aborted with the connection that has the lock. */
-  readonly lost: AbortSignal | undefined;
-  /** The database's session that has the lock, for as long as it lasts. */
-  readonly session: string;
+  async #read(where: string, text: string, parameters: readonly (string | null)[]): Promise<readonly Row[]> {
+    return await attempt(where, async () => await this.#queryIfMade(text, parameters));
+  }
 }
 
 const BROKEN = "the connection that held it broke";

@@ -80,34 +80,32 @@ export function explainProblem<K extends Kind>(problem: StateProblem<K>): Diagno
   return { severity: "error", code: `state-${problem.kind}`, summary, detail };
 }
 
+function warning(code: string, summary: string, detail: string): Diagnostic {
+  return { severity: "warning", code, summary, detail };
+}
+
 /** The word about a lock that was taken over. */
 export function explainTakeover({ stage, target }: StateKey, from: LockInfo): Diagnostic {
-  return {
-    severity: "warning",
-    code: "state-lock-taken-over",
-    summary: `The lock of target "${target}" in stage "${stage}" was left by a run that has ended; it was taken over`,
-    detail: `${describeHolder(from)} That run was interrupted before it could release the lock. Its records are kept, and tasc now checks the requests it had in flight.`,
-  };
+  return warning(
+    "state-lock-taken-over",
+    `The lock of target "${target}" in stage "${stage}" was left by a run that has ended; it was taken over`,
+    `${describeHolder(from)} That run was interrupted before it could release the lock. Its records are kept, and tasc now checks the requests it had in flight.`,
+  );
 }
 
 /** The word about what an earlier run could not save. @param file where it was kept */
 export function explainTakenIn({ stage, target }: StateKey, file: string): Diagnostic {
-  return {
-    severity: "warning",
-    code: "state-errored-taken-in",
-    summary: `State of target "${target}" in stage "${stage}" now includes what an earlier run could not save`,
-    detail: `It was kept in ${file}, which has been removed.`,
-  };
+  return warning(
+    "state-errored-taken-in",
+    `State of target "${target}" in stage "${stage}" now includes what an earlier run could not save`,
+    `It was kept in ${file}, which has been removed.`,
+  );
 }
 
 /** The word while a lock is waited for. */
 export function explainWaiting({ stage, target }: StateKey, holder: LockInfo | undefined): Diagnostic {
-  return {
-    severity: "warning",
-    code: "state-lock-waiting",
-    summary: `Waiting for the lock of target "${target}" in stage "${stage}"`,
-    detail: describeHolder(holder),
-  };
+  const summary = `Waiting for the lock of target "${target}" in stage "${stage}"`;
+  return warning("state-lock-waiting", summary, describeHolder(holder));
 }
 
 const REBUILD =

@@ -57,7 +57,21 @@ export async function openSessions(
 ): Promise<ReadonlyMap<string, Session>> {
   const locks = await lockDocuments(backend, keys, world, options);
   try {
-    return await openLocked(backend, locks, world);
+    const found = await backend.readAll(keys);
+    const fresh = keys.flatMap(({ target }) => (found.has(target) ? [] : target));
+    const [first] = keys;
+    if (fresh.length > 0 && first !== undefined) await backend.register?.(first.stage, fresh);
+    const opened = await sideBySide(locks, async (lock) => {
+      const { key } = lock;
+      let stored = found.get(key.target);
+      // The journal of an interrupted session becomes part of the document.
+      if (stored?.journalled === true)
+        stored = { ...stored, revision: await lock.write(stored.state, stored.revision), journalled: false };
+      const session = new Session(lock, stored, world);
+      await recover(backend, session, key, world);
+      return [key.target, session] as const;
+    });
+    return new Map(opened);
   } catch (error) {
     await unlockAll(locks);
     throw error;
@@ -131,27 +145,6 @@ async function retried(
 /** What cannot be freed is left: whoever wants the lock is told who has it. */
 export async function unlockAll(locks: readonly HeldLock[]): Promise<void> {
   await sideBySide(locks, async (lock) => await lock.unlock().catch(ignoreStateFailure));
-}
-
-async function openLocked(
-  backend: Backend,
-  locks: readonly HeldLock[],
-  world: StateRuntime,
-): Promise<ReadonlyMap<string, Session>> {
-  const found = await backend.readAll(locks.map(({ key }) => key));
-  const fresh = locks.flatMap(({ key }) => (found.has(key.target) ? [] : key.target));
-  const [first] = locks;
-  if (fresh.length > 0 && first !== undefined) await backend.register?.(first.key.stage, fresh);
-  const opened = await sideBySide(locks, async (lock) => {
-    let stored = found.get(lock.key.target);
-    // The journal of an interrupted session becomes part of the document.
-    if (stored?.journalled === true)
-      stored = { ...stored, revision: await lock.write(stored.state, stored.revision), journalled: false };
-    const session = new Session(lock, stored, world);
-    await recover(backend, session, lock.key, world);
-    return [lock.key.target, session] as const;
-  });
-  return new Map(opened);
 }
 
 /** Takes in what an earlier run could not save, and writes the history of one that was cut off. */
@@ -355,7 +348,6 @@ function keptIn(file: string, problem: StateProblem): StateProblem {
 /** The locks of a run, asked right before each call that changes something. */
 export class Leases {
   readonly #sessions: readonly Session[];
-  #byId = new Map<string, Session>();
 
   constructor(sessions: Iterable<Session>) {
     this.#sessions = [...sessions];
@@ -366,17 +358,9 @@ export class Leases {
    * @throws StateFailure if the call must not be sent
    */
   async confirm(path: string): Promise<void> {
-    const id = path.split("/")[4];
-    const session = id === undefined ? undefined : this.#find(decodeURIComponent(id));
-    if (session !== undefined) return await session.confirm();
-    await Promise.all(this.#sessions.map((one) => one.confirm()));
-  }
-
-  #find(id: string): Session | undefined {
-    const known = this.#byId.get(id);
-    if (known?.targetId === id) return known;
-    this.#byId = new Map(this.#sessions.map((session) => [session.targetId ?? "", session]));
-    return this.#byId.get(id);
+    const id = decodeURIComponent(path.split("/")[4] ?? "");
+    const session = this.#sessions.find(({ targetId }) => targetId === id);
+    await Promise.all((session === undefined ? this.#sessions : [session]).map((one) => one.confirm()));
   }
 }
 

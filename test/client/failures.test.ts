@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { describeFailure } from "../../src/service/describe-failure.ts";
 import { connectionFault } from "../../src/service/exchange.ts";
-import { type Failure, type Fault, isOutOfReach } from "../../src/service/request.ts";
+import { type Failure, type Fault, describeFailure, isOutOfReach } from "../../src/service/failure.ts";
 import { clientOf, failureOf } from "./support/client.ts";
 import { httpServer, json } from "./support/server.ts";
 

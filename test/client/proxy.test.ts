@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import net, { type AddressInfo, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { describeFailure } from "../../src/service/describe-failure.ts";
+import { describeFailure } from "../../src/service/failure.ts";
 import { checkBaseUrl, type BaseUrl } from "../../src/service/request.ts";
 import { clientOf, failureOf, settled } from "./support/client.ts";
 import { closedPort, httpServer, json } from "./support/server.ts";

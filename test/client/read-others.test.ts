@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { readingOf } from "./support/client.ts";
 import type { Json } from "../../src/model/json.ts";
 import { readNotifications, readTarget, readTargets } from "../../src/service/answers.ts";
 
@@ -22,14 +23,17 @@ describe("targets", () => {
         { id: "e2", type: "SOMETHING" },
       ],
     };
-    expect(readTarget(target)).toEqual({ ok: true, value });
-    expect(readTargets([target])).toEqual({ ok: true, value: [value] });
+    expect(readingOf(() => readTarget(target))).toEqual({ ok: true, value });
+    expect(readingOf(() => readTargets([target]))).toEqual({ ok: true, value: [value] });
   });
 
   test("with the least", () => {
     const value = { id: "t1", app: "", environments: [] };
-    expect(readTarget({ id: "t1", app: "" })).toEqual({ ok: true, value });
-    expect(readTarget({ id: "t1", app: "", environments: null })).toEqual({ ok: true, value });
+    expect(readingOf(() => readTarget({ id: "t1", app: "" }))).toEqual({ ok: true, value });
+    expect(readingOf(() => readTarget({ id: "t1", app: "", environments: null }))).toEqual({
+      ok: true,
+      value,
+    });
   });
 
   test.each<[Json, (string | number)[], string, string]>([
@@ -53,7 +57,7 @@ describe("targets", () => {
       "a number",
     ],
   ])("%j are none", (json, at, expected, found) => {
-    expect(readTargets(json)).toEqual({ ok: false, failure: { at, expected, found } });
+    expect(readingOf(() => readTargets(json))).toEqual({ ok: false, failure: { at, expected, found } });
   });
 });
 
@@ -69,15 +73,18 @@ describe("notifications", () => {
 
   test("with everything, and with a null acknowledgment", () => {
     const value = [{ ...NOTIFICATION, ack: "IN_WEB_APP" }];
-    expect(readNotifications(value)).toEqual({ ok: true, value });
-    expect(readNotifications([{ ...NOTIFICATION, ack: null }])).toEqual({ ok: true, value: [NOTIFICATION] });
+    expect(readingOf(() => readNotifications(value))).toEqual({ ok: true, value });
+    expect(readingOf(() => readNotifications([{ ...NOTIFICATION, ack: null }]))).toEqual({
+      ok: true,
+      value: [NOTIFICATION],
+    });
   });
 
   test.each(["id", "testTargetId", "createdAt", "updatedAt", "payload", "type"])(
     "%s is required",
     (field) => {
       const rest = Object.fromEntries(Object.entries(NOTIFICATION).filter(([key]) => key !== field));
-      expect(readNotifications([rest])).toMatchObject({
+      expect(readingOf(() => readNotifications([rest]))).toMatchObject({
         ok: false,
         failure: { at: [0, field], found: "nothing" },
       });

@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { readingOf } from "./support/client.ts";
 import type { Json, JsonObject } from "../../src/model/json.ts";
 import { readTestCase } from "../../src/service/answers.ts";
 
@@ -36,7 +37,7 @@ const FULL = {
 
 describe("a test case of the list", () => {
   test("with everything", () => {
-    expect(readTestCase(FULL)).toEqual({
+    expect(readingOf(() => readTestCase(FULL))).toEqual({
       ok: true,
       value: {
         id: "c1",
@@ -62,12 +63,12 @@ describe("a test case of the list", () => {
   });
 
   test("with the least: what is not shown is undefined", () => {
-    expect(readTestCase(LEAST)).toEqual({ ok: true, value: { id: "c1" } });
+    expect(readingOf(() => readTestCase(LEAST))).toEqual({ ok: true, value: { id: "c1" } });
   });
 
   test("null is not shown where the text does not allow it, and null where it does", () => {
     const nulls = Object.fromEntries(Object.keys(FULL).map((key) => [key, null]));
-    expect(readTestCase({ ...nulls, ...LEAST })).toEqual({
+    expect(readingOf(() => readTestCase({ ...nulls, ...LEAST }))).toEqual({
       ok: true,
       value: {
         id: "c1",
@@ -82,7 +83,9 @@ describe("a test case of the list", () => {
 
   test("values that the text does not list pass", () => {
     const odd = { ...LEAST, status: "ARCHIVED", runStatus: "", tags: ["a", null] };
-    expect(readTestCase(odd)).toMatchObject({ value: { status: "ARCHIVED", runStatus: "", tags: ["a"] } });
+    expect(readingOf(() => readTestCase(odd))).toMatchObject({
+      value: { status: "ARCHIVED", runStatus: "", tags: ["a"] },
+    });
   });
 
   test.each<[Json, (string | number)[], string, string]>([
@@ -137,14 +140,14 @@ describe("a test case of the list", () => {
       "a list",
     ],
   ])("%j is none", (json, at, expected, found) => {
-    expect(readTestCase(json)).toEqual({ ok: false, failure: { at, expected, found } });
+    expect(readingOf(() => readTestCase(json))).toEqual({ ok: false, failure: { at, expected, found } });
   });
 
   test("law: whatever comes, it is read or refused, and never thrown at", () => {
     fc.assert(
       fc.property(fc.constantFrom(...Object.keys(FULL)), fc.jsonValue(), (field, value) => {
         const json: unknown = JSON.parse(JSON.stringify({ ...FULL, [field]: value }));
-        expect(readTestCase(asJson(json))).toHaveProperty("ok");
+        expect(readingOf(() => readTestCase(asJson(json)))).toHaveProperty("ok");
       }),
       { numRuns: 500 },
     );
@@ -157,7 +160,7 @@ function asJson(value: unknown): JsonObject {
 }
 
 function read(...elements: Json[]): unknown {
-  const result = readTestCase({ ...LEAST, elements });
+  const result = readingOf(() => readTestCase({ ...LEAST, elements }));
   return result.ok ? result.value.elements : result.failure;
 }
 

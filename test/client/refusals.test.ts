@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Secret } from "../../src/model/value.ts";
-import { describeFailure } from "../../src/service/describe-failure.ts";
+import { describeFailure } from "../../src/service/failure.ts";
 import { KEY, clientOf, failureOf } from "./support/client.ts";
 import { httpServer, json, reply } from "./support/server.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../src/model/json.ts";
 import { readReport, readReportPage } from "../../src/service/answers.ts";
-import { clientOf, failureOf } from "./support/client.ts";
+import { clientOf, failureOf, readingOf } from "./support/client.ts";
 import { httpServer, json, reply } from "./support/server.ts";
 
 const REPORT = {
@@ -34,11 +34,14 @@ describe("a report", () => {
       testResults: [{ ...RESULT, testTargetId: "t1", testReportId: "r1" }],
       more: 1,
     };
-    expect(readReport(report)).toEqual({ ok: true, value: { ...REPORT, results: [RESULT] } });
+    expect(readingOf(() => readReport(report))).toEqual({
+      ok: true,
+      value: { ...REPORT, results: [RESULT] },
+    });
   });
 
   test("with the least", () => {
-    expect(readReport({ id: "r1" })).toEqual({ ok: true, value: { id: "r1", results: [] } });
+    expect(readingOf(() => readReport({ id: "r1" }))).toEqual({ ok: true, value: { id: "r1", results: [] } });
   });
 
   test("whose results are wrapped in report-shaped entries, as in the list's sample", () => {
@@ -46,7 +49,7 @@ describe("a report", () => {
       ...REPORT,
       testResults: [{ ...REPORT, testResults: [RESULT, { ...RESULT, id: "x2" }] }],
     };
-    expect(readReport(wrapped)).toEqual({
+    expect(readingOf(() => readReport(wrapped))).toEqual({
       ok: true,
       value: { ...REPORT, results: [RESULT, { ...RESULT, id: "x2" }] },
     });
@@ -54,7 +57,9 @@ describe("a report", () => {
 
   test("whose results are neither, or both: what names a test case is a result", () => {
     const both = { ...RESULT, testResults: [] };
-    expect(readReport({ id: "r1", testResults: [both, { status: "WAITING" }] })).toMatchObject({
+    expect(
+      readingOf(() => readReport({ id: "r1", testResults: [both, { status: "WAITING" }] })),
+    ).toMatchObject({
       value: { results: [RESULT, { status: "WAITING" }] },
     });
   });
@@ -66,7 +71,7 @@ describe("a report", () => {
     [{ id: "r1", testResults: [{ status: 7 }] }, ["testResults", 0, "status"]],
     [{ id: "r1", testResults: [{ testResults: [7] }] }, ["testResults", 0, "testResults", 0]],
   ])("%j is none", (report, at) => {
-    expect(readReport(report)).toMatchObject({ ok: false, failure: { at } });
+    expect(readingOf(() => readReport(report))).toMatchObject({ ok: false, failure: { at } });
   });
 });
 
@@ -78,7 +83,10 @@ describe("a page", () => {
     [{ data: [], key: null }, undefined, false],
     [{ data: [] }, undefined, false],
   ])("%j", (page, key, hasNextPage) => {
-    expect(readReportPage(page)).toEqual({ ok: true, value: { reports: [], key, hasNextPage } });
+    expect(readingOf(() => readReportPage(page))).toEqual({
+      ok: true,
+      value: { reports: [], key, hasNextPage },
+    });
   });
 
   test.each<[Json, (string | number)[]]>([
@@ -87,7 +95,7 @@ describe("a page", () => {
     [{ data: [{}] }, ["data", 0, "id"]],
     [{ data: [], hasNextPage: "no" }, ["hasNextPage"]],
   ])("%j is none", (page, at) => {
-    expect(readReportPage(page)).toMatchObject({ ok: false, failure: { at } });
+    expect(readingOf(() => readReportPage(page))).toMatchObject({ ok: false, failure: { at } });
   });
 });
 

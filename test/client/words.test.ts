@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { wordsOf } from "../../src/service/exchange.ts";
+import { wordsOf } from "../../src/service/refusal.ts";
 import { MAX_ERROR_BYTES, MAX_WORDS } from "../../src/service/request.ts";
 
 const asIs = (text: string): string => text;

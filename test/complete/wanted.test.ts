@@ -4,8 +4,7 @@ import { COMMANDS, type CommandSpec } from "../../src/commands/table.ts";
 import { type ParsedWords, parseWords } from "../../src/cli/complete.ts";
 import { GLOBAL } from "../../src/commands/options.ts";
 
-const TABLE = { commands: COMMANDS, options: Object.values(GLOBAL) };
-const at = (...words: readonly string[]): ParsedWords => parseWords(words, TABLE);
+const at = (...words: readonly string[]): ParsedWords => parseWords(words);
 
 function wordsAt(...words: readonly string[]): readonly string[] {
   const { wanted } = at(...words);

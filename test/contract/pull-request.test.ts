@@ -195,6 +195,31 @@ describe.concurrent("a protected test case", () => {
     });
   });
 
+  test("keeps its name of the base where attributes for git change how files are read", async () => {
+    await scene({}, async ({ project, service }) => {
+      service.addCase(seed(service).target, { description: "Log in & pay" });
+      const settings = (await project.read("tasc.yaml")) + POLICY;
+      const shop = (key: string, status: string) =>
+        `target: shop\napp: Web Shop\ntestCases:\n  ${key}:\n    description: Log in & pay\n    status: ${status}\n`;
+      await project.write({ "e2e/tasc.yaml": settings, "e2e/targets/shop.yaml": shop("login", "ENABLED") });
+      const git = (...args: readonly string[]) =>
+        execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@example.com", ...args], {
+          cwd: project.dir,
+        });
+      git("init", "-q");
+      git("add", "e2e");
+      git("commit", "-qm", "base");
+      await project.write({
+        "e2e/tasc.yaml": `${settings}state: { path: .other }\n`,
+        "e2e/targets/shop.yaml": shop("zzz", "DISABLED"),
+        "e2e/targets/.gitattributes": "*.yaml working-tree-encoding=UTF-7\n",
+      });
+      const ran = await project.run(["plan", "--chdir", "e2e", "--base", "HEAD"]);
+      expect(ran.code, ran.stdout + ran.stderr).toBe(1);
+      expect(ran.stdout).toContain("protects it in tasc.yaml as testCase.shop.login");
+    });
+  });
+
   test("keeps its name of the base where committed state gives it to another", async () => {
     await scene({}, async ({ project, service }) => {
       const { target } = seed(service);

@@ -1,7 +1,7 @@
 import { compileGlob } from "../../model/glob.ts";
 import { type Json, type JsonObject, type Path, defined, isArray, isObject } from "../../model/json.ts";
 import type { Document } from "../document.ts";
-import { type FoundTemplate, isTemplate } from "../interpolation.ts";
+import { CREDENTIAL, type FoundTemplate, isTemplate } from "../interpolation.ts";
 import { type ManifestProblem, didYouMean, manifestProblem, nearest, shortened } from "../problem.ts";
 import { stagesInWords } from "../settings.ts";
 import { type ManifestPart, bare, isHidden, partsAlong } from "../shape.ts";
@@ -82,10 +82,6 @@ function checkResources(
     if (isObject(layer.defaults)) check(layer.defaults.testCases, path, "defaults", "testCases");
   }
 }
-
-/** A name of which everyone would say that its value is a secret. */
-const CREDENTIAL =
-  /(?:^|_)(?:KEYS?|TOKENS?|(?:PG)?PASS|PASSWD|PWD|CREDS?|CREDENTIALS?|AUTH|PAT|OTP)(?:_|$)|API_?KEY|PASSW|PASSPHRASE|SECRET/i;
 
 /**
  * Every `${…}` is an interpolation that tasc knows, also in stages that are not chosen; and what `${env:…}` brings in

@@ -1,6 +1,5 @@
 import { html } from "../escape.ts";
 import type { PlanView } from "../json.ts";
-import { addressLink } from "./change.ts";
 
 /** More would be a drawing that nobody can read; each change names what it needs. */
 const MOST_NODES = 120;
@@ -11,8 +10,7 @@ const BOX = { width: 250, height: 22 } as const;
 /** Characters of an address that fit a box. */
 const FITTING = 35;
 
-interface GraphNode {
-  readonly address: string;
+interface Point {
   readonly x: number;
   readonly y: number;
 }
@@ -35,7 +33,7 @@ export function graphSection({ changes }: PlanView): string {
   );
   if (edges.length === 0) return "";
   const nodes = placed(edges);
-  const drawing = nodes.length > MOST_NODES ? "" : svg(nodes, edges);
+  const drawing = nodes.size > MOST_NODES ? "" : svg(nodes, edges);
   const items = edges.map(({ from, to }) => `<li>${addressLink(to)} after ${addressLink(from)}</li>`);
   const list =
     edges.length > MOST_EDGES
@@ -45,18 +43,16 @@ export function graphSection({ changes }: PlanView): string {
 }
 
 /** A node stands one column to the right of the last that it needs, and as near to its row as others let it. */
-function placed(edges: readonly Edge[]): readonly GraphNode[] {
-  const columns = [...columnsOf(edges)].toSorted(([, a], [, b]) => a - b);
-  const rows = new Map<string, number>();
+function placed(edges: readonly Edge[]): ReadonlyMap<string, Point> {
+  const nodes = new Map<string, Point>();
   const free = new Map<number, number>();
-  return columns.map(([address, column]) => {
-    const needed = edges.filter(({ to }) => to === address).map(({ from }) => rows.get(from) ?? 0);
-    const least = needed.length === 0 ? 0 : Math.min(...needed);
-    const row = Math.max(free.get(column) ?? 0, least);
-    rows.set(address, row);
-    free.set(column, row + 1);
-    return { address, x: column * COLUMN, y: row * ROW };
-  });
+  for (const [address, column] of [...columnsOf(edges)].toSorted(([, a], [, b]) => a - b)) {
+    const needed = edges.filter(({ to }) => to === address).map(({ from }) => nodes.get(from)?.y ?? 0);
+    const y = Math.max(free.get(column) ?? 0, needed.length === 0 ? 0 : Math.min(...needed));
+    nodes.set(address, { x: column * COLUMN, y });
+    free.set(column, y + ROW);
+  }
+  return nodes;
 }
 
 function columnsOf(edges: readonly Edge[]): ReadonlyMap<string, number> {
@@ -75,18 +71,18 @@ function columnsOf(edges: readonly Edge[]): ReadonlyMap<string, number> {
   return columns;
 }
 
-function svg(nodes: readonly GraphNode[], edges: readonly Edge[]): string {
-  const byAddress = new Map(nodes.map((node) => [node.address, node]));
-  const width = Math.max(...nodes.map(({ x }) => x)) + BOX.width + 2;
-  const height = Math.max(...nodes.map(({ y }) => y)) + BOX.height + 2;
-  const lines = edges.map((edge) => line(byAddress.get(edge.from), byAddress.get(edge.to))).join("");
+function svg(nodes: ReadonlyMap<string, Point>, edges: readonly Edge[]): string {
+  const points = [...nodes.values()];
+  const width = Math.max(...points.map(({ x }) => x)) + BOX.width + 2;
+  const height = Math.max(...points.map(({ y }) => y)) + BOX.height + 2;
+  const lines = edges.map(({ from, to }) => line(nodes.get(from), nodes.get(to))).join("");
   return (
     `<div class="graph" tabindex="0" role="region" aria-label="Order of the changes"><svg viewBox="-1 -1 ${width} ${height}" width="${width}" height="${height}" aria-hidden="true" focusable="false">` +
-    `${lines}${nodes.map(box).join("")}</svg></div>`
+    `${lines}${[...nodes].map(box).join("")}</svg></div>`
   );
 }
 
-function box({ address, x, y }: GraphNode): string {
+function box([address, { x, y }]: readonly [string, Point]): string {
   const text = address.length > FITTING ? `${address.slice(0, FITTING - 1)}…` : address;
   return (
     `<a href="#${html(address)}" tabindex="-1"><title>${html(address)}</title><rect x="${x}" y="${y}" width="${BOX.width}" height="${BOX.height}" rx="5"/>` +
@@ -94,10 +90,13 @@ function box({ address, x, y }: GraphNode): string {
   );
 }
 
-function line(from: GraphNode | undefined, to: GraphNode | undefined): string {
-  if (from === undefined || to === undefined) return "";
+function line(from: Point = { x: 0, y: 0 }, to = from): string {
   const [x1, y1] = [from.x + BOX.width, from.y + BOX.height / 2];
   const [x2, y2] = [to.x, to.y + BOX.height / 2];
   const middle = (x1 + x2) / 2;
   return `<path d="M${x1} ${y1}C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}"/>`;
+}
+
+export function addressLink(address: string): string {
+  return `<a href="#${html(address)}"><code>${html(address)}</code></a>`;
 }

@@ -1,11 +1,13 @@
 import { createHash } from "node:crypto";
-import { ACTIONS, bySeverity } from "../../model/plan.ts";
+import { isObject } from "../../model/json.ts";
+import { ACTIONS, bySeverity, type Action, type CallJson, type Cause } from "../../model/plan.ts";
+import { KNOWN_AFTER_APPLY, SENSITIVE } from "../../model/value.ts";
 import { placeText } from "../diagnostics.ts";
 import { html } from "../escape.ts";
-import type { ChangeView, DiagnosticView, PlanView } from "../json.ts";
+import * as show from "../fields.ts";
+import type { ChangeView, DiagnosticView, FieldView, PlanView } from "../json.ts";
 import * as words from "../words.ts";
-import { addressLink, changeHtml, previewHtml, rowHead } from "./change.ts";
-import { graphSection } from "./graph.ts";
+import { addressLink, graphSection } from "./graph.ts";
 import { PAGE_SCRIPT } from "./script.ts";
 import { PAGE_STYLE } from "./style.ts";
 
@@ -129,15 +131,12 @@ function attentionSection({ changes, diagnostics }: PlanView, known: ReadonlySet
   });
   const left = dangerous.length - dangers.length;
   if (left > 0) dangers.push(`<li>and ${left} more, which come first in their targets below</li>`);
-  const more = dangers.slice(MOST_DANGERS);
-  const rest =
-    more.length === 0
-      ? ""
-      : `<details><summary>${dangerous.length - MOST_DANGERS} more</summary><ul>${more.join("")}</ul></details>`;
+  const folded = dangers.splice(MOST_DANGERS).join("");
+  const rest = `<details><summary>${dangerous.length - MOST_DANGERS} more</summary><ul>${folded}</ul></details>`;
   return `<section class="attention" aria-labelledby="attention">
 <h2 id="attention">Needs attention</h2>
 ${errors.map((error) => diagnosticItem(error, known)).join("\n")}
-<ul>${dangers.slice(0, MOST_DANGERS).join("\n")}</ul>${rest}
+<ul>${dangers.join("\n")}</ul>${folded === "" ? "" : rest}
 </section>`;
 }
 
@@ -165,11 +164,10 @@ function diagnosticItem(diagnostic: DiagnosticView, known: ReadonlySet<string>):
 function filterForm({ changes }: PlanView, problems: number): string {
   if (changes.length + problems === 0) return "";
   const counts = words.countActions(changes);
-  const causes = words.byCause(changes).flatMap(({ changes: own }) => {
-    const [{ cause } = {}] = own;
-    return cause === undefined
-      ? []
-      : [chip("cause", cause, `${words.CAUSE_LABELS[cause]} (${own.length})`, "")];
+  const places = changes.map(({ address }) => words.placeOf(address));
+  const causes = words.byCause(changes).flatMap(({ changes: [first, ...rest] }) => {
+    const cause = first?.cause;
+    return cause ? chip("cause", cause, `${words.CAUSE_LABELS[cause]} (${rest.length + 1})`, "") : [];
   });
   const actions = ACTIONS.filter((action) => counts[action] > 0).map((action) =>
     chip("action", action, `${words.SIGNS[action]} ${action} (${counts[action]})`, action),
@@ -180,16 +178,8 @@ function filterForm({ changes }: PlanView, problems: number): string {
 <div class="bar"><input id="search" type="search" name="search" aria-label="Filter" placeholder="Filter (press /)" autocomplete="off" spellcheck="false">
 <button id="expand" type="button">Expand all</button><button id="collapse" type="button">Collapse all</button></div>
 <div class="bar chips"><fieldset><legend>Action</legend>${actions.join("")}</fieldset>${causes.length === 0 ? "" : `<fieldset><legend>Cause</legend>${causes.join("")}</fieldset>`}
-${choice(
-  "kind",
-  "All kinds",
-  changes.map(({ address }) => words.kindNoun(words.placeOf(address).kind)),
-)}
-${choice(
-  "target",
-  "All targets",
-  changes.map(({ address }) => words.placeOf(address).target),
-)}
+${choice("kind", [...new Set(places.map(({ kind }) => kind))].map(words.kindNoun))}
+${choice("target", [...new Set(places.map(({ target }) => target))])}
 <button type="reset">Reset</button>
 <span class="faint keys" aria-hidden="true"><kbd>j</kbd> <kbd>k</kbd> move, <kbd>o</kbd> open</span></div>
 </form>`;
@@ -200,11 +190,10 @@ function chip(name: string, value: string, text: string, style: string): string 
 }
 
 /** A choice among what there is; among one there is none. */
-function choice(name: string, all: string, values: readonly string[]): string {
-  const distinct = [...new Set(values)].toSorted();
-  if (distinct.length < 2) return "";
-  const options = distinct.map((value) => `<option value="${html(value)}">${html(value)}</option>`);
-  return `<select name="${name}" aria-label="${name}"><option value="">${all}</option>${options.join("")}</select>`;
+function choice(name: string, values: readonly string[]): string {
+  if (values.length < 2) return "";
+  const options = values.toSorted().map((value) => `<option value="${html(value)}">${html(value)}</option>`);
+  return `<select name="${name}" aria-label="${name}"><option value="">All ${name}s</option>${options.join("")}</select>`;
 }
 
 /** The errors of an address for which nothing is planned. */
@@ -248,4 +237,101 @@ function orphanSection({ orphaned }: PlanView): string {
     ({ address, id }) => `<li><code>${html(address)}</code> <code class="faint">${html(id)}</code></li>`,
   );
   return `<section aria-labelledby="orphans"><h2 id="orphans">${orphaned.length} orphaned</h2><p>Removed from the manifests but still on the service.</p><ul>${items.join("\n")}</ul></section>`;
+}
+
+/** Fields that a row names, and characters of a value there. */
+const PREVIEWED = 3;
+const MOST = 60;
+
+/** A change as a row that says as much as fits a line, and, once it is unfolded, all of it. */
+function changeHtml(change: ChangeView): string {
+  const { address, action, cause } = change;
+  const why = cause === undefined ? "" : `<span class="cause">${words.CAUSE_LABELS[cause]}</span>`;
+  return (
+    rowHead(address, action, words.SIGNS[action], cause) +
+    `<span class="preview">${why}${previewHtml(change)}</span></summary>` +
+    `<div class="inside">${aboutHtml(change)}${tableHtml(change)}` +
+    needsHtml(change.needs ?? []) +
+    callsHtml("Calls", change.calls) +
+    callsHtml("Then, if the service’s own values differ", change.followUps) +
+    "</div></details>\n"
+  );
+}
+
+/** The beginning of a row, to its address. */
+function rowHead(address: string, action: Action | "problem", sign: string, cause?: Cause): string {
+  const id = html(address);
+  const dot = id.lastIndexOf(".") + 1;
+  const why = cause === undefined ? "" : ` data-cause="${cause}"`;
+  return (
+    `<details class="change ${action}" id="${id}" data-kind="${words.kindNoun(words.placeOf(address).kind)}" data-action="${action}"${why}>` +
+    `<summary><span class="action">${sign} ${action}</span><code><span class="faint">${id.slice(0, dot)}</span>${id.slice(dot)}</code>`
+  );
+}
+
+/** Harmful fields first: they are why somebody looks. */
+function previewHtml(change: ChangeView): string {
+  const { action } = change;
+  const { shown, left } = show.leadingFields(change, PREVIEWED);
+  const texts = shown.map((field) => {
+    const value = [...show.changeMeaning(field), show.fieldValues(field, action, MOST)].join(": ");
+    const harm = show.isHarmful(field, action) ? ' class="harm"' : "";
+    return `<span${harm}><b>${html(show.fieldName(field.path))}</b> ${html(value)}</span>`;
+  });
+  return texts.join("") + (left === 0 ? "" : `<span>${left} more</span>`);
+}
+
+/** Where it is: its id on the service, its line in the manifest. */
+function aboutHtml({ id, place }: ChangeView): string {
+  const parts = [id === KNOWN_AFTER_APPLY ? [] : id, placeText(place ?? {}) ?? []].flat();
+  return parts.length === 0 ? "" : `<p class="faint mono">${parts.map(html).join("  ·  ")}</p>`;
+}
+
+function tableHtml({ action, fields }: ChangeView): string {
+  if (fields.length === 0) return "";
+  const rows = fields.map((field) => {
+    const notes = [...show.changeMeaning(field), field.who ?? []].flat();
+    const harm = show.isHarmful(field, action) ? ' class="harm"' : "";
+    return (
+      `<tr${harm}><th scope="row"><code>${html(show.fieldName(field.path))}</code>` +
+      `${notes.map((note) => `<div class="faint">${html(note)}</div>`).join("")}</th>` +
+      `<td>${valueHtml(field, action)}</td></tr>`
+    );
+  });
+  return `<table><tbody>${rows.join("")}</tbody></table>`;
+}
+
+const TAGS = { removed: "del", added: "ins" } as const;
+
+function valueHtml(field: FieldView, action: Action): string {
+  if (field.sensitive) return `<div>${SENSITIVE}</div>`;
+  const texts = show.longTexts(field);
+  if (texts !== undefined) {
+    const pieces = show.wordDiff(...texts).map(({ kind, text }) => {
+      return kind === "same" ? html(text) : `<${TAGS[kind]}>${html(text)}</${TAGS[kind]}>`;
+    });
+    return `<p>${pieces.join("")}</p>`;
+  }
+  const sides = show.sidesOf(field, action).map(({ kind, value }, _, { length }) => {
+    if (value === undefined) return `<span class="faint">${show.NOT_SHOWN}</span>`;
+    const text = html(show.isLongText(value) ? value : show.valueText(value));
+    return length === 1 ? text : `<${TAGS[kind]}>${text}</${TAGS[kind]}>`;
+  });
+  return `<div>${sides.join('<span class="faint">→</span>')}</div>`;
+}
+
+function needsHtml(addresses: readonly string[]): string {
+  if (addresses.length === 0) return "";
+  return `<h4>After</h4><ul>${addresses.map((address) => `<li>${addressLink(address)}</li>`).join("")}</ul>`;
+}
+
+function callsHtml(title: string, calls: readonly CallJson[]): string {
+  if (calls.length === 0) return "";
+  return `<h4>${title}</h4>${calls.map(callHtml).join("")}`;
+}
+
+function callHtml({ method, path, body }: CallJson): string {
+  const head = `<code>${html(`${method} ${path}`)}</code>`;
+  if (isObject(body) && Object.keys(body).length === 0) return `<div class="call">${head}</div>`;
+  return `<details class="call"><summary>${head}</summary><pre>${html(JSON.stringify(body, null, 2))}</pre></details>`;
 }

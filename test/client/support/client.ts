@@ -2,8 +2,8 @@ import { onTestFinished } from "vitest";
 import type { ClientEvent } from "../../../src/model/events.ts";
 import { Secret } from "../../../src/model/value.ts";
 import { type Client, type ClientOptions, createClient } from "../../../src/service/client.ts";
-import { ServiceError } from "../../../src/service/describe-failure.ts";
-import { type BaseUrl, type Failure, type Result, checkBaseUrl } from "../../../src/service/request.ts";
+import { type Failure, FaultError, ServiceError } from "../../../src/service/failure.ts";
+import { type BaseUrl, type Result, checkBaseUrl } from "../../../src/service/request.ts";
 import { type FakeWorld, fakeWorld } from "./world.ts";
 
 export const KEY = "key-0123456789";
@@ -46,11 +46,22 @@ export async function failureOf(outcome: Promise<unknown>): Promise<Failure> {
 }
 
 /** What became of a call. @throws what is no failure of a call */
-export async function settled<T>(outcome: Promise<T>): Promise<Result<T>> {
+export async function settled<T>(outcome: Promise<T>): Promise<Result<T, Failure>> {
   try {
     return { ok: true, value: await outcome };
   } catch (error) {
     if (error instanceof ServiceError) return { ok: false, failure: error.failure };
     throw error;
+  }
+}
+
+/** What a reader of answers makes of one: where it is not as described, what is expected there. */
+export function readingOf<T>(read: () => T): Result<T, object> {
+  try {
+    return { ok: true, value: read() };
+  } catch (error) {
+    if (!(error instanceof FaultError)) throw error;
+    const { kind: _, ...failure } = error.fault;
+    return { ok: false, failure };
   }
 }

@@ -1,0 +1,309 @@
+import { TascError } from "../model/error.ts";
+import type { FaultKind } from "../model/events.ts";
+import type { Path } from "../model/json.ts";
+import type { Method } from "./request.ts";
+
+/** What can go wrong with one send. */
+export type Fault =
+  /** The API key cannot be put into a header. */
+  | { readonly kind: "unsendable" }
+  /** No connection came about, so nothing was sent. */
+  | {
+      readonly kind: "unreachable";
+      readonly cause: keyof typeof UNREACHABLE;
+      /** Host and port. */
+      readonly host: string;
+      /** The system's code, e.g. ECONNREFUSED. */
+      readonly code: string;
+    }
+  | { readonly kind: "interrupted" }
+  /** `beforeSend` refused the send; later sends of the run would be refused as well. */
+  | { readonly kind: "withheld"; readonly cause: TascError }
+  /** @param limit milliseconds */
+  | { readonly kind: "timeout"; readonly limit: number; readonly during: keyof typeof DURING }
+  | { readonly kind: "broken"; readonly code: string }
+  | { readonly kind: "key-refused"; readonly status: 401 | 403; readonly words: string | undefined }
+  /** Any 3xx: never followed. Host and port of `Location`, where one was given. */
+  | { readonly kind: "redirect"; readonly status: number; readonly host: string | undefined }
+  /** Any other status outside 2xx. */
+  | {
+      readonly kind: "status";
+      readonly status: number;
+      /** What the service says about it: one line, bounded, without control characters. */
+      readonly words: string | undefined;
+      /** Milliseconds, from `Retry-After`. */
+      readonly retryAfter: number | undefined;
+    }
+  | Unreadable
+  /** Where an answer departs from service-api.md; types are named, values are not. */
+  | { readonly kind: "misshapen"; readonly at: Path; readonly expected: string; readonly found: string }
+  | TooBig;
+
+/** A 2xx answer that is not JSON. */
+export interface Unreadable {
+  readonly kind: "unreadable";
+  readonly why: keyof typeof UNREADABLE;
+  /** Position of the first byte that does not fit, or of the list item that holds it. */
+  readonly offset: number | undefined;
+}
+
+export interface TooBig {
+  readonly kind: "too-big";
+  readonly what: keyof typeof TOO_BIG;
+  readonly limit: number;
+}
+
+/** Thrown by what reads answers, and caught where the call is made. */
+export class FaultError extends Error {
+  readonly fault: Fault;
+
+  constructor(fault: Fault) {
+    super(`a call failed: ${fault.kind}`);
+    this.fault = fault;
+  }
+}
+
+/** Whether the service can have done what it was asked to do. */
+export type MayHaveActed = "no" | "maybe";
+
+/**
+ * Why a call did not end well. `acted` and `attempts` cover all its sends: a PATCH that timed out once and was
+ * refused a connection afterwards may have been carried out.
+ */
+export type Failure = Fault & {
+  readonly method: Method;
+  /** From `/apiKey/v3` on, without the query. */
+  readonly path: string;
+  readonly attempts: number;
+  readonly acted: MayHaveActed;
+};
+
+/** A call that the service did not answer as it should. */
+export class ServiceError extends TascError {
+  readonly failure: Failure;
+
+  constructor(failure: Failure) {
+    const reason =
+      failure.kind === "interrupted" ? "interrupted" : isOutOfReach(failure) ? "unreachable" : "failed";
+    super(reason, [{ severity: "error", ...describeFailure(failure) }]);
+    this.failure = failure;
+  }
+}
+
+/** Whether the service cannot be reached or does not accept the key: exit code 6 of the design contract. */
+export function isOutOfReach(fault: Fault): boolean {
+  return fault.kind === "timeout" ? fault.during === "connecting" : OUT_OF_REACH.includes(fault.kind);
+}
+
+const OUT_OF_REACH: readonly FaultKind[] = ["unsendable", "unreachable", "key-refused"];
+
+/**
+ * Whether the service can have acted on a send that ended with the fault. A 4xx says that it did not, except
+ * 408, which says that it gave up waiting; all other answers and breaks leave it open (service-api.md, "Errors":
+ * not shown).
+ * @param began whether any byte of the request can have left
+ */
+export function mayHaveActed(method: Method, fault: Fault, began: boolean): MayHaveActed {
+  if (method === "GET" || !began || fault.kind === "key-refused") return "no";
+  if (fault.kind !== "status") return "maybe";
+  return fault.status >= 400 && fault.status < 500 && fault.status !== REQUEST_TIMEOUT ? "no" : "maybe";
+}
+
+const REQUEST_TIMEOUT = 408;
+const TOO_MANY_REQUESTS = 429;
+
+export function isTooMany(fault: Fault): boolean {
+  return fault.kind === "status" && fault.status === TOO_MANY_REQUESTS;
+}
+
+/**
+ * Whether a call may be sent again by itself (design contract, section 5). What may pass by itself is worth
+ * another send; a creation only if the service cannot have acted on this one.
+ */
+export function mayRetry(method: Method, fault: Fault, acted: MayHaveActed): boolean {
+  return isPassing(fault) && (method !== "POST" || acted === "no");
+}
+
+function isPassing(fault: Fault): boolean {
+  // A certificate that is wrong now is wrong in a second, too.
+  if (fault.kind === "unreachable") return fault.cause !== "certificate" && fault.cause !== "encryption";
+  if (fault.kind === "status")
+    return (
+      isTooMany(fault) || fault.status === REQUEST_TIMEOUT || (fault.status >= 500 && fault.status < 600)
+    );
+  return fault.kind === "timeout" || fault.kind === "broken";
+}
+
+/** A failure in words, in the parts that a diagnostic has. */
+export interface FailureText {
+  /** For programs; stays the same across wordings. */
+  readonly code: string;
+  readonly summary: string;
+  /** What exactly happened, and what to do next. */
+  readonly detail: string;
+}
+
+/** Puts a failure into words. They hold nothing secret: no header, no body, no query; the service's words are redacted. */
+export function describeFailure(failure: Failure): FailureText {
+  const { method, path, attempts, acted } = failure;
+  const { code, summary, detail, next } = describe(failure);
+  const call = `${method} ${path}${attempts > 1 ? `, sent ${attempts} times` : ""}`;
+  // What a caller must know of a creation that ended so.
+  const open = method === "POST" && acted === "maybe" ? "The service may still have carried it out. " : "";
+  return {
+    code,
+    summary,
+    detail: `${call}${detail === "" ? "" : `: ${detail}`}. ${open}${next}`.trimEnd(),
+  };
+}
+
+/** `detail` without the full stop; `next` is what to do. */
+function describe(fault: Fault): FailureText & { readonly next: string } {
+  switch (fault.kind) {
+    case "unsendable":
+      return {
+        code: "key-unsendable",
+        summary: "The API key cannot be sent",
+        detail:
+          "the key is empty, or holds a line break, a blank at an end or a character that no HTTP header can carry",
+        next: "Check how the key gets into its environment variable.",
+      };
+    case "unreachable": {
+      const [why, next] = UNREACHABLE[fault.cause];
+      const detail = `no connection to ${fault.host}: ${why} (${fault.code})`;
+      return { code: "unreachable", summary: "The service cannot be reached", detail, next };
+    }
+    case "interrupted":
+      return {
+        code: "interrupted",
+        summary: "Interrupted",
+        detail: "cancelled before the service answered",
+        next: "Run the command again.",
+      };
+    case "withheld": {
+      const why = fault.cause.diagnostics.find(({ severity }) => severity === "error");
+      const { code, detail: next } = why ?? { code: "withheld", detail: "" };
+      return { code, summary: fault.cause.message, detail: "not sent", next };
+    }
+    case "timeout":
+      return {
+        code: "timeout",
+        summary: `No ${fault.during === "connecting" ? "connection to" : "answer from"} the service in time`,
+        detail: `${DURING[fault.during]} within ${fault.limit / 1000} s`,
+        next: "If the service is known to be slow, raise `service.requestTimeout` (`--request-timeout`).",
+      };
+    case "broken":
+      return {
+        code: "connection-broken",
+        summary: "The connection to the service broke",
+        detail: `the connection ended before the answer did (${fault.code})`,
+        next: "Run the command again; if it stays so, see what stands between here and the service.",
+      };
+    case "key-refused":
+      return {
+        code: "key-refused",
+        summary: `The service refused the API key (${fault.status})`,
+        detail: says(fault.words),
+        next: "Check that `service.apiKey` is the key of this service and may do this.",
+      };
+    case "redirect":
+      return {
+        code: "redirect",
+        summary: `The service redirects (${fault.status})`,
+        detail: `the answer ${fault.host === undefined ? "names no other place" : `points to ${fault.host}`}; redirects are never followed, because the API key would be sent along`,
+        next: "If that is where the service is, make it the base address (`service.baseUrl`).",
+      };
+    case "status":
+      return {
+        code: `http-${fault.status}`,
+        summary: `The service answered ${fault.status}`,
+        detail: says(fault.words),
+        next: afterStatus(fault.status),
+      };
+    case "unreadable":
+      return {
+        code: "answer-unreadable",
+        summary: "The service's answer cannot be read",
+        detail: `${UNREADABLE[fault.why]}${fault.offset === undefined ? "" : ` (at byte ${fault.offset})`}`,
+        next: CHECK_BASE_URL,
+      };
+    case "misshapen":
+      return {
+        code: "answer-misshapen",
+        summary: "The service's answer does not match its API description",
+        detail: `${placeOf(fault.at)}expected ${fault.expected}, found ${fault.found}`,
+        next: CHECK_BASE_URL,
+      };
+    case "too-big":
+      return {
+        code: "answer-too-big",
+        summary: "The service's answer is too big",
+        detail: TOO_BIG[fault.what](fault.limit),
+        next: CHECK_BASE_URL,
+      };
+  }
+}
+
+const CHECK_BASE_URL =
+  "Check that `service.baseUrl` is the service's own address, and that its version is the one tasc is for.";
+
+const DURING = {
+  connecting: "no connection",
+  waiting: "no answer",
+  reading: "the answer was not complete",
+} as const;
+
+/** Why there is no connection, and what to do. */
+const UNREACHABLE = {
+  name: ["its name cannot be resolved", "Check the host in `service.baseUrl`."],
+  refused: [
+    "nothing accepts connections there",
+    "Check host and port in `service.baseUrl`, and that the service runs.",
+  ],
+  certificate: [
+    "its certificate is not accepted",
+    "For a certificate of your own authority, set NODE_EXTRA_CA_CERTS to its file.",
+  ],
+  encryption: [
+    "an encrypted connection cannot be set up",
+    "Check that the service speaks https on this port.",
+  ],
+  proxy: [
+    "neither the host nor a proxy accepts the connection",
+    "Check host and port in `service.baseUrl`, and HTTPS_PROXY, HTTP_PROXY and NO_PROXY.",
+  ],
+  network: ["the network cannot reach it", "Check network, VPN and firewall."],
+} as const;
+
+const UNREADABLE = {
+  empty: "the answer is empty",
+  "not-json": "the answer is not JSON",
+  "not-utf-8": "the answer is not UTF-8",
+  "not-a-list": "the answer is not a JSON list",
+  compressed: "the answer is compressed, which was not asked for",
+} as const;
+
+const TOO_BIG = {
+  answer: (limit: number) => `the answer is longer than ${limit} bytes`,
+  item: (limit: number) => `one test case is longer than ${limit} bytes`,
+  items: (limit: number) => `there are more than ${limit} test cases`,
+  depth: (limit: number) => `values are nested more than ${limit} deep`,
+};
+
+function afterStatus(status: number): string {
+  if (status === 404)
+    return "What the call is about is gone, or `service.baseUrl` is not the service's address.";
+  if (status === TOO_MANY_REQUESTS) return "Lower `service.concurrency`, or run the command again later.";
+  if (status >= 500 || status === REQUEST_TIMEOUT) return "Run the command again later.";
+  return "Correct what the service refuses, and run the command again.";
+}
+
+function says(words: string | undefined): string {
+  return words === undefined ? "" : `the service says: ${words.replace(/[.\s]+$/, "")}`;
+}
+
+function placeOf(path: Path): string {
+  if (path.length === 0) return "";
+  const parts = path.map((part) => (typeof part === "number" ? `[${part}]` : `.${part}`));
+  return `${parts.join("").replace(/^\./, "")}: `;
+}

@@ -1,0 +1,208 @@
+import { type Json, type JsonArray, type JsonObject, isArray, isObject, parseJson } from "../model/json.ts";
+import type { Fault } from "./failure.ts";
+import { isDeeper, withoutBom } from "./json-stream.ts";
+import { MAX_DEPTH, MAX_ERROR_BYTES, MAX_WORDS } from "./request.ts";
+
+export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** A header's value, the first where it was sent several times. */
+export function headerText(headers: Headers, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === "object" ? value[0] : value;
+}
+
+/** What is known of an answer whose status is not 2xx. */
+export interface RefusingAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly words: string | undefined;
+}
+
+/**
+ * What a status outside 2xx means (service-api.md, "Errors": not shown, so by RFC 9110).
+ * @param origin of the request, which a relative `Location` is relative to
+ * @param now milliseconds since 1970
+ */
+export function statusFault({ status, headers, words }: RefusingAnswer, origin: string, now: number): Fault {
+  if (status === 401 || status === 403) return { kind: "key-refused", status, words };
+  if (status >= 300 && status < 400) return { kind: "redirect", status, host: hostOf(headers, origin) };
+  return { kind: "status", status, words, retryAfter: retryAfter(headers, now) };
+}
+
+/** Only the host: the rest of a `Location` may carry tokens. */
+function hostOf(headers: Headers, origin: string): string | undefined {
+  const location = headerText(headers, "location");
+  if (location === undefined || !URL.canParse(location, origin)) return undefined;
+  return new URL(location, origin).host || undefined;
+}
+
+/** The three forms that RFC 9110, section 5.6.7, has recipients accept. All are in UTC, said or not. */
+const DATES: readonly RegExp[] = [
+  /^\w{3}, \d{2} \w{3} \d{4} [\d:]{8} GMT$/,
+  /^\w{6,9}, \d{2}-\w{3}-\d{2} [\d:]{8} GMT$/,
+  /^\w{3} \w{3} [ \d]\d [\d:]{8} \d{4}$/,
+];
+
+/** A date of an HTTP header, in milliseconds since 1970, or undefined when it is none. */
+export function parseHttpDate(text: string): number | undefined {
+  if (!DATES.some((form) => form.test(text))) return undefined;
+  const at = Date.parse(text.endsWith("GMT") ? text : `${text} GMT`);
+  return Number.isNaN(at) ? undefined : at;
+}
+
+/** However long a service asks to wait, a run does not stand still longer than this: five minutes. */
+export const MAX_RETRY_AFTER = 5 * 60_000;
+
+/**
+ * How long an answer asks to wait, from `Retry-After`: seconds or an HTTP date (RFC 9110, section 10.2.3).
+ * A date is taken against the answer's own `Date`, so that a clock that is off on either side does no harm.
+ * @param now milliseconds since 1970
+ * @returns milliseconds, 0 to MAX_RETRY_AFTER; undefined when the answer does not say, or not readably
+ */
+export function retryAfter(headers: Headers, now: number): number | undefined {
+  const value = headerText(headers, "retry-after")?.trim();
+  if (value === undefined) return undefined;
+  const wait = /^\d+(\.\d+)?$/.test(value) ? Number(value) * 1000 : untilDate(value, headers, now);
+  return wait === undefined ? undefined : Math.min(Math.max(Math.ceil(wait), 0), MAX_RETRY_AFTER);
+}
+
+function untilDate(value: string, headers: Headers, now: number): number | undefined {
+  const date = parseHttpDate(value);
+  if (date === undefined) return undefined;
+  const sent = parseHttpDate(headerText(headers, "date")?.trim() ?? "");
+  return date - (sent ?? now);
+}
+
+/** Removes what must not show from a text. Asked before the text is cut, which could leave half a secret. */
+export type Redact = (text: string) => string;
+
+/**
+ * What the service says in the body of an error. service-api.md, "Errors": shape not shown, so this takes the
+ * shapes that services have: JSON with its message under one of many names, HTML, plain text, nothing.
+ * @returns one line without control characters, of at most MAX_WORDS characters; undefined if nothing is said
+ */
+export function wordsOf(body: Uint8Array, redact: Redact): string | undefined {
+  const bytes = withoutBom(body);
+  const decoded = new TextDecoder().decode(bytes);
+  // The end of a body that was cut may be the beginning of a secret.
+  const text = body.length < MAX_ERROR_BYTES ? decoded : redact(decoded).slice(0, -LONGEST_SECRET);
+  const json = isDeeper(bytes, MAX_DEPTH) ? undefined : jsonIn(text);
+  // A secret with what looks like a tag is not the same without it.
+  const said = json === undefined ? wordsOfText(redact(text)) : wordsOfJson(json).join("; ");
+  // Once more on the line, in case a secret was hidden by characters that are gone now.
+  const line = redact(oneLine(redact(said)));
+  return line === "" ? undefined : cut(line);
+}
+
+/** In whatever form, in characters. */
+const LONGEST_SECRET = MAX_ERROR_BYTES / 4;
+
+function jsonIn(text: string): Json | undefined {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function wordsOfText(text: string): string {
+  return /^\s*<[!a-z]/i.test(text) ? textOfHtml(text) : text;
+}
+
+/** Names under which services say what is wrong, the most telling first; only the first that says something counts. */
+const MAIN_KEYS = [
+  "message",
+  "error_description",
+  "detail",
+  "error",
+  "title",
+  "description",
+  "reason",
+  "msg",
+];
+/** Names under which they list particulars, which are added to it. */
+const LIST_KEYS = ["errors", "details", "issues", "violations", "constraints"];
+/** Names under which an item of such a list says what it is about. */
+const SUBJECT_KEYS = ["field", "property", "param", "path", "pointer", "loc"];
+
+function wordsOfJson(json: Json): readonly string[] {
+  if (typeof json === "string") return json.trim() === "" ? [] : [json.trim()];
+  if (isArray(json)) return json.flatMap(wordsOfJson);
+  return isObject(json) ? wordsOfObject(json) : [];
+}
+
+function wordsOfObject(object: JsonObject): readonly string[] {
+  const main =
+    MAIN_KEYS.map((key) => wordsOfJson(object[key] ?? null)).find((words) => words.length > 0) ?? [];
+  const listed = LIST_KEYS.flatMap((key) => wordsOfJson(object[key] ?? null));
+  const words = [...new Set([...main, ...listed])];
+  return words.length > 0 ? about(subjectOf(object), words) : wordsUnderAnyName(object);
+}
+
+function wordsUnderAnyName(object: JsonObject): readonly string[] {
+  return Object.entries(object).flatMap(([key, value]) => about(key, wordsOfJson(value)));
+}
+
+function about(subject: string | undefined, words: readonly string[]): readonly string[] {
+  return subject === undefined ? words : words.map((word) => `${subject}: ${word}`);
+}
+
+function subjectOf(object: JsonObject): string | undefined {
+  return SUBJECT_KEYS.map((key) => subjectText(object[key])).find((text) => text !== undefined);
+}
+
+function subjectText(value: Json | undefined): string | undefined {
+  if (typeof value === "string") return value === "" ? undefined : value;
+  return isArray(value) && value.length > 0 ? pathText(value) : undefined;
+}
+
+function pathText(path: JsonArray): string | undefined {
+  const parts = path.filter((part) => typeof part === "string" || typeof part === "number");
+  return parts.length === 0 ? undefined : parts.join(".");
+}
+
+/** Terminal sequences as a whole, then all that controls or hides: control and format characters, lone surrogates. */
+// oxlint-disable-next-line no-control-regex -- control characters are what it looks for
+const UNWANTED = /\u001b\[[0-9;?]*[ -/]*[@-~]|(?!\s)\p{Cc}|[\p{Cf}\p{Cs}]/gu;
+
+function oneLine(text: string): string {
+  return text.replace(UNWANTED, "").replace(/\s+/g, " ").trim();
+}
+
+function cut(text: string): string {
+  const characters = Array.from(text);
+  return characters.length <= MAX_WORDS ? text : `${characters.slice(0, MAX_WORDS - 1).join("")}…`;
+}
+
+/** Characters of a page that are looked at; an error page says what it has to say at its beginning. */
+const MAX_HTML = 16 * 1024;
+
+/** Parts of a page that nobody reads. */
+const UNREAD = /<(script|style|svg)\b[^]*?<\/\1>|<!--[^]*?-->/gi;
+const TAG = /<[^<>]*>/g;
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  lt: "<",
+  gt: ">",
+  quot: '"',
+  apos: "'",
+  nbsp: " ",
+  amp: "&",
+};
+
+/** The readable text of an HTML page, for a message: not a parser, and not fit to make HTML safe. */
+function textOfHtml(html: string): string {
+  const text = html.slice(0, MAX_HTML).replace(UNREAD, " ").replace(TAG, " ");
+  return text.replace(/&(?:(\w{2,5})|#(\d{1,7})|#x([\da-f]{1,6}));/gi, entity);
+}
+
+function entity(
+  whole: string,
+  name: string | undefined,
+  decimal: string | undefined,
+  hex: string | undefined,
+): string {
+  if (name !== undefined) return ENTITIES[name.toLowerCase()] ?? whole;
+  const code = decimal === undefined ? Number.parseInt(hex ?? "", 16) : Number(decimal);
+  return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
+}
