@@ -1,7 +1,6 @@
 import { compareText } from "../model/address.ts";
-import type { Origin } from "../model/diagnostic.ts";
 import { compileGlob } from "../model/glob.ts";
-import { isArray } from "../model/json.ts";
+import { type Path, isArray } from "../model/json.ts";
 import { type Document, PROJECT_FILE } from "./document.ts";
 import type { ProjectFolder } from "./files.ts";
 import { type ManifestProblem, manifestProblem } from "./problem.ts";
@@ -18,49 +17,32 @@ export function findManifests(folder: ProjectFolder, project: Document, certain:
   const patterns: Pattern[] = [];
   const problems: ManifestProblem[] = [];
   const { file, value } = project;
+  const own: Path = value.manifests === undefined ? [] : ["manifests"];
+  const report = (code: string, path: Path, summary: string, detail: string): void => {
+    problems.push(manifestProblem(code, { file, path }, summary, detail));
+  };
   for (const [at, source] of sources.entries()) {
     const compiled = compilePattern(source);
     if ("patterns" in compiled) patterns.push(...compiled.patterns);
-    else
-      problems.push(
-        manifestProblem(
-          "bad-pattern",
-          { file, path: ["manifests", at] },
-          "The pattern cannot be used",
-          `\`${source}\`: ${compiled.fault}. A pattern must stay inside the project folder, e.g. \`targets/**/*.yaml\`.`,
-        ),
-      );
+    else {
+      const detail = `\`${source}\`: ${compiled.fault}. A pattern must stay inside the project folder, e.g. \`targets/**/*.yaml\`.`;
+      report("bad-pattern", ["manifests", at], "The pattern cannot be used", detail);
+    }
   }
-  const origin: Origin = { file, path: value.manifests === undefined ? [] : ["manifests"] };
   const found = findFiles(folder, patterns);
-  for (const path of found.escaping)
-    problems.push(
-      manifestProblem(
-        "escaping-link",
-        origin,
-        "A symbolic link leaves the project folder",
-        `\`${path}\` matches \`manifests\` and points elsewhere, or nowhere. Manifests must be inside the project folder. Copy them there, or narrow the pattern.`,
-      ),
-    );
-  for (const path of found.hidden)
-    problems.push(
-      manifestProblem(
-        "hidden-manifest",
-        origin,
-        "A hidden file cannot be a manifest",
-        `\`${path}\` matches \`manifests\` and is, or points to, a file whose path has a name that begins with a dot. Such files often contain credentials. Rename it, or narrow the pattern.`,
-      ),
-    );
+  for (const path of found.escaping) {
+    const detail = `\`${path}\` matches \`manifests\` and points elsewhere, or nowhere. Manifests must be inside the project folder. Copy them there, or narrow the pattern.`;
+    report("escaping-link", own, "A symbolic link leaves the project folder", detail);
+  }
+  for (const path of found.hidden) {
+    const detail = `\`${path}\` matches \`manifests\` and is, or points to, a file whose path has a name that begins with a dot. Such files often contain credentials. Rename it, or narrow the pattern.`;
+    report("hidden-manifest", own, "A hidden file cannot be a manifest", detail);
+  }
   const files = found.files.filter((path) => path !== PROJECT_FILE);
-  if (files.length + problems.length === 0 && certain)
-    problems.push(
-      manifestProblem(
-        "no-manifests",
-        origin,
-        "There are no target documents",
-        `No files match ${sources.map((pattern) => `\`${pattern}\``).join(", ")}. Write one with \`tasc new target shop\`, write those of a running service with \`tasc import\`, or correct \`manifests:\`.`,
-      ),
-    );
+  if (files.length + problems.length === 0 && certain) {
+    const detail = `No files match ${sources.map((pattern) => `\`${pattern}\``).join(", ")}. Write one with \`tasc new target shop\`, write those of a running service with \`tasc import\`, or correct \`manifests:\`.`;
+    report("no-manifests", own, "There are no target documents", detail);
+  }
   return { files, problems };
 }
 

@@ -1,5 +1,5 @@
 import { compileGlob } from "../../model/glob.ts";
-import { type Json, type JsonObject, type Path, isArray, isObject } from "../../model/json.ts";
+import { type Json, type JsonObject, type Path, defined, isArray, isObject } from "../../model/json.ts";
 import type { Document } from "../document.ts";
 import { CREDENTIAL, type FoundTemplate, isTemplate } from "../interpolation.ts";
 import { type ManifestProblem, didYouMean, manifestProblem, nearest, shortened } from "../problem.ts";
@@ -21,10 +21,7 @@ export function checkDocument(
   const problems: ManifestProblem[] = [];
   checkTemplates(document, kind === "project" ? PROJECT_ROOT : TARGET_ROOT, templates, problems);
   if (kind === "project") protectedGlobsAreGlobs(document, problems);
-  else {
-    if (stages !== undefined) stagesAreKnown(document, stages, problems);
-    if (mayHave(document, "locatorLine")) elementsHaveOneLocator(document, problems);
-  }
+  else checkResources(document, stages, problems);
   return problems;
 }
 
@@ -40,58 +37,49 @@ function layersIn({ root, value }: Document): readonly { readonly path: Path; re
   return [{ path: root, value }, ...layers];
 }
 
-/** Most documents do not have a key, and show it at a glance, unless an escape in double quotes makes the word. */
-function mayHave({ text }: Document, key: string): boolean {
-  return text.includes(key) || text.includes("\\");
-}
-
-/** An element is found by `locatorLine` or by `selectors`, not by both. */
-function elementsHaveOneLocator(document: Document, problems: ManifestProblem[]): void {
-  const check = (holder: Json | undefined, path: Path): void => {
-    const elements = isObject(holder) && isArray(holder.elements) ? holder.elements : [];
-    for (const [at, element] of elements.entries())
-      if (isObject(element) && element.locatorLine !== undefined && element.selectors !== undefined)
-        problems.push(
-          manifestProblem(
-            "two-locators",
-            { file: document.file, path: [...path, "elements", at, "locatorLine"] },
-            "An element has both `locatorLine` and `selectors`",
-            "The service creates selectors from the locator line, so one of them would be lost. Keep one.",
-            { at: "key" },
-          ),
-        );
-  };
-  for (const { path, value } of layersIn(document)) {
-    const { testCases, defaults } = value;
-    for (const [key, testCase] of isObject(testCases) ? Object.entries(testCases) : [])
-      check(testCase, [...path, "testCases", key]);
-    if (isObject(defaults)) check(defaults.testCases, [...path, "defaults", "testCases"]);
-  }
-}
-
-/** Every key under `stages`, and every entry of `onlyStages`, is a stage of the project. */
-function stagesAreKnown(document: Document, stages: readonly string[], problems: ManifestProblem[]): void {
+/**
+ * Every key under `stages`, and every entry of `onlyStages`, is a stage of the project; and an element is found by
+ * `locatorLine` or by `selectors`, not by both.
+ */
+function checkResources(
+  document: Document,
+  stages: readonly string[] | undefined,
+  problems: ManifestProblem[],
+): void {
   const { file, root, value } = document;
-  const check = (path: Path, stage: Json, extras: { readonly at?: "key" } = {}): void => {
-    if (typeof stage !== "string" || stages.includes(stage)) return;
+  const checkStage = (stage: Json, path: Path, at?: "key"): void => {
+    if (typeof stage !== "string" || stages === undefined || stages.includes(stage)) return;
     const detail = `${stagesInWords(stages)}${didYouMean(nearest(stage, stages))}`;
     const summary = `There is no stage \`${stage}\``;
-    problems.push(manifestProblem("unknown-stage", { file, path }, summary, detail, extras));
+    problems.push(manifestProblem("unknown-stage", { file, path }, summary, detail, defined({ at })));
+  };
+  const check = (holder: Json | undefined, path: Path, section?: string, key = ""): void => {
+    if (!isObject(holder)) return;
+    const { onlyStages, elements } = holder;
+    // Most have neither, and cost no path.
+    if (onlyStages === undefined && elements === undefined) return;
+    const steps = section === undefined ? path : [...path, section, key];
+    if (isArray(onlyStages))
+      for (const [at, stage] of onlyStages.entries()) checkStage(stage, [...steps, "onlyStages", at]);
+    for (const [at, element] of isArray(elements) ? elements.entries() : []) {
+      if (!isObject(element) || element.locatorLine === undefined || element.selectors === undefined)
+        continue;
+      const origin = { file, path: [...steps, "elements", at, "locatorLine"] };
+      const detail =
+        "The service creates selectors from the locator line, so one of them would be lost. Keep one.";
+      const summary = "An element has both `locatorLine` and `selectors`";
+      problems.push(manifestProblem("two-locators", origin, summary, detail, { at: "key" }));
+    }
   };
   if (isObject(value.stages))
-    for (const stage of Object.keys(value.stages)) check([...root, "stages", stage], stage, { at: "key" });
-  if (!mayHave(document, "onlyStages")) return;
-  const checkOnly = (holder: Json, path: Path): void => {
-    const names = isObject(holder) && isArray(holder.onlyStages) ? holder.onlyStages : [];
-    for (const [at, name] of names.entries()) check([...path, "onlyStages", at], name);
-  };
-  for (const layer of layersIn(document)) {
-    checkOnly(layer.value, layer.path);
+    for (const stage of Object.keys(value.stages)) checkStage(stage, [...root, "stages", stage], "key");
+  for (const { path, value: layer } of layersIn(document)) {
+    check(layer, path);
     for (const { name } of SECTIONS) {
-      const section = layer.value[name];
-      for (const [key, resource] of isObject(section) ? Object.entries(section) : [])
-        checkOnly(resource, [...layer.path, name, key]);
+      const section = layer[name];
+      if (isObject(section)) for (const key of Object.keys(section)) check(section[key], path, name, key);
     }
+    if (isObject(layer.defaults)) check(layer.defaults.testCases, path, "defaults", "testCases");
   }
 }
 
