@@ -29,7 +29,6 @@ export function renderDiagnostics(
   return [...errors, ...warnings].map((one) => rendered(one, options, lines)).join("\n");
 }
 
-/** The lines of a file. */
 type LinesOf = (file: string) => readonly string[] | undefined;
 
 function rendered(diagnostic: DiagnosticView, options: DiagnosticOptions, linesOf: LinesOf): string {

@@ -1,15 +1,10 @@
 import type { PlanJson } from "../model/plan.ts";
 import type { DiagnosticView, PlanExtras, PlanView } from "./json.ts";
+import type { MarkdownOptions } from "./markdown.ts";
 import type { PlanTextOptions } from "./text.ts";
-import type { Link } from "./words.ts";
 
 /** What a renderer of plans may use of how it was called; each takes what it has a use for. */
-export interface RenderPlanOptions extends PlanTextOptions {
-  /** Characters that a markdown comment may have. */
-  readonly budget?: number | undefined;
-  /** What the plan belongs to: its commit, its pull request. */
-  readonly links?: readonly Link[];
-}
+export type RenderPlanOptions = PlanTextOptions & MarkdownOptions;
 
 type PlanRenderer = (plan: PlanView, options: RenderPlanOptions) => string;
 type DiagnosticsRenderer = (diagnostics: readonly DiagnosticView[], tool: string) => string;

@@ -10,7 +10,9 @@ import * as words from "./words.ts";
 export const COMMENT_LIMIT = 65_536;
 
 export interface MarkdownOptions {
+  /** Characters that the comment may have. */
   readonly budget?: number | undefined;
+  /** What the plan belongs to: its commit, its pull request. */
   readonly links?: readonly words.Link[];
 }
 
