@@ -292,38 +292,51 @@ interface Hashed extends Pattern {
   readonly power: number;
 }
 
+/** Characters by which candidates are known. */
+const GRAM = 4;
+/** Each place that is passed over costs an entry for every pattern, so with many of them none is. */
+const WIDEST_STEP = 16;
+const MANY = 200;
+
 /**
- * Many texts looked for in one pass: their first four characters lead to those that may stand at a place, and each of
- * these is decided in a time that does not depend on its length.
+ * Many texts looked for in one pass. Only every so many characters are looked at, as few as the shortest of the texts
+ * cannot slip through; the four that stand there lead to the texts that may stand around them, and each of these is
+ * decided in a time that does not depend on its length.
  */
 class Search {
-  readonly #candidates = new Map<number, Hashed[]>();
-  /** Whether any text begins with four characters of that hash: answers "no" nearly everywhere. */
+  readonly #step: number;
+  readonly #candidates = new Map<number, (readonly [pattern: Hashed, offset: number])[]>();
+  /** Whether any text has four characters of that hash: answers "no" nearly everywhere. */
   readonly #filter = new Uint8Array(1 << 16);
 
   constructor(patterns: readonly Pattern[]) {
-    for (const pattern of patterns) {
+    const different = new Map(
+      patterns.map((pattern) => [`${pattern.exact ?? ""}\0${pattern.text}`, pattern]),
+    );
+    const shortest = Math.min(...patterns.map(({ text }) => text.length));
+    this.#step = different.size > MANY ? 1 : Math.min(WIDEST_STEP, shortest - GRAM + 1);
+    for (const pattern of different.values()) {
       const { text } = pattern;
-      let [start, power] = [0, 1];
-      for (let at = 0; at < 4; at++) start = (start << 8) ^ text.charCodeAt(at);
+      let power = 1;
       for (let at = 0; at < text.length; at++) power = Math.imul(power, BASE);
       const hashed = { ...pattern, begin: text.slice(0, COMPARED), hash: hashesOf(text).at(-1) ?? 0, power };
-      const own = this.#candidates.get(start) ?? [];
-      own.push(hashed);
-      this.#candidates.set(start, own);
-      this.#filter[bucket(start)] = 1;
+      for (let offset = 0; offset < this.#step; offset++) {
+        const gram = gramAt(text, offset);
+        const own = this.#candidates.get(gram) ?? [];
+        own.push([hashed, offset]);
+        this.#candidates.set(gram, own);
+        this.#filter[bucket(gram)] = 1;
+      }
     }
   }
 
   scan(text: string, found: (start: number, end: number, pattern: Pattern) => void): void {
-    if (this.#candidates.size === 0) return;
     let hashes: Int32Array | undefined;
-    let last = 0;
-    for (let at = 0; at < text.length; at++) {
-      last = (last << 8) ^ text.charCodeAt(at);
-      if (this.#filter[bucket(last)] === 0) continue;
-      const start = at - 3;
-      for (const pattern of this.#candidates.get(last) ?? []) {
+    for (let at = 0; at + GRAM <= text.length; at += this.#step) {
+      const gram = gramAt(text, at);
+      if (this.#filter[bucket(gram)] === 0) continue;
+      for (const [pattern, offset] of this.#candidates.get(gram) ?? []) {
+        const start = at - offset;
         const end = start + pattern.text.length;
         if (start < 0 || end > text.length || !text.startsWith(pattern.begin, start)) continue;
         if (pattern.text.length > COMPARED) {
@@ -335,6 +348,12 @@ class Search {
       }
     }
   }
+}
+
+function gramAt(text: string, at: number): number {
+  let gram = 0;
+  for (let place = at; place < at + GRAM; place++) gram = (gram << 8) ^ text.charCodeAt(place);
+  return gram;
 }
 
 function bucket(start: number): number {

@@ -139,7 +139,8 @@ test("GitLab: snapshots, the note of a merge request, a fork, the apply, drift a
   await scene(
     async (stage) => {
       const file = "examples/gitlab/.gitlab-ci.yml";
-      stage.write("tasc.yaml", PROJECT.replace("APIKEY", "TASC_API_KEY"));
+      const settings = `${PROJECT.replace("APIKEY", "TASC_API_KEY")}policy: { protected: ["testCase.shop.login"] }\n`;
+      stage.write("tasc.yaml", settings);
       stage.write("targets/shop.yaml", TARGET);
       stage.write(".gitlab/tasc-note.mjs", readFileSync("examples/gitlab/tasc-note.mjs", "utf8"));
       const gitlab = await startNotes();
@@ -204,6 +205,12 @@ test("GitLab: snapshots, the note of a merge request, a fork, the apply, drift a
       expect(gitlabJobs(file, { ...push, CI_PIPELINE_SOURCE: "web" })).toEqual(jobs);
       await play(push);
       expect(await liveApps(stage)).toEqual(expect.arrayContaining(["Shop staging", "Shop production"]));
+
+      // What is protected does not depend on where a merge request says that state is.
+      stage.write("tasc.yaml", settings.replace("local,", "local, path: .other,"));
+      stage.write("targets/shop.yaml", TARGET.replace("login: {", "zzz: { status: DISABLED,"));
+      await expect(play(request)).rejects.toThrow("protects it in tasc.yaml as testCase.shop.login");
+      stage.write("tasc.yaml", settings);
 
       editInStaging(stage);
       await shell("git commit --quiet --all -m Tag && git push --quiet origin main", computer);
