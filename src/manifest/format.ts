@@ -1,6 +1,6 @@
 import { isObject, sameJson } from "../model/json.ts";
-import { type ManifestPart, bare, entryOf, itemOf } from "./shape.ts";
-import { PROJECT, TARGET_DOCUMENT } from "./tables.ts";
+import { type ManifestPart, entryOf, itemOf } from "./shape.ts";
+import { DOCUMENTS, type DocumentKind } from "./tables.ts";
 import { parseTree, type MapNode, type Node, type Pair, entryOfPair } from "./yaml/tree.ts";
 import { readSlow } from "./yaml/read-slow.ts";
 import { splitDocuments, findCharacters } from "./yaml/text.ts";
@@ -12,10 +12,9 @@ import { splitDocuments, findCharacters } from "./yaml/text.ts";
  *
  * @returns the text; the same one where it does not mean the same afterwards, as where an alias would precede its anchor
  */
-export function formatManifest(text: string, kind: "project" | "target"): string {
-  const root = bare(kind === "project" ? PROJECT : TARGET_DOCUMENT);
+export function formatManifest(text: string, kind: DocumentKind): string {
   return splitDocuments(text)
-    .map(({ start, end }) => formatDocument(text.slice(start, end), root))
+    .map(({ start, end }) => formatDocument(text.slice(start, end), DOCUMENTS[kind]))
     .join("");
 }
 

@@ -20,9 +20,9 @@ import { HIDDEN, findManifests } from "./find-manifests.ts";
 import { type EnvironmentVariables, Interpolator, type TextFile, findTemplates } from "./interpolation.ts";
 import { validate as validateProject } from "./schema/generated/project.js";
 import { validate as validateTarget } from "./schema/generated/target.js";
-import { type ManifestPart, bare, entryOf, itemOf } from "./shape.ts";
+import { type ManifestPart, entryOf, itemOf } from "./shape.ts";
 import { chooseStage, resolveSettings, settingsLayers, stagesOf, variablesOf } from "./settings.ts";
-import { PROJECT, TARGET_DOCUMENT } from "./tables.ts";
+import { DOCUMENTS, type DocumentKind } from "./tables.ts";
 import { findDuplicates, groupByTarget, resolveTarget } from "./target.ts";
 import type { Trust, TrustOf } from "./trust.ts";
 
@@ -114,8 +114,8 @@ export async function readProject(
   // That of the project adds the others. One after the other, so that its text can be let go.
   const files = problems.length > 0 ? [] : [PROJECT_FILE];
   for (const file of files) {
-    const kind = file === PROJECT_FILE ? "project" : "target";
-    const { validate, root } = KINDS[kind];
+    const kind: DocumentKind = file === PROJECT_FILE ? "project" : "target";
+    const validate = VALIDATE[kind];
     const reading = readDocuments(folder, file, { several: kind === "target" });
     const read = reading instanceof Promise ? await reading : reading;
     if (texts && read.source !== undefined) sources.push(read.source);
@@ -131,7 +131,7 @@ export async function readProject(
         complete &&= !checked.lossy;
         ({ document } = checked);
       }
-      document = withoutExtensions(document, root);
+      document = withoutExtensions(document, DOCUMENTS[kind]);
       const templates = findTemplates(document);
       for (const problem of checkDocument(kind, document, templates, stages)) problems.push(problem);
       for (const { template } of templates)
@@ -173,10 +173,7 @@ function problemsOfAccess(folder: ProjectFolder): ManifestProblem[] {
   return [manifestProblem("escaping-link", origin, summary, "Replace it with a file.")];
 }
 
-const KINDS = {
-  project: { validate: validateProject, root: bare(PROJECT) },
-  target: { validate: validateTarget, root: bare(TARGET_DOCUMENT) },
-};
+const VALIDATE = { project: validateProject, target: validateTarget };
 
 /**
  * The texts of files that are not kept: whoever asks for one is about to show a place in it. A file that was refused

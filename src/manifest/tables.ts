@@ -8,7 +8,7 @@ import {
   TEST_CASE_FIELDS,
   URL_TEXT,
 } from "../model/fields.ts";
-import type { Branches, ManifestPart, ObjectShape, Parts } from "./shape.ts";
+import { type Branches, type ManifestPart, type ObjectShape, type Parts, bare } from "./shape.ts";
 
 /** What manifests need of a row of the field table. */
 export type FieldRow = Pick<Field, "name" | "path" | "shape" | "nullable" | "description">;
@@ -395,3 +395,7 @@ export const TARGET_DOCUMENT: ObjectShape = {
   },
   required: ["target"],
 };
+
+/** The two kinds of document, as the part that the whole of one is. */
+export const DOCUMENTS = { project: bare(PROJECT), target: bare(TARGET_DOCUMENT) };
+export type DocumentKind = keyof typeof DOCUMENTS;

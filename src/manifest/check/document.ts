@@ -4,8 +4,8 @@ import type { Document } from "../document.ts";
 import { CREDENTIAL, type FoundTemplate, isTemplate } from "../interpolation.ts";
 import { type ManifestProblem, didYouMean, manifestProblem, nearest, shortened } from "../problem.ts";
 import { stagesInWords } from "../settings.ts";
-import { type ManifestPart, bare, isHidden, partsAlong } from "../shape.ts";
-import { PROJECT, SECTIONS, TARGET_DOCUMENT } from "../tables.ts";
+import { type ManifestPart, isHidden, partsAlong } from "../shape.ts";
+import { DOCUMENTS, type DocumentKind, SECTIONS } from "../tables.ts";
 
 /**
  * Checks a document beyond its shape: what can be said of it alone, for all its stages at once.
@@ -13,20 +13,17 @@ import { PROJECT, SECTIONS, TARGET_DOCUMENT } from "../tables.ts";
  * @param stages the project's, where they are known
  */
 export function checkDocument(
-  kind: "project" | "target",
+  kind: DocumentKind,
   document: Document,
   templates: readonly FoundTemplate[],
   stages?: readonly string[],
 ): readonly ManifestProblem[] {
   const problems: ManifestProblem[] = [];
-  checkTemplates(document, kind === "project" ? PROJECT_ROOT : TARGET_ROOT, templates, problems);
+  checkTemplates(document, DOCUMENTS[kind], templates, problems);
   if (kind === "project") protectedGlobsAreGlobs(document, problems);
   else checkResources(document, stages, problems);
   return problems;
 }
-
-const PROJECT_ROOT = bare(PROJECT);
-const TARGET_ROOT = bare(TARGET_DOCUMENT);
 
 /** The document itself, and its overrides for each stage: maps with the same keys. */
 function layersIn({ root, value }: Document): readonly { readonly path: Path; readonly value: JsonObject }[] {

@@ -25,7 +25,7 @@ import {
   isHidden,
   partsAlong,
 } from "../shape.ts";
-import { PROJECT, SECTIONS, TARGET_DOCUMENT, TARGET_KEYS } from "../tables.ts";
+import { DOCUMENTS, type DocumentKind, SECTIONS, TARGET_KEYS } from "../tables.ts";
 
 export interface CheckedDocument {
   /** Without what is wrong in it, so that the rest can be checked in the same run. */
@@ -35,21 +35,16 @@ export interface CheckedDocument {
   readonly lossy: boolean;
 }
 
-const KINDS = {
-  project: { root: bare(PROJECT), isLoss: isLossOfStages },
-  target: { root: bare(TARGET_DOCUMENT), isLoss: isLossOfResources },
-};
-
 /**
  * The mistakes behind what JSON Schema found in a document, and what is left of it without them: one for each key that
  * may not be there, each that is missing and each value that does not fit, however many keywords it breaks.
  */
 export function explainShape(
-  kind: keyof typeof KINDS,
+  kind: DocumentKind,
   document: Document,
   findings: readonly SchemaFinding[],
 ): CheckedDocument {
-  const { root, isLoss } = KINDS[kind];
+  const isLoss = kind === "project" ? isLossOfStages : isLossOfResources;
   const bySite = new Map<string, SchemaFinding[]>();
   for (const finding of findings) {
     // That a branch does not hold is said by what does not hold in it.
@@ -60,7 +55,7 @@ export function explainShape(
   }
   const mistakes = [...bySite].flatMap(([pointer, found]) => {
     const path = pathOf(pointer, document.value);
-    const parts = partsAlong(root, path);
+    const parts = partsAlong(DOCUMENTS[kind], path);
     const part = parts[path.length] ?? UNKNOWN_PART;
     return explainSite({ document, path, value: valueAt(document.value, path), parts, part }, found);
   });
