@@ -179,7 +179,7 @@ export async function plan(project: Project, options: PlanOptions = {}): Promise
   if (inside === undefined) throw new TypeError("This is not a project that loadProject gave");
   checkOptions(options, PLAN_KINDS);
   for (const rule of options.overridePolicy ?? [])
-    if (!POLICY_RULES.includes(rule)) throw new TypeError(`There is no policy rule ${String(rule)}`);
+    if (!POLICY_RULES.includes(rule)) throw new TypeError(`There is no policy rule ${rule}`);
   return quietly(inside, options, async (session) => {
     const reviewed = await review(session, await survey(session, options), options.overridePolicy);
     const saved = await toSavedPlan(reviewed, session);
@@ -197,7 +197,7 @@ export interface ApplyOptions extends CallOptions {
   readonly wait?: string;
   /** How long to wait for a lock that somebody holds, e.g. `2m`; default: no wait. */
   readonly lockTimeout?: string;
-  /** Once aborted, what is in flight finishes, state is saved and nothing else starts. */
+  /** Once aborted, what is in flight finishes, state is saved, and nothing else starts or is waited for. */
   readonly signal?: AbortSignal;
 }
 
