@@ -14,6 +14,7 @@ import {
   TEXTS,
   foreignKeys,
   isHidden,
+  isTextual,
 } from "../src/manifest/shape.ts";
 import {
   OVERRIDABLE,
@@ -259,6 +260,7 @@ function conditional(condition: JsonObject, schema: JsonObject): JsonObject {
 type LeafShape = Exclude<ManifestShape, { readonly type: "list" | "map" | "object" }>;
 
 function leafSchema(shape: LeafShape, manner: Manner): JsonObject {
+  if (isTextual(shape)) return matching(TEXTS[shape.type].pattern, manner);
   switch (shape.type) {
     case "string":
       return {
@@ -280,8 +282,6 @@ function leafSchema(shape: LeafShape, manner: Manner): JsonObject {
       return { ...typed("object", manner.nullable), ...JSON_MEMBERS };
     case "reference":
       return referenceSchema(shape.to, manner);
-    default:
-      return matching(TEXTS[shape.type].pattern, manner);
   }
 }
 

@@ -143,9 +143,10 @@ async function refreshLate(
   const recent = Math.min(settings.requestTimeout, CALL_ENDED);
   for (let pause = 250; ; pause *= 2) {
     const refreshed = await session.refresh(request, remembered);
-    const cutOff = notFound(refreshed.planned, remembered.states).filter(
-      (at) => at <= start && host.now() - at < recent,
-    );
+    // One that began later than now did so by another machine's clock.
+    const cutOff = notFound(refreshed.planned, remembered.states)
+      .map((at) => Math.min(at, start))
+      .filter((at) => host.now() - at < recent);
     if (cutOff.length === 0 || signal.aborted) return refreshed;
     const left = Math.max(...cutOff) + recent - host.now();
     if (pause === 250)

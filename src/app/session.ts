@@ -33,7 +33,8 @@ import {
   normalAddress,
 } from "../state/backend.ts";
 import { STATE_FOLDER, readConfig } from "../state/config.ts";
-import { isRecord, isText, parseJson as jsonIn } from "../state/document.ts";
+import { isRecord, isText } from "../model/shape.ts";
+import { parseJson as jsonIn } from "../state/document.ts";
 import { type Fingerprinter, createFingerprinter, deriveKeys } from "../state/fingerprint.ts";
 import { fileName, makeFolder, replaceFile } from "../state/files.ts";
 import { readProcesses } from "../state/lock.ts";

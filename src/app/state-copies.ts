@@ -14,10 +14,10 @@ import type { View } from "../render/view.ts";
 import { count, list } from "../render/words.ts";
 import { sideBySide } from "../state/backend.ts";
 import { readConfig } from "../state/config.ts";
+import { isRecord } from "../model/shape.ts";
 import {
   type ParsedDocument,
   formatDocument,
-  isRecord,
   parseDocument,
   parseJson as jsonIn,
 } from "../state/document.ts";

@@ -4,12 +4,13 @@ import type { ApplyEvent, Failure, SkipReason } from "../model/events.ts";
 import { type Field, fieldsOf, isFixed } from "../model/fields.ts";
 import type { Json } from "../model/json.ts";
 import type { LiveTarget, LiveTestCase } from "../model/live.ts";
-import type { BodyValue, Change, Method, PlannedCall } from "../model/plan.ts";
+import type { BodyValue, Change, PlannedCall } from "../model/plan.ts";
 import type { FieldRecord, Intent, RunRecord, State, StateEvent } from "../model/state.ts";
 import { IdOf, type IdOfElement, Secret, Unknown, type Value, isUnknown, reveal } from "../model/value.ts";
-import { type Fingerprinter, type PlanInput, targetOf } from "../plan/input.ts";
+import { type Fingerprinter, type PlanInput, isList, targetOf } from "../plan/input.ts";
 import { recordField, secretsAmong } from "../plan/memory.ts";
 import { type Planned, makePlan } from "../plan/plan.ts";
+import type { WriteCall } from "../service/request.ts";
 import { StateFailure, explainProblem } from "../state/problem.ts";
 
 /** The state of one target while its lock is held. */
@@ -57,66 +58,58 @@ export type Status =
   | { readonly kind: "skipped"; readonly reason: SkipReason };
 
 /** An apply under way. */
-export interface Run extends ApplyContext {
-  /** Every declared resource of the targets in scope. */
-  readonly resources: ReadonlyMap<Address, DesiredResource>;
+export interface Run extends ApplyContext, ReturnType<typeof collected> {
   /** What was last read of the service. */
   targets: readonly LiveTarget[];
-  readonly testCases: Map<string, readonly LiveTestCase[]>;
-  /** In the order in which they came about. */
-  readonly statuses: Map<Address, Status>;
-  /** Addresses whose creation succeeded in this run. */
-  readonly created: Set<Address>;
-  /** Creations that were sent and of which nobody knows yet what became. */
-  readonly open: Set<Address>;
-  /** Live ids by address, as state has them: a state of many bindings is not to be put together for every call. */
-  readonly ids: Map<Address, string>;
-  /** Test cases that the service generates because of this run. */
-  readonly generating: Set<Address>;
-  /** Test cases of which a call was refused since, it seems, their generation had just replaced the elements. */
-  readonly overtaken: Set<Address>;
-  /** Folder names written in this run, by address: a later read tells their ids. */
-  readonly folders: Map<Address, string>;
-  /** Keys of targets written to since they were last read. */
-  readonly dirty: Set<string>;
-  /** Keys of targets written to at all. */
-  readonly touched: Set<string>;
-  readonly calls: { POST: number; PATCH: number };
-  /** Calls of a change that were answered with success. */
-  readonly answered: Map<Address, number>;
-  /** Events under way to state that nobody waits for. */
-  readonly saving: Set<Promise<void>>;
   /** What went wrong in saving and is not a matter of the state's keeper. */
   unsaved: { readonly error: unknown } | undefined;
   fatal: Failure | undefined;
 }
 
-export function startRun(context: ApplyContext): Run {
-  const { live, desired } = context.input;
-  const sessions = [...context.sessions.values()];
-  const run: Run = {
-    ...context,
+/** What is gathered on the way. */
+function collected({ input: { desired, live, states: known }, sessions }: ApplyContext) {
+  const states = [...sessions.values()].map(({ state }) => state);
+  return {
+    /** Every declared resource of the targets in scope. */
     resources: byAddress(desired.targets.flatMap(resourcesOf)),
-    targets: live.targets,
+    /** As last read. */
     testCases: new Map(live.testCases),
-    statuses: new Map(),
-    created: new Set(),
-    open: new Set(sessions.flatMap(({ state }) => [...state.intents.keys()])),
-    ids: new Map(
-      sessions.flatMap(({ state }) => [...state.bindings].map(([address, { id }]) => [address, id])),
+    /** In the order in which they came about. */
+    statuses: new Map<Address, Status>(),
+    /** Addresses whose creation succeeded in this run. */
+    created: new Set<Address>(),
+    /** Creations that were sent and of which nobody knows yet what became. */
+    open: new Set(states.flatMap(({ intents }) => [...intents.keys()])),
+    /** Live ids by address, as state has them: a state of many bindings is not to be put together for every call. */
+    ids: new Map(states.flatMap(({ bindings }) => [...bindings].map(([address, { id }]) => [address, id]))),
+    /** The address that has or had each live id, of whatever target: no creation of another one makes it. */
+    holders: new Map(
+      [...known.values(), ...states].flatMap(({ bindings }) =>
+        [...bindings].map(([address, { id }]) => [id, address] as const),
+      ),
     ),
-    generating: new Set(),
-    overtaken: new Set(),
-    folders: new Map(),
-    dirty: new Set(),
-    touched: new Set(),
+    /** Test cases that the service generates because of this run. */
+    generating: new Set<Address>(),
+    /** Test cases of which a call was refused since, it seems, their generation had just replaced the elements. */
+    overtaken: new Set<Address>(),
+    /** Folder names written in this run, by address: a later read tells their ids. */
+    folders: new Map<Address, string>(),
+    /** Keys of targets written to since they were last read. */
+    dirty: new Set<string>(),
+    /** Keys of targets written to at all. */
+    touched: new Set<string>(),
     calls: { POST: 0, PATCH: 0 },
-    answered: new Map(),
-    saving: new Set(),
-    unsaved: undefined,
-    fatal: undefined,
+    /** Calls of a change that were answered with success. */
+    answered: new Map<Address, number>(),
+    /** Events under way to state that nobody waits for. */
+    saving: new Set<Promise<void>>(),
   };
-  for (const { lost } of sessions) {
+}
+
+export function startRun(context: ApplyContext): Run {
+  const { targets } = context.input.live;
+  const run: Run = { ...context, ...collected(context), targets, unsaved: undefined, fatal: undefined };
+  for (const { lost } of context.sessions.values()) {
     if (lost?.aborted === true) loseState(run, lost.reason);
     lost?.addEventListener("abort", () => loseState(run, lost.reason), { once: true });
   }
@@ -253,14 +246,8 @@ export interface Service {
   listTestCases(targetId: string): Promise<Answered<readonly LiveTestCase[]>>;
   /** Test cases of the target whose discovery has finished, by what its notifications say. */
   finishedDiscoveries(targetId: string): Promise<Answered<readonly FinishedDiscovery[]>>;
-  send(call: SentCall): Promise<Answered<Json | undefined>>;
-}
-
-/** A call ready for the wire: ids known, secrets revealed. It must not be printed or kept. */
-export interface SentCall {
-  readonly method: Method;
-  readonly path: readonly string[];
-  readonly body: Json;
+  /** A call ready for the wire: ids known, secrets revealed. It must not be printed or kept. */
+  send(call: WriteCall): Promise<Answered<Json | undefined>>;
 }
 
 export interface FinishedDiscovery {
@@ -340,8 +327,4 @@ function resolveBody(run: Run, value: BodyValue): Json {
   if (isList(value)) return value.map((item) => resolveBody(run, item));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, resolveBody(run, part)]));
-}
-
-function isList(value: BodyValue): value is readonly BodyValue[] {
-  return Array.isArray(value);
 }

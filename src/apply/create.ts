@@ -63,7 +63,7 @@ export async function create(
 
 const UNREADABLE: Failure = {
   summary: "The service's answer does not contain the id of the new resource",
-  detail: "It reported success without an id.",
+  detail: "It reported success without an id, or with the id of another resource.",
   acted: "maybe",
   fatal: false,
 };
@@ -99,7 +99,9 @@ function madeEvents(
     ];
   const shown = isObject(answer) ? answer : {};
   const id = shown[kind === "testCase" ? "testCaseId" : "id"];
-  if (typeof id !== "string" || id === "") return undefined;
+  if (typeof id !== "string" || id === "" || (run.holders.get(id) ?? address) !== address) return undefined;
+  // At once, as another creation may be answered with the same one.
+  run.holders.set(id, address);
   const bound: StateEvent = { type: "bound", address, id, ...createdRecords(fingerprints, resource, id) };
   if (kind !== "target") return [bound];
   // The DEFAULT environment came with its target; where the answer shows it, it is bound at once.

@@ -12,12 +12,12 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Document } from "../manifest/document.ts";
-import type { ProjectFolder } from "../manifest/files.ts";
+import { type ProjectFolder, isSystemError } from "../manifest/files.ts";
 import { stop } from "../model/error.ts";
 import { refuseLinks } from "../render/output-file.ts";
 import { groupBy } from "../render/words.ts";
 import { type Splice, decodedText } from "../manifest/yaml/text.ts";
-import { type Excluded, type FileEdit, NOTHING_EXCLUDED, type Rewrite, changeKey } from "./rewrite.ts";
+import { type Excluded, type FileEdit, type Rewrite, changeKey } from "./rewrite.ts";
 
 /** A manifest with what it was and what it is to be; texts without byte order mark. */
 export interface NewText {
@@ -55,12 +55,6 @@ export async function editTexts(
   return texts;
 }
 
-/** A rewriting with the texts that it makes. */
-export interface Rewrote {
-  readonly rewrite: Rewrite;
-  readonly texts: readonly EditedText[];
-}
-
 /**
  * Makes as much of a rewriting as can be made. Where the whole of it cannot, an anchor or another peculiarity of a text
  * is in the way of some value; the changes are halved until these are found, and all others are made.
@@ -72,17 +66,17 @@ export async function makeTexts(
   documents: readonly Document[],
   make: (excluded: Excluded) => Rewrite,
   prove: (texts: readonly NewText[], rewrite: Rewrite) => Promise<string | undefined>,
-): Promise<Rewrote> {
-  const attempt = async (excluded: Excluded): Promise<Rewrote | string> => {
+): Promise<{ readonly rewrite: Rewrite; readonly texts: readonly EditedText[] }> {
+  const attempt = async (excluded: Excluded) => {
     const rewrite = make(excluded);
     const texts = await editTexts(documents, rewrite.edits);
     if ("reason" in texts) return texts.reason;
     const fault = texts.length === 0 ? undefined : await prove(texts, rewrite);
     return fault ?? { rewrite, texts };
   };
-  const whole = await attempt(NOTHING_EXCLUDED);
+  const whole = await attempt(new Map());
   if (typeof whole !== "string") return whole;
-  const keys = [...new Set(make(NOTHING_EXCLUDED).changes.map(changeKey))];
+  const keys = [...new Set(make(new Map()).changes.map(changeKey))];
   const excluded = new Map(keys.map((key) => [key, ""]));
   const include = async (some: readonly string[]): Promise<void> => {
     const tried = new Map(excluded);
@@ -165,15 +159,9 @@ export function writeTexts(root: string, texts: readonly NewText[]): void {
   }
 }
 
-interface Prepared {
-  readonly file: string;
-  readonly path: string;
-  readonly beside: string;
-  readonly before: Buffer | undefined;
-  readonly mode: number;
-}
+type Prepared = ReturnType<typeof prepare>;
 
-function prepare(root: string, { file, bom, before, after }: NewText): Prepared {
+function prepare(root: string, { file, bom, before, after }: NewText) {
   const named = join(root, file);
   refuseLinks(named, root, true);
   if (before === undefined) mkdirSync(dirname(named), { recursive: true });
@@ -221,8 +209,4 @@ function unwritten(file: string, detail: string): Error {
 
 function bytesOf(text: string, bom: boolean): Buffer {
   return Buffer.from(bom ? `\ufeff${text}` : text);
-}
-
-function isSystemError(error: unknown): error is Error & { readonly code: string } {
-  return error instanceof Error && "code" in error && typeof error.code === "string";
 }

@@ -96,24 +96,11 @@ export function desiredIn(
 }
 
 /** What is known of all targets, or of the environments or test cases of one. */
-export interface KnownResources {
-  /** Live id → key, of what manifests mean. */
-  readonly managed: ReadonlyMap<string, string>;
-  /** Live id → key, of what state binds and no manifest declares any more. */
-  readonly remembered: ReadonlyMap<string, string>;
-  /** Keys that manifests declare, in whatever stage. */
-  readonly declared: ReadonlySet<string>;
-  /** Keys that mean something already, in lower case. */
-  readonly taken: ReadonlySet<string>;
-  /** Fields for which there are defaults. */
-  readonly defaults: ReadonlySet<string>;
-  /** Whether one of these ids or names may be what a declared resource means, which is not clear. */
-  readonly isDoubtful: (id: string, names: readonly (string | null | undefined)[]) => boolean;
-}
+export type KnownResources = ReturnType<typeof knownInTarget>;
 
 export function knownAsTargets(project: PlannedProject): KnownResources {
   const { documents, input, known, matched } = project;
-  const keysOf = (isDeclared: boolean): ReadonlyMap<string, string> =>
+  const keysOf = (isDeclared: boolean): Map<string, string> =>
     new Map(
       [...known].flatMap(([id, one]) => ((one.matched !== undefined) === isDeclared ? [[id, one.key]] : [])),
     );
@@ -136,7 +123,7 @@ export function knownInTarget(
   { reading }: ImportSources,
   targetId: string,
   section: SectionRow,
-): KnownResources {
+) {
   const { key: targetKey, state, matched } = project.known.get(targetId) ?? {};
   const own = project.documents.filter(({ value }) => targetKey !== undefined && value.target === targetKey);
   const resources = matched?.target[section.name] ?? [];
@@ -160,11 +147,17 @@ export function knownInTarget(
   );
   const free = bound.filter(({ id, key }) => !declared.has(key) && !others.includes(key) && !managed.has(id));
   return {
+    /** Live id → key, of what manifests mean. */
     managed,
-    declared,
+    /** Live id → key, of what state binds and no manifest declares any more. */
     remembered: new Map(free.map(({ id, key }) => [id, key])),
+    /** Keys that manifests declare, in whatever stage. */
+    declared,
+    /** Keys that mean something already, in lower case. */
     taken: lowerCase([...declared, ...bound.map(({ key }) => key), ...others]),
+    /** Fields for which there are defaults. */
     defaults: defaultsOf([reading.project, ...own], project.input.desired.stage, section),
+    /** Whether one of these ids or names may be what a declared resource means, which is not clear. */
     isDoubtful: doubts(
       resources.filter(({ address }) => matched?.matches.has(address) !== true),
       project,
@@ -183,7 +176,7 @@ function lowerCase(keys: readonly string[]): ReadonlySet<string> {
 function doubts(
   resources: readonly DesiredResource[],
   { matched, input }: PlannedProject,
-): KnownResources["isDoubtful"] {
+): (id: string, names: readonly (string | null | undefined)[]) => boolean {
   const ids = new Set<string | undefined>();
   // URLs are names of environments, and may be written in several ways.
   const names = new Set<string>();

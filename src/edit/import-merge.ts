@@ -23,6 +23,7 @@ import {
   type FileEdit,
   type Goal,
   Manifests,
+  ONLY_STAGES,
   deleteAt,
   onlyStagesOf,
   placeAll,
@@ -130,7 +131,7 @@ function lifting(
   key: string,
   { desired: { stage }, stages }: ImportSources,
 ): readonly FileEdit[] {
-  return addressesOf(manifests, key).flatMap((address) => {
+  return manifests.addressesOf(key, ...KINDS).flatMap((address) => {
     const only = onlyStagesOf(manifests, address, stages);
     return only === undefined || only.stages.includes(stage)
       ? []
@@ -138,22 +139,8 @@ function lifting(
   });
 }
 
-function addressesOf(manifests: Manifests, key: string): readonly Address[] {
-  return KINDS.flatMap((kind) => manifests.addressesOf(key, kind));
-}
-
 /** A stage's targets as they are once it is merged, but for the values that differ. */
-export interface Merging {
-  /** Edits of `onlyStages`. */
-  readonly edits: readonly FileEdit[];
-  readonly project: PlannedProject;
-  /** Target key → the bindings that state is to learn. */
-  readonly bound: ReadonlyMap<string, readonly Bound[]>;
-  /** Addresses that exist in this stage by the merge, and so are to be as they are live. */
-  readonly merged: ReadonlySet<Address>;
-  /** Names of folders, as the test cases in them have them in other stages. */
-  readonly folders: FolderNames;
-}
+export type Merging = ReturnType<typeof mergeStage>;
 
 type Bound = StateEvent & { readonly type: "bound" };
 
@@ -165,7 +152,7 @@ function boundTo(address: Address, id: string): Bound {
  * Finds out what of the declared targets exists in this stage.
  * @param excluded addresses that are not to be merged
  */
-export function mergeStage(sources: ImportSources, pairs: Pairs, excluded: ReadonlySet<Address>): Merging {
+export function mergeStage(sources: ImportSources, pairs: Pairs, excluded: ReadonlySet<Address>) {
   const { reading, stages, desired, chosen } = sources;
   const here = desired.stage;
   const before = new Manifests(reading);
@@ -194,7 +181,7 @@ export function mergeStage(sources: ImportSources, pairs: Pairs, excluded: Reado
     bound.set(key, found);
     const isFound = new Set([target, ...found.map(({ address }) => address)]);
     const ofTarget = stages.filter((stage) => stage === here || exists(before, stage, target));
-    for (const address of addressesOf(before, key)) {
+    for (const address of before.addressesOf(key, ...KINDS)) {
       const elsewhere = stages.filter((stage) => stage !== here && exists(before, stage, address));
       const wasHere = exists(before, here, address);
       const isHere = !excluded.has(address) && (isFound.has(address) || (wasHere && !paired.has(key)));
@@ -206,7 +193,16 @@ export function mergeStage(sources: ImportSources, pairs: Pairs, excluded: Reado
   }
   const project =
     edits.length + bound.size === 0 ? now : planProject(sources, before.with(edits).documents, bound);
-  return { edits, project, bound, merged, folders: foldersIn(project, merged, before, sources) };
+  return {
+    /** Of `onlyStages`. */
+    edits,
+    project,
+    /** Target key → the bindings that state is to learn. */
+    bound,
+    /** Addresses that exist in this stage by the merge, and so are to be as they are live. */
+    merged,
+    folders: foldersIn(project, merged, before, sources),
+  };
 }
 
 /** The parts of a lifted target that are there, and that state does not know yet. */
@@ -241,12 +237,8 @@ function restricting(
   if (only !== undefined && sameJson(only.stages, list)) return [];
   if (sameJson(list, possible)) return only === undefined ? [] : [deleteAt(only.slot)];
   if (only !== undefined) return [setAt(only.slot, list)];
-  const base = stages
-    .flatMap((stage) => manifests.layersOf({ stage, address }))
-    .find(({ kind }) => kind === "base");
-  return base === undefined
-    ? []
-    : [setAt({ layer: "base", file: base.file, path: [...base.path, "onlyStages"] }, list)];
+  const [base] = stages.flatMap((stage) => manifests.baseSlot({ stage, address, field: ONLY_STAGES }) ?? []);
+  return base === undefined ? [] : [setAt(base, list)];
 }
 
 /** Environments whose addresses differ between stages by the stage's name. */
@@ -357,7 +349,7 @@ export function mergeFields(
       const resources = resourcesOf(target).filter(({ address }) => merged.has(address));
       return own === undefined ? [] : resources.flatMap((resource) => goalsFor(resource, own));
     });
-  return placeAll(sources, goals, { stages }).edits;
+  return placeAll(sources, goals, stages).manifests.edits;
 }
 
 /** What a resource would declare of its live values, null and empty lists included. */

@@ -163,18 +163,12 @@ function placing({ stages, desired: { stage }, reading }: ImportSources, { folde
   };
 }
 
-interface Proof extends Pick<Prepared, "unmatched" | "problems"> {
-  /** New or merged addresses of which a plan would not be empty, with what it would say. */
-  readonly refuted: Refuted;
-  /** The plan right after. */
-  readonly planned?: Planned;
-}
-
 /**
  * Whether a plan right after an import would be empty is asked of the planner itself, before anything is written: the
  * project is read as it will be and planned against what was read of the service. This catches what no rule about a
  * single field can see: defaults of existing documents that reach into new test cases, keys that state remembers, and
  * whatever planner and manifests will learn later.
+ * @returns as `refuted` the new or merged addresses of which a plan would not be empty, with what it would say
  */
 async function prove(
   files: readonly NewFile[],
@@ -183,7 +177,7 @@ async function prove(
   sources: ImportSources,
   merged: ReadonlySet<Address>,
   learnt: Learnt,
-): Promise<Proof> {
+) {
   const refuted = new Map<Address, string>();
   const problems: Diagnostic[] = [];
   if (files.length + texts.length === 0) return { refuted, unmatched: [], problems };

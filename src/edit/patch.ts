@@ -93,19 +93,16 @@ function hunksOf(before: readonly string[], changes: readonly LineChange[]): Str
     const start = Math.max(0, (group[0]?.at ?? 0) - CONTEXT);
     const lines: string[] = [];
     let at = start;
-    const keepUpTo = (end: number): void => {
-      for (const line of before.slice(at, end)) lines.push(` ${line}`);
-      at = Math.min(Math.max(at, end), before.length);
-    };
     let more = 0;
     for (const { at: here, removed, added } of group) {
-      keepUpTo(here);
+      lines.push(...before.slice(at, here).map((line) => ` ${line}`));
       lines.push(...removed.map((line) => `-${line}`), ...added.map((line) => `+${line}`));
-      at += removed.length;
+      at = here + removed.length;
       more += added.length - removed.length;
     }
-    keepUpTo(at + CONTEXT);
-    const oldLines = at - start;
+    const end = Math.min(at + CONTEXT, before.length);
+    lines.push(...before.slice(at, end).map((line) => ` ${line}`));
+    const oldLines = end - start;
     const hunk = { oldStart: start + 1, oldLines, newStart: start + 1 + grown, newLines: oldLines + more };
     grown += more;
     return { ...hunk, lines: lines.flatMap(withoutEnd) };

@@ -4,7 +4,7 @@ import type { ProjectFolder } from "../manifest/files.ts";
 import { type EnvironmentVariables, placeholdersIn } from "../manifest/interpolation.ts";
 import { type ProjectReading, readProject, resolveProject } from "../manifest/load.ts";
 import { type Address, targetAddress } from "../model/address.ts";
-import { type Path, defined, sameJson } from "../model/json.ts";
+import { type Json, type Path, defined, sameJson } from "../model/json.ts";
 import { isSensitive, reveal } from "../model/value.ts";
 import { targetOf } from "../plan/input.ts";
 import type { LiveReport } from "../service/answers.ts";
@@ -13,12 +13,11 @@ import {
   type Excluded,
   type FieldRef,
   Manifests,
-  NOTHING_EXCLUDED,
   NO_PLACE,
+  ONLY_STAGES,
   type ProjectDocuments,
   type Rewrite,
   type Rewritten,
-  type Slot,
   type Wish,
   changeKey,
   changedFields,
@@ -52,15 +51,15 @@ export interface PromoteRequest extends ProjectDocuments {
  * is left and said: to make one it takes a description, an external id and what is fixed after creation, which promotion
  * never carries; and the interface can delete none.
  */
-export function promote(request: PromoteRequest, excluded: Excluded = NOTHING_EXCLUDED): Rewrite {
+export function promote(request: PromoteRequest, excluded: Excluded = new Map()): Rewrite {
   const { from, stages, inScope } = request;
   const { to, manifests, extensions, refused } = extendStage(request, excluded);
   const { differences, onlyFrom, onlyTo } = diffStages(from, to, "promoted", inScope);
   const wishes = differences.map((difference) => wishFor(difference, manifests, from, to));
-  const { edits, changes, left } = grant(manifests, wishes, excluded, { stages });
+  const { edits, changes, left } = grant(manifests, wishes, excluded, stages);
   return {
     edits: [...extensions.map(({ slot, after }) => setAt(slot, after)), ...edits],
-    changes: [...extensions.map(extensionChange), ...changes],
+    changes: [...extensions, ...changes],
     left: [
       ...left,
       ...onlyFrom.map((one) => ({ ...one, reason: whyAlone(from, to), ...refused.get(one.address) })),
@@ -70,19 +69,7 @@ export function promote(request: PromoteRequest, excluded: Excluded = NOTHING_EX
 }
 
 /** A resource that is to exist in one more stage. */
-interface Extension {
-  readonly address: Address;
-  readonly slot: Slot;
-  readonly before: readonly string[];
-  readonly after: readonly string[];
-}
-
-const ONLY_STAGES: Path = ["onlyStages"];
-
-function extensionChange({ address, slot, before, after }: Extension): Rewritten {
-  const origin = { file: slot.file, path: slot.path };
-  return { address, path: ONLY_STAGES, before, after, layer: slot.layer, origin };
-}
+type Extension = Rewritten & { readonly after: Json };
 
 /**
  * Stage `to` with the test cases and targets that `onlyStages` kept out of it, but for those with which the stage could
@@ -103,7 +90,7 @@ function extendStage(request: PromoteRequest, excluded: Excluded) {
     else all.add(target).add(address);
   }
   for (const address of all) {
-    const reason = excluded.get(changeKey({ address, path: ONLY_STAGES }));
+    const reason = excluded.get(changeKey({ address, path: ONLY_STAGES.path }));
     if (reason !== undefined) refuse(address, reason);
   }
   for (;;) {
@@ -111,7 +98,8 @@ function extendStage(request: PromoteRequest, excluded: Excluded) {
       const only = onlyStagesOf(start, address, [from.stage]);
       const isRefused = refused.has(address) || refused.has(targetAddress(targetOf(address)));
       if (only === undefined || isRefused || only.stages.includes(to.stage)) return [];
-      return [{ address, slot: only.slot, before: only.stages, after: [...only.stages, to.stage] }];
+      const { slot, stages: before } = only;
+      return [{ address, path: ONLY_STAGES.path, before, after: [...before, to.stage], slot }];
     });
     if (extensions.length === 0) return { to, manifests: start, extensions, refused };
     const { documents } = start.with(extensions.map(({ slot, after }) => setAt(slot, after)));
@@ -209,8 +197,8 @@ export async function provePromotion(
       stage !== to.stage ||
       !(
         isPromoted(address, path) ||
-        isPromoted(address, ONLY_STAGES) ||
-        isPromoted(targetAddress(targetOf(address)), ONLY_STAGES)
+        isPromoted(address, ONLY_STAGES.path) ||
+        isPromoted(targetAddress(targetOf(address)), ONLY_STAGES.path)
       ),
   );
   return spoilt && `${spoilt.address} would change in ${spoilt.field.name}, in stage ${spoilt.stage}`;
@@ -237,28 +225,22 @@ export interface GateQuestion {
 
 /** The test cases that have not passed. One that ran more than once has passed if it did each time. */
 export function refusedBy({ addresses, idOf, report, appliedAt }: GateQuestion): readonly Refused[] {
-  return addresses.flatMap((address) => {
+  return addresses.flatMap((address): readonly Refused[] => {
+    const missing = (why: string): readonly Refused[] => [{ address, outcome: "missing", why }];
     const id = idOf(address);
-    if (id === undefined) return [missing(address, "it is not live there")];
-    if (report === undefined) return [missing(address, "no test report of its target has finished")];
+    if (id === undefined) return missing("it is not live there");
+    if (report === undefined) return missing("no test report of its target has finished");
     const results = report.results.filter(({ testCaseId }) => testCaseId === id);
-    if (results.length === 0) return [missing(address, `it is not in report ${report.id}`)];
-    const open = results.map(({ status }) => status ?? "no status").filter((status) => status !== "PASSED");
-    const [status] = open.includes("FAILED") ? ["FAILED"] : open;
+    if (results.length === 0) return missing(`it is not in report ${report.id}`);
     const applied = appliedAt(address);
     if (applied !== undefined && !(Date.parse(report.createdAt ?? "") > Date.parse(applied)))
-      return [
-        missing(
-          address,
-          `no report has finished since it was applied at ${applied}; report ${report.id} is older`,
-        ),
-      ];
+      return missing(
+        `no report has finished since it was applied at ${applied}; report ${report.id} is older`,
+      );
+    const open = results.map(({ status }) => status ?? "no status").filter((status) => status !== "PASSED");
+    const status = open.includes("FAILED") ? "FAILED" : open[0];
     if (status === undefined) return [];
     const outcome = status === "FAILED" ? "failed" : "otherwise";
     return [{ address, outcome, why: `${status} in report ${report.id}` }];
   });
-}
-
-function missing(address: Address, why: string): Refused {
-  return { address, outcome: "missing", why };
 }

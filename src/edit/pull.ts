@@ -47,7 +47,6 @@ import {
   type Excluded,
   type FieldRef,
   Manifests,
-  NOTHING_EXCLUDED,
   NO_PLACE,
   type NotRewritten,
   type ProjectDocuments,
@@ -79,7 +78,7 @@ interface PullRequest extends ProjectDocuments {
  * are named with the change. A default stays as it is where it holds for another test case that is not to change, in
  * this stage or in another one; then the value goes to the resource itself.
  */
-export function pull(request: PullRequest, excluded: Excluded = NOTHING_EXCLUDED): Rewrite {
+export function pull(request: PullRequest, excluded: Excluded = new Map()): Rewrite {
   const { stage, stages, planned, inScope } = request;
   const start = new Manifests(request);
   const planning = new Map(planned.plan.changes.map((change) => [change.address, change.fields]));
@@ -116,10 +115,7 @@ export function pull(request: PullRequest, excluded: Excluded = NOTHING_EXCLUDED
           });
       }
     }
-  const rewrite = grant(request, wishes, excluded, {
-    stages,
-    mayChange: (ref, own) => ref.stage !== stage && ref.address === own.address,
-  });
+  const rewrite = grant(request, wishes, excluded, stages, true);
   return { ...rewrite, left: [...rewrite.left, ...absent(request)] };
 }
 

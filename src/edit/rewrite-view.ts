@@ -6,7 +6,7 @@ import { type JsonObject, defined } from "../model/json.ts";
 import { fieldName } from "../render/fields.ts";
 import { type Block, type Line, type Section, type View, outside } from "../render/view.ts";
 import { count } from "../render/words.ts";
-import { type EditedText, type NewText, makeTexts, writeTexts } from "./edit-files.ts";
+import { type NewText, makeTexts, writeTexts } from "./edit-files.ts";
 import { patchOf } from "./patch.ts";
 import type { Excluded, NotRewritten, Rewrite, Rewritten } from "./rewrite.ts";
 
@@ -27,39 +27,33 @@ export interface RewriteOptions {
   readonly nothing: string;
 }
 
-/** Writes the manifests as a rewriting leaves them, or with `dryRun` shows what would be written. */
+/**
+ * Writes the manifests as a rewriting leaves them, or with `dryRun` shows what would be written: the fields that change
+ * by target, what was left and why, and the change of the files.
+ */
 export async function carryOut(options: RewriteOptions): Promise<View> {
-  const { documents, dryRun, root } = options;
+  const { documents, dryRun, root, head, title, nothing } = options;
   const { rewrite, texts } = await makeTexts(documents, options.make, options.prove);
   if (!dryRun) writeTexts(root, texts);
+  const { changes, left } = rewrite;
   const sources = new Map(documents.map(({ file, text }) => [file, { file, text }]));
   for (const { file, after } of texts) sources.set(file, { file, text: after });
-  const failed = rewrite.left.some((one) => one.failed);
-  const view = rewritingView(rewrite, texts, await placesIn(sources), options);
-  return { ...view, exitCode: failed ? EXIT.failed : EXIT.done };
-}
-
-/** The fields that change by target, what was left and why, and in a rehearsal the change of the files. */
-function rewritingView(
-  { changes, left }: Rewrite,
-  texts: readonly EditedText[],
-  placeOf: PlaceOf,
-  { head, title, dryRun, nothing }: RewriteOptions,
-): View {
+  const placeOf = await placesIn(sources);
+  const files = texts.map((text) => ({ file: text.file, diff: patchOf(text) }));
   return {
     json: {
       formatVersion: "1.0",
       ...head,
       written: !dryRun && texts.length > 0,
       summary: { changed: changes.length, left: left.length, files: texts.length },
-      changes: changes.map(({ address, path, sensitive, before, after, layer, origin, alsoStages }) => ({
+      changes: changes.map(({ address, path, sensitive, before, after, slot, alsoStages }) => ({
         address,
         path,
         sensitive,
         before: outside(before),
         after: outside(after),
-        layer,
-        ...placeOf(origin),
+        layer: slot.layer,
+        ...placeOf(slot),
         alsoStages,
       })),
       left: left.map(({ address, path, reason, origin }) => ({
@@ -68,28 +62,29 @@ function rewritingView(
         reason,
         ...(origin && placeOf(origin)),
       })),
-      files: texts.map((text) => ({ file: text.file, diff: patchOf(text) })),
+      files,
     },
     text: [
       [[{ style: "strong", text: title }]],
       ...fieldSections(changes, (change) => changeBlocks(change, placeOf)),
       leftSection(left, placeOf),
-      ...(dryRun ? texts.map(patchSection) : []),
+      ...(dryRun ? files.map(({ diff }) => patchSection(diff)) : []),
       [
         changes.length + left.length === 0
           ? nothing
-          : [{ style: "strong", text: summaryText(changes, left, texts, dryRun) }],
+          : [{ style: "strong", text: summaryText(rewrite, files.length, dryRun) }],
       ],
     ],
+    exitCode: left.some((one) => one.failed) ? EXIT.failed : EXIT.done,
   };
 }
 
 function changeBlocks(change: Rewritten, placeOf: PlaceOf): readonly Block[] {
-  const { path, sensitive, before, after, layer, origin, alsoStages = [] } = change;
+  const { path, sensitive, before, after, slot, alsoStages = [] } = change;
   const also = alsoStages.length === 0 ? "" : ` (also used by: ${alsoStages.join(", ")})`;
   return [
     { field: { path, ...defined({ sensitive, before, after }) } },
-    ["  ", { style: "faint", text: `${placeText(origin, placeOf)}  ${layer}${also}` }],
+    ["  ", { style: "faint", text: `${placeText(slot, placeOf)}  ${slot.layer}${also}` }],
   ];
 }
 
@@ -106,8 +101,8 @@ function leftSection(left: readonly NotRewritten[], placeOf: PlaceOf): Section {
   ];
 }
 
-function patchSection(text: EditedText): Section {
-  return patchOf(text)
+function patchSection(patch: string): Section {
+  return patch
     .replace(/\n$/, "")
     .split("\n")
     .map((line): Line => {
@@ -118,14 +113,9 @@ function patchSection(text: EditedText): Section {
     });
 }
 
-function summaryText(
-  { length: changed }: readonly Rewritten[],
-  { length: left }: readonly NotRewritten[],
-  { length: files }: readonly EditedText[],
-  dryRun: boolean,
-): string {
+function summaryText({ changes, left: { length: left } }: Rewrite, files: number, dryRun: boolean): string {
   const rest = left === 0 ? "" : `, ${left} left as ${left === 1 ? "it is" : "they are"}`;
-  if (changed === 0) return `Nothing can be changed${rest}`;
-  const what = `${count(changed, "field")} in ${count(files, "file")}${rest}`;
+  if (changes.length === 0) return `Nothing can be changed${rest}`;
+  const what = `${count(changes.length, "field")} in ${count(files, "file")}${rest}`;
   return dryRun ? `Would change ${what}; nothing was written` : `Changed ${what}`;
 }

@@ -31,7 +31,7 @@ import { groupBy } from "../render/words.ts";
 export interface FieldRef {
   readonly stage: string;
   readonly address: Address;
-  readonly field: Field;
+  readonly field: Pick<Field, "name" | "path">;
 }
 
 /** `tasc.yaml` and the target documents. */
@@ -60,8 +60,7 @@ export interface Rewritten {
   readonly before?: Json;
   /** Absent where nothing is declared any more, and where it must not show. */
   readonly after?: Json;
-  readonly layer: Layer["kind"];
-  readonly origin: Origin;
+  readonly slot: Slot;
   /** Other stages that resolve to another value by it. */
   readonly alsoStages?: readonly string[];
 }
@@ -87,8 +86,6 @@ export interface Rewrite {
 /** Changes that are not made, by `changeKey`, with the reason. */
 export type Excluded = ReadonlyMap<string, string>;
 
-export const NOTHING_EXCLUDED: Excluded = new Map();
-
 export function changeKey({ address, path = [] }: Pick<NotRewritten, "address" | "path">): string {
   return `${address} ${path.join(".")}`;
 }
@@ -107,12 +104,12 @@ export function deleteAt({ file, path }: Slot): FileEdit {
  */
 export class Manifests implements ProjectDocuments {
   readonly project: Document;
+  readonly edits: FileEdit[] = [];
   readonly #index: ManifestIndex;
   /** The manifests that these are a trial of. */
   readonly #base: Manifests | undefined;
   /** Edited layers, by place; without a value where they are left empty. */
   readonly #edited = new Map<string, { readonly value: JsonObject | undefined }>();
-  readonly #edits: FileEdit[] = [];
 
   constructor(sources: ProjectDocuments, base?: Manifests) {
     this.project = sources.project;
@@ -129,7 +126,7 @@ export class Manifests implements ProjectDocuments {
       const { value } = this.#layerAt(place) ?? { value: this.#index.valueAt(place) };
       this.#edited.set(placeKey(place), { value: edited(value, [inner]) });
     }
-    this.#edits.push(...edits);
+    this.edits.push(...edits);
   }
 
   /** The same with edits, for looking at what they would do; these manifests stay as they are. */
@@ -183,7 +180,7 @@ export class Manifests implements ProjectDocuments {
 
   /** The documents with their values as they are now, in the order of the project. */
   get documents(): readonly Document[] {
-    const all = this.#base === undefined ? this.#edits : [...this.#base.#edits, ...this.#edits];
+    const all = [...(this.#base?.edits ?? []), ...this.edits];
     const byDocument = groupBy(all, ({ file, edit: { path } }) =>
       placeKey({ file, path: path.slice(0, rootDepth(path)) }),
     );
@@ -199,9 +196,9 @@ export class Manifests implements ProjectDocuments {
     });
   }
 
-  /** All resources of a kind that a target has in any stage. */
-  addressesOf(target: string, kind: Kind): readonly Address[] {
-    return this.#index.addressesOf(target, kind);
+  /** All resources of some kinds that a target has in any stage. */
+  addressesOf(target: string, ...kinds: readonly Kind[]): readonly Address[] {
+    return kinds.flatMap((kind) => this.#index.addressesOf(target, kind));
   }
 
   get targets(): readonly string[] {
@@ -324,6 +321,9 @@ function overridePlace(stage: string, layers: readonly Layer[]): Origin | undefi
   return { file: base.file, path: [...root, "stages", stage, ...base.path.slice(root.length)] };
 }
 
+/** Written like a field, and none. */
+export const ONLY_STAGES: FieldRef["field"] = { name: "onlyStages", path: ["onlyStages"] };
+
 /** The `onlyStages` of a resource, and where it stands; nothing where there is none. */
 export function onlyStagesOf(
   manifests: Manifests,
@@ -331,14 +331,11 @@ export function onlyStagesOf(
   stages: readonly string[],
 ): { readonly stages: readonly string[]; readonly slot: Slot } | undefined {
   for (const stage of stages) {
-    const layers = manifests.layersOf({ stage, address });
-    const only = mergedAt(layers, ["onlyStages"]);
-    const layer = layers.findLast(({ value }) => value["onlyStages"] !== undefined);
-    if (isArray(only) && layer !== undefined)
-      return {
-        stages: only.filter((one) => typeof one === "string"),
-        slot: { layer: layer.kind, file: layer.file, path: [...layer.path, "onlyStages"] },
-      };
+    const ref = { stage, address, field: ONLY_STAGES };
+    const only = manifests.written(ref);
+    const slot = manifests.topSlot(ref);
+    if (isArray(only) && slot !== undefined)
+      return { stages: only.filter((one) => typeof one === "string"), slot };
   }
   return undefined;
 }
@@ -401,13 +398,6 @@ export function valueAtOne(value: Json, slots: readonly (Slot | undefined)[]): r
   return slots.flatMap((slot) => (slot === undefined ? [] : [{ slot, edits: [setAt(slot, value)] }]));
 }
 
-export interface RewriteRules {
-  /** The stages in which nothing may change that nobody wants. */
-  readonly stages: readonly string[];
-  /** What may change beside what is wanted. @param own the field that an edit is made for */
-  readonly mayChange?: (ref: FieldRef, own: FieldRef) => boolean;
-}
-
 /** A goal, with what is said of it where it is met, and where it is not. */
 export interface Wish extends Goal {
   readonly about: Pick<NotRewritten, "address" | "origin"> & { readonly path: Path };
@@ -417,12 +407,17 @@ export interface Wish extends Goal {
 
 export const NO_PLACE = "Writing it anywhere would also change something else.";
 
-/** Grants what can be granted of wishes. @param wishes among them, in their order, what is left for other reasons */
+/**
+ * Grants what can be granted of wishes.
+ * @param wishes among them, in their order, what is left for other reasons
+ * @param stages in which nothing may change that nobody wants, but, where they follow, the same field of other stages
+ */
 export function grant(
   sources: ProjectDocuments,
   wishes: readonly (Wish | NotRewritten)[],
   excluded: Excluded,
-  rules: RewriteRules,
+  stages: readonly string[],
+  follow = false,
 ): Rewrite {
   const left: NotRewritten[] = [];
   const goals: Wish[] = [];
@@ -433,7 +428,7 @@ export function grant(
     else left.push({ ...wish.about, reason, failed: true });
   }
   const start = new Manifests(sources);
-  const { edits, manifests, placed } = placeAll(sources, goals, rules);
+  const { manifests, placed } = placeAll(sources, goals, stages, follow);
   const changes: Rewritten[] = [];
   for (const goal of goals) {
     const { ref, about, shown, unmet } = goal;
@@ -442,21 +437,14 @@ export function grant(
       left.push({ ...about, ...unmet });
       continue;
     }
-    const slot = placed.get(goal);
-    const alsoStages = rules.stages.filter((stage) => {
+    const slot = placed.get(goal) ?? { layer: "stage", ...origin };
+    const alsoStages = stages.filter((stage) => {
       const other = { ...ref, stage };
       return stage !== ref.stage && !sameWritten(start.written(other), manifests.written(other));
     });
-    changes.push({
-      address,
-      path,
-      ...shown,
-      layer: slot?.layer ?? "stage",
-      origin: slot === undefined ? origin : { file: slot.file, path: slot.path },
-      ...(alsoStages.length === 0 ? {} : { alsoStages }),
-    });
+    changes.push({ address, path, ...shown, slot, ...(alsoStages.length === 0 ? {} : { alsoStages }) });
   }
-  return { edits, changes, left };
+  return { edits: manifests.edits, changes, left };
 }
 
 /**
@@ -469,15 +457,14 @@ export function grant(
 export function placeAll<G extends Goal>(
   sources: ProjectDocuments,
   goals: readonly G[],
-  { stages, mayChange = () => false }: RewriteRules,
+  stages: readonly string[],
+  follow = false,
 ): {
-  readonly edits: readonly FileEdit[];
   readonly manifests: Manifests;
   /** The goals that are met, with the place of the value; nothing where it went. */
   readonly placed: ReadonlyMap<G, Slot | undefined>;
 } {
   const manifests = new Manifests(sources);
-  const edits: FileEdit[] = [];
   const byField = new Map(goals.map((goal) => [fieldKey(goal.ref), goal]));
   /** Where wanted fields had their values at the start. */
   const starts = new Map(goals.map((goal) => [goal.ref, manifests.topSlot(goal.ref)]));
@@ -506,7 +493,9 @@ export function placeAll<G extends Goal>(
         const wanted = byField.get(fieldKey(ref));
         const now = after.written(ref);
         const isFine =
-          sameWritten(manifests.written(ref), now) || wanted?.isMet(now) === true || mayChange(ref, own);
+          sameWritten(manifests.written(ref), now) ||
+          wanted?.isMet(now) === true ||
+          (follow && stage !== own.stage && address === own.address);
         return isFine && (wanted === undefined || agrees(wanted, candidate));
       }),
     );
@@ -521,7 +510,6 @@ export function placeAll<G extends Goal>(
       if (!isMet(after.written(ref))) continue;
       if (harmsNobody(after, ref, candidate)) {
         manifests.apply(own);
-        edits.push(...own);
         return slot;
       }
       if (name !== "") refused.add(name);
@@ -542,7 +530,7 @@ export function placeAll<G extends Goal>(
   }
   const met = goals.filter(isMet);
   const placed = new Map(met.map((goal) => [goal, slots.get(goal) ?? manifests.topSlot(goal.ref)]));
-  return { edits, manifests, placed };
+  return { manifests, placed };
 }
 
 function isShared({ layer }: Slot): boolean {

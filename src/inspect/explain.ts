@@ -8,19 +8,18 @@ import {
 } from "../manifest/interpolation.ts";
 import { guessed } from "../manifest/problem.ts";
 import type { Address, Kind } from "../model/address.ts";
-import type { DesiredResource, Layer } from "../model/desired.ts";
+import type { DesiredResource } from "../model/desired.ts";
 import type { Diagnostic, Origin } from "../model/diagnostic.ts";
 import { ERROR_CODES, errorCode } from "../model/error-codes.ts";
 import { stop } from "../model/error.ts";
 import { type Field, fieldsOf, isFixed } from "../model/fields.ts";
 import { type Json, isObject, startsWith, valueAt } from "../model/json.ts";
-import type { LiveResource } from "../model/live.ts";
 import type { Action, Change } from "../model/plan.ts";
 import type { State } from "../model/state.ts";
 import { SENSITIVE, type Value, isSensitive, isUnknown, isValueObject } from "../model/value.ts";
 import { type MatchedTarget, display, folderNames, readField } from "../plan/compare.ts";
 import { type Fingerprinter, targetOf } from "../plan/input.ts";
-import { type Memory, changedBy, keyHolds, mayHoldSecret, memoryOf, unwrittenParts } from "../plan/memory.ts";
+import { changedBy, keyHolds, mayHoldSecret, memoryOf, unwrittenParts } from "../plan/memory.ts";
 import type { Planned } from "../plan/plan.ts";
 import { callJson, diagnosticJson } from "../render/json.ts";
 import {
@@ -53,36 +52,35 @@ export interface ExplainRequest {
 }
 
 /** What explanations draw on in addition. */
-interface Facts extends ExplainRequest {
-  readonly matched: MatchedTarget | undefined;
-  /** The live resource; nothing where there is none, or the service was not asked. */
-  readonly live: LiveResource | undefined;
-  readonly change: Change | undefined;
-  /** An error must be fixed first. */
-  readonly problem: boolean;
-  /** Id of the live resource, or of what state holds for it. */
-  readonly id: string | undefined;
-  readonly memory: Memory | undefined;
+type Facts = ReturnType<typeof factsOf>;
+
+function factsOf(request: ExplainRequest) {
+  const { resource, planned, diagnostics, fingerprints } = request;
+  const { address } = resource;
+  const matched = planned?.matched.get(targetOf(address));
+  const state = matched === undefined ? request.state : matched.state;
+  const identity = identityOf(resource, state, matched);
+  const { id } = identity;
+  const hasError = diagnostics.some(({ severity }) => severity === "error");
+  return {
+    ...request,
+    ...identity,
+    state,
+    matched,
+    memory: id === undefined ? undefined : memoryOf(address, id, state, fingerprints),
+    /** The live resource; nothing where there is none, or the service was not asked. */
+    live: matched?.matches.get(address)?.live,
+    change: planned?.plan.changes.find((change) => change.address === address),
+    /** An error must be fixed first. */
+    problem: hasError || (planned !== undefined && matched === undefined),
+  };
 }
 
 /** Where the values of one address come from, and what follows from them: the resource, then each field. */
 export function explain(request: ExplainRequest): View {
-  const { resource, planned, diagnostics, stage, fingerprints } = request;
+  const facts = factsOf(request);
+  const { resource, diagnostics, stage, id, found } = facts;
   const { address, kind } = resource;
-  const matched = planned?.matched.get(targetOf(address));
-  const state = matched === undefined ? request.state : matched.state;
-  const { id, found } = identityOf(resource, state, matched);
-  const hasError = diagnostics.some(({ severity }) => severity === "error");
-  const facts: Facts = {
-    ...request,
-    state,
-    matched,
-    id,
-    memory: id === undefined ? undefined : memoryOf(address, id, state, fingerprints),
-    live: matched?.matches.get(address)?.live,
-    change: planned?.plan.changes.find((change) => change.address === address),
-    problem: hasError || (planned !== undefined && matched === undefined),
-  };
   const [action, why] = decision(facts);
   // With an error nothing is sent.
   const calls = facts.problem ? [] : (facts.change?.calls ?? []).map(callJson);
@@ -266,23 +264,8 @@ const ROLES = {
   replaced: "  (replaced by what follows)",
 } as const;
 
-/** A layer that gives a field a value. */
-interface LayerSource {
-  readonly layer: Layer["kind"];
-  readonly origin: Origin;
-  /** Before anything is filled in. */
-  readonly written: Json;
-  /** The same, as far as it may show. */
-  readonly shown: Json;
-  readonly role: keyof typeof ROLES;
-}
-
 /** The layers of a resource that give a field a value, lowest first. */
-function sourcesOf(
-  { layers }: DesiredResource,
-  { path }: Field,
-  value: Value | undefined,
-): readonly LayerSource[] {
+function sourcesOf({ layers }: DesiredResource, { path }: Field, value: Value | undefined) {
   const found = layers.flatMap((layer) => {
     const written = valueAt(layer.value, path);
     return written === undefined ? [] : [{ layer, written }];
@@ -290,13 +273,9 @@ function sourcesOf(
   return found.map(({ layer, written }, at) => {
     // A map goes on to count below maps; anything else is replaced by what comes later.
     const isMerged = found.slice(at).every((one) => isObject(one.written));
-    return {
-      layer: layer.kind,
-      origin: { file: layer.file, path: [...layer.path, ...path] },
-      written,
-      shown: shownText(written, value),
-      role: at === found.length - 1 ? "counts" : isMerged ? "merged" : "replaced",
-    };
+    const role: keyof typeof ROLES = at === found.length - 1 ? "counts" : isMerged ? "merged" : "replaced";
+    const origin = { file: layer.file, path: [...layer.path, ...path] };
+    return { layer: layer.kind, origin, written, shown: shownText(written, value), role };
   });
 }
 
@@ -327,26 +306,12 @@ function shownValue(value: Value): Json {
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, shown(part)]));
 }
 
-/** An interpolation that the value is made of. */
-interface Meaning {
-  /** As it is written. */
-  readonly source: string;
-  /** Where what it names is defined: a variable. */
-  readonly origin: Origin | undefined;
-  /** What it stands for, as far as that may show. */
-  readonly means: string;
-}
-
 /** The interpolations of the values that count, each once, and behind a variable those of its value. */
-function meaningsOf(
-  sources: readonly LayerSource[],
-  value: Value | undefined,
-  facts: Facts,
-): readonly Meaning[] {
+function meaningsOf(sources: ReturnType<typeof sourcesOf>, value: Value | undefined, facts: Facts) {
   const isHidden =
     value !== undefined &&
     (isValueObject(value) ? Object.values(value).every(isSensitive) : isSensitive(value));
-  const found = new Map<string, Meaning>();
+  const found = new Map<string, { source: string; means: string; origin: Origin | undefined }>();
   const visit = (written: Json): void => {
     for (const part of placeholdersIn(written)) {
       const { source } = part;
@@ -360,6 +325,7 @@ function meaningsOf(
   return [...found.values()];
 }
 
+/** What an interpolation stands for, as far as that may show. */
 function meaningOf(part: Placeholder, { stage, env, vars }: Facts, isHidden: boolean): string {
   switch (part.kind) {
     case "stage":

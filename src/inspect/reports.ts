@@ -1,5 +1,5 @@
 import { type Address, compareAddresses, compareText } from "../model/address.ts";
-import type { Json } from "../model/json.ts";
+import { type Json, defined } from "../model/json.ts";
 import type { State } from "../model/state.ts";
 import { html, xmlAttribute } from "../render/escape.ts";
 import { type Block, type Line, type Markup, Outside, type Section, type View } from "../render/view.ts";
@@ -286,50 +286,47 @@ function junitReport(
 ): Markup {
   const failures = results.filter(({ status }) => status === "FAILED").length;
   const passed = results.filter(({ status }) => status === "PASSED").length;
-  const counts = ` tests="${results.length}" failures="${failures}" skipped="${results.length - failures - passed}"`;
-  const when = report.createdAt === undefined ? [] : [` timestamp="`, attribute(report.createdAt), `"`];
+  const counts = { tests: results.length, failures, skipped: results.length - failures - passed };
+  const { id, createdAt: timestamp } = report;
   return [
-    `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="`,
-    attribute(`report ${report.id}`),
-    `"${counts}>\n  <testsuite name="`,
-    attribute(target),
-    `"${counts}`,
-    ...when,
+    '<?xml version="1.0" encoding="UTF-8"?>\n',
+    ...tag("testsuites", { name: `report ${id}`, ...counts }),
+    ">\n  ",
+    ...tag("testsuite", { name: target, ...counts, ...defined({ timestamp }) }),
     ">\n",
     ...results.flatMap((result) => [
-      `    <testcase classname="`,
-      attribute(target),
-      `" name="`,
-      attribute(nameOf(result, addressOf)),
-      `"`,
+      "    ",
+      ...tag("testcase", { classname: target, name: nameOf(result, addressOf) }),
       ...junitOutcome(result),
     ]),
     "  </testsuite>\n</testsuites>\n",
   ];
 }
 
-function junitOutcome({ status, errorMessage, traceUrl }: LiveResult): Markup {
+/** A tag that is still open. */
+function tag(name: string, attributes: Readonly<Record<string, string | number>>): Markup {
+  const written = Object.entries(attributes).flatMap(([key, value]): Markup => [
+    ` ${key}="`,
+    typeof value === "number" ? String(value) : { text: value, escape: xmlAttribute },
+    '"',
+  ]);
+  return [`<${name}`, ...written];
+}
+
+function junitOutcome({ status = "no status", errorMessage, traceUrl }: LiveResult): Markup {
   const message = errorMessage ?? "The service gives no reason.";
-  const outcome: Markup =
-    status === "PASSED"
-      ? []
-      : status === "FAILED"
-        ? [
-            `      <failure message="`,
-            { text: message, escape: (text) => xmlAttribute(text.split("\n", 1)[0] ?? "") },
-            `">`,
-            { text: message, escape: html },
-            "</failure>\n",
-          ]
-        : [`      <skipped message="`, attribute(status ?? "no status"), `"/>\n`];
+  const failure: Markup = [
+    `      <failure message="`,
+    { text: message, escape: (text) => xmlAttribute(text.split("\n", 1)[0] ?? "") },
+    `">`,
+    { text: message, escape: html },
+    "</failure>\n",
+  ];
+  const skipped: Markup = ["      ", ...tag("skipped", { message: status }), "/>\n"];
   const trace: Markup =
     traceUrl === undefined
       ? []
       : ["      <system-out>", { text: `trace: ${traceUrl}`, escape: html }, "</system-out>\n"];
-  const inner = [...outcome, ...trace];
+  const inner = [...(status === "PASSED" ? [] : status === "FAILED" ? failure : skipped), ...trace];
   return inner.length === 0 ? ["/>\n"] : [">\n", ...inner, "    </testcase>\n"];
-}
-
-function attribute(text: string): Markup[number] {
-  return { text, escape: xmlAttribute };
 }

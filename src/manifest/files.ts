@@ -111,6 +111,6 @@ function reasonOf({ code }: { readonly code: string }): string {
   return REASONS.get(code) ?? `It cannot be read (${code}).`;
 }
 
-function isSystemError(error: unknown): error is Error & { readonly code: string } {
+export function isSystemError(error: unknown): error is Error & { readonly code: string } {
   return error instanceof Error && "code" in error && typeof error.code === "string";
 }

@@ -204,6 +204,10 @@ export interface InterpolationProblem extends Pick<
   readonly origin?: Origin;
 }
 
+/** A name of which everyone would say that its value is a secret. */
+export const CREDENTIAL =
+  /(?:^|_)(?:KEYS?|TOKENS?|(?:PG)?PASS|PASSWD|PWD|CREDS?|CREDENTIALS?|AUTH|PAT|OTP)(?:_|$)|API_?KEY|PASSW|PASSPHRASE|SECRET/i;
+
 /** `scheme://user:password@` */
 const ADDRESS_WITH_PASSWORD = /[a-z][a-z\d+.-]{0,30}:\/\/[^\s/@:]{0,200}:[^\s/@]{1,1000}@/i;
 

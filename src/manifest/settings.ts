@@ -10,11 +10,13 @@ import { StateFailure } from "../state/problem.ts";
 import { type Document, PROJECT_FILE } from "./document.ts";
 import { type ManifestProblem, didYouMean, listWords, manifestProblem, nearest } from "./problem.ts";
 import {
+  CREDENTIAL,
   type Interpolator,
   MISSING_SECRET,
   type Variable,
   isTemplate,
   parseTemplate,
+  placeholdersIn,
 } from "./interpolation.ts";
 import { type ResolveContext, mergedAt, resolveValue } from "./resolve.ts";
 import {
@@ -100,6 +102,8 @@ export function resolveSettings(request: SettingsRequest): Settings {
 }
 
 const BASE_URL = ["service", "baseUrl"];
+const API_KEY = ["service", "apiKey"];
+const FINGERPRINT_KEY = ["state", "fingerprintKey"];
 const partOf = (key: string): ManifestPart => entryOf(bare(OVERRIDABLE), key) ?? bare({ type: "json" });
 const [SERVICE_PART, STATE_PART, POLICY_PART] = [partOf("service"), partOf("state"), partOf("policy")];
 
@@ -178,7 +182,7 @@ function resolveState(context: SettingsContext): StateSettings {
   if (fingerprintKey instanceof Secret && fingerprintKey.reveal().length < SHORTEST_FINGERPRINT_KEY)
     reportAt(
       "weak-fingerprint-key",
-      ["state", "fingerprintKey"],
+      FINGERPRINT_KEY,
       `\`state.fingerprintKey\` is shorter than ${SHORTEST_FINGERPRINT_KEY} characters`,
       "A weak key lets others test guessed passwords against the fingerprints in state. Use a random value, e.g. from `openssl rand -base64 32`.",
     );
@@ -269,13 +273,18 @@ function textOf(value: StateOption): string {
 }
 
 /** Refuses what goes past the limits of the trust file. */
-function refuseUntrusted({ baseUrl, state, stage }: Settings, { trust, reportAt }: SettingsContext): void {
+function refuseUntrusted({ baseUrl, state, stage }: Settings, context: SettingsContext): void {
+  const { trust, reportAt, layers, interpolator } = context;
   const refuse = (path: Path, what: string, allowed: readonly string[]): void => {
     const list = allowed.length === 0 ? "nothing" : listWords(allowed, "and");
     const detail = `Allowed: ${list}. The trust file is set by \`--trust\` or TASC_TRUST; manifests cannot change it.`;
     reportAt("untrusted", path, `The trust file does not allow ${what} in stage ${stage}`, detail);
   };
-  const { origins, stateHosts, statePath } = trust;
+  const { origins, stateHosts, statePath, variables } = trust;
+  const keyAt = mergedAt(layers, FINGERPRINT_KEY) === undefined ? API_KEY : FINGERPRINT_KEY;
+  const secret = mergedAt(layers, keyAt);
+  if (variables !== undefined && typeof secret === "string" && !isOfCredentials(secret, interpolator))
+    refuse(keyAt, "this key of fingerprints", ["`${secret:NAME}` with the name of a credential"]);
   const origin = originOfUrl(baseUrl);
   if (origins !== undefined && origin !== undefined)
     if (!origins.some((address) => (originOfUrl(address) ?? address) === origin))
@@ -295,6 +304,18 @@ function refuseUntrusted({ baseUrl, state, stage }: Settings, { trust, reportAt 
   const strange = new Set(serversOf(state).filter((host) => !allowed.includes(host.toLowerCase())));
   const key = state.backend === "postgres" ? "url" : "address";
   for (const host of strange) refuse(["state", key], `state at ${host}`, stateHosts);
+}
+
+/**
+ * Whether a key comes from variables that are named like secrets. By the digests in a saved plan, passwords could be
+ * guessed by whoever knows their key, and the author of a manifest knows what is committed, and addresses.
+ */
+function isOfCredentials(text: string, interpolator: Interpolator, before: readonly string[] = []): boolean {
+  return placeholdersIn(text).every((part) => {
+    if (part.kind !== "var") return part.kind === "secret" && CREDENTIAL.test(part.name);
+    const inner = before.includes(part.name) ? undefined : interpolator.variable(part.name);
+    return inner !== undefined && isOfCredentials(inner, interpolator, [...before, part.name]);
+  });
 }
 
 /** What cannot be read is never connected to. */

@@ -147,6 +147,10 @@ export function allowedIn({ shape, nullable, literal }: ManifestPart): string {
 
 /** What a shape allows, in words that follow "must be". */
 export function allowed(shape: ManifestShape): string {
+  if (isTextual(shape))
+    return shape.type === "duration" && shape.longestDays !== undefined
+      ? `a duration of up to ${shape.longestDays} days, e.g. \`24h\` or \`7d\``
+      : TEXTS[shape.type].words;
   switch (shape.type) {
     case "string":
       return (shape.minLength ?? 0) > 0 ? "a string that is not empty" : "a string";
@@ -172,10 +176,6 @@ export function allowed(shape: ManifestShape): string {
       return shape.to === "environment"
         ? "the key of an environment of the same target"
         : "the key of a test case of the same target, or `{ description: … }` of one that is not managed here";
-    default:
-      return shape.type === "duration" && shape.longestDays !== undefined
-        ? `a duration of up to ${shape.longestDays} days, e.g. \`24h\` or \`7d\``
-        : TEXTS[shape.type].words;
   }
 }
 
@@ -237,8 +237,16 @@ export const TEXTS = {
   },
 } as const;
 
-function isText(type: keyof typeof TEXTS, text: string): boolean {
-  return new RegExp(TEXTS[type].pattern, "u").test(text);
+type TextShape = ManifestShape & { readonly type: keyof typeof TEXTS };
+
+export function isTextual(shape: ManifestShape): shape is TextShape {
+  return Object.hasOwn(TEXTS, shape.type);
+}
+
+function isOfType(shape: TextShape, text: string): boolean {
+  if (shape.type === "duration") return parseDuration(text, shape.longestDays) !== undefined;
+  const isMatch = new RegExp(TEXTS[shape.type].pattern, "u").test(text);
+  return isMatch && (shape.type !== "url" || URL.canParse(text));
 }
 
 /** Something is interpolated, so that nothing can be said yet. */
@@ -258,6 +266,7 @@ const NUMBER = /^[-+]?[0-9]+(?:\.[0-9]+)?$/;
  */
 export function convert(shape: ManifestShape, value: Scalar): Scalar | undefined {
   const text = String(value);
+  if (isTextual(shape)) return isOfType(shape, text) ? text : undefined;
   switch (shape.type) {
     case "string":
       return text.length >= (shape.minLength ?? 0) ? text : undefined;
@@ -279,11 +288,7 @@ export function convert(shape: ManifestShape, value: Scalar): Scalar | undefined
     case "map":
       return undefined;
     case "reference":
-      return isText("key", text) ? text : undefined;
-    case "duration":
-      return parseDuration(text, shape.longestDays) === undefined ? undefined : text;
-    default:
-      return isText(shape.type, text) && (shape.type !== "url" || URL.canParse(text)) ? text : undefined;
+      return isOfType({ type: "key" }, text) ? text : undefined;
   }
 }
 
@@ -311,7 +316,7 @@ export function parseDuration(text: string, longestDays = 1): number | undefined
 /** Calls a second. */
 export function parseRate(text: string): number | undefined {
   const [count = "", unit = ""] = text.split("/");
-  return isText("rate", text) ? (Number(count) * 1000) / (UNITS[unit] ?? Number.NaN) : undefined;
+  return isOfType({ type: "rate" }, text) ? (Number(count) * 1000) / (UNITS[unit] ?? Number.NaN) : undefined;
 }
 
 /** A validator as ajv makes it. It leaves its findings on itself, until it is called again. */

@@ -20,7 +20,8 @@ import { parseDuration } from "./shape.ts";
  *       production: { origins: [https://prod.example.com] }
  *
  * What the file leaves out is not limited, except that state may be on no server where `origins` are limited and
- * `stateHosts` are not given, and that a file with `stages` allows no other stage.
+ * `stateHosts` are not given, and that a file with `stages` allows no other stage. With `variables`, the key of
+ * fingerprints comes from one that is named like a credential.
  */
 export interface Trust {
   readonly origins?: readonly string[];

@@ -3,7 +3,9 @@ import type { Path } from "./json.ts";
 import type { Action, Method } from "./plan.ts";
 
 /** What the client tells while it works: never bodies, headers or queries. */
-export type ClientEvent = CallStarted | CallFinished | CallWaiting | SlowedDown;
+export type ClientEvent =
+  /** A request goes out. */
+  (OfCall & { readonly kind: "started" }) | CallFinished | CallWaiting | SlowedDown;
 
 /** What all events of a call have in common. */
 export interface OfCall {
@@ -14,11 +16,6 @@ export interface OfCall {
   readonly path: string;
   /** 1 for the first send. */
   readonly attempt: number;
-}
-
-/** A request goes out. */
-export interface CallStarted extends OfCall {
-  readonly kind: "started";
 }
 
 /** A send is over: answered, or not. */
@@ -44,10 +41,9 @@ export interface CallWaiting extends OfCall {
   readonly delay: number;
 }
 
-/** The service asked for less (429): no call goes out for a while, and fewer at a time afterwards. */
+/** The service asked for less (429): no call goes out for so many milliseconds, and fewer at a time afterwards. */
 export interface SlowedDown {
   readonly kind: "slowed";
-  /** Milliseconds. */
   readonly pause: number;
   readonly concurrency: number;
 }

@@ -1,4 +1,17 @@
-import type { Address } from "./address.ts";
+import { type Address, KEY_PATTERN, KINDS } from "./address.ts";
+import {
+  type Guard,
+  type Guarded,
+  type Shape,
+  isCount,
+  isRecord,
+  isText,
+  isTexts,
+  maybe,
+  oneOf,
+  recordOf,
+  shape,
+} from "./shape.ts";
 
 /**
  * What tasc remembers of one target in one stage (design contract, section 4). No values stand here: a
@@ -28,136 +41,151 @@ export interface State {
 
 export type Fingerprint = string;
 
-/** A whole field's fingerprint, or one for each declared part of an object. */
-export type FieldRecord = Fingerprint | { readonly [part: string]: Fingerprint };
+const KEY = KEY_PATTERN.slice(1, -1);
+const ADDRESS = new RegExp(`^(?:target|(?:${KINDS.slice(1).join("|")})\\.${KEY})\\.${KEY}$`);
 
-export interface Binding {
-  readonly id: string;
-  /** Manifest field name → what was last applied. */
-  readonly fields: Readonly<Record<string, FieldRecord>>;
+/** As `isAddress` of `address.ts`, for as many as a document holds: without taking each one apart. */
+export function isAddress(value: unknown): value is Address {
+  return isText(value) && ADDRESS.test(value);
+}
+
+const isParts = recordOf(isText);
+/** A whole field's fingerprint, or one for each declared part of an object. */
+const isFieldRecord = (value: unknown): value is Fingerprint | Guarded<typeof isParts> =>
+  isText(value) || isParts(value);
+export type FieldRecord = Guarded<typeof isFieldRecord>;
+/** Manifest field name → what was last applied. */
+const isFields = recordOf(isFieldRecord);
+
+const isLocator = shape({ line: isText, selectors: isText });
+export type LocatorRecord = Guarded<typeof isLocator>;
+/** Element id → its locator line as last written, and the selectors that the service made of it. */
+const isLocators = recordOf(isLocator);
+
+export const isBinding = shape({
+  id: isText,
+  fields: isFields,
   /**
    * Fields that were last written with a secret in them. The service may still show it after the secret was rotated or
    * taken out of the manifest, so the live values of these fields stay hidden until they are written without one.
    */
-  readonly secrets?: readonly string[];
+  secrets: maybe(isTexts),
   /**
    * A discovery that tasc started and has not seen end: what the service showed of the one before, or nothing. So an
    * apply with `--wait` can go on waiting for what an earlier one started.
    */
-  readonly generating?: string;
-  /** Element id → its locator line as last written, and the selectors that the service made of it. */
-  readonly locators?: Readonly<Record<string, LocatorRecord>>;
-}
-
-export interface LocatorRecord {
-  readonly line: Fingerprint;
-  readonly selectors: Fingerprint;
-}
+  generating: maybe(isText),
+  locators: maybe(isLocators),
+});
+export type Binding = Guarded<typeof isBinding>;
 
 /**
  * `done`: it ran with this content. `held`: the target was adopted, so nobody knows whether it ran.
  * `uncertain`: a POST was sent and its outcome is not known. `undone`: the user said that it did not run.
  */
-export interface BatchRecord {
-  readonly status: "done" | "held" | "uncertain" | "undone";
-  readonly content?: Fingerprint;
-}
+export const isBatchRecord = shape({
+  status: oneOf("done", "held", "uncertain", "undone"),
+  content: maybe(isText),
+});
+export type BatchRecord = Guarded<typeof isBatchRecord>;
 
 /** A creation that was about to be sent, with what is needed to find out what became of it. */
-export interface Intent {
+export const isIntent = shape({
   /** ISO 8601. */
-  readonly at: string;
+  at: isText,
   /** Ids that bore the same name, external id or app, or stood in the same target, before. */
-  readonly existing: readonly string[];
+  existing: isTexts,
   /** Fingerprint of the test case's name or the target's app. */
-  readonly name?: Fingerprint;
-  readonly externalId?: Fingerprint;
-  /** Fields that the POST carries, to be recorded once what it made is found. */
-  readonly fields: Readonly<Record<string, FieldRecord>>;
-  /** Those of them that carry a secret. */
-  readonly secrets?: readonly string[];
+  name: maybe(isText),
+  externalId: maybe(isText),
+  /** Fields that the POST carries, to be recorded once what it made is found, and those of them that carry a secret. */
+  fields: isFields,
+  secrets: maybe(isTexts),
   /** Content of a batch generation. */
-  readonly content?: Fingerprint;
-}
+  content: maybe(isText),
+});
+export type Intent = Guarded<typeof isIntent>;
 
 /** An apply on one target, as its entry in the history will have it. No values. */
-export interface RunRecord {
-  readonly id: string;
+export const isRun = shape({
+  id: isText,
   /** ISO 8601. */
-  readonly at: string;
+  at: isText,
   /** `user@host`. */
-  readonly who: string;
+  who: isText,
   /** Link to the CI job, or the working folder. */
-  readonly where?: string;
-  readonly commit?: string;
+  where: maybe(isText),
+  commit: maybe(isText),
   /** Digest of the plan. */
-  readonly plan: string;
-  readonly changes: ReadonlyMap<Address, RunChange>;
-}
+  plan: isText,
+});
+export type RunRecord = Guarded<typeof isRun> & { readonly changes: ReadonlyMap<Address, RunChange> };
 
-export interface RunChange {
-  readonly action: string;
-  /** Calls that the plan lists for it, and one more where what follows from them is still to be seen. */
-  readonly calls: number;
-  /** Calls that were answered with success. */
-  readonly answered: number;
-}
-
+/** How many calls the plan lists for a change, and one more where what follows from them is still to be seen. */
+const planned = { action: isText, calls: isCount };
+/** And how many were answered with success. */
+export const isRunChange = shape({ ...planned, answered: isCount });
+export type RunChange = Guarded<typeof isRunChange>;
 /** Address → what is planned for it. */
-export type RunChanges = Readonly<Record<string, Pick<RunChange, "action" | "calls">>>;
+const areRunChanges = recordOf(shape(planned));
+export type RunChanges = Guarded<typeof areRunChanges>;
+
+const address = isAddress;
+/** Names among the fields that carry a secret. */
+const secrets = maybe(isTexts);
 
 /**
- * What an apply or a state command found out; `src/state/events.ts` says in full what follows from each.
- * An event about an address that is not bound changes nothing, except `bound`, `batch` and `intended`.
+ * What an apply or a state command found out, and what each says; `src/state/events.ts` says in full what follows. An
+ * event about an address that is not bound changes nothing, except `bound`, `batch` and `intended`.
  */
-export type StateEvent =
+const EVENTS = {
   /** With another key than before, all fingerprints go: they can be compared with nothing. Record it first. */
-  | { readonly type: "keyed"; readonly keyCheck: string }
+  keyed: { keyCheck: isText },
   /** Binds an address; `fields` replaces what was recorded. Settles an intent of the address. */
-  | {
-      readonly type: "bound";
-      readonly address: Address;
-      readonly id: string;
-      readonly fields: Binding["fields"];
-      /** Names among `fields` that carry a secret. */
-      readonly secrets?: readonly string[];
-    }
+  bound: { address, id: isText, fields: isFields, secrets },
   /** A field's record; it replaces what was recorded for that field, in all its parts. */
-  | {
-      readonly type: "wrote";
-      readonly address: Address;
-      readonly fields: Binding["fields"];
-      /** As for `bound`. */
-      readonly secrets?: readonly string[];
-    }
-  | { readonly type: "forgot"; readonly address: Address; readonly fields: readonly string[] }
-  /** Adds locators to those recorded; with `elements`, the ids of all elements there are, others go. */
-  | {
-      readonly type: "located";
-      readonly address: Address;
-      readonly locators: Readonly<Record<string, LocatorRecord>>;
-      readonly elements?: readonly string[];
-      /** A line carries a secret. */
-      readonly secret?: true;
-    }
+  wrote: { address, fields: isFields, secrets },
+  forgot: { address, fields: isTexts },
+  /**
+   * Adds locators to those recorded; with `elements`, the ids of all elements there are, others go. `secret`: a line
+   * carries one.
+   */
+  located: { address, locators: isLocators, elements: maybe(isTexts), secret: maybe(oneOf(true)) },
   /** Forgets the binding and the batch record, but no intent: only what became of it settles that. */
-  | { readonly type: "unbound"; readonly address: Address }
+  unbound: { address },
   /** Carries all that is known of `from` over to `to`, in place of what was known of `to`. */
-  | { readonly type: "moved"; readonly from: Address; readonly to: Address }
-  | { readonly type: "folder"; readonly name: string; readonly id: string }
+  moved: { from: isAddress, to: isAddress },
+  folder: { name: isText, id: isText },
   /** Settles an intent of the address: the record says what became of it. */
-  | { readonly type: "batch"; readonly address: Address; readonly record: BatchRecord }
-  | { readonly type: "intended"; readonly address: Address; readonly intent: Intent }
-  | { readonly type: "settled"; readonly address: Address }
+  batch: { address, record: isBatchRecord },
+  intended: { address, intent: isIntent },
+  settled: { address },
   /** A discovery has begun; `shown` is what the service showed of the one before. */
-  | { readonly type: "generating"; readonly address: Address; readonly shown: string }
-  | { readonly type: "generated"; readonly address: Address }
+  generating: { address, shown: isText },
+  generated: { address },
   /** An apply begins; what an earlier one left is in the history by then. */
-  | { readonly type: "began"; readonly run: Omit<RunRecord, "changes">; readonly changes: RunChanges }
+  began: { run: isRun, changes: areRunChanges },
   /** A call of a change was answered with success. `last`: nothing of the change is left to do. */
-  | { readonly type: "answered"; readonly address: Address; readonly last?: true }
+  answered: { address, last: maybe(oneOf(true)) },
   /** The run's entry in the history is written. */
-  | { readonly type: "ended" };
+  ended: {},
+};
+type EventType = keyof typeof EVENTS;
+export type StateEvent = {
+  [T in EventType]: Shape<{ readonly type: Guard<T> } & (typeof EVENTS)[T]>;
+}[EventType];
+
+const EVENT_SHAPES = new Map<unknown, Guard<unknown>>(
+  Object.entries(EVENTS).map(([type, tests]) => [type, shape({ type: isText, ...tests })]),
+);
+
+export function isStateEvent(value: unknown): value is StateEvent {
+  return isRecord(value) && EVENT_SHAPES.get(value["type"])?.(value) === true;
+}
+
+export function areStateEvents(value: unknown): value is readonly StateEvent[] {
+  return Array.isArray(value) && value.every(isStateEvent);
+}
 
 export function emptyState(stage: string, target: string, service: string): State {
   return {

@@ -5,11 +5,11 @@ import { type Desired, type DesiredResource, originOf } from "../model/desired.t
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Compare, Shape } from "../model/fields.ts";
 import { globTest } from "../model/glob.ts";
-import { type Json, type Path, isArray, isObject, sameJson } from "../model/json.ts";
+import { type Json, type Path, isArray, sameJson } from "../model/json.ts";
 import type { Live } from "../model/live.ts";
 import type { BodyValue, Change, PlannedCall } from "../model/plan.ts";
 import type { Fingerprint, State } from "../model/state.ts";
-import { IdOf, Secret, Unknown, type Value, isUnknown, isValueList, reveal } from "../model/value.ts";
+import { IdOf, type Value, isLeafObject, isUnknown, isValueList, reveal } from "../model/value.ts";
 
 /** Makes the keyed digests that state keeps in place of values. */
 export interface Fingerprinter {
@@ -59,11 +59,22 @@ export function caution(...warning: Parameters<typeof problem>): Diagnostic {
   return { ...problem(...warning), severity: "warning" };
 }
 
-/** Plain data with the keys of its objects in order: where a manifest or an answer has them makes no difference. */
-export function ordered(value: Json): Json {
-  if (isArray(value)) return value.map(ordered);
-  if (!isObject(value)) return value;
-  return Object.fromEntries(sortedEntries(value).map(([key, part]) => [key, ordered(part)]));
+/**
+ * The same with the keys of its objects in order: where a manifest or an answer has them makes no difference. What stands
+ * for a value that must not show, or is yet to come, stays as it is.
+ */
+export function ordered(value: Json): Json;
+export function ordered(value: BodyValue): BodyValue;
+export function ordered(value: BodyValue): BodyValue {
+  if (isList(value)) return value.map((item) => ordered(item));
+  if (typeof value !== "object" || value === null || isLeafObject(value) || value instanceof IdOf)
+    return value;
+  const members = Object.entries(value).toSorted(([a], [b]) => compareText(a, b));
+  return Object.fromEntries(members.map(([key, part]) => [key, ordered(part)]));
+}
+
+export function isList(value: BodyValue): value is readonly BodyValue[] {
+  return Array.isArray(value);
 }
 
 /** Names of a field's parts: as its shape has them, or sorted where they are of the user's own choice. */
@@ -72,38 +83,16 @@ export function orderedParts(shape: Shape, names: readonly string[]): readonly s
   return Object.keys(shape.parts).filter((part) => names.includes(part));
 }
 
-/** A change whose calls are the same bytes for the same manifest, in whatever order its maps are written. */
+/**
+ * A change whose calls are the same bytes for the same manifest, in whatever order its maps are written. The fields of a
+ * body stand in the order of the field table already.
+ */
 export function orderedChange(change: Change): Change {
-  return {
-    ...change,
-    calls: change.calls.map(orderedCall),
-    followUps: change.followUps.map(orderedCall),
+  const inOrder = (call: PlannedCall): PlannedCall => {
+    const body = Object.entries(call.body).map(([key, value]) => [key, ordered(value)] as const);
+    return { ...call, body: Object.fromEntries(body) };
   };
-}
-
-/** The fields of a body stand in the order of the field table already. */
-function orderedCall(call: PlannedCall): PlannedCall {
-  const body = Object.entries(call.body).map(([key, value]) => [key, orderedBody(value)] as const);
-  return { ...call, body: Object.fromEntries(body) };
-}
-
-function orderedBody(value: BodyValue): BodyValue {
-  if (isList(value)) return value.map(orderedBody);
-  if (isLeaf(value)) return value;
-  return Object.fromEntries(sortedEntries(value).map(([key, part]) => [key, orderedBody(part)]));
-}
-
-function isLeaf(value: BodyValue): value is null | boolean | number | string | Secret | Unknown | IdOf {
-  if (typeof value !== "object" || value === null) return true;
-  return value instanceof Secret || value instanceof Unknown || value instanceof IdOf;
-}
-
-function isList(value: BodyValue): value is readonly BodyValue[] {
-  return Array.isArray(value);
-}
-
-function sortedEntries<V>(object: Readonly<Record<string, V>>): readonly (readonly [string, V])[] {
-  return Object.entries(object).toSorted(([a], [b]) => compareText(a, b));
+  return { ...change, calls: change.calls.map(inOrder), followUps: change.followUps.map(inOrder) };
 }
 
 /** What `--only` and `--exclude` leave of a project: addresses, or globs in which `*` stands for any text. */
@@ -195,29 +184,18 @@ export function knownText(resource: DesiredResource, field: string): string | un
 /** Whether a declared value says the same as the live one. */
 export function sameAsLive(compare: Compare, declared: Value, live: Json): boolean {
   if (declared === live) return true;
-  if (isPrimitive(declared) && isPrimitive(live) && compare !== "url") return false;
-  if (isValueList(declared) && isArray(live) && sameItems(declared, live)) return true;
+  const isPlain = typeof declared !== "object" || declared === null;
+  if (isPlain && (typeof live !== "object" || live === null) && compare !== "url") return false;
+  // What is in the same order needs no sorting to be told the same.
+  if (isValueList(declared) && isArray(live) && declared.length === live.length)
+    if (declared.every((item, at) => item === live[at])) return true;
   return sameJson(normalise(compare, reveal(declared)), normalise(compare, live));
-}
-
-function isPrimitive(value: Value): boolean {
-  return typeof value !== "object" || value === null;
-}
-
-/** What is in the same order needs no sorting to be told the same. */
-function sameItems(declared: readonly Value[], live: readonly Json[]): boolean {
-  return declared.length === live.length && declared.every((item, at) => item === live[at]);
 }
 
 /** One form for all values that mean the same, for comparing and for fingerprints. */
 export function normalise(compare: Compare, value: Json): Json {
-  if (compare === "set" && isArray(value)) return sortedSet(value);
-  if (compare === "url" && typeof value === "string") return normalUrl(value);
-  return value;
-}
-
-function sortedSet(items: readonly Json[]): Json {
-  return [...new Set(items.map(String))].toSorted(compareText);
+  if (compare === "set" && isArray(value)) return [...new Set(value.map(String))].toSorted(compareText);
+  return compare === "url" && typeof value === "string" ? normalUrl(value) : value;
 }
 
 /** A service may write `https://shop.example.com` back as `https://shop.example.com/`. */
@@ -240,19 +218,13 @@ export function differences(before: Json, after: Json): readonly Difference[] {
 }
 
 function difference(found: deepDiff.Diff<Json, Json>): Difference {
-  const path: Path = found.path?.map(step) ?? [];
-  switch (found.kind) {
-    case "N":
-      return { path, after: found.rhs };
-    case "D":
-      return { path, before: found.lhs };
-    case "E":
-      return { path, before: found.lhs, after: found.rhs };
-    case "A": {
-      const { path: _, ...sides } = difference(found.item);
-      return { path: [...path, found.index], ...sides };
-    }
-  }
+  const path = found.path?.map((part: unknown) => (typeof part === "number" ? part : String(part))) ?? [];
+  if (found.kind === "A") return { ...difference(found.item), path: [...path, found.index] };
+  return {
+    path,
+    ...("lhs" in found ? { before: found.lhs } : {}),
+    ...("rhs" in found ? { after: found.rhs } : {}),
+  };
 }
 
 /** Keys keep the order in which they come. */
@@ -260,8 +232,4 @@ function comparePaths(a: Path, b: Path): number {
   const at = a.findIndex((part, nth) => part !== b[nth]);
   const [left, right] = [a[at], b[at]];
   return typeof left === "number" && typeof right === "number" ? left - right : 0;
-}
-
-function step(part: unknown): string | number {
-  return typeof part === "number" ? part : String(part);
 }

@@ -69,14 +69,14 @@ export function matchTargets(
   elsewhere: ReadonlySet<string> = new Set(),
 ): { readonly byAddress: Matches<LiveTarget>; readonly problems: readonly Diagnostic[] } {
   const byAddress: Matches<LiveTarget> = new Map();
-  const byApp = new Groups(live, ({ app }) => app);
+  const byApp = byNames(live, ({ app }) => app);
   const declared = targets.filter(({ left }) => left !== true);
   const problems = matchAll(byAddress, declared, ({ key }) => states.get(key), {
     noun: "test target",
     live,
     shownAs: ({ app }) => `app "${app}"`,
     namedBy: NAMED_BY.target,
-    candidates: (resource) => byApp.of(namesOf(resource).name).filter(({ id }) => !elsewhere.has(id)),
+    candidates: (resource) => byApp(namesOf(resource).name).filter(({ id }) => !elsewhere.has(id)),
     remedy: "Write the id of the one you mean as `id:` into the target.",
   });
   // One that left is what state says, unless a declared one means it now: then it did not leave, but changed its key.
@@ -126,8 +126,8 @@ export function matchTestCases(
   state: State | undefined,
   found: Matches,
 ): readonly Diagnostic[] {
-  const byName = lazy(() => new Groups(live, ({ description }) => description));
-  const byExternalId = lazy(() => new Groups(live, ({ externalId }) => externalId ?? undefined));
+  const byName = lazy(() => byNames(live, ({ description }) => description));
+  const byExternalId = lazy(() => byNames(live, ({ externalId }) => externalId ?? undefined));
   return matchAll(found, target.testCases, () => state, {
     noun: "test case",
     live,
@@ -135,9 +135,9 @@ export function matchTestCases(
     namedBy: NAMED_BY.testCase,
     candidates: (resource) => {
       const { name, externalId } = namesOf(resource);
-      const named = byName().of(name);
+      const named = byName()(name);
       if (externalId === undefined) return named;
-      const same = byExternalId().of(externalId);
+      const same = byExternalId()(externalId);
       // A case with an external id of its own is another one, however alike the names.
       return same.length > 0 ? same : named.filter((one) => (one.externalId ?? null) === null);
     },
@@ -160,13 +160,13 @@ function matchAll<L extends LiveResource, R extends DesiredResource>(
   for (const live of rule.live) byId.set(live.id, live);
   const problems: Diagnostic[] = [];
   const claims = new Map<string, DesiredResource>();
-  const contested = new Map<string, DesiredResource[]>();
+  const contested = new Map<string, readonly DesiredResource[]>();
 
   const bind = (resource: DesiredResource, live: L): void => {
     found.set(resource.address, { live });
     const first = claims.get(live.id);
     if (first === undefined) claims.set(live.id, resource);
-    else addTo(contested, live.id, first, resource);
+    else contested.set(live.id, [...(contested.get(live.id) ?? [first]), resource]);
   };
 
   const unbound: R[] = [];
@@ -245,33 +245,17 @@ function claimedTwice(
   );
 }
 
-/** Live resources by a name that mostly one of them has: only where several do, a list of them is made and kept. */
-class Groups<L> {
-  readonly #first = new Map<string, L>();
-  readonly #all = new Map<string, L[]>();
-
-  constructor(items: readonly L[], nameOf: (item: L) => string | undefined) {
-    for (const item of items) {
-      const name = nameOf(item);
-      if (name === undefined) continue;
-      const first = this.#first.get(name);
-      if (first === undefined) this.#first.set(name, item);
-      else addTo(this.#all, name, first, item);
-    }
+/** Looks live resources up by name; those without one are found by none. */
+function byNames<L>(
+  items: readonly L[],
+  nameOf: (item: L) => string | undefined,
+): (name: string | undefined) => readonly L[] {
+  const known = new Map<string | undefined, L[]>();
+  for (const item of items) {
+    const name = nameOf(item);
+    if (name !== undefined && known.get(name)?.push(item) === undefined) known.set(name, [item]);
   }
-
-  of(name: string | undefined): readonly L[] {
-    if (name === undefined) return [];
-    const first = this.#first.get(name);
-    return first === undefined ? [] : (this.#all.get(name) ?? [first]);
-  }
-}
-
-/** Adds one more under a name that so far one alone had, or several. */
-function addTo<T>(lists: Map<string, T[]>, name: string, first: T, next: T): void {
-  const list = lists.get(name);
-  if (list === undefined) lists.set(name, [first, next]);
-  else list.push(next);
+  return (name) => known.get(name) ?? [];
 }
 
 /** Made when it is first asked for. */

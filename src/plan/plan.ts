@@ -1,5 +1,5 @@
 import { type Address, compareAddresses } from "../model/address.ts";
-import { type DesiredTarget, byAddress, resourcesOf } from "../model/desired.ts";
+import { byAddress, resourcesOf } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { LiveTarget } from "../model/live.ts";
 import type { Change, Orphan, Plan, Summary } from "../model/plan.ts";
@@ -8,7 +8,7 @@ import { applyEvents } from "../state/events.ts";
 import type { MatchedTarget } from "./compare.ts";
 import { type PlanInput, type Scope, orderedChange, scopeTest } from "./input.ts";
 import { matchTargets, pendingMoves } from "./match.ts";
-import { recover } from "./memory.ts";
+import { type Recovery, recover } from "./memory.ts";
 import { undeclaredOrphans } from "./orphans.ts";
 import { type TargetPlan, planTarget } from "./resources.ts";
 
@@ -37,18 +37,17 @@ export interface Planned {
  * 5. the scope narrows it, and the result is counted.
  */
 export function makePlan(input: PlanInput): Planned {
-  const remembered = bringAllUpToDate(input);
-  const states = statesOf(remembered);
+  const { states, events, diagnostics } = bringUpToDate(input);
   const targets = matchTargets(input.desired.targets, input.live.targets, states, input.elsewhere);
-  const targetPlans = remembered.map(({ target, diagnostics }) =>
-    planTarget(target, diagnostics, targets.byAddress.get(target.address), states.get(target.key), input),
+  const targetPlans = input.desired.targets.map((target) =>
+    planTarget(target, targets.byAddress.get(target.address), states.get(target.key), input),
   );
   return {
-    plan: assemble(input, targetPlans, targets.problems),
+    plan: assemble(input, targetPlans, [...targets.problems, ...diagnostics]),
     matched: new Map(
       targetPlans.flatMap(({ matched }) => (matched === undefined ? [] : [[matched.target.key, matched]])),
     ),
-    stateEvents: new Map(remembered.map(({ target, events }) => [target.key, events])),
+    stateEvents: events,
     states: [...input.states.values(), ...input.strays],
     live: input.live,
   };
@@ -66,8 +65,7 @@ export function liveTargets(
   input: Omit<Refreshable, "live">,
   targets: readonly LiveTarget[],
 ): ReadonlyMap<string, LiveMatch> {
-  const remembered = bringAllUpToDate({ ...input, live: { targets, testCases: new Map() } });
-  const states = statesOf(remembered);
+  const { states } = bringUpToDate({ ...input, live: { targets, testCases: new Map() } });
   const matches = matchTargets(input.desired.targets, targets, states, input.elsewhere).byAddress;
   const found = new Map<string, LiveMatch>();
   for (const { key, address, moved } of input.desired.targets) {
@@ -79,48 +77,38 @@ export function liveTargets(
   return found;
 }
 
-interface UpToDate {
-  readonly target: DesiredTarget;
-  readonly state: State | undefined;
-  readonly events: readonly StateEvent[];
-  readonly diagnostics: readonly Diagnostic[];
-}
-
 /** What says which live resource belongs to which address. */
 type Refreshable = Pick<PlanInput, "desired" | "states" | "live" | "fingerprints" | "elsewhere">;
 
-function bringAllUpToDate(input: Refreshable): readonly UpToDate[] {
-  const taken = takenIds(input.states);
-  return input.desired.targets.map((target) => bringUpToDate(target, input, taken));
+/** States and what has become of them, by target key, after moves and interrupted creations. */
+function bringUpToDate({ desired, states, live, fingerprints }: Refreshable) {
+  const taken = takenIds(states);
+  const current = new Map<string, State>();
+  const events = new Map<string, readonly StateEvent[]>();
+  const diagnostics: Diagnostic[] = [];
+  for (const target of desired.targets) {
+    const before = states.get(target.key);
+    if (before === undefined) continue;
+    const moves = pendingMoves(target.moved, before);
+    const moved = applyEvents(before, moves);
+    const found =
+      fingerprints === undefined || moved.intents.size === 0
+        ? NOTHING_FOUND
+        : recover(moved, { live, fingerprints, resources: byAddress(resourcesOf(target)), taken });
+    current.set(target.key, applyEvents(moved, found.events));
+    events.set(target.key, [...moves, ...found.events]);
+    diagnostics.push(...found.diagnostics);
+  }
+  return { states: current, events, diagnostics };
 }
 
-function bringUpToDate(
-  target: DesiredTarget,
-  { states, live, fingerprints }: Refreshable,
-  taken: Set<string>,
-): UpToDate {
-  const before = states.get(target.key);
-  if (before === undefined) return { target, state: undefined, events: [], diagnostics: [] };
-  const moves = pendingMoves(target.moved, before);
-  const moved = applyEvents(before, moves);
-  if (fingerprints === undefined || moved.intents.size === 0)
-    return { target, state: moved, events: moves, diagnostics: [] };
-  const resources = byAddress(resourcesOf(target));
-  const { events, diagnostics } = recover(moved, { live, fingerprints, resources, taken });
-  return { target, state: applyEvents(moved, events), events: [...moves, ...events], diagnostics };
-}
+const NOTHING_FOUND: Recovery = { events: [], diagnostics: [] };
 
 /** Ids that addresses have; collected only where some creation is open, as nothing else asks for them. */
 function takenIds(states: ReadonlyMap<string, State>): Set<string> {
   const all = [...states.values()];
   if (all.every((state) => state.intents.size === 0)) return new Set();
   return new Set(all.flatMap((state) => [...state.bindings.values()].map((binding) => binding.id)));
-}
-
-function statesOf(remembered: readonly UpToDate[]): ReadonlyMap<string, State> {
-  return new Map(
-    remembered.flatMap(({ target, state }) => (state === undefined ? [] : [[target.key, state]])),
-  );
 }
 
 type InScope = (address: Address) => boolean;

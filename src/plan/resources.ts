@@ -503,9 +503,8 @@ export function expectedLive(matched: MatchedTarget, field: Field, value: Value)
 
 /** What one target comes to. */
 export interface TargetPlan {
-  readonly target: DesiredTarget;
   /** Nothing where the target itself is unclear, so that nothing can be said of what is in it. */
-  readonly matched: MatchedTarget | undefined;
+  readonly matched?: MatchedTarget;
   readonly changes: readonly Change[];
   readonly disables: readonly Change[];
   readonly orphans: readonly Orphan[];
@@ -513,25 +512,17 @@ export interface TargetPlan {
   readonly diagnostics: readonly Diagnostic[];
 }
 
+const UNCLEAR: TargetPlan = { changes: [], disables: [], orphans: [], unmanaged: 0, diagnostics: [] };
+
 /** Matches all that is in a target, and decides on each part of it. */
 export function planTarget(
   target: DesiredTarget,
-  diagnostics: readonly Diagnostic[],
   match: Match<LiveTarget> | undefined,
   state: State | undefined,
   input: PlanInput,
 ): TargetPlan {
-  const unclear = (all: readonly Diagnostic[]): TargetPlan => ({
-    target,
-    matched: undefined,
-    changes: [],
-    disables: [],
-    orphans: [],
-    unmanaged: 0,
-    diagnostics: all,
-  });
   const { live } = match ?? {};
-  if (match === undefined || (live === undefined && target.left)) return unclear(diagnostics);
+  if (match === undefined || (live === undefined && target.left)) return UNCLEAR;
   const testCases = (input.live.testCases.get(live?.id ?? "") ?? []).filter(
     ({ status }) => status !== DELETED,
   );
@@ -551,7 +542,7 @@ export function planTarget(
     matches,
   };
   const own = decideTarget(matched);
-  if (live === undefined && own.change === undefined) return unclear([...diagnostics, ...own.diagnostics]);
+  if (live === undefined && own.change === undefined) return { ...UNCLEAR, diagnostics: own.diagnostics };
   const changes: Change[] = [];
   const decided: Diagnostic[] = [];
   const take = ({ change, diagnostics: said }: Decision): void => {
@@ -566,14 +557,12 @@ export function planTarget(
   const { orphans } = undeclaredBindings(matched);
   const disables = input.disableRemoved || target.onRemove === "disable";
   return {
-    target,
     matched,
     changes,
     disables: disables ? orphans.flatMap((one) => disableOrphan(matched, one) ?? []) : [],
     orphans,
     unmanaged: countUnmanaged(matched, orphans),
     diagnostics: [
-      ...diagnostics,
       ...keyWarning(matched),
       ...removedWarnings(matched),
       ...problems,

@@ -1,8 +1,8 @@
 import { setMaxListeners } from "node:events";
-import type { ClientEvent } from "../model/events.ts";
+import type { ClientEvent, OfCall } from "../model/events.ts";
 import type { Json } from "../model/json.ts";
 import type { LiveTestCase } from "../model/live.ts";
-import type { Secret } from "../model/value.ts";
+import { SENSITIVE, type Secret } from "../model/value.ts";
 import {
   type NewReports,
   type ReportPage,
@@ -14,19 +14,59 @@ import {
   readTargets,
   readTestCase,
 } from "./answers.ts";
-import { type BeforeSend, Calls, type Done, redactingKey } from "./calls.ts";
 import {
   type AnswerReader,
   type Collector,
+  type Exchanged,
   type Transport,
+  exchange,
   optionalAnswer,
   shapedAnswer,
   streamedList,
   wholeAnswer,
+  withheld,
 } from "./exchange.ts";
+import { type Fault, type MayHaveActed, ServiceError, isTooMany, mayHaveActed, mayRetry } from "./failure.ts";
 import { Limiter, type ShareRate } from "./limiter.ts";
 import type { Redact } from "./refusal.ts";
-import { type BaseUrl, type ClientRuntime, ROOT, type WriteCall } from "./request.ts";
+import {
+  type BaseUrl,
+  type ClientRuntime,
+  type Method,
+  ROOT,
+  type WriteCall,
+  pathOf,
+  slept,
+} from "./request.ts";
+
+/** What a call is, apart from how often it must be sent. */
+interface Call<T> {
+  readonly method: Method;
+  /** Segments from `apiKey`, `v3` on. */
+  readonly path: readonly string[];
+  /** With its question mark. */
+  readonly query?: string;
+  /** JSON. */
+  readonly body?: string;
+  /** Makes what reads a 2xx answer; made again for each send. */
+  readonly reader: () => AnswerReader<T>;
+}
+
+/** What a call led to, and in how many sends. */
+export interface Done<T> {
+  readonly value: T;
+  readonly attempts: number;
+}
+
+/**
+ * Asked right before every send and resend, reads included: after all waiting for a turn and for a delay, and once
+ * more where it then took longer than PERMISSION_LASTS until a connection stood.
+ *
+ * It refuses by throwing a `TascError`: nothing is sent, and the call ends with the failure `withheld`, whose `acted`
+ * still covers earlier sends. What else it throws comes out of the client's call.
+ * @returns a promise where it has to look something up; the send waits for it
+ */
+export type BeforeSend = (send: Pick<OfCall, "method" | "path" | "attempt">) => void | Promise<void>;
 
 export interface ClientOptions {
   /** From `checkBaseUrl`, which also decides whether plain http is allowed. */
@@ -60,6 +100,10 @@ export interface ClientOptions {
 
 /** Milliseconds: timers of Node that are set for longer go off at once. */
 const MAX_TIMER = 2 ** 31 - 1;
+/** Milliseconds that a permission to send lasts. */
+const PERMISSION_LASTS = 1000;
+/** Connections that one send may wait for, where connecting takes longer than a permission lasts. */
+const MAX_CONNECTS = 3;
 
 export type Client = ReturnType<typeof createClient>;
 
@@ -69,29 +113,106 @@ export type Client = ReturnType<typeof createClient>;
  * Nothing is connected, and no HTTP library loaded, before the first call.
  */
 export function createClient(options: ClientOptions) {
-  const { concurrency, rateLimit, shareRate, world } = options;
+  const { baseUrl, apiKey, concurrency, rateLimit, shareRate, retries, world } = options;
+  const { onEvent = () => undefined, beforeSend = () => undefined, redact = (text) => text } = options;
   const ending = endingSignal(options.signal);
+  const { signal } = ending;
   const requestTimeout = Math.min(options.requestTimeout, MAX_TIMER);
+  const limiter = new Limiter({ concurrency, rateLimit, shareRate, world, signal });
+  const redactAll = redactingKey(apiKey, redact);
   let transport: Promise<Transport> | undefined;
   const open = async (): Promise<Transport> => {
     const { openTransport } = await import("./transport.ts");
-    return openTransport(options.baseUrl.origin, requestTimeout, options.env ?? {});
+    return openTransport(baseUrl.origin, requestTimeout, options.env ?? {});
   };
-  const calls = new Calls({
-    base: options.baseUrl,
-    apiKey: options.apiKey,
-    transport: () => (transport ??= open()),
-    limiter: new Limiter({ concurrency, rateLimit, shareRate, world, signal: ending.signal }),
-    requestTimeout,
-    retries: options.retries,
-    world,
-    signal: ending.signal,
-    redact: redactingKey(options.apiKey, options.redact ?? ((text) => text)),
-    onEvent: options.onEvent ?? ((): void => undefined),
-    beforeSend: options.beforeSend ?? ((): void => undefined),
-  });
+
+  /** Sends a call once, as far as it is permitted. */
+  const send = async <T>(
+    { method, path, query = "", body, reader }: Call<T>,
+    permission: () => void | Promise<void>,
+  ): Promise<Exchanged<T>> => {
+    const connections = await (transport ??= open());
+    const json = body === undefined ? {} : { "Content-Type": "application/json" };
+    const request = {
+      method,
+      path: `${baseUrl.path}${pathOf(path)}${query}`,
+      headers: { "X-API-Key": apiKey.reveal(), Accept: "application/json", "User-Agent": "tasc", ...json },
+      body,
+    };
+    for (let connects = 1; ; connects++) {
+      const refusal = await refusalOf(permission);
+      if (refusal !== undefined) return unsent(refusal);
+      // Monotonic clocks stand still while a machine is suspended, so this one is the wall's.
+      const granted = Date.now();
+      const exchanged = await exchange(connections, {
+        request,
+        reader: reader(),
+        origin: baseUrl.origin,
+        host: baseUrl.host,
+        limit: requestTimeout,
+        signal,
+        redact: redactAll,
+        now: () => world.now(),
+        mayWrite: () => (Math.abs(Date.now() - granted) < PERMISSION_LASTS ? undefined : permission()),
+      });
+      // Connecting took so long that the permission is not certain any more: it is asked again, for a new connection.
+      if (exchanged.unsure === undefined || connects === MAX_CONNECTS) return exchanged;
+      const late = await refusalOf(() => exchanged.unsure);
+      if (late !== undefined) return unsent(late);
+    }
+  };
+
+  let count = 0;
+  /** Makes a call as often as the retry policy has it and when the limiter lets it. */
+  const make = async <T>(call: Call<T>): Promise<Done<T>> => {
+    const { method } = call;
+    const path = pathOf(call.path);
+    let attempt = 0;
+    /** Of all sends so far. */
+    let acted: MayHaveActed = "no";
+    const failed = (fault: Fault): ServiceError =>
+      new ServiceError({ ...fault, method, path, attempts: attempt, acted });
+    if (!isSendable(apiKey)) throw failed({ kind: "unsendable" });
+    if (!(await limiter.enter())) throw failed({ kind: "interrupted" });
+    const number = ++count;
+    const tell = (what: OfThisCall<ClientEvent>): void =>
+      onEvent({ ...what, call: number, method, path, attempt });
+    try {
+      for (;;) {
+        attempt++;
+        const { era } = limiter;
+        const started = world.now();
+        tell({ kind: "started" });
+        const { result, status, date, began } = await send(call, () =>
+          beforeSend({ method, path, attempt }),
+        ).catch((error: unknown) => {
+          limiter.sent(false);
+          throw error;
+        });
+        const fault = result.ok ? undefined : result.failure;
+        const clock = date === undefined ? {} : { date };
+        tell({ kind: "finished", status, ms: world.now() - started, fault: fault?.kind, ...clock });
+        const delay = fault === undefined ? 0 : retryDelay(fault, attempt, world.random());
+        if (fault !== undefined && isTooMany(fault)) {
+          limiter.slowDown(delay, era);
+          onEvent({ kind: "slowed", pause: delay, concurrency: limiter.concurrency });
+        } else limiter.sent(result.ok);
+        if (result.ok) return { value: result.value, attempts: attempt };
+        const actedNow = mayHaveActed(method, result.failure, began);
+        if (actedNow === "maybe") acted = actedNow;
+        if (attempt > retries || !mayRetry(method, result.failure, actedNow)) throw failed(result.failure);
+        tell({ kind: "waiting", fault: result.failure.kind, status, attempts: retries + 1, delay });
+        // After a 429 all calls wait, this one among them.
+        const mayGoOn = isTooMany(result.failure) || (await slept(world, delay, signal));
+        if (!mayGoOn || !(await limiter.again())) throw failed({ kind: "interrupted" });
+      }
+    } finally {
+      limiter.leave();
+    }
+  };
+
   const get = async <T>(inner: readonly string[], reader: () => AnswerReader<T>, query = ""): Promise<T> =>
-    (await calls.make({ method: "GET", path: [...ROOT, "test-targets", ...inner], query, reader })).value;
+    (await make({ method: "GET", path: [...ROOT, "test-targets", ...inner], query, reader })).value;
   const read = <T>(inner: readonly string[], reader: (answer: Json) => T, query?: string): Promise<T> =>
     get(inner, () => shapedAnswer(reader), query);
   /** Operation 12, one page. @param key of the page before */
@@ -115,7 +236,7 @@ export function createClient(options: ClientOptions) {
      * cannot be read.
      */
     send: ({ method, path, body }: WriteCall): Promise<Done<Json | undefined>> =>
-      calls.make({
+      make({
         method,
         path,
         body: JSON.stringify(body),
@@ -155,4 +276,75 @@ function endingSignal(outer: AbortSignal | undefined): AbortController {
   outer?.addEventListener("abort", () => ending.abort(), { signal: ending.signal });
   if (outer?.aborted === true) ending.abort();
   return ending;
+}
+
+/** Events of calls without what they have in common. */
+type OfThisCall<E> = E extends OfCall ? Omit<E, keyof OfCall> : never;
+
+function unsent(failure: Fault): Exchanged<never> {
+  return {
+    result: { ok: false, failure },
+    status: undefined,
+    date: undefined,
+    began: false,
+    unsure: undefined,
+  };
+}
+
+/** Why a send is refused, if it is. */
+async function refusalOf(permission: () => void | Promise<void> | undefined): Promise<Fault | undefined> {
+  try {
+    await permission();
+    return undefined;
+  } catch (error) {
+    return withheld(error);
+  }
+}
+
+/** How delays between sends grow: `base` doubles with each send up to `cap`, in milliseconds. */
+interface Backoff {
+  readonly base: number;
+  readonly cap: number;
+  /** The share that is left to chance, so that many clients do not come back together. */
+  readonly jitter: number;
+}
+
+/** After breaks and 5xx: full jitter. All five retries together take about 4 s on average, 8 s at most. */
+const AFTER_TROUBLE: Backoff = { base: 250, cap: 10_000, jitter: 1 };
+
+/** After a 429 that does not say how long: the service wants peace, so half the delay is certain. */
+const AFTER_TOO_MANY: Backoff = { base: 1000, cap: 30_000, jitter: 0.5 };
+
+/**
+ * How long to wait before the next send. What the service asks for counts; 0 asks for nothing.
+ * @param send how many sends there were, from 1
+ * @param random in [0, 1)
+ * @returns milliseconds
+ */
+export function retryDelay(fault: Fault, send: number, random: number): number {
+  const asked = fault.kind === "status" ? fault.retryAfter : undefined;
+  if (asked !== undefined && asked > 0) return asked;
+  return backoff(isTooMany(fault) ? AFTER_TOO_MANY : AFTER_TROUBLE, send, random);
+}
+
+function backoff({ base, cap, jitter }: Backoff, send: number, random: number): number {
+  const full = Math.min(cap, base * 2 ** (send - 1));
+  return Math.round(full * (1 - jitter + jitter * random));
+}
+
+/** Header values that arrive as they were sent: ASCII, without blanks at the ends or line breaks. */
+const HEADER_VALUE = /^[!-~]([\t -~]*[!-~])?$/;
+
+/** Whether the key can be put into the header `X-API-Key`. A line break from a CI variable is the usual reason. */
+function isSendable(key: Secret): boolean {
+  return HEADER_VALUE.test(key.reveal());
+}
+
+/** Shorter texts occur by themselves; removing them would spoil messages and protect nothing. */
+const MIN_REDACTED = 4;
+
+/** Adds the key to what is removed from the service's words. */
+function redactingKey(key: Secret, redact: Redact): Redact {
+  const text = key.reveal();
+  return text.length < MIN_REDACTED ? redact : (words) => redact(words).replaceAll(text, SENSITIVE);
 }

@@ -182,7 +182,7 @@ function describe(fault: Fault): FailureText & { readonly next: string } {
       };
     case "withheld": {
       const why = fault.cause.diagnostics.find(({ severity }) => severity === "error");
-      const { code = "withheld", detail: next = "" } = why ?? {};
+      const { code, detail: next } = why ?? { code: "withheld", detail: "" };
       return { code, summary: fault.cause.message, detail: "not sent", next };
     }
     case "timeout":

@@ -59,18 +59,20 @@ export type Result<T, F> =
 
 /** Checks the service's base address: the part before `/apiKey` (service-api.md, first section). */
 export function checkBaseUrl(text: string, options: BaseUrlOptions = {}): Result<BaseUrl, BaseUrlProblem> {
-  if (!URL.canParse(text)) return notOne("is not an absolute URL", EXAMPLE);
+  if (!URL.canParse(text)) return notOne("base-url", "is not an absolute URL", EXAMPLE);
   const { protocol, username, password, href, origin, host, hostname, pathname } = new URL(text);
-  if (protocol !== "https:" && protocol !== "http:") return notOne("is not an https or http URL", EXAMPLE);
+  if (protocol !== "https:" && protocol !== "http:")
+    return notOne("base-url", "is not an https or http URL", EXAMPLE);
   if (username !== "" || password !== "")
     return notOne(
+      "base-url-credentials",
       "contains credentials",
       "The service accepts only the API key. Remove the user name and password from the address.",
-      "base-url-credentials",
     );
   // An empty query or fragment (`https://host/?`) shows only in the text.
   if (/[?#]/.test(href))
     return notOne(
+      "base-url",
       "contains a query or a fragment",
       `tasc appends to its path, so nothing may follow the path. ${EXAMPLE}`,
     );
@@ -81,16 +83,16 @@ export function checkBaseUrl(text: string, options: BaseUrlOptions = {}): Result
   }
   if (protocol === "http:" && options.insecure !== true && !isLoopback(hostname))
     return notOne(
+      "base-url-insecure",
       "uses plain HTTP to another machine",
       `Anyone between you and ${host} could read the API key and every password that is sent. Use https, or allow it with \`--insecure\`.`,
-      "base-url-insecure",
     );
   return { ok: true, value: { origin, host, path: pathname.replace(/\/+$/, "") } };
 }
 
 const EXAMPLE = "It looks like `https://service.example.com` or `https://example.com/service`.";
 
-function notOne(what: string, detail: string, code = "base-url"): Result<never, BaseUrlProblem> {
+function notOne(code: string, what: string, detail: string): Result<never, BaseUrlProblem> {
   return { ok: false, failure: { code, summary: `The base address ${what}`, detail } };
 }
 

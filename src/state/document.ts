@@ -1,16 +1,17 @@
-import { type Address, KEY_PATTERN, KINDS, compareText } from "../model/address.ts";
+import { compareText } from "../model/address.ts";
 import { defined } from "../model/json.ts";
+import { type Guard, isCount, isRecord, isText } from "../model/shape.ts";
 import {
-  type BatchRecord,
-  type Binding,
-  type FieldRecord,
-  type Intent,
-  type LocatorRecord,
-  type RunChange,
   type RunRecord,
   type State,
   type StateEvent,
   emptyState,
+  isAddress,
+  isBatchRecord,
+  isBinding,
+  isIntent,
+  isRun,
+  isRunChange,
 } from "../model/state.ts";
 import { type Clock, type DocumentKey, sameService } from "./backend.ts";
 import { applyEvents } from "./events.ts";
@@ -58,142 +59,6 @@ function mapText(map: ReadonlyMap<string, unknown>): string {
     (key) => `    ${JSON.stringify(key)}: ${canonicalJson(map.get(key))}`,
   );
   return `{\n${lines.join(",\n")}\n  }`;
-}
-
-/* Tests of what came from a file, a database or a server and may be anything. */
-
-type Guard<T> = (value: unknown) => value is T;
-
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-export function isText(value: unknown): value is string {
-  return typeof value === "string";
-}
-
-/** A whole number from zero on. */
-export function isCount(value: unknown): value is number {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
-}
-
-export function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every(isText);
-}
-
-const isTrue = (value: unknown): boolean => value === true;
-
-/** A record of nothing but what passes the test. */
-function recordOf<V>(test: Guard<V>): Guard<Readonly<Record<string, V>>> {
-  return (value): value is Readonly<Record<string, V>> => {
-    if (!isRecord(value)) return false;
-    for (const name of Object.keys(value)) if (!test(value[name])) return false;
-    return true;
-  };
-}
-
-type Test = (value: unknown) => boolean;
-type Tests<T> = { readonly [K in keyof T]-?: Test };
-
-/** For a member that may be absent. */
-const maybe =
-  (test: Test): Test =>
-  (value) =>
-    value === undefined || test(value);
-
-/**
- * A record with exactly these members. One more than we know is refused as well: to read past it would be to lose it at
- * the next write.
- */
-function shape<T extends object>(tests: Tests<T>): Guard<T> {
-  // A map: `__proto__` and `constructor` are names like others.
-  const all = new Map(Object.entries<Test>(tests));
-  return (value): value is T => {
-    if (!isRecord(value)) return false;
-    for (const name of Object.keys(value)) if (!all.has(name)) return false;
-    for (const [name, test] of all) if (!test(value[name])) return false;
-    return true;
-  };
-}
-
-const KEY = KEY_PATTERN.slice(1, -1);
-const ADDRESS = new RegExp(`^(?:target|(?:${KINDS.slice(1).join("|")})\\.${KEY})\\.${KEY}$`);
-
-/** As `isAddress` of the model, for as many as a document holds: without taking each one apart. */
-export function isAddress(value: unknown): value is Address {
-  return isText(value) && ADDRESS.test(value);
-}
-
-const isParts = recordOf(isText);
-const isFieldRecord = (value: unknown): value is FieldRecord => isText(value) || isParts(value);
-const isFields = recordOf(isFieldRecord);
-const isLocators = recordOf(shape<LocatorRecord>({ line: isText, selectors: isText }));
-const isBinding = shape<Binding>({
-  id: isText,
-  fields: isFields,
-  generating: maybe(isText),
-  locators: maybe(isLocators),
-  secrets: maybe(isTexts),
-});
-const STATUSES = ["done", "held", "uncertain", "undone"] satisfies BatchRecord["status"][];
-const isStatus = (value: unknown): boolean => STATUSES.some((status) => status === value);
-const isBatchRecord = shape<BatchRecord>({ status: isStatus, content: maybe(isText) });
-const isIntent = shape<Intent>({
-  at: isText,
-  existing: isTexts,
-  fields: isFields,
-  name: maybe(isText),
-  externalId: maybe(isText),
-  content: maybe(isText),
-  secrets: maybe(isTexts),
-});
-const isRun = shape<Omit<RunRecord, "changes">>({
-  id: isText,
-  at: isText,
-  who: isText,
-  plan: isText,
-  where: maybe(isText),
-  commit: maybe(isText),
-});
-const isRunChange = shape<RunChange>({ action: isText, calls: isCount, answered: isCount });
-const isPlannedChange = shape<Omit<RunChange, "answered">>({ action: isText, calls: isCount });
-
-type Members<T extends StateEvent["type"]> = Omit<Extract<StateEvent, { readonly type: T }>, "type">;
-
-/** The members of each type of event, beside `type`. */
-const EVENTS: { readonly [T in StateEvent["type"]]: Tests<Members<T>> } = {
-  keyed: { keyCheck: isText },
-  bound: { address: isAddress, id: isText, fields: isFields, secrets: maybe(isTexts) },
-  wrote: { address: isAddress, fields: isFields, secrets: maybe(isTexts) },
-  forgot: { address: isAddress, fields: isTexts },
-  located: {
-    address: isAddress,
-    locators: isLocators,
-    elements: maybe(isTexts),
-    secret: maybe(isTrue),
-  },
-  unbound: { address: isAddress },
-  moved: { from: isAddress, to: isAddress },
-  folder: { name: isText, id: isText },
-  batch: { address: isAddress, record: isBatchRecord },
-  intended: { address: isAddress, intent: isIntent },
-  settled: { address: isAddress },
-  generating: { address: isAddress, shown: isText },
-  generated: { address: isAddress },
-  began: { run: isRun, changes: recordOf(isPlannedChange) },
-  answered: { address: isAddress, last: maybe(isTrue) },
-  ended: {},
-};
-const EVENT_SHAPES = new Map<unknown, Test>(
-  Object.entries(EVENTS).map(([type, tests]) => [type, shape({ type: isText, ...tests })]),
-);
-
-export function isStateEvent(value: unknown): value is StateEvent {
-  return isRecord(value) && EVENT_SHAPES.get(value["type"])?.(value) === true;
-}
-
-export function areStateEvents(value: unknown): value is readonly StateEvent[] {
-  return Array.isArray(value) && value.every(isStateEvent);
 }
 
 export interface ParsedDocument {

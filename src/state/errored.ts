@@ -1,17 +1,10 @@
 import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { State, StateEvent } from "../model/state.ts";
+import { type State, type StateEvent, areStateEvents } from "../model/state.ts";
 import type { DocumentKey, StateKey, StateRuntime } from "./backend.ts";
-import {
-  areStateEvents,
-  checkKey,
-  formatDocument,
-  isDocumentKey,
-  isRecord,
-  isText,
-  parseJson,
-} from "./document.ts";
+import { isRecord, isText } from "../model/shape.ts";
+import { checkKey, formatDocument, isDocumentKey, parseJson } from "./document.ts";
 import { fileName, makeFolder, readIfThere, replaceFile } from "./files.ts";
 import { StateFailure, attempt } from "./problem.ts";
 

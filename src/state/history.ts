@@ -1,6 +1,6 @@
 import { defined } from "../model/json.ts";
 import type { RunRecord } from "../model/state.ts";
-import { isRecord, isText } from "./document.ts";
+import { isRecord, isText } from "../model/shape.ts";
 
 /*
  * The history of applies: an entry for each apply in each stage. An apply writes its entry when it ends. One that is

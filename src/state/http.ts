@@ -15,16 +15,8 @@ import {
   readEach,
 } from "./backend.ts";
 import type { HttpConfig } from "./config.ts";
-import {
-  formatDocument,
-  isCount,
-  isRecord,
-  isText,
-  isTexts,
-  parseDocument,
-  parseJson,
-  readWhole,
-} from "./document.ts";
+import { isCount, isRecord, isText, isTexts } from "../model/shape.ts";
+import { formatDocument, parseDocument, parseJson, readWhole } from "./document.ts";
 import { createLockInfo, isLockInfo } from "./lock.ts";
 import { StateFailure, codeOf, problemOf } from "./problem.ts";
 

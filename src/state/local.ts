@@ -3,7 +3,7 @@ import { appendFileSync } from "node:fs";
 import { type FileHandle, readdir, rename, rm, truncate } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { type JsonObject, defined } from "../model/json.ts";
-import type { StateEvent } from "../model/state.ts";
+import { type StateEvent, areStateEvents } from "../model/state.ts";
 import {
   type Backend,
   type DocumentKey,
@@ -17,18 +17,8 @@ import {
   readEach,
 } from "./backend.ts";
 import { type LocalConfig, STATE_FOLDER } from "./config.ts";
-import {
-  areStateEvents,
-  checkKey,
-  formatDocument,
-  isCount,
-  isDocumentKey,
-  isRecord,
-  isText,
-  parseJson,
-  readWhole,
-  stateUnder,
-} from "./document.ts";
+import { isCount, isRecord, isText } from "../model/shape.ts";
+import { checkKey, formatDocument, isDocumentKey, parseJson, readWhole, stateUnder } from "./document.ts";
 import {
   absent,
   fileName,

@@ -5,7 +5,8 @@ import { dirname } from "node:path";
 import { defined } from "../model/json.ts";
 import { refuseLinks } from "../render/output-file.ts";
 import type { LockInfo, ProcessTraits, Processes, StateRuntime } from "./backend.ts";
-import { isCount, isRecord, isText, parseJson } from "./document.ts";
+import { isCount, isRecord, isText } from "../model/shape.ts";
+import { parseJson } from "./document.ts";
 import { FILE_MODE, absent, readIfThere } from "./files.ts";
 import { codeOf } from "./problem.ts";
 

@@ -14,7 +14,8 @@ import {
   type Version,
 } from "./backend.ts";
 import type { PostgresConfig } from "./config.ts";
-import { areStateEvents, formatDocument, parseJson, stateUnder } from "./document.ts";
+import { areStateEvents } from "../model/state.ts";
+import { formatDocument, parseJson, stateUnder } from "./document.ts";
 import { isLockInfo } from "./lock.ts";
 import { PostgresClient, type Row, isLossOfConnection } from "./postgres-client.ts";
 import { StateFailure, attempt, codeOf, problemOf } from "./problem.ts";

@@ -1,7 +1,8 @@
-import type { Answered, FinishedDiscovery, SentCall, Service } from "../../src/apply/context.ts";
+import type { Answered, FinishedDiscovery, Service } from "../../src/apply/context.ts";
 import type { Failure } from "../../src/model/events.ts";
 import { type Json, type JsonObject, isArray, isObject } from "../../src/model/json.ts";
 import { element as readElement } from "../../src/service/answers.ts";
+import type { WriteCall } from "../../src/service/request.ts";
 import type { LiveElement, LiveEnvironment, LiveTarget, LiveTestCase } from "../../src/model/live.ts";
 import { BODIES, type Operation, Undescribed, operationOf } from "./described.ts";
 
@@ -159,7 +160,7 @@ export class MemoryService implements Service {
 
   // Writes
 
-  async send({ method, path, body }: SentCall): Promise<Answered<Json | undefined>> {
+  async send({ method, path, body }: WriteCall): Promise<Answered<Json | undefined>> {
     const operation = operationOf(method, path);
     if (!isObject(body)) throw new Undescribed("a body is no object");
     const call = { operation, method, path, body };

@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { stop } from "../../src/model/error.ts";
 import { describeFailure } from "../../src/service/failure.ts";
-import type { BeforeSend } from "../../src/service/calls.ts";
+import type { BeforeSend } from "../../src/service/client.ts";
 import { clientOf, failureOf } from "./support/client.ts";
 import { httpServer, json, rawServer, reply } from "./support/server.ts";
 

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { MAX_RETRY_AFTER, parseHttpDate, retryAfter } from "../../src/service/refusal.ts";
-import { retryDelay } from "../../src/service/calls.ts";
+import { retryDelay } from "../../src/service/client.ts";
 import { type Fault, mayRetry } from "../../src/service/failure.ts";
 
 const NOW = Date.UTC(2024, 4, 6, 12, 0, 0);

@@ -1,4 +1,5 @@
 // "A creation happens once": whatever happens to the POST.
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { answer, type Answer, type FakeService } from "./fake-service.ts";
 import { scene } from "./support/cli.ts";
@@ -157,29 +158,37 @@ describe.concurrent("a creation happens once", () => {
     });
   });
 
-  test("a killed process, after which the service is still at work on it when the next one looks", async () => {
-    await scene({}, async ({ project, service }) => {
-      const live = seed(service);
-      await project.write({
-        "targets/t.yaml": `${BASE}testCases: { a: { description: A, discovery: { prompt: P } } }\n`,
+  test.each([
+    { clock: "the same clock", ahead: 0 },
+    { clock: "a clock an hour ahead", ahead: 3_600_000 },
+  ])(
+    "a process killed on $clock, and the service still at work on it when the next one looks",
+    async ({ ahead }) => {
+      await scene({}, async ({ project, service }) => {
+        const live = seed(service);
+        await project.write({
+          "targets/t.yaml": `${BASE}testCases: { a: { description: A, discovery: { prompt: P } } }\n`,
+        });
+        const work = service.hold({ method: "POST" });
+        await project.write({ "clock.cjs": `const { now } = Date; Date.now = () => now() + ${ahead};\n` });
+        const NODE_OPTIONS = `--require ${join(project.dir, "clock.cjs")}`;
+        const running = await project.start(["apply", "--auto-approve"], { NODE_OPTIONS });
+        await work.arrived;
+        running.child.kill("SIGKILL");
+        await running.done;
+        const look = service.hold({ method: "GET", path: /\/test-cases$/u }, "after");
+        const again = await project.start(["apply", "--auto-approve"]);
+        await look.arrived;
+        work.release();
+        look.release();
+        const ended = await again.done;
+        expect(ended.code, ended.stdout + ended.stderr).toBe(0);
+        expect(ended.stderr).toContain("cut off within a creation");
+        expect(live.target.cases.map((item) => item.description).toSorted()).toEqual(["A", "Log in"]);
+        await expectNothingLeft(project);
       });
-      const work = service.hold({ method: "POST" });
-      const running = await project.start(["apply", "--auto-approve"]);
-      await work.arrived;
-      running.child.kill("SIGKILL");
-      await running.done;
-      const look = service.hold({ method: "GET", path: /\/test-cases$/u }, "after");
-      const again = await project.start(["apply", "--auto-approve"]);
-      await look.arrived;
-      work.release();
-      look.release();
-      const ended = await again.done;
-      expect(ended.code, ended.stdout + ended.stderr).toBe(0);
-      expect(ended.stderr).toContain("cut off within a creation");
-      expect(live.target.cases.map((item) => item.description).toSorted()).toEqual(["A", "Log in"]);
-      await expectNothingLeft(project);
-    });
-  });
+    },
+  );
 
   test("two discoveries at once, of which the service made one and resets both", async () => {
     await scene({}, async ({ project, service }) => {
@@ -211,6 +220,39 @@ describe.concurrent("a creation happens once", () => {
       expect(service.writes().filter((call) => call["method"] === "POST")).toHaveLength(1);
       expect(live.target.cases.map((item) => item.description).toSorted()).toEqual(["A", "Log in"]);
       await expectNothingLeft(project);
+    });
+  });
+
+  test("an answer that names what another address has is not taken for what was made", async () => {
+    await scene({}, async ({ project, service }) => {
+      const { target, login, paths } = seed(service);
+      const shop = `${BASE}testCases: { login: { description: Log in } }\n`;
+      await project.write({ "targets/shop.yaml": shop });
+      expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
+      await project.write({
+        "targets/shop.yaml": `${shop.slice(0, -3)}, a: { description: A, discovery: { prompt: P } } }\n`,
+        "targets/new.yaml":
+          'target: new\napp: New\nenvironments: { default: { discoveryUrl: "https://new.example.com" } }\ntestCases: { b: { description: B, discovery: { prompt: P } } }\n',
+      });
+      const answers = [
+        { path: /\/test-targets$/u, body: { id: target.id, app: target.app } },
+        { path: /\/discoveries$/u, body: { discoveryId: login.id, testCaseId: login.id } },
+      ];
+      for (const { path, body } of answers)
+        service.fail({
+          on: { method: "POST", path },
+          times: 9,
+          phase: "before",
+          answer: answer(200, JSON.stringify(body), json),
+        });
+      service.forget();
+      const ran = await project.run(["apply", "--auto-approve", "--retries", "0"]);
+      expect(ran.code, ran.stdout + ran.stderr).toBe(1);
+      expect(service.writes().map((call) => call["path"])).toEqual([
+        expect.stringMatching(/test-targets$/u),
+        paths.discoveries,
+      ]);
+      expect((await project.run(["plan"])).stdout).toContain("Plan: 4 to create, 0 to update");
     });
   });
 

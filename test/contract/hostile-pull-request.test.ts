@@ -115,6 +115,29 @@ describe("a hostile pull request", () => {
     });
   });
 
+  test.for([
+    'state: { fingerprintKey: "${secret:TASC_BASE_URL}" }\n',
+    'state: { fingerprintKey: "${file:known.txt}" }\n',
+    'vars: { known: "${file:known.txt}" }\nstate: { fingerprintKey: "${var:known}" }\n',
+    'stages: { default: { service: { apiKey: "${file:known.txt}" } } }\n',
+  ])("cannot choose a key that is known, to guess passwords by a saved plan's digests: %j", async (keys) => {
+    await scene({}, async ({ project }) => {
+      const settings = await project.read("tasc.yaml");
+      await project.write({
+        "tasc.yaml": settings + keys,
+        "targets/shop.yaml": SHOP,
+        "known.txt": "known-to-whoever-wrote-it",
+        "trust.yaml": "version: 1\nvariables: [TASC_BASE_URL, TASC_API_KEY]\n",
+      });
+      await refused(project, "does not allow this key of fingerprints", "--trust", "trust.yaml");
+      await project.write({
+        "tasc.yaml": `${settings}state: { fingerprintKey: "\${secret:TASC_API_KEY}" }\n`,
+      });
+      const ran = await project.run(["plan", "--trust", "trust.yaml"]);
+      expect(ran.code, ran.stderr).toBe(0);
+    });
+  });
+
   test("cannot add a stage to get round the limits of those that the trust file names", async () => {
     await scene({}, async ({ project, service }) => {
       await project.write({

@@ -3,7 +3,7 @@ import { type IncomingMessage, type Server, createServer } from "node:http";
 import { once } from "node:events";
 import { text as readText } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
-import { isRecord } from "../../src/state/document.ts";
+import { isRecord } from "../../src/model/shape.ts";
 import { Fleet, type Running } from "./support/fleet.ts";
 
 /** A write that reached the service. */

@@ -1,7 +1,7 @@
 import { compileGlob } from "../../model/glob.ts";
 import { type Json, type JsonObject, type Path, isArray, isObject } from "../../model/json.ts";
 import type { Document } from "../document.ts";
-import { type FoundTemplate, isTemplate } from "../interpolation.ts";
+import { CREDENTIAL, type FoundTemplate, isTemplate } from "../interpolation.ts";
 import { type ManifestProblem, didYouMean, manifestProblem, nearest, shortened } from "../problem.ts";
 import { stagesInWords } from "../settings.ts";
 import { type ManifestPart, bare, isHidden, partsAlong } from "../shape.ts";
@@ -95,10 +95,6 @@ function stagesAreKnown(document: Document, stages: readonly string[], problems:
   }
 }
 
-/** A name of which everyone would say that its value is a secret. */
-const CREDENTIAL =
-  /(?:^|_)(?:KEYS?|TOKENS?|(?:PG)?PASS|PASSWD|PWD|CREDS?|CREDENTIALS?|AUTH|PAT|OTP)(?:_|$)|API_?KEY|PASSW|PASSPHRASE|SECRET/i;
-
 /**
  * Every `${…}` is an interpolation that tasc knows, also in stages that are not chosen; and what `${env:…}` brings in
  * shows in every plan, so it may not name what looks like a credential.
@@ -131,10 +127,11 @@ function protectedGlobsAreGlobs(document: Document, problems: ManifestProblem[])
   for (const { path, value } of layersIn(document)) {
     const globs = isObject(value.policy) ? value.policy.protected : undefined;
     for (const [at, source] of isArray(globs) ? globs.entries() : []) {
-      const glob = typeof source !== "string" || isTemplate(source) ? undefined : compileGlob(source);
-      if (glob === undefined || !("fault" in glob)) continue;
+      if (typeof source !== "string" || isTemplate(source)) continue;
+      const glob = compileGlob(source);
+      if (!("fault" in glob)) continue;
       const origin = { file: document.file, path: [...path, "policy", "protected", at] };
-      const detail = `\`${String(source)}\`: ${glob.fault}.`;
+      const detail = `\`${source}\`: ${glob.fault}.`;
       problems.push(manifestProblem("bad-glob", origin, "The glob cannot be used", detail));
     }
   }

@@ -94,10 +94,11 @@ function checkReferences(target: DesiredTarget, references: readonly Reference[]
   const known = { testCase: new Set(keys.testCase), environment: new Set(keys.environment) };
   const environments =
     keys.environment.length === 0 ? "It declares none." : `It has ${listWords(keys.environment, "and")}.`;
-  const dangling = references.filter(({ to, value }) => typeof value === "string" && !known[to].has(value));
+  const dangling = references.flatMap(({ value: key, ...reference }) =>
+    typeof key === "string" && !known[reference.to].has(key) ? [{ ...reference, key }] : [],
+  );
   const isGuessed = dangling.filter(({ to }) => to === "testCase").length <= MOST_GUESSES;
-  for (const { from, to, path, value } of dangling) {
-    const key = String(value);
+  for (const { from, to, path, key } of dangling) {
     const isTestCase = to === "testCase";
     const guess = didYouMean(nearest(key, isTestCase && !isGuessed ? [] : keys[to]));
     add(

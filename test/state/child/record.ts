@@ -1,7 +1,7 @@
 import { readFileSync, writeSync } from "node:fs";
 import type { StateSettings } from "../../../src/model/settings.ts";
 import { type BackendConfig, readConfig } from "../../../src/state/config.ts";
-import { isRecord, isText } from "../../../src/state/document.ts";
+import { isRecord, isText } from "../../../src/model/shape.ts";
 import { type Session, openBackend } from "../../../src/state/session.ts";
 import { openSession } from "../support/session.ts";
 import { SHOP, numbered } from "../support/numbered.ts";

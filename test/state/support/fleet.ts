@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type RunningServer, startServer } from "../../../src/server/index.ts";
-import { isRecord } from "../../../src/state/document.ts";
+import { isRecord } from "../../../src/model/shape.ts";
 
 const TASC = join(import.meta.dirname, "..", "..", "..", "dist", "tasc.cjs");
 const KEY = "key-for-the-fleet-tests";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
 import { text as readText } from "node:stream/consumers";
-import { isRecord, isText } from "../../../src/state/document.ts";
+import { isRecord, isText } from "../../../src/model/shape.ts";
 
 /** A call as the server saw it. */
 export interface Seen {
