@@ -197,7 +197,7 @@ export interface ApplyOptions extends CallOptions {
   readonly wait?: string;
   /** How long to wait for a lock that somebody holds, e.g. `2m`; default: no wait. */
   readonly lockTimeout?: string;
-  /** Once aborted, what is in flight finishes, state is saved and nothing else starts. */
+  /** Once aborted, what is in flight finishes, state is saved, and nothing else starts or is waited for. */
   readonly signal?: AbortSignal;
 }
 

@@ -4,24 +4,19 @@ import { carryOut } from "../edit/rewrite-view.ts";
 import { fieldsNamed } from "../inspect/explain.ts";
 import { projectFolder } from "../manifest/files.ts";
 import { formatManifest } from "../manifest/format.ts";
-import { type ProjectReading, readProject } from "../manifest/load.ts";
+import { readProject } from "../manifest/load.ts";
 import { guessed, hasErrors, locate } from "../manifest/problem.ts";
 import { withSkeleton } from "../manifest/skeleton.ts";
 import { KINDS, type Kind, parseAddress } from "../model/address.ts";
-import { EXIT, TascError, stop } from "../model/error.ts";
+import { EXIT, stop } from "../model/error.ts";
 import { fieldsOf } from "../model/fields.ts";
 import { type Json, sameJson } from "../model/json.ts";
 import { scopeTest } from "../plan/input.ts";
 import type { View } from "../render/view.ts";
 import { type ReviewOptions, survey } from "./plan.ts";
-import { type Host, type ProjectOptions, openFolder, withSession } from "./session.ts";
+import { type Host, type ProjectOptions, invalidProject, openFolder, withSession } from "./session.ts";
 
 /* Commands that change manifests. */
-
-/** What keeps manifests from being edited. */
-async function unreadable({ sources }: ProjectReading, problems: ProjectReading["problems"]) {
-  return new TascError("invalid", await locate(problems, sources), (file) => sources.get(file)?.text);
-}
 
 /** Puts the keys of all manifests in their usual order, and changes nothing else of them. */
 export async function fmt(options: ProjectOptions & { readonly check: boolean }, host: Host): Promise<View> {
@@ -29,7 +24,7 @@ export async function fmt(options: ProjectOptions & { readonly check: boolean },
   const reading = await readProject(folder);
   const { project, documents, problems } = reading;
   // Mistakes inside of a document are no reason to leave the others; without tasc.yaml nobody knows which files.
-  if (project === undefined && hasErrors(problems)) throw await unreadable(reading, problems);
+  if (project === undefined && hasErrors(problems)) throw await invalidProject(reading, problems);
   const files = new Map(
     [...(project === undefined ? [] : [project]), ...documents].map((document) => [document.file, document]),
   );
@@ -67,7 +62,7 @@ export async function addNew(
   const reading = await readProject(folder);
   const { project, documents, problems } = reading;
   const found = problems.filter(({ code }) => code !== "no-manifests");
-  if (project === undefined || hasErrors(found)) throw await unreadable(reading, found);
+  if (project === undefined || hasErrors(found)) throw await invalidProject(reading, found);
   const made = withSkeleton(parts, project, documents);
   writeTexts(root, [made]);
   const created = made.before === undefined;

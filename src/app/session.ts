@@ -7,8 +7,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { parseEnv } from "node:util";
 import { PROJECT_FILE } from "../manifest/document.ts";
 import { projectFolder } from "../manifest/files.ts";
-import { type LoadedProject, loadProject } from "../manifest/load.ts";
-import { guessed } from "../manifest/problem.ts";
+import { type LoadedProject, type ProjectReading, loadProject } from "../manifest/load.ts";
+import { guessed, locate } from "../manifest/problem.ts";
 import type { Address } from "../model/address.ts";
 import type { Desired, DesiredTarget } from "../model/desired.ts";
 import { type Diagnostic, warning } from "../model/diagnostic.ts";
@@ -193,6 +193,11 @@ export function openFolder(options: ProjectOptions, host: Host) {
   const root = projectRoot(options, host);
   const env = readVariables(options, host, root);
   return { root, env, folder: projectFolder(root, env.TASC_TRUST) };
+}
+
+/** What keeps manifests from being worked with, each at its place. */
+export async function invalidProject({ sources }: ProjectReading, problems: ProjectReading["problems"]) {
+  return new TascError("invalid", await locate(problems, sources), (file) => sources.get(file)?.text);
 }
 
 /**

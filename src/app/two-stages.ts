@@ -3,11 +3,11 @@ import { carryOut } from "../edit/rewrite-view.ts";
 import { newestFinished } from "../inspect/reports.ts";
 import { StageView, diffStages, stageDiffView } from "../inspect/stages.ts";
 import { MISSING_SECRET } from "../manifest/interpolation.ts";
-import { type ProjectReading, readProject, resolveProject } from "../manifest/load.ts";
-import { didYouMean, hasErrors, locate, nearest, placesIn } from "../manifest/problem.ts";
+import { readProject, resolveProject } from "../manifest/load.ts";
+import { didYouMean, hasErrors, nearest, placesIn } from "../manifest/problem.ts";
 import { stagesInWords, stagesOf } from "../manifest/settings.ts";
 import type { Address } from "../model/address.ts";
-import { EXIT, TascError, stop } from "../model/error.ts";
+import { EXIT, type TascError, stop } from "../model/error.ts";
 import type { MatchedTarget } from "../plan/compare.ts";
 import { scopeTest, targetOf } from "../plan/input.ts";
 import type { View } from "../render/view.ts";
@@ -15,14 +15,12 @@ import { count, list } from "../render/words.ts";
 import type { LiveReport } from "../service/answers.ts";
 import type { Client } from "../service/client.ts";
 import { historyOf } from "./history.ts";
-import { checkRequest, survey } from "./plan.ts";
-import { type Host, type ProjectOptions, openFolder, withSession } from "./session.ts";
+import { type ReviewOptions, checkRequest, survey } from "./plan.ts";
+import { type Host, type ProjectOptions, invalidProject, openFolder, withSession } from "./session.ts";
 
-interface TwoStagesOptions extends ProjectOptions {
+interface TwoStagesOptions extends ProjectOptions, Pick<ReviewOptions, "only" | "exclude"> {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
-  readonly only?: readonly string[];
-  readonly exclude?: readonly string[];
 }
 
 /** A project read once and seen in two of its stages; no secret need be there, and nothing is called. */
@@ -30,7 +28,7 @@ async function openTwoStages(options: TwoStagesOptions, host: Host) {
   const { root, env, folder } = openFolder(options, host);
   const reading = await readProject(folder);
   const { project } = reading;
-  if (project === undefined) throw await invalid(reading, reading.problems);
+  if (project === undefined) throw await invalidProject(reading, reading.problems);
   const stages = stagesOf(project);
   const names = namesOf(options, stages);
   const resolving = { env, allowMissingSecrets: true, needsApiKey: false };
@@ -41,10 +39,11 @@ async function openTwoStages(options: TwoStagesOptions, host: Host) {
     // Nothing here needs a secret's value.
     ({ code, severity }) => severity === "error" || code !== MISSING_SECRET,
   );
-  if (from.resolved === undefined || to.resolved === undefined || hasErrors(problems))
-    throw await invalid(reading, problems);
-  const warnings = await invalid(reading, problems);
-  host.warn(warnings.diagnostics, warnings.source);
+  // What is wrong in both stages is said once.
+  const known = new Map(problems.map((one) => [JSON.stringify([one.origin, one.code, one.summary]), one]));
+  const found = await invalidProject(reading, [...known.values()]);
+  if (from.resolved === undefined || to.resolved === undefined || hasErrors(problems)) throw found;
+  host.warn(found.diagnostics, found.source);
   const [left, right] = [from.resolved.desired, to.resolved.desired];
   const both = { stage: left.stage, targets: [...left.targets, ...right.targets] };
   const { only = [], exclude = [] } = options;
@@ -78,19 +77,6 @@ function namesOf({ from, to, stage }: TwoStagesOptions, stages: readonly string[
   return { from, to };
 }
 
-/** What is wrong in both stages is said once. */
-async function invalid(
-  { sources }: ProjectReading,
-  problems: ProjectReading["problems"],
-): Promise<TascError> {
-  const known = new Map(problems.map((one) => [JSON.stringify([one.origin, one.code, one.summary]), one]));
-  return new TascError(
-    "invalid",
-    await locate([...known.values()], sources),
-    (file) => sources.get(file)?.text,
-  );
-}
-
 /** What two stages resolve differently. It calls nothing and changes nothing. */
 export async function diff(
   options: TwoStagesOptions & { readonly all: boolean; readonly detailedExitcode: boolean },
@@ -121,7 +107,7 @@ export async function promote(options: PromoteOptions, host: Host): Promise<View
   if (options.gate && addresses.length > 0) {
     const gate = await askGate(options, host, from.stage, addresses);
     if (gate.refused.length > 0) {
-      const failure = refusal(gate, from.stage);
+      const failure = refusal(gate.refused, from.stage);
       if (options.format !== "json") throw failure;
       host.warn(failure.diagnostics);
       const { refused, reports } = gate;
@@ -149,7 +135,7 @@ export async function promote(options: PromoteOptions, host: Host): Promise<View
   });
 }
 
-function refusal({ refused }: GateResult, stage: string): TascError {
+function refusal(refused: readonly Refused[], stage: string): TascError {
   return stop(
     "failed",
     "gate",
@@ -164,24 +150,11 @@ function refusal({ refused }: GateResult, stage: string): TascError {
   );
 }
 
-/** What the gate found, for each target the report that it asked. */
-interface GateResult {
-  readonly refused: readonly Refused[];
-  readonly reports: readonly { readonly target: string; readonly report: string | null }[];
-  /** Test cases of which no apply is recorded in the stage: any report of them counts. */
-  readonly neverApplied: readonly Address[];
-}
-
 /**
  * Asks the newest finished report of each target, in one stage's service, whether the test cases have passed. A report
  * from before the last apply that touched a test case says nothing about it.
  */
-function askGate(
-  options: ProjectOptions,
-  host: Host,
-  stage: string,
-  addresses: readonly Address[],
-): Promise<GateResult> {
+function askGate(options: ProjectOptions, host: Host, stage: string, addresses: readonly Address[]) {
   return withSession({ ...options, stage }, host, async (session) => {
     const { planned } = await survey(session, { only: addresses });
     const applied = new Map<string, string>();
@@ -200,6 +173,7 @@ function askGate(
         ...refusedBy({ addresses: own, idOf, report, appliedAt: (address) => applied.get(address) }),
       );
     }
+    // Of these, any report counts.
     return { refused, reports, neverApplied: addresses.filter((address) => !applied.has(address)) };
   });
 }

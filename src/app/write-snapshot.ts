@@ -4,7 +4,7 @@ import { type Address, compareAddresses, compareText, parseAddress } from "../mo
 import { EXIT, type ExitCode, stop } from "../model/error.ts";
 import { type Json, type JsonObject, isArray, isObject } from "../model/json.ts";
 import type { LiveTarget, LiveTestCase } from "../model/live.ts";
-import type { BatchRecord, State } from "../model/state.ts";
+import type { State } from "../model/state.ts";
 import { SENSITIVE } from "../model/value.ts";
 import { secretFieldsOf } from "../plan/memory.ts";
 import { printedJson } from "../render/escape.ts";
@@ -17,27 +17,23 @@ import { type Host, type ProjectOptions, type Session, withSession } from "./ses
 import { SNAPSHOT_FORMAT, SNAPSHOT_VERSION, type SnapshotHead, known } from "./snapshot.ts";
 
 /** What a snapshot keeps of a state. */
-function stateJson(state: State): JsonObject {
+function stateJson({ target, bindings, folders, batchGenerations, intents }: State): JsonObject {
+  // One that was cut off while it was sent: with the key a plan would find it uncertain as well.
+  const cutOff = [...intents.keys()].filter((address) => parseAddress(address)?.kind === "batchGeneration");
+  const batches = [
+    ...[...batchGenerations].map(([address, { status }]) => [address, status] as const),
+    ...cutOff.map((address) => [address, "uncertain"] as const),
+  ];
   return {
-    target: state.target,
-    bindings: sortedEntries(state.bindings, ({ id }) => id),
-    folders: Object.fromEntries([...state.folders].toSorted(([a], [b]) => compareText(a, b))),
-    batchGenerations: sortedEntries(batchesOf(state), ({ status }) => status),
+    target,
+    bindings: byAddress([...bindings].map(([address, { id }]) => [address, id])),
+    folders: Object.fromEntries([...folders].toSorted(([a], [b]) => compareText(a, b))),
+    batchGenerations: byAddress(batches),
   };
 }
 
-/** A batch generation that was cut off while it was sent: with the key a plan would find it uncertain as well. */
-function batchesOf({ batchGenerations, intents }: State): ReadonlyMap<Address, Pick<BatchRecord, "status">> {
-  const uncertain = [...intents.keys()]
-    .filter((address) => parseAddress(address)?.kind === "batchGeneration")
-    .map((address): [Address, Pick<BatchRecord, "status">] => [address, { status: "uncertain" }]);
-  return new Map([...batchGenerations, ...uncertain]);
-}
-
-function sortedEntries<V>(map: ReadonlyMap<Address, V>, text: (value: V) => string): JsonObject {
-  return Object.fromEntries(
-    [...map].toSorted(([a], [b]) => compareAddresses(a, b)).map(([address, value]) => [address, text(value)]),
-  );
+function byAddress(entries: readonly (readonly [Address, string])[]): JsonObject {
+  return Object.fromEntries(entries.toSorted(([a], [b]) => compareAddresses(a, b)));
 }
 
 /** What a plan reads, for plans without network and key. @param print gets the document in pieces where no file is named */

@@ -1,7 +1,6 @@
 import { isAbsolute, posix } from "node:path";
 import { parseDuration } from "../manifest/shape.ts";
 import { stop } from "../model/error.ts";
-import type { Shard } from "../plan/input.ts";
 import type { Link } from "../render/words.ts";
 
 /*
@@ -64,7 +63,7 @@ export function someOf<const C extends string>(
 }
 
 /** A text that is read; `takes` says what it is to be where it cannot be. */
-function parsed<T>(
+export function parsed<T>(
   flags: string,
   description: string,
   takes: string,
@@ -96,14 +95,6 @@ export function duration(
     return milliseconds !== undefined && milliseconds >= least ? milliseconds : undefined;
   });
   return { ...option, read: (raw) => (raw === true ? always : option.read(raw)) };
-}
-
-/** One of several parts of the project's targets. */
-export function shardOption(flags: string, description: string): Option<Shard | undefined> {
-  return parsed(flags, description, "I/N, such as 2/5 for the second of five parts", (given) => {
-    const [, index = 0, count = 0] = /^(\d{1,4})\/(\d{1,4})$/.exec(given)?.map(Number) ?? [];
-    return index >= 1 && index <= count ? { index, count } : undefined;
-  });
 }
 
 /** Pages by what they are called, `PR 12=https://…`. */

@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { startLocalService } from "../app/local-service.ts";
 import { projectRoot, readVariables } from "../app/session.ts";
 import { openSnapshot, seedOf } from "../app/snapshot.ts";
-import { EXIT, type ExitCode, stop } from "../model/error.ts";
+import { EXIT, type ExitCode } from "../model/error.ts";
 import { type JsonObject, defined } from "../model/json.ts";
 import { refuseLinks } from "../render/output-file.ts";
 import type { Context } from "./context.ts";
@@ -14,7 +14,6 @@ import type { OptionsOf } from "./table.ts";
 export async function run(options: OptionsOf<"serve">, context: Context): Promise<ExitCode> {
   // Its data holds the passwords that it is given.
   process.umask(0o077);
-  const port = portOf(options);
   const root = projectRoot(options, context.host);
   const dataDir =
     options.data === undefined ? join(root, ".tasc/service") : resolve(context.host.cwd, options.data);
@@ -25,7 +24,7 @@ export async function run(options: OptionsOf<"serve">, context: Context): Promis
     for (const suffix of ["", "-wal", "-shm", "-journal"]) refuseLinks(join(dataDir, name + suffix), root);
   refuseLinks(keyFile(dataDir), root);
   const server = await startLocalService({
-    port,
+    port: options.port ?? 4010,
     dataDir,
     apiKey: key.value,
     ...defined({ discoveryTime: options.discoveryTime, seed }),
@@ -50,12 +49,6 @@ export async function run(options: OptionsOf<"serve">, context: Context): Promis
   await stopped;
   await server.close();
   return EXIT.done;
-}
-
-function portOf({ port: text }: OptionsOf<"serve">): number {
-  const port = Number(text ?? 4010);
-  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
-  throw stop("invalid", "bad-option", "--port takes a number from 0 to 65535; 0 selects a free port");
 }
 
 interface Key {

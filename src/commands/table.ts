@@ -20,9 +20,9 @@ import {
   links,
   list,
   pairs,
+  parsed,
   readOptions,
   rest,
-  shardOption,
   someOf,
   text,
   whole,
@@ -76,9 +76,14 @@ const ON_DEMAND = {
 };
 
 const SHARD = {
-  shard: shardOption(
+  shard: parsed(
     "--shard <i/n>",
     "include only this part of the targets, e.g. 2/5; each target always stays in the same part",
+    "I/N, such as 2/5 for the second of five parts",
+    (given) => {
+      const [, index = 0, count = 0] = /^(\d{1,4})\/(\d{1,4})$/.exec(given)?.map(Number) ?? [];
+      return index >= 1 && index <= count ? { index, count } : undefined;
+    },
   ),
 };
 
@@ -570,7 +575,12 @@ const TABLE = {
       "tasc serve --port 0 --data /tmp/service": "listen on a free port and print it",
     },
     options: {
-      port: text("--port <port>", "port on 127.0.0.1; default: 4010"),
+      port: parsed(
+        "--port <port>",
+        "port on 127.0.0.1; default: 4010",
+        "a number from 0 to 65535; 0 selects a free port",
+        (given) => [Number(given)].find((port) => Number.isInteger(port) && port >= 0 && port <= 65_535),
+      ),
       data: text("--data <dir>", "data folder; default: .tasc/service"),
       apiKey: text(
         "--api-key <key>",
