@@ -2,7 +2,7 @@ import { once, setMaxListeners } from "node:events";
 import { readFile } from "node:fs/promises";
 import { type Socket, connect as connectTcp, isIP } from "node:net";
 import { type ConnectionOptions, checkServerIdentity, connect as connectTls } from "node:tls";
-import type { Sql } from "postgres";
+import type { RowList, Sql } from "postgres";
 import type { PostgresConnection } from "./config.ts";
 import { codeOf } from "./problem.ts";
 
@@ -49,7 +49,7 @@ export class PostgresClient {
     text: string,
     parameters: readonly (string | null)[] = [],
     timeout = STATEMENT_TIMEOUT,
-  ): Promise<readonly Row[]> {
+  ): Promise<RowList<readonly Row[]>> {
     return await this.#open().query(text, parameters, timeout);
   }
 
@@ -58,7 +58,10 @@ export class PostgresClient {
    * now. A pooler makes up the first.
    */
   async backend(): Promise<{ readonly announced: number; readonly now: number }> {
-    return await this.#open().backend();
+    const rows = await this.query("select pg_backend_pid()::text as pid");
+    const [row] = rows;
+    if (row === undefined) throw new ConnectionLost(MALFORMED);
+    return { announced: rows.state.pid, now: Number(row["pid"]) };
   }
 
   /** A second connection to the same place. */
@@ -72,10 +75,8 @@ export class PostgresClient {
   }
 
   #open(): Connection {
-    const { lost } = this;
-    if (this.#connection !== undefined && lost?.aborted !== true) return this.#connection;
-    if (this.#connection !== undefined && (this.#isClosed || this.isHolding())) return this.#connection;
-    this.#connection = new Connection(this.#config);
+    const isKept = this.lost?.aborted !== true || this.#isClosed || this.isHolding();
+    if (this.#connection === undefined || !isKept) this.#connection = new Connection(this.#config);
     return this.#connection;
   }
 }
@@ -88,7 +89,7 @@ class Connection {
   readonly #sql: Promise<Sql>;
   #socket: Socket | undefined;
   #isReady = false;
-  #reason: Error = new ConnectionLost("the connection was closed");
+  #reason: Error = new ConnectionLost(CLOSED);
 
   constructor(config: PostgresConnection) {
     // Every lock listens.
@@ -105,31 +106,25 @@ class Connection {
     text: string,
     parameters: readonly (string | null)[],
     timeout: number,
-  ): Promise<readonly Row[]> {
+  ): Promise<RowList<readonly Row[]>> {
     const timer = setTimeout(() => {
       this.#end(new ConnectionLost(`no answer within ${timeout / 1000} s`));
     }, timeout);
+    // What has no parameters is asked once.
+    const options = { prepare: parameters.length > 0 };
+    const run = async () => await (await this.#sql).unsafe<Row[]>(text, [...parameters], options);
     try {
-      const run = async () => await (await this.#sql).unsafe<Row[]>(text, [...parameters], { prepare: true });
       return await this.#orLost(run());
     } finally {
       clearTimeout(timer);
     }
   }
 
-  async backend(): Promise<{ readonly announced: number; readonly now: number }> {
-    const run = async () => {
-      const rows = await (await this.#sql).unsafe<Row[]>("select pg_backend_pid()::text as pid");
-      return { announced: rows.state.pid, now: Number(rows[0]?.["pid"]) };
-    };
-    return await this.#orLost(run());
-  }
-
   async close(): Promise<void> {
     if (this.#loss.signal.aborted) return;
     const end = async () => await (await this.#sql).end({ timeout: 2 });
     await this.#orLost(end()).catch(() => {});
-    this.#end(new ConnectionLost("the connection was closed"));
+    this.#end(new ConnectionLost(CLOSED));
   }
 
   async #orLost<T>(work: Promise<T>): Promise<T> {
@@ -158,17 +153,15 @@ class Connection {
 
   async #make(config: PostgresConnection): Promise<Sql> {
     const { default: postgres } = await import("postgres");
-    const { sessionAttributes } = config;
-    const [first] = config.hosts;
-    let next = 0;
+    const { hosts, user, password, sessionAttributes = "any" } = config;
+    const untried = hosts.entries();
     const options = {
-      host: first?.host ?? "",
-      port: first?.port ?? 0,
+      host: hosts[0]?.host ?? "",
+      port: hosts[0]?.port ?? 0,
       database: config.database,
-      ...(config.user !== undefined && { username: config.user }),
-      ...(config.password !== undefined && { password: config.password.reveal() }),
-      ...(sessionAttributes !== undefined &&
-        sessionAttributes !== "any" && { target_session_attrs: sessionAttributes }),
+      ...(user !== undefined && { username: user }),
+      ...(password !== undefined && { password: password.reveal() }),
+      ...(sessionAttributes !== "any" && { target_session_attrs: sessionAttributes }),
       ssl: false as const,
       max: 1,
       max_lifetime: null,
@@ -176,44 +169,35 @@ class Connection {
       fetch_types: false,
       connection: { application_name: config.applicationName },
       onnotice: () => {},
+      // Asked again where the server is not the one that is looked for; never after the connection has served.
       socket: async () => {
-        // Asked again where the server is not the one that is looked for; never after the connection has served.
-        if (next >= config.hosts.length) throw this.#failed(new ConnectionLost("no server fits"));
-        const { socket, at } = await this.#connect(config, next);
-        next = at + 1;
-        return socket;
+        let failure: unknown;
+        for (const [at, { host, port }] of untried) {
+          try {
+            return this.#watched(await openSocket(config, host, port), at + 1 === hosts.length);
+          } catch (error) {
+            failure = error;
+          }
+        }
+        // postgres.js would wait for ever on a socket that was not made.
+        this.#end(failure instanceof Error ? failure : new ConnectionLost("no server fits"));
+        throw this.#reason;
       },
     };
     return postgres(options);
   }
 
-  async #connect(config: PostgresConnection, from: number): Promise<{ socket: Socket; at: number }> {
-    let failure: unknown;
-    for (const [at, { host, port }] of config.hosts.entries()) {
-      if (at < from) continue;
-      try {
-        const socket = await openSocket(config, host, port);
-        this.#socket = socket;
-        socket.once("error", (error) => this.#end(error));
-        socket.once("close", () => {
-          // A server that does not fit is left for the next one, before any statement.
-          if (this.#socket === socket && (this.#isReady || at + 1 >= config.hosts.length))
-            this.#end(new ConnectionLost("the connection was closed"));
-        });
-        return { socket, at };
-      } catch (error) {
-        failure = error;
-      }
-    }
-    throw this.#failed(failure instanceof Error ? failure : new ConnectionLost("no server fits"));
-  }
-
-  /** postgres.js would wait for ever on a socket that was not made. */
-  #failed(error: Error): Error {
-    this.#end(error);
-    return error;
+  /** A server that does not fit is left for the next one, before any statement. */
+  #watched(socket: Socket, isLast: boolean): Socket {
+    this.#socket = socket;
+    socket.once("error", (error) => this.#end(error));
+    return socket.once("close", () => {
+      if (this.#socket === socket && (this.#isReady || isLast)) this.#end(new ConnectionLost(CLOSED));
+    });
   }
 }
+
+const CLOSED = "the connection was closed";
 
 class ConnectionLost extends Error {
   readonly code = "CONNECTION_LOST";

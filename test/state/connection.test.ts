@@ -212,6 +212,22 @@ describe("a server on the way", () => {
     pooler.close();
   });
 
+  it("is passed over where it cannot be reached, or is not the one that is looked for", async () => {
+    const world = await realWorld("/tmp");
+    const read = async (attributes: string) => {
+      const hosts = `127.0.0.1:1,127.0.0.1:${new URL(database.url).port}`;
+      const url = `postgres://tasc@${hosts}/postgres?target_session_attrs=${attributes}`;
+      const backend = await openBackend(readConfig({ backend: "postgres", options: { url } }), world);
+      try {
+        return await backend.read({ ...SHOP, target: "nobody" });
+      } finally {
+        await backend.close();
+      }
+    };
+    expect(await read("read-write")).toBeUndefined();
+    expect((await problemOf(read("standby"))).kind).toBe("failed");
+  });
+
   /** A server that says these things, and nothing else. */
   const saying = (pieces: readonly Buffer[], heard: Buffer[] = []) =>
     createServer({ noDelay: true }, (socket) => {
