@@ -1,4 +1,4 @@
-import { isAddress } from "../model/address.ts";
+import { type Address, isAddress, parseAddress } from "../model/address.ts";
 import { type Json, isObject, sameJson } from "../model/json.ts";
 import type { CallJson, Change, ChangeJson, PlanJson } from "../model/plan.ts";
 import { KNOWN_AFTER_APPLY, SENSITIVE } from "../model/value.ts";
@@ -124,8 +124,8 @@ function explainStale(why: Staleness, reviewed: ReviewedChange, now: Change | un
     case "existence":
       return place(
         why.address,
-        why.reviewed === null ? "to be created" : existence(why.reviewed),
-        existence(why.now),
+        why.reviewed === null ? "to be created" : existence(why.reviewed, why.address),
+        existence(why.now, why.address),
         reviewed.action,
       );
     case "manifest":
@@ -149,7 +149,9 @@ function explainStale(why: Staleness, reviewed: ReviewedChange, now: Change | un
   }
 }
 
-function existence(id: string | null): string {
+function existence(id: string | null, address?: Address): string {
+  if (address !== undefined && parseAddress(address)?.kind === "batchGeneration")
+    return id === null ? "has not run" : `has run (${id})`;
   return id === null ? "does not exist" : `exists as ${id}`;
 }
 

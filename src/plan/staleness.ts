@@ -16,7 +16,7 @@ import type { Planned } from "./plan.ts";
  * the plan itself.
  */
 export interface Guard {
-  /** Id of the live resource; null where there was none. */
+  /** Id of the live resource, or how a batch generation that was sent stands in state; null where there was none. */
   readonly id: string | null;
   /** Digest of everything that is declared of the address. */
   readonly declared: string;
@@ -63,7 +63,12 @@ export function guardOf(
     if (value !== undefined) digests[name] = fingerprints.of(`guard/${address}/${name}`, value);
   }
   const declared = fingerprints.of(`guard/${address}`, declaredOf(resource));
-  return { id: live?.id ?? null, declared, live: digests };
+  return { id: live?.id ?? sentBatch(matched, address), declared, live: digests };
+}
+
+function sentBatch(matched: MatchedTarget | undefined, address: Address): string | null {
+  const status = matched?.state?.batchGenerations.get(address)?.status;
+  return status === "done" || status === "uncertain" ? status : null;
 }
 
 function declaredOf(resource: DesiredResource | undefined): Json {

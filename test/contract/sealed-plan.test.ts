@@ -225,6 +225,23 @@ describe.concurrent("a sealed plan", () => {
     });
   });
 
+  test("does not run a batch generation that another plan has run since", async () => {
+    await scene({}, async ({ project, service }) => {
+      const { target } = seed(service);
+      const manifest = "target: shop\napp: Web Shop\nbatchGenerations: { spring: { prompt: Cover it. } }\n";
+      await project.write({ "targets/shop.yaml": manifest });
+      const plan = ["plan", "--run", "batchGeneration.shop.spring", "--out"];
+      for (const file of ["a.json", "b.json"])
+        // oxlint-disable-next-line no-await-in-loop
+        expect((await project.run([...plan, file])).code).toBe(0);
+      expect((await project.run(["apply", "a.json"])).code).toBe(0);
+      const late = await project.run(["apply", "b.json"]);
+      expect(late.code, late.stdout + late.stderr).toBe(4);
+      expect(late.stderr).toContain("has run (done)");
+      expect(target.batches).toHaveLength(1);
+    });
+  });
+
   test("is applied from the commit that it was made from, where the policy says so", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
