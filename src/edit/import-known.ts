@@ -266,13 +266,11 @@ export function chooseKeys(
   const used = new Set<string>([...taken, ...RESERVED_KEYS]);
   const bases = requests.map((request) => ({ ...request, base: slug(request.name ?? "") }));
   const counts = countValues(bases.map(({ base }) => base));
-  const isPlain = ({ base }: { base: string }): boolean =>
-    base !== "" && counts.get(base) === 1 && !used.has(base);
-  const plain = bases.filter(isPlain);
-  const others = bases.filter((one) => !isPlain(one));
+  const plain = bases.filter(({ base }) => base !== "" && counts.get(base) === 1 && !used.has(base));
   const keys = new Map(plain.map(({ id, base }) => [id, base]));
   for (const base of keys.values()) used.add(base);
-  for (const { id, noun, base } of others.toSorted((a, b) => compareText(a.id, b.id))) {
+  for (const { id, noun, base } of bases.toSorted((a, b) => compareText(a.id, b.id))) {
+    if (keys.has(id)) continue;
     const key = withId(base === "" ? noun : base, id, used);
     keys.set(id, key);
     used.add(key);

@@ -87,11 +87,12 @@ function extendStage(request: PromoteRequest, excluded: Excluded) {
     const isKeptOut = onlyStagesOf(start, target, [from.stage])?.stages.includes(to.stage) === false;
     if (isKeptOut && !inScope(target))
       refuse(address, `${target} does not exist in ${to.stage}; promote it as well.`);
-    else all.add(target).add(address);
-  }
-  for (const address of all) {
-    const reason = excluded.get(changeKey({ address, path: ONLY_STAGES.path }));
-    if (reason !== undefined) refuse(address, reason);
+    else
+      for (const one of [target, address]) {
+        const reason = excluded.get(changeKey({ address: one, path: ONLY_STAGES.path }));
+        if (reason === undefined) all.add(one);
+        else refuse(one, reason);
+      }
   }
   for (;;) {
     const extensions = [...all].flatMap((address): readonly Extension[] => {

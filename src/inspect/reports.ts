@@ -61,22 +61,19 @@ async function readUntil(
   isEnough: (reports: readonly LiveReport[]) => boolean,
 ): Promise<ReadReports> {
   const reports: LiveReport[] = [];
-  let end: ReadReports["end"] = "end";
   for await (const page of pages) {
     reports.push(...page.reports);
-    const { next } = page;
-    if (next !== "more") end = next;
-    else if (isEnough(reports) && goesDown(reports)) end = "limit";
-    if (next !== "more" || end === "limit") break;
+    if (page.next !== "more") return { reports, end: page.next };
+    if (isEnough(reports) && goesDown(reports)) return { reports, end: "limit" };
   }
-  return { reports, end };
+  return { reports, end: "end" };
 }
 
 /** From new to old, as far as was read; one moment alone shows no order. */
 function goesDown(reports: readonly LiveReport[]): boolean {
-  const times = reports.map(({ createdAt }) => createdAt ?? "");
-  const [first = "", last = ""] = [times[0], times.at(-1)];
-  return first > last && times.every((time, at) => at === 0 || time <= (times[at - 1] ?? ""));
+  const times = reports.map(({ createdAt = "" }) => createdAt);
+  const isSorted = times.every((time, at) => at === 0 || time <= (times[at - 1] ?? ""));
+  return isSorted && (times[0] ?? "") > (times.at(-1) ?? "");
 }
 
 function newestFirst(reports: readonly LiveReport[]): readonly LiveReport[] {
