@@ -54,8 +54,9 @@ export async function withCauses(session: Session, survey: Survey, ref: string):
   // Of targets that only REF declares, what a target of another name was read for is known.
   const desired = declared && desiredInScope(declared, input.scope, input.states);
   const base = desired && makePlan({ ...input, desired });
-  // State that is committed is the change's own: it cannot make REF mean less than its manifests say.
-  const stateless = desired && makePlan({ ...input, desired, states: new Map(), strays: [] });
+  // It cannot mean less than its manifests say: state that is committed is the change's own, and another name may be in
+  // scope where that of REF is not.
+  const stateless = declared && makePlan({ ...input, desired: declared, states: new Map(), strays: [] });
   const changes = planned.plan.changes.map((change) => ({
     ...change,
     cause: causeOf(change, planned, base),

@@ -195,6 +195,49 @@ describe.concurrent("a protected test case", () => {
     });
   });
 
+  test("keeps its name of the base where another name is in scope, and its own is not", async () => {
+    await scene({}, async ({ project, service }) => {
+      seed(service);
+      seed(service, "Back Office");
+      const settings = (await project.read("tasc.yaml")) + POLICY;
+      await project.write({
+        "tasc.yaml": settings,
+        "targets/shop.yaml": named("login", "ENABLED"),
+        "targets/back.yaml": "target: back\napp: Back Office\ntestCases: { in: { description: Log in } }\n",
+      });
+      const git = (...args: readonly string[]) =>
+        execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@example.com", ...args], {
+          cwd: project.dir,
+        });
+      git("init", "-q");
+      git("add", ".");
+      git("commit", "-qm", "base");
+      const plan = (...scope: readonly string[]) => project.run(["plan", "--base", "HEAD", ...scope]);
+      for (const scope of [
+        ["--only", "*.back.*"],
+        ["--only", "*.shop.*"],
+        ["--shard", "1/2"],
+      ])
+        // oxlint-disable-next-line no-await-in-loop
+        expect((await plan(...scope)).code).toBe(0);
+      await project.write({
+        "tasc.yaml": `${settings}state: { path: .other }\n`,
+        "targets/shop.yaml": named("zzz", "DISABLED"),
+      });
+      for (const [key, only] of [
+        ["shop", "testCase.shop.zzz"],
+        ["shop2", "*.shop2.*"],
+      ] as const) {
+        // oxlint-disable-next-line no-await-in-loop
+        await project.write({ "targets/shop.yaml": named("zzz", "DISABLED").replace("shop", key) });
+        // oxlint-disable-next-line no-await-in-loop
+        const ran = await plan("--only", only);
+        expect(ran.code, ran.stdout + ran.stderr).toBe(1);
+        expect(ran.stdout).toContain("protects it in tasc.yaml as testCase.shop.login");
+      }
+    });
+  });
+
   test("keeps its name of the base where attributes for git change how files are read", async () => {
     await scene({}, async ({ project, service }) => {
       service.addCase(seed(service).target, { description: "Log in & pay" });
