@@ -1,7 +1,7 @@
-import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { git } from "../manifest/files.ts";
 import { loadProject } from "../manifest/load.ts";
 import type { Desired } from "../model/desired.ts";
 import { stop } from "../model/error.ts";
@@ -13,35 +13,6 @@ import { guardOf } from "../plan/staleness.ts";
 import { canonicalJson } from "../state/fingerprint.ts";
 import type { Survey } from "./plan.ts";
 import type { Session } from "./session.ts";
-
-/**
- * What git says of a folder; nothing outside a repository, or without git. The folder is a stranger's, so git must not
- * run what files in it name: they could look like a bare repository with a configuration of its own.
- */
-export function git(
-  folder: string,
-  args: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-): string | undefined {
-  try {
-    const own = { ...process.env, ...env };
-    const stdio: ["ignore", "pipe", "ignore"] = ["ignore", "pipe", "ignore"];
-    return execFileSync("git", [...NO_PROGRAMS, ...args], {
-      cwd: folder,
-      env: own,
-      encoding: "utf8",
-      stdio,
-    }).trim();
-  } catch {
-    return undefined;
-  }
-}
-
-const NO_PROGRAMS = [
-  "safe.bareRepository=explicit",
-  "core.fsmonitor=false",
-  "core.hooksPath=/dev/null",
-].flatMap((setting) => ["-c", setting]);
 
 /**
  * `plan --base REF`: a plan with the cause of each change, so that a reviewer sees their own first. The manifests of REF

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { git } from "../manifest/files.ts";
 import { defined } from "../model/json.ts";
 import type { Outcome } from "../model/events.ts";
 import type { Plan } from "../model/plan.ts";
@@ -13,7 +14,6 @@ import {
 import { createLockInfo } from "../state/lock.ts";
 import { StateFailure } from "../state/problem.ts";
 import type { Session as StateSession } from "../state/session.ts";
-import { git } from "./base.ts";
 import { stale } from "./saved-plan.ts";
 import type { Session } from "./session.ts";
 

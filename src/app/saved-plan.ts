@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { isAbsolute, relative, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { git } from "../manifest/files.ts";
 import { validate } from "../manifest/schema/generated/plan.js";
 import { validate as validateApply } from "../manifest/schema/generated/saved-plan.js";
 import { type Address, compareAddresses } from "../model/address.ts";
@@ -20,7 +21,6 @@ import { isDeeper } from "../service/json-stream.ts";
 import { MAX_DEPTH } from "../service/request.ts";
 import { canonicalJson } from "../state/fingerprint.ts";
 import { jobLink } from "../state/lock.ts";
-import { git } from "./base.ts";
 import { type Review, type ReviewOptions, placedExtras, planMeta } from "./plan.ts";
 import {
   type Host,

@@ -1,5 +1,5 @@
-import { type Stats, readFileSync, readdirSync, realpathSync, statSync } from "node:fs";
-import { join, sep } from "node:path";
+import { type Stats, existsSync, readFileSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { dirname, join, sep } from "node:path";
 import { type TrustOf, readTrust } from "./trust.ts";
 import { type Decoded, decodeUtf8, decodedText } from "./yaml/text.ts";
 
@@ -15,6 +15,8 @@ export interface ProjectFolder {
   readonly follow: (path: string) => Destination;
   /** Limits from outside of the project, where there are any (`--trust`). */
   readonly trust?: () => Promise<TrustOf>;
+  /** Whether a file is in git, so that its author is whoever wrote the manifests; asked where there are limits. */
+  readonly isCommitted?: (file: string) => boolean;
 }
 
 export interface Destination {
@@ -40,7 +42,9 @@ export function projectFolder(root: string, trustFile?: string): ProjectFolder {
     // Where there is nothing to be resolved, joining takes as long as opening the file.
     read: (file) => readOnDisk(file.includes("..") ? join(root, file) : within + file),
     follow: (path) => followOnDisk(root, path),
-    ...(trustFile === undefined || trustFile === "" ? {} : { trust: () => readTrust(trustFile) }),
+    ...(trustFile === undefined || trustFile === ""
+      ? {}
+      : { trust: () => readTrust(trustFile), isCommitted: (file) => isCommitted(root, file) }),
   };
 }
 
@@ -113,4 +117,45 @@ function reasonOf({ code }: { readonly code: string }): string {
 
 export function isSystemError(error: unknown): error is Error & { readonly code: string } {
   return error instanceof Error && "code" in error && typeof error.code === "string";
+}
+
+/**
+ * What git says of a folder; nothing outside a repository, or without git. The folder is a stranger's, so git must not
+ * run what files in it name: they could look like a bare repository with a configuration of its own.
+ */
+export function git(
+  folder: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): string | undefined {
+  try {
+    const own = { ...process.env, ...env };
+    const stdio: ["ignore", "pipe", "ignore"] = ["ignore", "pipe", "ignore"];
+    // Loaded here alone: it takes a tenth of the time of a start.
+    const { execFileSync } = process.getBuiltinModule("node:child_process");
+    return execFileSync("git", [...NO_PROGRAMS, ...args], {
+      cwd: folder,
+      env: own,
+      encoding: "utf8",
+      stdio,
+    }).trim();
+  } catch {
+    return undefined;
+  }
+}
+
+const NO_PROGRAMS = [
+  "safe.bareRepository=explicit",
+  "core.fsmonitor=false",
+  "core.hooksPath=/dev/null",
+].flatMap((setting) => ["-c", setting]);
+
+/** Where git does not say, a file counts as committed, unless there is no repository. */
+function isCommitted(root: string, file: string): boolean {
+  const listed = git(root, ["ls-files", "--", `:(icase,literal)${file}`]);
+  return listed === undefined ? isInRepository(root) : listed !== "";
+}
+
+function isInRepository(folder: string): boolean {
+  return existsSync(join(folder, ".git")) || (folder !== dirname(folder) && isInRepository(dirname(folder)));
 }

@@ -93,6 +93,7 @@ export interface ProjectReading {
   /** Whether all resources are there; if not, a reference to one that is missing proves nothing. */
   readonly complete: boolean;
   readonly trust: TrustOf;
+  readonly isCommitted: (file: string) => boolean;
 }
 
 /**
@@ -159,6 +160,7 @@ export async function readProject(
     problems,
     complete,
     trust,
+    isCommitted: folder.isCommitted ?? (() => false),
   };
 }
 
@@ -268,6 +270,7 @@ export function resolveProject(reading: ProjectReading, options: ResolveOptions)
     needsApiKey,
     isInvalid: (path) => isInvalid(project, path, reading.problems),
     trust,
+    isCommitted: reading.isCommitted,
     report: (problem) => problems.push(problem),
   });
   const request = { stage, interpolator, onRemove: settings.policy.onRemove, settings: layers };

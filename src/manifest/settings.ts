@@ -48,6 +48,8 @@ interface SettingsRequest {
   readonly isInvalid: (path: Path) => boolean;
   /** Limits that the project cannot set. */
   readonly trust: Trust;
+  /** Whether a file that `${file:…}` names is in git; asked within limits alone. */
+  readonly isCommitted: (file: string) => boolean;
   readonly report: (problem: ManifestProblem) => void;
 }
 
@@ -274,7 +276,7 @@ function textOf(value: StateOption): string {
 
 /** Refuses what goes past the limits of the trust file. */
 function refuseUntrusted({ baseUrl, state, stage }: Settings, context: SettingsContext): void {
-  const { trust, reportAt, layers, interpolator } = context;
+  const { trust, reportAt, layers } = context;
   const refuse = (path: Path, what: string, allowed: readonly string[]): void => {
     const list = allowed.length === 0 ? "nothing" : listWords(allowed, "and");
     const detail = `Allowed: ${list}. The trust file is set by \`--trust\` or TASC_TRUST; manifests cannot change it.`;
@@ -283,8 +285,11 @@ function refuseUntrusted({ baseUrl, state, stage }: Settings, context: SettingsC
   const { origins, stateHosts, statePath, variables } = trust;
   const keyAt = mergedAt(layers, FINGERPRINT_KEY) === undefined ? API_KEY : FINGERPRINT_KEY;
   const secret = mergedAt(layers, keyAt);
-  if (variables !== undefined && typeof secret === "string" && !isOfCredentials(secret, interpolator))
-    refuse(keyAt, "this key of fingerprints", ["`${secret:NAME}` with the name of a credential"]);
+  if (variables !== undefined && typeof secret === "string" && !isOfCredentials(secret, context))
+    refuse(keyAt, "this key of fingerprints", [
+      "`${secret:NAME}` with the name of a credential",
+      "`${file:PATH}` of a file that is not in git",
+    ]);
   const origin = originOfUrl(baseUrl);
   if (origins !== undefined && origin !== undefined)
     if (!origins.some((address) => (originOfUrl(address) ?? address) === origin))
@@ -307,14 +312,17 @@ function refuseUntrusted({ baseUrl, state, stage }: Settings, context: SettingsC
 }
 
 /**
- * Whether a key comes from variables that are named like secrets. By the digests in a saved plan, passwords could be
- * guessed by whoever knows their key, and the author of a manifest knows what is committed, and addresses.
+ * Whether a key comes from variables that are named like secrets, or from files of the job's own. By the digests in a
+ * saved plan, passwords could be guessed by whoever knows their key, and the author of a manifest knows what is
+ * committed, and addresses.
  */
-function isOfCredentials(text: string, interpolator: Interpolator, before: readonly string[] = []): boolean {
+function isOfCredentials(text: string, context: SettingsContext, before: readonly string[] = []): boolean {
   return placeholdersIn(text).every((part) => {
-    if (part.kind !== "var") return part.kind === "secret" && CREDENTIAL.test(part.name);
-    const inner = before.includes(part.name) ? undefined : interpolator.variable(part.name);
-    return inner !== undefined && isOfCredentials(inner, interpolator, [...before, part.name]);
+    if (part.kind === "secret") return CREDENTIAL.test(part.name);
+    if (part.kind === "file") return !context.isCommitted(part.path);
+    if (part.kind !== "var" || before.includes(part.name)) return false;
+    const inner = context.interpolator.variable(part.name);
+    return inner !== undefined && isOfCredentials(inner, context, [...before, part.name]);
   });
 }
 

@@ -129,12 +129,27 @@ describe("a hostile pull request", () => {
         "known.txt": "known-to-whoever-wrote-it",
         "trust.yaml": "version: 1\nvariables: [TASC_BASE_URL, TASC_API_KEY]\n",
       });
+      const git = (...args: readonly string[]) => execFileSync("git", args, { cwd: project.dir });
+      git("init", "--quiet");
+      git("add", "known.txt");
       await refused(project, "does not allow this key of fingerprints", "--trust", "trust.yaml");
       await project.write({
         "tasc.yaml": `${settings}state: { fingerprintKey: "\${secret:TASC_API_KEY}" }\n`,
       });
       const ran = await project.run(["plan", "--trust", "trust.yaml"]);
       expect(ran.code, ran.stderr).toBe(0);
+    });
+  });
+
+  test("can keep the key of fingerprints that `init` made, since it is not in git", async () => {
+    await scene({}, async ({ project }) => {
+      execFileSync("git", ["init", "--quiet"], { cwd: project.dir });
+      await project.run(["init", "--chdir", "new"]);
+      delete project.env["TASC_BASE_URL"];
+      const own = ["validate", "--chdir", "new", "--trust", "new/tasc-trust.yaml"];
+      expect(await project.run(own)).toMatchObject({ code: 0, stderr: "" });
+      execFileSync("git", ["add", "--force", "new/fingerprint.key"], { cwd: project.dir });
+      expect((await project.run(own)).stderr).toContain("does not allow this key of fingerprints");
     });
   });
 
