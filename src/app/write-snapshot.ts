@@ -6,7 +6,7 @@ import { type Json, type JsonObject, isArray, isObject } from "../model/json.ts"
 import type { LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { State } from "../model/state.ts";
 import { SENSITIVE } from "../model/value.ts";
-import { secretFieldsOf } from "../plan/memory.ts";
+import { type SecretFields, secretFields } from "../plan/memory.ts";
 import { printedJson } from "../render/escape.ts";
 import { refuseSpecialFile } from "../render/output-file.ts";
 import type { Redactor } from "../render/redact.ts";
@@ -148,14 +148,6 @@ function headText(head: SnapshotHead, secrets: SecretFields, line: (value: Json)
 function targetJson({ id, app, environments }: LiveTarget, secrets: SecretFields): JsonObject {
   const inner = environments.map((environment) => withoutFields(known({ ...environment }), secrets));
   return { ...withoutFields({ id, app }, secrets), environments: inner };
-}
-
-/** By id of a live resource: the fields whose live values may still show a secret that no manifest has any more. */
-type SecretFields = ReadonlyMap<Json | undefined, readonly string[]>;
-
-function secretFields(states: readonly State[]): SecretFields {
-  const bindings = states.flatMap((state) => [...state.bindings.values()]);
-  return new Map(bindings.map((binding) => [binding.id, secretFieldsOf(binding)]));
 }
 
 /**

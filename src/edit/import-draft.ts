@@ -9,6 +9,7 @@ import type { LiveResource, LiveTarget } from "../model/live.ts";
 import { liveInWords } from "../plan/compare.ts";
 import { normalUrl } from "../plan/input.ts";
 import { NAMED_BY, type NamedKind, matchedIds } from "../plan/match.ts";
+import { type SecretFields, secretFields } from "../plan/memory.ts";
 import {
   type ImportSources,
   type KnownResources,
@@ -121,7 +122,8 @@ export function draftTargets(
 ): { readonly targets: readonly TargetDraft[]; readonly leftOut: readonly Skipped[] } {
   const { chosen, base } = sources;
   const leftOut: Skipped[] = [];
-  const drafting = { ...options, leftOut };
+  const secrets = secretFields(sources.states.values());
+  const drafting = { ...options, secrets, leftOut };
   const all = draftsOf("target", chosen, base.live.targets, knownAsTargets(project), drafting);
   const fresh = new Map(all.map((draft) => [draft.live.id, draft]));
   const left = new Set(leftOut.map(({ id }) => id));
@@ -240,7 +242,8 @@ function draftsOf(
   }
   const taken = [...keys.values(), reserved].map((key) => key.toLowerCase());
   const requests = found.flatMap(({ live: { id, [NAMED_BY[kind]]: name } }) => {
-    const shown = name === undefined || options.holdsSecret(name) ? undefined : name;
+    const isHidden = options.secrets.get(id)?.includes(NAMED_BY[kind]) === true;
+    const shown = name === undefined || isHidden || options.holdsSecret(name) ? undefined : name;
     const readable = shown && readableName(kind, shown, plainApp);
     return keys.has(id) ? [] : [{ id, name: readable, noun: NOUNS[kind] }];
   });
@@ -330,6 +333,8 @@ interface DeclareOptions {
   readonly elements: boolean;
   /** Whether a value repeats one that must not show in any file. */
   readonly holdsSecret: (value: Json) => boolean;
+  /** Fields that were last written with a secret. */
+  readonly secrets: SecretFields;
   /** Fields that defaults would set where they are left out. */
   readonly defaults: ReadonlySet<string>;
   readonly folderName?: (id: string) => string | undefined;
@@ -355,7 +360,7 @@ export function declareFields(
 function declare(
   row: Field,
   live: LiveResource,
-  { elements, defaults, folderName = () => undefined, holdsSecret }: DeclareOptions,
+  { elements, defaults, folderName = () => undefined, holdsSecret, secrets }: DeclareOptions,
 ): { readonly value?: Json; readonly note?: string } {
   const isElements = row.compare === "elements";
   const reading = liveInWords(row, live, folderName);
@@ -368,6 +373,10 @@ function declare(
   // What is not there is left out, unless a default would then be taken for it.
   if (isNothing(shown))
     return defaults.has(row.name) && (isArray(shown) || row.nullable) ? { value: shown } : {};
+  if (secrets.get(live.id)?.includes(row.name) === true)
+    return {
+      note: "a secret was written to it last, which the live value may still hold, so it is not written here.",
+    };
   if (holdsSecret(shown))
     return {
       note: isElements

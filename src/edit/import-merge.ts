@@ -365,6 +365,7 @@ function liveFields(
   const { fields } = declareFields(rows, live, {
     elements: true,
     holdsSecret,
+    secrets: matched.secrets,
     defaults: new Set(rows.map(({ name }) => name)),
     folderName: (id) => names?.get(id),
   });

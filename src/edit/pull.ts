@@ -153,7 +153,7 @@ const OLD_SECRET =
 /** Compares a declared field with the live value, as a plan does. */
 function pulledValue(field: Field, live: LiveResource, declared: DeclaredField): PulledValue {
   const { value, matched, address, isPlanned } = declared;
-  const memory = memoryOf(address, live.id, matched.state, matched.fingerprints);
+  const memory = memoryOf(address, live.id, matched.state, matched.fingerprints, matched.secrets);
   const reading = liveInWords(field, live, folderNames(memory.folders));
   // Only a plan can tell whether it differs.
   if (isUnknown(value) || reading.kind === "hidden")

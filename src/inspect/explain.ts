@@ -67,7 +67,7 @@ function factsOf(request: ExplainRequest) {
     ...identity,
     state,
     matched,
-    memory: id === undefined ? undefined : memoryOf(address, id, state, fingerprints),
+    memory: id === undefined ? undefined : memoryOf(address, id, state, fingerprints, matched?.secrets),
     /** The live resource; nothing where there is none, or the service was not asked. */
     live: matched?.matches.get(address)?.live,
     change: planned?.plan.changes.find((change) => change.address === address),

@@ -19,7 +19,7 @@ import {
 import { declaredElements, elementInWords, projectElements, sameElements } from "./elements.ts";
 import { type Fingerprinter, normalise, ordered, orderedParts, sameAsLive } from "./input.ts";
 import type { Match } from "./match.ts";
-import { type Memory, changedBy, mayHoldSecret, unwrittenParts } from "./memory.ts";
+import { type Memory, type SecretFields, changedBy, mayHoldSecret, unwrittenParts } from "./memory.ts";
 
 /** What a live resource shows of a field, in a manifest's words. */
 export type FieldReading =
@@ -241,6 +241,8 @@ export interface MatchedTarget {
   /** After moves, and after what interrupted creations turned out to have made. */
   readonly state: State | undefined;
   readonly fingerprints: Fingerprinter | undefined;
+  /** Of all states. */
+  readonly secrets: SecretFields;
   /** What each declared address means, the target's own included; one with a problem has no entry. */
   readonly matches: ReadonlyMap<Address, Match>;
 }

@@ -15,6 +15,8 @@ export interface Memory {
   readonly id: string;
   /** Nothing where the address is not bound, or is bound to another id by now. */
   readonly binding: Binding | undefined;
+  /** Fields that may hold a secret of before, whatever address it was written under. */
+  readonly secrets: readonly string[];
   /** Folder name → id, of the whole target. */
   readonly folders: ReadonlyMap<string, string>;
   /** Absent in a plan without the key. */
@@ -30,12 +32,15 @@ export function memoryOf(
   id: string,
   state: State | undefined,
   fingerprints: Fingerprinter | undefined,
+  secrets: SecretFields = new Map(),
 ): Memory {
-  const binding = state?.bindings.get(address);
+  const bound = state?.bindings.get(address);
+  const binding = bound?.id === id ? bound : undefined;
   const trusted = fingerprints === undefined || keyHolds(state, fingerprints);
   return {
     id,
-    binding: binding?.id !== id ? undefined : trusted ? binding : { id, fields: {} },
+    binding: binding && (trusted ? binding : { id, fields: {}, ...withSecrets(binding.secrets ?? []) }),
+    secrets: (binding ? secretFieldsOf(binding) : secrets.get(id)) ?? [],
     folders: state?.folders ?? new Map(),
     fingerprints,
   };
@@ -99,9 +104,22 @@ export function secretFieldsOf({ secrets = [], fields }: Binding): readonly stri
   return areMade ? [...secrets, "elements"] : secrets;
 }
 
+/** By id of a live resource: the fields whose live values may still show a secret that no manifest has any more. */
+export type SecretFields = ReadonlyMap<Json | undefined, readonly string[]>;
+
+/** The same of all that states bind: a resource may have another address by now, in another target's state. */
+export function secretFields(states: Iterable<State>): SecretFields {
+  const found = new Map<string, readonly string[]>();
+  for (const { bindings } of states)
+    for (const binding of bindings.values())
+      if (binding.secrets !== undefined)
+        found.set(binding.id, [...(found.get(binding.id) ?? []), ...secretFieldsOf(binding)]);
+  return found;
+}
+
 /** What was last written with a secret in it may still be on the service, whatever the manifest says by now. */
-export function mayHoldSecret(field: Field, { binding }: Memory): boolean {
-  return binding !== undefined && secretFieldsOf(binding).includes(field.name);
+export function mayHoldSecret(field: Field, { secrets }: Memory): boolean {
+  return secrets.includes(field.name);
 }
 
 /** Who moved the field away from what was last applied: seen by comparing both sides with its record. */

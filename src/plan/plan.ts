@@ -8,7 +8,7 @@ import { applyEvents } from "../state/events.ts";
 import type { MatchedTarget } from "./compare.ts";
 import { type PlanInput, type Scope, orderedChange, scopeTest } from "./input.ts";
 import { matchTargets, pendingMoves } from "./match.ts";
-import { type Recovery, recover } from "./memory.ts";
+import { type Recovery, recover, secretFields } from "./memory.ts";
 import { undeclaredOrphans } from "./orphans.ts";
 import { type TargetPlan, planTarget } from "./resources.ts";
 
@@ -39,8 +39,9 @@ export interface Planned {
 export function makePlan(input: PlanInput): Planned {
   const { states, events, diagnostics } = bringUpToDate(input);
   const targets = matchTargets(input.desired.targets, input.live.targets, states, input.elsewhere);
+  const secrets = secretFields([...input.states.values(), ...input.strays]);
   const targetPlans = input.desired.targets.map((target) =>
-    planTarget(target, targets.byAddress.get(target.address), states.get(target.key), input),
+    planTarget(target, targets.byAddress.get(target.address), states.get(target.key), input, secrets),
   );
   return {
     plan: assemble(input, targetPlans, [...targets.problems, ...diagnostics]),

@@ -53,7 +53,7 @@ function bindingEvents(
     const { address, kind } = resource;
     const live = matched.matches.get(address)?.live;
     if (live === undefined || !(kind === "target" || inScope(address))) return [];
-    const memory = memoryOf(address, live.id, matched.state, fingerprints);
+    const memory = memoryOf(address, live.id, matched.state, fingerprints, matched.secrets);
     return [
       ...settled(resource, live, memory, matched.state?.bindings.get(address), isAnew),
       ...generatedEvents(address, live, memory),
@@ -72,7 +72,7 @@ function settled(
   const { id, binding, fingerprints } = memory;
   if (fingerprints === undefined) return [];
   const records: Record<string, FieldRecord> = { ...binding?.fields };
-  const secrets = new Set(binding?.secrets);
+  const secrets = new Set(binding === undefined ? memory.secrets : binding.secrets);
   for (const field of fieldsOf(resource.kind)) {
     const { name } = field;
     const value = resource.fields[name];

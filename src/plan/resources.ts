@@ -27,7 +27,7 @@ import {
 } from "./elements.ts";
 import { type Fingerprinter, type PlanInput, caution, knownText, problem, sendable } from "./input.ts";
 import { type Match, type Matches, matchEnvironments, matchTestCases, matchedIds } from "./match.ts";
-import { type Memory, keyHolds, memoryOf } from "./memory.ts";
+import { type Memory, type SecretFields, keyHolds, memoryOf } from "./memory.ts";
 import { countUnmanaged, disableOrphan, renamedWarnings, undeclaredBindings } from "./orphans.ts";
 
 /** What is to happen to one address, and what is to be said about it. */
@@ -133,7 +133,7 @@ function updated(
   path: PlannedCall["path"],
 ): Decision {
   const { id } = live;
-  const memory = memoryOf(resource.address, id, matched.state, matched.fingerprints);
+  const memory = memoryOf(resource.address, id, matched.state, matched.fingerprints, matched.secrets);
   const diffs = diffFields(resource, live, memory);
   const fields = diffs.flatMap(({ shown }) => shown);
   if (diffs.length === 0) return UNCHANGED;
@@ -172,7 +172,7 @@ function decideTestCase(matched: MatchedTarget, resource: DesiredResource, redis
   const { live } = match;
   if (live === undefined) return createTestCase(matched, resource);
   if (live.asDeclared === resource && !rediscover) return UNCHANGED;
-  const memory = memoryOf(resource.address, live.id, matched.state, matched.fingerprints);
+  const memory = memoryOf(resource.address, live.id, matched.state, matched.fingerprints, matched.secrets);
   const diagnostics = [
     ...fixedWarnings(matched, resource, live, memory),
     ...namelessElements(resource, live),
@@ -520,6 +520,7 @@ export function planTarget(
   match: Match<LiveTarget> | undefined,
   state: State | undefined,
   input: PlanInput,
+  secrets: SecretFields,
 ): TargetPlan {
   const { live } = match ?? {};
   if (match === undefined || (live === undefined && target.left)) return UNCLEAR;
@@ -539,6 +540,7 @@ export function planTarget(
     testCases,
     state,
     fingerprints: input.fingerprints,
+    secrets,
     matches,
   };
   const own = decideTarget(matched);

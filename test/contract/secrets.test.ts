@@ -350,6 +350,32 @@ test("no command shows what an earlier secret left on the service", async () => 
   });
 });
 
+test.for([
+  { now: "another key", target: "shop", key: "signin" },
+  { now: "a target of another key", target: "store", key: "login" },
+  { now: "another key of the service", target: "shop", key: "login", apiKey: "service-key-new" },
+  { now: "no manifest", target: "shop", key: undefined },
+])("nor where it has $now", async ({ target, key, apiKey }) => {
+  await scene({}, async ({ project, service }) => {
+    seed(service);
+    const manifest = (name: string, own: string | undefined, text: string) =>
+      `target: ${name}\napp: Web Shop\n${own === undefined ? "" : `testCases: { ${own}: { description: Log in, entryPointUrlPath: "/${text}" } }\n`}`;
+    await project.write({ "targets/shop.yaml": manifest("shop", "login", "${secret:PROMPT_CODE}") });
+    expect((await project.run(["apply", "--auto-approve"], ENV)).code).toBe(0);
+    await project.write({ "targets/shop.yaml": manifest(target, key, "plain") });
+    service.apiKey = apiKey ?? service.apiKey;
+    const explain = ["explain", `testCase.${target}.${key}`];
+    const commands = [["plan"], ["snapshot"], ["pull"], ...(key === undefined ? [["import"]] : [explain])];
+    for (const args of commands) {
+      // oxlint-disable-next-line no-await-in-loop
+      const ran = await project.run(args, { TASC_API_KEY: service.apiKey });
+      expect(ran.stderr).not.toContain("Error:");
+      expect(ran.stdout + ran.stderr, args.join(" ")).not.toContain(PROMPT_CODE);
+    }
+    expect(await project.everything()).not.toContain(PROMPT_CODE);
+  });
+});
+
 test.for(["{server}/${secret:STATE_TOKEN}/{target}", "${secret:STATE_ADDRESS}", "${secret:STATE_SEGMENT}"])(
   "a token in the address of state is in no message and no file: %s",
   async (address, { expect: expectThat }) => {
