@@ -93,7 +93,8 @@ export function renamedWarnings(
       if (value === undefined || field.recognizedBy === "name") return true;
       // A secret is not compared for a hint: a snapshot has none, and plans what is planned online.
       if (isSensitive(value) || mayHoldSecret(field, memory)) return false;
-      return other !== undefined && compareField(field, value, other, memory).kind !== "differs";
+      const kind = other && compareField(field, value, other, memory).kind;
+      return kind === "same" || (kind === "hidden" && field.read === undefined);
     });
   };
   return created.flatMap((resource) => {

@@ -139,13 +139,16 @@ async function stateAfter(text: string, cases: readonly LiveTestCase[]): Promise
 function compared({ plan }: Planned, state: State) {
   const changes = plan.changes.flatMap((change) => {
     const rows = fieldsOf(parseAddress(change.address)?.kind ?? "target");
+    // Whatever the address was under which it was written.
+    const bindings = [...state.bindings.values()].filter(({ id }) => id === change.id);
+    const secrets = bindings.flatMap((binding) => binding.secrets ?? []);
     const hidden = (first: unknown): boolean =>
       change.action !== "create" &&
       rows.some(
         ({ path, name, read }) =>
           path[0] === first &&
           // What was last written with a secret is in no snapshot, so it is as unknown as what never shows.
-          (read === undefined || state.bindings.get(change.address)?.secrets?.includes(name)),
+          (read === undefined || secrets.includes(name)),
       );
     const fields = change.fields
       .filter(({ path, sensitive }) => !hidden(path[0]) && (change.action === "create" || !sensitive))
