@@ -27,7 +27,8 @@ export async function withCauses(session: Session, survey: Survey, ref: string):
   const base = desired && makePlan({ ...input, desired });
   // It cannot mean less than its manifests say: state that is committed is the change's own, and another name may be in
   // scope where that of REF is not.
-  const stateless = declared && makePlan({ ...input, desired: declared, states: new Map(), strays: [] });
+  const whole = { ...input, states: new Map(), strays: [], elsewhere: undefined };
+  const stateless = declared && makePlan({ ...whole, desired: declared });
   const changes = planned.plan.changes.map((change) => ({
     ...change,
     cause: causeOf(change, planned, base),

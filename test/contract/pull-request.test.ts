@@ -197,7 +197,7 @@ describe.concurrent("a protected test case", () => {
 
   test("keeps its name of the base where another name is in scope, and its own is not", async () => {
     await scene({}, async ({ project, service }) => {
-      seed(service);
+      const { target } = seed(service);
       seed(service, "Back Office");
       const settings = (await project.read("tasc.yaml")) + POLICY;
       await project.write({
@@ -224,12 +224,17 @@ describe.concurrent("a protected test case", () => {
         "tasc.yaml": `${settings}state: { path: .other }\n`,
         "targets/shop.yaml": named("zzz", "DISABLED"),
       });
-      for (const [key, only] of [
-        ["shop", "testCase.shop.zzz"],
-        ["shop2", "*.shop2.*"],
+      const shop = named("zzz", "DISABLED");
+      for (const [file, manifest, only] of [
+        ["shop", shop, "testCase.shop.zzz"],
+        ["shop", shop.replace("shop", "shop2"), "*.shop2.*"],
+        ["back", shop.replace("shop", `back\nid: ${target.id}`), "*.back.*"],
       ] as const) {
         // oxlint-disable-next-line no-await-in-loop
-        await project.write({ "targets/shop.yaml": named("zzz", "DISABLED").replace("shop", key) });
+        await project.write({
+          "targets/shop.yaml": named("login", "ENABLED"),
+          [`targets/${file}.yaml`]: manifest,
+        });
         // oxlint-disable-next-line no-await-in-loop
         const ran = await plan("--only", only);
         expect(ran.code, ran.stdout + ran.stderr).toBe(1);
