@@ -1,4 +1,5 @@
 import { setMaxListeners } from "node:events";
+import { TascError } from "../model/error.ts";
 import type { ClientEvent, OfCall } from "../model/events.ts";
 import type { Json } from "../model/json.ts";
 import type { LiveTestCase } from "../model/live.ts";
@@ -24,7 +25,6 @@ import {
   shapedAnswer,
   streamedList,
   wholeAnswer,
-  withheld,
 } from "./exchange.ts";
 import { type Fault, type MayHaveActed, ServiceError, isTooMany, mayHaveActed, mayRetry } from "./failure.ts";
 import { Limiter, type ShareRate } from "./limiter.ts";
@@ -59,8 +59,8 @@ export interface Done<T> {
 }
 
 /**
- * Asked right before every send and resend, reads included: after all waiting for a turn and for a delay, and once
- * more where it then took longer than PERMISSION_LASTS until a connection stood.
+ * Asked right before every send and resend, reads included, after all waiting for a turn and for a delay. What it looks
+ * up holds for PERMISSION_LASTS: where it then takes longer until a connection stands, it is asked again.
  *
  * It refuses by throwing a `TascError`: nothing is sent, and the call ends with the failure `withheld`, whose `acted`
  * still covers earlier sends. What else it throws comes out of the client's call.
@@ -137,11 +137,17 @@ export function createClient(options: ClientOptions) {
       method,
       path: `${baseUrl.path}${pathOf(path)}${query}`,
       headers: { "X-API-Key": apiKey.reveal(), Accept: "application/json", "User-Agent": "tasc", ...json },
-      body,
+      body: body ?? null,
     };
     for (let connects = 1; ; connects++) {
-      const refusal = await refusalOf(permission);
-      if (refusal !== undefined) return unsent(refusal);
+      let looked: void | Promise<void>;
+      try {
+        looked = permission();
+        await looked;
+      } catch (error) {
+        if (error instanceof TascError) return withheld(error);
+        throw error;
+      }
       // Monotonic clocks stand still while a machine is suspended, so this one is the wall's.
       const granted = Date.now();
       const exchanged = await exchange(connections, {
@@ -153,12 +159,9 @@ export function createClient(options: ClientOptions) {
         signal,
         redact: redactAll,
         now: () => world.now(),
-        mayWrite: () => (Math.abs(Date.now() - granted) < PERMISSION_LASTS ? undefined : permission()),
+        mayWrite: () => looked === undefined || Math.abs(Date.now() - granted) < PERMISSION_LASTS,
       });
-      // Connecting took so long that the permission is not certain any more: it is asked again, for a new connection.
-      if (exchanged.unsure === undefined || connects === MAX_CONNECTS) return exchanged;
-      const late = await refusalOf(() => exchanged.unsure);
-      if (late !== undefined) return unsent(late);
+      if (!exchanged.tooLate || connects === MAX_CONNECTS) return exchanged;
     }
   };
 
@@ -263,7 +266,7 @@ export function createClient(options: ClientOptions) {
     close: async (): Promise<void> => {
       ending.abort();
       // Where it could not be opened, the calls said why.
-      await (await transport?.catch(() => undefined))?.close();
+      await (await transport?.catch(() => undefined))?.dispatcher.destroy();
     },
   };
 }
@@ -281,24 +284,9 @@ function endingSignal(outer: AbortSignal | undefined): AbortController {
 /** Events of calls without what they have in common. */
 type OfThisCall<E> = E extends OfCall ? Omit<E, keyof OfCall> : never;
 
-function unsent(failure: Fault): Exchanged<never> {
-  return {
-    result: { ok: false, failure },
-    status: undefined,
-    date: undefined,
-    began: false,
-    unsure: undefined,
-  };
-}
-
-/** Why a send is refused, if it is. */
-async function refusalOf(permission: () => void | Promise<void> | undefined): Promise<Fault | undefined> {
-  try {
-    await permission();
-    return undefined;
-  } catch (error) {
-    return withheld(error);
-  }
+function withheld(cause: TascError): Exchanged<never> {
+  const result = { ok: false, failure: { kind: "withheld", cause } } as const;
+  return { result, status: undefined, date: undefined, began: false, tooLate: false };
 }
 
 /** How delays between sends grow: `base` doubles with each send up to `cap`, in milliseconds. */

@@ -24,12 +24,6 @@ declare module "undici/lib/dispatcher/agent.js" {
   export default AgentClass;
 }
 
-declare module "undici/lib/dispatcher/retry-agent.js" {
-  import type { RetryAgent } from "undici";
-  const RetryAgentClass: typeof RetryAgent;
-  export default RetryAgentClass;
-}
-
 declare module "undici/lib/api/api-request.js" {
   import type { Dispatcher } from "undici";
   export default function request(
