@@ -22,16 +22,13 @@ export interface Transport {
 
 export interface ExchangeOptions<T> {
   readonly request: Pick<Dispatcher.DispatchOptions, "method" | "path" | "headers" | "body">;
-  /** Of a 2xx answer. */
   readonly reader: AnswerReader<T>;
   readonly origin: string;
   readonly host: string;
   /** Milliseconds from handing the request over to the last byte of the answer. */
   readonly limit: number;
-  /** Ends the exchange at once. */
   readonly signal: AbortSignal;
   readonly redact: Redact;
-  /** Milliseconds since 1970. */
   readonly now: () => number;
   /** Asked once a connection stands, before a byte is written; if not, the connection is dropped. */
   readonly mayWrite: () => boolean;
@@ -40,7 +37,6 @@ export interface ExchangeOptions<T> {
 export interface Exchanged<T> {
   readonly result: Result<T, Fault>;
   readonly status: number | undefined;
-  /** The answer's `Date`, as it stands there. */
   readonly date: string | undefined;
   /** Whether any byte of the request can have left. */
   readonly began: boolean;
@@ -49,10 +45,8 @@ export interface Exchanged<T> {
 }
 
 /**
- * Sends one request once and reads its answer.
- *
- * The time limit runs on the real clock, not on a clock that is handed in: it guards against a peer in the real
- * world. It covers connecting, headers and body, so a server that hangs or trickles at any point is given up on.
+ * Sends one request once and reads its answer. The time limit covers connecting, headers and body, and runs on the real
+ * clock: it guards against a peer in the real world that hangs or trickles.
  * @throws what the reader throws, but for a FaultError
  */
 export function exchange<T>(transport: Transport, options: ExchangeOptions<T>): Promise<Exchanged<T>> {
@@ -159,15 +153,10 @@ export function exchange<T>(transport: Transport, options: ExchangeOptions<T>): 
   });
 }
 
-/** Takes in the body of one answer, piece by piece. */
 export interface AnswerReader<T> {
   /** @returns whether it wants the next piece; if not, the rest of the answer cannot change the result */
   take(piece: Uint8Array): boolean;
-  /**
-   * Called once, after the last piece that there was or that it wanted.
-   * @param unreadable why the answer cannot be read at all
-   * @throws FaultError
-   */
+  /** Called once, after the last piece. @param unreadable why the answer cannot be read at all @throws FaultError */
   end(unreadable?: Fault): T;
   /** The call's time limit starts again after so many bytes; without it, it holds for the whole answer. */
   readonly window?: number;
@@ -179,7 +168,6 @@ function compressed<T>(reader: AnswerReader<T>): AnswerReader<T> {
   return { take: () => false, end };
 }
 
-/** Keeps the beginning of a body for the service's words. */
 function refusal(faultOf: (body: Uint8Array) => Fault): AnswerReader<never> {
   const pieces: Uint8Array[] = [];
   let size = 0;
@@ -219,7 +207,6 @@ export function wholeAnswer(): AnswerReader<Json | undefined> {
   };
 }
 
-/** An answer that must be there and have a certain shape. */
 export function shapedAnswer<T>(read: (answer: Json) => T): AnswerReader<T> {
   const whole = wholeAnswer();
   return {
@@ -251,11 +238,9 @@ export function optionalAnswer(): AnswerReader<Json | undefined> {
 /** What becomes of the items of a streamed list. Made again for each try, so a broken one leaves nothing behind. */
 export interface Collector<I, T> {
   add(item: I): void;
-  /** Called once, after the last item. */
   result(): T;
 }
 
-/** @param keep what to hold on to of each */
 export function inAList(
   keep: (testCase: LiveTestCase) => LiveTestCase = (testCase) => testCase,
 ): Collector<LiveTestCase, readonly LiveTestCase[]> {
@@ -263,7 +248,6 @@ export function inAList(
   return { add: (testCase) => void items.push(keep(testCase)), result: () => items };
 }
 
-/** A list of which only one item is held at a time. */
 export function streamedList<I, T>(
   read: (item: Json, index: number) => I,
   collector: Collector<I, T>,
@@ -287,11 +271,7 @@ export function streamedList<I, T>(
   };
 }
 
-/**
- * What a connection's error means.
- * @param began whether a connection stood and the request was being written
- * @param limit of the call's time, in milliseconds, in case connecting took longer
- */
+/** @param began whether a connection stood and the request was being written @param limit of the call's time */
 export function connectionFault(
   error: Error,
   began: boolean,

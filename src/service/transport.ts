@@ -5,14 +5,9 @@ import type { Transport } from "./exchange.ts";
 import { isLoopback } from "./request.ts";
 
 /**
- * The one module that knows undici; load it only when a call is about to be made, as that takes time at start.
- * `undici/lib/dispatcher/pool.js` is what `Pool` is in the package's index, without the 60 ms that fetch,
- * WebSocket and caches take to load beside it.
- *
- * `dispatch` rather than `request`: it tells when a connection stands and writing begins, and what fails before
- * that cannot have reached the service. No error code says so as surely.
- * @param origin scheme, host and port: nothing else is connected to, but a proxy
- * @param connectTimeout milliseconds
+ * The one module that opens undici; load it only when a call is about to be made. Its inner modules spare the 60 ms that
+ * the index takes for fetch, WebSocket and caches.
+ * @param origin nothing else is connected to, but a proxy
  * @param env where HTTPS_PROXY, HTTP_PROXY and NO_PROXY are looked for
  */
 export async function openTransport(
@@ -45,7 +40,6 @@ export async function throughProxies(
   return new Agent({ ...options, ...proxies, clientFactory });
 }
 
-/** The proxies of the environment, as undici takes them; none for this machine itself. */
 function proxiesFor(
   origin: string,
   env: Readonly<Record<string, string | undefined>>,

@@ -17,7 +17,6 @@ declare module "undici/lib/api/api-connect.js" {
   export default connect;
 }
 
-/** The same for the parts that a server of the http state protocol is asked with. */
 declare module "undici/lib/dispatcher/agent.js" {
   import type { Agent } from "undici";
   const AgentClass: typeof Agent;
