@@ -78,8 +78,9 @@ function doubleQuoted(text: string): string {
   );
 }
 
+/** What YAML forbids, and what turns the direction of a line, so that it reads differently from what it is. */
 const NEVER_UNESCAPED = new RegExp(
-  String.raw`[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]|\p{Surrogate}`,
+  String.raw`[\0-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff]|\p{Surrogate}`,
   "u",
 );
 
@@ -157,7 +158,7 @@ export class BlockWriter {
   comment(path: Path, indent: number): string[] {
     const lines = this.#commentAt(path)?.split(/\r\n?|[\n\u0085\u2028\u2029]/) ?? [];
     const printable = lines.map((line) =>
-      line.replaceAll(/[^\P{Cc}\t]|\p{Cs}|[\ufeff\ufffe\uffff]/gu, "\ufffd"),
+      line.replaceAll(/[^\P{Cc}\t]|\p{Cs}|[\u202a-\u202e\u2066-\u2069\ufeff\ufffe\uffff]/gu, "\ufffd"),
     );
     return printable.map((line) => `${pad(indent)}# ${line}`.trimEnd());
   }
