@@ -166,7 +166,7 @@ describe("quotes", () => {
     expect(writeYaml(["a\u202eb", "a\n\u2066b"])).toBe(
       String.raw`- "a\u202eb"` + "\n" + String.raw`- "a\n\u2066b"` + "\n",
     );
-    expect(writeYaml({ a: 1 }, { commentAt: () => "x\u202ey" })).toMatch(/^# x\ufffdy\n/);
+    expect(writeYaml({ a: 1 }, () => "x\u202ey")).toMatch(/^# x\ufffdy\n/);
   });
 
   it("are single where that spares escapes", () => {
