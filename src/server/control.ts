@@ -1,5 +1,5 @@
 import { type Json, type JsonObject, parseJson } from "../model/json.ts";
-import { type FaultPlan, type RequestLog, faultRule } from "./exchange.ts";
+import { type FaultPlan, faultRule } from "./exchange.ts";
 import { type Runner, notify } from "./generation.ts";
 import { type Answer, type HandlerCall, type Received, type Reply, type Route, findRoute } from "./http.ts";
 import * as v from "./input.ts";
@@ -12,7 +12,8 @@ import type { Store, StoredRows, StoredTables } from "./store.ts";
 export type Control = {
   readonly service: Service;
   readonly runner: Runner;
-  readonly log: RequestLog;
+  /** The requests the interface received, in the order they came. */
+  readonly log: JsonObject[];
   readonly faults: FaultPlan;
   /** The settings the server was started with. */
   readonly startSettings: r.Settings;
@@ -201,9 +202,12 @@ const finishResults: ControlOperation = ({ service }, call) => {
 
 const addFault: ControlOperation = ({ faults }, call) => {
   const rule = call.body(faultRule);
-  faults.add(rule);
+  faults.set(rule, 0);
   return rule;
 };
+
+const listFaults: ControlOperation = ({ faults }) =>
+  Array.from(faults, ([rule, matched]) => ({ ...rule, matched }));
 
 /** What is left out is as the server was started with, so `{}` undoes all changes. */
 const replaceSettings: ControlOperation = ({ service, startSettings }, call) =>
@@ -211,9 +215,9 @@ const replaceSettings: ControlOperation = ({ service, startSettings }, call) =>
 
 /** The control interface, under `/control`: no part of the described service, so no faults. */
 const routes: readonly Route<ControlOperation>[] = [
-  { method: "GET", path: "/requests", run: ({ log }) => log.entries() },
-  { method: "DELETE", path: "/requests", run: ({ log }) => log.clear() },
-  { method: "GET", path: "/faults", run: ({ faults }) => faults.rules() },
+  { method: "GET", path: "/requests", run: ({ log }) => log },
+  { method: "DELETE", path: "/requests", run: ({ log }) => void log.splice(0) },
+  { method: "GET", path: "/faults", run: listFaults },
   { method: "POST", path: "/faults", run: addFault, status: 201 },
   { method: "DELETE", path: "/faults", run: ({ faults }) => faults.clear() },
   { method: "GET", path: "/data", run: readData },
