@@ -135,7 +135,7 @@ function performed(service: Service, apiKey: string, received: http.Received): h
 /** Answers version 3 of the described interface, and the one that controls this server. */
 function handlerOf(control: Control, apiKey: string, closing: AbortSignal) {
   const { service, runner } = control;
-  /** Carries out what was asked, and starts the timers of what that began; what is no refusal is a defect. */
+  /** Carries out what was asked, and starts the timers of what that began; any error but a refusal is a defect. */
   const act = (work: () => http.Reply, form = service.settings.errorBody): HandlerAnswer => {
     try {
       return { reply: work() };
