@@ -55,10 +55,7 @@ function sheetsOf(draft: TargetDraft, { dir, split, folderNames }: LayoutOptions
   const start = [dir, fileName(draft.key)].filter((step) => step !== "").join("/");
   const ids = draft.testCases.flatMap(({ live }) => (split === "folder" ? (live.folderId ?? []) : []));
   const names = folderNames.get(draft.live.id);
-  const keys = chooseKeys(
-    [...new Set(ids)].map((id) => ({ id, name: names?.get(id), noun: "folder" })),
-    new Set(),
-  );
+  const keys = chooseKeys([...new Set(ids)].map((id) => ({ id, name: names?.get(id), noun: "folder" })));
   const together = draft.testCases.filter(({ live: { folderId } }) => !keys.has(folderId ?? ""));
   const isEmpty = draft.target === undefined && draft.environments.length + together.length === 0;
   return [

@@ -7,7 +7,6 @@ import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Json } from "../model/json.ts";
 import type { StateEvent } from "../model/state.ts";
 import { keyHolds } from "../plan/memory.ts";
-import type { Planned } from "../plan/plan.ts";
 import { refreshEvents } from "../plan/record.ts";
 import { type EditedText, editTexts, withTexts } from "./edit-files.ts";
 import {
@@ -18,7 +17,7 @@ import {
   folderNamesIn,
   foldersOf,
 } from "./import-draft.ts";
-import { type ImportSources, type Learnt, type PlannedProject, isNews, planProject } from "./import-known.ts";
+import { type ImportSources, type Learnt, type PlannedProject, planProject } from "./import-known.ts";
 import { type Merging, type Pairs, mergeFields, mergeStage, withoutStage } from "./import-merge.ts";
 import { type LayoutOptions, type NewFile, layOut } from "./import-write.ts";
 import { Manifests, changedFields } from "./rewrite.ts";
@@ -98,7 +97,7 @@ async function attemptOnce(
   const proof = await prove(files, texts, options.folder, sources, merged, learnt);
   const { refuted, unmatched, problems, planned = before } = proof;
   if (refuted.size > 0 && problems.length + unmatched.length === 0) return refuted;
-  return { files, texts, leftOut, learnt: allLearnt(sources, learnt, planned), unmatched, problems };
+  return { files, texts, leftOut, learnt: allLearnt(sources, planned), unmatched, problems };
 }
 
 function joined(first: Learnt, then: Learnt): Learnt {
@@ -127,7 +126,7 @@ function foldersLearnt(
  * Folders, and which id each address has: an import binds, so that what is renamed on the service right after it is
  * known again. The records of its fields tell a later plan what has changed since.
  */
-function allLearnt({ chosen, states }: ImportSources, learnt: Learnt, { matched }: Planned): Learnt {
+function allLearnt({ chosen, states }: ImportSources, { learnt, matched }: PlannedProject): Learnt {
   const ids = new Set(chosen.map(({ id }) => id));
   const settled = [...matched].flatMap(([key, one]): [string, readonly StateEvent[]][] => {
     const { fingerprints, live } = one;
@@ -136,11 +135,7 @@ function allLearnt({ chosen, states }: ImportSources, learnt: Learnt, { matched 
     if (!isUsable || live === undefined || !ids.has(live.id)) return [];
     return [[key, refreshEvents(one, fingerprints, () => true).filter(({ type }) => type !== "unbound")]];
   });
-  const news = [...learnt].map(([key, events]): [string, readonly StateEvent[]] => [
-    key,
-    events.filter((event) => isNews(event, states.get(key))),
-  ]);
-  return new Map([...joined(new Map(news), new Map(settled))].filter(([, events]) => events.length > 0));
+  return new Map([...joined(learnt, new Map(settled))].filter(([, events]) => events.length > 0));
 }
 
 /** In which stages new resources exist, and which files are there. */
