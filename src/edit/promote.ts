@@ -4,7 +4,7 @@ import type { ProjectFolder } from "../manifest/files.ts";
 import { type EnvironmentVariables, placeholdersIn } from "../manifest/interpolation.ts";
 import { type ProjectReading, readProject, resolveProject } from "../manifest/load.ts";
 import { type Address, targetAddress } from "../model/address.ts";
-import { type Json, type Path, defined, sameJson } from "../model/json.ts";
+import { type Json, defined, sameJson } from "../model/json.ts";
 import { isSensitive, reveal } from "../model/value.ts";
 import { targetOf } from "../plan/input.ts";
 import type { LiveReport } from "../service/answers.ts";
@@ -20,12 +20,12 @@ import {
   type Rewritten,
   type Wish,
   changeKey,
-  changedFields,
   escaped,
   grant,
   onlyStagesOf,
   removals,
   setAt,
+  unsaidChange,
   valueAtOne,
 } from "./rewrite.ts";
 
@@ -191,17 +191,7 @@ export async function provePromotion(
   );
   if (differing !== undefined)
     return `${differing.address} would still differ in ${differing.path.join(".")}`;
-  const promoted = new Set(changes.map(changeKey));
-  const isPromoted = (address: Address, path: Path): boolean => promoted.has(changeKey({ address, path }));
-  const spoilt = changedFields(request, { project, documents }, stages).find(
-    ({ stage, address, field: { path } }) =>
-      stage !== to.stage ||
-      !(
-        isPromoted(address, path) ||
-        isPromoted(address, ONLY_STAGES.path) ||
-        isPromoted(targetAddress(targetOf(address)), ONLY_STAGES.path)
-      ),
-  );
+  const spoilt = unsaidChange(request, { project, documents }, changes, to.stage, stages);
   return spoilt && `${spoilt.address} would change in ${spoilt.field.name}, in stage ${spoilt.stage}`;
 }
 
