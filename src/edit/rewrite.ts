@@ -248,7 +248,8 @@ function mapsIn(value: Json | undefined): readonly JsonObject[] {
   return isObject(value) ? Object.values(value).filter(isObject) : [];
 }
 
-function cached<T>(known: Map<string, T>, name: string, make: () => T): T {
+/** What is known under a name; it is made when it is first asked for. */
+export function cached<T>(known: Map<string, T>, name: string, make: () => T): T {
   const value = known.get(name) ?? make();
   known.set(name, value);
   return value;
