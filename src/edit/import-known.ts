@@ -137,7 +137,7 @@ export function knownResources({ documents, input, known, matched }: PlannedProj
     for (const one of [name, externalId, type]) if (one !== undefined) names.add(nameIn(kind, target, one));
   }
   return {
-    /** By id of what is live: what manifests mean, and what state binds and no manifest declares any more. */
+    /** By live id: what manifests mean, and what state binds and no manifest declares any more. */
     managed,
     remembered,
     /** In whatever stage. */
