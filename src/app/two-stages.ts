@@ -169,9 +169,7 @@ function askGate(options: ProjectOptions, host: Host, stage: string, addresses: 
       reports.push({ target, report: report?.id ?? null });
       const idOf = (address: Address): string | undefined => matched?.matches.get(address)?.live?.id;
       const own = addresses.filter((address) => targetOf(address) === target);
-      refused.push(
-        ...refusedBy({ addresses: own, idOf, report, appliedAt: (address) => applied.get(address) }),
-      );
+      refused.push(...refusedBy(own, idOf, report, (address) => applied.get(address)));
     }
     // Of these, any report counts.
     return { refused, reports, neverApplied: addresses.filter((address) => !applied.has(address)) };

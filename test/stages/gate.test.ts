@@ -133,9 +133,12 @@ describe("the answer of a report", () => {
     results: statuses.map((status) => ({ ...RESULT, testCaseId: "1", status })),
   });
   const ask = (given: LiveReport | undefined, live: string | undefined = "1") =>
-    refusedBy({ addresses: [address], idOf: () => live, report: given, appliedAt: () => undefined }).map(
-      ({ outcome }) => outcome,
-    );
+    refusedBy(
+      [address],
+      () => live,
+      given,
+      () => undefined,
+    ).map(({ outcome }) => outcome);
 
   test.for<[sentence: string, given: LiveReport | undefined, outcomes: string[]]>([
     ["passed", report("PASSED"), []],
