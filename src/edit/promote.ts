@@ -220,16 +220,25 @@ export interface GateQuestion {
   readonly idOf: (address: Address) => string | undefined;
   /** Nothing where no report has finished. */
   readonly report: LiveReport | undefined;
+  /** Whether nobody has changed it since its last apply: a report tells nothing of a manifest that is not applied. */
+  readonly isApplied: (address: Address) => boolean;
   /** When the last apply that touched a test case began, ISO 8601; nothing where none is known. */
   readonly appliedAt: (address: Address) => string | undefined;
 }
 
 /** The test cases that have not passed. One that ran more than once has passed if it did each time. */
-export function refusedBy({ addresses, idOf, report, appliedAt }: GateQuestion): readonly Refused[] {
+export function refusedBy({
+  addresses,
+  idOf,
+  report,
+  isApplied,
+  appliedAt,
+}: GateQuestion): readonly Refused[] {
   return addresses.flatMap((address): readonly Refused[] => {
     const missing = (why: string): readonly Refused[] => [{ address, outcome: "missing", why }];
     const id = idOf(address);
     if (id === undefined) return missing("it is not live there");
+    if (!isApplied(address)) return missing("it is not as its manifest says; apply it there first");
     if (report === undefined) return missing("no test report of its target has finished");
     const results = report.results.filter(({ testCaseId }) => testCaseId === id);
     if (results.length === 0) return missing(`it is not in report ${report.id}`);
