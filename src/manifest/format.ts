@@ -1,9 +1,9 @@
 import { isObject, sameJson } from "../model/json.ts";
 import { type ManifestPart, entryOf, itemOf } from "./shape.ts";
 import { DOCUMENTS, type DocumentKind } from "./tables.ts";
-import { parseTree, type MapNode, type Node, type Pair, entryOfPair } from "./yaml/tree.ts";
-import { readSlow } from "./yaml/read-slow.ts";
+import { read } from "./yaml/read-slow.ts";
 import { splitDocuments, findCharacters } from "./yaml/text.ts";
+import { type MapNode, type Node, type Pair, entryOfPair, rootOf } from "./yaml/tree.ts";
 
 /**
  * Puts the keys of a manifest in their usual order and changes nothing else: a pair moves together with the comments
@@ -19,11 +19,11 @@ export function formatManifest(text: string, kind: DocumentKind): string {
 }
 
 function formatDocument(text: string, root: ManifestPart): string {
-  const before = readSlow(text);
+  const before = read(text);
   if (!before.ok || !isObject(before.value)) return text;
-  const tree = parseTree(findCharacters(text).cleaned);
-  const formatted = new Formatter(text).range(0, text.length, tree.root, root);
-  const after = formatted === text ? before : readSlow(formatted);
+  const tree = rootOf(findCharacters(text).cleaned);
+  const formatted = new Formatter(text).range(0, text.length, tree, root);
+  const after = formatted === text ? before : read(formatted);
   return after.ok && sameJson(after.value, before.value) && sameCharacters(text, formatted)
     ? formatted
     : text;

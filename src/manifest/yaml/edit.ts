@@ -8,8 +8,7 @@ import {
   isObject,
   sameJson,
 } from "../../model/json.ts";
-import { readFast } from "./fast.ts";
-import { type Reading, readSlow } from "./read-slow.ts";
+import { read } from "./read-slow.ts";
 import { type Splice, inDocument, setOwn, spliced, splitDocuments } from "./text.ts";
 import {
   type AliasNode,
@@ -20,7 +19,7 @@ import {
   type ScalarNode,
   entryOfPair,
   nodesOf,
-  parseTree,
+  rootOf,
   targetOf,
 } from "./tree.ts";
 import {
@@ -120,11 +119,6 @@ function documentSplices(text: string, edits: readonly YamlEdit[], prune: boolea
   if (after?.ok !== true || !sameJson(after.value, value))
     throw new EditRefusal("this cannot be changed without changing more than that; edit the file by hand");
   return splices ?? [];
-}
-
-function read(text: string): Reading {
-  const value = readFast(text);
-  return value === undefined ? readSlow(text) : { ok: true, value };
 }
 
 /** The replacements in the order of the text, or nothing if two of them overlap; the last line ends as it did. */
@@ -250,7 +244,7 @@ class TextEditor {
   constructor(text: string) {
     this.#text = text;
     this.#lines = new TextLines(text);
-    this.#root = parseTree(text).root;
+    this.#root = rootOf(text);
     this.#layout = layoutOf(this.#root, this.#lines);
     this.#writer = new BlockWriter(this.#layout);
     for (const node of nodesOf(this.#root)) {
