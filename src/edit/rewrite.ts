@@ -108,8 +108,8 @@ export class Manifests implements ProjectDocuments {
   readonly #index: ManifestIndex;
   /** The manifests that these are a trial of. */
   readonly #base: Manifests | undefined;
-  /** Edited layers, by place; without a value where they are left empty. */
-  readonly #edited = new Map<string, { readonly value: JsonObject | undefined }>();
+  /** Edited layers, by file and the last step of their paths: nearly all that is asked for is not among them. */
+  readonly #edited = new Map<string, Map<string | number, readonly EditedLayer[]>>();
 
   constructor(sources: ProjectDocuments, base?: Manifests) {
     this.project = sources.project;
@@ -124,7 +124,11 @@ export class Manifests implements ProjectDocuments {
       const place = { file, path: path.slice(0, cut) };
       const inner = { path: path.slice(cut), value: edit.kind === "set" ? edit.value : undefined };
       const { value } = this.#layerAt(place) ?? { value: this.#index.valueAt(place) };
-      this.#edited.set(placeKey(place), { value: edited(value, [inner]) });
+      const inFile = this.#edited.get(file) ?? new Map<string | number, readonly EditedLayer[]>();
+      const last = place.path.at(-1) ?? "";
+      const others = inFile.get(last)?.filter((one) => !sameJson(one.path, place.path)) ?? [];
+      inFile.set(last, [...others, { path: place.path, value: edited(value, [inner]) }]);
+      this.#edited.set(file, inFile);
     }
     this.edits.push(...edits);
   }
@@ -141,11 +145,13 @@ export class Manifests implements ProjectDocuments {
     const parts = parseAddress(address);
     const lookup = parts && this.#index.lookup(parts.target, stage);
     if (parts === undefined || lookup === undefined) return [];
-    const read = lookup(parts.kind, parts.key);
-    const layers = read.flatMap((layer): readonly Layer[] => {
-      const { value } = this.#layerAt(layer) ?? layer;
-      return value === undefined ? [] : value === layer.value ? [layer] : [{ ...layer, value }];
-    });
+    const layers: Layer[] = [];
+    for (const layer of lookup(parts.kind, parts.key)) {
+      const { kind, file, path } = layer;
+      const change = this.#layerAt(layer);
+      if (change === undefined) layers.push(layer);
+      else if (change.value !== undefined) layers.push({ kind, file, path, value: change.value });
+    }
     if (!layers.some(({ kind }) => kind === "stage")) layers.push(...this.#newOverride(stage, layers));
     const isDeclared = layers.some(({ kind }) => kind === "base" || kind === "stage");
     if (!isDeclared || !existsIn(stage, layers)) return [];
@@ -212,11 +218,17 @@ export class Manifests implements ProjectDocuments {
     return place === undefined || value === undefined ? [] : [{ kind: "stage", ...place, value }];
   }
 
-  #layerAt(place: Origin): { readonly value: JsonObject | undefined } | undefined {
-    return (
-      this.#edited.get(placeKey(place)) ?? (this.#base === undefined ? undefined : this.#base.#layerAt(place))
-    );
+  #layerAt(place: Origin): Pick<EditedLayer, "value"> | undefined {
+    const { file, path } = place;
+    const own = this.#edited.get(file)?.get(path.at(-1) ?? "");
+    const found = own?.find((one) => sameJson(one.path, path));
+    return found ?? (this.#base === undefined ? undefined : this.#base.#layerAt(place));
   }
+}
+
+/** Without a value where it is left empty. */
+interface EditedLayer extends Pick<Origin, "path"> {
+  readonly value: JsonObject | undefined;
 }
 
 /** What is read of the documents, and put together where it is asked for. */

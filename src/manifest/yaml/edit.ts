@@ -247,7 +247,7 @@ class TextEditor {
     this.#root = rootOf(text);
     this.#layout = layoutOf(this.#root, this.#lines);
     this.#writer = new BlockWriter(this.#layout);
-    for (const node of nodesOf(this.#root)) {
+    for (const node of text.includes("*") ? nodesOf(this.#root) : []) {
       const target = node.kind === "alias" ? targetOf(node) : undefined;
       if (node.kind !== "alias" || target === undefined) continue;
       const known = this.#aliases.get(target);
@@ -270,6 +270,7 @@ class TextEditor {
   }
 
   #value(node: Node, target: Json, place: Place): void {
+    if (this.#aliases.size === 0 && sameJson(node.value, target)) return;
     if (node.kind === "alias") {
       const binding = this.#bindings.get(node.name);
       if (binding !== undefined && sameJson(binding.value, target)) binding.aliases++;

@@ -159,53 +159,70 @@ export function parseTree(text: string): Tree {
 export function rootOf(text: string): Node {
   const marks: number[] = [];
   const value = readFast(text, marks);
-  return value === undefined ? parseTree(text).root : markedNode(text, marks.values(), value);
+  return value === undefined ? parseTree(text).root : new MarkedTree(text, marks).node(value);
 }
 
-/** A node of the next mark and those behind it. */
-function markedNode(text: string, marks: Iterator<number>, value: Json): Node {
-  const [start, end] = nextMark(marks);
-  const standing = { start, end, from: start, anchor: undefined, tag: undefined, value };
-  const first = text.charAt(start);
-  if (isArray(value)) {
-    const flow = first === "[";
-    const items = value.map((item): Item => {
-      const dash = flow ? undefined : nextMark(marks)[0];
-      const node = markedNode(text, marks, item);
-      return { start: dash ?? node.start, value: node };
-    });
-    return { kind: "list", ...standing, flow, items };
+/** Makes nodes of what the fast reader marked. */
+class MarkedTree {
+  readonly #text: string;
+  readonly #marks: readonly number[];
+  #at = 0;
+
+  constructor(text: string, marks: readonly number[]) {
+    this.#text = text;
+    this.#marks = marks;
   }
-  if (isObject(value)) {
-    const byKey = new Map<string, Pair>();
-    // In the order of the text, which a map of JavaScript does not keep for keys that are numbers.
-    for (let left = Object.keys(value).length; left > 0; left--) {
-      const [from, colon] = nextMark(marks);
-      const key = markedKey(text, from, colon);
-      const name = key.text;
-      byKey.set(name, { start: from, key, colon, value: markedNode(text, marks, value[name] ?? null) });
+
+  /** The node of the next mark, with those in it. */
+  node(value: Json): Node {
+    const start = this.#next();
+    const end = this.#next();
+    // Written out, since a spread object takes several times as long to make, and twice the room.
+    const [from, anchor, tag] = [start, undefined, undefined];
+    const first = this.#text.charAt(start);
+    if (isArray(value)) {
+      const flow = first === "[";
+      const items = value.map((item) => this.#item(item, flow));
+      return { kind: "list", start, end, from, anchor, tag, flow, items, value };
     }
-    return { kind: "map", ...standing, flow: first === "{", pairs: [...byKey.values()], byKey };
+    if (isObject(value)) {
+      const byKey = new Map<string, Pair>();
+      // In the order of the text, which a map of JavaScript does not keep for keys that are numbers.
+      for (let left = Object.keys(value).length; left > 0; left--) {
+        const key = this.#key();
+        const inner = this.node(value[key.text] ?? null);
+        byKey.set(key.text, { start: key.start, key, colon: key.end, value: inner });
+      }
+      const pairs = [...byKey.values()];
+      return { kind: "map", start, end, from, anchor, tag, flow: first === "{", pairs, byKey, value };
+    }
+    const written = typeof value === "string" ? value : this.#text.slice(start, end);
+    const style = STYLE_OF[first] ?? "plain";
+    return { kind: "scalar", start, end, from, anchor, tag, style, text: written, value };
   }
-  const written = typeof value === "string" ? value : text.slice(start, end);
-  return { kind: "scalar", ...standing, style: STYLE_OF[first] ?? "plain", text: written };
-}
 
-function markedKey(text: string, start: number, end: number): ScalarNode {
-  const written = text.slice(start, end);
-  const style = STYLE_OF[text.charAt(start)] ?? "plain";
-  const key =
-    style === "plain"
-      ? written
-      : style === "double"
-        ? String(JSON.parse(written))
-        : written.slice(1, -1).replaceAll("''", "'");
-  const standing = { start, end, from: start, anchor: undefined, tag: undefined };
-  return { kind: "scalar", ...standing, style, text: key, value: key };
-}
+  #next(): number {
+    return this.#marks[this.#at++] ?? 0;
+  }
 
-function nextMark(marks: Iterator<number>): readonly [start: number, end: number] {
-  return [marks.next().value, marks.next().value];
+  #item(item: Json, flow: boolean): Item {
+    const dash = flow ? undefined : this.#next();
+    if (!flow) this.#next();
+    const value = this.node(item);
+    return { start: dash ?? value.start, value };
+  }
+
+  #key(): ScalarNode {
+    const start = this.#next();
+    const end = this.#next();
+    const written = this.#text.slice(start, end);
+    const style = STYLE_OF[written.charAt(0)] ?? "plain";
+    const quoted = (): string =>
+      style === "double" ? String(JSON.parse(written)) : written.slice(1, -1).replaceAll("''", "'");
+    const text = style === "plain" ? written : quoted();
+    const [from, anchor, tag] = [start, undefined, undefined];
+    return { kind: "scalar", start, end, from, anchor, tag, style, text, value: text };
+  }
 }
 
 const STYLE_OF: Readonly<Record<string, ScalarStyle>> = {
