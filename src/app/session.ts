@@ -15,12 +15,14 @@ import { type Diagnostic, warning } from "../model/diagnostic.ts";
 import { type ReadSource, TascError, stop } from "../model/error.ts";
 import type { ClientEvent } from "../model/events.ts";
 import { defined } from "../model/json.ts";
+import type { LiveTarget } from "../model/live.ts";
 import type { Settings } from "../model/settings.ts";
 import type { State } from "../model/state.ts";
 import type { Secret } from "../model/value.ts";
 import type { Scope } from "../plan/input.ts";
 import { type Refreshed, refresh } from "../plan/refresh.ts";
 import { type Remembered, withRemovedTargets } from "../plan/orphans.ts";
+import { liveTargets } from "../plan/plan.ts";
 import { type Redactor, createRedactor } from "../render/redact.ts";
 import { type Client, createClient } from "../service/client.ts";
 import { checkBaseUrl } from "../service/request.ts";
@@ -46,7 +48,6 @@ import {
   explainWaiting,
 } from "../state/problem.ts";
 import { Leases, type Session as StateSession, openBackend, openSessions } from "../state/session.ts";
-import { readerOf } from "./service.ts";
 
 export type LogLevel = "error" | "warn" | "info" | "debug";
 
@@ -103,9 +104,12 @@ export interface ProjectOptions extends CallOptions {
   readonly allowMissingSecrets?: boolean;
 }
 
+/** What a command needs of the project, where it is not a whole one with all secrets. */
 export interface ProjectNeeds {
   /** Whether the key of the service must be there; it must unless this says otherwise. */
   readonly apiKey?: boolean;
+  /** Whether secrets may be missing whatever the options say. */
+  readonly allowMissingSecrets?: boolean;
   /** Whether a project without target documents will do. */
   readonly mayBeEmpty?: boolean;
   /** Whether the texts of the manifests are kept, for edits; they are unless this says otherwise. */
@@ -135,7 +139,7 @@ export async function withSession<T>(
     root,
     stage: options.stage,
     env,
-    allowMissingSecrets: options.allowMissingSecrets ?? false,
+    allowMissingSecrets: needs.allowMissingSecrets ?? options.allowMissingSecrets ?? false,
     needsApiKey: needs.apiKey ?? true,
     mayBeEmpty: needs.mayBeEmpty ?? false,
     texts: needs.texts ?? true,
@@ -328,10 +332,16 @@ export class Session {
     return this.#client;
   }
 
+  /** The ids of the declared targets that are live, by key, found as a plan finds them. */
+  liveIds(states: ReadonlyMap<string, State>, targets: readonly LiveTarget[]): ReadonlyMap<string, string> {
+    const found = liveTargets({ desired: this.desired, states, fingerprints: undefined }, targets);
+    return new Map([...found].map(([key, { id }]) => [key, id]));
+  }
+
   /** Reads the service and plans. */
   async refresh(request: PlanRequest, remembered?: Remembered): Promise<Refreshed> {
     const { baseUrl } = this.settings;
-    return refresh(readerOf(this.client()), {
+    return refresh(this.client(), {
       ...request,
       ...(remembered ?? (await this.remembered())),
       fingerprints: this.fingerprints,

@@ -1,5 +1,6 @@
 import { isAbsolute, posix } from "node:path";
 import { parseDuration } from "../manifest/shape.ts";
+import { type Address, type AddressParts, isAddress, parseAddress } from "../model/address.ts";
 import { stop } from "../model/error.ts";
 import type { Link } from "../render/words.ts";
 
@@ -155,6 +156,33 @@ export function argument<const C extends string>(
 export function argument(flags: string, description: string, choices?: readonly string[]): Option<string> {
   const read = (raw: RawValue): string => textIn(raw) ?? "";
   return { flags, description, read, ...(choices === undefined ? {} : { choices }) };
+}
+
+/** The address of a resource, taken apart. */
+export function address(flags: `<${string}>`, description: string): Option<Addressed>;
+export function address(flags: `[${string}]`, description: string): Option<Addressed | undefined>;
+export function address(flags: string, description: string): Option<Addressed | undefined> {
+  const read = (raw: RawValue): Addressed | undefined => {
+    if (typeof raw !== "string") return undefined;
+    const parts = parseAddress(raw);
+    if (isAddress(raw) && parts !== undefined) return { address: raw, ...parts };
+    throw stop(
+      "invalid",
+      "not-an-address",
+      `${raw} is not an address`,
+      "Addresses look like target.shop, environment.shop.preview, testCase.shop.login or batchGeneration.shop.spring.",
+    );
+  };
+  return { flags, description, read };
+}
+
+interface Addressed extends AddressParts {
+  readonly address: Address;
+}
+
+/** The key of a target; its address will do. */
+export function targetKey(flags: `<${string}>`, description: string): Option<string> {
+  return { flags, description, read: (raw) => (textIn(raw) ?? "").replace(/^target\./, "") };
 }
 
 /** All arguments that are left; at least one. */

@@ -1,9 +1,9 @@
-import { withCauses } from "../app/base.ts";
+import { withCauses } from "./base.ts";
 import { planMeta, type Review, review, survey } from "../app/plan.ts";
 import { savePlan, toSavedPlan } from "../app/saved-plan.ts";
 import { surveySnapshot } from "../app/snapshot.ts";
 import { type Session, withSession } from "../app/session.ts";
-import { forEachStage, type OfStage, worstOf } from "../app/stages.ts";
+import { forEachStage, type OfStage, worstOf } from "./stages.ts";
 import { EXIT, type ExitCode, stop } from "../model/error.ts";
 import { failureJson, planJson, writeJson } from "../render/json.ts";
 import { redactDiagnostic, redactPlan } from "../render/redact.ts";

@@ -1,5 +1,5 @@
 import { type Session, withSession } from "../app/session.ts";
-import { forEachStage, worstOf } from "../app/stages.ts";
+import { forEachStage, worstOf } from "./stages.ts";
 import { resourcesOf } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { EXIT, type ExitCode, TascError, stop } from "../model/error.ts";
@@ -44,7 +44,7 @@ async function validateAll(options: OptionsOf<"validate">, context: Context): Pr
     options,
     context.host,
     (session) => printValid(session, "text", context, said),
-    false,
+    { apiKey: false },
   );
   for (const of of all)
     if ("failure" in of) {

@@ -16,7 +16,6 @@ import {
 } from "./answers.ts";
 import {
   type AnswerReader,
-  type Collector,
   type Exchanged,
   type Transport,
   exchange,
@@ -225,12 +224,9 @@ export function createClient(options: ClientOptions) {
     listTargets: () => read([], readTargets),
     /** Operation 3. */
     getTarget: (targetId: string) => read([targetId], readTarget),
-    /**
-     * Operation 7: the cases go through one by one, in the service's order, and the answer is never held whole.
-     * @param collector makes one; asked again for each try, so that a try that broke leaves nothing behind
-     */
-    listTestCases: <T>(targetId: string, collector: () => Collector<LiveTestCase, T>): Promise<T> =>
-      get([targetId, "test-cases"], () => streamedList(readTestCase, collector())),
+    /** Operation 7: the cases go through `keep` one by one, in the service's order; the answer is never held whole. */
+    listTestCases: <T>(targetId: string, keep: (testCase: LiveTestCase) => T): Promise<readonly T[]> =>
+      get([targetId, "test-cases"], () => streamedList((json, index) => keep(readTestCase(json, index)))),
     /**
      * Operations 2, 4 to 6 and 8 to 11. The value is undefined for an answer that is empty, and for one to a PATCH that
      * cannot be read.

@@ -17,20 +17,15 @@ import { EXIT, type ExitCode, TascError, stop } from "../model/error.ts";
 import { sideBySide } from "../model/live.ts";
 import type { View } from "../render/view.ts";
 import { type Failure, ServiceError } from "../service/failure.ts";
-import { liveIds } from "./service.ts";
-import { type Host, type ProjectOptions, type Session, targetsNamed, withSession } from "./session.ts";
-
-/** Of what a command reads of managed targets. */
-interface TargetOptions extends ProjectOptions {
-  /** Key of the one that is meant; all where it is absent. */
-  readonly target?: string | undefined;
-}
+import { type Session, targetsNamed, withSession } from "../app/session.ts";
+import type { Context } from "./context.ts";
+import type { OptionsOf } from "./table.ts";
 
 /** Finds the targets that are meant on the service; those that are not there are warned of. */
 async function managedTargets(session: Session, word: string | undefined) {
   const wanted = targetsNamed(word, session.desired);
   const { states, strays } = await session.remembered();
-  const ids = liveIds(session.desired, states, await session.client().listTargets());
+  const ids = session.liveIds(states, await session.client().listTargets());
   session.host.warn(
     wanted
       .filter(({ key }) => !ids.has(key))
@@ -52,33 +47,30 @@ async function managedTargets(session: Session, word: string | undefined) {
 }
 
 /** The reports of managed targets, newest first. */
-export function listReports(
-  options: TargetOptions & { readonly limit?: number | undefined },
-  host: Host,
+export async function listReports(
+  session: Session,
+  { target, limit = Number.MAX_SAFE_INTEGER }: OptionsOf<"reports list">,
 ): Promise<View> {
-  return withSession(options, host, async (session) => {
-    const { target, limit = Number.MAX_SAFE_INTEGER } = options;
-    const { targets } = await managedTargets(session, target);
-    const all = await sideBySide(
-      targets.map(async ({ key, id }) => ({
-        key,
-        ...(await newestReports(session.client().allReports(id), limit)),
-      })),
-    );
-    const cut = all.filter(({ end }) => end !== "end" && end !== "limit");
-    // The service says that there is more and does not give it: whoever counts on the list must know.
-    host.warn(
-      cut.map(({ key, end }) =>
-        warning(
-          "reports-incomplete",
-          `The list of reports of target ${key} ends here, but there may be more`,
-          `The service says that there is another page, but ${WHY_CUT[end]}`,
-        ),
+  const { targets } = await managedTargets(session, target);
+  const all = await sideBySide(
+    targets.map(async ({ key, id }) => ({
+      key,
+      ...(await newestReports(session.client().allReports(id), limit)),
+    })),
+  );
+  const cut = all.filter(({ end }) => end !== "end" && end !== "limit");
+  // The service says that there is more and does not give it: whoever counts on the list must know.
+  session.host.warn(
+    cut.map(({ key, end }) =>
+      warning(
+        "reports-incomplete",
+        `The list of reports of target ${key} ends here, but there may be more`,
+        `The service says that there is another page, but ${WHY_CUT[end]}`,
       ),
-    );
-    const reports = all.flatMap((one) => one.reports.map((report) => ({ target: one.key, report })));
-    return reportsView(reports.toSorted(newestFirst), cut.length === 0);
-  });
+    ),
+  );
+  const reports = all.flatMap((one) => one.reports.map((report) => ({ target: one.key, report })));
+  return reportsView(reports.toSorted(newestFirst), cut.length === 0);
 }
 
 const WHY_CUT: Readonly<Record<ReadReports["end"], string>> = {
@@ -94,38 +86,29 @@ function newestFirst({ report: a }: TargetReport, { report: b }: TargetReport): 
 }
 
 /** One report with its results. */
-export async function showReport(
-  options: TargetOptions & {
-    readonly id: string;
-    readonly junit: boolean;
-    readonly format?: string | undefined;
-  },
-  host: Host,
-): Promise<View> {
+export async function showReport(session: Session, options: OptionsOf<"reports show">): Promise<View> {
   const { id, format, junit, target } = options;
   if (format === "json" && junit)
     throw stop("invalid", "bad-option", "--junit and --format json cannot be combined; choose one");
   if (!/^[\w-]+$/.test(id))
     throw stop("invalid", "bad-id", "This is not the id of a report", "List them:\n  tasc reports list");
-  return withSession(options, host, async (session) => {
-    const { targets, addressOf } = await managedTargets(session, target);
-    // The path of a report names its target, so each managed one is asked until one has it.
-    for (const one of targets)
-      try {
-        const report = await session.client().getReport(one.id, id);
-        const view = reportView({ target: one.key, report }, addressOf);
-        return junit ? { ...view, format: "junit" } : view;
-      } catch (error) {
-        if (!(error instanceof ServiceError) || !isAbsent(error.failure)) throw error;
-      }
-    const searched = targets.map(({ key }) => key).join(", ") || "no target";
-    throw stop(
-      "failed",
-      "unknown-report",
-      `There is no report ${id}`,
-      `Searched in ${searched}. List the reports:\n  tasc reports list`,
-    );
-  });
+  const { targets, addressOf } = await managedTargets(session, target);
+  // The path of a report names its target, so each managed one is asked until one has it.
+  for (const one of targets)
+    try {
+      const report = await session.client().getReport(one.id, id);
+      const view = reportView({ target: one.key, report }, addressOf);
+      return junit ? { ...view, format: "junit" } : view;
+    } catch (error) {
+      if (!(error instanceof ServiceError) || !isAbsent(error.failure)) throw error;
+    }
+  const searched = targets.map(({ key }) => key).join(", ") || "no target";
+  throw stop(
+    "failed",
+    "unknown-report",
+    `There is no report ${id}`,
+    `Searched in ${searched}. List the reports:\n  tasc reports list`,
+  );
 }
 
 /** An id that it does not know, a service may also call a bad one. */
@@ -133,16 +116,10 @@ function isAbsent(failure: Failure): boolean {
   return failure.kind === "status" && [400, 404, 410, 422].includes(failure.status);
 }
 
-/** What the service reported of managed targets, oldest first. @param later is shown what comes while it follows */
+/** What the service reported of managed targets, oldest first. */
 export async function notifications(
-  options: TargetOptions & {
-    readonly follow: boolean;
-    /** Milliseconds. */
-    readonly interval?: number | undefined;
-    readonly format?: string | undefined;
-  },
-  host: Host,
-  later: (view: View) => void,
+  options: OptionsOf<"notifications">,
+  { host, console }: Context,
 ): Promise<View | ExitCode> {
   const { follow, interval = 5000, format, target } = options;
   if (follow && format === "json")
@@ -170,7 +147,7 @@ export async function notifications(
       if (!follow) return notificationsView(await readNew(), addressOf);
       while (!signal.aborted) {
         const fresh = await readNew();
-        if (fresh.length > 0) later(laterView(fresh, addressOf));
+        if (fresh.length > 0) console.show(laterView(fresh, addressOf));
         await delay(interval, undefined, { signal }).catch(() => undefined);
       }
       return EXIT.interrupted;

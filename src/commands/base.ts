@@ -11,8 +11,8 @@ import { type Planned, makePlan } from "../plan/plan.ts";
 import { desiredInScope } from "../plan/refresh.ts";
 import { guardOf } from "../plan/staleness.ts";
 import { canonicalJson } from "../state/fingerprint.ts";
-import type { Survey } from "./plan.ts";
-import type { Session } from "./session.ts";
+import type { Survey } from "../app/plan.ts";
+import type { Session } from "../app/session.ts";
 
 /**
  * `plan --base REF`: a plan with the cause of each change, so that a reviewer sees their own first. The manifests of REF

@@ -5,7 +5,7 @@ import { type Folder, foldersWith } from "../edit/import-draft.ts";
 import type { ImportSources } from "../edit/import-known.ts";
 import { type Pairs, pairTargets } from "../edit/import-merge.ts";
 import type { NewFile } from "../edit/import-write.ts";
-import { type PrepareOptions, type Prepared, prepare } from "../edit/import.ts";
+import { type Prepared, prepare } from "../edit/import.ts";
 import { patchOf } from "../edit/patch.ts";
 import { nearest } from "../manifest/problem.ts";
 import { type ProjectFolder, projectFolder } from "../manifest/files.ts";
@@ -19,60 +19,44 @@ import { EVERYTHING } from "../plan/input.ts";
 import { safeOutput } from "../render/escape.ts";
 import type { View } from "../render/view.ts";
 import { count, groupBy, kindNoun } from "../render/words.ts";
-import { readerOf } from "./service.ts";
-import { type Host, type ProjectOptions, type Question, type Session, withSession } from "./session.ts";
-
-export interface ImportOptions extends ProjectOptions, Pick<PrepareOptions, "dir" | "elements"> {
-  readonly split?: PrepareOptions["split"] | undefined;
-  /** Apps or ids of live targets; all where it is empty. */
-  readonly target: readonly string[];
-  /** Folder id → name. */
-  readonly folder: ReadonlyMap<string, string>;
-  /** Key of a target → the app or id of the live target that it is. */
-  readonly into: ReadonlyMap<string, string>;
-  readonly dryRun: boolean;
-  /** Milliseconds. */
-  readonly lockTimeout?: number | undefined;
-  readonly format?: string | undefined;
-}
+import type { Host, Question, Session } from "../app/session.ts";
+import type { OptionsOf } from "./table.ts";
 
 /** Writes manifests for live targets, such that a plan right after it is empty. */
-export function importTargets(options: ImportOptions, host: Host): Promise<View> {
+export async function importTargets(session: Session, options: OptionsOf<"import">): Promise<View> {
   const { into: given, dir, elements, split = "target", dryRun } = options;
-  const work = async (session: Session): Promise<View> => {
-    for (const key of given.keys())
-      if (!isAddress(`target.${key}`))
-        throw stop("invalid", "bad-option", `${JSON.stringify(key)}, which --into gives, is not a key`);
-    const disk = projectFolder(session.root, session.env.TASC_TRUST);
-    // Where nobody has changed or applied it.
-    const hasSample =
-      session.project.sources.get(SAMPLE.file)?.text === SAMPLE.text &&
-      (await session.readStates(["shop"])).size === 0;
-    const folder = hasSample ? withTexts(disk, [{ file: SAMPLE.file, after: undefined }]) : disk;
-    const sources = await readSources(session, folder, options.target);
-    const { pairs, into } = await pair(sources, given, host);
-    const prepared = await prepare(sources, {
-      dir,
-      split,
-      elements,
-      nameFolders: (folders) => nameFolders(folders, options.folder, host),
-      folder,
-      pairs,
-      into,
-      holdsSecret: (value: Json) => !sameJson(session.redactor.json(value), value),
-    });
-    refuse(prepared);
-    for (const { app, kind, id, name, reason } of prepared.leftOut) {
-      const noun = kind === "target" ? "test target" : kindNoun(kind);
-      const title = name === undefined ? "" : ` ${JSON.stringify(name)}`;
-      host.say?.("warn", `left out  ${noun}${title} (${id}) of ${JSON.stringify(app)}: ${reason}`);
-    }
-    const removed = hasSample && prepared.files.length > 0;
-    if (!dryRun) await carryOut(session, prepared, removed, options.lockTimeout ?? 0);
-    const view = importView(session, prepared, removed, dryRun);
-    return dryRun && options.format !== "json" ? { ...view, format: "preview" } : view;
-  };
-  return withSession(options, host, work, { mayBeEmpty: true });
+  const { host } = session;
+  for (const key of given.keys())
+    if (!isAddress(`target.${key}`))
+      throw stop("invalid", "bad-option", `${JSON.stringify(key)}, which --into gives, is not a key`);
+  const disk = projectFolder(session.root, session.env.TASC_TRUST);
+  // Where nobody has changed or applied it.
+  const hasSample =
+    session.project.sources.get(SAMPLE.file)?.text === SAMPLE.text &&
+    (await session.readStates(["shop"])).size === 0;
+  const folder = hasSample ? withTexts(disk, [{ file: SAMPLE.file, after: undefined }]) : disk;
+  const sources = await readSources(session, folder, options.target);
+  const { pairs, into } = await pair(sources, given, host);
+  const prepared = await prepare(sources, {
+    dir,
+    split,
+    elements,
+    nameFolders: (folders) => nameFolders(folders, options.folder, host),
+    folder,
+    pairs,
+    into,
+    holdsSecret: (value: Json) => !sameJson(session.redactor.json(value), value),
+  });
+  refuse(prepared);
+  for (const { app, kind, id, name, reason } of prepared.leftOut) {
+    const noun = kind === "target" ? "test target" : kindNoun(kind);
+    const title = name === undefined ? "" : ` ${JSON.stringify(name)}`;
+    host.say?.("warn", `left out  ${noun}${title} (${id}) of ${JSON.stringify(app)}: ${reason}`);
+  }
+  const removed = hasSample && prepared.files.length > 0;
+  if (!dryRun) await carryOut(session, prepared, removed, options.lockTimeout ?? 0);
+  const view = importView(session, prepared, removed, dryRun);
+  return dryRun && options.format !== "json" ? { ...view, format: "preview" } : view;
 }
 
 /** Reads the project, and the test cases of the chosen targets, side by side. */
@@ -85,11 +69,11 @@ async function readSources(
   const reading = { ...(await readProject(folder)), project: session.project.project };
   const resolve = { env, stage: settings.stage };
   const { states, strays } = await session.remembered();
-  const reader = readerOf(session.client());
-  const targets = await reader.listTargets();
+  const client = session.client();
+  const targets = await client.listTargets();
   const chosen = chosenOf(targets, wanted);
   const lists = chosen.map(
-    async ({ id }) => [id, await reader.listTestCases(id, (testCase) => testCase)] as const,
+    async ({ id }) => [id, await client.listTestCases(id, (testCase) => testCase)] as const,
   );
   const testCases = new Map(await sideBySide(lists));
   return {
@@ -139,7 +123,7 @@ async function askedOf({ ask }: Host, questions: readonly Question[]): Promise<R
 /** Which declared target each live one is in this stage; what is unclear is asked, or else refused. */
 async function pair(
   sources: ImportSources,
-  into: ImportOptions["into"],
+  into: ReadonlyMap<string, string>,
   host: Host,
 ): Promise<{ readonly pairs: Pairs; readonly into: Pairs }> {
   const given = [...into].map(([key, live]): [string, string] => {

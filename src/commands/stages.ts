@@ -3,13 +3,18 @@ import { readProject } from "../manifest/load.ts";
 import { chooseStage, stagesOf } from "../manifest/settings.ts";
 import { EXIT, type ExitCode, TascError } from "../model/error.ts";
 import type { View } from "../render/view.ts";
-import { type Host, type ProjectOptions, type Session, projectRoot, withSession } from "./session.ts";
+import {
+  type Host,
+  type ProjectNeeds,
+  type ProjectOptions,
+  type Session,
+  projectRoot,
+  withSession,
+} from "../app/session.ts";
+import type { Context } from "./context.ts";
 
 /** The project's stages in the order of the file, and the one that is worked on unless another is named. */
-async function stageNames(
-  options: ProjectOptions,
-  host: Host,
-): Promise<{ readonly stages: readonly string[]; readonly chosen: string | undefined }> {
+async function stageNames(options: ProjectOptions, host: Host) {
   const { project } = await readProject(projectFolder(projectRoot(options, host)));
   // Opening it tells what is wrong with it.
   if (project === undefined)
@@ -31,13 +36,13 @@ export async function forEachStage<T>(
   options: ProjectOptions,
   host: Host,
   work: (session: Session) => Promise<T>,
-  apiKey = true,
+  needs?: ProjectNeeds,
 ): Promise<readonly OfStage<T>[]> {
   const all: OfStage<T>[] = [];
   for (const stage of (await stageNames(options, host)).stages)
     try {
       // oxlint-disable-next-line no-await-in-loop -- stages may share a service, which is to be asked by one at a time
-      all.push({ stage, value: await withSession({ ...options, stage }, host, work, { apiKey }) });
+      all.push({ stage, value: await withSession({ ...options, stage }, host, work, needs) });
     } catch (failure) {
       if (!(failure instanceof TascError)) throw failure;
       all.push({ stage, failure });
@@ -62,17 +67,17 @@ export function worstOf(codes: readonly ExitCode[]): ExitCode {
 }
 
 /** What the project has in each stage. It calls nothing. */
-export async function stages(options: ProjectOptions, host: Host): Promise<View> {
+export async function stages(options: ProjectOptions, { host }: Context): Promise<View> {
   const { chosen } = await stageNames(options, host);
   const found = await forEachStage(
-    { ...options, allowMissingSecrets: true },
+    options,
     host,
     async ({ settings, desired: { targets } }) => ({
       baseUrl: settings.baseUrl,
       targets: targets.length,
       testCases: targets.reduce((sum, { testCases }) => sum + testCases.length, 0),
     }),
-    false,
+    { apiKey: false, allowMissingSecrets: true },
   );
   const [first] = found;
   const whole = found.every((of) => "value" in of);

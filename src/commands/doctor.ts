@@ -14,7 +14,9 @@ import { ServiceError, describeFailure } from "../service/failure.ts";
 import { parseHttpDate } from "../service/refusal.ts";
 import { createLockInfo } from "../state/lock.ts";
 import { StateFailure, describeHolder, explainProblem } from "../state/problem.ts";
-import { type Host, type ProjectOptions, type Session, withSession } from "./session.ts";
+import { type Host, type Session, withSession } from "../app/session.ts";
+import type { Context } from "./context.ts";
+import type { OptionsOf } from "./table.ts";
 
 /** What `tasc doctor` looks at, in the order in which it tells. */
 const CHECKS = ["config", "stage", "key", "service", "clock", "version", "state", "lock"] as const;
@@ -51,7 +53,7 @@ function failedBy(name: CheckName, error: unknown): Check {
 /**
  * Checks everything that a plan and an apply need, and says what to do. It removes stale locks, and changes nothing else.
  */
-export async function doctor(options: ProjectOptions, host: Host): Promise<View> {
+export async function doctor(options: OptionsOf<"doctor">, { host }: Context): Promise<View> {
   const versions = { tasc: host.version, node: process.versions.node, platform: `${platform()} ${arch()}` };
   const found = [...(await checkProject(options, host)), checkVersion(versions)];
   // Where nothing else says so, the first check that failed kept it from being made.
@@ -62,7 +64,7 @@ export async function doctor(options: ProjectOptions, host: Host): Promise<View>
 /** What the service answered last, and what this machine's clock said then. */
 type Answer = CallFinished & { readonly local: number };
 
-async function checkProject(options: ProjectOptions, host: Host): Promise<readonly Check[]> {
+async function checkProject(options: OptionsOf<"doctor">, host: Host): Promise<readonly Check[]> {
   let last: Answer | undefined;
   const watching: Host = {
     ...host,
@@ -72,18 +74,18 @@ async function checkProject(options: ProjectOptions, host: Host): Promise<readon
     },
   };
   // Missing secrets are a check of their own, which keeps no other from being made. Each call is sent once.
-  const lenient = { ...options, allowMissingSecrets: true, retries: options.retries ?? 0 };
+  const once = { ...options, retries: options.retries ?? 0 };
   const work = async (session: Session): Promise<readonly Check[]> => {
     const { stage, stages } = session.settings;
     return [
-      checkConfig(session, options.allowMissingSecrets ?? false),
+      checkConfig(session, options.allowMissingSecrets),
       check("stage", "ok", stages.length > 1 ? `${stage}, of ${list(stages)}` : stage),
       ...(await checkService(session, () => last)),
       ...(await checkState(session)),
     ];
   };
   try {
-    return await withSession(lenient, watching, work, { apiKey: false });
+    return await withSession(once, watching, work, { apiKey: false, allowMissingSecrets: true });
   } catch (error) {
     if (error instanceof TascError) return unreadable(error.diagnostics);
     throw error;

@@ -10,23 +10,15 @@ import { EXIT, stop } from "../model/error.ts";
 import { fieldsOf } from "../model/fields.ts";
 import { targetOf } from "../plan/input.ts";
 import type { View } from "../render/view.ts";
-import { type ReviewOptions, type Survey, planMeta, survey } from "./plan.ts";
-import { type Host, type ProjectOptions, type Session, targetsNamed, withSession } from "./session.ts";
+import { type Survey, planMeta, survey } from "../app/plan.ts";
+import { type Session, targetsNamed, withSession } from "../app/session.ts";
+import type { Context } from "./context.ts";
+import type { OptionsOf } from "./table.ts";
 
 /* Commands that look and change nothing. */
 
-export interface ExplainOptions extends ProjectOptions {
-  /** Of a resource; or a code of the catalogue of errors. */
-  readonly address: string;
-  /** By name, or by what holds several; all that are declared where it is absent. */
-  readonly field?: string | undefined;
-  /** Whether the service is not to be asked. */
-  readonly offline: boolean;
-  readonly format?: string | undefined;
-}
-
-/** Where the values of an address come from, and what follows from them. */
-export async function explain(options: ExplainOptions, host: Host): Promise<View> {
+/** Where the values of an address come from, and what follows from them; or what a code of an error means. */
+export async function explain(options: OptionsOf<"explain">, { host }: Context): Promise<View> {
   const { address, field, offline, format } = options;
   // Addresses have dots, and codes have none; a kind alone is the beginning of an address.
   if (field === undefined && !address.includes(".") && !KINDS.some((kind) => kind === address))
@@ -77,30 +69,24 @@ function namedFields({ address, kind }: DesiredResource, word: string | undefine
 }
 
 /** What the service changed since the last apply. */
-export function drift(
-  options: ProjectOptions & ReviewOptions & { readonly verbose: boolean },
-  host: Host,
-): Promise<View> {
-  return withSession(options, host, async (session) => {
-    const found = await survey(session, options);
-    const { planned, request, remembered } = found;
-    const raw = driftOf(planned, request.scope);
-    const drifted: Drift = { ...raw, problems: await locate(raw.problems, session.project.sources) };
-    const { targets } = remembered.desired;
-    // Without a binding: folders alone are what an import has learnt.
-    const unapplied = targets.filter(({ key }) => (remembered.states.get(key)?.bindings.size ?? 0) === 0);
-    host.warn([...drifted.problems, ...neverApplied(unapplied)], session.source);
-    const { stage, baseUrl } = session.settings;
-    const view = driftView(drifted, {
-      stage,
-      baseUrl,
-      meta: planMeta(host),
-      verbose: options.verbose,
-      applied: targets.length === 0 || unapplied.length < targets.length,
-    });
-    const exitCode = hasDrifted(drifted) ? EXIT.changes : EXIT.done;
-    return { ...view, exitCode: drifted.problems.length > 0 ? EXIT.failed : exitCode };
+export async function drift(session: Session, options: OptionsOf<"drift">): Promise<View> {
+  const { host, project, settings, source } = session;
+  const { planned, request, remembered } = await survey(session, options);
+  const raw = driftOf(planned, request.scope);
+  const drifted: Drift = { ...raw, problems: await locate(raw.problems, project.sources) };
+  const { targets } = remembered.desired;
+  // Without a binding: folders alone are what an import has learnt.
+  const unapplied = targets.filter(({ key }) => (remembered.states.get(key)?.bindings.size ?? 0) === 0);
+  host.warn([...drifted.problems, ...neverApplied(unapplied)], source);
+  const view = driftView(drifted, {
+    stage: settings.stage,
+    baseUrl: settings.baseUrl,
+    meta: planMeta(host),
+    verbose: options.verbose,
+    applied: targets.length === 0 || unapplied.length < targets.length,
   });
+  const exitCode = hasDrifted(drifted) ? EXIT.changes : EXIT.done;
+  return { ...view, exitCode: drifted.problems.length > 0 ? EXIT.failed : exitCode };
 }
 
 /** A night job that looks at a stage without state would else find no drift for ever. */
@@ -117,17 +103,9 @@ function neverApplied(targets: Survey["remembered"]["desired"]["targets"]): read
 }
 
 /** Prerequisites as a drawing. It reads the manifests alone, so it needs no secrets. */
-export function graph(
-  options: ProjectOptions & { readonly target?: string | undefined; readonly format?: string | undefined },
-  host: Host,
+export async function graph(
+  { desired }: Session,
+  { target, format = "mermaid" }: OptionsOf<"graph">,
 ): Promise<View> {
-  return withSession(
-    { ...options, allowMissingSecrets: true },
-    host,
-    async ({ desired }) => ({
-      ...graphView(graphOf(desired.stage, targetsNamed(options.target, desired))),
-      format: options.format ?? "mermaid",
-    }),
-    { apiKey: false },
-  );
+  return { ...graphView(graphOf(desired.stage, targetsNamed(target, desired))), format };
 }
