@@ -58,6 +58,7 @@ const ENTRIES: Readonly<Record<string, readonly [title: string, explanation: str
   "file-not-matched": ["The imported file is not a manifest", "No pattern of `manifests` matches the file that import would write.", "Add a pattern to `manifests`, or choose another folder with `--dir`."],
   "file-not-written": ["A manifest cannot be written", "The file has changed in the meantime, or may not be written. Nothing was written.", "Check the file's permissions, and run the command again."],
   "linked-place": ["A symbolic link stands where tasc would write", "A repository could have links that lead out of the project, so nothing is written through one.", "Replace the link with a file or folder of its own, or choose another place."],
+  "listed-twice": ["A list repeats an item", "The service lists one resource twice and another not at all, so the list may be torn, and what it lacks may exist.", "Plan again; if it stays so, tell those who run the service."],
   "looks-renamed": ["A test case looks renamed", "An orphaned test case has all that a new one declares but the name, so the new one would be a second one.", "Add `moved` to the target if it is the same test case."],
   "fixed-field-differs": ["A field that is fixed after creation differs", "The service sets this field only when it creates the resource.", "Declare the live value, or create the resource under another key."],
   "folder-name-taken": ["Two folders have one name", "`--folder` names the folders of the service by keys, and each needs its own.", "Give one of the two another name."],

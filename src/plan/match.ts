@@ -191,6 +191,7 @@ function matchAll<L extends LiveResource, R extends DesiredResource>(
     const removed = boundId(resource, stateOf(resource));
     if (candidates.length > 1) problems.push(ambiguous(resource, candidates, rule));
     else if (only !== undefined) bind(resource, only);
+    else if (byId.size < rule.live.length) problems.push(listTorn(resource, rule));
     else found.set(resource.address, removed === undefined ? {} : { removed });
   }
 
@@ -214,6 +215,16 @@ function unlisted(
     `The service lists no ${noun} with the id ${id}`,
     `The manifest binds it by \`id: ${id}\`. Correct the id, or remove the line so that the ${noun} is matched by name or created.`,
     ["id"],
+  );
+}
+
+/** Where one item stands twice, another may have been left out, and would be created a second time. */
+function listTorn(resource: DesiredResource, { noun }: Pick<MatchRule<never>, "noun">): Diagnostic {
+  return problem(
+    "listed-twice",
+    resource,
+    `The service lists a ${noun} twice, and this one not at all`,
+    `A list with repetitions may leave others out, so tasc does not create the ${noun}: it may exist. Plan again; if it stays so, tell those who run the service.`,
   );
 }
 

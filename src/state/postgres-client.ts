@@ -88,7 +88,6 @@ class Connection {
   readonly #waiting = new Set<(reason: Error) => void>();
   readonly #sql: Promise<Sql>;
   #socket: Socket | undefined;
-  #isReady = false;
   #reason: Error = new ConnectionLost(CLOSED);
 
   constructor(config: PostgresConnection) {
@@ -128,7 +127,7 @@ class Connection {
   }
 
   async #orLost<T>(work: Promise<T>): Promise<T> {
-    const result = await new Promise<T>((resolve, reject) => {
+    return await new Promise<T>((resolve, reject) => {
       this.#waiting.add(reject);
       const failed = (error: unknown): void => {
         // What postgres.js trips over is what the server sent.
@@ -139,8 +138,6 @@ class Connection {
       void work.then(resolve, failed).finally(() => this.#waiting.delete(reject));
       if (this.#loss.signal.aborted) reject(this.#reason);
     });
-    this.#isReady = true;
-    return result;
   }
 
   #end(reason: Error): void {
@@ -154,10 +151,10 @@ class Connection {
   async #make(config: PostgresConnection): Promise<Sql> {
     const { default: postgres } = await import("postgres");
     const { hosts, user, password, sessionAttributes = "any" } = config;
-    const untried = hosts.entries();
+    const untried = hosts.values();
     const options = {
-      host: hosts[0]?.host ?? "",
-      port: hosts[0]?.port ?? 0,
+      // It counts them: as long as there may be another one, a server that does not fit is not the end.
+      host: [...hosts.map(({ host }) => host), "another"].join(","),
       database: config.database,
       ...(user !== undefined && { username: user }),
       ...(password !== undefined && { password: password.reveal() }),
@@ -169,31 +166,26 @@ class Connection {
       fetch_types: false,
       connection: { application_name: config.applicationName },
       onnotice: () => {},
-      // Asked again where the server is not the one that is looked for; never after the connection has served.
+      // Told when the connection ends, but not when a server that does not fit is left for the next one.
+      onclose: () => this.#end(new ConnectionLost(CLOSED)),
+      // Asked again where a server does not fit; postgres.js would wait for ever on a socket that was not made.
       socket: async () => {
         let failure: unknown;
-        for (const [at, { host, port }] of untried) {
+        for (const { host, port } of this.#loss.signal.aborted ? [] : untried) {
           try {
-            return this.#watched(await openSocket(config, host, port), at + 1 === hosts.length);
+            this.#socket = await openSocket(config, host, port);
+            return this.#socket.once("error", (error) => this.#end(error));
           } catch (error) {
             failure = error;
           }
         }
-        // postgres.js would wait for ever on a socket that was not made.
-        this.#end(failure instanceof Error ? failure : new ConnectionLost("no server fits"));
+        const unfit =
+          sessionAttributes === "any" ? CLOSED : `no server fits target_session_attrs=${sessionAttributes}`;
+        this.#end(failure instanceof Error ? failure : new ConnectionLost(unfit));
         throw this.#reason;
       },
     };
     return postgres(options);
-  }
-
-  /** A server that does not fit is left for the next one, before any statement. */
-  #watched(socket: Socket, isLast: boolean): Socket {
-    this.#socket = socket;
-    socket.once("error", (error) => this.#end(error));
-    return socket.once("close", () => {
-      if (this.#socket === socket && (this.#isReady || isLast)) this.#end(new ConnectionLost(CLOSED));
-    });
   }
 }
 

@@ -275,6 +275,23 @@ describe("matching", () => {
       "error",
     ],
     [
+      "what a list with repetitions lacks is not created",
+      {
+        declared: { testCases: { login: { description: "Log in", "discovery.prompt": "p" } } },
+        live: { testCases: [liveCase("C1"), liveCase("C1")] },
+        state: [{ type: "bound", address: "testCase.shop.login", id: "C2", fields: {} }],
+      },
+      "error",
+    ],
+    [
+      "what a list with repetitions has is found",
+      {
+        declared: { testCases: login },
+        live: { testCases: [liveCase("C1"), liveCase("C1"), liveCase("C2", { description: "Log in" })] },
+      },
+      "C2",
+    ],
+    [
       "a case that is bound to another address is not free",
       {
         declared: {

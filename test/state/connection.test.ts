@@ -213,9 +213,11 @@ describe("a server on the way", () => {
   });
 
   it("is passed over where it cannot be reached, or is not the one that is looked for", async () => {
+    const replica = await startPostgres(undefined, { default_transaction_read_only: "on" });
     const world = await realWorld("/tmp");
-    const read = async (attributes: string) => {
-      const hosts = `127.0.0.1:1,127.0.0.1:${new URL(database.url).port}`;
+    const portOf = ({ url }: PostgresServer) => new URL(url).port;
+    const read = async (attributes: string, ...ports: readonly (string | number)[]) => {
+      const hosts = ports.map((port) => `127.0.0.1:${port}`).join(",");
       const url = `postgres://tasc@${hosts}/postgres?target_session_attrs=${attributes}`;
       const backend = await openBackend(readConfig({ backend: "postgres", options: { url } }), world);
       try {
@@ -224,9 +226,15 @@ describe("a server on the way", () => {
         await backend.close();
       }
     };
-    expect(await read("read-write")).toBeUndefined();
-    expect((await problemOf(read("standby"))).kind).toBe("failed");
-  });
+    expect(await read("read-write", 1, portOf(database))).toBeUndefined();
+    expect(await read("read-write", portOf(replica), portOf(database))).toBeUndefined();
+    expect(await read("read-only", portOf(database), 1, portOf(replica))).toBeUndefined();
+    for (const ports of [[1, portOf(database)], [portOf(replica), portOf(database)], [portOf(database)]]) {
+      const problem = await problemOf(read("standby", ...ports));
+      expect(explainProblem(problem).detail).toContain("No server fits target_session_attrs=standby");
+    }
+    await replica.stop();
+  }, 30_000);
 
   /** A server that says these things, and nothing else. */
   const saying = (pieces: readonly Buffer[], heard: Buffer[] = []) =>

@@ -162,6 +162,13 @@ describe("quotes", () => {
     for (const text of texts) expect(writeYaml({ key: text })).toBe(`key: ${text}\n`);
   });
 
+  it("escape what turns the direction of a line", () => {
+    expect(writeYaml(["a\u202eb", "a\n\u2066b"])).toBe(
+      String.raw`- "a\u202eb"` + "\n" + String.raw`- "a\n\u2066b"` + "\n",
+    );
+    expect(writeYaml({ a: 1 }, { commentAt: () => "x\u202ey" })).toMatch(/^# x\ufffdy\n/);
+  });
+
   it("are single where that spares escapes", () => {
     expect(writeYaml([String.raw`"C:\x"`, `"it's"`])).toBe(`- '"C:\\x"'\n- "\\"it's\\""\n`);
   });

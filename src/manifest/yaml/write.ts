@@ -75,9 +75,7 @@ export function singleQuoted(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/**
- * JSON's escapes are YAML's, too; only some characters that JSON leaves alone is not allowed in a YAML file.
- */
+/** JSON's escapes are YAML's, too; some characters that JSON leaves alone must not stand in a YAML file. */
 export function doubleQuoted(text: string): string {
   return JSON.stringify(text).replaceAll(
     new RegExp(NEVER_UNESCAPED, "gu"),
@@ -85,8 +83,9 @@ export function doubleQuoted(text: string): string {
   );
 }
 
+/** What YAML forbids, and what turns the direction of a line, so that it reads differently from what it is. */
 const NEVER_UNESCAPED = new RegExp(
-  String.raw`[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]|\p{Surrogate}`,
+  String.raw`[\0-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff]|\p{Surrogate}`,
   "u",
 );
 
@@ -166,7 +165,7 @@ export class BlockWriter {
   comment(path: Path, indent: number): string[] {
     const lines = this.#commentAt(path)?.split(/\r\n?|[\n\u0085\u2028\u2029]/) ?? [];
     const printable = lines.map((line) =>
-      line.replaceAll(/[^\P{Cc}\t]|\p{Cs}|[\ufeff\ufffe\uffff]/gu, "\ufffd"),
+      line.replaceAll(/[^\P{Cc}\t]|\p{Cs}|[\u202a-\u202e\u2066-\u2069\ufeff\ufffe\uffff]/gu, "\ufffd"),
     );
     return printable.map((line) => `${pad(indent)}# ${line}`.trimEnd());
   }

@@ -17,10 +17,10 @@ export interface PostgresServer {
 }
 
 /** @param tls its certificate and key, as PEM */
-export async function startPostgres(tls?: {
-  readonly cert: string;
-  readonly key: string;
-}): Promise<PostgresServer> {
+export async function startPostgres(
+  tls?: { readonly cert: string; readonly key: string },
+  more: Readonly<Record<string, string>> = {},
+): Promise<PostgresServer> {
   const user = await serverUser();
   const folder = await mkdtemp(join(tmpdir(), "tasc-postgres-"));
   await chmod(folder, 0o755);
@@ -46,6 +46,7 @@ export async function startPostgres(tls?: {
     listen_addresses: "127.0.0.1",
     unix_socket_directories: "",
     fsync: "off",
+    ...more,
   };
   const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const server = spawn(join(programs, "postgres"), ["-D", data, ...flags], {
