@@ -31,10 +31,6 @@ import {
   whole,
 } from "./options.ts";
 
-/** The shells that `tasc completion` writes a script for. */
-export const SHELLS = ["bash", "zsh", "fish"] as const;
-export type Shell = (typeof SHELLS)[number];
-
 /** Of commands that read state, which may be on a server. */
 const INSECURE = {
   insecure: flag("--insecure", "allow plain HTTP to hosts other than localhost"),
@@ -98,9 +94,13 @@ const LOCK_TIMEOUT = {
   lockTimeout: duration("--lock-timeout <duration>", "how long to wait for a lock, e.g. 2m"),
 };
 
+/** Of commands that read the service. */
+const READING = { ...MISSING_SECRETS, ...SERVICE };
+
 const VERBOSE = { verbose: flag("--verbose", "show every change in full") };
 
 const PLAN_VIEW = {
+  format: choice("--format <format>", "output format", PLAN_FORMATS),
   budget: whole("--budget <characters>", "maximum length of a Markdown comment; default: 65536", 1000),
   link: links("--link <text=url>", "add a link to HTML and Markdown output, e.g. to the pull request"),
 };
@@ -188,7 +188,6 @@ const TABLE = {
       "tasc plan --override-policy maxChanges": "allow an intended large change",
     },
     options: {
-      format: choice("--format <format>", "output format", PLAN_FORMATS),
       ...PLAN_VIEW,
       out: text("--out <file>", "save the plan, for `tasc apply FILE`"),
       expires: duration("--expires <duration>", "how long the saved plan can be applied, e.g. 24h"),
@@ -221,7 +220,6 @@ const TABLE = {
     examples: { "tasc show plan.json": "print the saved plan again" },
     options: {
       file: argument("<file>", "a plan saved by `tasc plan --out`"),
-      format: choice("--format <format>", "output format", PLAN_FORMATS),
       ...PLAN_VIEW,
       ...VERBOSE,
     },
@@ -231,7 +229,6 @@ const TABLE = {
     examples: { "tasc merge-plans plans/*.json --format markdown": "print one comment for all shards" },
     options: {
       files: rest("<file...>", "plans of one stage, saved by `tasc plan --out`"),
-      format: choice("--format <format>", "output format", PLAN_FORMATS),
       ...PLAN_VIEW,
       ...VERBOSE,
     },
@@ -274,15 +271,19 @@ const TABLE = {
         "target",
         "folder",
       ]),
-      into: pairs("--into <key=app-or-id>", "use this declared target for a live target in this stage", {
-        form: "KEY=APP-or-ID",
-        twice: (key) => `--into names the target ${key} twice`,
-      }),
+      into: pairs(
+        "--into <key=app-or-id>",
+        "use this declared target for a live target in this stage",
+        "KEY=APP-or-ID",
+        (key) => `names the target ${key} twice`,
+      ),
       elements: flag("--elements", "also import the elements of test cases"),
-      folder: pairs("--folder <id=name>", "name of a folder; the API returns only its id", {
-        form: "ID=NAME",
-        twice: (id, names) => `--folder gives two names to ${id}: ${names}`,
-      }),
+      folder: pairs(
+        "--folder <id=name>",
+        "name of a folder; the API returns only its id",
+        "ID=NAME",
+        (id, names) => `gives two names to ${id}: ${names}`,
+      ),
       dryRun: flag("--dry-run", "print the manifests and write nothing"),
       ...LOCK_TIMEOUT,
       ...SERVICE,
@@ -299,8 +300,7 @@ const TABLE = {
       ...SCOPE,
       fields: list("--fields <name>", "pull only this field, e.g. status or discovery.prompt"),
       dryRun: flag("--dry-run", "show the changes to the files and write nothing"),
-      ...MISSING_SECRETS,
-      ...SERVICE,
+      ...READING,
     },
   },
   promote: {
@@ -317,8 +317,7 @@ const TABLE = {
       ...SCOPE,
       dryRun: flag("--dry-run", "show the changes to the files and write nothing"),
       gate: flag("--gate", "require every affected test case to have passed since its last apply"),
-      ...MISSING_SECRETS,
-      ...SERVICE,
+      ...READING,
     },
   },
   drift: {
@@ -357,8 +356,7 @@ const TABLE = {
       ),
       field: text("[field]", "field, e.g. status or discovery.prompt; default: all declared fields"),
       offline: flag("--offline", "use manifests and state only; do not call the service"),
-      ...MISSING_SECRETS,
-      ...SERVICE,
+      ...READING,
     },
   },
   snapshot: {
@@ -369,8 +367,7 @@ const TABLE = {
     },
     options: {
       out: text("--out <file>", "write to this file instead of stdout, readable only by you"),
-      ...MISSING_SECRETS,
-      ...SERVICE,
+      ...READING,
     },
   },
   graph: {
@@ -393,8 +390,7 @@ const TABLE = {
     options: {
       ...TARGET,
       limit: whole("--limit <n>", "maximum number of reports per target; default: all", 1),
-      ...MISSING_SECRETS,
-      ...SERVICE,
+      ...READING,
     },
   },
   "reports show": {
@@ -407,8 +403,7 @@ const TABLE = {
       id: argument("<id>", "id of the report"),
       ...TARGET,
       junit: flag("--junit", "print the report in JUnit format"),
-      ...MISSING_SECRETS,
-      ...SERVICE,
+      ...READING,
     },
   },
   notifications: {
@@ -424,8 +419,7 @@ const TABLE = {
         examples: "5s or 1m",
         least: 1,
       }),
-      ...MISSING_SECRETS,
-      ...SERVICE,
+      ...READING,
     },
   },
   history: {
@@ -442,7 +436,7 @@ const TABLE = {
   "state list": {
     summary: "list addresses and the ids they are bound to",
     examples: { "tasc state list --stage staging": "list all bindings of staging" },
-    options: { ...INSECURE },
+    options: INSECURE,
   },
   "state show": {
     summary: "show the state of one address",
@@ -601,7 +595,7 @@ const TABLE = {
       "tasc doctor --stage production": "print one line per check; exit with 1 if one fails",
       "tasc doctor --format json": "print the checks as JSON",
     },
-    options: { ...MISSING_SECRETS, ...SERVICE },
+    options: READING,
   },
   commands: {
     summary: "list all commands and their options",
@@ -615,7 +609,7 @@ const TABLE = {
       'eval "$(tasc completion zsh)"': "enable completion; add this to ~/.zshrc, after compinit",
       "tasc completion fish > ~/.config/fish/completions/tasc.fish": "enable completion; run once",
     },
-    options: { shell: argument("<shell>", "shell to complete for", SHELLS) },
+    options: { shell: argument("<shell>", "shell to complete for", ["bash", "zsh", "fish"]) },
   },
 } satisfies Readonly<Record<string, Row>>;
 
@@ -663,15 +657,15 @@ const STATE: ProjectNeeds = { ...NO_SECRETS, mayBeEmpty: true };
 
 /** The code of each command, loaded only when it is called. */
 const RUN: { readonly [N in Name]: Run<N> } = {
-  init: async (...call) => (await import("./init.ts")).run(...call),
+  init: async (...call) => (await import("./setup.ts")).init(...call),
   validate: async (...call) => (await import("./validate.ts")).run(...call),
-  schema: async (...call) => (await import("./schema.ts")).run(...call),
+  schema: async (...call) => (await import("./setup.ts")).schema(...call),
   fmt: async (...call) => (await import("./edit.ts")).fmt(...call),
   new: async (...call) => (await import("./edit.ts")).addNew(...call),
   plan: async (...call) => (await import("./plan.ts")).run(...call),
-  stages: async (...call) => (await import("./stages.ts")).stages(...call),
-  show: async (...call) => (await import("./show.ts")).run(...call),
-  "merge-plans": async (...call) => (await import("./show.ts")).run(...call),
+  stages: async (...call) => (await import("./validate.ts")).stages(...call),
+  show: async (...call) => (await import("./plan.ts")).runShow(...call),
+  "merge-plans": async (...call) => (await import("./plan.ts")).runShow(...call),
   apply: async (...call) => (await import("./apply.ts")).run(...call),
   import: inProject(async () => (await import("./import.ts")).importTargets, { mayBeEmpty: true }),
   pull: inProject(async () => (await import("./edit.ts")).pull),
@@ -681,9 +675,9 @@ const RUN: { readonly [N in Name]: Run<N> } = {
   explain: async (...call) => (await import("./inspect.ts")).explain(...call),
   snapshot: inProject(async () => (await import("./snapshot.ts")).snapshot),
   graph: inProject(async () => (await import("./inspect.ts")).graph, NO_SECRETS),
-  "reports list": inProject(async () => (await import("./reports.ts")).listReports),
-  "reports show": inProject(async () => (await import("./reports.ts")).showReport),
-  notifications: async (...call) => (await import("./reports.ts")).notifications(...call),
+  "reports list": inProject(async () => (await import("./inspect.ts")).listReports),
+  "reports show": inProject(async () => (await import("./inspect.ts")).showReport),
+  notifications: async (...call) => (await import("./inspect.ts")).notifications(...call),
   history: inProject(async () => (await import("./state.ts")).history, STATE),
   "state list": inProject(async () => (await import("./state.ts")).listState, STATE),
   "state show": inProject(async () => (await import("./state.ts")).showState, STATE),
@@ -700,8 +694,8 @@ const RUN: { readonly [N in Name]: Run<N> } = {
   rehearse: async (...call) => (await import("./rehearse.ts")).rehearse(...call),
   serve: async (...call) => (await import("./serve.ts")).run(...call),
   doctor: async (...call) => (await import("./doctor.ts")).doctor(...call),
-  commands: async (...call) => (await import("./commands.ts")).run(...call),
-  completion: async (...call) => (await import("./completion.ts")).run(...call),
+  commands: async () => (await import("./completion.ts")).commands(),
+  completion: async (options) => (await import("./completion.ts")).completion(options),
 };
 
 /** A command, or a group of them, as the parser, help and completion know it. */
