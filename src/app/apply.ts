@@ -4,7 +4,7 @@ import type { Answered, FinishedDiscovery, Service } from "../apply/context.ts";
 import { locate } from "../manifest/problem.ts";
 import type { Address } from "../model/address.ts";
 import { warning } from "../model/diagnostic.ts";
-import { EXIT, type ExitCode, TascError, stop } from "../model/error.ts";
+import { EXIT, type ExitCode, TascError, failed } from "../model/error.ts";
 import type { ApplyEvent, Outcome } from "../model/events.ts";
 import type { Plan } from "../model/plan.ts";
 import type { PolicyRule } from "../model/settings.ts";
@@ -113,8 +113,7 @@ export async function applyProject(
 function refuseFaulty(saved: SavedPlan): void {
   // What the policy refused then is judged again.
   if (errorCodes(saved).some((code) => code?.startsWith("policy-") !== true))
-    throw stop(
-      "failed",
+    throw failed(
       "plan-errors",
       "Nothing was applied: the plan has errors",
       "`tasc show` prints it with them. Correct what they report, and plan again.",
@@ -182,7 +181,7 @@ async function approved(
   const { plan } = reviewed;
   await observer.reviewed(reviewed);
   if (plan.diagnostics.some(({ severity }) => severity === "error"))
-    throw stop("failed", "plan-errors", "Nothing was applied: the plan has errors");
+    throw failed("plan-errors", "Nothing was applied: the plan has errors");
   if (plan.changes.length > 0) await observer.approve(plan);
   return survey.planned;
 }

@@ -12,7 +12,7 @@ import { guessed, locate } from "../manifest/problem.ts";
 import type { Address } from "../model/address.ts";
 import type { Desired, DesiredTarget } from "../model/desired.ts";
 import { type Diagnostic, warning } from "../model/diagnostic.ts";
-import { type ReadSource, TascError, stop } from "../model/error.ts";
+import { type ReadSource, TascError, invalid } from "../model/error.ts";
 import type { ClientEvent } from "../model/events.ts";
 import { defined } from "../model/json.ts";
 import type { LiveTarget } from "../model/live.ts";
@@ -219,7 +219,7 @@ export function readVariables(
       const text = readFileSync(resolve(chdir === undefined ? cwd : root, file), "utf8");
       for (const [name, value] of Object.entries(parseEnv(text))) all[name] ??= value;
     } catch {
-      throw stop("invalid", "dotenv-unreadable", `Cannot read ${file}, which --dotenv names`);
+      throw invalid("dotenv-unreadable", `Cannot read ${file}, which --dotenv names`);
     }
   }
   return { ...all, ...env, ...(trust === undefined ? {} : { TASC_TRUST: resolve(cwd, trust) }) };
@@ -232,8 +232,7 @@ export function targetsNamed(word: string | undefined, { targets }: Desired): re
   const found = targets.find((target) => target.key === key);
   if (found !== undefined) return [found];
   const keys = targets.map((target) => target.key);
-  throw stop(
-    "invalid",
+  throw invalid(
     "unknown-target",
     `No manifest declares a target ${key}`,
     `Declared targets: ${keys.join(", ")}.${guessed(key, keys)}`,
@@ -506,10 +505,9 @@ export class Session {
   #connect(): Client {
     const { baseUrl, apiKey, rateLimit, state, concurrency, requestTimeout, retries } = this.settings;
     const base = checkBaseUrl(baseUrl, { insecure: this.#insecure });
-    if (!base.ok) throw stop("invalid", "base-url", base.failure.summary, base.failure.detail);
+    if (!base.ok) throw invalid("base-url", base.failure.summary, base.failure.detail);
     if (apiKey === undefined)
-      throw stop(
-        "invalid",
+      throw invalid(
         "no-api-key",
         "The API key is missing",
         "Every request to the service needs it. Declare `service.apiKey` in tasc.yaml and set its variable. `--allow-missing-secrets` works without it only together with `--snapshot`.",

@@ -8,7 +8,7 @@ import { readProject } from "../manifest/load.ts";
 import { guessed, hasErrors, locate } from "../manifest/problem.ts";
 import { withSkeleton } from "../manifest/skeleton.ts";
 import { KINDS, parseAddress } from "../model/address.ts";
-import { EXIT, stop } from "../model/error.ts";
+import { EXIT, invalid } from "../model/error.ts";
 import { fieldsOf } from "../model/fields.ts";
 import { type Json, sameJson } from "../model/json.ts";
 import { scopeTest } from "../plan/input.ts";
@@ -50,8 +50,7 @@ export async function addNew(options: OptionsOf<"new">, { host }: Context): Prom
   const parts = parseAddress(address.startsWith(prefix) ? address : `${prefix}${address}`);
   if (parts === undefined) {
     const example = kind === "target" ? "tasc new target shop" : `tasc new ${kind} shop.checkout`;
-    throw stop(
-      "invalid",
+    throw invalid(
       "bad-address",
       `${address} is not an address of this kind`,
       `Write it like this:\n${example}`,
@@ -118,8 +117,7 @@ function namedFields(texts: readonly string[]): ReadonlySet<string> {
       const found = KINDS.flatMap((kind) => fieldsNamed(kind, word));
       if (found.length > 0) return found;
       const known = new Set(KINDS.flatMap((kind) => fieldsOf(kind).map(({ name }) => name)));
-      throw stop(
-        "invalid",
+      throw invalid(
         "unknown-field",
         `Unknown field ${JSON.stringify(word)} in --fields`,
         `Examples of fields: status, tags and discovery.prompt.${guessed(word, known)}`,

@@ -12,7 +12,7 @@ import { type ProjectFolder, projectFolder } from "../manifest/files.ts";
 import { readProject, resolveProject } from "../manifest/load.ts";
 import { SAMPLE } from "../manifest/skeleton.ts";
 import { compareText, isAddress } from "../model/address.ts";
-import { TascError, stop } from "../model/error.ts";
+import { TascError, invalid } from "../model/error.ts";
 import { type Json, sameJson } from "../model/json.ts";
 import { type LiveTarget, sideBySide } from "../model/live.ts";
 import { EVERYTHING } from "../plan/input.ts";
@@ -28,7 +28,7 @@ export async function importTargets(session: Session, options: OptionsOf<"import
   const { host } = session;
   for (const key of given.keys())
     if (!isAddress(`target.${key}`))
-      throw stop("invalid", "bad-option", `${JSON.stringify(key)}, which --into gives, is not a key`);
+      throw invalid("bad-option", `${JSON.stringify(key)}, which --into gives, is not a key`);
   const disk = projectFolder(session.root, session.env.TASC_TRUST);
   // Where nobody has changed or applied it.
   const hasSample =
@@ -101,7 +101,7 @@ function chosenOf(targets: readonly LiveTarget[], wanted: readonly string[]): re
   const unknown = wanted.filter((word) => !targets.some(means(word)));
   const apps = targets.map(({ app }) => app);
   if (unknown.length > 0)
-    throw invalid(
+    throw allInvalid(
       "unknown-target",
       unknown.map((word) => {
         const close = nearest(word, apps);
@@ -130,8 +130,7 @@ async function pair(
     const meant = sources.chosen.filter(({ id, app }) => id === live || app === live);
     const [only] = meant;
     if (only !== undefined && meant.length === 1) return [only.id, key];
-    throw stop(
-      "invalid",
+    throw invalid(
       "unknown-target",
       `${only === undefined ? "No" : "More than one"} imported target has the app or id ${JSON.stringify(live)}, which --into names`,
       meant.map(({ id, app }) => `${id}  ${app}`).join("\n"),
@@ -147,7 +146,7 @@ async function pair(
   const answers = await askedOf(host, questions);
   const open = questions.filter(({ id }) => !answers.has(id));
   if (open.length > 0)
-    throw invalid(
+    throw allInvalid(
       "unclear-target",
       open.map(({ id, keys, text }) => [
         text,
@@ -166,7 +165,7 @@ async function nameFolders(
 ): Promise<readonly Folder[]> {
   const unknown = [...given.keys()].filter((id) => !folders.some((folder) => folder.id === id));
   if (unknown.length > 0)
-    throw invalid(
+    throw allInvalid(
       "unknown-folder",
       unknown.map((id) => [`No test case of these targets is in a folder ${id}`]),
     );
@@ -192,7 +191,7 @@ async function nameFolders(
   const clashes = [...groupBy(withName, ({ target, name }) => JSON.stringify([target.id, name])).values()];
   const twice = clashes.filter((own) => own.length > 1);
   if (twice.length > 0)
-    throw invalid(
+    throw allInvalid(
       "folder-name-taken",
       twice.map((own) => [
         `Two folders cannot both be ${JSON.stringify(own[0]?.name)}: ${own
@@ -224,7 +223,7 @@ function unnamedIn(folders: readonly Folder[]) {
     .toSorted((a, b) => compareText(a.id, b.id));
 }
 
-function invalid(code: string, problems: readonly (readonly [string, string?])[]): TascError {
+function allInvalid(code: string, problems: readonly (readonly [string, string?])[]): TascError {
   return new TascError(
     "invalid",
     problems.map(([summary, detail = ""]) => ({ severity: "error", code, summary, detail })),
@@ -233,15 +232,14 @@ function invalid(code: string, problems: readonly (readonly [string, string?])[]
 
 function refuse({ problems, unmatched }: Prepared): void {
   if (problems.length + unmatched.length === 0) return;
-  const strange = invalid(
+  const strange = allInvalid(
     "file-not-matched",
     unmatched.map((file) => [
       `${file} would not be loaded as a manifest of this project`,
       "No pattern under `manifests` in tasc.yaml matches it. Use --dir with a folder that a pattern matches, or add a pattern.",
     ]),
   );
-  const head = stop(
-    "invalid",
+  const head = invalid(
     "import-invalid",
     "Nothing was written: the project would not load with the new manifests",
   );

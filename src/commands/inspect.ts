@@ -21,7 +21,7 @@ import { settingsLayers, variablesOf } from "../manifest/settings.ts";
 import { KINDS, compareText } from "../model/address.ts";
 import { type DesiredResource, resourcesOf } from "../model/desired.ts";
 import { type Diagnostic, warning } from "../model/diagnostic.ts";
-import { type ExitCode, EXIT, TascError, stop } from "../model/error.ts";
+import { type ExitCode, EXIT, TascError, invalid, failed } from "../model/error.ts";
 import { fieldsOf } from "../model/fields.ts";
 import { sideBySide } from "../model/live.ts";
 import { targetOf } from "../plan/input.ts";
@@ -47,7 +47,7 @@ export async function explain(options: OptionsOf<"explain">, { host }: Context):
     if (resource === undefined) {
       const addresses = resources.map((one) => one.address);
       const detail = `Addresses look like testCase.shop.login.${guessed(address, addresses)}`;
-      throw stop("invalid", "unknown-address", `No manifest declares ${address}`, detail);
+      throw invalid("unknown-address", `No manifest declares ${address}`, detail);
     }
     const { states } = surveyed?.remembered ?? (await session.remembered());
     const own = (surveyed?.planned.plan.diagnostics ?? []).filter((one) => one.address === address);
@@ -75,8 +75,7 @@ function namedFields({ address, kind }: DesiredResource, word: string | undefine
   const fields = fieldsNamed(kind, word);
   if (fields.length > 0) return fields;
   const known = fieldsOf(kind).map(({ name }) => name);
-  throw stop(
-    "invalid",
+  throw invalid(
     "unknown-field",
     `${address} has no field ${word}`,
     `Its fields are ${known.join(", ")}.${guessed(word, known)}`,
@@ -193,9 +192,9 @@ function newestFirst({ report: a }: TargetReport, { report: b }: TargetReport): 
 export async function showReport(session: Session, options: OptionsOf<"reports show">): Promise<View> {
   const { id, format, junit, target } = options;
   if (format === "json" && junit)
-    throw stop("invalid", "bad-option", "--junit and --format json cannot be combined; choose one");
+    throw invalid("bad-option", "--junit and --format json cannot be combined; choose one");
   if (!/^[\w-]+$/.test(id))
-    throw stop("invalid", "bad-id", "This is not the id of a report", "List them:\n  tasc reports list");
+    throw invalid("bad-id", "This is not the id of a report", "List them:\n  tasc reports list");
   const { targets, addressOf } = await managedTargets(session, target);
   // The path of a report names its target, so each managed one is asked until one has it.
   for (const one of targets)
@@ -207,8 +206,7 @@ export async function showReport(session: Session, options: OptionsOf<"reports s
       if (!(error instanceof ServiceError) || !isAbsent(error.failure)) throw error;
     }
   const searched = targets.map(({ key }) => key).join(", ") || "no target";
-  throw stop(
-    "failed",
+  throw failed(
     "unknown-report",
     `There is no report ${id}`,
     `Searched in ${searched}. List the reports:\n  tasc reports list`,
@@ -227,8 +225,7 @@ export async function notifications(
 ): Promise<View | ExitCode> {
   const { follow, interval = 5000, format, target } = options;
   if (follow && format === "json")
-    throw stop(
-      "invalid",
+    throw invalid(
       "bad-option",
       "--follow prints notifications as they come, which is not a single JSON value; omit one of the two",
     );

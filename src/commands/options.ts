@@ -1,7 +1,7 @@
 import { isAbsolute, posix } from "node:path";
 import { parseDuration } from "../manifest/shape.ts";
 import { type Address, type AddressParts, isAddress, parseAddress } from "../model/address.ts";
-import { stop } from "../model/error.ts";
+import { invalid } from "../model/error.ts";
 import type { Link } from "../render/words.ts";
 
 /*
@@ -163,8 +163,7 @@ export function address(flags: string, description: string): Option<Addressed | 
     if (given === undefined) return undefined;
     const parts = parseAddress(given);
     if (isAddress(given) && parts !== undefined) return { address: given, ...parts };
-    throw stop(
-      "invalid",
+    throw invalid(
       "not-an-address",
       `${given} is not an address`,
       "Addresses look like target.shop, environment.shop.preview, testCase.shop.login or batchGeneration.shop.spring.",
@@ -192,7 +191,7 @@ function textIn(raw: unknown): string | undefined {
 }
 
 function badValue(flags: string, why: string): Error {
-  return stop("invalid", "bad-option", `${flags.split(" ", 1)[0] ?? flags} ${why}`);
+  return invalid("bad-option", `${flags.split(" ", 1)[0] ?? flags} ${why}`);
 }
 
 /** Options that every command takes. */

@@ -17,7 +17,7 @@ import { git } from "../manifest/files.ts";
 import { loadProject } from "../manifest/load.ts";
 import type { Desired } from "../model/desired.ts";
 import { type Diagnostic, warning } from "../model/diagnostic.ts";
-import { EXIT, type ExitCode, type ReadSource, stop } from "../model/error.ts";
+import { EXIT, type ExitCode, type ReadSource, invalid } from "../model/error.ts";
 import type { Cause, Change, PlanJson } from "../model/plan.ts";
 import { type Planned, makePlan } from "../plan/plan.ts";
 import { desiredInScope } from "../plan/refresh.ts";
@@ -78,8 +78,7 @@ async function runAll(options: OptionsOf<"plan">, context: Context): Promise<Exi
   const { format = "text", out, snapshot, stage: only, detailedExitcode } = options;
   const isPrintable = format === "text" || format === "json";
   if (!isPrintable || out !== undefined || snapshot !== undefined || only !== undefined)
-    throw stop(
-      "invalid",
+    throw invalid(
       "bad-arguments",
       "--all-stages goes with --format text or json, and without --stage, --out and --snapshot",
       "Plan each stage separately instead:\ntasc plan --stage STAGE",
@@ -163,8 +162,7 @@ async function desiredAt({ root, env, settings, host }: Session, ref: string): P
   const prefix = git(root, ["rev-parse", "--show-prefix"]);
   const repository = git(root, ["rev-parse", "--absolute-git-dir"]);
   if (commit === undefined || prefix === undefined || repository === undefined)
-    throw stop(
-      "invalid",
+    throw invalid(
       "unknown-ref",
       `There is no commit ${ref} in this repository`,
       "--base takes a branch, a tag or a commit. A pipeline may have to fetch it first:\ngit fetch origin BRANCH",

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, readdirSync, rmSync, rmdirSync, writeFileSync
 import { join, resolve } from "node:path";
 import { projectRoot, readVariables } from "../app/session.ts";
 import { openSnapshot, seedOf } from "../app/snapshot.ts";
-import { EXIT, type ExitCode, stop } from "../model/error.ts";
+import { EXIT, type ExitCode, failed } from "../model/error.ts";
 import { type JsonObject, defined } from "../model/json.ts";
 import { refuseLinks } from "../render/output-file.ts";
 import {
@@ -113,25 +113,22 @@ function reasonFor(error: unknown, { dataDir, port }: ServerOptions): unknown {
   if (error instanceof Refusal) {
     // Empty again, the folder takes the corrected snapshot.
     if (dataDir !== undefined) discard(dataDir);
-    return stop(
-      "failed",
+    return failed(
       "bad-snapshot",
       "The local service cannot load the snapshot",
       `${error.message}. It is as strict as the interface is described.`,
     );
   }
   if (error instanceof DataDirInUseError)
-    return stop(
-      "failed",
+    return failed(
       "data-in-use",
       `Another process is serving ${dataDir}`,
       "Stop it, or use another folder with --data.",
     );
   if (error instanceof DriverMissingError)
-    return stop("failed", "sqlite-missing", "The local service needs SQLite", `${error.message}.`);
+    return failed("sqlite-missing", "The local service needs SQLite", `${error.message}.`);
   if (error instanceof Error && "code" in error && error.code === "EADDRINUSE")
-    return stop(
-      "failed",
+    return failed(
       "port-in-use",
       `Port ${port} is in use`,
       "Choose another one with --port; --port 0 selects a free port.",

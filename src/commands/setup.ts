@@ -10,7 +10,7 @@ import { patternsOf } from "../manifest/find-manifests.ts";
 import { readProject } from "../manifest/load.ts";
 import { SAMPLE } from "../manifest/skeleton.ts";
 import { DEFAULT_MANIFESTS } from "../manifest/tables.ts";
-import { type ExitCode, EXIT, stop } from "../model/error.ts";
+import { type ExitCode, EXIT, invalid, failed } from "../model/error.ts";
 import { type Json, isObject, parseJson } from "../model/json.ts";
 import { writeJson } from "../render/json.ts";
 import { refuseLinks } from "../render/output-file.ts";
@@ -80,8 +80,7 @@ export async function init(options: OptionsOf<"init">, { host, console }: Contex
     [".tasc/schemas/target.schema.json", writeJson(target)],
   ];
   if (existsSync(join(root, "tasc.yaml")))
-    throw stop(
-      "failed",
+    throw failed(
       "project-exists",
       "This folder already contains a project",
       "tasc.yaml exists and was not changed. Use --chdir to choose another folder.",
@@ -117,8 +116,7 @@ export async function schema(
 ): Promise<View | ExitCode> {
   const { which, install } = options;
   if ((which === undefined) !== (install !== undefined))
-    throw stop(
-      "invalid",
+    throw invalid(
       "bad-arguments",
       which === undefined
         ? "It is not said which schema"
@@ -153,7 +151,7 @@ async function installForVscode(root: string): Promise<View> {
     put(SETTINGS_FILE, mergeSettings(before, manifests));
   } catch (error) {
     if (!(error instanceof Error && "syscall" in error)) throw error;
-    throw stop("failed", "schemas-unwritable", "The schemas cannot be installed", `${error.message}.`);
+    throw failed("schemas-unwritable", "The schemas cannot be installed", `${error.message}.`);
   }
   const namesOf = (written: boolean): readonly string[] =>
     files.filter((one) => one.written === written).map(({ file }) => file);
@@ -193,8 +191,7 @@ function textOf(path: string): string | undefined {
 export function mergeSettings(before: string | undefined, manifests: readonly string[]): string {
   const own = { [`./${SCHEMA_FILES.project}`]: ["tasc.yaml"], [`./${SCHEMA_FILES.target}`]: manifests };
   const keep = (why: string): Error =>
-    stop(
-      "failed",
+    failed(
       "settings-kept",
       `${SETTINGS_FILE} stays as it is: ${why}`,
       `It was left unchanged so that nothing is lost. Add this to it:\n${JSON.stringify({ [KEY]: own }, null, 2)}`,

@@ -1,7 +1,7 @@
 import { closeSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Address, compareAddresses, compareText, parseAddress } from "../model/address.ts";
-import { EXIT, type ExitCode, stop } from "../model/error.ts";
+import { EXIT, type ExitCode, failed } from "../model/error.ts";
 import { type Json, type JsonObject, isArray, isObject } from "../model/json.ts";
 import type { LiveTarget, LiveTestCase } from "../model/live.ts";
 import type { State } from "../model/state.ts";
@@ -57,7 +57,7 @@ export async function snapshot(
   } catch (error) {
     if (!(error instanceof Error && "code" in error)) throw error;
     const detail = "Check that the folder exists, is writable and has space.";
-    throw stop("failed", "unwritable", `Cannot write ${out}`, detail);
+    throw failed("unwritable", `Cannot write ${out}`, detail);
   }
   // For people, nothing to say is good news.
   return { json: { stage, baseUrl, out }, text: [] };

@@ -6,7 +6,7 @@ import { loadProject } from "../manifest/load.ts";
 import { decodedText } from "../manifest/yaml/text.ts";
 import { isAddress, targetAddress } from "../model/address.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { stop } from "../model/error.ts";
+import { invalid, failed } from "../model/error.ts";
 import { isObject, parseJson } from "../model/json.ts";
 import type { StateSettings } from "../model/settings.ts";
 import type { State } from "../model/state.ts";
@@ -76,15 +76,13 @@ function refuseForeign(
 ) {
   const force = "To overwrite it anyway:\n  tasc state push FILE --force";
   if (stored?.lineage !== undefined && state.lineage !== undefined && stored.lineage !== state.lineage)
-    throw stop(
-      "failed",
+    throw failed(
       "state-push-lineage",
       `The backup of target ${key.target} is from another document`,
       `Its lineage is ${state.lineage}; the current state has ${stored.lineage}. Nothing was written. ${force}`,
     );
   if (now !== undefined && serial !== undefined && serial < now)
-    throw stop(
-      "failed",
+    throw failed(
       "state-push-serial",
       `The backup of target ${key.target} is older than the current state`,
       `Its serial is ${serial}; the current state has ${now}. Nothing was written. ${force}`,
@@ -95,22 +93,16 @@ function readBackup(session: Session, file: string): ReadonlyMap<string, ParsedD
   const root = jsonIn(readText(session.host, file));
   const { stage } = session.settings;
   if (!isRecord(root) || root["format"] !== BACKUP || root["version"] !== 1 || !isRecord(root["documents"]))
-    throw stop(
-      "invalid",
+    throw invalid(
       "state-push-file",
       `${file} is not a backup of state`,
       "Create one with:\n  tasc state pull",
     );
   if (root["stage"] !== stage)
-    throw stop(
-      "invalid",
-      "state-push-stage",
-      `${file} is of stage ${String(root["stage"])}, not of ${stage}`,
-    );
+    throw invalid("state-push-stage", `${file} is of stage ${String(root["stage"])}, not of ${stage}`);
   const entries = Object.entries(root["documents"]).map(([target, document]): [string, ParsedDocument] => {
     if (!isAddress(targetAddress(target)))
-      throw stop(
-        "invalid",
+      throw invalid(
         "state-push-file",
         `${file} is not a backup of state`,
         `No target has the key ${target}.`,
@@ -125,7 +117,7 @@ function readText({ cwd }: Host, file: string): string {
   try {
     return readFileSync(file === "-" ? 0 : resolve(cwd, file), "utf8");
   } catch {
-    throw stop("invalid", "unreadable-file", `Cannot read ${file}`);
+    throw invalid("unreadable-file", `Cannot read ${file}`);
   }
 }
 
@@ -135,8 +127,7 @@ function readText({ cwd }: Host, file: string): string {
 export async function migrateState(session: Session, options: OptionsOf<"state migrate">): Promise<View> {
   const { fromConfig } = options;
   if (fromConfig === undefined)
-    throw stop(
-      "invalid",
+    throw invalid(
       "missing-option",
       "--from-config is missing",
       "Pass a file with the old `state:` section of tasc.yaml, or - for standard input.",
@@ -175,8 +166,7 @@ async function migrate(session: Session, file: string, options: OptionsOf<"state
         const open = documents.filter(({ stored, key }) => !isCopy(stored, key.target));
         const other = open.find(({ stored }) => stored !== undefined);
         if (other !== undefined)
-          throw stop(
-            "failed",
+          throw failed(
             "state-migrate-taken",
             `The backend in tasc.yaml has different state for target ${other.key.target}`,
             "Nothing was copied. Compare both with `tasc state pull`, decide which one to keep, and remove the other.",
@@ -192,11 +182,7 @@ async function migrate(session: Session, file: string, options: OptionsOf<"state
       const written = await session.readStates([...states.keys()]);
       for (const target of states.keys())
         if (!isCopy(written.get(target), target))
-          throw stop(
-            "failed",
-            "state-migrate-verify",
-            `The copy of target ${target} differs from the original`,
-          );
+          throw failed("state-migrate-verify", `The copy of target ${target} differs from the original`);
       return { copied, same: [...states.keys()].filter((target) => !copied.includes(target)) };
     } finally {
       await unlockAll(locks);
@@ -226,8 +212,7 @@ async function readSection(session: Session, file: string): Promise<StateSetting
     read: (path) => (path === PROJECT_FILE ? { ok: true, decoded: decodedText(text) } : folder.read(path)),
   });
   const wrong = (problems: readonly Pick<Diagnostic, "summary" | "detail">[]) =>
-    stop(
-      "invalid",
+    invalid(
       "state-migrate-config",
       `${file} is not a state section`,
       `${problems.map(({ summary, detail }) => `${summary}. ${detail}`.trim()).join("\n")}\nIt must contain the previous \`state:\` section of tasc.yaml, e.g.\nbackend: local`,

@@ -2,7 +2,7 @@ import { guessed } from "../manifest/problem.ts";
 import { type Address, compareAddresses, parseAddress, targetAddress } from "../model/address.ts";
 import { type DesiredResource, resourcesOf } from "../model/desired.ts";
 import { type Diagnostic, warning } from "../model/diagnostic.ts";
-import { stop } from "../model/error.ts";
+import { invalid, failed } from "../model/error.ts";
 import { DELETED } from "../model/fields.ts";
 import { defined } from "../model/json.ts";
 import { type BatchRecord, type State, emptyState } from "../model/state.ts";
@@ -102,8 +102,7 @@ export async function mustKnowTarget(session: Session, target: string): Promise<
   const { backend } = await session.states();
   const known = [...session.desired.targets.map(({ key }) => key), ...(await backend.list(stage))];
   if (known.includes(target)) return;
-  throw stop(
-    "invalid",
+  throw invalid(
     "unknown-target",
     `There is no target ${target} in stage ${stage}`,
     `No manifest declares it and state does not contain it.${guessed(target, known)}`,
@@ -129,8 +128,7 @@ export async function showState(session: Session, options: OptionsOf<"state show
   const state = (await session.readStates([target])).get(target);
   const remembered = state && describe(state, address);
   if (remembered === undefined)
-    throw stop(
-      "invalid",
+    throw invalid(
       "state-unknown-address",
       `State does not contain ${address} in stage ${session.settings.stage}`,
       `${guessed(address, state === undefined ? [] : knownAddresses(state))} What is known:\n  tasc state list`.trimStart(),
@@ -227,18 +225,16 @@ const BATCH: Readonly<Record<BatchRecord["status"], string>> = {
 export async function moveState(session: Session, options: OptionsOf<"state mv">): Promise<View> {
   const { from, to } = options;
   const { target } = from;
-  if (from.address === to.address) throw stop("invalid", "same-address", "Both addresses are the same");
+  if (from.address === to.address) throw invalid("same-address", "Both addresses are the same");
   if (from.kind !== to.kind)
-    throw stop(
-      "invalid",
+    throw invalid(
       "other-kind",
       `${from.address} and ${to.address} are of different kinds`,
       "The kind of a live resource cannot change.",
     );
   const isTarget = from.kind === "target";
   if (!isTarget && target !== to.target)
-    throw stop(
-      "invalid",
+    throw invalid(
       "other-target",
       `${from.address} and ${to.address} belong to different targets`,
       `A resource cannot move to another test target on the service. To rename the target and everything in it:\n  tasc state mv target.${target} target.${to.target}`,
@@ -307,8 +303,7 @@ export async function markState(session: Session, options: OptionsOf<"state mark
   const declared = session.desired.targets.flatMap(({ batchGenerations }) => batchGenerations);
   const resource = declared.find((one) => one.address === address);
   if (resource === undefined)
-    throw stop(
-      "invalid",
+    throw invalid(
       "not-a-batch-generation",
       `${address} is not a batch generation of this project`,
       "Addresses of batch generations look like batchGeneration.shop.spring.",
@@ -350,8 +345,7 @@ export async function unlockState(
 export async function stateVersions(session: Session, { target }: OptionsOf<"state history">): Promise<View> {
   const { backend } = await session.states();
   if (backend.versions === undefined)
-    throw stop(
-      "invalid",
+    throw invalid(
       "state-no-versions",
       `The ${session.settings.state.backend} backend does not keep earlier versions`,
       "Only postgres does. Use git for local state, and the features of your server for http state.",
@@ -392,8 +386,7 @@ export async function bindState(session: Session, options: OptionsOf<"state bind
   const { address, kind, target } = options.address;
   const { stage } = session.settings;
   if (kind === "batchGeneration")
-    throw stop(
-      "invalid",
+    throw invalid(
       "batch-generation-id",
       "Batch generations have no id and cannot be bound",
       `The API cannot read batch generations. Record whether it ran:\n  tasc state mark ${address} done`,
@@ -403,8 +396,7 @@ export async function bindState(session: Session, options: OptionsOf<"state bind
     // The checks that need no call come first; then the service is asked; then it is bound.
     const declared = session.desired.targets.find(({ key }) => key === target);
     if (declared === undefined && stored === undefined)
-      throw stop(
-        "invalid",
+      throw invalid(
         "unknown-target",
         `There is no target ${target}`,
         "No manifest declares it and state does not contain it. Declare it first, or correct the address.",
@@ -412,8 +404,7 @@ export async function bindState(session: Session, options: OptionsOf<"state bind
     const resources = session.desired.targets.flatMap(resourcesOf);
     const byHand = resources.find((one) => one.id === id && one.address !== address);
     if (byHand !== undefined)
-      throw stop(
-        "failed",
+      throw failed(
         "id-in-manifest",
         `${id} is the \`id:\` of ${byHand.address}`,
         "Remove it from that manifest first.",
@@ -483,8 +474,7 @@ async function mustBeListed(
           : kind !== "target" && targetId === undefined
             ? "Its test target is not on the service, or is not bound yet."
             : "";
-  throw stop(
-    "failed",
+  throw failed(
     "id-not-listed",
     `The service lists no ${kindNoun(kind)} with the id ${id}${kind === "target" ? "" : ` in target ${target}`}`,
     `${hint} Nothing was bound.`.trim(),

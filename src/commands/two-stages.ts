@@ -7,7 +7,7 @@ import { readProject, resolveProject } from "../manifest/load.ts";
 import { didYouMean, hasErrors, nearest, placesIn } from "../manifest/problem.ts";
 import { stagesInWords, stagesOf } from "../manifest/settings.ts";
 import type { Address } from "../model/address.ts";
-import { EXIT, type TascError, stop } from "../model/error.ts";
+import { EXIT, type TascError, invalid, failed } from "../model/error.ts";
 import type { MatchedTarget } from "../plan/compare.ts";
 import { scopeTest, targetOf } from "../plan/input.ts";
 import type { View } from "../render/view.ts";
@@ -60,7 +60,7 @@ async function openTwoStages(options: OptionsOf<"diff" | "promote">, host: Host)
 
 function namesOf({ from, to, stage }: OptionsOf<"diff" | "promote">, stages: readonly string[]) {
   const there = stagesInWords(stages);
-  const wrong = (summary: string, detail = there): Error => stop("invalid", "bad-stages", summary, detail);
+  const wrong = (summary: string, detail = there): Error => invalid("bad-stages", summary, detail);
   if (stage !== undefined) throw wrong("--stage names one stage; use --from and --to to name two", "");
   if (from === undefined) throw wrong("--from is missing: it names a stage");
   if (to === undefined) throw wrong("--to is missing: it names a stage");
@@ -124,8 +124,7 @@ export async function promote(options: OptionsOf<"promote">, { host }: Context):
 }
 
 function refusal(refused: readonly Refused[], stage: string): TascError {
-  return stop(
-    "failed",
+  return failed(
     "gate",
     `Promotion blocked: ${count(refused.length, "test case")} ${refused.length === 1 ? "has" : "have"} not passed in ${stage}`,
     [
@@ -176,8 +175,7 @@ async function reportOf(
   const { id } = matched.live;
   const { report, unsure } = await newestFinished(client.allReports(id));
   if (unsure)
-    throw stop(
-      "failed",
+    throw failed(
       "newest-report-unknown",
       `Cannot determine the newest report of target ${target}`,
       "The service returned only some of its reports, in no particular order. Nothing was written.",

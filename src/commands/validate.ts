@@ -11,7 +11,7 @@ import { readProject } from "../manifest/load.ts";
 import { chooseStage, stagesOf } from "../manifest/settings.ts";
 import { resourcesOf } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { type ExitCode, EXIT, TascError, stop } from "../model/error.ts";
+import { type ExitCode, EXIT, TascError, invalid } from "../model/error.ts";
 import { codedDiagnosticJson, failureJson } from "../render/json.ts";
 import type { View } from "../render/view.ts";
 import { count } from "../render/words.ts";
@@ -42,8 +42,7 @@ export async function run(options: OptionsOf<"validate">, context: Context): Pro
 /** `--all-stages`: what is wrong in several stages is said once. */
 async function validateAll(options: OptionsOf<"validate">, context: Context): Promise<ExitCode> {
   if (options.format !== undefined || options.stage !== undefined)
-    throw stop(
-      "invalid",
+    throw invalid(
       "bad-arguments",
       "--all-stages goes without --format and --stage",
       "Validate each stage separately instead:\ntasc validate --stage STAGE",
