@@ -17,7 +17,6 @@ import {
 } from "./answers.ts";
 import {
   type AnswerReader,
-  type Collector,
   type Exchanged,
   type Transport,
   exchange,
@@ -211,12 +210,9 @@ export function createClient(options: ClientOptions) {
   return {
     listTargets: () => read([], readTargets),
     getTarget: (targetId: string) => read([targetId], readTarget),
-    /**
-     * The cases go through one by one, in the service's order, and the answer is never held whole.
-     * @param collector asked for for each try, so that a try that broke leaves nothing behind
-     */
-    listTestCases: <T>(targetId: string, collector: () => Collector<LiveTestCase, T>): Promise<T> =>
-      get([targetId, "test-cases"], () => streamedList(readTestCase, collector())),
+    /** The cases go through `keep` one by one, in the service's order; the answer is never held whole. */
+    listTestCases: <T>(targetId: string, keep: (testCase: LiveTestCase) => T): Promise<readonly T[]> =>
+      get([targetId, "test-cases"], () => streamedList((json, index) => keep(readTestCase(json, index)))),
     /** The value is undefined for an answer that is empty, and for one to a PATCH that cannot be read. */
     send: ({ method, path, body }: WriteCall): Promise<Done<Json | undefined>> =>
       make({

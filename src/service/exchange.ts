@@ -1,6 +1,5 @@
 import type { Dispatcher } from "undici";
 import type { Json } from "../model/json.ts";
-import type { LiveTestCase } from "../model/live.ts";
 import { type Fault, FaultError } from "./failure.ts";
 import { JsonSplitter, isDeeper, parseBytes, withoutBom } from "./json-stream.ts";
 import { type Redact, headerText, statusFault, wordsOf } from "./refusal.ts";
@@ -235,25 +234,13 @@ export function optionalAnswer(): AnswerReader<Json | undefined> {
   };
 }
 
-/** What becomes of the items of a streamed list. Made again for each try, so a broken one leaves nothing behind. */
-export interface Collector<I, T> {
-  add(item: I): void;
-  result(): T;
-}
-
-export function inAList(
-  keep: (testCase: LiveTestCase) => LiveTestCase = (testCase) => testCase,
-): Collector<LiveTestCase, readonly LiveTestCase[]> {
-  const items: LiveTestCase[] = [];
-  return { add: (testCase) => void items.push(keep(testCase)), result: () => items };
-}
-
-export function streamedList<I, T>(
-  read: (item: Json, index: number) => I,
-  collector: Collector<I, T>,
+/** A list of which only one item is held at a time, and what is made of each. */
+export function streamedList<T>(
+  read: (item: Json, index: number) => T,
   limit = MAX_LIST_BYTES,
-): AnswerReader<T> {
-  const splitter = new JsonSplitter((json, index) => collector.add(read(json, index)));
+): AnswerReader<readonly T[]> {
+  const items: T[] = [];
+  const splitter = new JsonSplitter((json, index) => void items.push(read(json, index)));
   let size = 0;
   return {
     window: STREAM_WINDOW_BYTES,
@@ -266,7 +253,7 @@ export function streamedList<I, T>(
     end(unreadable) {
       if (unreadable !== undefined) throw new FaultError(unreadable);
       splitter.end();
-      return collector.result();
+      return items;
     },
   };
 }
