@@ -1,10 +1,10 @@
 import { type Address, compareAddresses } from "../model/address.ts";
 import type { ApplyEvent, ClientEvent, Failed, Outcome, SkipReason } from "../model/events.ts";
-import { ACTIONS, type Action } from "../model/plan.ts";
+import type { Action } from "../model/plan.ts";
 import { safeLine, safeLines, withoutWorkflowCommands } from "./escape.ts";
 import { fieldName } from "./fields.ts";
-import { type Style, wrap } from "./style.ts";
-import { SIGNS, clockText, count, countActions, durationText, joinParts } from "./words.ts";
+import { type Style, sectionsText, wrap } from "./style.ts";
+import { SIGNS, actionsIn, clockText, count, durationText, joinParts } from "./words.ts";
 
 export interface ReportOptions {
   readonly style: Style;
@@ -60,7 +60,7 @@ export function renderApplyReport(outcome: Outcome, facts: ReportFacts, options:
     `on ${safeLine(facts.stage)}`,
     `in ${durationText(facts.milliseconds)}`,
   ];
-  const sections = [
+  const sections = sectionsText([
     section("Done", doneLines(done, titleOf, facts, options)),
     section(
       "Failed",
@@ -89,8 +89,8 @@ export function renderApplyReport(outcome: Outcome, facts: ReportFacts, options:
     joinParts(total, screen)
       .split("\n")
       .map((line) => style("strong", line)),
-  ].filter((own) => own.length > 0);
-  return withoutWorkflowCommands(sections.map((own) => `${own.join("\n")}\n`).join("\n"));
+  ]);
+  return withoutWorkflowCommands(sections);
 }
 
 function sorted<T extends { readonly address: Address }>(items: readonly T[]): readonly T[] {
@@ -110,9 +110,8 @@ function doneLines(
   const actionOf = (address: Address): Action => actions.get(address) ?? "update";
   if (verbose || done.length <= MOST_DONE)
     return done.toSorted(compareAddresses).map((address) => titleOf(address, actionOf(address)));
-  const counts = countActions(done.map((address) => ({ action: actionOf(address) })));
-  const used = ACTIONS.filter((action) => counts[action] > 0);
-  return used.map((action) => `${style(action, SIGNS[action])} ${counts[action]} ${action}`);
+  const counts = actionsIn(done.map((address) => ({ action: actionOf(address) })));
+  return counts.map(([action, amount]) => `${style(action, SIGNS[action])} ${amount} ${action}`);
 }
 
 /** All that is told while an apply runs: by the apply, by its calls, and by whoever stops it (Ctrl-C). */

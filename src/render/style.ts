@@ -59,6 +59,14 @@ export function wrap(line: string, width: number): readonly string[] {
   return [...lines, current];
 }
 
+/** Sections of lines, a blank line between them; those without lines are left out. */
+export function sectionsText(sections: readonly (readonly string[])[]): string {
+  return sections
+    .filter(({ length }) => length > 0)
+    .map((lines) => `${lines.join("\n")}\n`)
+    .join("\n");
+}
+
 /** The start of a line that fits; colours stay, so that what was switched on is switched off again. */
 export function cutTo(line: string, width: number): string {
   if (textWidth(line) <= width) return line;

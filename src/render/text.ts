@@ -1,12 +1,12 @@
-import { type Address, compareAddresses } from "../model/address.ts";
+import { compareAddresses } from "../model/address.ts";
 import { isArray, isObject, type Json } from "../model/json.ts";
-import { ACTIONS, bySeverity, type Action, type FieldJson } from "../model/plan.ts";
+import { type Action, type FieldJson, bySeverity } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
 import { type DiagnosticOptions, placeText, renderDiagnostics } from "./diagnostics.ts";
 import { safeLine, withoutWorkflowCommands } from "./escape.ts";
 import * as show from "./fields.ts";
 import type { ChangeView, DiagnosticView, FieldView, PlanView } from "./json.ts";
-import { type Style, textWidth, wrap } from "./style.ts";
+import { type Style, sectionsText, textWidth, wrap } from "./style.ts";
 import * as words from "./words.ts";
 
 export interface PlanTextOptions extends DiagnosticOptions {
@@ -21,21 +21,21 @@ export interface PlanTextOptions extends DiagnosticOptions {
  * the lines that sum it up. It is drawn from the public form of the plan, so that a saved plan looks the same.
  */
 export function renderPlanText(plan: PlanView, options: PlanTextOptions): string {
-  const sections = [
-    header(plan, options),
-    attentionSection(plan, options),
-    ...words
-      .byCause(plan.changes)
-      .flatMap(({ title, changes }, at) => [
-        title === undefined ? [] : [options.style("strong", title)],
-        ...targetSections(changes, at === 0 ? plan.diagnostics.filter(words.isError) : [], options),
-      ]),
-    orphanSection(plan, options),
-    ...diagnosticSections(plan, options),
-    footer(plan, options),
-  ].filter((lines) => lines.length > 0);
+  const errors = plan.diagnostics.filter(words.isError);
   return withoutWorkflowCommands(
-    sections.map((lines) => lines.map((line) => `${line}\n`).join("")).join("\n"),
+    sectionsText([
+      header(plan, options),
+      attentionSection(plan, errors, options),
+      ...words
+        .byCause(plan.changes)
+        .flatMap(({ title, changes }, at) => [
+          title === undefined ? [] : [options.style("strong", title)],
+          ...targetSections(changes, at === 0 ? errors : [], options),
+        ]),
+      orphanSection(plan, options),
+      ...diagnosticSections(plan, options),
+      footer(plan, options),
+    ]),
   );
 }
 
@@ -43,9 +43,9 @@ type Lines = readonly string[];
 
 function header(plan: PlanView, { style }: PlanTextOptions): Lines {
   const title = `${style("strong", `Stage ${safeLine(plan.stage)}`)} ${style("faint", `at ${safeLine(plan.baseUrl)}`)}`;
-  const counts = words.countActions(plan.changes);
-  const used = ACTIONS.filter((action) => counts[action] > 0);
-  const signs = used.map((action) => `${style(action, words.SIGNS[action])} ${action}`);
+  const signs = words
+    .actionsIn(plan.changes)
+    .map(([action]) => `${style(action, words.SIGNS[action])} ${action}`);
   if (plan.diagnostics.some(words.isError)) signs.push(`${style("error", words.PROBLEM_SIGN)} problem`);
   return signs.length === 0 ? [title] : [title, signs.join("   ")];
 }
@@ -67,7 +67,11 @@ function firstOf<T>(
 const MOST_DANGERS = 30;
 
 /** What must not be missed, the worst first, a line each: errors, then changes that take something from a test. */
-function attentionSection({ changes, diagnostics }: PlanView, options: PlanTextOptions): Lines {
+function attentionSection(
+  { changes }: PlanView,
+  errors: readonly DiagnosticView[],
+  options: PlanTextOptions,
+): Lines {
   const { style, verbose } = options;
   const bounded = <T>(items: readonly T[], noun: string, draw: (item: T) => Lines): Lines =>
     firstOf(items, MOST_DANGERS, verbose, draw, (left) =>
@@ -75,7 +79,7 @@ function attentionSection({ changes, diagnostics }: PlanView, options: PlanTextO
     );
   const dangers = words.groupBy(bySeverity(changes.filter(words.needsAttention)), ({ action }) => action);
   const lines = [
-    ...bounded(diagnostics.filter(words.isError), "errors", (error) => errorLines(error, options)),
+    ...bounded(errors, "errors", (error) => errorLines(error, options)),
     ...[...dangers].flatMap(([action, own]) => {
       const noun = action === "disable" || action === "rediscover" ? `to ${action}` : "harmful changes";
       return bounded(own, noun, (change) => dangerLines(change, options));
@@ -115,14 +119,6 @@ function oneOrTwo(head: string, texts: Lines, width: number): Lines {
 /** From this many changes on, creations are named and not told field by field. */
 const MANY = 200;
 
-/** A resource's lines in its target's tree. */
-interface TextEntry {
-  readonly address: Address;
-  readonly lines: Lines;
-  readonly changes: readonly ChangeView[];
-  readonly problems: number;
-}
-
 function targetSections(
   changes: readonly ChangeView[],
   errors: readonly DiagnosticView[],
@@ -131,11 +127,16 @@ function targetSections(
   const { style, verbose, width } = options;
   const folds = show.foldAlike(changes, verbose);
   const inside = { ...options, width: width - 6, brief: !verbose && folds.length > MANY };
+  // The details stand with the errors below.
+  const problemLines = (error: DiagnosticView): string => {
+    const place = safeLine(placeText(error));
+    return `    ${safeLine(error.summary)}${place === "" ? "" : `  ${style("faint", place)}`}`;
+  };
   const problems = words.groupBy(
     errors.flatMap(({ address, ...error }) => (address === undefined ? [] : [{ ...error, address }])),
     ({ address }) => address,
   );
-  const entries: readonly TextEntry[] = [
+  const entries = [
     ...folds.map((fold) => ({
       address: fold.first.address,
       lines: changeLines(fold, inside),
@@ -144,15 +145,7 @@ function targetSections(
     })),
     ...[...problems].map(([address, own]) => ({
       address,
-      lines: [
-        `${style("error", words.PROBLEM_SIGN)} ${style("strong", address)}`,
-        // The details stand with the errors below.
-        ...own.map((error) => {
-          const place = placeText(error);
-          const at = place === "" ? "" : `  ${style("faint", safeLine(place))}`;
-          return `    ${safeLine(error.summary)}${at}`;
-        }),
-      ],
+      lines: [`${style("error", words.PROBLEM_SIGN)} ${style("strong", address)}`, ...own.map(problemLines)],
       changes: [],
       problems: own.length,
     })),
@@ -163,17 +156,16 @@ function targetSections(
     if (wrong > 0) counts.push(words.count(wrong, "problem"));
     return [
       `${style("strong", target)}  ${style("faint", counts.join(", "))}`,
-      ...spaced(own).map((line) => (line === "" ? "" : `  ${line}`)),
+      ...spaced(own.map(({ lines }) => lines)).map((line) => (line === "" ? "" : `  ${line}`)),
     ];
   });
 }
 
 /** A blank line between resources that take several lines; those of one line stand together. */
-function spaced(entries: readonly TextEntry[]): Lines {
-  return entries.flatMap(({ lines }, at) => {
-    const previous = entries[at - 1];
-    const apart = previous !== undefined && (previous.lines.length > 1 || lines.length > 1);
-    return apart ? ["", ...lines] : lines;
+function spaced(entries: readonly Lines[]): Lines {
+  return entries.flatMap((lines, at) => {
+    const isApart = at > 0 && Math.max(lines.length, entries[at - 1]?.length ?? 0) > 1;
+    return isApart ? ["", ...lines] : lines;
   });
 }
 
@@ -198,17 +190,17 @@ function orphanSection({ orphaned }: PlanView, { style, verbose }: PlanTextOptio
 const MOST_ALIKE = 5;
 
 function diagnosticSections({ diagnostics }: PlanView, options: PlanTextOptions): readonly Lines[] {
-  const groups = [
-    ...words.groupBy(diagnostics, ({ severity, summary }) => `${severity} ${summary}`).values(),
-  ];
+  const alike = words.groupBy(diagnostics, ({ severity, summary }) => `${severity} ${summary}`);
+  const groups = [...alike.values()];
   const most = options.verbose ? Infinity : MOST_ALIKE;
   const shown = groups.flatMap((group) => group.slice(0, most));
   if (shown.length === 0) return [];
-  const left = groups.flatMap(([first, ...rest]) => {
-    const more = rest.length + 1 - most;
-    if (more <= 0 || first === undefined) return [];
-    return [`and ${more} more ${first.severity}s: ${safeLine(first.summary)}`];
-  });
+  const left = groups
+    .filter(({ length }) => length > most)
+    .map(([first, ...rest]) => {
+      const noun = `${first?.severity}s`;
+      return `and ${rest.length + 1 - most} more ${noun}: ${safeLine(first?.summary ?? "")}`;
+    });
   return [renderDiagnostics(shown, options).trimEnd().split("\n"), left];
 }
 
@@ -218,9 +210,8 @@ function footer(plan: PlanView, { style, screen }: PlanTextOptions): Lines {
     : plan.changes.length === 0
       ? [words.NOTHING_TO_DO]
       : [];
-  const also = words.alsoLine(plan.summary);
   const total = words.planLine(plan.summary, screen).split("\n");
-  return [...first, ...total.map((line) => style("strong", line)), ...(also === undefined ? [] : [also])];
+  return [...first, ...total.map((line) => style("strong", line)), words.alsoLine(plan.summary) ?? []].flat();
 }
 
 interface ChangeOptions extends FieldOptions {
@@ -237,8 +228,7 @@ export function changeLines(fold: show.FoldedChanges, options: ChangeOptions): L
   const head = heading(first, style);
   if (brief && alone && action === "create") return [`${head}  ${style("faint", nameOf(first))}`.trimEnd()];
   // Who changed all fields, where it is one and the same for each.
-  const hands = new Set(fields.map(({ who }) => who));
-  const [common] = hands.size === 1 ? hands : [];
+  const common = fields.every(({ who }) => who === fields[0]?.who) ? fields[0]?.who : undefined;
   const note = common === undefined ? "" : `  ${style("faint", common)}`;
   const lines = fields.flatMap((field) =>
     fieldLines(common === undefined ? field : { ...field, who: undefined }, action, options),
@@ -273,11 +263,10 @@ function foldHeading({ first, changes }: show.FoldedChanges, note: string, optio
 
 /** What a person calls it: its first name-like field. */
 function nameOf({ fields }: ChangeView): string {
-  const named = fields.find(({ path }) => path.length === 1 && NAMES.includes(String(path[0])));
+  const names = ["description", "app", "name", "discoveryUrl", "prompt"];
+  const named = fields.find(({ path }) => path.length === 1 && names.includes(String(path[0])));
   return typeof named?.after === "string" ? safeLine(named.after) : "";
 }
-
-const NAMES: readonly string[] = ["description", "app", "name", "discoveryUrl", "prompt"];
 
 /** What may still be sent once the service has generated. */
 function laterLines({ followUps }: ChangeView, { style, width }: ChangeOptions): Lines {

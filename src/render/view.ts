@@ -6,7 +6,7 @@ import { safeLine, safeLines } from "./escape.ts";
 import { type FoldedChanges, clip, fieldName, valueText } from "./fields.ts";
 import { writeJson } from "./json.ts";
 import { type Redactor, redactChange, redactField } from "./redact.ts";
-import { type Meaning, type Style, padTo, textWidth, wrap } from "./style.ts";
+import { type Meaning, type Style, padTo, sectionsText, textWidth, wrap } from "./style.ts";
 import { changeLines, fieldLines } from "./text.ts";
 
 /**
@@ -107,11 +107,7 @@ export function show(view: View, format: string, options: ShowOptions): string {
     return (view.documents?.[format] ?? [])
       .map((piece) => (typeof piece === "string" ? piece : piece.escape(redactor.text(piece.text))))
       .join("");
-  return view.text
-    .map((blocks) => blocks.flatMap((block) => blockLines(block, options)))
-    .filter((lines) => lines.length > 0)
-    .map((lines) => lines.map((line) => `${line}\n`).join(""))
-    .join("\n");
+  return sectionsText(view.text.map((blocks) => blocks.flatMap((block) => blockLines(block, options))));
 }
 
 /** What is not there is left out, as `JSON.stringify` does. */

@@ -71,7 +71,7 @@ const POLICY = [
   "require-trusted-types-for 'script'",
 ].join("; ");
 
-const ADVICE: Readonly<Record<words.Verdict["kind"], string>> = {
+const ADVICE = {
   blocked: "This plan cannot be applied.",
   attention: "Review these changes before you apply the plan.",
   safe: "No test stops running, is generated again, or checks less.",
@@ -79,7 +79,7 @@ const ADVICE: Readonly<Record<words.Verdict["kind"], string>> = {
 
 function header(
   plan: PlanView,
-  { kind, title, reasons }: words.Verdict,
+  { kind, title, reasons }: ReturnType<typeof words.summaryVerdict>,
   links: readonly words.Link[],
 ): string {
   const anchors = links.map(
@@ -163,15 +163,16 @@ function diagnosticItem(diagnostic: DiagnosticView, known: ReadonlySet<string>):
 /** Hidden until the script runs: without it there is nothing to filter. */
 function filterForm({ changes }: PlanView, problems: number): string {
   if (changes.length + problems === 0) return "";
-  const counts = words.countActions(changes);
   const places = changes.map(({ address }) => words.placeOf(address));
   const causes = words.byCause(changes).flatMap(({ changes: [first, ...rest] }) => {
     const cause = first?.cause;
     return cause ? chip("cause", cause, `${words.CAUSE_LABELS[cause]} (${rest.length + 1})`, "") : [];
   });
-  const actions = ACTIONS.filter((action) => counts[action] > 0).map((action) =>
-    chip("action", action, `${words.SIGNS[action]} ${action} (${counts[action]})`, action),
-  );
+  const actions = words
+    .actionsIn(changes)
+    .map(([action, amount]) =>
+      chip("action", action, `${words.SIGNS[action]} ${action} (${amount})`, action),
+    );
   if (problems > 0)
     actions.unshift(chip("action", "problem", `${words.PROBLEM_SIGN} problem (${problems})`, "problem"));
   return `<form id="filter" role="search" aria-label="Filter changes" hidden>
