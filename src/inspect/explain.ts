@@ -46,9 +46,7 @@ export interface ExplainRequest {
   /** Of the resource's target, for an explanation without the service. */
   readonly state: State | undefined;
   readonly fingerprints: Fingerprinter | undefined;
-  /** Nothing where the service was not asked. */
   readonly planned: Planned | undefined;
-  /** What the plan says of the resource. */
   readonly diagnostics: readonly Diagnostic[];
   readonly placeOf: PlaceOf;
 }
@@ -134,7 +132,6 @@ const FOUND_BY: Readonly<Record<Kind, string>> = {
   batchGeneration: "",
 };
 
-/** Which live resource an address means, and how that is known, or why there is none. */
 function identityOf(
   { kind, key, address, fields, id: byHand }: DesiredResource,
   state: State | undefined,
@@ -190,7 +187,6 @@ function whyChange({ action, fields, calls }: Change): string {
   }
 }
 
-/** By what state has of a batch generation that is not planned. */
 const NOT_RUN = {
   done: "It ran with this content. A batch generation runs once per content.",
   uncertain: "It was sent, but it is unknown whether it ran. It is not sent again automatically.",
@@ -198,7 +194,6 @@ const NOT_RUN = {
   undone: "Nothing is planned.",
 } as const;
 
-/** A field from its source to its consequence. */
 function explainField(field: Field, facts: Facts) {
   const { name, path } = field;
   const value = facts.resource.fields[name];
@@ -284,8 +279,8 @@ function sourcesOf({ path }: Field, value: Value | undefined, facts: Facts) {
 }
 
 /**
- * A value as it is written. Of one that must not show, the interpolations may still: they name a secret and do not
- * tell it; what stands around them stays hidden. Of a map each part is sensitive by itself, anything else as a whole.
+ * A value as it is written. Of one that must not show, the interpolations may still, which name a secret; what stands
+ * around them stays hidden. Of a map each part is sensitive by itself, anything else as a whole.
  */
 function shownText(written: Json, value: Value | undefined): Json {
   const shown = (part: Json, meant: Value | undefined): Json => {
@@ -310,7 +305,6 @@ function shownValue(value: Value): Json {
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, shown(part)]));
 }
 
-/** What an interpolation stands for, as far as that may show. */
 function meaningOf(part: Placeholder, { stage, env, vars }: Facts, isHidden: boolean): string {
   switch (part.kind) {
     case "stage":
@@ -334,7 +328,6 @@ function meaningOf(part: Placeholder, { stage, env, vars }: Facts, isHidden: boo
   }
 }
 
-/** What the service shows of a field, or why nothing. */
 function liveText(
   field: Field,
   value: Value | undefined,
@@ -403,11 +396,7 @@ function rememberedOf(
   return `a different value was last sent${names.length === 0 ? "" : ` for ${names.join(", ")}`}`;
 }
 
-/**
- * Why a field is sent, or why it is not. The first that holds.
- * @param changes the part of the change that is about this field
- * @param shown whether the service shows a value, so that there was something to compare
- */
+/** Why a field is sent, or why it is not: the first that holds. `changes` are those of this field. */
 function whyField(
   field: Field,
   value: Value | undefined,

@@ -27,9 +27,8 @@ export function addressesIn(states: Iterable<State>): AddressOf {
 }
 
 /**
- * The newest report that has come to its end, if any has: pages are read until it is among them, all of them unless they
- * go from new to old. It is unsure where the list ended before its end and in no order that would tell, so that a newer
- * one may be missing.
+ * The newest report that has come to its end, if any has. It is unsure where the list ended before its end and in no
+ * order that would tell, so that a newer one may be missing.
  */
 export async function newestFinished(
   pages: AsyncIterable<NewReports>,
@@ -41,7 +40,6 @@ export async function newestFinished(
   return { report, unsure: end !== "end" && (report === undefined || !goesDown(reports)) };
 }
 
-/** A report of a managed target. */
 export interface TargetReport {
   readonly target: string;
   readonly report: LiveReport;
@@ -54,7 +52,6 @@ export interface ReadReports {
   readonly end: Exclude<PageEnd, "more"> | "limit";
 }
 
-/** Reads pages until the newest so many reports are among them. */
 export async function newestReports(pages: AsyncIterable<NewReports>, limit: number): Promise<ReadReports> {
   const { reports, end } = await readUntil(pages, ({ length }) => length >= limit);
   const sorted = end === "limit" ? reports : newestFirst(reports);
@@ -63,8 +60,7 @@ export async function newestReports(pages: AsyncIterable<NewReports>, limit: num
 
 /**
  * Reads pages until what is looked for is among them. The order of the list is not stated (service-api.md, operation
- * 12), but its key is a point in time, so it goes one way or the other: where it goes from new to old the first are the
- * newest, and else the last are, so that all must be read.
+ * 12), but its key is a point in time: where it goes from new to old the first are the newest; else all must be read.
  */
 async function readUntil(
   pages: AsyncIterable<NewReports>,
@@ -105,7 +101,6 @@ export function newNotifications(
   );
 }
 
-/** A notification of a managed target. */
 export interface TargetNotification {
   readonly target: string;
   readonly notification: LiveNotification;
@@ -216,7 +211,6 @@ function orNull(fields: Readonly<Record<string, string | undefined>>): Readonly<
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, value ?? null]));
 }
 
-/** Results by status, those seen first. */
 function countResults(results: readonly LiveResult[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = { PASSED: 0, FAILED: 0, WAITING: 0 };
   for (const { status = "UNKNOWN" } of results) counts[status] = (counts[status] ?? 0) + 1;
@@ -278,10 +272,7 @@ function nameOf({ testCaseId, name }: LiveResult, addressOf: AddressOf): string 
     .join(" ");
 }
 
-/**
- * What has not ended, or ended in a way that service-api.md does not list, is skipped and says so: it neither passed
- * nor failed.
- */
+/** What neither passed nor failed is skipped and says so: not ended, or a status that service-api.md does not list. */
 function junitReport(
   { target, report: { id, createdAt } }: TargetReport,
   results: readonly LiveResult[],

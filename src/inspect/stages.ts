@@ -28,7 +28,6 @@ import { placeText } from "../render/diagnostics.ts";
 import { type Block, type Line, type Section, type View, faint, outside, strong } from "../render/view.ts";
 import { count, groupBy, placeOf as partsOf } from "../render/words.ts";
 
-/** What sets two stages of a project apart: plain data, without any secret. */
 type StageDiff = ReturnType<typeof diffStages>;
 
 /** A field that the stages resolve to different values. A side without value does not declare it. */
@@ -45,8 +44,8 @@ export interface Difference {
 type DiffSide = { readonly value?: Json; readonly origin?: Origin };
 
 /**
- * Compares two stages field by field: those fields that promotion carries, or all. Resources of which no chosen field is
- * known are left out. Sorted by address, fields in the order of the table.
+ * Compares two stages field by field: those fields that promotion carries, or all; only resources that have any. Sorted
+ * by address, fields in the order of the table.
  */
 export function diffStages(
   from: StageView,
@@ -103,10 +102,7 @@ export interface StageValue {
   readonly spelt: Json;
 }
 
-/**
- * Whether two stages mean the same by a field. Secrets that are unavailable are the same if they have the same name:
- * both stages read the same environment.
- */
+/** Whether two stages mean the same by a field. Both read the same environment, so secrets are known by their names. */
 export function sameStageValue(field: Field, a: StageValue | undefined, b: StageValue | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
   const same = (one: Json, other: Json): boolean =>
@@ -163,7 +159,6 @@ export class StageView {
 
 export type PlaceOf = (origin: Origin) => Place;
 
-/** Two stages side by side: for people a tree per target, each field with both places. */
 export function stageDiffView(diff: StageDiff, placeOf: PlaceOf, all: boolean): View {
   const { from, to, differences } = diff;
   const place = (origin: Origin | undefined): Partial<Place> => (origin === undefined ? {} : placeOf(origin));

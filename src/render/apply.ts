@@ -9,9 +9,7 @@ import { SIGNS, actionsIn, clockText, count, durationText, joinParts } from "./w
 export interface ReportOptions {
   readonly style: Style;
   readonly width: number;
-  /** Columns of the screen, if there is one. */
   readonly screen?: number | undefined;
-  /** Every done change by name. */
   readonly verbose: boolean;
 }
 
@@ -32,7 +30,6 @@ export interface NextStep {
   readonly purpose: string;
 }
 
-/** What came of an apply: what was done, what was not and why, and how to go on. */
 export function renderApplyReport(outcome: Outcome, facts: ReportFacts, options: ReportOptions): string {
   const { style, width, screen = Infinity } = options;
   const { done, failed, skipped, calls, interrupted, fatal } = outcome;
@@ -117,7 +114,6 @@ function doneLines(
 /** All that is told while an apply runs: by the apply, by its calls, and by whoever stops it (Ctrl-C). */
 export type ProgressEvent = ApplyEvent | ClientEvent | { readonly type: "stopping" };
 
-/** What there is to tell of an event. */
 interface Told {
   /** A line of a log: a word, and what it is about. */
   readonly row?: readonly [word: string, text: string];
@@ -129,10 +125,7 @@ interface Told {
 /** How long a note stays, of events that have no end of their own. */
 const BRIEFLY = 3000;
 
-/**
- * An event as one line of a log, or nothing for those that only a live display can use. A word stands first, always
- * in the same columns, so that a log reads down and greps well.
- */
+/** An event as one line of a log, if it has one. A word stands first, always in the same columns. */
 export function eventLine(event: ProgressEvent): string | undefined {
   const { row } = told(event);
   return row && `${row[0].padEnd(8)} ${safeLine(row[1])}`.trimEnd();
@@ -222,7 +215,6 @@ export class ApplyStatus {
   /** Changes under way, and since when. */
   readonly #running = new Map<Address, number>();
   readonly #callsInFlight = new Set<number>();
-  /** What the apply as a whole is at. */
   #note = { text: "", until: -Infinity };
 
   constructor(now: number) {

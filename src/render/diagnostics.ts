@@ -6,7 +6,6 @@ import { type Style, textWidth, wrap } from "./style.ts";
 
 export interface DiagnosticOptions {
   readonly style: Style;
-  /** Columns to fill. */
   readonly width: number;
   /** Text of a manifest, for the excerpt. */
   readonly source?: (file: string) => string | undefined;
@@ -44,10 +43,7 @@ function rendered(diagnostic: DiagnosticView, options: DiagnosticOptions, linesO
   return withoutWorkflowCommands(lines.map((line) => `${line}\n`).join(""));
 }
 
-/**
- * The line that a diagnostic is about, with a caret. What may be a password that someone wrote in by mistake is not
- * repeated in a log: the error that forbids it must not be the one that spreads it.
- */
+/** The line that a diagnostic is about, with a caret. What may be a password written in by mistake is not repeated. */
 function excerptLines(diagnostic: DiagnosticView, style: Style, linesOf: LinesOf): readonly string[] {
   const { severity, file, line, column } = diagnostic;
   const text = file === undefined || line === undefined ? undefined : linesOf(file)?.[line - 1];

@@ -24,14 +24,10 @@ export const PLAN_FORMAT = "1.1";
 export interface PlanMeta {
   /** Name and version, `tasc 1.0.0`. */
   readonly tool: string;
-  /** ISO 8601. */
   readonly createdAt: string;
 }
 
-/**
- * The public form of a plan (design contract, section 3). Keys stand in the order of the contract and lists in the
- * order of the plan, so the same plan gives the same bytes. A secret is not in it in any form.
- */
+/** The public form of a plan (design contract, section 3): the same plan gives the same bytes, without any secret. */
 export function planJson(plan: Plan, meta: PlanMeta): PlanJson {
   const { calls, followUps, ...counts } = plan.summary;
   return {
@@ -91,7 +87,6 @@ function isList(value: BodyValue): value is readonly BodyValue[] {
   return Array.isArray(value);
 }
 
-/** A diagnostic with its place laid flat; one whose line was not looked up names its file alone. */
 export function diagnosticJson(diagnostic: Diagnostic): DiagnosticJson {
   const { severity, address, summary, detail, origin, place } = diagnostic;
   const { file = origin?.file, line, column }: Partial<Place> = place ?? {};
@@ -128,14 +123,11 @@ const NEXT: Readonly<Record<FailureReason, readonly string[]>> = {
   interrupted: ["tasc plan"],
 };
 
-/**
- * What a plan shows beyond its public form. Plain data, so that a saved plan can carry it; all of it may be missing,
- * and nothing is decided by it.
- */
+/** What a plan shows beyond its public form: plain data for a saved plan to carry. Nothing is decided by it. */
 export interface PlanExtras {
-  /** Who moved a field away from what was last applied: address → `fieldKey` → who. */
+  /** By address and `fieldKey`. */
   readonly changedBy?: Readonly<Record<string, Readonly<Record<string, ChangedBy>>>>;
-  /** What must be done first, for the graph: address → addresses. */
+  /** What must be done first. */
   readonly dependsOn?: Readonly<Record<string, readonly Address[]>>;
   /** Where the manifest causes each change. */
   readonly places?: Readonly<Record<string, Place>>;
@@ -143,7 +135,7 @@ export interface PlanExtras {
   readonly diagnostics?: readonly { readonly code: string; readonly path?: Path }[];
 }
 
-/** The extras that the plan itself knows; places are looked up by whoever has the documents. */
+/** What the plan itself knows; places are looked up by whoever has the documents. */
 export function planExtras(plan: Plan): PlanExtras {
   return {
     changedBy: Object.fromEntries(
@@ -186,10 +178,8 @@ export interface FieldView extends FieldJson {
   readonly who?: string | undefined;
 }
 
-/** A diagnostic as every format of them shows it; of a saved plan only the public part is left. */
 export interface DiagnosticView extends DiagnosticJson {
   readonly code?: string;
-  /** Path in the document. */
   readonly path?: Path;
 }
 
@@ -213,7 +203,6 @@ export function planView(plan: PlanJson, extras: PlanExtras): PlanView {
   };
 }
 
-/** Who changed a field, in words. */
 export function whoChanged(by: ChangedBy | undefined): string | undefined {
   return by && CHANGED_BY[by];
 }

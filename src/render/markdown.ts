@@ -18,9 +18,8 @@ export interface MarkdownOptions {
 
 /**
  * The plan as a comment on a pull request: a caution with all that needs attention, totals, and a folded section a
- * target; no change appears twice. However large the plan, it fits the budget. Every change gets a line first, the
- * worst first, then as many as possible their details, and the top says how many are missing. The mark at the very top
- * lets the next comment find this one.
+ * target; no change appears twice. It fits the budget: every change gets a line first, the worst first, then as many as
+ * possible their details. The mark at the very top lets the next comment find this one.
  */
 export function renderPlanMarkdown(
   plan: PlanView,
@@ -41,7 +40,6 @@ export function renderPlanMarkdown(
 
 /** A part of the comment with a frame of its own; the caution comes first, then the targets. */
 interface Section {
-  /** Its place among the others. */
   readonly at: number;
   readonly frame: (texts: readonly string[]) => string;
 }
@@ -53,7 +51,6 @@ interface Item {
   readonly kind: keyof typeof SHARES;
   /** Changes that it stands for. */
   readonly changes: number;
-  /** In a line. */
   readonly line: string;
   /** In its place, with all that can be said; absent where the line says it all. */
   readonly full: string | undefined;
@@ -147,7 +144,6 @@ function targetSection(
 
 const TABLE = "| | Address | Fields |\n|---|---|---|\n";
 
-/** Characters of a summary and of a detail. */
 const LINE = 300;
 const DETAIL = 4000;
 
@@ -160,7 +156,6 @@ function diagnosticItem(diagnostic: DiagnosticView, section: Section, kind: "err
   return itemOf(section, kind, 0, line, detail === "" ? undefined : `${line}\n${block}`);
 }
 
-/** A part of the list item above it. */
 function indented(text: string): string {
   return text.replace(/^(?=.)/gm, "  ");
 }
@@ -186,7 +181,6 @@ function dangerItem(change: ChangeView, section: Section): Item {
   return itemOf(section, "danger", 1, line, full);
 }
 
-/** Alike changes that are named in the details. */
 const MOST_NAMES = 50;
 
 /** A row of the target's table or, with all there is to say, something to unfold. */
@@ -221,8 +215,8 @@ function lineSaysAll({ action, fields }: ChangeView): boolean {
 }
 
 /**
- * Takes items as far as the budget lasts: a line of each error and each change, the worst first, then the details of as
- * many as possible, then warnings and orphans. What does not fit is left out, and smaller ones after it are tried.
+ * As far as the budget lasts: a line of each error and each change, the worst first, then details, then warnings and
+ * orphans. What does not fit is left out, and smaller ones after it are tried.
  */
 function fit(items: readonly Item[], budget: number): ReadonlyMap<Item, string> {
   const chosen = new Map<Item, string>();
@@ -310,7 +304,6 @@ function changesText(plan: PlanView, { changes, details, others }: LeftOut): str
   return `${words.count(total, "change")}, all shown.${rest.replace(" as well", "")}`;
 }
 
-/** `3,373` */
 function number(amount: number): string {
   return amount.toLocaleString("en");
 }
@@ -323,7 +316,6 @@ function diffBlock({ action, fields }: ChangeView): string {
   return escape.markdownBlock(lines.join("\n"), "diff");
 }
 
-/** Characters of one side of a field. */
 const MOST = 2000;
 
 /** A field as a diff: what goes, what comes; long text line by line. */

@@ -5,17 +5,11 @@ import { canonicalText, encodedWords, letterless, rawText, toOriginal } from "./
 import type { ChangeView, FieldView } from "./json.ts";
 
 /**
- * Takes secrets out by their value, in whatever form they stand. It is used twice: on data, before a renderer cuts,
- * wraps or escapes it, and on every text that leaves, as a net.
- *
- * The time is linear in the text, whatever the secrets: instead of one pattern per form, text and secrets are brought
- * to one canonical form (`canonical.ts`: escapes decoded, white space, quotes and case levelled), in which a secret
- * has one form only, and all secrets are looked for in one pass. What cannot be decoded without trying (base64, hex,
- * base32) is looked for as encoded.
- *
- * A value is redacted wherever it stands, also in a name that somebody else chose. So whoever can both write names
- * and read the output can test a guess: the contract ("redacted in every output, log, file and error") counts for
- * more here. docs/security.md names the limit.
+ * Takes secrets out by their value, in whatever form they stand: of data, before a renderer cuts, wraps or escapes it,
+ * and as a net of every text that leaves. It takes time linear in the text: text and secrets are brought to one
+ * canonical form (`canonical.ts`), in which all secrets are looked for in one pass; base64, hex and base32, which cannot
+ * be decoded without trying, are looked for as encoded. A value is redacted wherever it stands, also in a name that
+ * somebody else chose, so whoever can write names and read the output can test a guess (docs/security.md).
  */
 export interface Redactor {
   /** Secrets of a whole text become `(sensitive)`; overlapping ones become one. */
@@ -44,7 +38,6 @@ export function createRedactor(secrets: readonly string[]): Redactor {
   };
 }
 
-/** No word of a format and no number of ours: those are short, or all letters, or all digits. */
 function isUnmistakable(secret: string): boolean {
   return secret.length >= 8 && !/^[A-Za-z]+$/.test(secret) && !/^[\d.,:eE+-]+$/.test(secret);
 }
@@ -73,7 +66,6 @@ function redactJson(value: Json, text: Replacer, key: Replacer): Json {
   );
 }
 
-/** What is looked for in which rewriting of the text. */
 interface Searches {
   /** Secrets as they are: what stands around one can make an escape of its edge. */
   readonly raw: Search;
@@ -129,7 +121,6 @@ function canonicalPattern(secret: string): Pattern | undefined {
   return { text, lead, ...(exact.length < CASELESS ? { exact } : {}) };
 }
 
-/** A secret as the usual encoders write it. */
 function writtenForms(secret: string): readonly string[] {
   const json = JSON.stringify(secret).slice(1, -1);
   // PHP, lodash and Ruby, Python, Go.
@@ -146,7 +137,6 @@ function writtenForms(secret: string): readonly string[] {
   return [...new Set([secret, secret.trim(), json, ascii, url, tags, ...html])];
 }
 
-/** Bytes of a secret that are enough to know it by when it is encoded. */
 const ENOUGH = 48;
 
 /** Base64 of a secret, of its written forms, of its UTF-16 and of its base64. */
@@ -197,9 +187,8 @@ function base32(bytes: Buffer): string {
 }
 
 /**
- * Base64 writes three bytes as four characters, so inside a longer text a secret has three forms, by where it
- * starts; of base32 there are five. Only the characters that the secret alone decides are looked for; a few bits
- * more stand in their neighbours.
+ * Inside a longer text a secret has three forms in base64, by where it starts, and five in base32. Only the characters
+ * that the secret alone decides are looked for; a few bits more stand in their neighbours.
  */
 function encodedForms(
   all: Buffer,
@@ -224,7 +213,6 @@ interface Span {
   readonly end: number;
 }
 
-/** Every place of the text where a secret stands. */
 function spansIn(text: string, { raw, canonical, base64 }: Searches, inDocument: boolean): readonly Span[] {
   const found: Span[] = [];
   raw.scan(text, (start, end) => {
@@ -280,7 +268,6 @@ function withoutSpans(text: string, spans: readonly Span[]): string {
   return spans.length === 0 ? text : parts.join("") + text.slice(from);
 }
 
-/** Any odd number: it only spreads what is compared. */
 const BASE = 0x5bd1e995;
 /** What is compared character by character; of longer texts the rest is compared by its hash. */
 const COMPARED = 16;
@@ -292,7 +279,6 @@ interface Hashed extends Pattern {
   readonly power: number;
 }
 
-/** Characters by which candidates are known. */
 const GRAM = 4;
 /** Each place that is passed over costs an entry for every pattern, so with many of them none is. */
 const WIDEST_STEP = 16;
@@ -300,8 +286,7 @@ const MANY = 200;
 
 /**
  * Many texts looked for in one pass. Only every so many characters are looked at, as few as the shortest of the texts
- * cannot slip through; the four that stand there lead to the texts that may stand around them, and each of these is
- * decided in a time that does not depend on its length.
+ * cannot slip through; the four there lead to candidates, each decided in a time that does not depend on its length.
  */
 class Search {
   readonly #step: number;
@@ -371,9 +356,8 @@ function hashesOf(text: string): Int32Array {
 }
 
 /**
- * Takes secrets out of what came from outside into a plan: live values, bodies, messages. It comes before every
- * renderer, because they cut, wrap and escape. What tasc itself put there stays as it is, the more since hiding it
- * would tell what the secret is: addresses, actions, field names, counts.
+ * Takes secrets out of what came from outside into a plan: live values, bodies, messages. What tasc itself put there
+ * (addresses, actions, field names, counts) stays, the more since hiding it would tell what the secret is.
  */
 export function redactPlan(plan: PlanJson, redactor: Redactor): PlanJson {
   return {
@@ -408,7 +392,6 @@ function redactCall(call: CallJson, redactor: Redactor): CallJson {
   return { ...call, path: redactor.document(call.path), body: redactor.json(call.body) };
 }
 
-/** Likewise for a diagnostic, in a plan or by itself. */
 export function redactDiagnostic<D extends DiagnosticJson>(diagnostic: D, redactor: Redactor): D {
   return {
     ...diagnostic,

@@ -16,10 +16,7 @@ export interface PlanTextOptions extends DiagnosticOptions {
   readonly screen?: number | undefined;
 }
 
-/**
- * The plan for people: what needs attention, a tree per target, what is orphaned, errors and warnings, and at the end
- * the lines that sum it up. It is drawn from the public form of the plan, so that a saved plan looks the same.
- */
+/** The plan for people. It is drawn from the public form of the plan, so that a saved plan looks the same. */
 export function renderPlanText(plan: PlanView, options: PlanTextOptions): string {
   const errors = plan.diagnostics.filter(words.isError);
   return withoutWorkflowCommands(
@@ -110,7 +107,6 @@ function dangerLines(change: ChangeView, { style, width }: PlanTextOptions): Lin
 /** Characters of a value in a line. */
 const MOST_IN_LINE = 60;
 
-/** What is said of something beside its name, or below it where it does not fit. */
 function oneOrTwo(head: string, texts: Lines, width: number): Lines {
   const line = `${head}  ${texts.join("  ")}`;
   return textWidth(line) + 2 <= width ? [line] : [head, ...texts.map((text) => `    ${text}`)];
@@ -219,7 +215,6 @@ interface ChangeOptions extends FieldOptions {
   readonly brief: boolean;
 }
 
-/** A change, or several that say the same, as lines of the tree. */
 export function changeLines(fold: show.FoldedChanges, options: ChangeOptions): Lines {
   const { style, brief, verbose } = options;
   const { first, changes } = fold;
@@ -247,7 +242,6 @@ function heading({ action, address }: ChangeView, style: Style): string {
   return `${style(action, words.SIGNS[action])} ${style("strong", address)}`;
 }
 
-/** Addresses that a fold names; `verbose` shows all changes one by one. */
 const NAMED = 4;
 
 function foldHeading({ first, changes }: show.FoldedChanges, note: string, options: ChangeOptions): Lines {
@@ -268,7 +262,6 @@ function nameOf({ fields }: ChangeView): string {
   return typeof named?.after === "string" ? safeLine(named.after) : "";
 }
 
-/** What may still be sent once the service has generated. */
 function laterLines({ followUps }: ChangeView, { style, width }: ChangeOptions): Lines {
   const names = followUps.flatMap(({ body }) => (isObject(body) ? Object.keys(body) : []));
   if (names.length === 0) return [];
@@ -287,9 +280,7 @@ function callLines({ calls, followUps, id }: ChangeView, style: Style): Lines {
 
 interface FieldOptions {
   readonly style: Style;
-  /** Columns for the field's lines. */
   readonly width: number;
-  /** Long values whole. */
   readonly verbose: boolean;
 }
 
@@ -325,7 +316,6 @@ export function fieldLines(field: FieldView, action: Action, options: FieldOptio
 /** Lines of a block. */
 const MOST_LINES = 24;
 
-/** A value that takes several lines; nothing for one that does not. */
 function blockLines(field: FieldJson, options: FieldOptions): Lines | undefined {
   const { before, after } = field;
   const { style, verbose, width } = options;

@@ -10,9 +10,8 @@ import { type Meaning, type Style, padTo, sectionsText, textWidth, wrap } from "
 import { changeLines, fieldLines } from "./text.ts";
 
 /**
- * What a command has to say, as plain data: the same for people (`text`), for programs (`json`) and in formats of its
- * own (`documents`). `show` is the only way to print one. It takes out secrets first, then makes every text harmless
- * for its format, so that no view can forget either.
+ * What a command has to say, as plain data: for people (`text`), for programs (`json`) and in formats of its own
+ * (`documents`). `show` takes out secrets first, then makes every text harmless, so that no view can forget either.
  */
 export interface View {
   /** Keys in a fixed order. */
@@ -54,7 +53,6 @@ export function outside(value: Json | undefined): Outside | undefined {
 export type Section = readonly Block[];
 
 export type Block =
-  /** One line. */
   | Line
   /** Text of several lines, each as it is. */
   | { readonly lines: string }
@@ -95,7 +93,6 @@ export function markup(escape: Escape) {
 export interface ShowOptions {
   readonly redactor: Redactor;
   readonly style: Style;
-  /** Columns for running text. */
   readonly width: number;
 }
 

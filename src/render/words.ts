@@ -2,12 +2,10 @@ import { KINDS, type Kind, parseAddress } from "../model/address.ts";
 import { ACTIONS, type Action, CAUSES, type Cause, type Harm, type Summary } from "../model/plan.ts";
 import type { ChangeView, DiagnosticView, PlanView } from "./json.ts";
 
-/** `1 change`, `2 changes`. */
 export function count(amount: number, noun: string, nouns = `${noun}s`): string {
   return `${amount} ${amount === 1 ? noun : nouns}`;
 }
 
-/** `a`, `a and b`, `a, b and c`. */
 export function list(parts: readonly string[]): string {
   return parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
 }
@@ -39,7 +37,6 @@ export function actionsIn(changes: readonly { readonly action: Action }[]) {
   return counted.filter(([, amount]) => amount > 0);
 }
 
-/** `1 to disable, 3 to create`. */
 export function actionCounts(changes: readonly { readonly action: Action }[]): readonly string[] {
   return actionsIn(changes).map(([action, amount]) => `${amount} to ${action}`);
 }
@@ -99,7 +96,6 @@ const CAUSE_TITLES: Readonly<Record<Cause | "", string | undefined>> = {
   drift: "Changed on the service since the last apply",
 };
 
-/** A cause as a word beside a change. */
 export const CAUSE_LABELS: Readonly<Record<Cause, string>> = {
   manifest: "these manifests",
   pending: "pending",
@@ -123,7 +119,6 @@ export function planLine(summary: Summary, width = Infinity): string {
   );
 }
 
-/** Parts on as few lines as their width allows; each stays whole. */
 export function joinParts([first = "", ...rest]: readonly string[], width: number): string {
   const lines = [first];
   for (const part of rest) {
@@ -134,7 +129,6 @@ export function joinParts([first = "", ...rest]: readonly string[], width: numbe
   return lines.join("\n");
 }
 
-/** What the service has beside the plan; `undefined` if nothing. */
 export function alsoLine({ orphaned, unmanaged }: Summary): string | undefined {
   const parts = [
     ...(orphaned === 0 ? [] : [`${orphaned} orphaned (no longer in any manifest)`]),
@@ -147,7 +141,6 @@ export function isError({ severity }: Pick<DiagnosticView, "severity">): boolean
   return severity === "error";
 }
 
-/** Errors and warnings by number: `2 errors, 1 warning`. */
 export function diagnosticCounts({ diagnostics }: PlanView): string {
   const errors = diagnostics.filter(isError).length;
   const counts = [count(errors, "error"), count(diagnostics.length - errors, "warning")];

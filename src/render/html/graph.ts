@@ -7,7 +7,6 @@ const MOST_NODES = 120;
 const COLUMN = 300;
 const ROW = 30;
 const BOX = { width: 250, height: 22 } as const;
-/** Characters of an address that fit a box. */
 const FITTING = 35;
 
 interface Point {
@@ -23,10 +22,7 @@ interface Edge {
 /** A longer list is read by nobody. */
 const MOST_EDGES = 500;
 
-/**
- * What must be done first, as a drawing: a column per step, an arrow from each change to those that wait for it.
- * The list beside it says the same to those who do not see it.
- */
+/** What must be done first, as a drawing with a column per step, and as a list for those who do not see it. */
 export function graphSection({ changes }: PlanView): string {
   const edges = changes.flatMap(({ address, needs = [] }) =>
     needs.map((needed): Edge => ({ from: needed, to: address })),

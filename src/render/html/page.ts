@@ -12,9 +12,8 @@ import { PAGE_SCRIPT } from "./script.ts";
 import { PAGE_STYLE } from "./style.ts";
 
 /**
- * The plan as one page that needs nothing else: no network, no other file, and no script to be read. Its policy lets
- * run only the script and the style that stand in it, known by their digests; the script filters, folds and finds, and
- * makes nothing of the page.
+ * The plan as one page that needs nothing else: no network, no other file, and no script to be read. Its policy lets run
+ * only the script and the style that stand in it, known by their digests.
  */
 export function renderPlanHtml(
   plan: PlanView,
@@ -147,7 +146,6 @@ function warningSection({ diagnostics }: PlanView, known: ReadonlySet<string>): 
 ${warnings.map((warning) => diagnosticItem(warning, known)).join("\n")}</section>`;
 }
 
-/** What it is about leads to its row, where it has one. */
 function diagnosticItem(diagnostic: DiagnosticView, known: ReadonlySet<string>): string {
   const { severity, summary, detail, address } = diagnostic;
   const place = placeText(diagnostic);
@@ -200,7 +198,6 @@ function choice(name: string, values: readonly string[]): string {
 /** The errors of an address for which nothing is planned. */
 type Problem = readonly [address: string, errors: readonly DiagnosticView[]];
 
-/** A folded section a target, the worst of each target first; apart by cause where that is known. */
 function targetSections({ changes }: PlanView, problems: readonly Problem[]): string {
   const targetOf = (address: string): string => words.placeOf(address).target;
   return words
@@ -259,7 +256,6 @@ function changeHtml(change: ChangeView): string {
   );
 }
 
-/** The beginning of a row, to its address. */
 function rowHead(address: string, action: Action | "problem", sign: string, cause?: Cause): string {
   const id = html(address);
   const dot = id.lastIndexOf(".") + 1;
@@ -282,7 +278,6 @@ function previewHtml(change: ChangeView): string {
   return texts.join("") + (left === 0 ? "" : `<span>${left} more</span>`);
 }
 
-/** Where it is: its id on the service, its line in the manifest. */
 function aboutHtml({ id, place }: ChangeView): string {
   const parts = [id === KNOWN_AFTER_APPLY ? "" : id, placeText(place ?? {})].filter(Boolean);
   return parts.length === 0 ? "" : `<p class="faint mono">${parts.map(html).join("  ·  ")}</p>`;
