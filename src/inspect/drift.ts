@@ -8,7 +8,7 @@ import type { Planned } from "../plan/plan.ts";
 import { foldAlike } from "../render/fields.ts";
 import { type ChangeView, type PlanMeta, diagnosticJson, whoChanged } from "../render/json.ts";
 import { type Block, type Line, type Section, type View, faint, outside, strong } from "../render/view.ts";
-import { groupBy, placeOf } from "../render/words.ts";
+import { byTarget } from "../render/words.ts";
 
 /** What the service changed since the last apply: what is left of a plan when everything the manifests changed is taken away. */
 export type Drift = ReturnType<typeof driftOf>;
@@ -134,7 +134,7 @@ function targetSections({ changes, removed }: Drift, { verbose }: DriftOptions):
     ...foldAlike(drawn, verbose).map((fold) => ({ address: fold.first.address, block: { fold, verbose } })),
     ...removed.map((one) => ({ address: one.address, block: removedLine(one) })),
   ].toSorted((a, b) => compareAddresses(a.address, b.address));
-  return [...groupBy(entries, ({ address }) => placeOf(address).target)].map(([target, own]) => [
+  return [...byTarget(entries)].map(([target, own]) => [
     [strong(target)],
     { indent: 2, blocks: own.map(({ block }) => block) },
   ]);

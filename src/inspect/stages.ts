@@ -26,7 +26,7 @@ import { display } from "../plan/compare.ts";
 import { normalise, ordered } from "../plan/input.ts";
 import { placeText } from "../render/diagnostics.ts";
 import { type Block, type Line, type Section, type View, faint, outside, strong } from "../render/view.ts";
-import { count, groupBy, placeOf as partsOf } from "../render/words.ts";
+import { byTarget, count, groupBy } from "../render/words.ts";
 
 type StageDiff = ReturnType<typeof diffStages>;
 
@@ -209,7 +209,7 @@ export function fieldSections<T extends { readonly address: Address }>(
   fields: readonly T[],
   blocksOf: (one: T) => readonly Block[],
 ): readonly Section[] {
-  return [...groupBy(fields, ({ address }) => partsOf(address).target)].map(([target, own]) => [
+  return [...byTarget(fields)].map(([target, own]) => [
     [strong(target)],
     ...[...groupBy(own, ({ address }) => address)].flatMap(([address, some]): Block[] => [
       ["  ", { style: "update", text: "~" }, " ", strong(address)],

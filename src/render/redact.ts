@@ -25,11 +25,11 @@ export interface Redactor {
 /** Shorter values are too common to be found by what they say (design contract, section 1). */
 const SHORTEST_SECRET = 4;
 
-/** @param secrets values of any length; those under four characters are not looked for. */
-export function createRedactor(secrets: readonly string[]): Redactor {
-  const known = [...new Set(secrets)].filter((secret) => secret.length >= SHORTEST_SECRET);
-  const text = replacerOf(known, false);
-  const document = replacerOf(known.filter(isUnmistakable), true);
+/** @param secrets of any length; those under four characters are not looked for. A set may grow. */
+export function createRedactor(secrets: ReadonlySet<string> | readonly string[]): Redactor {
+  const all = "size" in secrets ? secrets : new Set(secrets);
+  const text = replacerOf(all, ({ length }) => length >= SHORTEST_SECRET, false);
+  const document = replacerOf(all, isUnmistakable, true);
   return {
     text,
     document,
@@ -45,14 +45,22 @@ function isUnmistakable(secret: string): boolean {
 type Replacer = (text: string) => string;
 
 /** @param inDocument a backslash in front belongs to the document's own escapes and must keep what it escapes */
-function replacerOf(secrets: readonly string[], inDocument: boolean): Replacer {
-  if (secrets.length === 0) return (text) => text;
-  const shortest = Math.min(...secrets.map(({ length }) => length));
-  let searches: Searches | undefined;
+function replacerOf(
+  secrets: ReadonlySet<string>,
+  isWanted: (secret: string) => boolean,
+  inDocument: boolean,
+): Replacer {
+  let known = 0;
+  let wanted: readonly string[] = [];
+  let searches: ReturnType<typeof searchesFor> | undefined;
   return (text) => {
-    if (text.length < Math.min(shortest, SHORTEST_SECRET)) return text;
-    searches ??= searchesFor(secrets);
-    return withoutSpans(text, spansIn(text, searches, inDocument));
+    if (known !== secrets.size) {
+      known = secrets.size;
+      wanted = [...secrets].filter(isWanted);
+      searches = undefined;
+    }
+    if (wanted.length === 0 || text.length < SHORTEST_SECRET) return text;
+    return withoutSpans(text, spansIn(text, (searches ??= searchesFor(wanted)), inDocument));
   };
 }
 
@@ -64,14 +72,6 @@ function redactJson(value: Json, text: Replacer, key: Replacer): Json {
   return Object.fromEntries(
     Object.entries(value).map(([name, part]) => [key(name), redactJson(part, text, key)]),
   );
-}
-
-interface Searches {
-  /** Secrets as they are: what stands around one can make an escape of its edge. */
-  readonly raw: Search;
-  /** Canonical forms, hex and base32, without regard to case where they are long. */
-  readonly canonical: Search;
-  readonly base64: Search;
 }
 
 interface Pattern {
@@ -89,26 +89,28 @@ const CASELESS = 8;
 /** A line of a longer secret that is this long is a secret itself; shorter ones are `}` or `-----`. */
 const SHORTEST_LINE = 8;
 
-function searchesFor(secrets: readonly string[]): Searches {
+function searchesFor(secrets: readonly string[]) {
+  /** Secrets as they are: what stands around one can make an escape of its edge. */
   const raw: Pattern[] = [];
+  /** Canonical forms, hex and base32, without regard to case where they are long. */
   const canonical: Pattern[] = [];
   const base64: Pattern[] = [];
   for (const secret of secrets) {
     const whole = secret.replace(/^\\+|\\+$/g, "");
-    if (whole.length >= SHORTEST_SECRET) raw.push({ text: whole });
+    raw.push({ text: whole });
     // Services trim what they are given, and logs show one line at a time.
     const lines = secret.split(/\r\n|\r|\n/).filter((line) => line.trim().length >= SHORTEST_LINE);
     for (const part of new Set([secret, ...lines])) {
       const pattern = canonicalPattern(part);
       if (pattern !== undefined) canonical.push(pattern);
       // All signs, which say too little once quotes and blanks are levelled: only its usual forms are looked for.
-      else
-        for (const form of writtenForms(part)) if (form.length >= SHORTEST_SECRET) raw.push({ text: form });
+      else raw.push(...writtenForms(part).map((text) => ({ text })));
     }
     canonical.push(...[HEX, BASE32].flatMap((alphabet) => encodedForms(Buffer.from(secret), alphabet)));
     base64.push(...base64Forms(secret));
   }
-  return { raw: new Search(raw), canonical: new Search(canonical), base64: new Search(base64) };
+  const enough = raw.filter(({ text }) => text.length >= SHORTEST_SECRET);
+  return { raw: new Search(enough), canonical: new Search(canonical), base64: new Search(base64) };
 }
 
 function canonicalPattern(secret: string): Pattern | undefined {
@@ -123,15 +125,12 @@ function canonicalPattern(secret: string): Pattern | undefined {
 
 function writtenForms(secret: string): readonly string[] {
   const json = JSON.stringify(secret).slice(1, -1);
-  // PHP, lodash and Ruby, Python, Go.
-  const quotes: readonly (readonly [string, string])[] = [
-    ["&quot;", "&#039;"],
-    ["&quot;", "&#39;"],
-    ["&quot;", "&#x27;"],
-    ["&#34;", "&#39;"],
-  ];
   const tags = secret.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-  const html = quotes.map(([double, single]) => tags.replaceAll('"', double).replaceAll("'", single));
+  // PHP, lodash and Ruby, Python, Go.
+  const html = ["&quot; &#039;", "&quot; &#39;", "&quot; &#x27;", "&#34; &#39;"].map((quotes) => {
+    const [double = "", single = ""] = quotes.split(" ");
+    return tags.replaceAll('"', double).replaceAll("'", single);
+  });
   const ascii = json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
   const url = encodeURIComponent(secret.replace(/\p{Cs}/gu, "\ufffd"));
   return [...new Set([secret, secret.trim(), json, ascii, url, tags, ...html])];
@@ -208,12 +207,13 @@ function encodedForms(
     .map((text) => (isWhole ? { text } : { text, tail }));
 }
 
-interface Span {
-  readonly start: number;
-  readonly end: number;
-}
+type Span = ReturnType<typeof toOriginal>;
 
-function spansIn(text: string, { raw, canonical, base64 }: Searches, inDocument: boolean): readonly Span[] {
+function spansIn(
+  text: string,
+  { raw, canonical, base64 }: ReturnType<typeof searchesFor>,
+  inDocument: boolean,
+): readonly Span[] {
   const found: Span[] = [];
   raw.scan(text, (start, end) => {
     // There the first character is an escape, which the canonical form takes as a whole.
@@ -259,25 +259,22 @@ function signsBefore(text: string, start: number, most: number): number {
 
 /** Overlapping spans become one: what one match leaves over may belong to another. */
 function withoutSpans(text: string, spans: readonly Span[]): string {
+  if (spans.length === 0) return text;
   const parts: string[] = [];
   let from = 0;
   for (const { start, end } of spans.toSorted((a, b) => a.start - b.start)) {
     if (start >= from) parts.push(text.slice(from, start), SENSITIVE);
     from = Math.max(from, end);
   }
-  return spans.length === 0 ? text : parts.join("") + text.slice(from);
+  return parts.join("") + text.slice(from);
 }
 
 const BASE = 0x5bd1e995;
 /** What is compared character by character; of longer texts the rest is compared by its hash. */
 const COMPARED = 16;
 
-interface Hashed extends Pattern {
-  readonly begin: string;
-  readonly hash: number;
-  /** `BASE` to the power of the length. */
-  readonly power: number;
-}
+/** With its beginning, its hash, and `BASE` to the power of its length. */
+type Hashed = Pattern & { readonly begin: string; readonly hash: number; readonly power: number };
 
 const GRAM = 4;
 /** Each place that is passed over costs an entry for every pattern, so with many of them none is. */
@@ -383,8 +380,8 @@ export function redactField(field: FieldView, redactor: Redactor): FieldView {
   return {
     ...field,
     path: field.path.map((step) => (typeof step === "string" ? redactor.document(step) : step)),
-    ...(field.before === undefined ? {} : { before: redactor.freeJson(field.before) }),
-    ...(field.after === undefined ? {} : { after: redactor.freeJson(field.after) }),
+    ...(field.before !== undefined && { before: redactor.freeJson(field.before) }),
+    ...(field.after !== undefined && { after: redactor.freeJson(field.after) }),
   };
 }
 

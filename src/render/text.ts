@@ -1,6 +1,6 @@
 import { compareAddresses } from "../model/address.ts";
 import { isArray, isObject, type Json } from "../model/json.ts";
-import { type Action, type FieldJson, bySeverity } from "../model/plan.ts";
+import type { Action, FieldJson } from "../model/plan.ts";
 import { SENSITIVE } from "../model/value.ts";
 import { type DiagnosticOptions, placeText, renderDiagnostics } from "./diagnostics.ts";
 import { safeLine, withoutWorkflowCommands } from "./escape.ts";
@@ -18,11 +18,11 @@ export interface PlanTextOptions extends DiagnosticOptions {
 
 /** The plan for people. It is drawn from the public form of the plan, so that a saved plan looks the same. */
 export function renderPlanText(plan: PlanView, options: PlanTextOptions): string {
-  const errors = plan.diagnostics.filter(words.isError);
+  const { errors, dangers } = words.byWeight(plan);
   return withoutWorkflowCommands(
     sectionsText([
       header(plan, options),
-      attentionSection(plan, errors, options),
+      attentionSection(errors, dangers, options),
       ...words
         .byCause(plan.changes)
         .flatMap(({ title, changes }, at) => [
@@ -65,8 +65,8 @@ const MOST_DANGERS = 30;
 
 /** What must not be missed, the worst first, a line each: errors, then changes that take something from a test. */
 function attentionSection(
-  { changes }: PlanView,
   errors: readonly DiagnosticView[],
+  changes: readonly ChangeView[],
   options: PlanTextOptions,
 ): Lines {
   const { style, verbose } = options;
@@ -74,7 +74,7 @@ function attentionSection(
     firstOf(items, MOST_DANGERS, verbose, draw, (left) =>
       style("faint", `  and ${left} more ${noun}; --verbose lists all`),
     );
-  const dangers = words.groupBy(bySeverity(changes.filter(words.needsAttention)), ({ action }) => action);
+  const dangers = words.groupBy(changes, ({ action }) => action);
   const lines = [
     ...bounded(errors, "errors", (error) => errorLines(error, options)),
     ...[...dangers].flatMap(([action, own]) => {
@@ -146,7 +146,7 @@ function targetSections(
       problems: own.length,
     })),
   ].toSorted((a, b) => compareAddresses(a.address, b.address));
-  return [...words.groupBy(entries, ({ address }) => words.placeOf(address).target)].map(([target, own]) => {
+  return [...words.byTarget(entries)].map(([target, own]) => {
     const counts = [...words.actionCounts(own.flatMap((entry) => entry.changes))];
     const wrong = own.reduce((sum, entry) => sum + entry.problems, 0);
     if (wrong > 0) counts.push(words.count(wrong, "problem"));

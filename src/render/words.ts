@@ -1,5 +1,13 @@
 import { KINDS, type Kind, parseAddress } from "../model/address.ts";
-import { ACTIONS, type Action, CAUSES, type Cause, type Harm, type Summary } from "../model/plan.ts";
+import {
+  ACTIONS,
+  type Action,
+  CAUSES,
+  type Cause,
+  type Harm,
+  type Summary,
+  bySeverity,
+} from "../model/plan.ts";
 import type { ChangeView, DiagnosticView, PlanView } from "./json.ts";
 
 export function count(amount: number, noun: string, nouns = `${noun}s`): string {
@@ -51,6 +59,16 @@ export function needsAttention({ action, fields }: Pick<ChangeView, "action" | "
   return (
     action === "disable" || action === "rediscover" || fields.some(({ harmful }) => harmful !== undefined)
   );
+}
+
+/** What a plan has to say by its weight; changes that need attention the worst first. */
+export function byWeight({ changes, diagnostics }: PlanView) {
+  return {
+    errors: diagnostics.filter(isError),
+    dangers: bySeverity(changes.filter(needsAttention)),
+    others: changes.filter((change) => !needsAttention(change)),
+    warnings: diagnostics.filter((one) => !isError(one)),
+  };
 }
 
 /**
@@ -178,6 +196,11 @@ export function groupBy<T, K extends string>(
     if (group.push(item) === 1) groups.set(key, group);
   }
   return groups;
+}
+
+/** By target, which is how plans are read. */
+export function byTarget<T extends { readonly address: string }>(items: Iterable<T>) {
+  return groupBy(items, ({ address }) => placeOf(address).target);
 }
 
 /** `2 January 2026, 03:04 UTC`; other text stays as it is. */

@@ -20,12 +20,16 @@ export function renderPlanHtml(
   { links = [] }: { readonly links?: readonly words.Link[] } = {},
 ): string {
   const verdict = words.summaryVerdict(plan);
+  const { errors, dangers, warnings } = words.byWeight(plan);
   const planned = new Set<string>(plan.changes.map(({ address }) => address));
-  const unplanned = plan.diagnostics.flatMap(({ address, ...rest }) =>
-    !words.isError(rest) || address === undefined || planned.has(address) ? [] : [{ ...rest, address }],
+  const unplanned = errors.flatMap(({ address, ...rest }) =>
+    address === undefined || planned.has(address) ? [] : [{ ...rest, address }],
   );
-  const problems = [...words.groupBy(unplanned, ({ address }) => address)];
-  const known = new Set([...planned, ...problems.map(([address]) => address)]);
+  const problems = [...words.groupBy(unplanned, ({ address }) => address)].map(([address, own]): Problem => ({
+    address,
+    errors: own,
+  }));
+  const known = new Set([...planned, ...problems.map(({ address }) => address)]);
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -40,14 +44,14 @@ export function renderPlanHtml(
 <a class="skip" href="#changes">To the changes</a>
 ${header(plan, verdict, links)}
 <main>
-${attentionSection(plan, known)}
+${attentionSection(errors, dangers, known)}
 <section id="changes" tabindex="-1" aria-labelledby="changes-title">
 <h2 id="changes-title">Changes</h2>
 ${filterForm(plan, problems.length)}
 <p id="status" role="status" class="faint">${words.count(plan.changes.length, "change")}</p>
 ${targetSections(plan, problems)}
 </section>
-${warningSection(plan, known)}
+${warningSection(warnings, known)}
 ${graphSection(plan)}
 ${orphanSection(plan)}
 </main>
@@ -120,9 +124,11 @@ function totalsList({ summary }: PlanView): string {
 const MOST_DANGERS = 20;
 const MOST_FOLDED = 200;
 
-function attentionSection({ changes, diagnostics }: PlanView, known: ReadonlySet<string>): string {
-  const errors = diagnostics.filter(words.isError);
-  const dangerous = bySeverity(changes.filter(words.needsAttention));
+function attentionSection(
+  errors: readonly DiagnosticView[],
+  dangerous: readonly ChangeView[],
+  known: ReadonlySet<string>,
+): string {
   if (errors.length + dangerous.length === 0) return "";
   const dangers = dangerous.slice(0, MOST_DANGERS + MOST_FOLDED).map((change) => {
     const { address, action } = change;
@@ -139,8 +145,7 @@ ${errors.map((error) => diagnosticItem(error, known)).join("\n")}
 </section>`;
 }
 
-function warningSection({ diagnostics }: PlanView, known: ReadonlySet<string>): string {
-  const warnings = diagnostics.filter((one) => !words.isError(one));
+function warningSection(warnings: readonly DiagnosticView[], known: ReadonlySet<string>): string {
   if (warnings.length === 0) return "";
   return `<section aria-labelledby="warnings"><h2 id="warnings">${words.count(warnings.length, "warning")}</h2>
 ${warnings.map((warning) => diagnosticItem(warning, known)).join("\n")}</section>`;
@@ -196,15 +201,14 @@ function choice(name: string, values: readonly string[]): string {
 }
 
 /** The errors of an address for which nothing is planned. */
-type Problem = readonly [address: string, errors: readonly DiagnosticView[]];
+type Problem = { readonly address: string; readonly errors: readonly DiagnosticView[] };
 
 function targetSections({ changes }: PlanView, problems: readonly Problem[]): string {
-  const targetOf = (address: string): string => words.placeOf(address).target;
   return words
     .byCause(changes)
     .map(({ title, changes: planned }, at) => {
-      const wrong = words.groupBy(at === 0 ? problems : [], ([address]) => targetOf(address));
-      const own = words.groupBy(planned, ({ address }) => targetOf(address));
+      const wrong = words.byTarget(at === 0 ? problems : []);
+      const own = words.byTarget(planned);
       const targets = [...new Set([...wrong.keys(), ...own.keys()])];
       const sections = targets.map((target) =>
         targetSection(target, wrong.get(target) ?? [], own.get(target) ?? []),
@@ -223,7 +227,7 @@ function targetSection(target: string, problems: readonly Problem[], changes: re
 ${rows.join("")}</details>`;
 }
 
-function problemRow([address, errors]: Problem): string {
+function problemRow({ address, errors }: Problem): string {
   const [{ summary } = { summary: "" }] = errors;
   const text = errors.map((error) => diagnosticItem(error, new Set())).join("");
   return `${rowHead(address, "problem", words.PROBLEM_SIGN)}<span class="preview">${html(summary)}</span></summary><div class="inside">${text}</div></details>\n`;
