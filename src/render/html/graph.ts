@@ -9,15 +9,8 @@ const ROW = 30;
 const BOX = { width: 250, height: 22 } as const;
 const FITTING = 35;
 
-interface Point {
-  readonly x: number;
-  readonly y: number;
-}
-
-interface Edge {
-  readonly from: string;
-  readonly to: string;
-}
+type Point = { readonly x: number; readonly y: number };
+type Edge = { readonly from: string; readonly to: string };
 
 /** A longer list is read by nobody. */
 const MOST_EDGES = 500;
@@ -40,18 +33,6 @@ export function graphSection({ changes }: PlanView): string {
 
 /** A node stands one column to the right of the last that it needs, and as near to its row as others let it. */
 function placed(edges: readonly Edge[]): ReadonlyMap<string, Point> {
-  const nodes = new Map<string, Point>();
-  const free = new Map<number, number>();
-  for (const [address, column] of [...columnsOf(edges)].toSorted(([, a], [, b]) => a - b)) {
-    const needed = edges.filter(({ to }) => to === address).map(({ from }) => nodes.get(from)?.y ?? 0);
-    const y = Math.max(free.get(column) ?? 0, needed.length === 0 ? 0 : Math.min(...needed));
-    nodes.set(address, { x: column * COLUMN, y });
-    free.set(column, y + ROW);
-  }
-  return nodes;
-}
-
-function columnsOf(edges: readonly Edge[]): ReadonlyMap<string, number> {
   const columns = new Map<string, number>();
   for (const { from, to } of edges) columns.set(from, 0).set(to, 0);
   // A plan has no circles; should there be one, the bound ends the loop.
@@ -64,7 +45,15 @@ function columnsOf(edges: readonly Edge[]): ReadonlyMap<string, number> {
       moved = true;
     }
   }
-  return columns;
+  const nodes = new Map<string, Point>();
+  const free = new Map<number, number>();
+  for (const [address, column] of [...columns].toSorted(([, a], [, b]) => a - b)) {
+    const needed = edges.filter(({ to }) => to === address).map(({ from }) => nodes.get(from)?.y ?? 0);
+    const y = Math.max(free.get(column) ?? 0, needed.length === 0 ? 0 : Math.min(...needed));
+    nodes.set(address, { x: column * COLUMN, y });
+    free.set(column, y + ROW);
+  }
+  return nodes;
 }
 
 function svg(nodes: ReadonlyMap<string, Point>, edges: readonly Edge[]): string {

@@ -19,7 +19,6 @@ export function renderPlanHtml(
   plan: PlanView,
   { links = [] }: { readonly links?: readonly words.Link[] } = {},
 ): string {
-  const verdict = words.summaryVerdict(plan);
   const { errors, dangers, warnings } = words.byWeight(plan);
   const planned = new Set<string>(plan.changes.map(({ address }) => address));
   const unplanned = errors.flatMap(({ address, ...rest }) =>
@@ -37,12 +36,12 @@ export function renderPlanHtml(
 <meta http-equiv="Content-Security-Policy" content="${POLICY}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
-<title>${html(`${verdict.title}: tasc plan for ${plan.stage}`)}</title>
+<title>${html(`${words.summaryVerdict(plan).title}: tasc plan for ${plan.stage}`)}</title>
 <style>${PAGE_STYLE}</style>
 </head>
 <body>
 <a class="skip" href="#changes">To the changes</a>
-${header(plan, verdict, links)}
+${header(plan, links)}
 <main>
 ${attentionSection(errors, dangers, known)}
 <section id="changes" tabindex="-1" aria-labelledby="changes-title">
@@ -61,18 +60,10 @@ ${orphanSection(plan)}
 `;
 }
 
-function digest(text: string): string {
-  return `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
-}
-
-const POLICY = [
-  "default-src 'none'",
-  `script-src ${digest(PAGE_SCRIPT)}`,
-  `style-src ${digest(PAGE_STYLE)}`,
-  "base-uri 'none'",
-  "form-action 'none'",
-  "require-trusted-types-for 'script'",
-].join("; ");
+const [SCRIPT_DIGEST, STYLE_DIGEST] = [PAGE_SCRIPT, PAGE_STYLE].map(
+  (text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`,
+);
+const POLICY = `default-src 'none'; script-src ${SCRIPT_DIGEST}; style-src ${STYLE_DIGEST}; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'`;
 
 const ADVICE = {
   blocked: "This plan cannot be applied.",
@@ -80,36 +71,21 @@ const ADVICE = {
   safe: "No test stops running, is generated again, or checks less.",
 };
 
-function header(
-  plan: PlanView,
-  { kind, title, reasons }: ReturnType<typeof words.summaryVerdict>,
-  links: readonly words.Link[],
-): string {
-  const anchors = links.map(
-    ({ text, url }) => `<a href="${html(url)}" rel="noopener noreferrer">${html(text)}</a>`,
-  );
+function header(plan: PlanView, links: readonly words.Link[]): string {
+  const { kind, title, reasons } = words.summaryVerdict(plan);
+  const { calls, followUps, ...counts } = plan.summary;
   const about = [
     `Stage <b>${html(plan.stage)}</b>`,
-    ...anchors,
+    ...links.map(({ text, url }) => `<a href="${html(url)}" rel="noopener noreferrer">${html(text)}</a>`),
     `<time datetime="${html(plan.createdAt)}">${html(words.timeText(plan.createdAt))}</time>`,
     html(plan.baseUrl),
     html(plan.tool),
   ];
-  const why = reasons.length === 0 ? ADVICE[kind] : `${reasons.join(", ")}. ${ADVICE[kind]}`;
-  return `<header>
-<div class="verdict ${kind}"><h1>${html(title)}</h1><p>${html(why)}</p></div>
-<p class="about">${about.join('<span aria-hidden="true"> · </span>')}</p>
-${totalsList(plan)}
-</header>`;
-}
-
-function totalsList({ summary }: PlanView): string {
-  const { calls, followUps, ...rest } = summary;
   const totals = {
-    ...Object.fromEntries(ACTIONS.map((action) => [`to ${action}`, rest[action]])),
-    unchanged: rest.unchanged,
-    orphaned: rest.orphaned,
-    unmanaged: rest.unmanaged,
+    ...Object.fromEntries(ACTIONS.map((action) => [`to ${action}`, counts[action]])),
+    unchanged: counts.unchanged,
+    orphaned: counts.orphaned,
+    unmanaged: counts.unmanaged,
     ...calls,
     ...(followUps === 0 ? {} : { "more calls after discoveries": `up to ${followUps}` }),
   };
@@ -117,7 +93,12 @@ function totalsList({ summary }: PlanView): string {
     ([name, amount]) =>
       `<li class="${amount === 0 ? "none" : name.replace(/^to /, "")}"><b>${amount}</b> ${name}</li>`,
   );
-  return `<ul class="totals" aria-label="Totals">${items.join("")}</ul>`;
+  const why = reasons.length === 0 ? ADVICE[kind] : `${reasons.join(", ")}. ${ADVICE[kind]}`;
+  return `<header>
+<div class="verdict ${kind}"><h1>${html(title)}</h1><p>${html(why)}</p></div>
+<p class="about">${about.join('<span aria-hidden="true"> · </span>')}</p>
+<ul class="totals" aria-label="Totals">${items.join("")}</ul>
+</header>`;
 }
 
 /** Changes that the section names at once, and those that unfold; any more are first among those of their targets. */
@@ -167,9 +148,9 @@ function diagnosticItem(diagnostic: DiagnosticView, known: ReadonlySet<string>):
 function filterForm({ changes }: PlanView, problems: number): string {
   if (changes.length + problems === 0) return "";
   const places = changes.map(({ address }) => words.placeOf(address));
-  const causes = words.byCause(changes).flatMap(({ changes: [first, ...rest] }) => {
-    const cause = first?.cause;
-    return cause ? chip("cause", cause, `${words.CAUSE_LABELS[cause]} (${rest.length + 1})`, "") : [];
+  const causes = words.byCause(changes).flatMap(({ changes: own }) => {
+    const cause = own[0]?.cause;
+    return cause ? chip("cause", cause, `${words.CAUSE_LABELS[cause]} (${own.length})`, "") : [];
   });
   const actions = words
     .actionsIn(changes)
@@ -219,9 +200,10 @@ function targetSections({ changes }: PlanView, problems: readonly Problem[]): st
 }
 
 function targetSection(target: string, problems: readonly Problem[], changes: readonly ChangeView[]): string {
-  const counts = [...words.actionCounts(changes)];
-  if (problems.length > 0) counts.unshift(words.count(problems.length, "problem"));
-  const totals = counts.map((text) => `<span class="${text.replace(/.* |s$/g, "")}">${text}</span>`);
+  const wrong = problems.length === 0 ? [] : [words.count(problems.length, "problem")];
+  const totals = [...wrong, ...words.actionCounts(changes)].map(
+    (text) => `<span class="${text.replace(/.* |s$/g, "")}">${text}</span>`,
+  );
   const rows = [...problems.map(problemRow), ...bySeverity(changes).map(changeHtml)];
   return `<details class="target" data-target="${html(target)}"><summary><h3>${html(target)}</h3><span class="small">${totals.join("")}</span><span class="matching faint"></span></summary>
 ${rows.join("")}</details>`;
@@ -247,13 +229,16 @@ const MOST = 60;
 
 /** A change as a row that says as much as fits a line, and, once it is unfolded, all of it. */
 function changeHtml(change: ChangeView): string {
-  const { address, action, cause } = change;
+  const { address, action, cause, id, place, needs = [] } = change;
   const why = cause === undefined ? "" : `<span class="cause">${words.CAUSE_LABELS[cause]}</span>`;
+  const about = [id === KNOWN_AFTER_APPLY ? "" : id, placeText(place ?? {})].filter(Boolean);
+  const after = needs.map((needed) => `<li>${addressLink(needed)}</li>`).join("");
   return (
     rowHead(address, action, words.SIGNS[action], cause) +
-    `<span class="preview">${why}${previewHtml(change)}</span></summary>` +
-    `<div class="inside">${aboutHtml(change)}${tableHtml(change)}` +
-    needsHtml(change.needs ?? []) +
+    `<span class="preview">${why}${previewHtml(change)}</span></summary><div class="inside">` +
+    (about.length === 0 ? "" : `<p class="faint mono">${about.map(html).join("  ·  ")}</p>`) +
+    tableHtml(change) +
+    (after === "" ? "" : `<h4>After</h4><ul>${after}</ul>`) +
     callsHtml("Calls", change.calls) +
     callsHtml("Then, if the service’s own values differ", change.followUps) +
     "</div></details>\n"
@@ -263,9 +248,10 @@ function changeHtml(change: ChangeView): string {
 function rowHead(address: string, action: Action | "problem", sign: string, cause?: Cause): string {
   const id = html(address);
   const dot = id.lastIndexOf(".") + 1;
+  const kind = words.kindNoun(words.placeOf(address).kind);
   const why = cause === undefined ? "" : ` data-cause="${cause}"`;
   return (
-    `<details class="change ${action}" id="${id}" data-kind="${words.kindNoun(words.placeOf(address).kind)}" data-action="${action}"${why}>` +
+    `<details class="change ${action}" id="${id}" data-kind="${kind}" data-action="${action}"${why}>` +
     `<summary><span class="action">${sign} ${action}</span><code><span class="faint">${id.slice(0, dot)}</span>${id.slice(dot)}</code>`
   );
 }
@@ -276,24 +262,21 @@ function previewHtml(change: ChangeView): string {
   const { shown, left } = show.leadingFields(change, PREVIEWED);
   const texts = shown.map((field) => {
     const value = [...show.changeMeaning(field), show.fieldValues(field, action, MOST)].join(": ");
-    const harm = show.isHarmful(field, action) ? ' class="harm"' : "";
-    return `<span${harm}><b>${html(show.fieldName(field.path))}</b> ${html(value)}</span>`;
+    return `<span${harmClass(field, action)}><b>${html(show.fieldName(field.path))}</b> ${html(value)}</span>`;
   });
   return texts.join("") + (left === 0 ? "" : `<span>${left} more</span>`);
 }
 
-function aboutHtml({ id, place }: ChangeView): string {
-  const parts = [id === KNOWN_AFTER_APPLY ? "" : id, placeText(place ?? {})].filter(Boolean);
-  return parts.length === 0 ? "" : `<p class="faint mono">${parts.map(html).join("  ·  ")}</p>`;
+function harmClass(field: FieldView, action: Action): string {
+  return show.isHarmful(field, action) ? ' class="harm"' : "";
 }
 
 function tableHtml({ action, fields }: ChangeView): string {
   if (fields.length === 0) return "";
   const rows = fields.map((field) => {
     const notes = [...show.changeMeaning(field), field.who ?? []].flat();
-    const harm = show.isHarmful(field, action) ? ' class="harm"' : "";
     return (
-      `<tr${harm}><th scope="row"><code>${html(show.fieldName(field.path))}</code>` +
+      `<tr${harmClass(field, action)}><th scope="row"><code>${html(show.fieldName(field.path))}</code>` +
       `${notes.map((note) => `<div class="faint">${html(note)}</div>`).join("")}</th>` +
       `<td>${valueHtml(field, action)}</td></tr>`
     );
@@ -320,18 +303,12 @@ function valueHtml(field: FieldView, action: Action): string {
   return `<div>${sides.join('<span class="faint">→</span>')}</div>`;
 }
 
-function needsHtml(addresses: readonly string[]): string {
-  if (addresses.length === 0) return "";
-  return `<h4>After</h4><ul>${addresses.map((address) => `<li>${addressLink(address)}</li>`).join("")}</ul>`;
-}
-
 function callsHtml(title: string, calls: readonly CallJson[]): string {
   if (calls.length === 0) return "";
-  return `<h4>${title}</h4>${calls.map(callHtml).join("")}`;
-}
-
-function callHtml({ method, path, body }: CallJson): string {
-  const head = `<code>${html(`${method} ${path}`)}</code>`;
-  if (isObject(body) && Object.keys(body).length === 0) return `<div class="call">${head}</div>`;
-  return `<details class="call"><summary>${head}</summary><pre>${html(JSON.stringify(body, null, 2))}</pre></details>`;
+  const items = calls.map(({ method, path, body }) => {
+    const head = `<code>${html(`${method} ${path}`)}</code>`;
+    if (isObject(body) && Object.keys(body).length === 0) return `<div class="call">${head}</div>`;
+    return `<details class="call"><summary>${head}</summary><pre>${html(JSON.stringify(body, null, 2))}</pre></details>`;
+  });
+  return `<h4>${title}</h4>${items.join("")}`;
 }
