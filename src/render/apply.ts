@@ -1,17 +1,13 @@
 import { type Address, compareAddresses } from "../model/address.ts";
 import type { ApplyEvent, ClientEvent, Failed, Outcome, SkipReason } from "../model/events.ts";
 import type { Action } from "../model/plan.ts";
-import { safeLine, safeLines, withoutWorkflowCommands } from "./escape.ts";
+import { linesOf, safeLine, withoutWorkflowCommands } from "./escape.ts";
 import { fieldName } from "./fields.ts";
 import { type Style, sectionsText, wrap } from "./style.ts";
+import type { PlanTextOptions } from "./text.ts";
 import { SIGNS, actionsIn, clockText, count, durationText, joinParts } from "./words.ts";
 
-export interface ReportOptions {
-  readonly style: Style;
-  readonly width: number;
-  readonly screen?: number | undefined;
-  readonly verbose: boolean;
-}
+type ReportOptions = Pick<PlanTextOptions, "style" | "width" | "screen" | "verbose">;
 
 /** What the report says beyond the outcome. */
 export interface ReportFacts {
@@ -38,12 +34,7 @@ export function renderApplyReport(outcome: Outcome, facts: ReportFacts, options:
   const failure = ({ summary, detail }: Failed["failure"]): readonly string[] => [
     style("error", safeLine(summary)),
     // Each line by itself, so that lists and commands keep their form.
-    ...(detail === ""
-      ? []
-      : safeLines(detail)
-          .trimEnd()
-          .split("\n")
-          .flatMap((line) => wrap(line, width - 6))),
+    ...linesOf(detail).flatMap((line) => wrap(line, width - 6)),
   ];
   const section = (title: string, lines: readonly string[]): readonly string[] =>
     lines.length === 0 ? [] : [style("strong", title), ...lines.map((line) => `  ${line}`.trimEnd())];
@@ -57,37 +48,37 @@ export function renderApplyReport(outcome: Outcome, facts: ReportFacts, options:
     `on ${safeLine(facts.stage)}`,
     `in ${durationText(facts.milliseconds)}`,
   ];
-  const sections = sectionsText([
-    section("Done", doneLines(done, titleOf, facts, options)),
-    section(
-      "Failed",
-      sorted(failed).flatMap((change) => [
-        titleOf(change.address),
-        ...failure(change.failure).map((line) => `    ${line}`),
-      ]),
-    ),
-    section(
-      "Skipped",
-      sorted(skipped).flatMap(({ address, reason }) => [
-        titleOf(address),
-        `    ${safeLine(skipText(reason))}`,
-      ]),
-    ),
-    section(
-      "Did not take",
-      sorted(outcome.notTaken).map(({ address, paths }) => `${address}: ${paths.map(fieldName).join(", ")}`),
-    ),
-    section("Discovery not finished", outcome.unfinished.toSorted(compareAddresses)),
-    section("Unknown whether it ran", facts.uncertain.toSorted(compareAddresses)),
-    section("The service became unusable", fatal === undefined ? [] : failure(fatal)),
-    steps.length === 1
-      ? [`${style("strong", "Next step:")} ${steps.join("")}`]
-      : section("Next steps", steps),
-    joinParts(total, screen)
-      .split("\n")
-      .map((line) => style("strong", line)),
-  ]);
-  return withoutWorkflowCommands(sections);
+  return withoutWorkflowCommands(
+    sectionsText([
+      section("Done", doneLines(done, titleOf, facts, options)),
+      section(
+        "Failed",
+        sorted(failed).flatMap((change) => [
+          titleOf(change.address),
+          ...failure(change.failure).map((line) => `    ${line}`),
+        ]),
+      ),
+      section(
+        "Skipped",
+        sorted(skipped).flatMap(({ address, reason }) => [titleOf(address), `    ${skipText(reason)}`]),
+      ),
+      section(
+        "Did not take",
+        sorted(outcome.notTaken).map(
+          ({ address, paths }) => `${address}: ${paths.map(fieldName).join(", ")}`,
+        ),
+      ),
+      section("Discovery not finished", outcome.unfinished.toSorted(compareAddresses)),
+      section("Unknown whether it ran", facts.uncertain.toSorted(compareAddresses)),
+      section("The service became unusable", fatal === undefined ? [] : failure(fatal)),
+      steps.length === 1
+        ? [`${style("strong", "Next step:")} ${steps.join("")}`]
+        : section("Next steps", steps),
+      joinParts(total, screen)
+        .split("\n")
+        .map((line) => style("strong", line)),
+    ]),
+  );
 }
 
 function sorted<T extends { readonly address: Address }>(items: readonly T[]): readonly T[] {
@@ -132,9 +123,9 @@ export function eventLine(event: ProgressEvent): string | undefined {
 }
 
 function told(event: ProgressEvent): Told {
-  const same = (word: string, text: string, lasting = BRIEFLY): Told => ({
-    row: [word, text],
-    note: `${word} ${text}`.trim(),
+  const same = (row: readonly [string, string], lasting = BRIEFLY): Told => ({
+    row,
+    note: row.join(" ").trim(),
     lasting,
   });
   // Client events are told apart by `kind`, all others by `type`.
@@ -152,8 +143,6 @@ function told(event: ProgressEvent): Told {
   switch (event.type) {
     case "started":
       return { row: ["apply", count(event.changes, "change")] };
-    case "changeStarted":
-      return {};
     case "changeDone":
       return { row: ["done", `${event.address} (${event.action})`] };
     case "changeFailed":
@@ -169,38 +158,32 @@ function told(event: ProgressEvent): Told {
       return { row: ["found", `${note}, as ${event.id}`], note };
     }
     case "reading":
-      return same(event.why === "final check" ? "Verifying" : "Refreshing", READING[event.why]);
+      return same(READING[event.why]);
     case "waiting":
       return same(
-        "waiting",
-        `for ${count(event.unfinished, "discovery", "discoveries")} to finish`,
+        ["waiting", `for ${count(event.unfinished, "discovery", "discoveries")} to finish`],
         Infinity,
       );
     case "stopping":
       return same(
-        "Stopping:",
-        "waiting for requests in flight to finish. Press Ctrl-C again to stop immediately.",
+        ["Stopping:", "waiting for requests in flight to finish. Press Ctrl-C again to stop immediately."],
         Infinity,
       );
+    default:
+      return {};
   }
 }
 
-/** Why the targets are read again. */
 const READING = {
-  "after creations": "after creates",
-  "after generations": "after discoveries",
-  "final check": "",
+  "after creations": ["Refreshing", "after creates"],
+  "after generations": ["Refreshing", "after discoveries"],
+  "final check": ["Verifying", ""],
 } as const;
 
 function skipText(reason: SkipReason): string {
-  switch (reason.kind) {
-    case "needs":
-      return `needs ${reason.address}, which was not done`;
-    case "interrupted":
-      return "not started: apply was interrupted";
-    case "fatal":
-      return "not started: the service became unusable";
-  }
+  if (reason.kind === "needs") return `needs ${reason.address}, which was not done`;
+  const why = { interrupted: "apply was interrupted", fatal: "the service became unusable" };
+  return `not started: ${why[reason.kind]}`;
 }
 
 /** Changes that the status area names. */

@@ -123,6 +123,11 @@ export function safeLines(text: string): string {
   );
 }
 
+/** The same line by line; of an empty text none. */
+export function linesOf(text: string): readonly string[] {
+  return text === "" ? [] : safeLines(text).trimEnd().split("\n");
+}
+
 /** The text with all that would act, line breaks and tabs included, written in another way. */
 function replaceActing(text: string, write: (character: string) => string): string {
   if (!anyActing.test(text)) return text;

@@ -5,11 +5,9 @@ import { type Json, type JsonObject, type Path, defined } from "../model/json.ts
 import type {
   BodyValue,
   CallJson,
-  Change,
   ChangeJson,
   ChangedBy,
   DiagnosticJson,
-  FieldChange,
   FieldJson,
   Plan,
   PlanJson,
@@ -28,16 +26,29 @@ export interface PlanMeta {
 }
 
 /** The public form of a plan (design contract, section 3): the same plan gives the same bytes, without any secret. */
-export function planJson(plan: Plan, meta: PlanMeta): PlanJson {
-  const { calls, followUps, ...counts } = plan.summary;
+export function planJson(plan: Plan, { tool, createdAt }: PlanMeta): PlanJson {
+  const { stage, baseUrl } = plan;
+  const { calls: sent, followUps: later, ...counts } = plan.summary;
   return {
     formatVersion: PLAN_FORMAT,
-    tool: meta.tool,
-    stage: plan.stage,
-    baseUrl: plan.baseUrl,
-    createdAt: meta.createdAt,
-    summary: { ...counts, calls, followUps },
-    changes: plan.changes.map(changeJson),
+    tool,
+    stage,
+    baseUrl,
+    createdAt,
+    summary: { ...counts, calls: sent, followUps: later },
+    changes: plan.changes.map(({ address, action, cause, id, fields, calls, followUps }) =>
+      defined({
+        address,
+        action,
+        cause,
+        id: id ?? KNOWN_AFTER_APPLY,
+        fields: fields.map(({ path, before, after, sensitive, movedFrom, harmful }) =>
+          defined({ path, ...(sensitive ? { sensitive } : { before, after }), movedFrom, harmful }),
+        ),
+        calls: calls.map(callJson),
+        followUps: followUps.map(callJson),
+      }),
+    ),
     orphaned: plan.orphaned.map(({ address, id }) => ({ address, id })),
     diagnostics: plan.diagnostics.map(diagnosticJson),
   };
@@ -46,22 +57,6 @@ export function planJson(plan: Plan, meta: PlanMeta): PlanJson {
 /** Plain data as text: two spaces of indentation, a line break at the end, safe to be printed. */
 export function writeJson(value: unknown): string {
   return `${printedJson(JSON.stringify(value, null, 2))}\n`;
-}
-
-function changeJson({ address, action, cause, id, fields, calls, followUps }: Change): ChangeJson {
-  return defined({
-    address,
-    action,
-    cause,
-    id: id ?? KNOWN_AFTER_APPLY,
-    fields: fields.map(fieldJson),
-    calls: calls.map(callJson),
-    followUps: followUps.map(callJson),
-  });
-}
-
-function fieldJson({ path, before, after, sensitive, movedFrom, harmful }: FieldChange): FieldJson {
-  return defined({ path, ...(sensitive ? { sensitive } : { before, after }), movedFrom, harmful });
 }
 
 /** A planned call as it is shown: secrets and unknown ids by what stands for them. */
