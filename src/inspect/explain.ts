@@ -59,17 +59,19 @@ function factsOf(request: ExplainRequest) {
   const { address } = resource;
   const matched = planned?.matched.get(targetOf(address));
   const state = matched === undefined ? request.state : matched.state;
-  const { id, found } = identityOf(resource, state, matched);
+  const bound = state?.bindings.get(address)?.id;
+  /** The live resource; nothing where there is none, or the service was not asked. */
+  const live = matched?.matches.get(address)?.live;
+  const id = matched === undefined ? (resource.id ?? bound) : live?.id;
   const hasError = diagnostics.some(({ severity }) => severity === "error");
   return {
     ...request,
     id,
-    found,
+    bound,
     state,
     matched,
+    live,
     memory: id === undefined ? undefined : memoryOf(address, id, state, fingerprints, matched?.secrets),
-    /** The live resource; nothing where there is none, or the service was not asked. */
-    live: matched?.matches.get(address)?.live,
     change: planned?.plan.changes.find((change) => change.address === address),
     /** An error must be fixed first. */
     problem: hasError || (planned !== undefined && matched === undefined),
@@ -79,8 +81,9 @@ function factsOf(request: ExplainRequest) {
 /** Where the values of one address come from, and what follows from them: the resource, then each field. */
 export function explain(request: ExplainRequest): View {
   const facts = factsOf(request);
-  const { resource, diagnostics, stage, id, found } = facts;
+  const { resource, diagnostics, stage, id } = facts;
   const { address, kind } = resource;
+  const found = foundBy(facts);
   const [action, why] = decision(facts);
   // With an error nothing is sent.
   const calls = facts.problem ? [] : (facts.change?.calls ?? []).map(callJson);
@@ -132,27 +135,22 @@ const FOUND_BY: Readonly<Record<Kind, string>> = {
   batchGeneration: "",
 };
 
-function identityOf(
-  { kind, key, address, fields, id: byHand }: DesiredResource,
-  state: State | undefined,
-  matched: MatchedTarget | undefined,
-): { readonly id?: string; readonly found: string } {
-  const bound = state?.bindings.get(address)?.id;
+/** How it is known which live resource an address means, or why there is none. */
+function foundBy({ resource, matched, id, bound }: Facts): string {
+  const { kind, key, address, fields, id: byHand } = resource;
   const match = matched?.matches.get(address);
-  if (matched !== undefined && kind === "batchGeneration")
-    return { found: "the interface shows no batch generations" };
-  const id = matched === undefined ? (byHand ?? bound) : match?.live?.id;
-  if (id !== undefined && byHand !== undefined) return { id, found: "by `id:` in the manifest" };
-  if (id !== undefined && bound === id) return { id, found: "by its id in state" };
+  if (matched !== undefined && kind === "batchGeneration") return "the interface shows no batch generations";
+  if (id !== undefined && byHand !== undefined) return "by `id:` in the manifest";
+  if (id !== undefined && bound === id) return "by its id in state";
   if (id !== undefined) {
     const isDefault = kind === "environment" && key === "default";
     const name = fields["externalId"] === undefined ? FOUND_BY[kind] : "`externalId` or `description`";
-    return { id, found: `by its ${isDefault ? "type, DEFAULT" : name}; an apply binds it` };
+    return `by its ${isDefault ? "type, DEFAULT" : name}; an apply binds it`;
   }
-  if (matched === undefined) return { found: "not bound yet; without --offline, the service is asked" };
-  if (match === undefined) return { found: "no unambiguous match" };
-  if (match.removed === undefined) return { found: "no live resource matches" };
-  return { found: `it was ${match.removed}, which was removed outside tasc` };
+  if (matched === undefined) return "not bound yet; without --offline, the service is asked";
+  if (match === undefined) return "no unambiguous match";
+  if (match.removed === undefined) return "no live resource matches";
+  return `it was ${match.removed}, which was removed outside tasc`;
 }
 
 /** `unknown` where the service was not asked, `problem` where errors keep it from being decided. */
@@ -175,16 +173,13 @@ function whyChange({ action, fields, calls }: Change): string {
   const sent = [...groupBy(calls, ({ method }) => method)]
     .map(([method, own]) => count(own.length, method, method))
     .join(", ");
-  switch (action) {
-    case "create":
-      return `It does not exist, so it is created${sent === "" ? " with its target" : `: ${sent}`}.`;
-    case "update":
-      return `${count(new Set(fields.map(({ path }) => path[0])).size, "field")} to send: ${sent}.`;
-    case "rediscover":
-      return `Its prompt is sent, so the service generates again: ${sent}.`;
-    case "disable":
-      return `It is taken out of runs: ${sent}.`;
-  }
+  const why: Readonly<Record<Action, string>> = {
+    create: `It does not exist, so it is created${sent === "" ? " with its target" : `: ${sent}`}.`,
+    update: `${count(new Set(fields.map(({ path }) => path[0])).size, "field")} to send: ${sent}.`,
+    rediscover: `Its prompt is sent, so the service generates again: ${sent}.`,
+    disable: `It is taken out of runs: ${sent}.`,
+  };
+  return why[action];
 }
 
 const NOT_RUN = {

@@ -107,6 +107,7 @@ export interface TargetNotification {
 }
 
 export function notificationsView(notifications: readonly TargetNotification[], addressOf: AddressOf): View {
+  const rows = notifications.map((one) => notificationCells(one, addressOf));
   return {
     json: {
       formatVersion: "1.0",
@@ -121,26 +122,17 @@ export function notificationsView(notifications: readonly TargetNotification[], 
         ack: notification.ack ?? null,
       })),
     },
-    text: table(
-      ["CREATED", "TARGET", "TYPE", "ABOUT"],
-      notifications.map((one) => notificationCells(one, addressOf)),
-      "No notifications.",
-    ),
+    text: [table(["CREATED", "TARGET", "TYPE", "ABOUT"], rows, "No notifications.")],
   };
 }
 
-function table(
-  headings: readonly string[],
-  rows: readonly (readonly string[])[],
-  nothing: string,
-): readonly Section[] {
-  return [[rows.length === 0 ? nothing : { headings, rows }]];
+function table(headings: readonly string[], rows: readonly (readonly string[])[], nothing: string): Section {
+  return [rows.length === 0 ? nothing : { headings, rows }];
 }
 
 /** Those that came later than a table: lines without headings. */
 export function laterView(notifications: readonly TargetNotification[], addressOf: AddressOf): View {
-  const lines = notifications.map((one) => notificationCells(one, addressOf).join("  "));
-  return { json: null, text: [lines] };
+  return { json: null, text: [notifications.map((one) => notificationCells(one, addressOf).join("  "))] };
 }
 
 function notificationCells({ target, notification }: TargetNotification, addressOf: AddressOf) {
@@ -173,15 +165,19 @@ export function reportsView(reports: readonly TargetReport[], complete: boolean)
         results: new Outside(countResults(one.report.results)),
       })),
     },
-    text: table(["CREATED", "TARGET", "STATUS", "RESULTS", "BROWSER", "REPORT"], rows, "No reports."),
+    text: [table(["CREATED", "TARGET", "STATUS", "RESULTS", "BROWSER", "REPORT"], rows, "No reports.")],
   };
 }
 
 /** One report: what it is, its results, and what the failed ones say; also as a JUnit report, for CI. */
 export function reportView(shown: TargetReport, addressOf: AddressOf): View {
   const { results, context } = shown.report;
-  const sorted = inOrder(results, addressOf);
-  const rows = sorted.map((one) => [one.status ?? "-", nameOf(one, addressOf), one.traceUrl ?? "-"]);
+  // Failed ones first, then what still waits, then the rest, each by name.
+  const rank = ({ status }: LiveResult): number => (status === "FAILED" ? 0 : status === "PASSED" ? 2 : 1);
+  const sorted = results
+    .map((result): Named => ({ ...result, title: titleOf(result, addressOf) }))
+    .toSorted((a, b) => rank(a) - rank(b) || compareText(a.title, b.title));
+  const rows = sorted.map(({ status, title, traceUrl }) => [status ?? "-", title, traceUrl ?? "-"]);
   return {
     json: {
       formatVersion: "1.0",
@@ -194,10 +190,10 @@ export function reportView(shown: TargetReport, addressOf: AddressOf): View {
     },
     text: [
       headSection(shown),
-      ...table(["STATUS", "TEST CASE", "TRACE"], rows, "No results."),
-      sorted.flatMap((result) => errorBlocks(result, addressOf)),
+      table(["STATUS", "TEST CASE", "TRACE"], rows, "No results."),
+      sorted.flatMap(errorBlocks),
     ],
-    documents: { junit: junitReport(shown, sorted, addressOf) },
+    documents: { junit: junitReport(shown, sorted) },
   };
 }
 
@@ -244,40 +240,24 @@ function headSection({ target, report }: TargetReport): Section {
   ];
 }
 
-function errorBlocks(result: LiveResult, addressOf: AddressOf): readonly Block[] {
-  if (result.errorMessage === undefined) return [];
+function errorBlocks({ status = "-", title, errorMessage }: Named): readonly Block[] {
+  if (errorMessage === undefined) return [];
   return [
-    [{ style: "error", text: result.status ?? "-" }, " ", strong(nameOf(result, addressOf))],
-    { indent: 2, blocks: [{ lines: result.errorMessage }] },
+    [{ style: "error", text: status }, " ", strong(title)],
+    { indent: 2, blocks: [{ lines: errorMessage }] },
   ];
 }
 
-/** Failed ones first, then what still waits, then the rest, each by name. */
-function inOrder(results: readonly LiveResult[], addressOf: AddressOf): readonly LiveResult[] {
-  return results.toSorted(
-    (a, b) => rank(a) - rank(b) || compareText(nameOf(a, addressOf), nameOf(b, addressOf)),
-  );
-}
-
-function rank({ status }: LiveResult): number {
-  return status === "FAILED" ? 0 : status === "PASSED" ? 2 : 1;
-}
+type Named = LiveResult & { readonly title: string };
 
 /** The address that a result is about, or, where nothing here manages the case, what the service calls it. */
-function nameOf({ testCaseId, name }: LiveResult, addressOf: AddressOf): string {
-  const address = addressOf(testCaseId);
-  if (address !== undefined) return address;
-  return [name, testCaseId === undefined ? undefined : `(${testCaseId})`]
-    .filter((part) => part !== undefined && part !== "")
-    .join(" ");
+function titleOf({ testCaseId, name = "" }: LiveResult, addressOf: AddressOf): string {
+  const parts = [name, testCaseId === undefined ? "" : `(${testCaseId})`];
+  return addressOf(testCaseId) ?? parts.filter(Boolean).join(" ");
 }
 
 /** What neither passed nor failed is skipped and says so: not ended, or a status that service-api.md does not list. */
-function junitReport(
-  { target, report: { id, createdAt } }: TargetReport,
-  results: readonly LiveResult[],
-  addressOf: AddressOf,
-): Markup {
+function junitReport({ target, report: { id, createdAt } }: TargetReport, results: readonly Named[]): Markup {
   const [failures = 0, passed = 0] = ["FAILED", "PASSED"].map(
     (wanted) => results.filter(({ status }) => status === wanted).length,
   );
@@ -288,10 +268,9 @@ function junitReport(
     '<?xml version="1.0" encoding="UTF-8"?>\n',
     ...attribute`<testsuites name="report ${id}"${counts}>\n  <testsuite name="${target}"${counts}${time}>\n`,
     ...results.flatMap((result) => {
-      const name = nameOf(result, addressOf);
       const inside = junitOutcome(result);
       const end = inside.length === 0 ? ["/>\n"] : [">\n", ...inside, "    </testcase>\n"];
-      return attribute`    <testcase classname="${target}" name="${name}"${end}`;
+      return attribute`    <testcase classname="${target}" name="${result.title}"${end}`;
     }),
     "  </testsuite>\n</testsuites>\n",
   ];

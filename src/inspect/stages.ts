@@ -20,7 +20,7 @@ import {
 } from "../model/desired.ts";
 import type { Origin, Place } from "../model/diagnostic.ts";
 import { type Field, fieldsOf } from "../model/fields.ts";
-import { type Json, type Path, defined, mapTexts, sameJson } from "../model/json.ts";
+import { type Json, defined, mapTexts, sameJson } from "../model/json.ts";
 import { type Value, isSensitive, isUnknown, reveal } from "../model/value.ts";
 import { display } from "../plan/compare.ts";
 import { normalise, ordered } from "../plan/input.ts";
@@ -30,15 +30,8 @@ import { byTarget, count, groupBy } from "../render/words.ts";
 
 type StageDiff = ReturnType<typeof diffStages>;
 
-/** A field that the stages resolve to different values. A side without value does not declare it. */
-export interface Difference {
-  readonly address: Address;
-  readonly field: Field;
-  readonly path: Path;
-  readonly sensitive?: true;
-  readonly from: DiffSide | undefined;
-  readonly to: DiffSide | undefined;
-}
+/** A field that the stages resolve to different values. A side that is absent does not declare it. */
+export type Difference = StageDiff["differences"][number];
 
 /** Without a value where it must not show. */
 type DiffSide = { readonly value?: Json; readonly origin?: Origin };
@@ -64,22 +57,23 @@ export function diffStages(
     );
   const left = resourcesIn(from.desired);
   const right = resourcesIn(to.desired);
-  const differences = [...left.values()].flatMap((one): readonly Difference[] => {
-    const other = right.get(one.address);
+  const differences = [...left.values()].flatMap((one) => {
+    const { address } = one;
+    const other = right.get(address);
     if (other === undefined) return [];
-    return chosen(one.kind).flatMap((field): readonly Difference[] => {
+    return chosen(one.kind).flatMap((field) => {
       const { path } = field;
       const before = from.meaningOf(field, mergedAt(one.layers, path));
       const after = to.meaningOf(field, mergedAt(other.layers, path));
       if (sameStageValue(field, before, after)) return [];
-      const sensitive = [before, after].some((side) => side !== undefined && isSensitive(side.value));
-      const sideOf = ({ layers }: DesiredResource, side: typeof before): DiffSide | undefined =>
-        side && {
-          ...(sensitive ? {} : { value: ordered(display(side.value)) }),
-          ...defined({ origin: originIn(layers, path) }),
-        };
+      const isHidden = [before, after].some((side) => side !== undefined && isSensitive(side.value));
+      const sensitive = isHidden ? (true as const) : undefined;
+      const sideOf = ({ layers }: DesiredResource, side: typeof before): DiffSide | undefined => {
+        const value = isHidden || side === undefined ? undefined : ordered(display(side.value));
+        return side && defined({ value, origin: originIn(layers, path) });
+      };
       const sides = { from: sideOf(one, before), to: sideOf(other, after) };
-      return [{ address: one.address, field, path, ...(sensitive ? { sensitive } : {}), ...sides }];
+      return [{ address, field, path, ...defined({ sensitive }), ...sides }];
     });
   });
   const lone = (own: typeof left, others: typeof left) =>
