@@ -19,7 +19,6 @@ import { EVERYTHING } from "../plan/input.ts";
 import { safeOutput } from "../render/escape.ts";
 import type { View } from "../render/view.ts";
 import { count, groupBy, kindNoun } from "../render/words.ts";
-import { readerOf } from "./service.ts";
 import { type Host, type ProjectOptions, type Question, type Session, withSession } from "./session.ts";
 
 export interface ImportOptions extends ProjectOptions, Pick<PrepareOptions, "dir" | "elements"> {
@@ -85,7 +84,7 @@ async function readSources(
   const reading = { ...(await readProject(folder)), project: session.project.project };
   const resolve = { env, stage: settings.stage };
   const { states, strays } = await session.remembered();
-  const reader = readerOf(session.client());
+  const reader = session.client();
   const targets = await reader.listTargets();
   const chosen = chosenOf(targets, wanted);
   const lists = chosen.map(

@@ -13,7 +13,6 @@ import { hasErrors } from "../manifest/problem.ts";
 import { markdownCellCode } from "../render/escape.ts";
 import type { Markup, View } from "../render/view.ts";
 import type { RunningServer } from "../server/index.ts";
-import { inAList } from "../service/exchange.ts";
 import { NO_DOCUMENT } from "../state/backend.ts";
 import { createLockInfo } from "../state/lock.ts";
 import { type Applied, applyProject, outcomeJson } from "./apply.ts";
@@ -71,7 +70,9 @@ async function rehearseIn(session: Session, options: RehearseOptions, saved?: Sa
   const { targets, testCases } = found.input.live;
   // As the service lists them: a plan holds only what it compares.
   const whole = await sideBySide(
-    [...testCases.keys()].map(async (id) => [id, await session.client().listTestCases(id, inAList)] as const),
+    [...testCases.keys()].map(
+      async (id) => [id, await session.client().listTestCases(id, (testCase) => testCase)] as const,
+    ),
   );
   const known = [...states.values(), ...strays];
   const seed = seedOf({ targets, states: known }, (take) => {

@@ -1,25 +1,16 @@
 import type { Answered, FinishedDiscovery, Service } from "../apply/context.ts";
 import type { Failure } from "../model/events.ts";
 import type { Desired } from "../model/desired.ts";
-import type { LiveTarget, Reader } from "../model/live.ts";
+import type { LiveTarget } from "../model/live.ts";
 import type { State } from "../model/state.ts";
 import { liveTargets } from "../plan/plan.ts";
 import type { Client } from "../service/client.ts";
-import { inAList } from "../service/exchange.ts";
 import {
   type Failure as ClientFailure,
   ServiceError,
   describeFailure,
   isOutOfReach,
 } from "../service/failure.ts";
-
-/** The client as a look reads through it. */
-export function readerOf(client: Client): Reader {
-  return {
-    listTargets: () => client.listTargets(),
-    listTestCases: (id, keep) => client.listTestCases(id, () => inAList(keep)),
-  };
-}
 
 /** The ids of the declared targets that are live, by key, found as a plan finds them. */
 export function liveIds(
@@ -35,7 +26,7 @@ export function liveIds(
 export function serviceOf(client: Client): Service {
   return {
     listTargets: () => answered(client.listTargets()),
-    listTestCases: (id) => answered(client.listTestCases(id, () => inAList())),
+    listTestCases: (id) => answered(client.listTestCases(id, (testCase) => testCase)),
     finishedDiscoveries: (id) => answered(finishedDiscoveries(client, id)),
     send: (call) => answered(client.send(call).then(({ value }) => value)),
   };

@@ -14,7 +14,7 @@ import type { Desired, DesiredTarget } from "../model/desired.ts";
 import { type Diagnostic, warning } from "../model/diagnostic.ts";
 import { type ReadSource, TascError, stop } from "../model/error.ts";
 import type { ClientEvent } from "../model/events.ts";
-import { defined } from "../model/json.ts";
+import { defined, jsonIn } from "../model/json.ts";
 import type { Settings } from "../model/settings.ts";
 import type { State } from "../model/state.ts";
 import type { Secret } from "../model/value.ts";
@@ -34,7 +34,6 @@ import {
 } from "../state/backend.ts";
 import { STATE_FOLDER, readConfig } from "../state/config.ts";
 import { isRecord, isText } from "../model/shape.ts";
-import { parseJson as jsonIn } from "../state/document.ts";
 import { type Fingerprinter, createFingerprinter, deriveKeys } from "../state/fingerprint.ts";
 import { fileName, makeFolder, replaceFile } from "../state/files.ts";
 import { readProcesses } from "../state/lock.ts";
@@ -46,7 +45,6 @@ import {
   explainWaiting,
 } from "../state/problem.ts";
 import { type Session as StateSession, confirmLocks, openBackend, openSessions } from "../state/session.ts";
-import { readerOf } from "./service.ts";
 
 export type LogLevel = "error" | "warn" | "info" | "debug";
 
@@ -331,7 +329,7 @@ export class Session {
   /** Reads the service and plans. */
   async refresh(request: PlanRequest, remembered?: Remembered): Promise<Refreshed> {
     const { baseUrl } = this.settings;
-    return refresh(readerOf(this.client()), {
+    return refresh(this.client(), {
       ...request,
       ...(remembered ?? (await this.remembered())),
       fingerprints: this.fingerprints,

@@ -35,7 +35,7 @@ import { applyEvents } from "../state/events.ts";
 import { describeHolder, explainTakeover } from "../state/problem.ts";
 import { lockDocuments, unlockAll } from "../state/session.ts";
 import { historyOf } from "./history.ts";
-import { liveIds, readerOf } from "./service.ts";
+import { liveIds } from "./service.ts";
 import { type Host, type ProjectOptions, type Session, withSession } from "./session.ts";
 
 /* The commands that look at state and edit it; `state-copies.ts` has those that carry whole documents. */
@@ -549,7 +549,7 @@ async function mustBeListed(
       ? targets
       : kind === "environment" || holder === undefined
         ? (holder?.environments ?? [])
-        : await readerOf(client).listTestCases(holder.id, (live) => ({ ...live, elements: undefined }));
+        : await client.listTestCases(holder.id, (live) => ({ ...live, elements: undefined }));
   const live = listed.find((one) => one.id === id);
   if (live !== undefined && live.status !== DELETED) return;
   const hint = live === undefined ? hintFor(targets, kind, id, targetId) : "It was deleted on the service.";

@@ -17,7 +17,6 @@ import {
 } from "./answers.ts";
 import {
   type AnswerReader,
-  type Collector,
   type Exchanged,
   type Transport,
   exchange,
@@ -211,12 +210,9 @@ export function createClient(options: ClientOptions) {
   return {
     listTargets: () => read([], readTargets),
     getTarget: (targetId: string) => read([targetId], readTarget),
-    /**
-     * The cases go through one by one, in the service's order, and the answer is never held whole.
-     * @param collector asked for for each try, so that a try that broke leaves nothing behind
-     */
-    listTestCases: <T>(targetId: string, collector: () => Collector<LiveTestCase, T>): Promise<T> =>
-      get([targetId, "test-cases"], () => streamedList(readTestCase, collector())),
+    /** In the service's order; the answer is never held whole. @param keep what to hold on to of each test case */
+    listTestCases: <T>(targetId: string, keep: (testCase: LiveTestCase) => T): Promise<readonly T[]> =>
+      get([targetId, "test-cases"], () => streamedList((item, at) => keep(readTestCase(item, at)))),
     /** The value is undefined for an answer that is empty, and for one to a PATCH that cannot be read. */
     send: ({ method, path, body }: WriteCall): Promise<Done<Json | undefined>> =>
       make({
@@ -264,28 +260,12 @@ function withheld(cause: TascError): Exchanged<never> {
   return { result, status: undefined, date: undefined, began: false, tooLate: false };
 }
 
-/** How delays between sends grow: `base` doubles with each send up to `cap`, in milliseconds. */
-interface Backoff {
-  readonly base: number;
-  readonly cap: number;
-  /** The share that is left to chance, so that many clients do not come back together. */
-  readonly jitter: number;
-}
-
-/** After breaks and 5xx: full jitter. All five retries together take about 4 s on average, 8 s at most. */
-const AFTER_TROUBLE: Backoff = { base: 250, cap: 10_000, jitter: 1 };
-
-/** After a 429 that does not say how long: the service wants peace, so half the delay is certain. */
-const AFTER_TOO_MANY: Backoff = { base: 1000, cap: 30_000, jitter: 0.5 };
-
 /** Milliseconds before the next send. What the service asks for counts. @param send how many there were, from 1 */
 export function retryDelay(fault: Fault, send: number, random: number): number {
   const asked = fault.kind === "status" ? fault.retryAfter : undefined;
   if (asked !== undefined && asked > 0) return asked;
-  return backoff(isTooMany(fault) ? AFTER_TOO_MANY : AFTER_TROUBLE, send, random);
-}
-
-function backoff({ base, cap, jitter }: Backoff, send: number, random: number): number {
+  // All five retries together take about 4 s on average. A 429 wants peace, so half of its delay is certain.
+  const [base, cap, jitter] = isTooMany(fault) ? [1000, 30_000, 0.5] : [250, 10_000, 1];
   const full = Math.min(cap, base * 2 ** (send - 1));
   return Math.round(full * (1 - jitter + jitter * random));
 }

@@ -1,6 +1,5 @@
 import type { Dispatcher } from "undici";
 import type { Json } from "../model/json.ts";
-import type { LiveTestCase } from "../model/live.ts";
 import { type Fault, FaultError } from "./failure.ts";
 import { JsonSplitter, isDeeper, parseBytes, withoutBom } from "./json-stream.ts";
 import { type Redact, headerText, statusFault, wordsOf } from "./refusal.ts";
@@ -124,9 +123,7 @@ export function exchange<T>(transport: Transport, options: ExchangeOptions<T>): 
           date = headerText(headers, "date");
           const encoding = headerText(headers, "content-encoding") ?? "";
           if (code >= 300)
-            body = refusal((bytes) =>
-              statusFault({ status: code, headers, words: wordsOf(bytes, redact) }, origin, now()),
-            );
+            body = refusal((bytes) => statusFault(code, headers, wordsOf(bytes, redact), origin, now()));
           else body = encoding === "" || encoding === "identity" ? reader : compressed(reader);
           untilNextWindow = body.window ?? Infinity;
         },
@@ -235,25 +232,13 @@ export function optionalAnswer(): AnswerReader<Json | undefined> {
   };
 }
 
-/** What becomes of the items of a streamed list. Made again for each try, so a broken one leaves nothing behind. */
-export interface Collector<I, T> {
-  add(item: I): void;
-  result(): T;
-}
-
-export function inAList(
-  keep: (testCase: LiveTestCase) => LiveTestCase = (testCase) => testCase,
-): Collector<LiveTestCase, readonly LiveTestCase[]> {
-  const items: LiveTestCase[] = [];
-  return { add: (testCase) => void items.push(keep(testCase)), result: () => items };
-}
-
-export function streamedList<I, T>(
-  read: (item: Json, index: number) => I,
-  collector: Collector<I, T>,
+/** A list of which one item is held at a time. @param read what is kept of it */
+export function streamedList<T>(
+  read: (item: Json, index: number) => T,
   limit = MAX_LIST_BYTES,
-): AnswerReader<T> {
-  const splitter = new JsonSplitter((json, index) => collector.add(read(json, index)));
+): AnswerReader<readonly T[]> {
+  const items: T[] = [];
+  const splitter = new JsonSplitter((json, index) => items.push(read(json, index)));
   let size = 0;
   return {
     window: STREAM_WINDOW_BYTES,
@@ -266,7 +251,7 @@ export function streamedList<I, T>(
     end(unreadable) {
       if (unreadable !== undefined) throw new FaultError(unreadable);
       splitter.end();
-      return collector.result();
+      return items;
     },
   };
 }

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { type Json, parseJson } from "../model/json.ts";
+import { type Json, jsonIn } from "../model/json.ts";
 import { FaultError, type TooBig, type Unreadable } from "./failure.ts";
 import { MAX_DEPTH, MAX_ITEMS, MAX_ITEM_BYTES } from "./request.ts";
 
@@ -15,7 +15,7 @@ const NOT_IN_STRING = -1;
  * and joined once. After a fault the splitter is spent.
  */
 export class JsonSplitter {
-  readonly #take: (item: Json, index: number) => void;
+  readonly #take: (item: Json, index: number) => unknown;
   readonly #maxItems: number;
   #stage: "before" | "inside" | "after" = "before";
   /** Bytes of the text before the current piece. */
@@ -31,7 +31,7 @@ export class JsonSplitter {
   /** Where the text behind the list begins, once the list has ended as it must. */
   closedAt: number | undefined;
 
-  constructor(take: (item: Json, index: number) => void, maxItems = MAX_ITEMS) {
+  constructor(take: (item: Json, index: number) => unknown, maxItems = MAX_ITEMS) {
     this.#take = take;
     this.#maxItems = maxItems;
   }
@@ -197,10 +197,7 @@ export function isDeeper(bytes: Uint8Array, limit: number): boolean {
  */
 export function parseBytes(bytes: Uint8Array, offset?: number): Json {
   if (!isUtf8(bytes)) throw unreadable("not-utf-8", offset);
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
-  try {
-    return parseJson(text);
-  } catch {
-    throw unreadable("not-json", offset);
-  }
+  const value = jsonIn(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8"));
+  if (value === undefined) throw unreadable("not-json", offset);
+  return value;
 }

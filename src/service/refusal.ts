@@ -1,4 +1,4 @@
-import { type Json, type JsonArray, type JsonObject, isArray, isObject, parseJson } from "../model/json.ts";
+import { type Json, type JsonArray, type JsonObject, isArray, isObject, jsonIn } from "../model/json.ts";
 import type { Fault } from "./failure.ts";
 import { isDeeper, withoutBom } from "./json-stream.ts";
 import { MAX_DEPTH, MAX_ERROR_BYTES, MAX_WORDS } from "./request.ts";
@@ -11,14 +11,14 @@ export function headerText(headers: Headers, name: string): string | undefined {
   return typeof value === "object" ? value[0] : value;
 }
 
-export interface RefusingAnswer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly words: string | undefined;
-}
-
 /** What a status outside 2xx means (service-api.md, "Errors": not shown, so by RFC 9110). @param origin of the request */
-export function statusFault({ status, headers, words }: RefusingAnswer, origin: string, now: number): Fault {
+export function statusFault(
+  status: number,
+  headers: Headers,
+  words: string | undefined,
+  origin: string,
+  now: number,
+): Fault {
   if (status === 401 || status === 403) return { kind: "key-refused", status, words };
   if (status >= 300 && status < 400) return { kind: "redirect", status, host: hostOf(headers, origin) };
   return { kind: "status", status, words, retryAfter: retryAfter(headers, now) };
@@ -88,14 +88,6 @@ export function wordsOf(body: Uint8Array, redact: Redact): string | undefined {
 
 /** In whatever form, in characters. */
 const LONGEST_SECRET = MAX_ERROR_BYTES / 4;
-
-function jsonIn(text: string): Json | undefined {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
-}
 
 function wordsOfText(text: string): string {
   return /^\s*<[!a-z]/i.test(text) ? textOfHtml(text) : text;

@@ -2,14 +2,12 @@ import type { JsonObject } from "../model/json.ts";
 import { type Guarded, isCount, isText, maybe, shape } from "../model/shape.ts";
 import type { State, StateEvent } from "../model/state.ts";
 
-/** Names a document: one per stage and target. */
+/** One document per stage and target. */
 export interface StateKey {
   readonly stage: string;
-  /** The target's key. */
   readonly target: string;
 }
 
-/** A document as a reader expects it. */
 export interface DocumentKey extends StateKey {
   /** Base address of the service that the ids are to belong to. */
   readonly service: string;
@@ -36,15 +34,12 @@ export type ProcessTraits = Guarded<typeof isProcess>;
 /** Who holds a lock, where, since when and why: enough to find and ask them; of whatever version of tasc. */
 export const isLockInfo = shape(
   {
-    /** Tells one holding of the lock from every other. */
     id: isText,
     /** `user@host`. */
     who: isText,
     /** ISO 8601. */
     since: isText,
-    /** The command. */
     why: isText,
-    /** The holder's working folder. */
     folder: maybe(isText),
     /** Link to the CI job. */
     job: maybe(isText),
@@ -65,7 +60,6 @@ export interface Backend {
   read(key: DocumentKey): Promise<StoredState | undefined>;
   /** The documents of one stage that there are, by target, in as few round trips as there can be. */
   readAll(keys: readonly DocumentKey[]): Promise<ReadonlyMap<string, StoredState>>;
-  /** Keys of the targets that have state in a stage, sorted. */
   list(stage: string): Promise<readonly string[]>;
   /** Takes the lock if it is free, or held by a process that is gone; it does not wait (see `lockDocuments`). */
   lock(key: DocumentKey, info: LockInfo): Promise<HeldLock>;
@@ -85,7 +79,7 @@ export interface Backend {
    */
   readonly takeSends?: (bucket: string, sends: number, perSecond: number) => Promise<number>;
   addHistory(stage: string, entry: JsonObject): Promise<void>;
-  /** The entries in the order in which they were added, from the oldest that is kept. */
+  /** From the oldest that is kept. */
   history(stage: string): Promise<readonly unknown[]>;
   /** Lets go of connections, and with them of locks still held. Nothing may be called afterwards. */
   close(): Promise<void>;
@@ -126,7 +120,7 @@ export interface StoredState {
 /** Requests to a backend at once; a database gets them in one go anyway. */
 const SIDE_BY_SIDE = 32;
 
-/** Does the work for all items, some at a time. After a failure nothing is begun; it is thrown when the rest has ended. */
+/** Some items at a time. After a failure nothing is begun; it is thrown when the rest has ended. */
 export async function sideBySide<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   const failures: unknown[] = [];
@@ -174,18 +168,15 @@ export type Revision = string;
 export const NO_DOCUMENT: Revision = "";
 
 export interface Processes {
-  /** This process. */
   readonly self: ProcessTraits;
   /** The start of a running process, `"unknown"` if the system does not tell; `undefined`: there is none. */
   readonly startOf: (pid: number) => Promise<string | undefined>;
 }
 
-/** What the backends need of the world; handed in from the top, so that tests can hand in another. */
 export interface StateRuntime {
   /** Absolute; a relative `path` of the local backend starts here. */
   readonly projectFolder: string;
   readonly clock: Clock;
-  /** A new UUID at each call. */
   readonly newId: () => string;
   /** Proves that tasc wrote a text, under the key of fingerprints; absent without the key. */
   readonly seal?: (text: string) => string;
@@ -193,7 +184,6 @@ export interface StateRuntime {
   /** Login name; with the host's it makes the holder's name in a lock. */
   readonly user: string;
   readonly workingFolder: string;
-  /** Names the CI job, where there is one. */
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
@@ -208,7 +198,6 @@ export function sameService(a: string, b: string): boolean {
   return a === b || normalAddress(a) === normalAddress(b);
 }
 
-/** A base address in the form that two of one service have in common. */
 export function normalAddress(address: string): string {
   const text = URL.canParse(address) ? new URL(address).href : address;
   return text.replace(/\/+$/, "");

@@ -1,15 +1,14 @@
 import type { StateSettings } from "../model/settings.ts";
 import { Secret } from "../model/value.ts";
+import { isLoopback } from "../service/request.ts";
 import { StateFailure } from "./problem.ts";
 
-/** What a backend needs to know, complete; `readConfig` makes it of what the project says. */
 export type BackendConfig = ReturnType<typeof readConfig>;
 export type LocalConfig = Extract<BackendConfig, { backend: "local" }>;
 export type PostgresConfig = Extract<BackendConfig, { backend: "postgres" }>;
 export type PostgresConnection = ReturnType<typeof readPostgresUrl>;
 export type HttpConfig = Extract<BackendConfig, { backend: "http" }>;
 
-/** Where local state is, unless the project says otherwise. */
 export const STATE_FOLDER = ".tasc/state";
 
 /** What an option must be, and that in words. */
@@ -48,7 +47,6 @@ export function readConfig(settings: StateSettings, { insecure = false } = {}) {
     if (!fits) throw misconfigured(`state.${name} does not fit; it must be ${words}`);
     return text;
   };
-  // Relative to the project's folder.
   if (backend === "local") return { backend, path: get("path", ANY, STATE_FOLDER) };
   if (backend === "postgres")
     return {
@@ -150,7 +148,7 @@ export function readPostgresUrl(url: string) {
   const places = hosts.split(",").map(hostAndPort);
   if (places.some(({ port }) => !(port > 0 && port < 65_536)))
     throw wrongUrl("its port is not a number from 1 to 65535");
-  const isLocal = places.every(({ host }) => isLoopback(host));
+  const isLocal = places.every(({ host }) => isThisMachine(host));
   const [user, ...secret] = at < 0 ? [] : place.slice(0, at).split(":");
   const login = user === undefined ? undefined : unescaped(user);
   return {
@@ -184,12 +182,8 @@ function unescaped(text: string): string {
   }
 }
 
-/** Whether an address is this machine's. */
-function isLoopback(host: string): boolean {
-  const bare = host.replace(/^\[|\]$/g, "");
-  return (
-    bare === "localhost" || bare.endsWith(".localhost") || bare === "::1" || /^127(?:\.\d+){3}$/.test(bare)
-  );
+function isThisMachine(host: string): boolean {
+  return isLoopback(host) || host === "::1" || host.endsWith(".localhost");
 }
 
 function addressesOf({ address, locking }: HttpConfig): readonly string[] {
@@ -203,7 +197,7 @@ function refuseOpenCredentials(config: HttpConfig): void {
   const hasSecret = (username ?? password) !== undefined || addresses.some((one) => /[@?]/.test(one));
   const open = addresses
     .map((one) => new URL(one))
-    .find(({ protocol, hostname }) => protocol === "http:" && !isLoopback(hostname));
+    .find(({ protocol, hostname }) => protocol === "http:" && !isThisMachine(hostname));
   if (open !== undefined && hasSecret)
     throw misconfigured(
       `state.address sends credentials to ${open.host} over plain http; use https, or allow it with --insecure`,

@@ -1,5 +1,5 @@
 import { compareText } from "../model/address.ts";
-import { defined } from "../model/json.ts";
+import { defined, jsonIn } from "../model/json.ts";
 import { type Guard, isCount, isRecord, isText } from "../model/shape.ts";
 import {
   type RunRecord,
@@ -28,7 +28,7 @@ const FORMAT = "tasc-state";
 /** Since 2: lineage, the run under way, fields that show a secret. */
 const VERSION = 2;
 
-/** The document's text. @param serial for keepers that count a document's versions inside it. */
+/** @param serial for keepers that count a document's versions inside it */
 export function formatDocument(state: State, serial?: number): string {
   const { batchGenerations, bindings, folders, intents, keyCheck, lineage, run, service, stage, target } =
     state;
@@ -79,7 +79,7 @@ type Root = Readonly<Record<string, unknown>>;
 export function parseDocument(text: string, expected: DocumentKey, where: string): ParsedDocument {
   const corrupt: Corrupt = (reason) => new StateFailure({ kind: "corrupt", where, reason });
   const conflicted = (line: number) => new StateFailure({ kind: "conflicted", where, line });
-  const root = parseJson(text);
+  const root = jsonIn(text);
   if (!isRecord(root)) {
     if (root !== undefined) throw corrupt("it is JSON, but not an object");
     const line = lineOf(text, MARKER);
@@ -113,14 +113,13 @@ export function stateUnder(
   return applyEvents(below, events);
 }
 
-/** Makes the error of a document that is damaged, of what is wrong with it. */
 type Corrupt = (reason: string) => StateFailure;
 
 export function isDocumentKey(value: Root): value is Root & DocumentKey {
   return isText(value["stage"]) && isText(value["target"]) && isText(value["service"]);
 }
 
-/** Whether a text is of the stage, target and service that it is expected to be of. @throws StateFailure */
+/** @throws StateFailure unless a text is of the stage, target and service that it is expected to be of */
 export function checkKey(found: DocumentKey, expected: DocumentKey, where: string): void {
   const keyOf = ({ stage, target }: DocumentKey) => ({ stage, target });
   if (found.stage !== expected.stage || found.target !== expected.target)
@@ -168,7 +167,6 @@ function readRun(value: unknown, corrupt: Corrupt): RunRecord {
   return { ...run, changes: mapOf(changes, "changes", isAddress, isRunChange, corrupt) };
 }
 
-/** A member that maps keys to records. */
 function mapOf<K extends string, V>(
   record: unknown,
   member: string,
@@ -188,15 +186,6 @@ function mapOf<K extends string, V>(
   return map;
 }
 
-/** The value of a JSON text; `undefined`, which no JSON has, if it is none. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** What git leaves in a file that both sides changed; no line of JSON begins like this. */
 const MARKER = /^(?:<{7}|\|{7}|={7}|>{7})(?: |\r?$)/m;
 
@@ -204,7 +193,6 @@ const MARKER = /^(?:<{7}|\|{7}|={7}|>{7})(?: |\r?$)/m;
 const ENTRY = '\n    "';
 const TWICE = /^ {4}("[^"\n]*"): .*\n {4}\1: /m;
 
-/** The line, from 1, of what is first found. */
 function lineOf(text: string, what: RegExp): number | undefined {
   const index = what.exec(text)?.index;
   return index === undefined ? undefined : text.slice(0, index).split("\n").length;

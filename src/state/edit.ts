@@ -9,12 +9,11 @@ import { applyEvents } from "./events.ts";
  * if what was asked for means nothing here, `failed` if it would do harm to what is remembered.
  */
 
-/** Whether a state remembers anything of an address: an id, a run, or a creation under way. */
+/** Whether it remembers an id, a run, or a creation under way. */
 export function knows(state: State, address: Address): boolean {
   return state.bindings.has(address) || state.batchGenerations.has(address) || state.intents.has(address);
 }
 
-/** Every address that a state remembers anything of, sorted. */
 export function knownAddresses(state: State): readonly Address[] {
   const all = [...state.bindings.keys(), ...state.batchGenerations.keys(), ...state.intents.keys()];
   return [...new Set(all)].toSorted(compareAddresses);
@@ -48,7 +47,6 @@ function unknown(address: Address, verb: "move" | "remove") {
   );
 }
 
-/** Carries what is known of an address over to another one of the same target. */
 export function moveAddress(state: State, from: Address, to: Address): State {
   if (!knows(state, from)) throw unknown(from, "move");
   if (knows(state, to)) throw occupied(to);
@@ -114,7 +112,6 @@ export function bindAddress(state: State, address: Address, id: string, held: re
   ]);
 }
 
-/** One live resource cannot answer to two addresses. */
 export function idTaken(id: string, address: Address) {
   return stop(
     "failed",

@@ -28,7 +28,6 @@ export function applyEvents(state: State, events: readonly StateEvent[]): State 
   };
 }
 
-/** A state under change; it never leaves this module. */
 type MutableState = ReturnType<typeof openDraft>;
 
 function openDraft(state: State) {
@@ -180,7 +179,7 @@ function keep<V>(
 
 /** A map that is copied before its first change, so that whoever else holds the original never sees one. */
 class LazyCopy<K extends string, V> {
-  /** The original as long as nothing changed. Not to be handed out before the last change. */
+  /** Not to be handed out before the last change. */
   current: ReadonlyMap<K, V>;
   #copy: Map<K, V> | undefined;
 
@@ -199,7 +198,6 @@ class LazyCopy<K extends string, V> {
     this.#copy.delete(key);
   }
 
-  /** The value of `from`, if there is one, becomes that of `to`. */
   move(from: K, to: K): void {
     const value = this.current.get(from);
     if (value === undefined) return;
@@ -207,7 +205,6 @@ class LazyCopy<K extends string, V> {
     this.set(to, value);
   }
 
-  /** Replaces every value. */
   convert(change: (value: V) => V): void {
     for (const [key, value] of this.current) this.set(key, change(value));
   }

@@ -8,17 +8,16 @@ import { codeOf } from "./problem.ts";
 export const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
-/** What a file holds, or `undefined` if there is none. @throws errors of the file system */
+/** @throws errors of the file system */
 export async function readIfThere(path: string): Promise<Buffer | undefined> {
   return await readFile(path).catch(absent);
 }
 
-/** For a file that need not be there. */
 export function absent(error: unknown): undefined {
   if (codeOf(error) !== "ENOENT") throw error;
 }
 
-/** Makes the folder and those above it, of which those below `root` may not be links. */
+/** Of the folders below `root`, none may be a link. */
 export async function makeFolder(path: string, root: string): Promise<void> {
   refuseLinks(path, root);
   await mkdir(path, { recursive: true, mode: FOLDER_MODE });

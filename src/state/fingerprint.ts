@@ -23,7 +23,6 @@ const KEY_BYTES = 32;
 const FINGERPRINT_BYTES = 12;
 const SCRYPT = { N: 2 ** 14, r: 8, p: 1 };
 
-/** Makes the keyed digests that state keeps in place of values. */
 export interface Fingerprinter {
   /** Equal for two fingerprinters exactly when their keys and stages are. */
   readonly keyCheck: string;
@@ -39,15 +38,14 @@ export interface Fingerprinter {
 /** @throws TypeError if the secret is empty: that key anybody could guess. */
 export function createFingerprinter(secret: Secret, stage: string): Fingerprinter {
   if (secret.reveal() === "") throw new TypeError("a fingerprint key must not be empty");
-  let keys: DerivedKeys | undefined;
-  const derivedOnce = (): DerivedKeys => (keys ??= derivedKeys(secret, stage));
+  const keys = (): DerivedKeys => derivedKeys(secret, stage);
   return {
     get keyCheck() {
-      return derivedOnce().keyCheck;
+      return keys().keyCheck;
     },
     // The length in front keeps the end of the context and the start of the value apart.
-    of: (context, value) => derivedOnce().digest(`${context.length}:${context}${canonicalJson(value)}`),
-    seal: (text) => createHmac("sha256", derivedOnce().sealKey).update(text).digest("base64url"),
+    of: (context, value) => keys().digest(`${context.length}:${context}${canonicalJson(value)}`),
+    seal: (text) => createHmac("sha256", keys().sealKey).update(text).digest("base64url"),
   };
 }
 
@@ -57,7 +55,7 @@ interface DerivedKeys {
   readonly keyCheck: string;
 }
 
-/** By secret and stage; they go with the secret. */
+/** By stage; they go with the secret. */
 const derived = new WeakMap<Secret, Map<string, DerivedKeys>>();
 
 function derivedKeys(secret: Secret, stage: string): DerivedKeys {
@@ -67,7 +65,7 @@ function derivedKeys(secret: Secret, stage: string): DerivedKeys {
   );
 }
 
-/** Derives the keys beside other work: whoever needs one before waits for as long as it takes. */
+/** Beside other work: whoever needs a key before waits for as long as it takes. */
 export async function deriveKeys(secret: Secret, stage: string): Promise<void> {
   if (derived.get(secret)?.has(stage) === true) return;
   const strong = await new Promise<Buffer>((done, failed) =>

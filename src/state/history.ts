@@ -22,14 +22,11 @@ export type HistoryChange = Guarded<typeof isChange>;
 
 const isEntry = shape(
   {
-    /** The run's id. */
     run: isText,
-    /** ISO 8601. */
     at: isText,
     who: isText,
     where: maybe(isText),
     commit: maybe(isText),
-    /** Digest of the plan. */
     plan: isText,
     /** Whether the run came to its own end. */
     ended: (value): value is boolean => typeof value === "boolean",
@@ -39,7 +36,6 @@ const isEntry = shape(
 );
 export type HistoryEntry = Guarded<typeof isEntry>;
 
-/** The entry of a run that left itself in a target's state. */
 export function entryOfInterrupted({ changes, ...run }: RunRecord): HistoryEntry {
   const told = [...changes].map(([address, { action, calls, answered }]) => ({
     address,

@@ -1,5 +1,5 @@
 import type { Dispatcher } from "undici";
-import { type JsonObject, defined } from "../model/json.ts";
+import { type JsonObject, defined, jsonIn } from "../model/json.ts";
 import { throughProxies } from "../service/transport.ts";
 import {
   type Backend,
@@ -18,7 +18,7 @@ import {
 } from "./backend.ts";
 import type { HttpConfig } from "./config.ts";
 import { isCount, isRecord, isText, isTexts } from "../model/shape.ts";
-import { formatDocument, parseDocument, parseJson, readWhole } from "./document.ts";
+import { formatDocument, parseDocument, readWhole } from "./document.ts";
 import { createLockInfo } from "./lock.ts";
 import { StateFailure, codeOf, lockLost, locked, problemOf } from "./problem.ts";
 
@@ -36,7 +36,6 @@ export async function openHttpBackend(config: HttpConfig, world: StateRuntime): 
 const INDEX = "_index";
 const HISTORY = "_history";
 
-/** Entries that the history keeps. */
 const ENTRIES = 200;
 /** Tries to add to a document that nobody locks, until the addition is seen in it. */
 const TRIES = 6;
@@ -49,7 +48,7 @@ const LOCKED = new Set([409, 423]);
 /** After these it is not known whether the server acted. */
 const UNCERTAIN = new Set([408, 500, 502, 503, 504]);
 const TOO_MANY = 429;
-/** Milliseconds before each further try. */
+/** Milliseconds. */
 const PAUSES = [250, 1_000, 2_000];
 
 class HttpBackend implements Backend {
@@ -99,11 +98,10 @@ class HttpBackend implements Backend {
     return listOf((await this.#readShared({ stage, target: HISTORY }))["entries"]);
   }
 
-  /** A document that several runs add to. */
   async #readShared(key: StateKey): Promise<Readonly<Record<string, unknown>>> {
     const text = await this.#get(key);
     if (text === undefined) return {};
-    const root = parseJson(text);
+    const root = jsonIn(text);
     const where = this.#where(key);
     if (!isRecord(root) || root["format"] !== formatOf(key) || root["stage"] !== key.stage)
       throw corrupt(where, "it is not in the expected format");
@@ -165,7 +163,7 @@ class HttpBackend implements Backend {
         let below = known;
         if (below === undefined) {
           const text = await this.#get(key);
-          below = text === undefined ? NO_DOCUMENT : String(serialOf(parseJson(text)));
+          below = text === undefined ? NO_DOCUMENT : String(serialOf(jsonIn(text)));
           // Our own last write may have arrived without our knowing.
           if (text !== undefined && text === sent) base = below;
         }
@@ -214,7 +212,6 @@ class HttpBackend implements Backend {
     return shown(addressesOf(this.#config, key).document);
   }
 
-  /** The document's text; `undefined` if there is none. */
   async #get(key: StateKey, pauses = PAUSES): Promise<string | undefined> {
     const call = { method: "GET", address: addressesOf(this.#config, key).document };
     const { status, text } = await this.#client.send(call, pauses);
@@ -327,7 +324,7 @@ export function addressesOf({ address, locking }: HttpConfig, key: StateKey) {
   };
 }
 
-/** The address for a write under a lock: the protocol has the lock's id in the query. */
+/** The protocol has the lock's id in the query. */
 function withLockId(address: string, id: string | undefined): string {
   if (id === undefined) return address;
   const url = new URL(address);
@@ -363,11 +360,11 @@ function unexpected({ method, address }: StateCall, status: number): StateFailur
 
 /** The holder, from a server's answer; `undefined` if it does not tell. Some answer with nothing but the id. */
 function parseLockBody(text: string): LockInfo | undefined {
-  const body = parseJson(text) ?? text.trim();
+  const body = jsonIn(text) ?? text.trim();
   if (isText(body)) return /^[\w-]{8,64}$/.test(body) ? unknownHolder(body) : undefined;
   if (!isRecord(body) || !isText(body["ID"]) || body["ID"] === "") return undefined;
   const { ID: id, Info: info, Who: who, Created: since, Operation: why } = body;
-  const own = isText(info) ? parseJson(info) : undefined;
+  const own = isText(info) ? jsonIn(info) : undefined;
   if (isLockInfo(own) && own.id === id) return own;
   const told = Object.entries({ who, since, why }).filter(([, text]) => isText(text) && text !== "");
   return { ...unknownHolder(id), ...Object.fromEntries(told) };
@@ -385,7 +382,6 @@ interface StateAnswer {
 interface StateCall {
   readonly method: string;
   readonly address: string;
-  /** JSON. */
   readonly body?: string;
 }
 

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { appendFileSync } from "node:fs";
 import { type FileHandle, readdir, rename, rm, truncate } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { type JsonObject, defined } from "../model/json.ts";
+import { type JsonObject, defined, jsonIn } from "../model/json.ts";
 import { isCount, isRecord, isText } from "../model/shape.ts";
 import { type StateEvent, areStateEvents } from "../model/state.ts";
 import {
@@ -18,7 +18,7 @@ import {
   readEach,
 } from "./backend.ts";
 import { type LocalConfig, STATE_FOLDER } from "./config.ts";
-import { checkKey, formatDocument, isDocumentKey, parseJson, readWhole, stateUnder } from "./document.ts";
+import { checkKey, formatDocument, isDocumentKey, readWhole, stateUnder } from "./document.ts";
 import {
   absent,
   fileName,
@@ -121,7 +121,7 @@ export class LocalBackend implements Backend {
     const [before, current] = this.#historyFiles(stage);
     return await attempt(current, async () => {
       const bytes = [await readIfThere(before), await readIfThere(current)];
-      return bytes.flatMap((one) => one?.toString("utf8").split("\n") ?? []).map(parseJson);
+      return bytes.flatMap((one) => one?.toString("utf8").split("\n") ?? []).map(jsonIn);
     });
   }
 
@@ -144,9 +144,7 @@ function heldLock(
   takenOver: LockInfo | undefined,
 ): HeldLock {
   let journal: FileHandle | undefined;
-  /** Milliseconds since 1970. */
   let lookedAt = -Infinity;
-  /** @throws StateFailure if the lock is not ours any more */
   const checkLock = (): void => {
     lookedAt = clock.now().getTime();
     const holder = readLock(paths.lock);
@@ -240,7 +238,6 @@ async function appendLine(path: string, which: "old" | "any", line: string): Pro
 
 /** The two files of a document as they were at one moment, and how they belong together. */
 interface StoredFiles {
-  /** The document. */
   readonly text: string | undefined;
   readonly revision: Revision;
   /** Absent if there is none, or it got no further than its first line. */
@@ -306,7 +303,6 @@ function sameBytes(a: Buffer | undefined, b: Buffer | undefined): boolean {
   return a === undefined || b === undefined ? a === b : a.equals(b);
 }
 
-/** The state that the files amount to. */
 export function stateOf(files: StoredFiles, key: DocumentKey, where: string): StoredState | undefined {
   const { text, revision, journal, isPending } = files;
   if (text === undefined && !isPending) return undefined;
@@ -333,7 +329,7 @@ export function pathsOf(root: string, { stage, target }: StateKey) {
   return { folder, document: `${base}${DOCUMENT}`, journal: `${base}${JOURNAL}`, lock: `${base}.lock` };
 }
 
-/** The target that a file of a stage's folder tells of; `undefined` for locks and what is not ours. */
+/** `undefined` for locks and what is not ours. */
 export function targetOf(file: string): string | undefined {
   const ending = [DOCUMENT, JOURNAL].find((one) => file.endsWith(one));
   if (ending === undefined) return undefined;
@@ -361,7 +357,6 @@ const VERSION = 2;
 const NEWLINE = 0x0a;
 
 interface Journal {
-  /** The revision that the events continue. */
   readonly base: Revision;
   readonly events: readonly StateEvent[];
   /** Revisions of the document that have the events in them. */
@@ -370,7 +365,7 @@ interface Journal {
   readonly soundBytes: number;
 }
 
-/** A line of a journal: JSON, a tab, which no JSON has outside of its white space, and a checksum. */
+/** JSON, a tab, which no JSON has outside of its white space, and a checksum. */
 export function journalLine(value: object): string {
   const text = JSON.stringify(value);
   return `${text}\t${checksum(text)}\n`;
@@ -380,12 +375,12 @@ function checksum(text: string): string {
   return createHash("sha256").update(text).digest("base64url").slice(0, 12);
 }
 
-/** The value of a line; `undefined` if the line is damaged. Lines of version 1 have no checksum. */
+/** `undefined` if the line is damaged. Lines of version 1 have no checksum. */
 function valueOfLine(text: string): unknown {
   const tab = text.lastIndexOf("\t");
-  if (tab < 0) return parseJson(text);
+  if (tab < 0) return jsonIn(text);
   const json = text.slice(0, tab);
-  return text.slice(tab + 1) === checksum(json) ? parseJson(json) : undefined;
+  return text.slice(tab + 1) === checksum(json) ? jsonIn(json) : undefined;
 }
 
 /** A line that was written to its end: what is wrong with it, no crash did. */

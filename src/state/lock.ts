@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { link, readFile, readlink, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { defined } from "../model/json.ts";
+import { defined, jsonIn } from "../model/json.ts";
 import { refuseLinks } from "../render/output-file.ts";
 import {
   type LockInfo,
@@ -11,11 +11,10 @@ import {
   type StateRuntime,
   isLockInfo,
 } from "./backend.ts";
-import { parseJson } from "./document.ts";
 import { FILE_MODE, absent, readIfThere } from "./files.ts";
 import { codeOf } from "./problem.ts";
 
-/** This process as the holder of a lock. @param why the command, `tasc apply` for example. */
+/** This process as a holder. @param why the command */
 export function createLockInfo(world: StateRuntime, why: string): LockInfo {
   const { self } = world.processes;
   return defined({
@@ -52,7 +51,6 @@ export function jobLink(environment: StateRuntime["environment"]): string | unde
   } = environment;
   if (server && repository && run)
     return `${server}/${repository}/actions/runs/${run}${attempt ? `/attempts/${attempt}` : ""}`;
-  // Azure
   if (collection && project && build)
     return `${collection}${encodeURIComponent(project)}/_build/results?buildId=${build}`;
   return LINKS.map((name) => environment[name]).find(Boolean);
@@ -79,7 +77,6 @@ function differ(a: string | undefined, b: string | undefined): boolean {
   return a !== undefined && b !== undefined && a !== b;
 }
 
-/** The processes of this machine. */
 export async function readProcesses(host: string, pid: number): Promise<Processes> {
   const machineId = await textOf("/etc/machine-id");
   const started = await startOf(pid);
@@ -116,7 +113,6 @@ function answersSignals(pid: number): boolean {
   }
 }
 
-/** A small file's text without white space around it; `undefined` where there is none. */
 async function textOf(path: string): Promise<string | undefined> {
   const text = await readFile(path, "utf8").catch(() => "");
   return text.trim() || undefined;
@@ -138,7 +134,7 @@ export type LockAttempt =
   /** `holder` is absent where the file is not one of ours. */
   | { readonly taken: false; readonly holder?: LockInfo };
 
-/** Takes the lock at this path, if it is free or its owner is gone. @throws errors of the file system */
+/** Takes the lock if it is free or its owner is gone. @throws errors of the file system */
 export async function takeLock(path: string, info: LockInfo, processes: Processes): Promise<LockAttempt> {
   for (;;) {
     // One that leads nowhere could neither be made nor be read, for ever.
@@ -199,7 +195,7 @@ async function changeHolder(
   }
 }
 
-/** Makes the lock, with its text in it from the first moment. Returns whether it was free. */
+/** With its text in it from the first moment. @returns whether it was free */
 async function create(path: string, info: LockInfo): Promise<boolean> {
   const temporary = await writeAside(path, info);
   try {
@@ -217,7 +213,6 @@ async function create(path: string, info: LockInfo): Promise<boolean> {
   }
 }
 
-/** Of file systems without links. */
 const NO_LINKS: readonly unknown[] = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"];
 
 async function writeAside(path: string, info: LockInfo): Promise<string> {
@@ -233,6 +228,6 @@ async function createFile(path: string, info: LockInfo): Promise<void> {
 }
 
 function parseLock(bytes: Buffer): LockInfo | undefined {
-  const value = parseJson(bytes.toString("utf8"));
+  const value = jsonIn(bytes.toString("utf8"));
   return isLockInfo(value) ? value : undefined;
 }

@@ -19,7 +19,6 @@ export type Row = Readonly<Record<string, string | null>>;
 const STATEMENT_TIMEOUT = 8_000;
 const CONNECT_TIMEOUT = 10_000;
 
-/** One connection, from its first statement to its end. */
 export class Connection {
   readonly #loss = new AbortController();
   /** Each ends a statement that waits for its answer. */
@@ -29,7 +28,6 @@ export class Connection {
   #reason: Error = new ConnectionLost(CLOSED);
 
   constructor(config: PostgresConnection) {
-    // Every lock listens.
     setMaxListeners(0, this.#loss.signal);
     this.#sql = this.#make(config);
     this.#sql.catch(() => {});

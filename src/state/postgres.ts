@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { isIP } from "node:net";
-import { type JsonObject, defined } from "../model/json.ts";
+import { type JsonObject, defined, jsonIn } from "../model/json.ts";
 import {
   type Backend,
   type DocumentKey,
@@ -18,43 +18,33 @@ import {
 } from "./backend.ts";
 import type { PostgresConfig } from "./config.ts";
 import { areStateEvents } from "../model/state.ts";
-import { formatDocument, parseJson, stateUnder } from "./document.ts";
+import { formatDocument, stateUnder } from "./document.ts";
 import { Connection, type Row, isLossOfConnection } from "./postgres-client.ts";
 import { StateFailure, attempt, codeOf, lockLost, locked, problemOf } from "./problem.ts";
 
-/**
+/*
  * Keeps documents in a PostgreSQL database. A lock is an advisory lock of the connection, so that the database
  * itself frees it when its holder dies, wherever that ran; a row beside it tells who holds it.
  *
  * Everything is one statement: it counts as a whole or not at all, and many go out without waiting for one another.
  * Each write asks in its own statement whether the lock is still held and the document still is what was read.
  */
-export function openPostgresBackend(config: PostgresConfig): Backend {
-  return new PostgresBackend(config);
-}
 
 type Tables = ReturnType<typeof tablesOf>;
 
-/** Names of the tables; but for `schemaName` and `metaName`, which are plain letters, quoted for SQL. */
+/** Quoted for SQL, but for `schemaName` and `metaName`; docs/how-to/operate-postgres.md says what each holds. */
 function tablesOf({ schema, table }: PostgresConfig) {
   const quoted = (identifier: string) => `"${identifier.replaceAll('"', '""')}"`;
   const name = (suffix: string) => `${quoted(schema)}.${quoted(`${table}${suffix}`)}`;
   return {
     schema: quoted(schema),
     schemaName: schema,
-    /** A row for each document: its text, and a serial that counts its versions. */
     documents: name(""),
-    /** A row for each group of events since the document of serial `base`. */
     journal: name("_journal"),
-    /** A row for each lock: who holds it. That it is held is an advisory lock of the holder's connection. */
     locks: name("_lock"),
-    /** Earlier versions of the documents. */
     versions: name("_version"),
-    /** A row for each entry of the history of applies. */
     history: name("_history"),
-    /** A row for each rate that jobs keep together: when the next send is free. */
     rates: name("_rate"),
-    /** One row: the number of the last migration. */
     meta: name("_meta"),
     metaName: `${table}_meta`,
   };
@@ -89,7 +79,7 @@ function migrations(tables: Tables): readonly string[] {
 const VERSIONS = 20;
 const ENTRIES = 1000;
 
-/** Whether a table or a schema is not there, by SQLSTATE. */
+/** By SQLSTATE. */
 function isMissing(error: unknown): boolean {
   return ["42P01", "3F000"].includes(codeOf(error) ?? "");
 }
@@ -101,14 +91,13 @@ const UNLOCK_TIMEOUT = 10_000;
 /** The serial that stands for no document; a document's first is 1. */
 const NO_SERIAL = "0";
 
-/** A look at the locks of this process. */
 interface Look {
   readonly asked: ReadonlySet<string>;
   readonly began: Moment;
   readonly there: Promise<ReadonlySet<string>>;
 }
 
-class PostgresBackend implements Backend {
+export class PostgresBackend implements Backend {
   readonly place: string;
   /** The server and database, without credentials. */
   readonly #name: string;
@@ -116,7 +105,6 @@ class PostgresBackend implements Backend {
   readonly #tables: Tables;
   #open: Connection | undefined;
   #isClosed = false;
-  /** Connections that are prepared for locks. */
   readonly #ready = new WeakMap<Connection, Promise<void>>();
   /** Locks of this process, by number: to its own connection, the database would give them once more. */
   readonly #held = new Map<string, LockInfo>();
@@ -385,7 +373,7 @@ class PostgresBackend implements Backend {
   async history(stage: string): Promise<readonly unknown[]> {
     const query = `select entry::text as entry from ${this.#tables.history} where stage = $1 order by n`;
     const rows = await this.#read(this.#tables.history, query, [stage]);
-    return rows.map((row) => parseJson(row["entry"] ?? ""));
+    return rows.map((row) => jsonIn(row["entry"] ?? ""));
   }
 
   /**
@@ -555,7 +543,7 @@ function holdersOf(number: string): string {
 }
 
 function parseInfo(text: string | null | undefined): LockInfo | undefined {
-  const info = parseJson(text ?? "");
+  const info = jsonIn(text ?? "");
   return isLockInfo(info) ? info : undefined;
 }
 
@@ -568,7 +556,7 @@ function storedOf(row: Row, key: DocumentKey, where: string): StoredState | unde
   if (row["stranded"] === "true")
     throw new StateFailure({ kind: "stranded-journal", where, journal: `the journal of ${where}` });
   if (document === undefined && journal === undefined) return undefined;
-  const groups = parseJson(journal ?? "[]");
+  const groups = jsonIn(journal ?? "[]");
   const events: unknown = Array.isArray(groups) ? groups.flat() : undefined;
   if (!areStateEvents(events))
     throw new StateFailure({ kind: "corrupt", where, reason: "its journal is not in the expected format" });

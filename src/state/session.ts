@@ -24,11 +24,11 @@ import { entryOfInterrupted } from "./history.ts";
 import { createLockInfo } from "./lock.ts";
 import { StateFailure, type StateProblem, problemOf } from "./problem.ts";
 
-/** The backend that is configured. The others, and what they depend on, are not even loaded. */
+/** Other backends, and what they depend on, are not even loaded. */
 export async function openBackend(config: BackendConfig, world: StateRuntime): Promise<Backend> {
   if (config.backend === "postgres") {
-    const { openPostgresBackend } = await import("./postgres.ts");
-    return openPostgresBackend(config);
+    const { PostgresBackend } = await import("./postgres.ts");
+    return new PostgresBackend(config);
   }
   if (config.backend === "http") {
     const { openHttpBackend } = await import("./http.ts");
@@ -39,11 +39,9 @@ export async function openBackend(config: BackendConfig, world: StateRuntime): P
 }
 
 export interface SessionOptions {
-  /** The command, for whoever waits for the lock: `tasc apply`. */
   readonly why: string;
   /** Milliseconds to wait for locks that somebody else holds; 0 asks once. */
   readonly timeout: number;
-  /** Ends the waiting early. */
   readonly signal?: AbortSignal;
   /** Is told once of each holder that is waited for. */
   readonly waiting?: (key: StateKey, holder: LockInfo | undefined) => void;
@@ -161,13 +159,11 @@ async function recover(
  * what the next reader finds is a prefix of what was recorded, with everything in it whose `record` had resolved.
  */
 export class Session {
-  /** Whether there was no state before. */
   readonly isNew: boolean;
-  /** Whose lock was taken over: a process of this machine that is gone. Worth a word to the user. */
+  /** Whose lock was taken over: a process of this machine that is gone. */
   readonly takenOver: LockInfo | undefined;
-  /** The file with what an earlier run could not save, if it was taken in. Worth a word to the user. */
+  /** The file with what an earlier run could not save, if it was taken in. */
   takenIn: string | undefined;
-  /** The test target's id, where state knows it. */
   targetId: string | undefined;
   readonly #world: StateRuntime;
   readonly #lock: HeldLock;
