@@ -104,7 +104,7 @@ function refuseForeign(
 }
 
 function readBackup(session: Session, file: string): ReadonlyMap<string, ParsedDocument> {
-  const root = jsonIn(readText(session.host, file));
+  const root: unknown = jsonIn(readText(session.host, file));
   const { stage } = session.settings;
   if (!isRecord(root) || root["format"] !== BACKUP || root["version"] !== 1 || !isRecord(root["documents"]))
     throw stop(

@@ -4,17 +4,7 @@ import type { ClientEvent, OfCall } from "../model/events.ts";
 import type { Json } from "../model/json.ts";
 import type { LiveTestCase } from "../model/live.ts";
 import { SENSITIVE, type Secret } from "../model/value.ts";
-import {
-  type NewReports,
-  type ReportPage,
-  newReports,
-  readNotifications,
-  readReport,
-  readReportPage,
-  readTarget,
-  readTargets,
-  readTestCase,
-} from "./answers.ts";
+import * as answers from "./answers.ts";
 import {
   type AnswerReader,
   type Exchanged,
@@ -101,8 +91,10 @@ export type Client = ReturnType<typeof createClient>;
 export function createClient(options: ClientOptions) {
   const { baseUrl, apiKey, concurrency, rateLimit, shareRate, retries, world } = options;
   const { onEvent = () => undefined, beforeSend = () => undefined, redact = (text) => text } = options;
-  const ending = endingSignal(options.signal);
-  const { signal } = ending;
+  const ending = new AbortController();
+  const signal = AbortSignal.any([ending.signal, ...(options.signal === undefined ? [] : [options.signal])]);
+  // Every call in flight listens; that is not a leak, as Node would warn from the eleventh on.
+  setMaxListeners(0, signal);
   const requestTimeout = Math.min(options.requestTimeout, MAX_TIMER);
   const limiter = new Limiter({ concurrency, rateLimit, shareRate, world, signal });
   const redactAll = redactingKey(apiKey, redact);
@@ -160,7 +152,7 @@ export function createClient(options: ClientOptions) {
     let acted: MayHaveActed = "no";
     const failed = (fault: Fault): ServiceError =>
       new ServiceError({ ...fault, method, path, attempts: attempt, acted });
-    if (!isSendable(apiKey)) throw failed({ kind: "unsendable" });
+    if (!HEADER_VALUE.test(apiKey.reveal())) throw failed({ kind: "unsendable" });
     if (!(await limiter.enter())) throw failed({ kind: "interrupted" });
     const number = ++count;
     const tell = (what: OfThisCall<ClientEvent>): void =>
@@ -203,16 +195,16 @@ export function createClient(options: ClientOptions) {
     (await make({ method: "GET", path: [...ROOT, "test-targets", ...inner], query, reader })).value;
   const read = <T>(inner: readonly string[], reader: (answer: Json) => T, query?: string): Promise<T> =>
     get(inner, () => shapedAnswer(reader), query);
-  const listReports = (targetId: string, key?: Json): Promise<ReportPage> => {
+  const listReports = (targetId: string, key?: Json): Promise<answers.ReportPage> => {
     const query = key === undefined ? "" : `?key=${encodeURIComponent(JSON.stringify(key))}`;
-    return read([targetId, "test-reports"], readReportPage, query);
+    return read([targetId, "test-reports"], answers.readReportPage, query);
   };
   return {
-    listTargets: () => read([], readTargets),
-    getTarget: (targetId: string) => read([targetId], readTarget),
+    listTargets: () => read([], answers.readTargets),
+    getTarget: (targetId: string) => read([targetId], answers.readTarget),
     /** In the service's order; the answer is never held whole. @param keep what to hold on to of each test case */
     listTestCases: <T>(targetId: string, keep: (testCase: LiveTestCase) => T): Promise<readonly T[]> =>
-      get([targetId, "test-cases"], () => streamedList((item, at) => keep(readTestCase(item, at)))),
+      get([targetId, "test-cases"], () => streamedList((item, at) => keep(answers.readTestCase(item, at)))),
     /** The value is undefined for an answer that is empty, and for one to a PATCH that cannot be read. */
     send: ({ method, path, body }: WriteCall): Promise<Done<Json | undefined>> =>
       make({
@@ -222,19 +214,20 @@ export function createClient(options: ClientOptions) {
         reader: method === "PATCH" ? optionalAnswer : wholeAnswer,
       }),
     listReports,
-    async *allReports(targetId: string): AsyncGenerator<NewReports, void, undefined> {
+    async *allReports(targetId: string): AsyncGenerator<answers.NewReports, void, undefined> {
       const seen = new Set<string>();
       let key: Json | undefined;
       for (let pages = 1, more = true; more; pages++) {
         const page = await listReports(targetId, key);
-        const fresh = newReports(page, seen, pages);
+        const fresh = answers.newReports(page, seen, pages);
         yield fresh;
         key = page.key;
         more = fresh.next === "more";
       }
     },
-    getReport: (targetId: string, reportId: string) => read([targetId, "test-reports", reportId], readReport),
-    listNotifications: (targetId: string) => read([targetId, "notifications"], readNotifications),
+    getReport: (targetId: string, reportId: string) =>
+      read([targetId, "test-reports", reportId], answers.readReport),
+    listNotifications: (targetId: string) => read([targetId, "notifications"], answers.readNotifications),
     /** Drops all connections; calls still under way end as `interrupted`. */
     close: async (): Promise<void> => {
       ending.abort();
@@ -242,15 +235,6 @@ export function createClient(options: ClientOptions) {
       await (await transport?.catch(() => undefined))?.dispatcher.destroy();
     },
   };
-}
-
-function endingSignal(outer: AbortSignal | undefined): AbortController {
-  const ending = new AbortController();
-  // Every call in flight listens; that is not a leak, as Node would warn from the eleventh on.
-  setMaxListeners(0, ending.signal);
-  outer?.addEventListener("abort", () => ending.abort(), { signal: ending.signal });
-  if (outer?.aborted === true) ending.abort();
-  return ending;
 }
 
 type OfThisCall<E> = E extends OfCall ? Omit<E, keyof OfCall> : never;
@@ -270,13 +254,8 @@ export function retryDelay(fault: Fault, send: number, random: number): number {
   return Math.round(full * (1 - jitter + jitter * random));
 }
 
-/** Header values that arrive as they were sent: ASCII, without blanks at the ends or line breaks. */
+/** Header values that arrive as they were sent: ASCII, without blanks at the ends or line breaks, as CI variables have. */
 const HEADER_VALUE = /^[!-~]([\t -~]*[!-~])?$/;
-
-/** A line break from a CI variable is the usual reason why not. */
-function isSendable(key: Secret): boolean {
-  return HEADER_VALUE.test(key.reveal());
-}
 
 /** Shorter texts occur by themselves; removing them would spoil messages and protect nothing. */
 const MIN_REDACTED = 4;

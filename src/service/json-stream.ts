@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { type Json, jsonIn } from "../model/json.ts";
-import { FaultError, type TooBig, type Unreadable } from "./failure.ts";
+import { FaultError, type TOO_BIG, type UNREADABLE } from "./failure.ts";
 import { MAX_DEPTH, MAX_ITEMS, MAX_ITEM_BYTES } from "./request.ts";
 
 /** The scan goes on outside of any string. */
@@ -119,11 +119,11 @@ export class JsonSplitter {
   }
 }
 
-function unreadable(why: Unreadable["why"], offset?: number): FaultError {
+function unreadable(why: keyof typeof UNREADABLE, offset?: number): FaultError {
   return new FaultError({ kind: "unreadable", why, offset });
 }
 
-function tooBig(what: TooBig["what"], limit: number): FaultError {
+function tooBig(what: keyof typeof TOO_BIG, limit: number): FaultError {
   return new FaultError({ kind: "too-big", what, limit });
 }
 

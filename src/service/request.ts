@@ -1,3 +1,4 @@
+import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Json } from "../model/json.ts";
 
 export type Method = "GET" | "POST" | "PATCH";
@@ -37,21 +38,13 @@ export interface BaseUrl {
   readonly path: string;
 }
 
-export interface BaseUrlProblem {
-  readonly code: string;
-  readonly summary: string;
-  readonly detail: string;
-}
-
-export interface BaseUrlOptions {
-  readonly insecure?: boolean;
-}
+type BaseUrlProblem = Pick<Diagnostic, "code" | "summary" | "detail">;
 
 export type Result<T, F> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: F };
 
 /** Checks the service's base address: the part before `/apiKey` (service-api.md, first section). */
-export function checkBaseUrl(text: string, options: BaseUrlOptions = {}): Result<BaseUrl, BaseUrlProblem> {
+export function checkBaseUrl(text: string, { insecure = false } = {}): Result<BaseUrl, BaseUrlProblem> {
   if (!URL.canParse(text)) return notOne("base-url", "is not an absolute URL", EXAMPLE);
   const { protocol, username, password, href, origin, host, hostname, pathname } = new URL(text);
   if (protocol !== "https:" && protocol !== "http:")
@@ -74,7 +67,7 @@ export function checkBaseUrl(text: string, options: BaseUrlOptions = {}): Result
     const summary = "`service.baseUrl` must not include /apiKey";
     return { ok: false, failure: { code: "base-url", summary, detail } };
   }
-  if (protocol === "http:" && options.insecure !== true && !isLoopback(hostname))
+  if (protocol === "http:" && !insecure && !isLoopback(hostname))
     return notOne(
       "base-url-insecure",
       "uses plain HTTP to another machine",

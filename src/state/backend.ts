@@ -54,11 +54,9 @@ export interface Backend {
   /** Where documents are, without credentials; absent where they are files of the project. */
   readonly place?: string;
   /**
-   * The document with everything journalled on top; `undefined` if there is none. It needs no lock and writes
-   * nothing. What it sees is at least all that was recorded before a session that has ended ended.
+   * The documents of one stage that there are, by target, with what is journalled on top: at least all that was recorded
+   * before a session that has ended ended. It needs no lock and writes nothing.
    */
-  read(key: DocumentKey): Promise<StoredState | undefined>;
-  /** The documents of one stage that there are, by target, in as few round trips as there can be. */
   readAll(keys: readonly DocumentKey[]): Promise<ReadonlyMap<string, StoredState>>;
   list(stage: string): Promise<readonly string[]>;
   /** Takes the lock if it is free, or held by a process that is gone; it does not wait (see `lockDocuments`). */
@@ -73,10 +71,7 @@ export interface Backend {
   readonly versions?: (
     key: StateKey,
   ) => Promise<readonly { readonly serial: string; readonly written: string }[]>;
-  /**
-   * Takes sends of a rate, which the bucket names, that all jobs on this backend keep together, where it can count.
-   * @returns milliseconds until the first of them
-   */
+  /** Takes sends of a rate that all jobs on this backend keep together. @returns milliseconds until the first */
   readonly takeSends?: (bucket: string, sends: number, perSecond: number) => Promise<number>;
   addHistory(stage: string, entry: JsonObject): Promise<void>;
   /** From the oldest that is kept. */
@@ -91,14 +86,13 @@ export interface HeldLock {
   /** The process whose lock it was: it is gone, and left it behind. */
   readonly takenOver?: LockInfo;
   /**
-   * Replaces the document, if its revision still is `base` and the lock still is ours; what was journalled on
-   * top of `base` is then part of the document, which `state` is to contain. Durable once it resolves.
+   * Replaces the document and its journal, if its revision still is `base` and the lock still is ours. Durable once it
+   * resolves.
    */
   write(state: State, base: Revision): Promise<Revision>;
   /**
-   * Adds events on top of revision `base`, in little time however large the document. Once it resolves they outlive
-   * this process, and if they are to be `lasting`, a power cut as well, with all that was added before.
-   * Absent where the keeper knows only whole documents. One call at a time.
+   * Adds events on top of revision `base`, in little time. Once it resolves they outlive this process, and if they are to be
+   * `lasting`, a power cut, with all that was added before. Absent where only whole documents are known. One call at a time.
    */
   readonly append?: (events: readonly StateEvent[], base: Revision, lasting: boolean) => Promise<void>;
   /** Makes sure that the lock still is ours: looks when the last look is not fresh. Absent where only a write tells. */
@@ -137,15 +131,6 @@ export async function sideBySide<T, R>(items: readonly T[], work: (item: T) => P
   await Promise.all(Array.from({ length: Math.min(SIDE_BY_SIDE, items.length) }, worker));
   if (failures.length > 0) throw failures[0];
   return results;
-}
-
-/** `readAll` of a backend that reads one document at a time. */
-export async function readEach(
-  keys: readonly DocumentKey[],
-  read: (key: DocumentKey) => Promise<StoredState | undefined>,
-): Promise<ReadonlyMap<string, StoredState>> {
-  const all = await sideBySide(keys, async (key) => [key.target, await read(key)] as const);
-  return new Map(all.flatMap(([target, stored]) => (stored === undefined ? [] : [[target, stored]])));
 }
 
 /** Milliseconds that a look at a lock holds for. */

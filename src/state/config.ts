@@ -29,10 +29,7 @@ const HTTP_ADDRESS: OptionForm = [
 const SWITCH: OptionForm = [/^(?:true|false)$/, "true or false"];
 const ANY: OptionForm = [/^/, "a path"];
 
-/**
- * What the project says of its backend, with the defaults. Its shape was checked with tasc.yaml; here is checked what
- * variables and secrets made of it. Everything is loaded later.
- */
+/** With the defaults. Its shape was checked with tasc.yaml; here is checked what variables and secrets made of it. */
 export function readConfig(settings: StateSettings, { insecure = false } = {}) {
   const { backend } = settings;
   const find = (name: string): string | undefined => {
@@ -102,23 +99,10 @@ const PARAMETERS = {
 } as const;
 type Choice<K extends keyof typeof PARAMETERS> = NonNullable<(typeof PARAMETERS)[K]>[number];
 
-const REFUSED = [
-  [
-    "channel_binding",
-    "require",
-    "is not supported; use sslmode=verify-full, which identifies the server by its certificate",
-  ],
-  [
-    "pgbouncer",
-    "true",
-    "means a pooler that lends a connection for each transaction, and locks belong to connections; use the address of the database itself",
-  ],
-] as const;
-
 /**
- * Reads a connection string. What is wrong with it is said without repeating its values. Passwords are often pasted
- * as they are, so the user and password end at the last @, and only what is a valid escape is taken for one. What
- * would end the server's name for another reader of addresses must be escaped: all have to see the same server.
+ * Passwords are often pasted as they are, so the user and password end at the last @, and only what is a valid escape is
+ * taken for one. What would end the server's name for another reader of addresses must be escaped: all have to see the
+ * same server. What is wrong is said without repeating values.
  */
 export function readPostgresUrl(url: string) {
   const rest = url.slice(url.indexOf("://") + 3);
@@ -143,8 +127,14 @@ export function readPostgresUrl(url: string) {
   };
   const tls = choice("sslmode");
   const sessionAttributes = choice("target_session_attrs");
-  for (const [name, value, reason] of REFUSED)
-    if (parameters.get(name) === value) throw wrongUrl(`${name}=${value} ${reason}`);
+  if (parameters.get("channel_binding") === "require")
+    throw wrongUrl(
+      "channel_binding=require is not supported; use sslmode=verify-full, which identifies the server by its certificate",
+    );
+  if (parameters.get("pgbouncer") === "true")
+    throw wrongUrl(
+      "pgbouncer=true means a pooler that lends a connection for each transaction, and locks belong to connections; use the address of the database itself",
+    );
   const places = hosts.split(",").map(hostAndPort);
   if (places.some(({ port }) => !(port > 0 && port < 65_536)))
     throw wrongUrl("its port is not a number from 1 to 65535");

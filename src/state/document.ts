@@ -13,15 +13,22 @@ import {
   isRun,
   isRunChange,
 } from "../model/state.ts";
-import { type Clock, type DocumentKey, sameService } from "./backend.ts";
+import {
+  type Clock,
+  type DocumentKey,
+  type Revision,
+  type StoredState,
+  sameService,
+  sideBySide,
+} from "./backend.ts";
 import { applyEvents } from "./events.ts";
 import { canonicalJson } from "./fingerprint.ts";
 import { StateFailure, problemOf } from "./problem.ts";
 
 /*
- * The text form of a state: JSON, made to be kept in git. All keys are sorted, so that the same state is the same
- * bytes; one binding a line, so that a diff shows which resource changed and two branches merge; no counter or date
- * of its own, for every merge would conflict there (only servers of the http protocol that ask for a `serial` get one).
+ * The text form of a state: JSON, made to be kept in git. Keys are sorted, so that the same state is the same bytes; one
+ * binding a line, so that branches merge; no counter or date of its own, for every merge would conflict there (only servers
+ * of the http protocol that ask for a `serial` get one).
  */
 
 const FORMAT = "tasc-state";
@@ -70,11 +77,8 @@ export interface ParsedDocument {
 type Root = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a document's text. What the document says it is comes first, and only then what is in it: format,
- * version, stage and target, service, content. A document that fails any of them is never written over.
- *
- * @param where for problems: the file, row or address that the text came from.
- * @throws StateFailure
+ * What a document says it is comes first, and only then what is in it. One that fails is never written over.
+ * @param where the file, row or address, for problems @throws StateFailure
  */
 export function parseDocument(text: string, expected: DocumentKey, where: string): ParsedDocument {
   const corrupt: Corrupt = (reason) => new StateFailure({ kind: "corrupt", where, reason });
@@ -100,17 +104,19 @@ export function parseDocument(text: string, expected: DocumentKey, where: string
   return content;
 }
 
-/** The state that a document, if there is one, and the events on top of it amount to. */
-export function stateUnder(
+/** What a document, if there is one, and the events on top of it amount to. */
+export function storedState(
   text: string | undefined,
-  events: readonly StateEvent[],
+  revision: Revision,
+  events: readonly StateEvent[] | undefined,
   key: DocumentKey,
   where: string,
-): State {
+): StoredState | undefined {
+  if (text === undefined && events === undefined) return undefined;
   const { stage, target, service } = key;
   const below =
     text === undefined ? emptyState(stage, target, service) : parseDocument(text, key, where).state;
-  return applyEvents(below, events);
+  return { state: applyEvents(below, events ?? []), revision, journalled: events !== undefined };
 }
 
 type Corrupt = (reason: string) => StateFailure;
@@ -198,11 +204,20 @@ function lineOf(text: string, what: RegExp): number | undefined {
   return index === undefined ? undefined : text.slice(0, index).split("\n").length;
 }
 
-/** A document that cannot be read is read once more: something may have been writing it. */
-export async function readWhole<T>(read: () => Promise<T>, clock: Clock, milliseconds: number): Promise<T> {
-  return await read().catch(async (error: unknown) => {
-    problemOf(error, "corrupt");
-    await clock.sleep(milliseconds);
-    return await read();
+/** `readAll` one by one. What cannot be read is read once more after a pause: something may have been writing it. */
+export async function readEach(
+  keys: readonly DocumentKey[],
+  clock: Clock,
+  pause: number,
+  read: (key: DocumentKey) => Promise<StoredState | undefined>,
+): Promise<ReadonlyMap<string, StoredState>> {
+  const all = await sideBySide(keys, async (key) => {
+    const stored = await read(key).catch(async (error: unknown) => {
+      problemOf(error, "corrupt");
+      await clock.sleep(pause);
+      return await read(key);
+    });
+    return stored === undefined ? [] : [[key.target, stored] as const];
   });
+  return new Map(all.flat());
 }

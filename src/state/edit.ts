@@ -5,8 +5,8 @@ import { formatDocument } from "./document.ts";
 import { applyEvents } from "./events.ts";
 
 /*
- * What becomes of a state that somebody edits by hand. Each function throws TascError where it must not be: `invalid`
- * if what was asked for means nothing here, `failed` if it would do harm to what is remembered.
+ * Edits by hand. Each throws TascError where it must not be: `invalid` if what was asked for means nothing here, `failed`
+ * if it would do harm to what is remembered.
  */
 
 /** Whether it remembers an id, a run, or a creation under way. */
@@ -54,10 +54,8 @@ export function moveAddress(state: State, from: Address, to: Address): State {
 }
 
 /**
- * The whole document under another target's key. Fingerprints are made from ids and not from addresses, so they hold
- * on. A document that is there already is taken for an earlier try that was cut off half-way, if it says the same.
- *
- * @param there the document of the new key, if there is one
+ * The whole document under another target's key; fingerprints are made from ids, so they hold on. A document that is
+ * there already is taken for an earlier try that was cut off half-way, if it says the same.
  */
 export function moveTarget(state: State, to: string, there: State | undefined): State {
   const from = targetAddress(state.target);
@@ -96,11 +94,9 @@ function occupied(address: Address) {
 }
 
 /**
- * Binds an address to a live resource. Nothing is recorded of its fields, so write-only ones are sent once more; a
- * binding that was there before goes with its records, or those would speak of another resource.
- *
- * The first binding of a target makes state of it. Batch generations without a record would then count as never run,
- * so they are held: nobody knows whether they ran before. @param held the events that record that
+ * Nothing is recorded of the resource's fields, so write-only ones are sent once more; a binding that was there before
+ * goes with its records. The first binding of a target makes state of it: batch generations without a record would then
+ * count as never run, so they are held. @param held the events that record that
  */
 export function bindAddress(state: State, address: Address, id: string, held: readonly StateEvent[]): State {
   const holder = [...state.bindings].find(([other, binding]) => other !== address && binding.id === id);

@@ -11,13 +11,11 @@ import { StateFailure, attempt } from "./problem.ts";
 
 /*
  * What an apply did and could not save, since its backend or its lock was gone: `.tasc/errored/STAGE/TARGET.json`. The
- * next run that locks the target takes it in. If nothing was saved since, all of it counts. If another job was at
- * work, its records are newer than ours: then only what it does not know is taken over (ids, generations that ran), and
- * records of fields that we wrote too are dropped, so that these fields are sent once more. To keep ours would hide
- * what the other job wrote; to keep theirs would hide what we wrote.
+ * next run that locks the target takes it in. If another job was at work since, its records are newer than ours: then
+ * only what it does not know is taken over (ids, generations that ran), and records of fields that we wrote too are
+ * dropped, so that these fields are sent once more.
  *
- * What it says goes into the team's state, whatever the backend, so a file that a pull request brings along must not
- * count: it is sealed with the stage's key.
+ * It goes into the team's state, so a file that a pull request brings along must not count: it is sealed.
  */
 
 export interface Errored {

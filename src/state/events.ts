@@ -3,12 +3,9 @@ import { sameJson } from "../model/json.ts";
 import type { Binding, RunChange, RunRecord, State, StateEvent } from "../model/state.ts";
 
 /*
- * The fold: what a state is after some events. It is the only place that alters a state, so that a document and
- * a journal on top of it tell one story. It is total (an event never fails, for by then the thing has happened)
- * and deterministic (a journal folded twice gives the same document to the byte).
- *
- * An apply records tens of thousands of events over maps of that size, so maps are copied once per call, and
- * only those that an event touches, never once per event.
+ * What a state is after some events: the only place that alters a state, so that a document and a journal on top of it
+ * tell one story. It is total (by then the thing has happened) and deterministic to the byte. Maps are copied once per
+ * call, and only those that an event touches: an apply records tens of thousands of events over maps of that size.
  */
 
 /** The state after the events, in their order. Neither argument is altered. */
@@ -100,8 +97,8 @@ function change(draft: MutableState, event: StateEvent): void {
 type EventOf<T extends StateEvent["type"]> = Extract<StateEvent, { type: T }>;
 
 /**
- * Fingerprints under an old key equal none under the new one. Kept, they would make a batch generation that ran
- * look changed, so that it ran again, and a creation that succeeded look as if it had made nothing.
+ * Fingerprints under an old key equal none under the new one. Kept, they would make a batch generation look changed, and a
+ * creation look as if it had made nothing.
  */
 function key(draft: MutableState, keyCheck: string): void {
   const rekeyed = draft.keyCheck !== undefined && draft.keyCheck !== keyCheck;

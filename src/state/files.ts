@@ -24,9 +24,8 @@ export async function makeFolder(path: string, root: string): Promise<void> {
 }
 
 /**
- * Replaces a file whole and for good: after a crash at any point there is either the old text or the new one, and
- * the new one once this resolves. The temporary name is fixed, so that what a crash leaves is removed by the
- * next try, as is a link of that name; one writer at a time is the caller's care.
+ * After a crash at any point there is either the old text or the new one, and the new one once this resolves. The
+ * temporary name is fixed, so that what a crash leaves is removed by the next try; one writer at a time.
  */
 export async function replaceFile(path: string, text: string | Uint8Array): Promise<void> {
   const temporary = `${path}.tmp`;

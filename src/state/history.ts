@@ -3,10 +3,8 @@ import { type Guarded, isText, maybe, oneOf, shape } from "../model/shape.ts";
 import type { RunRecord } from "../model/state.ts";
 
 /*
- * The history of applies: an entry for each apply in each stage. An apply writes its entry when it ends. One that is
- * killed leaves its run in the state of each target, with the calls that were answered by then; the next session on
- * the target writes an entry of that, so several entries may tell of one run. Whoever reads them joins them by the
- * run's id.
+ * An entry for each apply in each stage. One that is killed leaves its run in the state of each target; the next session
+ * on the target writes an entry of that, so several may tell of one run. Whoever reads them joins them by its id.
  */
 
 const isChange = shape(

@@ -57,9 +57,8 @@ export function jobLink(environment: StateRuntime["environment"]): string | unde
 }
 
 /*
- * Whether the process that left a lock is gone. A pid alone does not tell: pids are used again, containers count
- * their own, and a shared folder shows locks of other machines. On Linux /proc tells the rest; elsewhere the host
- * name and the pid must do, and a reused pid then only makes a lock look held for longer.
+ * Whether the process that left a lock is gone. A pid alone does not tell: pids are used again, containers count their
+ * own, and a shared folder shows locks of other machines. On Linux /proc tells the rest.
  */
 
 const UNKNOWN_START = "unknown";
@@ -119,14 +118,13 @@ async function textOf(path: string): Promise<string | undefined> {
 }
 
 /*
- * A lock is a file that is made only if it is not there. The hard part is the lock that a killed process left.
- * The obvious way (see that its owner is gone, remove it, make one's own) breaks when two do it at once: the
- * slower one removes the lock that the faster one has just made, and both believe that they hold it.
+ * A lock is a file that is made only if it is not there. The hard part is the lock that a killed process left: to see that
+ * its owner is gone, remove it and make one's own breaks when two do it at once, since the slower one removes the lock that
+ * the faster one has just made.
  *
- * So taking a lock over is itself done under a lock, whose name holds the id of the lock that is to go. Whoever
- * gets it looks again whether that very lock is still there: ids never come back, so if it is, nobody else can
- * be replacing it, and if it is not, somebody already has. It is taken in the same way, so that a process killed
- * while taking over leaves nothing that the next one could not take over in turn.
+ * So taking a lock over is itself done under a lock, whose name holds the id of the lock that is to go. Whoever gets it
+ * looks again whether that very lock is still there: ids never come back. It is taken in the same way, so that a process
+ * killed while taking over leaves nothing that the next one could not take over in turn.
  */
 
 export type LockAttempt =
@@ -152,7 +150,7 @@ export async function takeLock(path: string, info: LockInfo, processes: Processe
   }
 }
 
-/** Who holds the lock; `undefined` if nobody does, or the file is not one of ours. */
+/** `undefined` if nobody holds it, or the file is not one of ours. */
 export function readLock(path: string): LockInfo | undefined {
   try {
     return parseLock(readFileSync(path));
@@ -161,11 +159,7 @@ export function readLock(path: string): LockInfo | undefined {
   }
 }
 
-/**
- * Removes this very lock; another one that has taken its place stays.
- *
- * @param info who removes it: the holder itself, or somebody by force.
- */
+/** Removes this very lock; another one in its place stays. @param info who removes it */
 export async function removeLock(
   path: string,
   holder: LockInfo,
@@ -175,7 +169,7 @@ export async function removeLock(
   await changeHolder(path, holder, info, processes, () => rm(path, { force: true }));
 }
 
-/** Does something to a lock while nobody else can, and only if the lock still is the one of this holder. */
+/** Does something to a lock while nobody else can, if it still is the one of this holder. */
 async function changeHolder(
   path: string,
   holder: LockInfo,

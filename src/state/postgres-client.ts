@@ -7,9 +7,9 @@ import type { PostgresConnection } from "./config.ts";
 import { codeOf } from "./problem.ts";
 
 /*
- * The one module that knows postgres.js. One connection serves all, for locks belong to a connection. When it closes,
- * everything that waits on it fails at once. The socket is made here, TLS included, so that its end is heard of at once,
- * a certificate is checked against an IP address too, and a password never goes out in clear.
+ * The one module that knows postgres.js. One connection serves all, for locks belong to it. The socket is made here, TLS
+ * included, so that its end is heard of at once, a certificate is checked against an IP address too, and a password never
+ * goes out in clear.
  */
 
 /** Columns by name; all of them are selected as text, so that nothing depends on how a type is decoded. */

@@ -18,16 +18,14 @@ import {
 } from "./backend.ts";
 import type { PostgresConfig } from "./config.ts";
 import { areStateEvents } from "../model/state.ts";
-import { formatDocument, stateUnder } from "./document.ts";
+import { formatDocument, storedState } from "./document.ts";
 import { Connection, type Row, isLossOfConnection } from "./postgres-client.ts";
 import { StateFailure, attempt, codeOf, lockLost, locked, problemOf } from "./problem.ts";
 
 /*
- * Keeps documents in a PostgreSQL database. A lock is an advisory lock of the connection, so that the database
- * itself frees it when its holder dies, wherever that ran; a row beside it tells who holds it.
- *
- * Everything is one statement: it counts as a whole or not at all, and many go out without waiting for one another.
- * Each write asks in its own statement whether the lock is still held and the document still is what was read.
+ * A lock is an advisory lock of the connection, so that the database itself frees it when its holder dies; a row beside it
+ * tells who holds it. Everything is one statement: it counts as a whole or not at all, and many go out without waiting for
+ * one another. Each write asks in its own statement whether the lock is held and the document is what was read.
  */
 
 type Tables = ReturnType<typeof tablesOf>;
@@ -54,8 +52,8 @@ function tablesOf({ schema, table }: PostgresConfig) {
 const MIGRATING = "7236833021149372";
 
 /**
- * What brings the tables from one version to the next, in order, in PL/pgSQL. The first may find tables of before there
- * were migrations. `json` rather than `jsonb` keeps the text as it is.
+ * From one version of the tables to the next, in PL/pgSQL. The first may find tables of before there were migrations.
+ * `json` rather than `jsonb` keeps the text as it is.
  */
 function migrations(tables: Tables): readonly string[] {
   const { schemaName, schema, documents, journal, locks, versions, history, rates } = tables;
@@ -128,10 +126,6 @@ export class PostgresBackend implements Backend {
     return this.#open;
   }
 
-  async read(key: DocumentKey): Promise<StoredState | undefined> {
-    return (await this.readAll([key])).get(key.target);
-  }
-
   /** Documents and journals, as of one moment. Without tables there are none, and reading makes none. */
   async readAll(keys: readonly DocumentKey[]): Promise<ReadonlyMap<string, StoredState>> {
     const [first] = keys;
@@ -172,12 +166,11 @@ export class PostgresBackend implements Backend {
     const mine = this.#held.get(number);
     if (mine !== undefined) throw locked(key, mine);
     this.#held.set(number, info);
-    try {
-      return await attempt(this.#where(key), async () => {
-        const connection = await this.#prepared();
-        const { locks } = this.#tables;
-        const [row] = await connection.query(
-          `with attempt as materialized (select pg_try_advisory_lock($5::bigint) as taken),
+    return await attempt(this.#where(key), async () => {
+      const connection = await this.#prepared();
+      const { locks } = this.#tables;
+      const [row] = await connection.query(
+        `with attempt as materialized (select pg_try_advisory_lock($5::bigint) as taken),
              before as (select info from ${locks} where stage = $1 and target = $2),
              entry as (
                insert into ${locks} (stage, target, id, info)
@@ -185,17 +178,16 @@ export class PostgresBackend implements Backend {
                on conflict (stage, target) do update set id = excluded.id, info = excluded.info)
            select (select taken from attempt)::text as taken, (select info from before)::text as info,
              pg_backend_pid()::text as session`,
-          [stage, target, info.id, JSON.stringify(info), number],
-        );
-        const holder = parseInfo(row?.["info"]);
-        if (row?.["taken"] !== "true") throw locked(key, holder);
-        this.#granted.add(info.id);
-        return this.#heldLock(key, number, info, connection, row["session"] ?? "", holder);
-      });
-    } catch (error) {
+        [stage, target, info.id, JSON.stringify(info), number],
+      );
+      const holder = parseInfo(row?.["info"]);
+      if (row?.["taken"] !== "true") throw locked(key, holder);
+      this.#granted.add(info.id);
+      return this.#heldLock(key, number, info, connection, row["session"] ?? "", holder);
+    }).catch((error: unknown) => {
       this.#held.delete(number);
       throw error;
-    }
+    });
   }
 
   /** The connection, prepared once. */
@@ -210,10 +202,7 @@ export class PostgresBackend implements Backend {
     return connection;
   }
 
-  /**
-   * Makes the tables, and a connection fit for locks: one that is not lent to others between statements, and whose end
-   * the database notices in a minute, rather than in the two hours of its default.
-   */
+  /** Makes the tables, and a connection whose end the database notices in a minute, rather than in two hours. */
   async #prepare(connection: Connection): Promise<void> {
     await this.#refusePooler(connection);
     await this.#migrate(connection);
@@ -223,9 +212,8 @@ export class PostgresBackend implements Backend {
   }
 
   /**
-   * A pooler makes up the process that it announces. One that lends connections for each transaction gives a second
-   * client the process that the first one was served by, or the first one another; one that lends them for a session
-   * does neither.
+   * A pooler makes up the process that it announces. One that lends connections for each transaction gives a second client
+   * the process that the first one was served by, or the first one another.
    */
   async #refusePooler(connection: Connection): Promise<void> {
     const first = await connection.process();
@@ -292,7 +280,7 @@ export class PostgresBackend implements Backend {
     return { asked, began: moment(), there };
   }
 
-  /** By the row of a lock that somebody holds; one that a process left behind when it died tells of nobody. */
+  /** A row that a process left behind when it died tells of nobody. */
   async holder(key: StateKey): Promise<LockInfo | undefined> {
     const [row] = await this.#read(
       this.#where(key),
@@ -304,8 +292,8 @@ export class PostgresBackend implements Backend {
   }
 
   /**
-   * Takes the lock away from whoever holds it, by ending the connection that does: as long as that lives, the
-   * database keeps the lock for it. The row goes with it, in one statement, or stays if it may not be ended.
+   * Ends the connection that holds the lock: as long as that lives, the database keeps the lock for it. The row goes with it,
+   * in one statement, or stays if it may not be ended.
    */
   async forceUnlock(key: StateKey, id?: string): Promise<LockInfo | undefined> {
     const number = this.#lockNumber(key);
@@ -376,10 +364,7 @@ export class PostgresBackend implements Backend {
     return rows.map((row) => jsonIn(row["entry"] ?? ""));
   }
 
-  /**
-   * An advisory lock of our connection, and what may be done as long as that connection has it.
-   * @param session the database's, which has the lock for as long as it lasts
-   */
+  /** @param session the database's, which has the lock for as long as it lasts */
   #heldLock(
     key: DocumentKey,
     number: string,
@@ -403,8 +388,8 @@ export class PostgresBackend implements Backend {
         }
       });
     /**
-     * A row, if our connection has the lock, nobody took it away, and the document is the one that was read. A lock lasts
-     * as long as its session, so that is asked for: to look through `pg_locks` takes the longer the more locks there are.
+     * A row, if our connection has the lock, nobody took it away, and the document is the one that was read. The session is
+     * asked for: to look through `pg_locks` takes the longer the more locks there are.
      */
     const isOurs = `select where pg_backend_pid() = $6::int
       and exists (select from ${locks} where stage = $1 and target = $2 and id = $3)
@@ -432,7 +417,6 @@ export class PostgresBackend implements Backend {
         ]);
         if (rows.length !== 1) throw await whyNot();
       });
-    let isUnlocked = false;
     return {
       key,
       lost,
@@ -467,24 +451,19 @@ export class PostgresBackend implements Backend {
           if (!(await this.#isThere(info.id))) throw lockLost(key, TAKEN);
         }),
       unlock: async () => {
-        if (isUnlocked) return;
-        isUnlocked = true;
+        if (!this.#granted.delete(info.id)) return;
         const unlocking = orLost(async () => {
           // The row first, or the next holder would take it for one that was left behind.
-          const row = connection.query(`delete from ${locks} where stage = $1 and target = $2 and id = $3`, [
-            stage,
-            target,
-            info.id,
+          const row = `delete from ${locks} where stage = $1 and target = $2 and id = $3`;
+          await Promise.all([
+            connection.query(row, [stage, target, info.id]),
+            connection.query(`select pg_advisory_unlock($1::bigint)::text`, [number]),
           ]);
-          await Promise.all([row, connection.query(`select pg_advisory_unlock($1::bigint)::text`, [number])]);
         });
         // With a connection went its locks.
         await unlocking
           .catch((error: unknown) => void problemOf(error, "lock-lost"))
-          .finally(() => {
-            this.#held.delete(number);
-            this.#granted.delete(info.id);
-          });
+          .finally(() => this.#held.delete(number));
       },
     };
   }
@@ -505,8 +484,8 @@ export class PostgresBackend implements Backend {
   }
 
   /**
-   * The query's rows; none where the tables have not been made yet. Where only some are missing, somebody took them
-   * away, and that stays an error: to see no state then would be to make everything once more.
+   * No rows where the tables have not been made yet. Where only some are missing, somebody took them away, and that stays an
+   * error: to see no state then would be to make everything once more.
    */
   async #queryIfMade(text: string, parameters: readonly (string | null)[] = []): Promise<readonly Row[]> {
     const query = async () => await this.#connection.query(text, parameters);
@@ -552,14 +531,13 @@ function serialOf(revision: Revision): string {
 }
 
 function storedOf(row: Row, key: DocumentKey, where: string): StoredState | undefined {
-  const [document, journal] = [row["document"] ?? undefined, row["events"] ?? undefined];
   if (row["stranded"] === "true")
     throw new StateFailure({ kind: "stranded-journal", where, journal: `the journal of ${where}` });
-  if (document === undefined && journal === undefined) return undefined;
-  const groups = jsonIn(journal ?? "[]");
+  const groups = jsonIn(row["events"] ?? "null");
   const events: unknown = Array.isArray(groups) ? groups.flat() : undefined;
-  if (!areStateEvents(events))
+  if (groups !== null && !areStateEvents(events))
     throw new StateFailure({ kind: "corrupt", where, reason: "its journal is not in the expected format" });
+  const document = row["document"] ?? undefined;
   const revision = document === undefined ? NO_DOCUMENT : (row["serial"] ?? NO_DOCUMENT);
-  return { state: stateUnder(document, events, key, where), revision, journalled: events.length > 0 };
+  return storedState(document, revision, areStateEvents(events) ? events : undefined, key, where);
 }

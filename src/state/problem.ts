@@ -6,7 +6,7 @@ import { defined } from "../model/json.ts";
 type Kind = keyof typeof WORDS;
 /** What can stand between an apply and its state. `where` names the file, the row or the address, without credentials. */
 export type StateProblem<K extends Kind = Kind> = {
-  [P in K]: { readonly kind: P } & Parameters<(typeof WORDS)[P]>[0];
+  [P in K]: { readonly kind: P } & ((typeof WORDS)[P] extends (of: infer A) => unknown ? A : never);
 }[K];
 
 const REASONS: Partial<Record<Kind, FailureReason>> = {
@@ -141,7 +141,7 @@ const WORDS = {
     "State cannot be reached",
     `${where}: ${sentence(reason)} Without it, tasc does not know what it has created. Check that it exists, is readable and writable, and that there is free space.`,
   ],
-  interrupted: (_: object) => ["Interrupted while waiting for a lock", "Nothing was changed."],
+  interrupted: () => ["Interrupted while waiting for a lock", "Nothing was changed."],
   misconfigured: ({ reason }: Why) => ['The "state" section of tasc.yaml is wrong', `${reason}.`],
 } satisfies Record<string, (problem: never) => [summary: string, detail: string]>;
 const EXPLAINED: { readonly [K in Kind]: (problem: StateProblem<K>) => readonly [string, string] } = WORDS;
