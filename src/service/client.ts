@@ -30,9 +30,7 @@ import {
 
 interface Call<T> {
   readonly method: Method;
-  /** Segments from `apiKey`, `v3` on. */
   readonly path: readonly string[];
-  /** With its question mark. */
   readonly query?: string;
   readonly body?: string;
   /** Makes what reads a 2xx answer; made again for each send. */
@@ -61,10 +59,8 @@ export interface ClientOptions {
   readonly shareRate?: ShareRate | undefined;
   /** Milliseconds from connecting to the answer's last byte; for the streamed list of test cases, for each 256 KiB. */
   readonly requestTimeout: number;
-  /** Sends after the first. */
   readonly retries: number;
   readonly world: ClientRuntime;
-  /** Must not throw. */
   readonly onEvent?: (event: ClientEvent) => void;
   /** Where the variables of proxies are looked for (HTTPS_PROXY, HTTP_PROXY, NO_PROXY); no proxy without it. */
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -77,7 +73,7 @@ export interface ClientOptions {
 
 /** Milliseconds: timers of Node that are set for longer go off at once. */
 const MAX_TIMER = 2 ** 31 - 1;
-/** Milliseconds that a permission to send lasts. */
+/** Milliseconds. */
 const PERMISSION_LASTS = 1000;
 /** Connections that one send may wait for, where connecting takes longer than a permission lasts. */
 const MAX_CONNECTS = 3;
@@ -130,8 +126,7 @@ export function createClient(options: ClientOptions) {
       const exchanged = await exchange(connections, {
         request,
         reader: reader(),
-        origin: baseUrl.origin,
-        host: baseUrl.host,
+        baseUrl,
         limit: requestTimeout,
         signal,
         redact: redactAll,
@@ -143,12 +138,10 @@ export function createClient(options: ClientOptions) {
   };
 
   let count = 0;
-  /** Makes a call as often as the retry policy has it and when the limiter lets it. */
   const make = async <T>(call: Call<T>): Promise<Done<T>> => {
     const { method } = call;
     const path = pathOf(call.path);
     let attempt = 0;
-    /** Of all sends so far. */
     let acted: MayHaveActed = "no";
     const failed = (fault: Fault): ServiceError =>
       new ServiceError({ ...fault, method, path, attempts: attempt, acted });

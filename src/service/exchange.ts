@@ -4,6 +4,7 @@ import { type Fault, FaultError } from "./failure.ts";
 import { JsonSplitter, isDeeper, parseBytes, withoutBom } from "./json-stream.ts";
 import { type Redact, headerText, statusFault, wordsOf } from "./refusal.ts";
 import {
+  type BaseUrl,
   MAX_ANSWER_BYTES,
   MAX_DEPTH,
   MAX_ERROR_BYTES,
@@ -22,8 +23,7 @@ export interface Transport {
 export interface ExchangeOptions<T> {
   readonly request: Pick<Dispatcher.DispatchOptions, "method" | "path" | "headers" | "body">;
   readonly reader: AnswerReader<T>;
-  readonly origin: string;
-  readonly host: string;
+  readonly baseUrl: Pick<BaseUrl, "origin" | "host">;
   /** Milliseconds from handing the request over to the last byte of the answer. */
   readonly limit: number;
   readonly signal: AbortSignal;
@@ -49,7 +49,8 @@ export interface Exchanged<T> {
  * @throws what the reader throws, but for a FaultError
  */
 export function exchange<T>(transport: Transport, options: ExchangeOptions<T>): Promise<Exchanged<T>> {
-  const { reader, origin, host, limit, signal, redact, now } = options;
+  const { reader, limit, signal, redact, now } = options;
+  const { origin, host } = options.baseUrl;
   return new Promise((resolve, reject) => {
     let isOver = false;
     let abort: (() => void) | undefined;

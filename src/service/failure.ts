@@ -12,7 +12,6 @@ export type Fault =
       readonly kind: "unreachable";
       readonly cause: keyof typeof UNREACHABLE;
       readonly host: string;
-      /** The system's code, e.g. ECONNREFUSED. */
       readonly code: string;
     }
   | { readonly kind: "interrupted" }
@@ -52,7 +51,6 @@ export class FaultError extends Error {
   }
 }
 
-/** Whether the service can have done what it was asked to do. */
 export type MayHaveActed = "no" | "maybe";
 
 /** Why a call did not end well. `acted` and `attempts` cover all its sends. */

@@ -3,7 +3,6 @@ import { type Json, jsonIn } from "../model/json.ts";
 import { FaultError, type TOO_BIG, type UNREADABLE } from "./failure.ts";
 import { MAX_DEPTH, MAX_ITEMS, MAX_ITEM_BYTES } from "./request.ts";
 
-/** The scan goes on outside of any string. */
 const NOT_IN_STRING = -1;
 
 /**
@@ -18,14 +17,13 @@ export class JsonSplitter {
   readonly #take: (item: Json, index: number) => unknown;
   readonly #maxItems: number;
   #stage: "before" | "inside" | "after" = "before";
-  /** Bytes of the text before the current piece. */
+  /** Of the current piece in the text. */
   #offset = 0;
   #count = 0;
-  /** Open brackets, the list's own included. */
+  /** Of open brackets, the list's own included. */
   #depth = 0;
   /** Where the scan goes on inside an unfinished string: 0, or 1 behind an escape; or NOT_IN_STRING. */
   #resume = NOT_IN_STRING;
-  /** Earlier pieces of the current item. */
   #kept: Uint8Array[] = [];
   #keptBytes = 0;
   /** Where the text behind the list begins, once the list has ended as it must. */
@@ -53,7 +51,6 @@ export class JsonSplitter {
     if (this.#stage === "inside") throw new FaultError({ kind: "broken", code: "CUT_OFF" });
   }
 
-  /** @returns where the list's content begins */
   #open(piece: Uint8Array): number {
     for (const [at, byte] of piece.entries()) {
       if (byte === OPEN_LIST) {
@@ -67,7 +64,6 @@ export class JsonSplitter {
     return piece.length;
   }
 
-  /** @returns where the list ends, or the piece */
   #inside(piece: Uint8Array, from: number): number {
     let start = from;
     let depth = this.#depth;

@@ -5,7 +5,7 @@ import { MAX_DEPTH, MAX_ERROR_BYTES, MAX_WORDS } from "./request.ts";
 
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** A header's value, the first where it was sent several times. */
+/** The first where it was sent several times. */
 export function headerText(headers: Headers, name: string): string | undefined {
   const value = headers[name];
   return typeof value === "object" ? value[0] : value;
@@ -45,7 +45,7 @@ export function parseHttpDate(text: string): number | undefined {
   return Number.isNaN(at) ? undefined : at;
 }
 
-/** However long a service asks to wait, a run does not stand still longer than this: five minutes. */
+/** Five minutes, however long a service asks to wait. */
 export const MAX_RETRY_AFTER = 5 * 60_000;
 
 /**
@@ -90,16 +90,7 @@ export function wordsOf(body: Uint8Array, redact: Redact): string | undefined {
 const LONGEST_SECRET = MAX_ERROR_BYTES / 4;
 
 /** Names under which services say what is wrong, the most telling first; only the first that says something counts. */
-const MAIN_KEYS = [
-  "message",
-  "error_description",
-  "detail",
-  "error",
-  "title",
-  "description",
-  "reason",
-  "msg",
-];
+const MAIN_KEYS = "message error_description detail error title description reason msg".split(" ");
 /** Names under which they list particulars, which are added to it. */
 const LIST_KEYS = ["errors", "details", "issues", "violations", "constraints"];
 /** Names under which an item of such a list says what it is about. */
@@ -151,7 +142,6 @@ function cut(text: string): string {
 /** Characters of a page that are looked at; an error page says what it has to say at its beginning. */
 const MAX_HTML = 16 * 1024;
 
-/** Parts of a page that nobody reads. */
 const UNREAD = /<(script|style|svg)\b[^]*?<\/\1>|<!--[^]*?-->/gi;
 const TAG = /<[^<>]*>/g;
 

@@ -32,7 +32,6 @@ export function pathOf(segments: readonly string[]): string {
 export interface BaseUrl {
   /** Scheme, host and port. The API key is sent nowhere else. */
   readonly origin: string;
-  /** Host and port. */
   readonly host: string;
   /** What comes before `/apiKey`, without a slash at its end; mostly empty. */
   readonly path: string;
@@ -87,7 +86,6 @@ export function isLoopback(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
 
-/** What the client needs of the world beside the network; handed in, so that tests can do without waiting. */
 export interface ClientRuntime {
   now(): number;
   /** Resolves after so many milliseconds, or ends early, in either way, when the signal is aborted. */
@@ -118,18 +116,13 @@ export async function slept(
 export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 /** Bytes of a streamed list of test cases: one of 100,000 has a third of it. */
 export const MAX_LIST_BYTES = 1024 * 1024 * 1024;
-/** Bytes of one test case of that list. */
 export const MAX_ITEM_BYTES = 16 * 1024 * 1024;
-/** Test cases of one list. */
 export const MAX_ITEMS = 1_000_000;
-/** Pages of one list of reports, and reports in all of them. */
 export const MAX_PAGES = 1000;
 export const MAX_REPORTS = 100_000;
-/** Lists and objects inside each other. */
 export const MAX_DEPTH = 100;
 /** Bytes of an answer with an error status that are read for the service's words. */
 export const MAX_ERROR_BYTES = 64 * 1024;
-/** Characters of the service's own words that are kept. */
 export const MAX_WORDS = 500;
 /**
  * Bytes of a streamed list that each get a time limit of their own: a limit on silence alone would let a server trickle

@@ -2,7 +2,6 @@ import type { JsonObject } from "../model/json.ts";
 import { type Guarded, isCount, isText, maybe, shape } from "../model/shape.ts";
 import type { State, StateEvent } from "../model/state.ts";
 
-/** One document per stage and target. */
 export interface StateKey {
   readonly stage: string;
   readonly target: string;
@@ -13,7 +12,7 @@ export interface DocumentKey extends StateKey {
   readonly service: string;
 }
 
-/** A process, as far as the system tells; what it does not tell is absent. */
+/** What the system does not tell is absent. */
 const isProcess = shape(
   {
     host: isText,
@@ -41,7 +40,6 @@ export const isLockInfo = shape(
     since: isText,
     why: isText,
     folder: maybe(isText),
-    /** Link to the CI job. */
     job: maybe(isText),
     process: maybe(isProcess),
   },
@@ -99,7 +97,6 @@ export interface HeldLock {
   readonly confirm?: () => Promise<void>;
   /** Aborted as soon as the lock is known to be lost, where the backend hears of that by itself. */
   readonly lost?: AbortSignal;
-  /** Frees the lock, if it still is ours. */
   unlock(): Promise<void>;
 }
 

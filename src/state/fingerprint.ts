@@ -41,20 +41,13 @@ export function createFingerprinter(secret: Secret, stage: string): Fingerprinte
   };
 }
 
-interface DerivedKeys {
-  readonly digest: (content: string) => Fingerprint;
-  readonly sealKey: Buffer;
-  readonly keyCheck: string;
-}
-
 /** By stage; they go with the secret. */
 const derived = new WeakMap<Secret, Map<string, DerivedKeys>>();
+type DerivedKeys = ReturnType<typeof keepKeys>;
 
 function derivedKeys(secret: Secret, stage: string): DerivedKeys {
-  return (
-    derived.get(secret)?.get(stage) ??
-    keepKeys(secret, stage, scryptSync(secret.reveal(), saltOf(stage), KEY_BYTES, SCRYPT))
-  );
+  const known = derived.get(secret)?.get(stage);
+  return known ?? keepKeys(secret, stage, scryptSync(secret.reveal(), saltOf(stage), KEY_BYTES, SCRYPT));
 }
 
 /** Beside other work: whoever needs a key before waits for as long as it takes. */
@@ -72,13 +65,13 @@ function saltOf(stage: string): string {
   return `tasc state 2\0${stage}`;
 }
 
-function keepKeys(secret: Secret, stage: string, strong: Buffer): DerivedKeys {
+function keepKeys(secret: Secret, stage: string, strong: Buffer) {
   const keys = {
     digest: digester(expand(strong, "fingerprint", KEY_BYTES)),
     sealKey: expand(strong, "seal", KEY_BYTES),
     keyCheck: expand(strong, "key check", FINGERPRINT_BYTES).toString("base64url"),
   };
-  const byStage = derived.get(secret) ?? new Map<string, DerivedKeys>();
+  const byStage = derived.get(secret) ?? new Map<string, typeof keys>();
   derived.set(secret, byStage.set(stage, keys));
   return keys;
 }

@@ -31,12 +31,10 @@ export async function openHttpBackend(config: HttpConfig, world: StateRuntime): 
   return new HttpBackend(config, await openClient(config, world), world);
 }
 
-/** No target's key begins like this. */
 const INDEX = "_index";
 const HISTORY = "_history";
 
 const ENTRIES = 200;
-/** To add to a document that nobody locks. */
 const TRIES = 6;
 /** Milliseconds. */
 const HALF_WRITTEN = 250;

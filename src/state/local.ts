@@ -71,9 +71,9 @@ export class LocalBackend implements Backend {
     const paths = pathsOf(this.#root, key);
     return await attempt(paths.lock, async () => {
       await makeFolder(paths.folder, this.#world.projectFolder);
-      const taking = await takeLock(paths.lock, info, this.#world.processes);
-      if (taking.taken) return heldLock(key, paths, info, this.#world, taking.from);
-      throw locked(key, taking.holder);
+      const { taken, other } = await takeLock(paths.lock, info, this.#world.processes);
+      if (taken) return heldLock(key, paths, info, this.#world, other);
+      throw locked(key, other);
     });
   }
 

@@ -127,10 +127,11 @@ async function textOf(path: string): Promise<string | undefined> {
  * killed while taking over leaves nothing that the next one could not take over in turn.
  */
 
-export type LockAttempt =
-  | { readonly taken: true; readonly from?: LockInfo }
-  /** `holder` is absent where the file is not one of ours. */
-  | { readonly taken: false; readonly holder?: LockInfo };
+export interface LockAttempt {
+  readonly taken: boolean;
+  /** From whom it was taken over, or who holds it; absent where the file is not one of ours. */
+  readonly other?: LockInfo;
+}
 
 /** Takes the lock if it is free or its owner is gone. @throws errors of the file system */
 export async function takeLock(path: string, info: LockInfo, processes: Processes): Promise<LockAttempt> {
@@ -142,11 +143,11 @@ export async function takeLock(path: string, info: LockInfo, processes: Processe
     if (bytes === undefined) continue; // freed between the two steps
     const holder = parseLock(bytes);
     if (holder?.process === undefined || !(await isGone(holder.process, processes)))
-      return { taken: false, ...defined({ holder }) };
+      return { taken: false, ...defined({ other: holder }) };
     const replace = async () => await rename(await writeAside(path, info), path);
     const outcome = await changeHolder(path, holder, info, processes, replace);
-    if (outcome === "done") return { taken: true, from: holder };
-    if (outcome === "busy") return { taken: false, holder };
+    if (outcome === "done") return { taken: true, other: holder };
+    if (outcome === "busy") return { taken: false, other: holder };
   }
 }
 

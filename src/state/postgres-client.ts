@@ -20,8 +20,9 @@ const STATEMENT_TIMEOUT = 8_000;
 const CONNECT_TIMEOUT = 10_000;
 
 export class Connection {
+  /** Settled once it is prepared for locks, by who uses it. */
+  ready: Promise<void> | undefined;
   readonly #loss = new AbortController();
-  /** Each ends a statement that waits for its answer. */
   readonly #waiting = new Set<(reason: Error) => void>();
   readonly #sql: Promise<Sql>;
   #socket: Socket | undefined;
@@ -50,7 +51,6 @@ export class Connection {
     const timer = setTimeout(() => {
       this.#end(new ConnectionLost(`no answer within ${timeout / 1000} s`));
     }, timeout);
-    // What has no parameters is asked once.
     const options = { prepare: parameters.length > 0 };
     const run = async () => await (await this.#sql).unsafe<Row[]>(text, [...parameters], options);
     try {
@@ -262,7 +262,7 @@ function wrongColumns(body: Buffer): string | undefined {
   return at <= body.length ? undefined : MALFORMED;
 }
 
-/** SQLSTATE of connections that fail (class 08) and of servers that shut down or end a connection (57P). */
+/** SQLSTATE of connections that fail (08) and of servers that shut down or end a connection (57P). */
 const LOSS = /^(?:08|57P)/;
 
 /** Whether the connection is gone, and with it every lock that it held. */

@@ -89,12 +89,6 @@ const UNLOCK_TIMEOUT = 10_000;
 /** The serial that stands for no document; a document's first is 1. */
 const NO_SERIAL = "0";
 
-interface Look {
-  readonly asked: ReadonlySet<string>;
-  readonly began: Moment;
-  readonly there: Promise<ReadonlySet<string>>;
-}
-
 export class PostgresBackend implements Backend {
   readonly place: string;
   /** The server and database, without credentials. */
@@ -103,12 +97,12 @@ export class PostgresBackend implements Backend {
   readonly #tables: Tables;
   #open: Connection | undefined;
   #isClosed = false;
-  readonly #ready = new WeakMap<Connection, Promise<void>>();
   /** Locks of this process, by number: to its own connection, the database would give them once more. */
   readonly #held = new Map<string, LockInfo>();
   /** Ids of those that the database has given. */
   readonly #granted = new Set<string>();
-  #look: Look | undefined;
+  /** The last look at the rows of these. */
+  #look: { asked: ReadonlySet<string>; began: Moment; there: Promise<ReadonlySet<string>> } | undefined;
 
   constructor(config: PostgresConfig) {
     this.#config = config;
@@ -193,12 +187,11 @@ export class PostgresBackend implements Backend {
   /** The connection, prepared once. */
   async #prepared(): Promise<Connection> {
     const connection = this.#connection;
-    const ready = this.#ready.get(connection) ?? this.#prepare(connection);
-    this.#ready.set(connection, ready);
-    await ready.catch((error: unknown) => {
-      this.#ready.delete(connection);
+    connection.ready ??= this.#prepare(connection).catch((error: unknown) => {
+      connection.ready = undefined;
       throw error;
     });
+    await connection.ready;
     return connection;
   }
 
@@ -235,7 +228,7 @@ export class PostgresBackend implements Backend {
     const { meta, metaName, schemaName } = this.#tables;
     const all = migrations(this.#tables);
     const version = async () => {
-      const [row] = await this.#queryIfMade(`select version::text as version from ${meta}`);
+      const [row] = await this.#read(meta, `select version::text as version from ${meta}`);
       return Number(row?.["version"] ?? 0);
     };
     if ((await version()) >= all.length) return;
@@ -262,22 +255,19 @@ export class PostgresBackend implements Backend {
   /** Whether a lock of this process still has its row: one look tells of all of them, for a moment. */
   async #isThere(id: string): Promise<boolean> {
     for (;;) {
-      if (this.#look?.asked.has(id) !== true || isPast(this.#look.began, FRESH))
-        this.#look = this.#lookAtLocks();
+      if (this.#look?.asked.has(id) !== true || isPast(this.#look.began, FRESH)) {
+        const asked = new Set(this.#granted);
+        const rows = this.#connection.query(
+          `select id from ${this.#tables.locks} where id in (select json_array_elements_text($1::text::json))`,
+          [JSON.stringify([...asked])],
+        );
+        const there = rows.then((all) => new Set(all.map((row) => row["id"] ?? "")));
+        this.#look = { asked, began: moment(), there };
+      }
       const { began, there } = this.#look;
       const isThere = (await there).has(id);
       if (!isThere || !isPast(began, FRESH)) return isThere;
     }
-  }
-
-  #lookAtLocks(): Look {
-    const asked = new Set(this.#granted);
-    const rows = this.#connection.query(
-      `select id from ${this.#tables.locks} where id in (select json_array_elements_text($1::text::json))`,
-      [JSON.stringify([...asked])],
-    );
-    const there = rows.then((all) => new Set(all.map((row) => row["id"] ?? "")));
-    return { asked, began: moment(), there };
   }
 
   /** A row that a process left behind when it died tells of nobody. */
@@ -487,10 +477,13 @@ export class PostgresBackend implements Backend {
    * No rows where the tables have not been made yet. Where only some are missing, somebody took them away, and that stays an
    * error: to see no state then would be to make everything once more.
    */
-  async #queryIfMade(text: string, parameters: readonly (string | null)[] = []): Promise<readonly Row[]> {
-    const query = async () => await this.#connection.query(text, parameters);
-    return await query().catch(async (error: unknown) => {
-      if (!isMissing(error)) throw error;
+  async #read(where: string, text: string, parameters: readonly (string | null)[] = []) {
+    const query = async (): Promise<readonly Row[]> => await this.#connection.query(text, parameters);
+    return await attempt(where, async () => {
+      const rows = await query().catch((error: unknown) => {
+        if (!isMissing(error)) throw error;
+      });
+      if (rows !== undefined) return rows;
       const [row] = await this.#connection.query(
         `select to_regclass($1)::text as made, to_regclass($2)::text as migrated`,
         [this.#tables.documents, this.#tables.meta],
@@ -501,10 +494,6 @@ export class PostgresBackend implements Backend {
       // Somebody may have made them in between.
       return await query();
     });
-  }
-
-  async #read(where: string, text: string, parameters: readonly (string | null)[]): Promise<readonly Row[]> {
-    return await attempt(where, async () => await this.#queryIfMade(text, parameters));
   }
 }
 

@@ -66,7 +66,7 @@ export async function openSessions(
       if (stored?.journalled === true)
         stored = { ...stored, revision: await lock.write(stored.state, stored.revision), journalled: false };
       const session = new Session(lock, stored, world);
-      await recover(backend, session, lock.key, world);
+      await session.recover(backend);
       return [target, session] as const;
     });
     return new Map(opened);
@@ -134,25 +134,6 @@ export async function unlockAll(locks: readonly HeldLock[]): Promise<void> {
   await sideBySide(locks, async (lock) => await lock.unlock().catch(ignoreStateFailure));
 }
 
-/** Takes in what an earlier run could not save, and writes the history of one that was cut off. */
-async function recover(
-  backend: Backend,
-  session: Session,
-  key: DocumentKey,
-  world: StateRuntime,
-): Promise<void> {
-  const errored = await readErrored(world, key);
-  if (errored !== undefined) {
-    await session.record(erroredEvents(session.state, errored));
-    await removeErrored(world, key);
-    session.takenIn = erroredFile(world, key);
-  }
-  const { run } = session.state;
-  if (run === undefined) return;
-  if (run.changes.size > 0) await backend.addHistory(key.stage, entryOfInterrupted(run));
-  await session.record([{ type: "ended" }]);
-}
-
 /**
  * A target's state while its lock is held. After a kill at any moment, what the next reader finds is a prefix of what was
  * recorded, with everything in it whose `record` had resolved.
@@ -198,6 +179,21 @@ export class Session {
     this.targetId = state.bindings.get(this.#address)?.id;
     this.#revision = stored?.revision ?? NO_DOCUMENT;
     lock.lost?.addEventListener("abort", this.#broke);
+  }
+
+  /** Takes in what an earlier run could not save, and writes the history of one that was cut off. */
+  async recover(backend: Backend): Promise<void> {
+    const { key } = this.#lock;
+    const errored = await readErrored(this.#world, key);
+    if (errored !== undefined) {
+      await this.record(erroredEvents(this.state, errored));
+      await removeErrored(this.#world, key);
+      this.takenIn = erroredFile(this.#world, key);
+    }
+    const { run } = this.state;
+    if (run === undefined) return;
+    if (run.changes.size > 0) await backend.addHistory(key.stage, entryOfInterrupted(run));
+    await this.record([{ type: "ended" }]);
   }
 
   /** With all that was recorded so far, saved or under way. It does not change afterwards. */
