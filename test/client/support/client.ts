@@ -1,14 +1,10 @@
 import { onTestFinished } from "vitest";
 import type { ClientEvent } from "../../../src/model/events.ts";
-import type { LiveTestCase } from "../../../src/model/live.ts";
 import { Secret } from "../../../src/model/value.ts";
 import { type Client, type ClientOptions, createClient } from "../../../src/service/client.ts";
 import { type Failure, FaultError, ServiceError } from "../../../src/service/failure.ts";
 import { type BaseUrl, type Result, checkBaseUrl } from "../../../src/service/request.ts";
 import { type FakeWorld, fakeWorld } from "./world.ts";
-
-/** To keep of a test case. */
-export const all = (testCase: LiveTestCase): LiveTestCase => testCase;
 
 export const KEY = "key-0123456789";
 
