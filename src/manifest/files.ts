@@ -1,6 +1,6 @@
 import { type Stats, existsSync, readFileSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
-import { stop } from "../model/error.ts";
+import { invalid } from "../model/error.ts";
 import { type TrustOf, readTrust } from "./trust.ts";
 import { type Decoded, decodeUtf8, decodedText } from "./yaml/text.ts";
 
@@ -59,7 +59,7 @@ function listOnDisk(root: string, folder: string): FolderEntry[] {
   } catch (error) {
     if (!isSystemError(error)) throw error;
     if (error.code === "ENOENT" || error.code === "ENOTDIR") return [];
-    throw stop("invalid", "unreadable", `The folder ${folder || "."} cannot be read`, reasonOf(error));
+    throw invalid("unreadable", `The folder ${folder || "."} cannot be read`, reasonOf(error));
   }
 }
 

@@ -149,13 +149,13 @@ describe("the answer of a report", () => {
     results: statuses.map((status) => ({ ...RESULT, testCaseId: "1", status })),
   });
   const ask = (given: LiveReport | undefined, live: string | undefined = "1") =>
-    refusedBy({
-      addresses: [address],
-      idOf: () => live,
-      report: given,
-      isApplied: () => true,
-      appliedAt: () => undefined,
-    }).map(({ outcome }) => outcome);
+    refusedBy(
+      [address],
+      () => live,
+      given,
+      () => true,
+      () => undefined,
+    ).map(({ outcome }) => outcome);
 
   test.for<[sentence: string, given: LiveReport | undefined, outcomes: string[]]>([
     ["passed", report("PASSED"), []],
