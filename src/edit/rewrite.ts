@@ -3,7 +3,7 @@ import { escapeTemplate } from "../manifest/interpolation.ts";
 import { mergedAt } from "../manifest/resolve.ts";
 import { settingsLayers } from "../manifest/settings.ts";
 import { SECTIONS } from "../manifest/tables.ts";
-import { existsIn, layersIn } from "../manifest/target.ts";
+import { baseLayers, existsIn, layersIn } from "../manifest/target.ts";
 import type { YamlEdit } from "../manifest/yaml/edit.ts";
 import { setOwn } from "../manifest/yaml/text.ts";
 import { type Address, KINDS, type Kind, addressOf, parseAddress, targetAddress } from "../model/address.ts";
@@ -141,8 +141,8 @@ export class Manifests implements ProjectDocuments {
     const parts = parseAddress(address);
     const lookup = parts && this.#index.lookup(parts.target, stage);
     if (parts === undefined || lookup === undefined) return [];
-    const read = lookup(parts.kind, parts.key);
-    const layers = read.flatMap((layer): readonly Layer[] => {
+    const { byKey, defaults } = lookup(parts.kind);
+    const layers = (byKey.get(parts.key) ?? defaults).flatMap((layer): readonly Layer[] => {
       const { value } = this.#layerAt(layer) ?? layer;
       return value === undefined ? [] : value === layer.value ? [layer] : [{ ...layer, value }];
     });
@@ -243,7 +243,8 @@ class ManifestIndex {
     const documents = this.targets.get(target);
     if (documents === undefined) return undefined;
     const name = `${stage} ${target}`;
-    const known = this.#lookups.get(name) ?? layersIn(documents, stage, settingsLayers(this.#project, stage));
+    const known =
+      this.#lookups.get(name) ?? layersIn(baseLayers(documents), stage, settingsLayers(this.#project, stage));
     this.#lookups.set(name, known);
     return known;
   }

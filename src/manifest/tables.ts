@@ -29,13 +29,12 @@ export interface SectionRow<K extends InnerKind = InnerKind> {
 
 export const TARGET_ROWS: readonly FieldRow[] = TARGET_FIELDS;
 
-/** Keys of a document that say something about the target itself. */
-export const TARGET_KEYS: readonly string[] = [
-  "id",
-  "onlyStages",
-  "onRemove",
-  ...new Set(TARGET_ROWS.map(({ path }) => String(path[0]))),
+/** What a document says of the target itself, with the keys under which it does. */
+export const OWN_FIELDS: readonly Pick<FieldRow, "name" | "path">[] = [
+  ...["id", "onlyStages", "onRemove"].map((name) => ({ name, path: [name] })),
+  ...TARGET_ROWS,
 ];
+export const TARGET_KEYS: readonly string[] = [...new Set(OWN_FIELDS.map(({ path }) => String(path[0])))];
 
 export const ENVIRONMENTS: SectionRow<"environment"> = {
   kind: "environment",
