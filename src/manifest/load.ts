@@ -310,27 +310,23 @@ function distinct(problems: readonly ManifestProblem[]): readonly ManifestProble
 /** Reads what `${file:…}` names. What cannot be had is a problem only for the stage that uses it. */
 function readTextFile(folder: ProjectFolder, path: string): TextFile {
   if (/^(?:[/\\]|[A-Za-z]:)/.test(path) || stepsOf(path)[0] === "..")
-    return failed("The path leaves the project folder. Use a path inside it, relative to tasc.yaml.");
+    return { fault: "The path leaves the project folder. Use a path inside it, relative to tasc.yaml." };
   const steps = stepsOf(path);
   const hidden = steps.find((step) => step.startsWith("."));
   if (hidden !== undefined)
-    return failed(`Hidden files such as \`${hidden}\` often contain credentials. Choose another file.`);
+    return { fault: `Hidden files such as \`${hidden}\` often contain credentials. Choose another file.` };
   const { kind, inside } = folder.follow(path);
   if (kind !== "nothing" && inside !== steps.join("/"))
-    return failed("It is a symbolic link, or its path contains one. Use the path of the file itself.");
+    return { fault: "It is a symbolic link, or its path contains one. Use the path of the file itself." };
   const read = folder.read(path);
-  if (!read.ok) return failed(read.reason);
+  if (!read.ok) return { fault: read.reason };
   const { decoded } = read;
-  if (!decoded.ok) return failed("It is not UTF-8 text.");
-  return { ok: true, text: decoded.text.replace(/\r?\n$/, "") };
+  if (!decoded.ok) return { fault: "It is not UTF-8 text." };
+  return { text: decoded.text.replace(/\r?\n$/, "") };
 }
 
 /** The names on a path without `.` and `..`; a `..` that leads above the start remains. */
 function stepsOf(path: string): readonly string[] {
   const steps = posix.normalize(path.replaceAll("\\", "/")).split("/");
   return steps.filter((step) => step !== "" && step !== ".");
-}
-
-function failed(reason: string): TextFile {
-  return { ok: false, reason };
 }
