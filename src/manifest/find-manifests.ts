@@ -46,14 +46,12 @@ export function findManifests(folder: ProjectFolder, project: Document, certain:
   return { files, problems };
 }
 
-/** The patterns of a project's target documents. */
 export function patternsOf(project: Document): readonly string[] {
   const { manifests } = project.value;
   return isArray(manifests) ? manifests.filter((item) => typeof item === "string") : DEFAULT_MANIFESTS;
 }
 
 export interface Found {
-  /** Sorted, each once. */
   readonly files: readonly string[];
   /** Symbolic links that patterns matched and that lead out of the project, or nowhere. */
   readonly escaping: readonly string[];
@@ -76,7 +74,6 @@ interface Standing {
  * under the shortest.
  */
 export function findFiles(folder: ProjectFolder, patterns: Iterable<Pattern>): Found {
-  /** Real path → path as found. */
   const found = new Map<string, string>();
   const escaping = new Set<string>();
   const hidden = new Set<string>();
@@ -157,7 +154,6 @@ interface Segment {
 
 const DONE = "done";
 
-/** Where in each pattern a walk is. */
 type MatchedPatterns = ReadonlySet<Pattern>;
 
 export function compilePattern(

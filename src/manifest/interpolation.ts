@@ -5,7 +5,6 @@ import { type Json, type Path, isArray, isObject } from "../model/json.ts";
 import { type ManifestProblem, type SourceText, didYouMean, listWords, nearest } from "./problem.ts";
 import type { Scalar } from "./shape.ts";
 
-/** The values of environment variables, as the process or a `--dotenv` file gives them. */
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
 /** What `${file:…}` reads: a file's text without one trailing newline, or why there is none. */
@@ -17,11 +16,9 @@ export interface Variable {
   readonly origin: Origin;
 }
 
-/** All that the interpolations of one stage draw on. */
 interface InterpolationSources {
   readonly stage: string;
   readonly env: EnvironmentVariables;
-  /** By path as the manifest writes it. */
   readonly files: ReadonlyMap<string, TextFile>;
   readonly vars: ReadonlyMap<string, Variable>;
   /** A missing secret is then unknown, with a warning, and no error. */
@@ -67,7 +64,6 @@ export class Interpolator {
   #guesses = 0;
   readonly #filled = new Map<string, Interpolated>();
   readonly #variables = new Map<string, Interpolated>();
-  /** Variables that are being worked out, outermost first. */
   readonly #pending: string[] = [];
 
   constructor(sources: InterpolationSources) {
@@ -76,7 +72,6 @@ export class Interpolator {
     this.#isReadable = (name) => tests === undefined || tests.some((test) => test(name));
   }
 
-  /** A variable as it is written. */
   variable(name: string): string | undefined {
     const value = this.#sources.vars.get(name)?.value;
     return value === undefined ? undefined : String(value);
@@ -216,7 +211,6 @@ export class Interpolator {
 export const CREDENTIAL =
   /(?:^|_)(?:KEYS?|TOKENS?|(?:PG)?PASS|PASSWD|PWD|CREDS?|CREDENTIALS?|AUTH|PAT|OTP)(?:_|$)|API_?KEY|PASSW|PASSPHRASE|SECRET/i;
 
-/** `scheme://user:password@` */
 const ADDRESS_WITH_PASSWORD = /[a-z][a-z\d+.-]{0,30}:\/\/[^\s/@:]{0,200}:[^\s/@]{1,1000}@/i;
 
 /** Code of the problem that a secret is not there; some commands can do without. */
@@ -226,7 +220,6 @@ export const MISSING_SECRET = "missing-secret";
 const MOST_NAMED = 20;
 const MOST_GUESSES = 20_000;
 
-/** How many variables may stand for one another in a row. */
 const DEEPEST = 100;
 
 /** Room for any prompt, and a bound on variables that double one another. */
@@ -235,7 +228,6 @@ const LONGEST = 1_000_000;
 /** Characters of all interpolated texts of a stage: a variable of a megabyte in each of them would fill the memory. */
 const LONGEST_TOGETHER = 100_000_000;
 
-/** A value that may show. */
 function plain(value: Scalar): Interpolated {
   return { value, sensitive: false, unknown: false, guarded: false, problems: [], pieces: [] };
 }
@@ -287,7 +279,6 @@ function at(origin: Origin | undefined, filled: Interpolated): Interpolated {
   return { ...filled, problems: filled.problems.map((problem) => ({ origin, ...problem })) };
 }
 
-/** A text of a document that is to be filled in. */
 export interface FoundTemplate {
   readonly path: Path;
   readonly template: Template;
@@ -304,7 +295,6 @@ export function findTemplates({
   return isTemplate(text) || text.includes("\\") ? search(value) : [];
 }
 
-/** All placeholders in a value, in its order. */
 export function placeholdersIn(value: Json): readonly Placeholder[] {
   return search(value).flatMap(({ template }) =>
     template.parts.flatMap((part) => (part.kind === "text" ? [] : [part])),
@@ -343,7 +333,6 @@ interface Template {
 
 type TemplatePart = { readonly kind: "text"; readonly text: string } | Placeholder;
 
-/** `source` is the placeholder as it is written. */
 export type Placeholder = { readonly source: string } & (
   | { readonly kind: "env"; readonly name: string; readonly fallback: string | undefined }
   | { readonly kind: "secret"; readonly name: string }
@@ -368,7 +357,6 @@ export function isTemplate(text: string): boolean {
   return text.includes("$") && text.includes("${");
 }
 
-/** A template that stands for exactly this text. */
 export function escapeTemplate(text: string): string {
   return text.split("${").join("$${");
 }

@@ -27,7 +27,6 @@ import { findDuplicates, groupByTarget, resolveTarget } from "./target.ts";
 import type { Trust, TrustOf } from "./trust.ts";
 
 export interface LoadOptions extends ResolveOptions {
-  /** The project's folder, for the default of `folder`. */
   readonly root: string;
   /** Whether a project without target documents will do: an import is what writes the first. */
   readonly mayBeEmpty?: boolean;
@@ -37,7 +36,6 @@ export interface LoadOptions extends ResolveOptions {
   readonly counted?: ((files: number) => void) | undefined;
 }
 
-/** A project resolved for one stage, or what keeps it from being so. */
 export type Loaded = LoadedProject | LoadFailure;
 
 interface Resolved {
@@ -49,17 +47,14 @@ export interface LoadedProject extends Resolved {
   readonly ok: true;
   /** Warnings, sorted by place. */
   readonly diagnostics: readonly Diagnostic[];
-  /** For `locate`, of diagnostics that later steps make. */
   readonly sources: Sources;
   /** Texts that must not show in any output, from 4 characters up, longest first. */
   readonly secrets: readonly string[];
-  /** `tasc.yaml` as it stands in the file. */
   readonly project: Document;
   /** The target documents as they stand in their files, sorted by file. */
   readonly documents: readonly Document[];
 }
 
-/** With every error there is, and the warnings, sorted by place. */
 type LoadFailure = { readonly ok: false } & Pick<LoadedProject, "diagnostics" | "sources" | "secrets">;
 
 /** Reads a project's manifests and resolves them for one stage: read, check, choose, merge, fill in, check again. */
@@ -87,7 +82,6 @@ export interface ProjectReading {
   readonly documents: readonly Document[];
   /** What `${file:…}` names, by the path as written. */
   readonly textFiles: ReadonlyMap<string, TextFile>;
-  /** Every file that was read, for places in it. */
   readonly sources: Sources;
   readonly problems: readonly ManifestProblem[];
   /** Whether all resources are there; if not, a reference to one that is missing proves nothing. */
@@ -224,10 +218,8 @@ function noProject(folder: ProjectFolder): ManifestProblem {
 }
 
 export interface ResolveOptions {
-  /** `--stage`. */
   readonly stage?: string | undefined;
   readonly env: EnvironmentVariables;
-  /** `--allow-missing-secrets`. */
   readonly allowMissingSecrets?: boolean;
   /** `false` for what never calls the service: the API key may then be missing. */
   readonly needsApiKey?: boolean;

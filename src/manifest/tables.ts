@@ -17,7 +17,6 @@ import {
   bare,
 } from "./shape.ts";
 
-/** What manifests need of a row of the field table. */
 export type FieldRow = Pick<Field, "name" | "path" | "shape" | "nullable" | "description">;
 
 export type InnerKind = Exclude<Kind, "target">;
@@ -114,7 +113,6 @@ const ONLY_STAGES: ManifestPart = part(
   { literal: true },
 );
 
-/** The fields of each section; the same parts for its resources and for their defaults. */
 const FIELDS: ReadonlyMap<InnerKind, Parts> = new Map(
   SECTIONS.map(({ kind, fields }) => [kind, partsOf(fields)]),
 );
@@ -266,7 +264,6 @@ const POLICY: ObjectShape = {
   },
 };
 
-/** What the project sets and each stage may override. */
 export const OVERRIDABLE: ObjectShape = {
   type: "object",
   description:
@@ -286,7 +283,6 @@ export const OVERRIDABLE: ObjectShape = {
   },
 };
 
-/** `tasc.yaml` as a whole. */
 export const PROJECT: ObjectShape = {
   type: "object",
   description: "A project: the service, the stages and the location of the target documents.",

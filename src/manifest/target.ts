@@ -172,7 +172,6 @@ export function findDuplicates(
   return problems;
 }
 
-/** What adds to one target: the layers of its documents, in the order of their files. */
 interface TargetDocuments {
   readonly key: string;
   readonly base: Layers;
@@ -202,7 +201,6 @@ const GROUPED = new WeakMap<readonly Document[], readonly TargetDocuments[]>();
 /** Layers in the order of their files. Of ten thousand documents with a test case each, few say anything else. */
 interface Layers {
   readonly all: readonly Layer[];
-  /** Those that have a key. */
   readonly having: (key: string) => readonly Layer[];
 }
 
@@ -210,7 +208,6 @@ export function baseLayers(documents: readonly Document[]): Layers {
   return byKey(documents.map(({ file, root, value }) => ({ kind: "base", file, path: root, value })));
 }
 
-/** What documents override for a stage: maps with the same keys inside as the documents. */
 function stageLayers(base: Layers, stage: string): Layers {
   return byKey(base.having("stages").flatMap((layer) => layerAt(layer, ["stages", stage], "stage")));
 }

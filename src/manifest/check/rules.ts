@@ -7,7 +7,6 @@ import { circlesIn } from "../interpolation.ts";
 import { type ManifestProblem, didYouMean, listWords, manifestProblem, nearest } from "../problem.ts";
 import { type FieldRow, SECTIONS } from "../tables.ts";
 
-/** A field of a resource that names another one. */
 interface Reference {
   readonly from: DesiredResource;
   readonly to: "environment" | "testCase";
@@ -25,11 +24,7 @@ type Add = (
   extras?: Pick<Partial<ManifestProblem>, "related" | "at" | "severity">,
 ) => void;
 
-/**
- * Checks resolved targets, each by itself and all together.
- *
- * @param complete whether every resource could be read; if not, what is missing may be in what was not
- */
+/** Checks resolved targets. @param complete whether every resource could be read; if not, one that is missing proves nothing */
 export function checkTargets(
   targets: readonly DesiredTarget[],
   complete: boolean,
@@ -65,7 +60,6 @@ export function checkTargets(
   return problems;
 }
 
-/** The fields that refer to other resources, as the field table has them. */
 const REFERRING: ReadonlyMap<string, readonly FieldRow[]> = new Map(
   SECTIONS.map(({ kind, fields }) => [kind, fields.filter(({ shape }) => shape.type === "reference")]),
 );

@@ -28,7 +28,6 @@ export type YamlEdit =
   | { readonly kind: "set"; readonly path: Path; readonly value: Json }
   | { readonly kind: "delete"; readonly path: Path };
 
-/** An edit that cannot be made; its message is for the person at the terminal. */
 export class EditRefusal extends Error {}
 
 const BOM = "\ufeff";
@@ -161,10 +160,8 @@ function stepInto(container: Draft, step: string | number): Draft | undefined {
   return isObject(container) && Object.hasOwn(container, step) ? container[step] : undefined;
 }
 
-/** Where a value stands in its document. */
 type Place = {
   readonly kind: "root" | "pair" | "item";
-  /** Inside of braces or brackets. */
   readonly flow: boolean;
   /** The column of the key or the dash, from 0. */
   readonly column: number;
@@ -188,12 +185,10 @@ type Insertion = { readonly after: Entry | undefined; readonly lines: readonly s
 /**
  * Finds the replacements that make a text mean another value, touching as little of it as possible.
  *
- * The tree is walked in the order of the text, next to the value that it is to have. On the way it is known
- * what every anchor will stand for once the replacements are made. So an alias can stay exactly where it will
- * then mean what is wanted; else it is written out. When an anchored value changes, the first alias that
- * wants the old one takes the anchor's name over, and the others follow it: what they stand for neither
- * changes nor is multiplied. Rejected: to refuse such edits, since whoever shares a list of tags between test
- * cases would then never see one pulled; and to inline every alias, which hides the one change among many.
+ * The tree is walked in the order of the text, next to the value that it is to have, and on the way it is known what
+ * every anchor will stand for. So an alias stays where it will then mean what is wanted; else it is written out. When an
+ * anchored value changes, the first alias that wants the old one takes the anchor's name over, and the others follow it.
+ * To write out every alias would hide the one change among many.
  */
 class TextEditor {
   readonly #text: string;
@@ -254,10 +249,7 @@ class TextEditor {
     this.#bound.push(binding);
   }
 
-  /**
-   * The name for a value that is written in the place of an alias, if other aliases may follow it: those
-   * further down, where the old value is kept. Where a new one is wanted, they do not want that.
-   */
+  /** The name for a value that is written in the place of an alias, if aliases further down may follow it, as where it is the old one. */
   #takeOver(alias: AliasNode, value: Json): string | undefined {
     const isLast = alias.target === undefined || this.#aliases.get(alias.target)?.at(-1) === alias;
     if (isLast || !sameJson(alias.value, value)) return undefined;
@@ -329,11 +321,7 @@ class TextEditor {
     return true;
   }
 
-  /**
-   * Takes entries out of a map or list in block style and puts others in, by whole lines. Comments on lines of
-   * their own stay, also those above an entry that goes: whether they still mean something is for the reader of
-   * the diff.
-   */
+  /** By whole lines. Comments on lines of their own stay, also those above an entry that goes: that is for the reader of the diff. */
   #changeBlock({ entries }: Collection, staying: Staying, inserted: readonly Insertion[]): void {
     const lines = this.#lines;
     const top = entries[0]?.start ?? 0;
@@ -357,10 +345,7 @@ class TextEditor {
     }
   }
 
-  /**
-   * Takes entries out of a map or list in braces or brackets and puts others in, together with the commas.
-   * Where entries have lines of their own, the new ones get such, too, and comments stay beside their entries.
-   */
+  /** Where entries have lines of their own, the new ones get such, too, and comments stay beside their entries. */
   #changeFlow({ end: close, entries }: Collection, staying: Staying, inserted: readonly Insertion[]): void {
     const lines = this.#lines;
     /** Whether a comma follows an entry, and where the line ends that it is on, if only a comment follows it there. */
@@ -417,10 +402,8 @@ class TextEditor {
   }
 
   /**
-   * Writes a value whole in the place of another one: in flow style inside of braces and brackets, else in
-   * block style. Comments beside and around the old value stay.
-   *
-   * @param rebound an anchor for the new value, where the old one is an alias of that name.
+   * Writes a value whole in the place of another one. Comments beside and around the old value stay.
+   * @param rebound an anchor for the new value, where the old one is an alias of that name
    */
   #replace(node: Node, place: Place, value: Json, rebound?: string): void {
     const lines = this.#lines;
@@ -569,10 +552,7 @@ class TextLines {
     return { start: at, end: at, text: isUnended ? this.eol + joined : joined + this.eol };
   }
 
-  /**
-   * Replaces content by what may need several lines. What else is on its last line, a comment, stays behind
-   * the first of them: behind the last it might end up in a block of text.
-   */
+  /** A comment on the last line of what is replaced stays behind the first new one: it might end up in a block of text. */
   replace(start: number, end: number, first: string, rest: readonly string[]): Splice[] {
     const below = rest.map((line) => this.eol + line).join("");
     if (this.isAfterLine(end)) return [{ start, end, text: first + below + this.eol }];

@@ -464,10 +464,7 @@ function copyOf(text: string): string {
   return parse(JSON.stringify(text));
 }
 
-/**
- * A plain scalar that YAML reads as a number which plain data cannot hold: infinite, not a number, or
- * inexact.
- */
+/** A plain scalar that YAML reads as a number which plain data cannot hold: infinite, not a number, or inexact. */
 export const NOT_PLAIN_DATA = Symbol("not plain data");
 
 const WORDS: ReadonlyMap<string, boolean | null> = new Map([

@@ -62,9 +62,8 @@ function emptiness(text: string): Finding {
 }
 
 /**
- * The parser's complaints in words for the person who wrote the file, one for each line: what it says next
- * about the same line only follows from the first. Tokens that it meets after the end of everything follow,
- * too.
+ * The parser's complaints in words for the person who wrote the file, one for each line: what it says next about the same
+ * line only follows from the first, as do tokens that it meets after the end of everything.
  */
 function explainFaults(tree: Tree): Finding[] {
   const inside = tree.faults.filter((fault) => fault.code !== "STRAY_TOKEN");

@@ -7,7 +7,6 @@ import type { Path } from "../../model/json.ts";
  */
 export type YamlProblem = LineColumn & Omit<Finding, "offset">;
 
-/** A problem that still counts in offsets. */
 export type Finding = {
   readonly offset: number;
   readonly code: string;
@@ -87,9 +86,7 @@ function undecodable(bytes: Uint8Array): YamlProblem {
   };
 }
 
-/**
- * How deep maps and lists may nest. A manifest needs about ten levels; a hundred is a generator gone wrong.
- */
+/** How deep maps and lists may nest. A manifest needs about ten levels; a hundred is a generator gone wrong. */
 export const MAX_DEPTH = 100;
 
 /** YAML's own bound on a key without `? `, in UTF-16 units from its start to its colon. */
@@ -98,11 +95,7 @@ export const MAX_KEY_LENGTH = 1024;
 /** A position as people read it: both 1-based, the column in UTF-16 units. */
 export type LineColumn = { readonly line: number; readonly column: number };
 
-/**
- * Turns offsets of one text into lines and columns, in the logarithm of the number of lines.
- * A lone CR ends a line too: it is refused elsewhere, but editors count it, and so must the place of that
- * refusal.
- */
+/** Turns offsets of one text into lines and columns. A lone CR, which is refused elsewhere, ends a line as it does in editors. */
 export function placesOf(text: string): (offset: number) => LineColumn {
   const starts = [0];
   for (const found of text.matchAll(/\r\n?|\n/g)) starts.push(found.index + found[0].length);

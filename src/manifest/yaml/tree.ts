@@ -142,9 +142,8 @@ export function parseTree(source: string): Tree {
 type Before = readonly CST.SourceToken[];
 
 /**
- * How many characters of the text all aliases together may stand for. A bound on the number of aliases would
- * refuse a thousand test cases that share one list of tags, and would let a few aliases to a large text pass;
- * what has to be bounded is the size of the text with every alias written out.
+ * How many characters of the text all aliases together may stand for. A bound on their number would refuse a thousand test
+ * cases that share one list of tags, and would let a few aliases to a large text pass.
  */
 export const ALIAS_BUDGET = 250_000;
 

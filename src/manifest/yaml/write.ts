@@ -104,7 +104,6 @@ export function flowPair(key: string, value: Json): string {
   return `${scalarText(key, "flow")}: ${flowText(value)}`;
 }
 
-/** How far what is in a map, and a list under a key, stand further right: in spaces. */
 export type Layout = { readonly step: number; readonly listStep: number };
 
 type CommentAt = (path: Path) => string | undefined;
@@ -130,7 +129,6 @@ export class BlockWriter {
     return [pad(indent) + first, ...rest];
   }
 
-  /** A key and its value. */
   pair(key: string, value: Json, indent: number, path: Path = []): string[] {
     const lines = this.comment(path, indent);
     const keyText = scalarText(key, "block");
@@ -143,13 +141,11 @@ export class BlockWriter {
     return [...lines, `${head} ${first}`, ...rest];
   }
 
-  /** A dash and its value. */
   item(value: Json, indent: number, path: Path = []): string[] {
     const [first = "", ...rest] = this.lines(value, indent + DASH, path);
     return [...this.comment(path, indent), `${pad(indent)}- ${first.slice(indent + DASH)}`, ...rest];
   }
 
-  /** The column of a value on the lines below its key. */
   below(value: Json, indent: number): number {
     return indent + (isArray(value) ? this.#layout.listStep : this.#layout.step);
   }
@@ -201,11 +197,8 @@ export function writeYaml(value: Json, commentAt?: CommentAt): string {
 }
 
 /**
- * A value in the style of the one that it replaces, as far as it can have it: plain stays plain, quotes stay
- * what they are, a block of text stays a block with its mark, its comment and its indentation.
- *
- * @param source the text that the replaced node stands in
- * @param indent of the lines of a block that was none before
+ * A value in the style of the one that it replaces, as far as it can have it: plain, quotes, or a block of text with its
+ * mark, its comment and its indentation. `source` is what the node stands in; `indent` is for a block that was none before.
  */
 export function restyled(value: Json, node: Node, source: string, indent: number): Inline {
   if (node.kind !== "scalar") return inlineLines(value, indent);
