@@ -42,11 +42,11 @@ export function readDocuments(
 ): ReadDocuments | Promise<ReadDocuments> {
   const read = folder.read(file);
   if (!read.ok) {
-    const problem = manifestProblem("unreadable", { file, path: [] }, "The file cannot be read", read.reason);
-    return { documents: [], problems: [problem] };
+    const { reason, problem } = read;
+    const unreadable = manifestProblem("unreadable", { file, path: [] }, "The file cannot be read", reason);
+    return { documents: [], problems: [problem === undefined ? unreadable : yamlProblem(file, problem)] };
   }
-  if (!read.decoded.ok) return { documents: [], problems: [yamlProblem(file, read.decoded.problem)] };
-  const { text, bom } = read.decoded;
+  const { text, bom } = read;
   const source = { file, text, bom };
   const value = readFast(text);
   if (isObject(value)) return { documents: [{ ...source, root: FIRST, value }], source, problems: [] };

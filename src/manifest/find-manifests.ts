@@ -165,10 +165,14 @@ export function compilePattern(
   const patterns: Pattern[] = [];
   const left = [source];
   for (let text = left.pop(); text !== undefined; text = left.pop()) {
-    const alternatives = expandFolders(text);
-    if (left.push(...alternatives) + patterns.length > MOST_ALTERNATIVES)
+    // The innermost first: braces may be over folders, and in one another.
+    const [braces = "", options] = /\{([^{}]*,[^{}]*)\}/.exec(text) ?? [];
+    if (options !== undefined) {
+      for (const option of options.split(",")) left.push(text.replace(braces, () => option));
+    }
+    if (left.length + patterns.length > MOST_ALTERNATIVES)
       return { fault: `its braces stand for more than ${MOST_ALTERNATIVES} patterns` };
-    if (alternatives.length > 0) continue;
+    if (options !== undefined) continue;
     const compiled = compileNames(text);
     if (typeof compiled === "object" && "fault" in compiled) return compiled;
     patterns.push(compiled);
@@ -177,27 +181,6 @@ export function compilePattern(
 }
 
 const MOST_ALTERNATIVES = 1000;
-
-/** `{a/b,c}/d` into `a/b/d` and `c/d`: braces over folders are written out, all others are part of a name. */
-function expandFolders(text: string): string[] {
-  const found = /\{([^{}]*(?:\{[^{}]*\}[^{}]*)*)\}/.exec(text);
-  const inner = found?.[1]?.includes("/") === true ? found : /\{([^{}]*\/[^{}]*)\}/.exec(text);
-  if (inner === null) return [];
-  const [before, after] = [text.slice(0, inner.index), text.slice(inner.index + inner[0].length)];
-  return commaSeparated(inner[1] ?? "").map((option) => before + option + after);
-}
-
-/** Split at the commas that stand in no further braces. */
-function commaSeparated(text: string): string[] {
-  const options = [""];
-  let depth = 0;
-  for (const character of text) {
-    depth += character === "{" ? 1 : character === "}" ? -1 : 0;
-    if (character === "," && depth === 0) options.push("");
-    else options.push(`${options.pop() ?? ""}${character}`);
-  }
-  return options;
-}
 
 function compileNames(text: string): Pattern | { readonly fault: string } {
   let pattern: Pattern = DONE;

@@ -180,7 +180,7 @@ function rereadSources(folder: ProjectFolder, files: ReadonlySet<string>): Sourc
     get(file) {
       if (!files.has(file)) return undefined;
       const read = folder.read(file);
-      return read.ok && read.decoded.ok ? { file, text: read.decoded.text } : undefined;
+      return read.ok ? { file, text: read.text } : undefined;
     },
   };
 }
@@ -311,10 +311,7 @@ function readTextFile(folder: ProjectFolder, path: string): TextFile {
   if (kind !== "nothing" && inside !== steps.join("/"))
     return { fault: "It is a symbolic link, or its path contains one. Use the path of the file itself." };
   const read = folder.read(path);
-  if (!read.ok) return { fault: read.reason };
-  const { decoded } = read;
-  if (!decoded.ok) return { fault: "It is not UTF-8 text." };
-  return { text: decoded.text.replace(/\r?\n$/, "") };
+  return read.ok ? { text: read.text.replace(/\r?\n$/, "") } : { fault: read.reason };
 }
 
 /** The names on a path without `.` and `..`; a `..` that leads above the start remains. */

@@ -60,19 +60,16 @@ interface SettingsContext extends SettingsRequest, ResolveContext {
 export function resolveSettings(request: SettingsRequest): Settings {
   const { layers, stage, stages, trust, report } = request;
   const originOf = (path: Path): Origin => originIn(layers, path) ?? { file: PROJECT_FILE, path };
-  const context: SettingsContext = {
-    ...request,
-    originOf,
-    reportAt: (code, path, summary, detail, within) =>
-      report(manifestProblem(code, originOf(path), summary, detail, defined({ within }))),
-  };
+  const reportAt = (code: string, path: Path, summary: string, detail: string, within?: string): void =>
+    report(manifestProblem(code, originOf(path), summary, detail, defined({ within })));
+  const context: SettingsContext = { ...request, originOf, reportAt };
   const address = mergedAt(layers, BASE_URL);
   const misplaced = typeof address === "string" ? firstMisplaced(address, request.interpolator) : undefined;
   const wanted = wantedService(request, misplaced !== undefined);
   const service = mapOf(resolveValue(SERVICE_PART, wanted, ["service"], context));
   const state = resolveState(context);
   if (misplaced !== undefined)
-    context.reportAt(
+    reportAt(
       "base-url-interpolation",
       BASE_URL,
       `\`${misplaced}\` cannot be part of \`service.baseUrl\``,
@@ -84,7 +81,7 @@ export function resolveSettings(request: SettingsRequest): Settings {
   const checked =
     typeof service.baseUrl === "string" ? checkBaseUrl(service.baseUrl, { insecure: true }) : undefined;
   if (checked?.ok === false)
-    context.reportAt(checked.failure.code, BASE_URL, checked.failure.summary, checked.failure.detail);
+    reportAt(checked.failure.code, BASE_URL, checked.failure.summary, checked.failure.detail);
   const settings: Settings = {
     stage,
     stages,

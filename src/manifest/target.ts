@@ -257,7 +257,7 @@ export function layersIn(
     const speaking = new Set(TARGET_KEYS.flatMap(having));
     return all.filter((layer) => speaking.has(layer));
   });
-  // A document that only adds test cases to the target is no layer of it, unless there is no other.
+  // A document that only adds test cases to the target does not count, unless there is no other.
   const target = own.some(({ kind }) => kind === "base") ? own : [...base.all.slice(0, 1), ...own];
   const known = new Map<Kind, ResourceLayers>();
   const section = (kind: Kind): ResourceLayers => {

@@ -19,7 +19,6 @@ export type Edited =
   | {
       readonly ok: true;
       readonly text: string;
-      /** The replacements that made it of the old text, in its order. */
       readonly splices: readonly Splice[];
     }
   | { readonly ok: false; readonly reason: string };
@@ -146,7 +145,6 @@ function set(holder: Draft[], path: Path, value: Json): void {
   }
 }
 
-/** @returns whether nothing is left in the container */
 function remove(container: Draft | undefined, [step = "", ...rest]: Path, prune: boolean): boolean {
   const inner = container === undefined ? undefined : stepInto(container, step);
   if (inner === undefined || (rest.length > 0 && !(remove(inner, rest, prune) && prune))) return false;
@@ -197,7 +195,6 @@ class TextEditor {
   readonly #layout: Layout;
   readonly #writer: BlockWriter;
   readonly #splices: Splice[] = [];
-  /** The aliases of every node that has some, in the order of the text. */
   readonly #aliases = new Map<Node, AliasNode[]>();
   readonly #bindings = new Map<string, Binding>();
   readonly #bound: Binding[] = [];
@@ -241,7 +238,6 @@ class TextEditor {
     if (!isDone) this.#replace(node, place, target);
   }
 
-  /** A node that stays, with the value that it will have. */
   #bind(node: Node, value: Json): void {
     if (node.anchor === undefined) return;
     const binding = { value, node, aliases: 0 };
@@ -423,12 +419,10 @@ class TextEditor {
     const spaced = isEmpty ? (anchor === undefined ? place.lead : " ") : "";
     const lead = name === undefined ? spaced : `${spaced}&${name} `;
     if (place.flow) return this.#splice(start, end, lead + restyledFlow(value, node));
-    // A map or list whose lines begin below its key or dash.
     const isBlock = (node.kind === "map" || node.kind === "list") && !node.flow;
     const isBelow = isBlock && place.kind !== "root" && lines.isFirstOnLine(node.start);
     const past = lines.afterLine(node.end);
     if (!isFilled(value)) {
-      // A value that begins behind its colon or dash.
       const indent = place.column + (place.kind === "item" ? 2 : this.#layout.step);
       const [first, ...rest] = restyled(value, node, this.#text, indent);
       if (!isBelow) return void this.#splices.push(...lines.replace(start, end, lead + first, rest));
@@ -437,7 +431,6 @@ class TextEditor {
       const from = rest.length === 0 ? lines.start(node.start) : lines.afterLine(head);
       return this.#splice(from, past, rest.map((line) => line + lines.eol).join(""));
     }
-    // A value that needs lines of its own.
     const isBehindDash = place.kind !== "pair" && name === undefined && anchor === undefined && !isBelow;
     const isNew = start === end;
     const indent = isNew || !isBehindDash ? place.column + 2 : lines.column(start);
@@ -503,7 +496,6 @@ export function matchLists(before: readonly Json[], after: readonly Json[]): Mat
 /** A text seen as lines, each with its end: LF, or CRLF where the text has more of those. */
 class TextLines {
   readonly text: string;
-  /** What new lines end in. */
   readonly eol: "\n" | "\r\n";
 
   constructor(text: string) {
@@ -516,14 +508,12 @@ class TextLines {
     return this.text.lastIndexOf("\n", offset - 1) + 1;
   }
 
-  /** Before the line's end. */
   end(offset: number): number {
     const end = this.text.indexOf("\n", offset);
     if (end === -1) return this.text.length;
     return this.text[end - 1] === "\r" ? end - 1 : end;
   }
 
-  /** Counted from 0, as indentation is. */
   column(offset: number): number {
     return offset - this.start(offset);
   }
@@ -537,14 +527,12 @@ class TextLines {
     return end > 0 && this.text[end - 1] === "\n";
   }
 
-  /** Where the line begins that follows some content. */
   afterLine(end: number): number {
     if (this.isAfterLine(end)) return end;
     const newline = this.text.indexOf("\n", end);
     return newline === -1 ? this.text.length : newline + 1;
   }
 
-  /** New lines below the line on which some content ends. */
   below(end: number, lines: readonly string[]): Splice {
     const at = this.afterLine(end);
     const isUnended = at === this.text.length && !this.isAfterLine(at) && at > 0;

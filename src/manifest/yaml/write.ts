@@ -92,7 +92,6 @@ function canBeBlock(text: string): boolean {
   return text !== "" && !/^\s|\n[ \t]+$|\n\n$/.test(text) && !NEVER_UNESCAPED.test(text);
 }
 
-/** A value on one line: maps in braces, lists in brackets. */
 export function flowText(value: Json): string {
   if (isArray(value)) return `[${value.map(flowText).join(", ")}]`;
   if (!isObject(value)) return scalarText(value, "flow");
@@ -118,7 +117,6 @@ export class BlockWriter {
     this.#commentAt = commentAt;
   }
 
-  /** A value that begins on a line of its own. */
   lines(value: Json, indent: number, path: Path = []): string[] {
     if (isArray(value) && value.length > 0)
       return value.flatMap((item, at) => this.item(item, indent, [...path, at]));
@@ -174,7 +172,6 @@ function inlineLines(value: Json, indent: number): Inline {
   return [mark, ...text.split("\n").map((line) => (line === "" ? "" : pad(indent) + line))];
 }
 
-/** Whether a value is a map or a list with something in it, which needs lines of its own in block style. */
 export function isFilled(value: Json): boolean {
   return typeof value === "object" && value !== null && Object.keys(value).length > 0;
 }
@@ -230,7 +227,6 @@ function sameQuotes(text: string, node: ScalarNode, surroundings: CollectionStyl
   return isOwnStyle && isPlainText(text, surroundings) ? text : undefined;
 }
 
-/** As a block with the header of the old one, or undefined if no block can hold it. */
 function blockLike(
   value: string,
   style: "literal" | "folded",
